@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from dumbbell.compare.studies import Comparison, Row
     from dumbbell.records import Run
 
-METRICS = ("goodput", "goodput_share", "jain_index", "utilisation", "rtt_p50", "queue_p95", "retransmitted_segments")
-"""The default metrics."""
-
 
 def command(
     a: Annotated[
@@ -59,7 +56,7 @@ def command(
         what = f"{a} is a {'study' if kinds[0] else 'run'}, {b} a {'study' if kinds[1] else 'run'}"
         raise InputError(what, "a study has many runs", "compare two studies, or two runs")
     if kinds[0]:
-        _studies(places, metric or METRICS, 95 if confidence is None else confidence, json)
+        _studies(places, metric, 95 if confidence is None else confidence, json)
     else:
         for option, value in (("--metric", metric), ("--confidence", confidence)):
             if value is not None:
@@ -67,14 +64,15 @@ def command(
         _runs([Run(place) for place in places], json)
 
 
-def _studies(places: Sequence[Path], metrics: Sequence[str], percent: int, json: bool) -> None:
+def _studies(places: Sequence[Path], metrics: Sequence[str] | None, percent: int, json: bool) -> None:
     from dumbbell.cli.studies import open_study
     from dumbbell.compare import settings
-    from dumbbell.compare.studies import compare
+    from dumbbell.compare.studies import DEFAULT, compare
     from dumbbell.report.study import confidence
     from dumbbell.statistics.metrics import METRICS as KNOWN
     from dumbbell.statistics.metrics import get
 
+    metrics = metrics or DEFAULT
     named = list(KNOWN) if "all" in metrics else [get(name).name for name in metrics]
     a, b = (open_study(place) for place in places)
     differing = settings.of_studies(a, b)

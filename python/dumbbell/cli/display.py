@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -77,7 +76,9 @@ class Written(Display):
 
     def __init__(self, shown: Display, file: TextIO, name: str) -> None:
         """`shown` gets all events, too; `name` is the file's."""
-        self._shown, self._file, self._name = shown, file, name
+        from dumbbell.records.progress import line
+
+        self._shown, self._file, self._name, self._line = shown, file, name, line
         self._is_open = True
 
     def __enter__(self) -> Self:
@@ -96,9 +97,8 @@ class Written(Display):
         self._shown(event)
         if not self._is_open:
             return
-        line = json.dumps({key: value for key, value in event.items() if key != "plan"})
         try:
-            print(line, file=self._file, flush=True)
+            print(self._line(event), file=self._file, flush=True)
         except OSError as error:
             self._is_open = False
             with suppress(OSError):

@@ -101,6 +101,10 @@ def command(
             show_default=False,
         ),
     ] = None,
+    keep_events: Annotated[
+        bool,
+        typer.Option("--keep-events", help="Keep the events of the progress in the run's directory, as events.jsonl."),
+    ] = False,
     json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> int:
@@ -141,6 +145,9 @@ def command(
                 raise InputError(f"{option} beside --cell", "--cell does one run, whatever came of it before", hint)
         wanted, overrides = single(draft, cell, repetition or 0), None
     elif vary or repeat is not None or failed or suspect or is_study(draft):
+        if keep_events:
+            why = "a study keeps its progress anyway, in progress.json"
+            raise InputError("--keep-events applies to single runs", why, "omit --keep-events, or write --events FILE")
         if tags:
             raise InputError("--tag applies to single runs", "this is a study", "name the study: --set name=baseline")
         return _study(
@@ -170,7 +177,8 @@ def command(
     from dumbbell.pipeline.run import run
 
     with told(progress(json or quiet), events) as show:
-        finished = run(wanted, overrides or (), output or "runs", show, engine, report=not no_report)
+        root, report = output or "runs", not no_report
+        finished = run(wanted, overrides or (), root, show, engine, report, keep_events=keep_events)
     if tags:
         from dumbbell.records.kept import tag
 

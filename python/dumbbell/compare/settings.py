@@ -25,6 +25,14 @@ class Setting:
     b: str
 
 
+def of_many(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:
+    """Keys whose values are not the same in all runs, with the value of each, as `of_runs` compares two."""
+    settings = [_manifest(run.manifest) | dict(flat(document(run.plan))) for run in runs]
+    keys = dict.fromkeys(key for one in settings for key in one)
+    values = ((key, [_text(one, key) for one in settings]) for key in keys)
+    return [(key, each) for key, each in values if len(set(each)) > 1]
+
+
 def of_studies(a: Frames, b: Frames) -> list[Setting]:
     """Compares scenario, varied values, engine, versions and repetitions."""
     return differing(_of_study(a), _of_study(b))

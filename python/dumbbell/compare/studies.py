@@ -14,6 +14,9 @@ from dumbbell.statistics.frames import Frames, limited_links
 from dumbbell.statistics.metrics import METRICS, Metric, values
 from dumbbell.statistics.verdicts import Verdicts, suspect_runs, verdicts
 
+DEFAULT = ("goodput", "goodput_share", "jain_index", "utilisation", "rtt_p50", "queue_p95", "retransmitted_segments")
+"""The metrics that are compared if nobody chooses any."""
+
 Place = tuple[str, ...]
 """A value for each key that both studies vary."""
 

@@ -6,6 +6,7 @@ import select
 import socket
 import struct
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
@@ -52,25 +53,31 @@ def capture(lab: Path, node: str, interface: str, out: IO[bytes], seconds: float
     Raises:
         RunFailed: there is no such interface, or the lab has ended.
     """
+    count = -1
+    try:
+        for part in parts(lab, node, interface, seconds):
+            out.write(part)
+            out.flush()
+            count += 1
+    except KeyboardInterrupt:
+        pass
+    return max(count, 0)
+
+
+def parts(lab: Path, node: str, interface: str, seconds: float | None = None) -> Iterator[bytes]:
+    """The parts of a pcap file as `capture` writes it: its header, and then each frame as it comes. Raises likewise."""
     with Connection(lab, {"do": "capture", "node": node, "interface": interface}) as connection:
         connection.answer()
         sees = socket.socket(fileno=connection.descriptors.pop())
-    count, deadline = 0, None if seconds is None else time.monotonic() + seconds
+    deadline = None if seconds is None else time.monotonic() + seconds
     with sees:
-        out.write(_HEADER)
-        out.flush()
-        try:
-            while deadline is None or time.monotonic() < deadline:
-                left = 1.0 if deadline is None else max(0.0, min(1.0, deadline - time.monotonic()))
-                if not select.select([sees], [], [], left)[0]:
-                    if not lab.exists():
-                        break
-                    continue
-                frame, stamps, _, _ = sees.recvmsg(LARGEST, 64)
-                s, ns = struct.unpack("qq", stamps[0][2]) if stamps else divmod(time.time_ns(), 10**9)
-                out.write(struct.pack("<IIII", s, ns, len(frame), len(frame)) + frame)
-                out.flush()
-                count += 1
-        except KeyboardInterrupt:
-            pass
-    return count
+        yield _HEADER
+        while deadline is None or time.monotonic() < deadline:
+            left = 1.0 if deadline is None else max(0.0, min(1.0, deadline - time.monotonic()))
+            if not select.select([sees], [], [], left)[0]:
+                if not lab.exists():
+                    break
+                continue
+            frame, stamps, _, _ = sees.recvmsg(LARGEST, 64)
+            s, ns = struct.unpack("qq", stamps[0][2]) if stamps else divmod(time.time_ns(), 10**9)
+            yield struct.pack("<IIII", s, ns, len(frame), len(frame)) + frame

@@ -7,7 +7,7 @@ import os
 import time
 import traceback
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from dumbbell.plan import run_id, wire
 from dumbbell.plan.types import Plan
 from dumbbell.plan.wire import document
 from dumbbell.records import manifest as manifests
+from dumbbell.records import progress
 from dumbbell.records.accounts import Accounts
 from dumbbell.records.directory import RunDirectory, attempts
 from dumbbell.records.files import write_json
@@ -45,6 +46,7 @@ def run(
     report: bool = True,
     others: Mapping[str, int] | None = None,
     on_live: OnLive | None = None,
+    keep_events: bool = False,
 ) -> Run:
     """Carry out a scenario, judge the result, and write its report.
 
@@ -61,6 +63,7 @@ def run(
             `directory`.
         on_live: gets the run as it begins, for orders from another thread: stop, or change a link. Links that are
             changed are events of the run's `plan.json`, and `changes` of its `manifest.json`.
+        keep_events: also write each event as a line to `events.jsonl` in the run's directory, as it comes.
 
     Returns:
         The finished run. It may be suspect or invalid: ask `run.verdict`.
@@ -79,13 +82,15 @@ def run(
         raise ScenarioError(problems)
     identity = run_id(plan, engine.capabilities.name, manifests.core_version() or "none")
     on_event = on_event or _ignore
-    on_event({"event": "planned", "plan": plan, "run_id": identity, "engine": engine.capabilities.name})
+    first = {"event": "planned", "plan": plan, "run_id": identity, "engine": engine.capabilities.name}
+    on_event(first)
     target = RunDirectory.begin(Path(directory), loaded.name, identity)
     manifest = manifests.at_start(loaded.name, identity, engine.capabilities.name, _source(loaded), _texts(overrides))
     try:
         write_json(target.path / "manifest.json", manifest)
         _write_input(target.path, loaded, plan)
-        finished = _carry_out(engine, plan, target, manifest, on_event, others, on_live)
+        with progress.kept(target.path, on_event, first) if keep_events else nullcontext(on_event) as tell:
+            finished = _carry_out(engine, plan, target, manifest, tell, others, on_live)
     except (KeyboardInterrupt, Interrupted) as error:
         what = error.what if isinstance(error, Interrupted) else "the run was interrupted"
         kept = target.fail("interrupted", what)

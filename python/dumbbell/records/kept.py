@@ -43,15 +43,19 @@ class Kept:
     @property
     def is_left_over(self) -> bool:
         """True if it failed, was killed, or is an earlier run of a plan that was run again."""
-        name = self.path.name
-        return not self.is_running and bool(
-            name.startswith(PARTIAL) or _FAILED.fullmatch(name) or _EARLIER.fullmatch(name)
-        )
+        return is_left_over(self.path.name, self.verdict)
+
+
+def is_left_over(name: str, verdict: str) -> bool:
+    """As `Kept.is_left_over`, by the name of a run's directory and its verdict."""
+    return verdict != "running" and bool(
+        name.startswith(PARTIAL) or _FAILED.fullmatch(name) or _EARLIER.fullmatch(name)
+    )
 
 
 def kept(root: Path) -> list[Kept]:
     """The runs in `root`, the latest first."""
-    found = [_look(path) for path in root.iterdir() if _is_run(path)] if root.is_dir() else []
+    found = [look(path) for path in root.iterdir() if _is_run(path)] if root.is_dir() else []
     return sorted(found, key=lambda one: (one.started_at, one.path.name), reverse=True)
 
 
@@ -65,7 +69,7 @@ def _meant(runs: Sequence[Kept], root: Path, name: str) -> Iterator[Kept]:
     meant = [one for one in runs if name == one.path.name or name in one.tags or Path(name) == one.path]
     if not meant:
         if "/" in name and _is_run(Path(name)):
-            meant = [_look(Path(name))]
+            meant = [look(Path(name))]
         else:
             raise InputError(f"no run {name!r} in {root}", "expected a directory or a tag", "dumbbell runs list")
     yield from meant
@@ -93,22 +97,30 @@ def _is_run(path: Path) -> bool:
     return path.is_dir() and not hidden and ((path / "manifest.json").exists() or path.name.startswith(PARTIAL))
 
 
-def _look(path: Path) -> Kept:
+def state(path: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """The manifest and the summary of a run, empty if there is none or it is damaged, and its verdict as in `Kept`."""
     manifest: dict[str, Any] = {}
-    verdict = ""
+    summary: dict[str, Any] = {}
     with suppress(DumbbellError):  # A damaged run is listed, too, so that it can be removed.
         manifest = read_json(path / "manifest.json")
     with suppress(DumbbellError):
-        verdict = str(read_json(path / "summary.json").get("verdict", ""))
+        summary = read_json(path / "summary.json")
     status = str(manifest.get("status", "damaged"))
     if status == "running":
         status = "running" if is_locked(path / "lock") else "killed"
+    verdict = str(summary.get("verdict", ""))
+    return manifest, summary, verdict if verdict and status == "complete" else status
+
+
+def look(path: Path) -> Kept:
+    """The run in a directory."""
+    manifest, _, verdict = state(path)
     size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     return Kept(
         path=path,
         name=str(manifest.get("name", path.name)),
         started_at=str(manifest.get("started_at", "")),
-        verdict=verdict if verdict and status == "complete" else status,
+        verdict=verdict,
         overrides=tuple(map(str, manifest.get("overrides", ()))),
         tags=tuple(map(str, manifest.get("tags", ()))),
         size=size,

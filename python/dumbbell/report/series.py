@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import chain
 
 from polars.exceptions import PolarsError
@@ -20,9 +20,13 @@ from dumbbell.report.panels import definitions
 from dumbbell.report.source import Source
 
 
-def build(run: Run) -> Plots:
-    """Gather what to draw. A missing or truncated table costs its panels, and `missing` lists it."""
-    known, legend, wanted = facts(run), groups(run), definitions()
+def build(run: Run, only: Container[str] | None = None) -> Plots:
+    """Gather what to draw. A missing or truncated table costs its panels, and `missing` lists it.
+
+    `only`: the titles of the panels that are wanted; by default, all.
+    """
+    known, legend = facts(run), groups(run)
+    wanted = [one for one in definitions() if only is None or one.title in only]
     columns = chain.from_iterable(one.sample_columns for one in wanted)
     source = Source(run, known, legend, frozenset(columns))
     gatherers = _gather(wanted, source)

@@ -1,0 +1,134 @@
+"""Commands that the server starts: processes of their own, which go on if it ends or is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Final
+
+from dumbbell.errors import InputError
+
+COMMAND: Final = (sys.executable, "-m", "dumbbell")
+_SAID_BYTES: Final = 20_000
+
+
+@dataclass
+class Child:
+    """A command that was started."""
+
+    process: asyncio.subprocess.Process
+    said: IO[bytes]
+    """Its standard output and error. The file has no name, so nothing stays behind."""
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    watch: asyncio.Task[None] | None = None
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self.process.pid
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code; `None` while it runs."""
+        return self.process.returncode
+
+    def problem(self) -> str:
+        """What it said as it failed, without what it said before."""
+        text = self.text()
+        with suppress(ValueError, LookupError, TypeError):
+            found: dict[str, Any] = json.loads(text[text.index("{") :])
+            first = found["error"]["problems"][0]
+            return "\n".join(filter(None, [first["what"], first["why"], first["hint"]]))
+        lines = [line for line in text.splitlines() if line.strip()]
+        begin = next((number for number, line in enumerate(lines) if line.startswith("error:")), max(0, len(lines) - 8))
+        return "\n".join(lines[begin:]).removeprefix("error: ")
+
+    def text(self) -> str:
+        """All that it said; of a lot of it, the end."""
+        size = os.fstat(self.said.fileno()).st_size
+        return os.pread(self.said.fileno(), _SAID_BYTES, max(0, size - _SAID_BYTES)).decode(errors="replace")
+
+
+class Children:
+    """The commands that this server has started."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is their working directory."""
+        self._folder = folder
+        self._all: dict[int, Child] = {}
+
+    async def start(
+        self, arguments: Sequence[str], stdin: int = asyncio.subprocess.DEVNULL, pass_fds: Sequence[int] = ()
+    ) -> Child:
+        """Start `dumbbell` with these arguments. Ctrl-C on the server's terminal does not reach it."""
+        said = tempfile.TemporaryFile(prefix="dumbbell-")
+        process = await asyncio.create_subprocess_exec(
+            *COMMAND,
+            *arguments,
+            cwd=self._folder,
+            stdin=stdin,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+            pass_fds=pass_fds,
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "120"},
+        )
+        child = Child(process, said)
+        self._all[child.pid] = child
+        child.watch = asyncio.create_task(self._wait(child))
+        return child
+
+    def get(self, pid: int) -> Child | None:
+        """The command with this process id, if this server has started it."""
+        return self._all.get(pid)
+
+    async def _wait(self, child: Child) -> None:
+        await child.process.wait()
+        child.ended.set()
+
+
+def stop(pid: int, how: str) -> None:
+    """Ask a command to stop `early`, or end it `now`. One that has ended hears nothing."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGINT)
+        if how == "now":
+            # A second one of the same kind would be lost if the first one is still on its way.
+            os.kill(pid, signal.SIGTERM)
+
+
+def holder(lock: Path, pids: Sequence[int] | None = None) -> int | None:
+    """The process that has this file open: the one that works on a directory, or one of its children.
+
+    Args:
+        lock: the file `lock` of a run or study.
+        pids: look at these alone.
+    """
+    try:
+        wanted = lock.stat()
+    except OSError:
+        return None
+    every = pids if pids is not None else sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
+    for pid in every:
+        with suppress(OSError):
+            for entry in os.scandir(f"/proc/{pid}/fd"):
+                with suppress(OSError):
+                    found = os.stat(entry.path)
+                    if (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino):
+                        return pid
+    return None
+
+
+def stop_holder(lock: Path, how: str, pids: Sequence[int] | None, what: str) -> None:
+    """Stop the command that works on a directory. Raises `InputError` if none does."""
+    pid = holder(lock, pids)
+    if pid is None:
+        raise InputError(f"{what} is not going on", "no command works on it", "it may have ended just now")
+    stop(pid, how)

@@ -1,0 +1,161 @@
+"""Comparisons of runs, and of two studies; and single plots of a run's records, to be laid over each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+from fastapi import APIRouter
+
+from dumbbell.agree.figures import What, figures
+from dumbbell.compare import settings
+from dumbbell.compare.studies import DEFAULT, Comparison, Row, compare
+from dumbbell.errors import InputError
+from dumbbell.pipeline.results import Run
+from dumbbell.report import series
+from dumbbell.report.decimate import extremes
+from dumbbell.report.groups import HUES
+from dumbbell.report.model import Line
+from dumbbell.report.study import confidence
+from dumbbell.report.study.build import unit_of
+from dumbbell.server import run_places, studies
+from dumbbell.server.run_messages import (
+    Compare,
+    ComparedRow,
+    ComparedRun,
+    ComparedRuns,
+    ComparedStudies,
+    Curve,
+    Figure,
+    Series,
+    Setting,
+)
+from dumbbell.statistics.metrics import METRICS, get
+from dumbbell.studies import Study
+
+PLOTS: Final = {
+    "goodput": ("Goodput", "Mbit/s", 1e6),
+    "rtt": ("RTT", "ms", 1.0),
+    "cwnd": ("Congestion window", "packets", 1.0),
+    "queue": ("Queue", "kB", 1e3),
+}
+"""Plots that can be laid over each other: title of the report's panel, unit, and what the unit is in the panel's."""
+PERCENT: Final = 95
+
+
+def router(root: Path) -> APIRouter:
+    """The routes of comparisons in the workspace `root`."""
+    made = APIRouter(prefix="/api")
+
+    @made.post("/compare")
+    def compared(asked: Compare) -> ComparedRuns | ComparedStudies:
+        """What differs: settings first, then figures."""
+        if asked.studies:
+            return _studies(root, asked.studies)
+        return _runs([Run(run_places.find(root, run)) for run in asked.runs])
+
+    @made.get("/runs/{run}/series")
+    def plot(run: str, plot: str = "goodput", points: int = 800) -> Series:
+        """A plot of a run's records, thinned out."""
+        if plot not in PLOTS:
+            raise InputError(f"no plot {plot!r}", f"the plots are {', '.join(PLOTS)}", "choose one of them")
+        return _series(Run(run_places.find(root, run)), plot, min(max(points, 10), 4000))
+
+    return made
+
+
+def _runs(runs: Sequence[Run]) -> ComparedRuns:
+    if len(runs) < 2:
+        raise InputError("nothing to compare", "a comparison needs two runs", "choose another one")
+    each = [figures(run) for run in runs]
+    every = dict.fromkeys(what for one in each for what in one)
+    return ComparedRuns(
+        runs=[
+            ComparedRun(
+                id=run.directory.name,
+                name=run.name,
+                verdict=run.verdict,
+                started_at=str(run.manifest.get("started_at", "")),
+                engine=run.engine,
+            )
+            for run in runs
+        ],
+        settings=[Setting(key=key, values=values) for key, values in settings.of_many(runs)],
+        figures=[_figure(what, each) for what in every],
+    )
+
+
+def _figure(what: What, each: Sequence[Mapping[What, float]]) -> Figure:
+    return Figure(of=what.of, measure=what.measure, unit=what.unit, values=[one.get(what) for one in each])
+
+
+def _studies(root: Path, names: Sequence[str]) -> ComparedStudies:
+    if len(names) != 2:
+        raise InputError(f"{len(names)} studies", "two are compared at a time", "choose two")
+    a, b = (Study(studies.find(root, name)) for name in names)
+    found = compare(a, b, [get(name).name for name in DEFAULT], confidence(PERCENT))
+    return ComparedStudies(
+        studies=list(names),
+        verdicts=[str(found.verdicts_a), str(found.verdicts_b)],
+        settings=[Setting(key=one.key, values=[one.a, one.b]) for one in settings.of_studies(a, b)],
+        keys=list(found.keys),
+        rows=_rows(found),
+        only=[len(found.only_a), len(found.only_b)],
+    )
+
+
+def _rows(found: Comparison) -> list[ComparedRow]:
+    largest = {name: 0.0 for name in METRICS}
+    for row in found.rows:
+        largest[row.metric.name] = max(largest[row.metric.name], abs(row.contrast.mean), abs(row.contrast.reference))
+    return [_row(row, *unit_of(row.metric.unit, largest[row.metric.name])) for row in found.rows]
+
+
+def _row(row: Row, factor: float, unit: str) -> ComparedRow:
+    found = row.contrast
+    low, high = found.difference.low, found.difference.high
+    return ComparedRow(
+        metric=row.metric.title,
+        unit=unit,
+        place=list(row.place),
+        of=row.of,
+        a=found.reference / factor,
+        b=found.mean / factor,
+        n_a=row.n_a,
+        n_b=row.n_b,
+        difference=found.difference.value / factor,
+        low=None if low is None else low / factor,
+        high=None if high is None else high / factor,
+        relative=None if found.relative is None else found.relative.value,
+        is_clear=low is not None and found.is_clear,
+    )
+
+
+def _series(run: Run, plot: str, points: int) -> Series:
+    title, unit, size = PLOTS[plot]
+    drawn = series.build(run, (title,))
+    curves: list[Curve] = []
+    for panel in drawn.panels:
+        view = panel.views[0]
+        for mark in view.marks:
+            if isinstance(mark, Line) and not mark.is_level and mark.quantity == 0:
+                times = view.time_s if mark.time_s is None else mark.time_s
+                rows = pl.LazyFrame({"t": (times * 1e9).cast(pl.Int64), "v": mark.values})
+                thin = extremes(rows, "t", "v", int(drawn.duration_s * 1e9), points)
+                group = drawn.groups[mark.group] if mark.group is not None else None
+                light, dark = (group.light, group.dark) if group else HUES[0]
+                curves.append(
+                    Curve(
+                        label=group.label if group else (view.name or mark.name or title),
+                        flow=mark.flow,
+                        group=mark.group,
+                        light=light,
+                        dark=dark,
+                        dash=list(group.dash) if group else [],
+                        t=[round(at / 1e9, 6) for at in thin.time_ns],
+                        y=[float(f"{value * panel.per_unit / size:.6g}") for value in thin.values],
+                    )
+                )
+    return Series(plot=plot, title=title, unit=unit, plots={key: one[0] for key, one in PLOTS.items()}, curves=curves)

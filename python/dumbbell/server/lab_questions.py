@@ -1,0 +1,100 @@
+"""Questions to the nodes of a lab: ping, the way, routes, routing neighbours, sockets."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from typing import Final
+
+from dumbbell.errors import InputError
+from dumbbell.labs import daemons, packages, pings
+from dumbbell.labs.live import Live
+from dumbbell.server.run_messages import Answer, Ask
+
+LONGEST_S: Final = 30.0
+PINGS: Final = 4
+NEIGHBOURS: Final = {
+    "ospfd": "show ip ospf neighbor",
+    "ospf6d": "show ipv6 ospf6 neighbor",
+    "bgpd": "show bgp summary",
+    "isisd": "show isis neighbor",
+    "ripd": "show ip rip status",
+}
+"""What FRRouting's shell is asked about each daemon."""
+
+
+def answer(lab: Live, asked: Ask) -> Answer:
+    """Carry out what was asked. Raises `InputError` if there is no such node."""
+    lab.network.check_place(asked.node)
+    match asked.do:
+        case "ping":
+            return _ping(lab, asked.node, _other(lab, asked))
+        case "traceroute":
+            return _way(lab, asked.node, _other(lab, asked))
+        case "routes":
+            return _said(lab, asked.node, ["ip", "route"])
+        case "sockets":
+            return _said(lab, asked.node, ["ss", "-tiH"])
+        case "neighbours":
+            return _neighbours(lab, asked.node)
+
+
+def _other(lab: Live, asked: Ask) -> str:
+    if asked.to is None:
+        raise InputError(f"{asked.do} needs two nodes", f"{asked.node} alone is named", "choose another one, too")
+    lab.network.check_place(asked.to)
+    return asked.to
+
+
+def _said(lab: Live, node: str, command: Sequence[str]) -> Answer:
+    done = lab[node].run(command, timeout_s=LONGEST_S)
+    return Answer(command=f"{node}: {' '.join(command)}", text=done.stdout + done.stderr, code=done.returncode)
+
+
+def _ping(lab: Live, node: str, to: str) -> Answer:
+    address = lab.network.address(to)
+    if shutil.which("ping"):
+        return _said(lab, node, ["ping", "-c", str(PINGS), "-i", "0.25", "-W", "1", address])
+    # The lab has echo requests of its own.
+    lines, answered = [], 0
+    for number in range(1, PINGS + 1):
+        rtt_ns = pings.ping_all(lab.path, [node, to]).rtt_ns[0][1]
+        answered += rtt_ns is not None
+        said = "no answer" if rtt_ns is None else f"time={rtt_ns / 1e6:.3f} ms"
+        lines.append(f"{to} ({address}): seq={number} {said}")
+    lines.append(f"{PINGS} sent, {answered} answered")
+    return Answer(command=f"{node}: ping {to}", text="\n".join(lines) + "\n", code=0 if answered else 1)
+
+
+def _way(lab: Live, node: str, to: str) -> Answer:
+    address = lab.network.address(to)
+    if shutil.which("traceroute"):
+        return _said(lab, node, ["traceroute", "-n", "-q", "1", "-w", "1", address])
+    if shutil.which("tracepath"):
+        return _said(lab, node, ["tracepath", "-n", address])
+    hops = _hops(lab, node, to)
+    note = f"By the routing tables of the nodes: {packages.hint('traceroute')}"
+    lines = [f"{number:2}  {name} ({lab.network.address(name)})" for number, name in enumerate(hops, 1)]
+    return Answer(command=f"{node}: ip route get {address}, hop by hop", text="\n".join([*lines, note, ""]), code=0)
+
+
+def _hops(lab: Live, node: str, to: str) -> list[str]:
+    """The nodes that packets come to, as each node's routing table says; the last one may lack a route."""
+    network = lab.network
+    owner = {held.partition("/")[0]: name for name in network.places for _, own in network.interfaces(name) for held in own}
+    hops: list[str] = []
+    while node != to and len(hops) <= len(network.places):
+        words = lab[node].run(["ip", "route", "get", network.address(to)]).stdout.split()
+        if not words:
+            return hops
+        node = owner.get(words[words.index("via") + 1], to) if "via" in words else to
+        hops.append(node)
+    return hops
+
+
+def _neighbours(lab: Live, node: str) -> Answer:
+    mine = daemons.states(lab.path).get(node, {})
+    commands = [NEIGHBOURS[name] for name, runs in mine.items() if runs and name in NEIGHBOURS]
+    if not commands:
+        return _said(lab, node, ["ip", "neighbour"])
+    return _said(lab, node, ["vtysh", *(word for command in commands for word in ("-c", command))])

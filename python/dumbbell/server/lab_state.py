@@ -1,0 +1,65 @@
+"""A lab as the browser draws it: nodes, links as they are now, what was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dumbbell.labs import changes, daemons, place, recording
+from dumbbell.labs.network import Network
+from dumbbell.labs.shell.look import described
+from dumbbell.server.run_messages import LabEvent, LabLink, LabNode, LabState, TerminalState
+from dumbbell.units import Rate
+
+
+def standing(lab: Path, mine: bool, terminals: Sequence[TerminalState]) -> LabState:
+    """The state of the lab in this directory."""
+    network, facts = Network.of(lab), place.facts(lab)
+    running = daemons.states(lab)
+    return LabState(
+        id=lab.name,
+        scenario=str(facts.get("scenario", "")),
+        started=str(facts.get("started", "")),
+        mine=mine,
+        nodes=[
+            LabNode(
+                name=name,
+                kind=network.kind(name),  # type: ignore[arg-type]
+                interfaces=[(one, held) for one, held in network.interfaces(name)],
+                daemons=running.get(name, {}),
+            )
+            for name in network.nodes
+        ],
+        links=[_link(one) for one in changes.states(lab).values()],
+        cables=[list(cable.links) for cable in network.cables],
+        changes=_events(lab),
+        recording=recording.is_going_on(lab),
+        terminals=list(terminals),
+    )
+
+
+def _link(link: dict[str, Any]) -> LabLink:
+    rate = link["rate_bps"]
+    return LabLink(
+        name=link["name"],
+        sender=link["from"],
+        receiver=link["to"],
+        up=link["up"],
+        rate="" if rate is None else str(Rate(int(rate))),
+        rate_bps=rate,
+        delay=f"{int(link['delay_ns']) / 1e6:g} ms",
+        words=described(link),
+    )
+
+
+def _events(lab: Path) -> list[LabEvent]:
+    links = [
+        LabEvent(at_s=one.time_ns / 1e9, what=f"{one.link}: {', '.join(f'{k} {v}' for k, v in one.keys.items())}")
+        for one in changes.changes(lab)
+    ]
+    killed = [
+        LabEvent(at_s=one.time_ns / 1e9, what=f"{one.router}: {one.daemon} {'started' if one.up else 'killed'}")
+        for one in daemons.changes(lab)
+    ]
+    return sorted([*links, *killed], key=lambda event: event.at_s)

@@ -1,0 +1,139 @@
+"""The list of runs: pages of it, search, tags; and removing runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from fastapi import APIRouter
+
+from dumbbell.engines.registry import DEFAULT
+from dumbbell.records import kept
+from dumbbell.records.directory import PARTIAL, RUNS
+from dumbbell.report import words
+from dumbbell.server import run_places
+from dumbbell.server.run_messages import RemoveRuns, RunEntry, RunList, TagRuns
+
+PAGE: Final = 100
+SHOWN_FLOWS: Final = 3
+_Stamp = tuple[int, int, bool]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A run's directory, and what its list is sorted by."""
+
+    path: Path
+    begun_ns: int
+    """When its scenario was written, which is at its start."""
+    stamp: _Stamp
+    """Changes if the run does."""
+
+
+class Listing:
+    """The runs of a workspace. What was read is kept until it changes: 10,000 runs are read once."""
+
+    def __init__(self, root: Path) -> None:
+        """Runs in the workspace `root`."""
+        self._folder = root / RUNS
+        self._known: dict[Path, tuple[_Stamp, RunEntry]] = {}
+
+    def page(self, cursor: int, search: str, tag: str, verdict: str) -> RunList:
+        """The runs from number `cursor` on that match, the latest first."""
+        places = sorted(self._places(), key=lambda one: (one.begun_ns, one.path.name), reverse=True)
+        if search or tag or verdict:
+            places = [one for one in places if _matches(self.entry(one), search, tag, verdict)]
+        shown = [self.entry(one) for one in places[cursor : cursor + PAGE]]
+        following = cursor + PAGE
+        return RunList(
+            runs=shown,
+            total=len(places),
+            cursor=str(following) if following < len(places) else None,
+            tags=sorted({tag for _, entry in self._known.values() for tag in entry.tags}),
+        )
+
+    def entry(self, place: Place) -> RunEntry:
+        """A row of the list."""
+        known = self._known.get(place.path)
+        # A run that goes on ends without a change of its files if it is killed.
+        if known and known[0] == place.stamp and known[1].verdict != "running":
+            return known[1]
+        entry = _read(place.path)
+        self._known[place.path] = place.stamp, entry
+        return entry
+
+    def _places(self) -> Iterator[Place]:
+        with suppress(FileNotFoundError):
+            for path in self._folder.iterdir():
+                if path.name.startswith(".") and not path.name.startswith(PARTIAL):
+                    continue
+                with suppress(OSError):
+                    manifest = (path / "manifest.json").stat()
+                    summary = (path / "summary.json").exists()
+                    try:
+                        begun = (path / "scenario.toml").stat().st_mtime_ns
+                    except FileNotFoundError:
+                        begun = manifest.st_mtime_ns
+                    yield Place(path, begun, (manifest.st_mtime_ns, manifest.st_size, summary))
+
+
+def router(root: Path) -> APIRouter:
+    """The routes of the list of runs in the workspace `root`."""
+    made = APIRouter(prefix="/api/runs")
+    listing = Listing(root)
+
+    @made.get("")
+    def runs(cursor: int = 0, search: str = "", tag: str = "", verdict: str = "") -> RunList:
+        """A page of runs, the latest first."""
+        return listing.page(max(0, cursor), search, tag, verdict)
+
+    @made.post("/tags")
+    def tags(asked: TagRuns) -> dict[str, int]:
+        """Give runs a tag, or take it away."""
+        for run in asked.ids:
+            kept.tag(run_places.find(root, run), [asked.tag], asked.remove)
+        return {"runs": len(asked.ids)}
+
+    @made.post("/remove")
+    def remove(asked: RemoveRuns) -> dict[str, int]:
+        """Remove runs with all their records."""
+        found = [run_places.find(root, run) for run in asked.ids]
+        for path in found:
+            kept.remove(kept.look(path))
+        return {"runs": len(found)}
+
+    return made
+
+
+def _matches(entry: RunEntry, search: str, tag: str, verdict: str) -> bool:
+    if tag and tag not in entry.tags:
+        return False
+    if verdict and entry.verdict != verdict:
+        return False
+    text = " ".join([entry.id, entry.name, entry.engine, *entry.overrides, *entry.tags, *entry.flows, *entry.checks])
+    return all(word in text.lower() for word in search.lower().split())
+
+
+def _read(path: Path) -> RunEntry:
+    manifest, summary, verdict = kept.state(path)
+    flows: Sequence[Mapping[str, Any]] = summary.get("flows") or ()
+    return RunEntry(
+        id=path.name,
+        name=str(manifest.get("name", path.name)),
+        engine=str(manifest.get("engine", DEFAULT)),
+        verdict=verdict,
+        checks=[str(reason["check"]) for reason in summary.get("reasons") or ()],
+        started_at=str(manifest.get("started_at", "")),
+        duration_s=summary.get("duration_s"),
+        scenario_source=manifest.get("scenario_source"),
+        overrides=[str(one) for one in manifest.get("overrides") or ()],
+        tags=[str(one) for one in manifest.get("tags") or ()],
+        flows=[f"{flow.get('label') or flow['id']} {words.measured_rate(flow['goodput_bps'])}" for flow in flows][
+            :SHOWN_FLOWS
+        ],
+        more_flows=max(0, len(flows) - SHOWN_FLOWS),
+        left_over=kept.is_left_over(path.name, verdict),
+    )

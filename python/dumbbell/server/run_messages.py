@@ -1,0 +1,532 @@
+"""Messages about runs, studies, comparisons, labs and terminals. `messages` has the others, and the base."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from dumbbell.server.messages import Asked, Message
+
+# Runs
+
+
+class StartRun(Asked):
+    """`POST /api/runs`: run a scenario of the workspace, or a study if it is one."""
+
+    path: str
+    overrides: list[str] = Field(default=[], max_length=200)
+    """As after `--set`: `topology.bottleneck.rate=5 Mbit/s`."""
+    engine: str | None = None
+    repeat: int | None = Field(default=None, ge=1, le=10_000)
+    """More than one run of the same: makes it a study."""
+
+
+class Started(Message):
+    """What `POST /api/runs` has begun."""
+
+    kind: Literal["run", "study"]
+    id: str
+    """What follows `run/` or `study/` in topics and routes."""
+    command: str
+    """The same by the command line."""
+    beside: int
+    """Runs in real time that go on already: they disturb each other."""
+
+
+class Stop(Asked):
+    """`POST /api/runs/{id}/stop`, and the same of studies."""
+
+    how: Literal["early", "now"]
+    """`early`: what was measured is judged and kept. `now`: records are cut short."""
+
+
+Status = Literal["starting", "running", "complete", "failed", "interrupted", "killed"]
+
+
+class Reason(Message):
+    """A check of the verdict that a run does not pass."""
+
+    check: str
+    verdict: str
+    measured: str
+    threshold: str
+    why: str
+
+
+class RunState(Message):
+    """An event of the topic `run/ID`: where the run stands. The first one comes at once."""
+
+    event: Literal["state"] = "state"
+    status: Status
+    id: str
+    """The run's id from now on: a run that has ended has another name."""
+    verdict: str | None = None
+    """`valid`, `suspect` or `invalid`, of a run that is complete."""
+    reasons: list[Reason] = []
+    problem: str | None = None
+    """Why it failed."""
+    report: bool = False
+    """True once `report.html` is there."""
+
+
+class RunReplay(Message):
+    """An event of the topic `run/ID`: many events at once, to somebody who comes later or was slow."""
+
+    event: Literal["replay"] = "replay"
+    n: int
+    """The number of the last one. Any other event from the run has its number, too."""
+    events: list[dict[str, Any]]
+    """As `--events` writes them. Of a long run, some `progress` is left out."""
+
+
+class LegendFlow(Message):
+    """A flow of a run, as its plots name and colour it."""
+
+    id: str
+    label: str
+    group: int
+    """Index into `groups`."""
+    sender: str
+    receiver: str
+    start_s: float
+
+
+class LegendGroup(Message):
+    """Flows that share a colour."""
+
+    label: str
+    light: str
+    dark: str
+    dash: list[int]
+
+
+class LegendLink(Message):
+    """A link on which something can happen to packets."""
+
+    name: str
+    sender: str
+    receiver: str
+    rate_bps: int | None
+    buffer_bytes: float | None
+    delay_s: float
+
+
+class LegendEvent(Message):
+    """A change of a link that the scenario plans."""
+
+    at_s: float
+    words: str
+
+
+class Legend(Message):
+    """What plots of a run need beside the measurements."""
+
+    duration_s: float
+    flows: list[LegendFlow]
+    groups: list[LegendGroup]
+    links: list[LegendLink]
+    changes: list[LegendEvent]
+    base_rtt_s: float | None
+    """The least round-trip time of any flow's path."""
+    mtu: int
+
+
+class RunDetail(Message):
+    """`GET /api/runs/{id}`."""
+
+    id: str
+    name: str
+    run_id: str
+    engine: str
+    real_time: bool
+    status: Status
+    verdict: str | None
+    reasons: list[Reason]
+    problem: str | None
+    started_at: str
+    wall_s: float | None
+    scenario_source: str | None
+    overrides: list[str]
+    tags: list[str]
+    command: str
+    """The command that repeats it."""
+    text: str
+    """The scenario as it was run."""
+    legend: Legend | None
+    summary: dict[str, Any] | None
+    """As in `summary.json`."""
+    directory: str
+    """Relative to the workspace."""
+    files: list[str]
+    events: int
+    """The number of events kept so far."""
+
+
+class RunEntry(Message):
+    """A row of the list of runs."""
+
+    id: str
+    name: str
+    engine: str
+    verdict: str
+    """Of a run without one: `running`, `failed`, `interrupted`, `killed` or `damaged`."""
+    checks: list[str]
+    """What the verdict is for."""
+    started_at: str
+    duration_s: float | None
+    scenario_source: str | None
+    overrides: list[str]
+    tags: list[str]
+    flows: list[str]
+    """What each of the first flows reached: `f1 cubic 47.1 Mbit/s`."""
+    more_flows: int
+    left_over: bool
+    """It failed, was killed, or is an earlier run of a plan that was run again."""
+
+
+class RunList(Message):
+    """`GET /api/runs`: a page of runs, the latest first."""
+
+    runs: list[RunEntry]
+    total: int
+    """All runs that match."""
+    cursor: str | None
+    """The next page; null: this is the last."""
+    tags: list[str]
+    """All tags of the runs that are known so far."""
+
+
+class TagRuns(Asked):
+    """`POST /api/runs/tags`: give runs a tag, or take it away."""
+
+    ids: list[str] = Field(max_length=10_000)
+    tag: str
+    remove: bool = False
+
+
+class RemoveRuns(Asked):
+    """`POST /api/runs/remove`: runs with all their records."""
+
+    ids: list[str] = Field(max_length=10_000)
+
+
+# Studies
+
+
+class StudyEntry(Message):
+    """A row of the list of studies."""
+
+    id: str
+    name: str
+    engine: str
+    status: str
+    """`running`, `complete`, `interrupted` or `killed`."""
+    started_at: str
+    runs: int
+    """Wanted."""
+    varied: list[str]
+    """The keys that it varies."""
+    scenario_source: str | None
+
+
+class StudyState(Message):
+    """`GET /api/studies/{id}`, and each event of the topic `study/ID`."""
+
+    event: Literal["state"] = "state"
+    id: str
+    name: str
+    engine: str
+    status: str
+    started_at: str
+    done: int
+    runs: int
+    suspect: int
+    suspicions: dict[str, int]
+    refused: dict[str, int]
+    """Why runs can't be used, and how many."""
+    ends_at: str | None
+    cells: int
+    varied: list[str]
+    expectations: list[dict[str, Any]]
+    report: bool
+    command: str
+    scenario_source: str | None
+    problem: str | None = None
+
+
+# Comparison
+
+
+class Compare(Asked):
+    """`POST /api/compare`: runs, or two studies."""
+
+    runs: list[str] = Field(default=[], max_length=1000)
+    studies: list[str] = Field(default=[], max_length=2)
+
+
+class Setting(Message):
+    """A setting whose values differ."""
+
+    key: str
+    values: list[str]
+
+
+class Figure(Message):
+    """A figure of each run."""
+
+    of: str
+    measure: str
+    unit: str
+    values: list[float | None]
+
+
+class ComparedRun(Message):
+    """A column of a comparison."""
+
+    id: str
+    name: str
+    verdict: str
+    started_at: str
+    engine: str
+
+
+class ComparedRuns(Message):
+    """Settings that differ, then figures. Single runs have no intervals."""
+
+    runs: list[ComparedRun]
+    settings: list[Setting]
+    figures: list[Figure]
+
+
+class ComparedRow(Message):
+    """A metric of a cell of two studies, B against A."""
+
+    metric: str
+    unit: str
+    place: list[str]
+    of: str
+    a: float
+    b: float
+    n_a: int
+    n_b: int
+    difference: float
+    low: float | None
+    high: float | None
+    relative: float | None
+    is_clear: bool
+
+
+class ComparedStudies(Message):
+    """Two studies: settings that differ, then metrics of the cells that both have."""
+
+    studies: list[str]
+    verdicts: list[str]
+    settings: list[Setting]
+    keys: list[str]
+    rows: list[ComparedRow]
+    only: list[int]
+    """Cells that the other one lacks."""
+
+
+class Curve(Message):
+    """A line of a plot, thinned out."""
+
+    label: str
+    flow: str | None
+    group: int | None
+    light: str
+    dark: str
+    dash: list[int]
+    t: list[float]
+    y: list[float | None]
+
+
+class Series(Message):
+    """`GET /api/runs/{id}/series?plot=`: a plot of the run's records."""
+
+    plot: str
+    title: str
+    unit: str
+    plots: dict[str, str]
+    """All plots that there are: key -> title."""
+    curves: list[Curve]
+
+
+# Labs
+
+
+class StartLab(Asked):
+    """`POST /api/labs`: a network that stays up, of a scenario of the workspace."""
+
+    path: str
+    overrides: list[str] = []
+    name: str | None = None
+
+
+class LabNode(Message):
+    """A node of a lab."""
+
+    name: str
+    kind: Literal["host", "router", "switch"]
+    interfaces: list[tuple[str, list[str]]]
+    daemons: dict[str, bool]
+    """Routing daemons of a router, and whether they run."""
+
+
+class LabLink(Message):
+    """One direction of a link, as it is now."""
+
+    name: str
+    sender: str
+    receiver: str
+    up: bool
+    rate: str
+    """Empty: without a limit."""
+    rate_bps: int | None
+    delay: str
+    words: str
+    """All that holds, in words."""
+
+
+class LabEvent(Message):
+    """A change that was made."""
+
+    at_s: float
+    what: str
+
+
+class LabState(Message):
+    """`GET /api/labs/{id}`, and the event `state` of the topic `lab/ID`."""
+
+    event: Literal["state"] = "state"
+    id: str
+    scenario: str
+    started: str
+    mine: bool
+    """True if this server started it: it ends with the server."""
+    nodes: list[LabNode]
+    links: list[LabLink]
+    cables: list[list[str]]
+    """Names of the links of each cable."""
+    changes: list[LabEvent]
+    recording: bool
+    terminals: list[TerminalState]
+
+
+class LabProgress(Message):
+    """An event of the topic `lab/ID`, ten times a second: what each link carries."""
+
+    event: Literal["progress"] = "progress"
+    time_ns: int
+    links: list[dict[str, Any]]
+
+
+class LabEnded(Message):
+    """The last event of the topic `lab/ID`."""
+
+    event: Literal["ended"] = "ended"
+    problem: str | None = None
+
+
+class ChangeLink(Asked):
+    """`POST /api/labs/{id}/link`: change a link, or all between two nodes, now."""
+
+    of: list[str] = Field(min_length=1, max_length=2)
+    """The name of a link, for one direction; or two nodes."""
+    keys: dict[str, str]
+    """As in `[[events]]`: `{"rate": "5 Mbit/s"}`; `{"up": "false", "carrier": "lost"}` pulls the cable."""
+
+
+class ChangeDaemon(Asked):
+    """`POST /api/labs/{id}/daemon`: kill or start a routing daemon."""
+
+    router: str
+    daemon: str
+    up: bool
+
+
+class Ask(Asked):
+    """`POST /api/labs/{id}/ask`: a question about two nodes, or one."""
+
+    do: Literal["ping", "traceroute", "routes", "neighbours", "sockets"]
+    node: str
+    to: str | None = None
+
+
+class Answer(Message):
+    """What the program said."""
+
+    command: str
+    text: str
+    code: int
+
+
+class StartTraffic(Asked):
+    """`POST /api/labs/{id}/traffic`: a flow from now on; without nodes, the scenario's flows and events."""
+
+    sender: str | None = None
+    receiver: str | None = None
+    cc: str | None = None
+    seconds: float = Field(default=10.0, gt=0, le=3600)
+
+
+class TrafficResult(Message):
+    """The end of flows: what each received."""
+
+    flows: list[str]
+
+
+class SaveLab(Asked):
+    """`POST /api/labs/{id}/save`: what was done as a new scenario, or its changes alone as text."""
+
+    path: str | None = None
+
+
+class SavedLab(Message):
+    """The changes as `[[events]]`, and the file that was written."""
+
+    text: str
+    path: str | None
+
+
+class Record(Asked):
+    """`POST /api/labs/{id}/record`."""
+
+    action: Literal["start", "stop"]
+    name: str | None = None
+
+
+class Recorded(Message):
+    """The run that a recording became; null as it begins."""
+
+    run: str | None
+    verdict: str | None = None
+
+
+# Terminals
+
+
+class OpenTerminal(Asked):
+    """`POST /api/terminals`."""
+
+    lab: str
+    node: str
+    program: Literal["shell", "vtysh", "lab"] = "shell"
+    """`shell`: of the node; `vtysh`: of a router's daemons; `lab`: the lab's own, with Mininet's words; `node` is empty then."""
+    rows: int = Field(default=24, ge=2, le=1000)
+    columns: int = Field(default=80, ge=2, le=1000)
+
+
+class TerminalState(Message):
+    """A terminal."""
+
+    id: str
+    lab: str
+    node: str
+    program: str
+    code: int | None
+    """Its program's exit code; null while it runs."""
+
+
+LabState.model_rebuild()

@@ -1,0 +1,189 @@
+"""Runs: start one, look at one, stop it, read its report."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import FileResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from dumbbell.command import command
+from dumbbell.engines.planned import planned
+from dumbbell.engines.registry import DEFAULT, capabilities, option
+from dumbbell.engines.registry import engine as engine_of
+from dumbbell.errors import DumbbellError, InputError, ScenarioError
+from dumbbell.pipeline.results import Run
+from dumbbell.plan import run_id
+from dumbbell.records import manifest as manifests
+from dumbbell.records.directory import PARTIAL, RUNS
+from dumbbell.records.kept import state
+from dumbbell.records.progress import FILE
+from dumbbell.scenario import load
+from dumbbell.scenario.file.loading import read
+from dumbbell.server import run_places, studies
+from dumbbell.server.children import Children, stop_holder
+from dumbbell.server.legend import legend
+from dumbbell.server.run_messages import RunDetail, Started, StartRun, Stop
+from dumbbell.studies.cells import is_study, varied
+
+SANDBOXED: Final = {
+    "Content-Security-Policy": "sandbox allow-scripts allow-downloads",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+"""A file of a run may be a stranger's: its page gets an origin of its own, and no cookie of ours."""
+
+
+def router(root: Path, children: Children) -> APIRouter:
+    """The routes of runs in the workspace `root`."""
+    made = APIRouter(prefix="/api/runs")
+
+    @made.post("")
+    async def start(asked: StartRun, request: Request) -> Started:
+        """Start a run, or a study. What is wrong with the scenario is answered as the command line says it."""
+        documents = getattr(request.app.state, "documents", None)
+        if documents is not None:
+            await documents.ready_to_run(asked.path)
+        found = await run_in_threadpool(_begun, root, asked)
+        if isinstance(found, list):
+            return await studies.begin(children, found)
+        arguments, stem, beside = found
+        child = await children.start([*arguments, "--keep-events", "--json"])
+        told = command(*arguments)
+        return Started(kind="run", id=run_places.partial(stem, child.pid), command=told, beside=beside)
+
+    @made.get("/{run}")
+    def detail(run: str) -> RunDetail:
+        """All about a run, but its tables."""
+        return _detail(root, run_places.find(root, run))
+
+    @made.post("/{run}/stop")
+    def stop(run: str, asked: Stop) -> dict[str, bool]:
+        """Stop a run early, or end it at once."""
+        path = run_places.find(root, run)
+        pid = run_places.pid_of(path.name)
+        stop_holder(path / "lock", asked.how, None if pid is None else [pid], f"the run {path.name}")
+        return {"stopping": True}
+
+    @made.get("/{run}/events")
+    def events(run: str, since: int = 0) -> Response:
+        """The events that the run has told, from number `since` on, a line each."""
+        path = run_places.find(root, run) / FILE
+        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+        return Response(b"".join(lines[max(0, since) :]), media_type="application/jsonl")
+
+    @made.get("/{run}/report.html")
+    def report(run: str) -> FileResponse:
+        """The report, which is written now if there is none yet."""
+        path = run_places.find(root, run)
+        if path.name.startswith(PARTIAL):
+            raise InputError("there is no report yet", "the run goes on", "it comes as the run ends")
+        page = path / "report.html"
+        return FileResponse(page if page.exists() else Run(path).report(), media_type="text/html", headers=SANDBOXED)
+
+    @made.get("/{run}/files/{name}")
+    def file(run: str, name: str) -> FileResponse:
+        """A file of a run, to be kept."""
+        folder = run_places.find(root, run).resolve()
+        path = (folder / name).resolve()
+        if path.parent != folder or not path.is_file():
+            raise run_places.absent("file", name)
+        headers = {**SANDBOXED, "Content-Disposition": f'attachment; filename="{path.name}"'}
+        return FileResponse(path, media_type="application/octet-stream", headers=headers)
+
+    return made
+
+
+def _begun(root: Path, asked: StartRun) -> list[str] | tuple[list[str], str, int]:
+    """The command's arguments, the name of the run's directory, and how many runs go on; of a study, arguments alone.
+
+    Raises `InputError` with what is wrong: nothing is started then.
+    """
+    path = (root / asked.path).resolve()
+    if not path.is_relative_to(root.resolve()) or path.suffix != ".toml":
+        raise InputError(f"no scenario {asked.path}", "it must be a TOML file in the workspace", "choose one of its files")
+    engine = engine_of(asked.engine or DEFAULT)
+    name = engine.capabilities.name
+    sets = [word for text in asked.overrides for word in ("--set", text)]
+    many = [] if asked.repeat is None else ["--repeat", str(asked.repeat)]
+    arguments = ["run", asked.path, *sets, *many, *option(name)]
+    if is_study(varied(read(path, asked.overrides), None, asked.repeat)):
+        return arguments
+    scenario = load(path, asked.overrides)
+    plan = planned(engine, scenario)
+    if problems := engine.check(scenario, plan):
+        raise ScenarioError(problems)
+    identity = run_id(plan, name, manifests.core_version() or "none")
+    return arguments, f"{scenario.name}-{identity}", _beside(root) if engine.capabilities.real_time else 0
+
+
+def _beside(root: Path) -> int:
+    """The number of runs in real time that go on."""
+    going_on = (state(path) for path in (root / RUNS).glob(f"{PARTIAL}*"))
+    return sum(
+        verdict == "running" and capabilities(manifest.get("engine", DEFAULT)).real_time
+        for manifest, _, verdict in going_on
+    )
+
+
+def _detail(root: Path, path: Path) -> RunDetail:
+    manifest, summary, _ = state(path)
+    standing = run_places.standing(path)
+    engine = str(manifest.get("engine", DEFAULT))
+    known = None
+    with suppress(DumbbellError):  # It failed before it had a plan.
+        known = legend(path)
+    text, source = "", manifest.get("scenario_source")
+    with suppress(OSError):
+        text = (path / "scenario.toml").read_text(encoding="utf-8")
+    overrides = [str(one) for one in manifest.get("overrides") or ()]
+    return RunDetail(
+        id=path.name,
+        name=str(manifest.get("name", path.name)),
+        run_id=str(manifest.get("run_id", "")),
+        engine=engine,
+        real_time=_real_time(engine),
+        status=standing.status,
+        verdict=standing.verdict,
+        reasons=standing.reasons,
+        problem=standing.problem,
+        started_at=str(manifest.get("started_at", "")),
+        wall_s=manifest.get("wall_s"),
+        scenario_source=source,
+        overrides=overrides,
+        tags=[str(one) for one in manifest.get("tags") or ()],
+        command=_command(root, path, source, overrides, engine),
+        text=text,
+        legend=known,
+        summary=dict(summary) or None,
+        directory=str(path.relative_to(root)),
+        files=sorted(one.name for one in path.iterdir() if one.is_file() and not one.name.startswith(".")),
+        events=_events(path),
+    )
+
+
+def _command(root: Path, path: Path, source: str | None, overrides: list[str], engine: str) -> str:
+    """The command that repeats a run: of the file that it was of, if that is still there, or else of its own copy."""
+    sets = [word for text in overrides for word in ("--set", text)]
+    if source is not None and (root / source).is_file():
+        return command("run", source, *sets, *option(engine))
+    return shlex.join(["dumbbell", "run", str(path.relative_to(root) / "scenario.toml"), *option(engine)])
+
+
+def _real_time(engine: str) -> bool:
+    with suppress(DumbbellError):
+        return capabilities(engine).real_time
+    return False
+
+
+def _events(path: Path) -> int:
+    with suppress(OSError), (path / FILE).open("rb") as file:
+        return sum(1 for _ in file)
+    return 0
+
+

@@ -1,0 +1,185 @@
+"""Studies: start one, follow its progress, stop it, go on with it, read its page."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from fastapi import APIRouter
+from fastapi.responses import FileResponse
+from starlette.concurrency import run_in_threadpool
+
+from dumbbell.command import command
+from dumbbell.engines.registry import DEFAULT, option
+from dumbbell.errors import DumbbellError, InputError
+from dumbbell.records.files import is_locked, read_json
+from dumbbell.server import run_places
+from dumbbell.server.children import Children, stop_holder
+from dumbbell.server.run_messages import Started, Stop, StudyEntry, StudyState
+from dumbbell.server.topics import Event
+from dumbbell.studies import Study
+from dumbbell.studies.directory import LOCK, MANIFEST
+from dumbbell.studies.directory import STUDIES as FOLDER
+from dumbbell.studies.status import status
+
+LOOK_S: Final = 0.5
+
+
+def router(root: Path, children: Children) -> APIRouter:
+    """The routes of studies in the workspace `root`."""
+    made = APIRouter(prefix="/api/studies")
+
+    @made.get("")
+    def every() -> list[StudyEntry]:
+        """All studies, the latest first."""
+        found = [one for path in (root / FOLDER).glob("*") if (one := _entry(path)) is not None]
+        return sorted(found, key=lambda one: one.started_at, reverse=True)
+
+    @made.get("/{study}")
+    def one(study: str) -> StudyState:
+        """Where a study stands."""
+        return standing(find(root, study))
+
+    @made.post("/{study}/stop")
+    def stop(study: str, asked: Stop) -> dict[str, bool]:
+        """Stop a study. Finished runs are kept, and `resume` goes on from there."""
+        path = find(root, study)
+        stop_holder(path / LOCK, asked.how, None, f"the study {study}")
+        return {"stopping": True}
+
+    @made.post("/{study}/resume")
+    async def resume(study: str) -> Started:
+        """Go on with a study that was stopped, or was killed."""
+        path = find(root, study)
+        if is_locked(path / LOCK):
+            raise InputError(f"the study {study} goes on already", "a command works on it", "wait for it, or stop it")
+        arguments = await run_in_threadpool(_again, root, path)
+        return await begin(children, arguments)
+
+    @made.get("/{study}/report.html")
+    def report(study: str) -> FileResponse:
+        """The page, which is written now if there is none yet."""
+        from dumbbell.server.runs import SANDBOXED
+
+        path = find(root, study)
+        page = path / "report.html"
+        if not page.exists():
+            Study(path).report()
+        return FileResponse(page, media_type="text/html", headers=SANDBOXED)
+
+    return made
+
+
+async def begin(children: Children, arguments: Sequence[str]) -> Started:
+    """Start a command that carries out a study, and wait until it knows the study's directory."""
+    # Once nobody reads its events any more it writes none, and goes on.
+    ours, its = os.pipe()
+    with os.fdopen(ours, encoding="utf-8") as events:
+        try:
+            child = await children.start([*arguments, "--json", "--events", f"/dev/fd/{its}"], pass_fds=(its,))
+        finally:
+            os.close(its)
+        study = await run_in_threadpool(_named, events)
+    if study is None:
+        await child.ended.wait()
+        what, _, why = child.problem().partition("\n")
+        raise InputError(what or "the study did not begin", why)
+    return Started(kind="study", id=study, command=command(*arguments), beside=0)
+
+
+def _named(events: TextIO) -> str | None:
+    """The name of a study's directory, as soon as its command tells it; `None` if it ends before that."""
+    for line in events:
+        with suppress(ValueError):
+            event = json.loads(line)
+            if event.get("event") == "planned":
+                return Path(event["directory"]).name
+    return None
+
+
+class Topic:
+    """The source of topics `study/ID`."""
+
+    def __init__(self, root: Path, children: Children) -> None:
+        """Studies in the workspace `root`."""
+        self._root, self._children = root, children
+
+    async def __call__(self, path: str, since: int | None) -> AsyncGenerator[Event, None]:
+        """The study's state, at once and whenever it changes."""
+        folder = find(self._root, path)
+        last: dict[str, Any] | None = None
+        while True:
+            now = (await run_in_threadpool(standing, folder)).model_dump()
+            if now != last:
+                yield now
+                last = now
+            await asyncio.sleep(LOOK_S if now["status"] == "running" else 4 * LOOK_S)
+
+
+def find(root: Path, study: str) -> Path:
+    """The directory of a study. Raises 404."""
+    run_places.checked(study)
+    path = root / FOLDER / study
+    if not (path / MANIFEST).exists():
+        raise run_places.absent("study", study)
+    return path
+
+
+def standing(path: Path) -> StudyState:
+    """Where a study stands."""
+    study = Study(path)
+    told, manifest = status(study), study.manifest
+    source, engine = manifest.get("scenario_source"), str(manifest.get("engine", DEFAULT))
+    return StudyState(
+        id=path.name,
+        name=str(manifest.get("name", path.name)),
+        engine=engine,
+        status=told.status,
+        started_at=str(manifest.get("started_at", "")),
+        done=told.done,
+        runs=told.runs,
+        suspect=told.suspect,
+        suspicions=dict(told.suspicions),
+        refused=dict(told.refused),
+        ends_at=None if told.ends_at is None else told.ends_at.isoformat(timespec="seconds"),
+        cells=len(manifest.get("cells", ())),
+        varied=_varied(manifest),
+        expectations=[dict(one) for one in manifest.get("expectations", ())],
+        report=(path / "report.html").exists(),
+        command=command("run", f"{FOLDER}/{path.name}/scenario.toml", *option(engine)),
+        scenario_source=source,
+    )
+
+
+def _varied(manifest: dict[str, Any] | Any) -> list[str]:
+    return list(dict.fromkeys(key for cell in manifest.get("cells", ()) for key in cell))
+
+
+def _entry(path: Path) -> StudyEntry | None:
+    with suppress(DumbbellError, KeyError):
+        manifest = read_json(path / MANIFEST)
+        said = str(manifest["status"])
+        if said == "running" and not is_locked(path / LOCK):
+            said = "killed"
+        return StudyEntry(
+            id=path.name,
+            name=str(manifest.get("name", path.name)),
+            engine=str(manifest.get("engine", DEFAULT)),
+            status=said,
+            started_at=str(manifest.get("started_at", "")),
+            runs=int(manifest.get("runs", 0)),
+            varied=_varied(manifest),
+            scenario_source=manifest.get("scenario_source"),
+        )
+    return None
+
+
+def _again(root: Path, path: Path) -> list[str]:
+    """The arguments that go on with a study: its own scenario has all that the command line had changed."""
+    manifest = read_json(path / MANIFEST)
+    return ["run", f"{FOLDER}/{path.name}/scenario.toml", *option(str(manifest.get("engine", DEFAULT)))]

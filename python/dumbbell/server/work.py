@@ -1,0 +1,37 @@
+"""What the server does beside documents: runs, studies, comparisons, labs and terminals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from dumbbell.server import comparison, labs, live, results, runs, studies, terminals
+from dumbbell.server.children import Children
+
+
+def include(app: FastAPI, root: Path) -> None:
+    """Add the routes to the application of the workspace `root`, and the topics to `app.state.topics`."""
+    children, opened = Children(root), terminals.Terminals(root)
+    kept = labs.Labs(root, children)
+    for router in (
+        results.router(root),
+        comparison.router(root),
+        runs.router(root, children),
+        studies.router(root, children),
+        labs.router(root, kept, opened),
+        terminals.router(opened),
+    ):
+        app.include_router(router)
+    app.state.topics |= {
+        "run": live.Live(root, children),
+        "study": studies.Topic(root, children),
+        "lab": labs.Topic(kept, opened),
+    }
+    app.state.labs, app.state.terminals = kept, opened
+
+
+def end(app: FastAPI) -> None:
+    """As the server ends: terminals and labs of it end, runs and studies go on."""
+    app.state.terminals.close_all()
+    app.state.labs.end_all()
