@@ -9,7 +9,7 @@ from typing import Final
 from dumbbell.errors import InputError
 from dumbbell.labs import daemons, packages, pings
 from dumbbell.labs.live import Live
-from dumbbell.server.run_messages import Answer, Ask
+from dumbbell.server.run_messages import LabAnswer, AskLab
 
 LONGEST_S: Final = 30.0
 PINGS: Final = 4
@@ -23,7 +23,7 @@ NEIGHBOURS: Final = {
 """What FRRouting's shell is asked about each daemon."""
 
 
-def answer(lab: Live, asked: Ask) -> Answer:
+def answer(lab: Live, asked: AskLab) -> LabAnswer:
     """Carry out what was asked. Raises `InputError` if there is no such node."""
     lab.network.check_place(asked.node)
     match asked.do:
@@ -39,19 +39,19 @@ def answer(lab: Live, asked: Ask) -> Answer:
             return _neighbours(lab, asked.node)
 
 
-def _other(lab: Live, asked: Ask) -> str:
+def _other(lab: Live, asked: AskLab) -> str:
     if asked.to is None:
         raise InputError(f"{asked.do} needs two nodes", f"{asked.node} alone is named", "choose another one, too")
     lab.network.check_place(asked.to)
     return asked.to
 
 
-def _said(lab: Live, node: str, command: Sequence[str]) -> Answer:
+def _said(lab: Live, node: str, command: Sequence[str]) -> LabAnswer:
     done = lab[node].run(command, timeout_s=LONGEST_S)
-    return Answer(command=f"{node}: {' '.join(command)}", text=done.stdout + done.stderr, code=done.returncode)
+    return LabAnswer(command=f"{node}: {' '.join(command)}", text=done.stdout + done.stderr, code=done.returncode)
 
 
-def _ping(lab: Live, node: str, to: str) -> Answer:
+def _ping(lab: Live, node: str, to: str) -> LabAnswer:
     address = lab.network.address(to)
     if shutil.which("ping"):
         return _said(lab, node, ["ping", "-c", str(PINGS), "-i", "0.25", "-W", "1", address])
@@ -63,10 +63,10 @@ def _ping(lab: Live, node: str, to: str) -> Answer:
         said = "no answer" if rtt_ns is None else f"time={rtt_ns / 1e6:.3f} ms"
         lines.append(f"{to} ({address}): seq={number} {said}")
     lines.append(f"{PINGS} sent, {answered} answered")
-    return Answer(command=f"{node}: ping {to}", text="\n".join(lines) + "\n", code=0 if answered else 1)
+    return LabAnswer(command=f"{node}: ping {to}", text="\n".join(lines) + "\n", code=0 if answered else 1)
 
 
-def _way(lab: Live, node: str, to: str) -> Answer:
+def _way(lab: Live, node: str, to: str) -> LabAnswer:
     address = lab.network.address(to)
     if shutil.which("traceroute"):
         return _said(lab, node, ["traceroute", "-n", "-q", "1", "-w", "1", address])
@@ -75,7 +75,7 @@ def _way(lab: Live, node: str, to: str) -> Answer:
     hops = _hops(lab, node, to)
     note = f"By the routing tables of the nodes: {packages.hint('traceroute')}"
     lines = [f"{number:2}  {name} ({lab.network.address(name)})" for number, name in enumerate(hops, 1)]
-    return Answer(command=f"{node}: ip route get {address}, hop by hop", text="\n".join([*lines, note, ""]), code=0)
+    return LabAnswer(command=f"{node}: ip route get {address}, hop by hop", text="\n".join([*lines, note, ""]), code=0)
 
 
 def _hops(lab: Live, node: str, to: str) -> list[str]:
@@ -92,7 +92,7 @@ def _hops(lab: Live, node: str, to: str) -> list[str]:
     return hops
 
 
-def _neighbours(lab: Live, node: str) -> Answer:
+def _neighbours(lab: Live, node: str) -> LabAnswer:
     mine = daemons.states(lab.path).get(node, {})
     commands = [NEIGHBOURS[name] for name, runs in mine.items() if runs and name in NEIGHBOURS]
     if not commands:

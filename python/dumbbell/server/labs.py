@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, RunFailed
 from dumbbell.labs import capture, changes, daemons, place, record, recording, traffic
 from dumbbell.labs.live import Live
 from dumbbell.labs.network import Network
@@ -22,14 +22,14 @@ from dumbbell.server import lab_questions, run_places
 from dumbbell.server.children import Child, Children
 from dumbbell.server.lab_state import standing
 from dumbbell.server.run_messages import (
-    Answer,
-    Ask,
+    LabAnswer,
+    AskLab,
     ChangeDaemon,
     ChangeLink,
     LabEnded,
     LabProgress,
     LabState,
-    Record,
+    RecordLab,
     Recorded,
     SavedLab,
     SaveLab,
@@ -41,6 +41,7 @@ from dumbbell.server.terminals import Terminals
 from dumbbell.server.topics import Event
 
 START_S: Final = 180.0
+END_S: Final = 15.0
 EVERY_S: Final = 0.1
 """The interval of looks at a lab's links."""
 
@@ -76,11 +77,30 @@ class Labs:
         self._owners[name] = child
         return name
 
+    async def end(self, name: str) -> None:
+        """End a lab. Raises `RunFailed` if it does not end."""
+        child = self._owners.get(name)
+        if child is None or child.code is not None:
+            await run_in_threadpool(end, find(name))
+            return
+        _let_go(child)
+        try:
+            await asyncio.wait_for(child.ended.wait(), END_S)
+        except TimeoutError:
+            why = f"it still lives after {END_S:.0f} s"
+            raise RunFailed(f"the lab {name} does not end", why, "dumbbell lab list --json names its owner") from None
+
     def end_all(self) -> None:
         """End the labs that this server has started."""
         for child in self._owners.values():
-            if child.code is None and child.process.stdin is not None:
-                child.process.stdin.close()
+            if child.code is None:
+                _let_go(child)
+
+
+def _let_go(child: Child) -> None:
+    """Close what the lab's shell reads: it ends, and the lab with it."""
+    if child.process.stdin is not None:
+        child.process.stdin.close()
 
 
 def _of(owner: int) -> str | None:
@@ -122,9 +142,10 @@ def router(root: Path, labs: Labs, terminals: Terminals) -> APIRouter:
         return state(lab)
 
     @made.delete("/{lab}")
-    def down(lab: str) -> dict[str, bool]:
+    async def down(lab: str) -> dict[str, bool]:
         """End a lab, and all programs in it."""
-        end(find(lab))
+        await run_in_threadpool(find, lab)
+        await labs.end(lab)
         return {"ended": True}
 
     @made.post("/{lab}/link")
@@ -140,7 +161,7 @@ def router(root: Path, labs: Labs, terminals: Terminals) -> APIRouter:
         return state(lab)
 
     @made.post("/{lab}/ask")
-    def ask(lab: str, asked: Ask) -> Answer:
+    def ask(lab: str, asked: AskLab) -> LabAnswer:
         """Ask a node something, or what lies between two."""
         return lab_questions.answer(Live(find(lab)), asked)
 
@@ -168,7 +189,7 @@ def router(root: Path, labs: Labs, terminals: Terminals) -> APIRouter:
         return SavedLab(text=tomlkit.dumps({"events": changes.events(path)}), path=asked.path)
 
     @made.post("/{lab}/record")
-    def recorded(lab: str, asked: Record) -> Recorded:
+    def recorded(lab: str, asked: RecordLab) -> Recorded:
         """Begin to keep what is done as a run, or end that."""
         if asked.action == "start":
             recording.start(find(lab), asked.name, root / "runs")
@@ -224,7 +245,6 @@ class Topic:
 
     def _look(self, folder: Path, before: Any) -> tuple[Any, LabState | None, LabProgress | None] | None:
         """What changes if the state does; the state, if that is another than `before`; and what links carry."""
-        from dumbbell.errors import RunFailed
         from dumbbell.labs.agent import ask
 
         try:

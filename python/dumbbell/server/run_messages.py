@@ -62,7 +62,7 @@ class RunState(Message):
     id: str
     """The run's id from now on: a run that has ended has another name."""
     verdict: str | None = None
-    """`valid`, `suspect` or `invalid`, of a run that is complete."""
+    """`valid`, `suspect` or `invalid`, of a run that is complete, or of what an interrupted one measured."""
     reasons: list[Reason] = []
     problem: str | None = None
     """Why it failed."""
@@ -446,7 +446,7 @@ class ChangeDaemon(Asked):
     up: bool
 
 
-class Ask(Asked):
+class AskLab(Asked):
     """`POST /api/labs/{id}/ask`: a question about two nodes, or one."""
 
     do: Literal["ping", "traceroute", "routes", "neighbours", "sockets"]
@@ -454,7 +454,7 @@ class Ask(Asked):
     to: str | None = None
 
 
-class Answer(Message):
+class LabAnswer(Message):
     """What the program said."""
 
     command: str
@@ -490,7 +490,7 @@ class SavedLab(Message):
     path: str | None
 
 
-class Record(Asked):
+class RecordLab(Asked):
     """`POST /api/labs/{id}/record`."""
 
     action: Literal["start", "stop"]

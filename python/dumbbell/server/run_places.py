@@ -66,7 +66,7 @@ def standing(path: Path) -> RunState:
     return RunState(
         status=status,
         id=path.name,
-        verdict=verdict if has_verdict else None,
+        verdict=verdict if has_verdict else summary.get("verdict"),
         reasons=[Reason(**{key: str(one[key]) for key in Reason.model_fields}) for one in summary.get("reasons", ())],
         problem=manifest.get("reason"),
         report=(path / "report.html").exists(),

@@ -84,7 +84,7 @@ def router(root: Path, children: Children) -> APIRouter:
         if path.name.startswith(PARTIAL):
             raise InputError("there is no report yet", "the run goes on", "it comes as the run ends")
         page = path / "report.html"
-        return FileResponse(page if page.exists() else Run(path).report(), media_type="text/html", headers=SANDBOXED)
+        return FileResponse(page if page.exists() else Run(path, incomplete=True).report(), media_type="text/html", headers=SANDBOXED)
 
     @made.get("/{run}/files/{name}")
     def file(run: str, name: str) -> FileResponse:

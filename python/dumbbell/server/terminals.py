@@ -180,20 +180,32 @@ class Terminal:
             self._reading = False
 
     def _read(self) -> None:
-        try:
-            data = os.read(self._ours, READ)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:  # Nobody has it open any more.
+        data, over = self._available()
+        if over:
             self._stop_reading()
+        if not data:
             return
         self._kept += data
         del self._kept[:-KEPT]
         for viewer in self._viewers:
             self._give(viewer, data)
-        self._read_more()
+        if not over:
+            self._read_more()
+
+    def _available(self) -> tuple[bytes, bool]:
+        """What can be read now, a few kilobytes at a time; and true if nobody has the terminal open any more."""
+        data = b""
+        while len(data) < READ:
+            try:
+                part = os.read(self._ours, READ - len(data))
+            except BlockingIOError:
+                break
+            except OSError:
+                part = b""
+            if not part:
+                return data, True
+            data += part
+        return data, False
 
     def _await_end(self) -> None:
         code = self._wait()
