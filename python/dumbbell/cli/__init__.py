@@ -39,6 +39,7 @@ VERBS = (
     "lab",
     "import",
     "export",
+    "ui",
     "doctor",
 )
 """The verbs in the order of the help page."""

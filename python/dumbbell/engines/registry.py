@@ -37,6 +37,11 @@ def described() -> str:
     return " ".join(f"{name}: {phrase}." for name, (phrase, _) in _ENGINES.items())
 
 
+def phrase(name: str) -> str:
+    """The phrase that describes an engine; empty for one that came as an object."""
+    return _ENGINES[name][0] if name in _ENGINES else ""
+
+
 def register(name: str, phrase: str, package: str) -> None:
     """Add an engine: the name, a phrase for `--help`, and the package in which it lies."""
     _ENGINES[name] = phrase, package

@@ -65,7 +65,7 @@ class Annotation(Message):
 
 
 class Layout(Message):
-    """Where things are drawn: `mine.layout.json` beside `mine.toml`. Nodes that are missing are laid out by themselves."""
+    """Where things are drawn: `mine.layout.json` beside `mine.toml`. The page places nodes that are missing."""
 
     nodes: dict[str, Point] = {}
     annotations: list[Annotation] = []
@@ -190,6 +190,8 @@ class Document(Message):
     foreign file."""
     trusted: bool = True
     """False if this text comes from elsewhere and its programs have not been agreed to."""
+    data: dict[str, Any] = {}
+    """What the text says, as JSON: forms show it. While the text is no TOML, what it said last."""
 
 
 # Commands
@@ -377,13 +379,7 @@ class Trust(Asked):
 
 
 Command = Annotated[
-    Edit
-    | Batch
-    | Undo
-    | Redo
-    | Save
-    | Resolve
-    | Trust,
+    Edit | Batch | Undo | Redo | Save | Resolve | Trust,
     Field(discriminator="do"),
 ]
 

@@ -157,10 +157,10 @@ def _parse(name: str, text: str) -> dict[str, Any]:
     try:
         return parse(text)
     except TOMLDecodeError as error:
-        raise ScenarioError([_not_toml(name, text, str(error))]) from None
+        raise ScenarioError([not_toml(name, text, str(error))]) from None
 
 
-def _not_toml(name: str, text: str, message: str) -> Problem:
+def not_toml(name: str, text: str, message: str) -> Problem:
     """tomllib says `... (at line 3, column 7)`: put the place first and show the line."""
     what, at_all, place = message.rpartition(" (at ")
     if not at_all:

@@ -19,7 +19,7 @@ Overrides = Mapping[str, Any] | Iterable[str]
 _EXAMPLE = 'write --set topology.bottleneck.rate="50 Mbit/s"'
 
 
-_SHORT = {"cc": "name", "queue": "kind"}
+SHORT = {"cc": "name", "queue": "kind"}
 """Keys at which a text is short for a table that has it at another key."""
 
 
@@ -81,8 +81,8 @@ def _set(data: dict[str, Any], way: list[str], value: Any, text: str, name: str)
     done: list[str | int] = []
     for i, part in enumerate(way):
         last = i == len(way) - 1
-        if isinstance(here, str) and done[-1] in _SHORT:
-            here = _set_at(data, done, {_SHORT[str(done[-1])]: here})
+        if isinstance(here, str) and done[-1] in SHORT:
+            here = _set_at(data, done, {SHORT[str(done[-1])]: here})
         if isinstance(here, list):
             index = _index(here, part, done, text, name)
             done.append(index)

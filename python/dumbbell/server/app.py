@@ -1,0 +1,98 @@
+"""The application: routes, topics, and how they begin and end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+import dumbbell
+from dumbbell.errors import DumbbellError, InputError
+from dumbbell.server import assets, facts, files, socket, transfer, work
+from dumbbell.server.documents import Documents
+from dumbbell.server.messages import Login, Problem
+from dumbbell.server.problems import problem
+from dumbbell.server.security import LOGIN, Access, Guard, Refused
+from dumbbell.server.workspace import Workspace
+
+
+def application(workspace: Workspace, access: Access) -> Guard:
+    """The application of a workspace, behind its guard."""
+    return Guard(_routes(workspace, access), access)
+
+
+def _routes(workspace: Workspace, access: Access) -> FastAPI:
+    app = FastAPI(
+        title="dumbbell",
+        version=dumbbell.__version__,
+        description="What the page of `dumbbell ui` asks of its server. For that page alone.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # Their pages load scripts from elsewhere.
+        redoc_url=None,
+        lifespan=_lifespan,
+    )
+    documents = Documents(workspace)
+    app.state.workspace, app.state.documents, app.state.sockets = workspace, documents, 0
+    app.state.topics = {"document": documents.events, "files": files.Watching(workspace)}
+    app.add_exception_handler(DumbbellError, _refused)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(HTTPException, _http)
+
+    @app.post(LOGIN)
+    def login(asked: Login, response: Response) -> dict[str, bool]:
+        """The token of the URL's fragment for the cookie that all other requests need."""
+        if not access.is_token(asked.token):
+            raise Refused(401, "this is not the token", "each start has its own", "open the URL that it printed")
+        response.headers["set-cookie"] = access.set_cookie()
+        return {"ok": True}
+
+    for router in (facts.router, files.router, transfer.router, socket.router):
+        app.include_router(router)
+    work.include(app, workspace.root)
+    app.include_router(assets.router)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncGenerator[None, None]:
+    documents: Documents = app.state.documents
+    await documents.recover()
+    watching = asyncio.create_task(documents.watch())
+    try:
+        yield
+    finally:
+        watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching
+        await documents.close()
+        work.end(app)
+
+
+def _answer(status: int, told: Problem) -> JSONResponse:
+    return JSONResponse(told.model_dump(mode="json"), status)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, DumbbellError), "as registered"
+    status = 400 if isinstance(error, InputError) else 500 if error.exit_code == 1 else 409
+    return _answer(status, problem(error.problems[0]))
+
+
+async def _malformed(request: Request, error: Exception) -> Response:
+    """A request that does not fit its route. The first thing that is wrong is said."""
+    assert isinstance(error, RequestValidationError), "as registered"
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return _answer(422, Problem(what=f"{where}: {first['msg']}", hint="reload the page: it may be of another version"))
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException), "as registered"
+    if isinstance(error.detail, dict):
+        return JSONResponse(error.detail, error.status_code, error.headers)
+    return JSONResponse(Problem(what=str(error.detail)).model_dump(mode="json"), error.status_code, error.headers)

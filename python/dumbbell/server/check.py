@@ -1,0 +1,116 @@
+"""What a text means, and what is wrong with it: in the words of the command line, from the same code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dumbbell.engines.registry import DEFAULT, engine
+from dumbbell.errors import DumbbellError, InputError, ScenarioError
+from dumbbell.plan.expand import expand
+from dumbbell.plan.types import Plan
+from dumbbell.scenario.file.loading import Draft, checked, not_toml
+from dumbbell.scenario.file.toml import TOMLDecodeError, parse
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import resolve
+from dumbbell.server.drawing import draw, plain
+from dumbbell.server.messages import Drawing, Problem
+from dumbbell.server.problems import problem, problems
+from dumbbell.studies.cells import is_study
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What is known of a text."""
+
+    problems: list[Problem] = field(default_factory=list)
+    lacks: list[Problem] = field(default_factory=list)
+    drawing: Drawing | None = None
+    """`None`: it says nothing that could be drawn."""
+    duration_s: float | None = None
+    study_runs: int | None = None
+    programs: tuple[str, ...] = ()
+    """Commands in it that a run executes on this machine."""
+    data: Mapping[str, Any] | None = None
+    """What the text says, as JSON; `None`: it is no TOML."""
+
+
+def check(text: str, path: Path) -> Checked:
+    """Check a text as the content of a scenario's file.
+
+    Args:
+        text: of the scenario.
+        path: of its file, which errors name and from whose folder other files are found.
+    """
+    name = path.name
+    try:
+        data = parse(text)
+    except TOMLDecodeError as error:
+        return Checked([problem(not_toml(name, text, str(error)))])
+    draft = Draft(name, text, data, path.parent, {})
+    found: list[Problem] = []
+    lacks: list[Problem] = []
+    scenario: Scenario | None = None
+    plan: Plan | None = None
+    try:
+        scenario = checked(draft)
+        plan = expand(scenario)
+    except DumbbellError as error:
+        found = problems(error, data)
+    except RecursionError:
+        found = [Problem(what=f"{name}: nested too deeply")]
+    if plan is not None and scenario is not None:
+        lacks = _lacks(scenario, plan, data)
+    return Checked(
+        found,
+        lacks,
+        draw(data, path.parent, None if plan is None or scenario is None else resolve(scenario), found),
+        None if scenario is None else float(scenario.duration) / 1e9,
+        _runs(draft, scenario),
+        tuple(dict.fromkeys(_programs(data))),
+        plain(data),
+    )
+
+
+def _lacks(scenario: Scenario, plan: Plan, data: Mapping[str, Any]) -> list[Problem]:
+    try:
+        return [problem(one, data) for one in engine(DEFAULT).check(scenario, plan)]
+    except InputError as error:
+        return problems(error, data)
+
+
+def _runs(draft: Draft, scenario: Scenario | None) -> int | None:
+    """The least number of runs of a study; `None` for a single run."""
+    if scenario is None or not is_study(draft):
+        return None
+    from dumbbell.studies.rounds import prepared
+
+    try:
+        base, cells = prepared(draft)
+    except (DumbbellError, ScenarioError):
+        return None
+    return base.repeat.least * len(cells)
+
+
+def _programs(data: Mapping[str, Any]) -> Iterator[str]:
+    """What runs on this machine: commands of flows and programs, and files that are compiled and loaded."""
+    for listed, keys in (("flows", ("command", "server_command")), ("programs", ("command",))):
+        tables = data.get(listed)
+        for table in tables if isinstance(tables, list) else ():
+            for key in keys if isinstance(table, Mapping) else ():
+                if isinstance(command := table.get(key), str):
+                    yield command
+    yield from _files(data)
+
+
+def _files(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            if key in ("bpf", "frr") and isinstance(part, str):
+                yield part
+            yield from _files(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _files(part)

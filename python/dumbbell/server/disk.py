@@ -1,0 +1,95 @@
+"""The two files of a document, as text: how they are read, and how they look on disk."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from dumbbell import inputs
+from dumbbell.errors import InputError
+from dumbbell.server import layout as layouts
+from dumbbell.server.messages import Layout
+from dumbbell.server.workspace import LARGEST, layout_of, write
+
+Signature = tuple[int, int, int, int] | None
+"""What tells that a file was written: device, inode, size and time; `None`: there is none."""
+
+
+@dataclass(frozen=True)
+class OnDisk:
+    """What the files hold. Line ends and a byte order mark are the file's own, and are kept when it is written."""
+
+    text: str | None
+    """`None`: there is no file."""
+    layout: str = ""
+    """Text of the layout's file; empty if there is none, or it is no layout."""
+    newline: str = "\n"
+    mark: bool = False
+    """True if a byte order mark begins it."""
+    signatures: tuple[Signature, Signature] = (None, None)
+
+    @property
+    def parsed_layout(self) -> Layout:
+        """The layout."""
+        return layouts.read(self.layout) if self.layout else Layout()
+
+
+def signatures(file: Path) -> tuple[Signature, Signature]:
+    """Those of a scenario's file and of its layout's."""
+    return _signature(file), _signature(layout_of(file))
+
+
+def _signature(path: Path) -> Signature:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def read(file: Path) -> OnDisk:
+    """Read both files. Raises `InputError` if the scenario's is no text that can be edited."""
+    seen = signatures(file)
+    try:
+        content = inputs.read(file, 4 * LARGEST)
+        text = content.decode("utf-8-sig")
+    except FileNotFoundError:
+        return OnDisk(None, _layout(file), signatures=seen)
+    except UnicodeDecodeError:
+        raise InputError(f"{file.name} is no text in UTF-8", "", "save it as UTF-8") from None
+    except OSError as error:
+        raise InputError(f"cannot read {file.name}", error.strerror or str(error)) from None
+    if len(text) > LARGEST:
+        raise InputError(f"{file.name} is too large to be edited here", f"at most {LARGEST:,} characters")
+    lines = text.count("\n")
+    newline = "\r\n" if lines and text.count("\r\n") == lines else "\n"
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    return OnDisk(plain, _layout(file), newline, content.startswith(b"\xef\xbb\xbf"), seen)
+
+
+def _layout(file: Path) -> str:
+    """The layout's text, if it is one: it is worth no error."""
+    try:
+        text = inputs.read_text(layout_of(file), LARGEST)
+        layouts.read(text)
+    except (OSError, ValueError):
+        return ""
+    return text
+
+
+def save(file: Path, before: OnDisk, text: str, layout: Layout) -> OnDisk:
+    """Write what has changed since `before`, each file at once as a whole. Raises `OSError`."""
+    laid = layouts.write(layout)
+    if before.text is None or text != before.text:
+        written = ("\ufeff" if before.mark else "") + text.replace("\n", before.newline)
+        write(file, written.encode())
+    if layout != before.parsed_layout:
+        beside = layout_of(file)
+        if laid:
+            write(beside, laid.encode())
+        else:
+            beside.unlink(missing_ok=True)
+    else:
+        laid = before.layout
+    return OnDisk(text, laid, before.newline, before.mark, signatures(file))

@@ -1,0 +1,293 @@
+"""One open scenario: its text and layout, their history, and the files on disk. Nothing here waits for anything.
+
+The text is the truth. A change is made by a command that names the revision it was made for, so two authors cannot
+overwrite each other; a change of the file by another program becomes a revision, too.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from dumbbell.errors import DumbbellError, InputError, unwritable
+from dumbbell.server import disk, layout
+from dumbbell.server import messages as m
+from dumbbell.server.commands import Work, carry_out
+from dumbbell.server.disk import OnDisk
+from dumbbell.server.journal import History, Journal, Recovered, State, digest
+from dumbbell.server.problems import problem
+
+TYPING_S: Final = 0.5
+"""Seconds: what one author types, or writes to one key, without a longer pause is one step."""
+OUTSIDE: Final = "change by another program"
+"""What undo calls a revision that was read from disk."""
+
+
+class Stale(Exception):
+    """A command was made for another revision than the present one."""
+
+
+class Document:
+    """An open scenario."""
+
+    def __init__(self, path: str, file: Path, journal: Journal) -> None:
+        """Open it; nothing is written.
+
+        Raises:
+            InputError: there is no such file, and no unsaved text of one either, or it can't be edited.
+        """
+        self.path, self.file = path, file
+        self._journal = journal
+        self._disk: OnDisk = disk.read(file)
+        self.on_disk: str | None = None
+        """The file's text, if it and the document have both changed."""
+        self.save_problem: m.Problem | None = None
+        self._is_gone = False
+        """True if another program removed the file."""
+        self._last: tuple[object, float] = (None, 0.0)
+        """The kind of the last step and its time: the next of this kind may be part of it."""
+        recovered = journal.read()
+        if recovered is None:
+            if self._disk.text is None:
+                raise InputError(f"there is no {path}", "", "the list of files shows what there is")
+            self._history = History([State(self._disk.text, self._disk.parsed_layout)])
+            self.revision = 1
+        else:
+            self._take_up(recovered)
+
+    def _take_up(self, found: Recovered) -> None:
+        """Go on from a journal: its text is the last that was acknowledged."""
+        self._history, self.revision = found.history, found.revision
+        now, known = self._history.now, found.disk
+        if self._disk.text is None:
+            # Removed while no server ran: what was saved before is not written again by itself.
+            self._is_gone = known == (digest(now.text), digest(layout.write(now.layout)))
+            return
+        held = digest(self._disk.text), digest(layout.write(self._disk.parsed_layout))
+        if held == known or self._is_as(now):
+            return
+        if known is not None and digest(now.text) == known[0]:
+            self._from_disk()
+        else:
+            self.on_disk = self._disk.text
+
+    # What it is
+
+    @property
+    def text(self) -> str:
+        """The present text."""
+        return self._history.now.text
+
+    @property
+    def layout(self) -> m.Layout:
+        """The present layout."""
+        return self._history.now.layout
+
+    @property
+    def is_saved(self) -> bool:
+        """True if the files hold this text and this layout."""
+        return self._disk.text is not None and self._is_as(self._history.now)
+
+    @property
+    def wants_saving(self) -> bool:
+        """True if the files should be written, as far as is known."""
+        return not self.is_saved and self.on_disk is None and not self._is_gone
+
+    @property
+    def has_history(self) -> bool:
+        """True if something could be undone or made again."""
+        return len(self._history.states) > 1
+
+    def _is_as(self, state: State) -> bool:
+        return self._disk.text == state.text and self._disk.parsed_layout == state.layout
+
+    @property
+    def undo_label(self) -> str:
+        """What undo would take back; empty if there is nothing."""
+        return self._history.now.label if self._history.at > 0 else ""
+
+    @property
+    def redo_label(self) -> str:
+        """What redo would make again; empty if there is nothing."""
+        after = self._history.states[self._history.at + 1 :]
+        return after[0].label if after else ""
+
+    # Changes
+
+    def apply(self, command: m.Command, base: int | None, author: object, now: float) -> list[m.Key]:
+        """Carry out a command. Returns the keys of what it added.
+
+        Args:
+            command: to carry out.
+            base: the revision that its author saw.
+            author: whose typing may be one step.
+            now: seconds of a clock that does not jump.
+
+        Raises:
+            Stale: the document has another revision.
+            DumbbellError: it can't be carried out, and nothing has changed.
+        """
+        match command:
+            case m.Undo() | m.Redo():
+                if base is not None and base != self.revision:
+                    raise Stale
+                self._go(-1 if isinstance(command, m.Undo) else 1)
+            case m.Save():
+                self._is_gone = False
+            case m.Resolve():
+                self._resolve(command.take)
+            case m.Trust():
+                pass
+            case _:
+                if base != self.revision:
+                    raise Stale
+                return self._change(command, author, now)
+        return []
+
+    def _change(self, command: m.Edit | m.Batch, author: object, now: float) -> list[m.Key]:
+        work = Work(self.file.name, self.text, self.layout)
+        label = carry_out(command, work)
+        state = State(work.text, work.layout, label)
+        if (state.text, state.layout) == (self.text, self.layout):
+            return work.made
+        same = _sort(command, author)
+        last, at = self._last
+        is_further = same is not None and same == last and now - at <= TYPING_S and self._history.at > 0
+        self._note(state, "top" if is_further else "push")
+        self._last = same, now
+        return work.made
+
+    def _note(self, state: State, do: str) -> None:
+        """Make a state the present one: in the journal first, as far as that can be written."""
+        self.revision += 1
+        self._is_gone = False
+        (self._history.push if do == "push" else self._history.replace)(state)
+        try:
+            if not self._journal.file.exists():
+                self._journal.rewrite(self._recovered())
+            else:
+                self._journal.push(do, state, self.revision)
+                self._journal.shrink(self._recovered())
+        except OSError as error:
+            self.save_problem = problem(_unsafe(self.path, error).problems[0])
+
+    def _recovered(self) -> Recovered:
+        known = self._disk.text
+        held = None if known is None else (digest(known), digest(layout.write(self._disk.parsed_layout)))
+        return Recovered(self._history, self.revision, held)
+
+    def _go(self, step: int) -> None:
+        to = self._history.at + step
+        if not 0 <= to < len(self._history.states):
+            raise InputError("nothing to undo" if step < 0 else "nothing to make again")
+        self._history.at = to
+        self.revision += 1
+        self._is_gone = False
+        self._last = (None, 0.0)
+        try:
+            self._journal.append(do="at", index=to, revision=self.revision)
+        except OSError as error:
+            self.save_problem = problem(_unsafe(self.path, error).problems[0])
+
+    def _resolve(self, take: str) -> None:
+        if self.on_disk is None:
+            raise InputError("there is nothing to decide", "the file holds what this page shows")
+        other, self.on_disk = self.on_disk, None
+        if take == "disk":
+            self._note(State(other, self._disk.parsed_layout, OUTSIDE), "push")
+        else:
+            # The other text stays within reach: undo leads to it.
+            mine = self._history.now
+            self._note(State(other, self._disk.parsed_layout, OUTSIDE), "push")
+            self._note(State(mine.text, mine.layout, "keep this text"), "push")
+        self._last = (None, 0.0)
+
+    # The files
+
+    def look(self) -> bool:
+        """Look whether another program changed the files. Returns whether that changed the document."""
+        if disk.signatures(self.file) == self._disk.signatures:
+            return False
+        before, was_saved = self._disk, self.is_saved
+        try:
+            found = disk.read(self.file)
+        except InputError as error:
+            shown = self.save_problem
+            self.save_problem = problem(error.problems[0])
+            return shown != self.save_problem
+        self._disk = found
+        if found.text is None:
+            gone = self._is_gone
+            self._is_gone = gone or before.text is not None
+            if self._is_gone and not gone:
+                self.save_problem = m.Problem(what=f"{self.path} is gone", hint="the next change writes it again")
+            return self._is_gone != gone
+        if (found.text, found.parsed_layout) == (before.text, before.parsed_layout):
+            return False
+        self._is_gone = False
+        if self._is_as(self._history.now):
+            self.on_disk = self.save_problem = None
+            self._seen()
+            return True
+        if was_saved and self.on_disk is None:
+            self._from_disk()
+        elif found.text not in (before.text, self.text):
+            self.on_disk = found.text
+        else:
+            return False  # Only its layout: ours is newer.
+        return True
+
+    def _from_disk(self) -> None:
+        """The files as a revision that can be undone."""
+        assert self._disk.text is not None
+        self._note(State(self._disk.text, self._disk.parsed_layout, OUTSIDE), "push")
+        self._last = (None, 0.0)
+        self.save_problem = None
+        self._seen()
+
+    def save(self) -> bool:
+        """Write the files, unless another program has changed them or they hold this already. Returns whether that
+        changed what is to be said of the document."""
+        changed = self.look()
+        if not self.wants_saving:
+            return changed
+        try:
+            self._disk = disk.save(self.file, self._disk, self.text, self.layout)
+        except OSError as error:
+            before = self.save_problem
+            self.save_problem = problem(_unsafe(self.path, error).problems[0])
+            return changed or before != self.save_problem
+        self.save_problem = None
+        self._seen()
+        return True
+
+    def _seen(self) -> None:
+        """Note what the files hold, in a journal that is there."""
+        known = self._recovered().disk
+        if known is not None and self._journal.file.exists():
+            try:
+                self._journal.append(do="disk", text=known[0], layout=known[1])
+            except OSError:
+                return  # It is only said twice then that the file is as it is.
+
+    def forget(self) -> None:
+        """Remove the journal: the file was deleted or renamed."""
+        self._journal.remove()
+
+
+def _sort(command: m.Edit | m.Batch, author: object) -> object:
+    """What tells that a command goes on with the one before; `None`: it never does."""
+    match command:
+        case m.ReplaceText():
+            return "text", author
+        case m.Set():
+            return "set", author, tuple(command.key)
+        case m.Move():
+            return "move", author, tuple(command.nodes)
+    return None
+
+
+def _unsafe(path: str, error: OSError) -> DumbbellError:
+    told = unwritable(path, error)
+    hint = "make room: it is tried again" if told.exit_code == 1 else "it is tried again"
+    return type(told)(f"{path} could not be saved", f"{told.why}. Your changes are kept here", hint)

@@ -1,0 +1,302 @@
+"""All open documents: who listens to them, when they are checked, saved and compared with the disk."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from dumbbell.errors import DumbbellError, InputError
+from dumbbell.server import messages as m
+from dumbbell.server.agreement import Agreement
+from dumbbell.server.check import Checked, check
+from dumbbell.server.document import Document
+from dumbbell.server.journal import Journal, journals
+from dumbbell.server.topics import Event
+from dumbbell.server.workspace import LAYOUT, Workspace
+
+QUIET_S: Final = 0.3
+"""Seconds without a change after which a document is saved."""
+LATEST_S: Final = 2.0
+"""Seconds after which it is saved though changes go on."""
+LOOK_S: Final = 1.0
+"""Seconds between two looks at the files of open documents."""
+
+
+@dataclass
+class Open:
+    """An open document, and who listens."""
+
+    document: Document
+    listeners: set[asyncio.Event] = field(default_factory=set)
+    checked: Checked = field(default_factory=Checked)
+    checked_text: str | None = None
+    """The text that was checked; `None`: none yet."""
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by whoever changes or saves it."""
+    checking: asyncio.Task[None] | None = None
+    saving: asyncio.Task[None] | None = None
+    unsaved_since: float | None = None
+    own_text: str | None = None
+    """A text whose programs its author wrote here: it came from one that was agreed to."""
+
+    def tell(self) -> None:
+        """Wake those who listen."""
+        for listener in self.listeners:
+            listener.set()
+
+
+class Documents:
+    """The documents of a workspace."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        """None is open yet."""
+        self.workspace = workspace
+        self.agreement = Agreement(workspace.own)
+        self._open: dict[str, Open] = {}
+        self._one_check = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def recover(self) -> None:
+        """Save what a killed server had acknowledged and not saved."""
+        for path in list(journals(self.workspace.own / "edits")):
+            with suppress(DumbbellError):
+                one = self._opened(path)
+                if one.document.wants_saving:
+                    await self._save(one)
+                if not one.document.is_saved:
+                    continue
+                self._drop(path)
+
+    async def watch(self) -> None:
+        """Look at the files of open documents for ever, and try again to save what could not be saved."""
+        while True:
+            await asyncio.sleep(LOOK_S)
+            for one in list(self._open.values()):
+                if one.saving is None:
+                    await self._save(one) if one.document.wants_saving else await self._look(one)
+
+    async def close(self) -> None:
+        """Save everything, as the server ends."""
+        for one in list(self._open.values()):
+            for task in (one.saving, one.checking):
+                if task is not None:
+                    task.cancel()
+            with suppress(DumbbellError):
+                await self._save(one)
+
+    # Listening
+
+    async def events(self, path: str, since: int | None) -> AsyncGenerator[Event, None]:
+        """The states of a document, the newest whenever the last one is taken: the topic `document/PATH`."""
+        one = self._opened(path)
+        listener = asyncio.Event()
+        one.listeners.add(listener)
+        try:
+            self._check(one)
+            if one.checked_text is not None:
+                listener.set()
+            while True:
+                await listener.wait()
+                listener.clear()
+                yield self._state(one)
+        finally:
+            one.listeners.discard(listener)
+            self._drop(one.document.path)
+
+    def _opened(self, path: str) -> Open:
+        """The open document of a path. Raises `InputError`."""
+        file = self.workspace.writable(path)
+        if file.name.endswith(LAYOUT):
+            raise InputError(f"{path} is no scenario", "it is where a scenario's nodes are drawn")
+        key = self.workspace.relative(file)
+        if key not in self._open:
+            self._open[key] = Open(Document(key, file, Journal(self.workspace.own / "edits", key)))
+        return self._open[key]
+
+    def _drop(self, path: str) -> None:
+        """Close a document that nobody needs open."""
+        one = self._open.get(path)
+        if one is None or one.listeners or one.saving is not None or not one.document.is_saved:
+            return
+        # What can be undone is in its journal, too.
+        del self._open[path]
+
+    def _state(self, one: Open) -> dict[str, Any]:
+        document, checked = one.document, one.checked
+        return m.Document(
+            path=document.path,
+            text=document.text,
+            revision=document.revision,
+            saved=document.is_saved,
+            save_problem=document.save_problem,
+            on_disk=document.on_disk,
+            can_undo=bool(document.undo_label),
+            can_redo=bool(document.redo_label),
+            undo=document.undo_label,
+            redo=document.redo_label,
+            layout=document.layout,
+            drawing=checked.drawing,
+            problems=checked.problems,
+            lacks=checked.lacks,
+            duration_s=checked.duration_s,
+            study_runs=checked.study_runs,
+            runs_programs=list(checked.programs),
+            trusted=self.agreement.has(checked.programs),
+            data=dict(checked.data or {}),
+        ).model_dump(mode="json")
+
+    # Changing
+
+    async def command(self, path: str, command: m.Command, base: int | None, author: object) -> m.Ack:
+        """Carry out a command. The acknowledgement has no id yet.
+
+        Raises:
+            Stale: it is for another revision.
+            DumbbellError: it can't be carried out.
+        """
+        one = self._opened(path)
+        loop = asyncio.get_running_loop()
+        async with one.turn:
+            before = one.document.revision
+            if isinstance(command, m.Trust):
+                await self._checked(one)
+                self.agreement.add(one.checked.programs)
+            text = one.document.text
+            was_own = text == one.own_text or (text == one.checked_text and self.agreement.has(one.checked.programs))
+            made = one.document.apply(command, base, author, loop.time())
+            is_edit = not isinstance(command, m.Undo | m.Redo | m.Resolve)
+            one.own_text = one.document.text if was_own and is_edit else None
+        if one.document.revision != before:
+            self._check(one)
+        else:
+            one.tell()
+        if isinstance(command, m.Save | m.Resolve):
+            await self._save(one)
+        else:
+            self._save_soon(one)
+        return m.Ack(id=0, revision=one.document.revision, made=made)
+
+    def revision(self, path: str) -> int | None:
+        """The present revision of an open document; its state is told again to all who listen."""
+        with suppress(InputError):
+            one = self._open.get(self.workspace.relative(self.workspace.path(path)))
+            if one is not None:
+                one.tell()
+                return one.document.revision
+        return None
+
+    async def ready_to_run(self, path: str) -> None:
+        """Save a scenario before it is run. Raises `InputError` if it is not saved, or runs what is not agreed to."""
+        one = self._opened(path)
+        await self._save(one)
+        try:
+            if not one.document.is_saved:
+                told = one.document.save_problem
+                why = told.why if told else "the file and this page have both changed"
+                raise InputError(f"{path} is not saved", why, "decide which text to keep, then run it")
+            await self._checked(one)
+            if not self.agreement.has(one.checked.programs):
+                why = "\n".join(one.checked.programs)
+                hint = "look at them, and agree: it is asked once"
+                raise InputError(f"{path} runs programs that you have not agreed to", why, hint)
+        finally:
+            self._drop(one.document.path)
+
+    # Files come, move and go
+
+    async def settle(self, path: str) -> None:
+        """Save a document before its file is copied or moved."""
+        one = self._open.get(path)
+        if one is not None:
+            await self._save(one)
+
+    def moved(self, path: str) -> None:
+        """A file was renamed or deleted: its document closes, and its journal ends."""
+        one = self._open.pop(path, None)
+        document = one.document if one is not None else None
+        if document is not None:
+            document.forget()
+        else:
+            Journal(self.workspace.own / "edits", path).remove()
+
+    # Checking
+
+    def _check(self, one: Open) -> None:
+        """Check the present text soon, and tell those who listen."""
+        if one.checked_text == one.document.text:
+            one.tell()
+        elif one.checking is None or one.checking.done():
+            one.checking = self._begin(self._checked(one))
+
+    async def _checked(self, one: Open) -> None:
+        while one.checked_text != one.document.text:
+            text = one.document.text
+            async with self._one_check:
+                found = await asyncio.to_thread(_check, text, one)
+            if text == one.own_text:
+                self.agreement.add(found.programs)
+            if found.drawing is None and one.checked.drawing is not None:
+                found = replace(found, drawing=one.checked.drawing.model_copy(update={"current": False}))
+            if found.data is None:
+                found = replace(found, data=one.checked.data)
+            one.checked, one.checked_text = found, text
+        one.tell()
+
+    # Saving
+
+    def _save_soon(self, one: Open) -> None:
+        loop = asyncio.get_running_loop()
+        if not one.document.wants_saving:
+            return
+        now = loop.time()
+        if one.unsaved_since is None:
+            one.unsaved_since = now
+        if one.saving is not None:
+            if now - one.unsaved_since > LATEST_S:
+                return
+            one.saving.cancel()
+        one.saving = self._begin(self._saved_later(one))
+
+    async def _saved_later(self, one: Open) -> None:
+        await asyncio.sleep(QUIET_S)
+        one.saving, one.unsaved_since = None, None
+        await self._save(one)
+        self._drop(one.document.path)
+
+    async def _save(self, one: Open) -> None:
+        async with one.turn:
+            text = one.document.text
+            changed = await asyncio.to_thread(one.document.save)
+        if one.document.text != text:
+            self._check(one)
+        elif changed:
+            one.tell()
+
+    async def _look(self, one: Open) -> None:
+        async with one.turn:
+            changed = one.document.look()
+        if changed:
+            self._check(one)
+
+    def _begin(self, work: Any) -> asyncio.Task[None]:
+        task: asyncio.Task[None] = asyncio.create_task(work)
+        self._tasks.add(task)  # The loop itself keeps none alive.
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+def _check(text: str, one: Open) -> Checked:
+    """Check a text; a mistake of ours is a problem, too, and no end of the editor."""
+    try:
+        return check(text, one.document.file)
+    except Exception as error:
+        if "PYTEST_CURRENT_TEST" in os.environ:
+            raise
+        what = f"{one.document.path} could not be checked"
+        return Checked(
+            [m.Problem(what=what, why=f"{type(error).__name__}: {error}", hint="this is a mistake of dumbbell")]
+        )

@@ -1,0 +1,319 @@
+"""What the canvas shows of a scenario, as far as it is known: a network that is being drawn is seldom complete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from json import dumps, loads
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from dumbbell.errors import DumbbellError
+from dumbbell.plan import words
+from dumbbell.plan.links import shaped, transparent
+from dumbbell.plan.types import Link
+from dumbbell.scenario.resolve import Resolved, bottleneck
+from dumbbell.scenario.resolve.direction import Direction, both
+from dumbbell.scenario.resolve.drawn.check import link_names
+from dumbbell.scenario.resolve.network import ShapedLink
+from dumbbell.scenario.resolve.outline import NetworkNode
+from dumbbell.scenario.topology.cables import Cable
+from dumbbell.scenario.topology.drawing import Drawing as Drawn
+from dumbbell.scenario.topology.drawing import Drawn as DrawnTopology
+from dumbbell.scenario.topology.graph import Graph
+from dumbbell.scenario.topology.kinds import Topology
+from dumbbell.scenario.traces import FOLDER
+from dumbbell.server.expansion import topology_of
+from dumbbell.server.messages import Drawing, DrawnDirection, DrawnFlow, DrawnLink, DrawnNode, Key, Problem
+from dumbbell.server.problems import count_below
+from dumbbell.units import Duration, QuantityError, Time
+from dumbbell.units.mtu import MTU, frame_bytes
+
+Data = Mapping[str, Any]
+KINDS: Final = ("host", "switch", "router")
+Known = Mapping[str, DrawnDirection] | None
+"""What is known of links by name, once there is nothing wrong with the scenario."""
+_SOME_TIME: Final = Duration(10 * 10**9)
+"""The duration of a scenario that gives none, for rates that change."""
+
+
+def draw(data: Data, folder: Path, resolved: Resolved | None, found: Sequence[Problem]) -> Drawing | None:
+    """The drawing of a scenario's values; none if its preset is not understood.
+
+    Args:
+        data: the values as they are written.
+        folder: where relative paths begin.
+        resolved: what they mean, if there is nothing wrong with them.
+        found: what is wrong with them.
+    """
+    written = data.get("topology")
+    kind = written.get("kind") if isinstance(written, Mapping) else None
+    if written is None or kind is None:
+        # Nothing drawn yet: the first node makes it a graph.
+        return Drawing(topology="graph", free=True, nodes=[], links=[], flows=_flows(data, resolved, found))
+    try:
+        topology: Topology | None = topology_of(data, folder)
+    except ValidationError:
+        topology = None
+    known = None if resolved is None else _all_directions(resolved)
+    if kind == "graph":
+        nodes, links = _graph(written, topology, folder, known)
+    elif topology is None:
+        return None
+    elif isinstance(topology, DrawnTopology):
+        nodes, links = _preset(topology.drawing, written, known)
+    else:
+        nodes, links = _one_bottleneck(topology, written, known)
+    facts = {} if resolved is None else {node.name: node for node in resolved.network.nodes}
+    return Drawing(
+        topology=str(kind),
+        free=kind == "graph",
+        nodes=[_with_facts(node, facts.get(node.name), found) for node in nodes],
+        links=[link.model_copy(update={"problems": count_below(link.key, found)}) for link in links],
+        flows=_flows(data, resolved, found),
+    )
+
+
+def _with_facts(node: DrawnNode, known: NetworkNode | None, found: Sequence[Problem]) -> DrawnNode:
+    facts: dict[str, Any] = {"problems": count_below(node.key, found)}
+    if known is not None:
+        own = [address for interface in known.interfaces for address in interface.addresses]
+        facts["addresses"] = own or ([known.address] if known.address else [])
+        facts["interfaces"] = [interface.name for interface in known.interfaces]
+    return node.model_copy(update=facts)
+
+
+def _node(name: str, kind: str, written: Data, given: bool) -> DrawnNode:
+    address = written.get("address", [])
+    addresses = address if isinstance(address, list) else [address]
+    return DrawnNode(
+        name=name,
+        kind=kind if kind in KINDS else "host",  # type: ignore[arg-type]
+        key=["topology", "nodes", name],
+        given=given,
+        written=plain(written),
+        addresses=[str(one) for one in addresses],
+    )
+
+
+# A free network: what is written, and what of it is understood
+
+
+def _graph(
+    written: Data, topology: Topology | None, folder: Path, known: Known
+) -> tuple[list[DrawnNode], list[DrawnLink]]:
+    tables = written.get("nodes")
+    tables = tables if isinstance(tables, Mapping) else {}
+    nodes, links = [], []
+    listed = written.get("links")
+    listed = listed if isinstance(listed, list) else []
+    if isinstance(topology, Graph) and topology.file is not None:
+        drawn = topology.drawing
+        nodes = [_node(name, node.kind, {}, True) for name, node in drawn.nodes.items() if name not in tables]
+        count = len(drawn.cables) - len(topology.links)
+        links = _preset(replace(drawn, cables=drawn.cables[:count], keys=drawn.keys[:count]), written, known)[1]
+    nodes += [_node(str(name), _kind(table), _table(table), False) for name, table in tables.items()]
+    mtu = written.get("mtu", MTU)
+    between = [(i, table, ends) for i, table in enumerate(listed) if (ends := _ends(table)) is not None]
+    cables = [_cable(dumps(plain(table), sort_keys=True, default=str), str(folder)) for _, table, _ in between]
+    names = _names([(ends, _table(table).get("name")) for _, table, ends in between])
+    for (i, table, ends), cable, name in zip(between, cables, names, strict=True):
+        pair = _directions(cable, name, mtu if type(mtu) is int else MTU, known)
+        links.append(_link(["topology", "links", i], ends, False, pair, _table(table)))
+    return nodes, links
+
+
+def _kind(table: Any) -> str:
+    kind = table.get("kind", "host") if isinstance(table, Mapping) else "host"
+    return kind if kind in KINDS else "host"
+
+
+def _table(table: Any) -> Data:
+    return table if isinstance(table, Mapping) else {}
+
+
+def _ends(table: Any) -> tuple[str, str] | None:
+    between = table.get("between") if isinstance(table, Mapping) else None
+    if isinstance(between, list) and len(between) == 2 and all(isinstance(one, str) for one in between):
+        return between[0], between[1]
+    return None
+
+
+def _names(links: Iterable[tuple[tuple[str, str], Any]]) -> list[tuple[str, str]]:
+    """The names of both directions of each link, by the rule of all drawings."""
+    cables = [
+        Cable.model_construct(between=list(ends), name=name if isinstance(name, str) else None) for ends, name in links
+    ]
+    return link_names(Drawn({}, cables, []))
+
+
+@lru_cache(maxsize=4096)
+def _cable(text: str, folder: str) -> Cable | None:
+    """A link that is written; none if it is not understood."""
+    try:
+        return Cable.model_validate(loads(text), context={FOLDER: Path(folder)})
+    except ValidationError:
+        return None
+
+
+def _directions(
+    cable: Cable | None, names: tuple[str, str], mtu: int, known: Known
+) -> tuple[DrawnDirection | None, DrawnDirection | None]:
+    if known is not None:
+        return known.get(names[0]), known.get(names[1])
+    if cable is None:
+        return None, None
+    delay = Time(0) if cable.delay is None else cable.delay
+    delays = delay, delay if cable.reverse.delay is None else cable.reverse.delay
+    there, back = both(cable.given(), cable.reverse.given(), _SOME_TIME, cable.mtu or mtu, delays)
+    return _unsettled(names[0], cable.between, there), _unsettled(names[1], cable.between[::-1], back)
+
+
+def _unsettled(name: str, ends: Sequence[str], link: Direction) -> DrawnDirection | None:
+    """A direction in words before its flows are known: a BDP stays one."""
+    rtt = Time(max(2 * int(link.delay), 1))
+    try:
+        plan = shaped(ShapedLink(name, ends[0], ends[1], ((Time(0), link),), rtt, None), link.settled(rtt))
+        said = _said(plan, 0, link.frame)
+    except (QuantityError, ValueError, ArithmeticError, DumbbellError):
+        return None
+    return said.model_copy(update={"buffer": str(link.buffer)})
+
+
+def _all_directions(resolved: Resolved) -> dict[str, DrawnDirection]:
+    """The directions of all links of a network by name, as they are at the start."""
+    network = resolved.network
+    found = {}
+    for link in network.shaped:
+        found[link.name] = _said(shaped(link, link.first), int(link.rtt), link.first.frame)
+    for access in network.access:
+        plain = transparent(access.name, access.from_, access.to, access.delay)
+        found[access.name] = _said(plain, 0, frame_bytes(network.mtu))
+    return found
+
+
+def _said(link: Link, rtt_ns: int, frame: int) -> DrawnDirection:
+    besides = words.impairments(link)
+    return DrawnDirection(
+        name=link.name,
+        rate=words.rate(link),
+        delay=str(Time(link.delay_ns)),
+        buffer=words.buffer(link, frame, rtt_ns),
+        queue=words.queue(link),
+        loss=words.losses(link),
+        besides=besides,
+        transparent=link.rate_bps is None
+        and not (link.delay_ns or link.loss_before or link.loss_after or besides or link.overhead_bytes),
+    )
+
+
+# Presets
+
+
+def _preset(drawing: Drawn, written: Data, known: Known) -> tuple[list[DrawnNode], list[DrawnLink]]:
+    nodes = [_node(name, node.kind, {}, True) for name, node in drawing.nodes.items()]
+    links = []
+    for cable, key, names in zip(drawing.cables, drawing.keys, link_names(drawing), strict=True):
+        pair = _directions(cable, names, MTU, known)
+        table = _table(written.get(str(key[-1])))
+        links.append(_link(list(key), (cable.between[0], cable.between[1]), True, pair, table))
+    return nodes, links
+
+
+def _one_bottleneck(topology: Any, written: Data, known: Known) -> tuple[list[DrawnNode], list[DrawnLink]]:
+    outline = bottleneck.outline(topology, _SOME_TIME, [])
+    if outline is None:
+        # A wrong number of RTTs: the nodes are known all the same.
+        outline = bottleneck.outline(topology.model_copy(update={"rtt": topology.rtt[:1]}), _SOME_TIME, [])
+        assert outline is not None, "one RTT is for all pairs"
+    nodes = [_node(node.name, node.kind, {}, True) for node in outline.nodes]
+    forward, reverse = outline.links
+    rough = {one.name: _unsettled(one.name, (one.from_, one.to), one.start) for one in (forward, reverse)}
+    for access in outline.access:
+        plan = transparent(access.name, access.from_, access.to, access.delay)
+        rough[access.name] = _said(plan, 0, frame_bytes(topology.mtu))
+    said = {**rough, **(known or {})}
+    ends = (forward.from_, forward.to)
+    middle = said[forward.name], said[reverse.name]
+    links = [_link(list(bottleneck.BOTTLENECK), ends, True, middle, _table(written.get("bottleneck")))]
+    for there, back in zip(outline.access[::2], outline.access[1::2], strict=True):
+        pair = said[there.name], said[back.name]
+        links.append(_link(["topology", "rtt"], (there.from_, there.to), True, pair, {}))
+    return nodes, links
+
+
+def _link(
+    key: Key,
+    ends: tuple[str, str],
+    given: bool,
+    pair: tuple[DrawnDirection | None, DrawnDirection | None],
+    written: Data,
+) -> DrawnLink:
+    name = written.get("name")
+    return DrawnLink(
+        key=key,
+        between=ends,
+        given=given,
+        forward=pair[0],
+        back=pair[1],
+        written=plain(written),
+        name=name if isinstance(name, str) else None,
+    )
+
+
+# Flows
+
+
+def _flows(data: Data, resolved: Resolved | None, found: Sequence[Problem]) -> list[DrawnFlow]:
+    listed = data.get("flows")
+    labels = {} if resolved is None else dict(_labels(resolved))
+    flows = []
+    for i, table in enumerate(listed if isinstance(listed, list) else []):
+        if isinstance(table, Mapping):
+            flow = _flow(i, table, labels.get(i))
+            flows.append(flow.model_copy(update={"problems": count_below(flow.key, found)}))
+    return flows
+
+
+def _labels(resolved: Resolved) -> Iterator[tuple[int, str]]:
+    several: dict[int, dict[str, None]] = {}
+    for connection in resolved.connections:
+        label = resolved.label(connection)
+        if label is not None:
+            several.setdefault(connection.entry, {})[label] = None
+    for entry, found in several.items():
+        yield entry, " + ".join(found)
+
+
+def _flow(index: int, table: Data, label: str | None) -> DrawnFlow:
+    protocol = "command" if "command" in table else table.get("protocol", "tcp")
+    cc, connections = table.get("cc"), table.get("connections", 1)
+    said = cc.get("name") or cc.get("bpf") or cc.get("kernel") if isinstance(cc, Mapping) else cc
+    if label is None and protocol == "tcp":
+        mix = table.get("mix")
+        label = " + ".join(map(str, mix)) if isinstance(mix, Mapping) else str(said or "cubic")
+    return DrawnFlow(
+        key=["flows", index],
+        name=str(table.get("id") or f"f{index + 1}"),
+        sender=str(table.get("from", "")),
+        receiver=str(table.get("to", "")),
+        protocol=protocol if protocol in ("tcp", "udp", "ping", "command") else "tcp",  # type: ignore[arg-type]
+        congestion_control=label,
+        connections=connections if type(connections) is int else 1,
+        start=str(table.get("start", "0 s")),
+        written=plain(table),
+    )
+
+
+def plain(value: Any) -> Any:
+    """Values of TOML as JSON has them: dates become texts."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    if isinstance(value, float) and value - value != 0:
+        return str(value)  # nan and inf
+    return value if isinstance(value, str | int | float | bool) else str(value)

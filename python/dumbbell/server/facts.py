@@ -1,0 +1,49 @@
+"""What the page asks once: versions, engines, the schema, what this machine can do."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from fastapi import APIRouter, Request
+
+import dumbbell
+from dumbbell.cc.bundled import BUNDLED
+from dumbbell.doctor import Level, examine
+from dumbbell.engines import registry
+from dumbbell.plan import algorithms
+from dumbbell.records.manifest import core_version
+from dumbbell.scenario.file.schema import json_schema
+from dumbbell.server import assets
+from dumbbell.server.messages import About, Check, Engine
+
+router = APIRouter(prefix="/api")
+
+
+@router.get("/about")
+def about(request: Request) -> About:
+    """Versions, engines, algorithms."""
+    return About(
+        version=dumbbell.__version__,
+        core=core_version() or "missing",
+        assets=assets.version(),
+        workspace=str(request.app.state.workspace.root),
+        engines=[Engine(name=name, description=registry.phrase(name)) for name in registry.names()],
+        algorithms=list(dict.fromkeys([*BUNDLED, *algorithms.available()])),
+        root=os.geteuid() == 0,
+    )
+
+
+@router.get("/schema")
+def schema() -> dict[str, Any]:
+    """The JSON Schema of scenarios, from which forms are made."""
+    return json_schema()
+
+
+@router.get("/doctor")
+def doctor() -> list[Check]:
+    """What this machine can do, and how to get more. It builds a small lab as a test, which takes a second."""
+    return [
+        Check(name=one.name, state=str(one.level), text=one.detail, fix="" if one.level is Level.OK else one.fix)
+        for one in examine()
+    ]

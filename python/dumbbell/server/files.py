@@ -1,0 +1,216 @@
+"""The workspace's files: what there is, new ones, copies, other names, the trash."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Body, Request
+from starlette.concurrency import run_in_threadpool
+
+from dumbbell.errors import InputError, unwritable
+from dumbbell.server import layout, templates
+from dumbbell.server.check import check
+from dumbbell.server.documents import Documents
+from dumbbell.server.messages import (
+    CopyFile,
+    DeleteFile,
+    FileChange,
+    FileEntry,
+    Files,
+    FilesChanged,
+    NewFile,
+    NewFolder,
+    RenameFile,
+    Template,
+)
+from dumbbell.server.topics import Event
+from dumbbell.server.workspace import SCENARIO, Workspace, layout_of, write
+
+LOOK_S: Final = 1.0
+"""Seconds between two looks at the workspace's folders."""
+MOST_FOLDERS: Final = 500
+router = APIRouter(prefix="/api")
+
+
+@router.get("/files")
+def files(request: Request, dir: str = "") -> Files:
+    """What is in a folder of the workspace."""
+    workspace: Workspace = request.app.state.workspace
+    return Files(dir=workspace.relative(workspace.path(dir)), entries=workspace.entries(dir))
+
+
+@router.get("/templates")
+def all_templates() -> list[Template]:
+    """What a new scenario can begin with."""
+    return templates.all_of_them()
+
+
+@router.post("/files")
+async def change(request: Request, asked: Annotated[FileChange, Body()]) -> FileEntry:
+    """Make, copy, rename or delete a file. Nothing is overwritten, and what is deleted is in the trash."""
+    documents: Documents = request.app.state.documents
+    match asked:
+        case NewFile():
+            return await run_in_threadpool(_new, documents, asked)
+        case NewFolder():
+            return await run_in_threadpool(_folder, documents.workspace, asked.path)
+        case CopyFile():
+            await documents.settle(asked.path)
+            return await run_in_threadpool(_copy, documents.workspace, asked.path, asked.to)
+        case RenameFile():
+            await documents.settle(asked.path)
+            entry = await run_in_threadpool(_rename, documents.workspace, asked.path, asked.to)
+            documents.moved(asked.path)
+            return entry
+        case DeleteFile():
+            await documents.settle(asked.path)
+            entry = await run_in_threadpool(_delete, documents.workspace, asked.path)
+            documents.moved(asked.path)
+            return entry
+
+
+def _new(documents: Documents, asked: NewFile) -> FileEntry:
+    workspace = documents.workspace
+    file = _free(workspace, asked.path)
+    text = asked.text
+    if asked.template is not None:
+        text = templates.text(asked.template, file.name.removesuffix(SCENARIO))
+    text = "" if text is None else text.replace("\r\n", "\n").replace("\r", "\n")
+    if not asked.foreign:
+        # The user's own, or ours: there is nothing to ask about it.
+        documents.agreement.add(check(text, file).programs)
+    _write(file, text)
+    for name, content in templates.beside(asked.template).items():
+        if not (file.parent / name).exists():
+            write(file.parent / name, content)
+    laid = asked.layout or (templates.layout(asked.template) if asked.template else None)
+    if laid is not None and (text_of_layout := layout.write(laid)):
+        _write(layout_of(file), text_of_layout)
+    return _entry(workspace, file)
+
+
+def _free(workspace: Workspace, path: str) -> Path:
+    """The file of a path that is not taken. Raises `InputError`."""
+    file = workspace.writable(path)
+    if not file.name.endswith(SCENARIO):
+        raise InputError(f"{path} is no scenario", "its name does not end in .toml", "name it mine.toml")
+    if file.exists() or file.is_symlink():
+        raise InputError(f"{path} is there already", "nothing is overwritten", "choose another name")
+    return file
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a file that is not there yet. Raises `DumbbellError`."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.exists():
+            raise InputError(f"{file.name} is there already", "nothing is overwritten", "choose another name")
+        write(file, text.encode())
+    except OSError as error:
+        raise unwritable(file.name, error) from None
+
+
+def _folder(workspace: Workspace, path: str) -> FileEntry:
+    at = workspace.path(path)
+    try:
+        at.mkdir(parents=True)
+    except FileExistsError:
+        raise InputError(f"{path} is there already", "", "choose another name") from None
+    except OSError as error:
+        raise unwritable(path, error) from None
+    return _entry(workspace, at)
+
+
+def _existing(workspace: Workspace, path: str) -> Path:
+    file = workspace.writable(path)
+    if not file.is_file():
+        raise InputError(f"there is no {path}", "", "the list of files shows what there is")
+    return file
+
+
+def _copy(workspace: Workspace, path: str, to: str) -> FileEntry:
+    file, copy = _existing(workspace, path), _free(workspace, to)
+    for source, target in ((file, copy), (layout_of(file), layout_of(copy))):
+        if source.is_file():
+            _write(target, source.read_text(encoding="utf-8"))
+    return _entry(workspace, copy)
+
+
+def _rename(workspace: Workspace, path: str, to: str) -> FileEntry:
+    file, target = _existing(workspace, path), _free(workspace, to)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # A link is made where nothing may be overwritten: it fails if the name is taken meanwhile.
+        os.link(file, target)
+        file.unlink()
+        if layout_of(file).is_file():
+            os.replace(layout_of(file), layout_of(target))
+    except FileExistsError:
+        raise InputError(f"{to} is there already", "nothing is overwritten", "choose another name") from None
+    except OSError as error:
+        raise unwritable(to, error) from None
+    return _entry(workspace, target)
+
+
+def _delete(workspace: Workspace, path: str) -> FileEntry:
+    file = _existing(workspace, path)
+    entry = _entry(workspace, file)
+    try:
+        workspace.trash(file)
+        if layout_of(file).is_file():
+            workspace.trash(layout_of(file))
+    except OSError as error:
+        raise unwritable(path, error) from None
+    return entry
+
+
+def _entry(workspace: Workspace, file: Path) -> FileEntry:
+    folder = workspace.relative(file.parent)
+    return next(one for one in workspace.entries(folder) if one.name == file.name)
+
+
+class Watching:
+    """The source of the topic `files`: the folders whose lists have changed."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Folders of the workspace, but not what is in runs and studies."""
+        self._workspace = workspace
+
+    async def __call__(self, path: str, since: int | None) -> AsyncGenerator[Event, None]:
+        """Tell changes as they are seen, once a second at most."""
+        known = await asyncio.to_thread(self._look)
+        while True:
+            await asyncio.sleep(LOOK_S)
+            now = await asyncio.to_thread(self._look)
+            changed = sorted(folder for folder in {*known, *now} if known.get(folder) != now.get(folder))
+            known = now
+            if changed:
+                yield FilesChanged(folders=changed).model_dump()
+
+    def _look(self) -> dict[str, Any]:
+        """Folder -> what changes with its list: names, and times of scenarios."""
+        found: dict[str, Any] = {}
+        waiting = [self._workspace.root]
+        while waiting and len(found) < MOST_FOLDERS:
+            at = waiting.pop()
+            names = []
+            try:
+                entries = list(os.scandir(at))
+            except OSError:
+                continue
+            for entry in entries:
+                if entry.name.startswith(".") and not entry.name.startswith(".partial-"):
+                    continue
+                try:
+                    is_scenario = entry.name.endswith(SCENARIO)
+                    names.append((entry.name, entry.stat().st_mtime_ns if is_scenario else 0))
+                    if entry.is_dir(follow_symlinks=False) and at.name not in ("runs", "studies"):
+                        waiting.append(at / entry.name)
+                except OSError:
+                    continue
+            found[self._workspace.relative(at)] = sorted(names)
+        return found

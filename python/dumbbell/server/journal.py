@@ -1,0 +1,173 @@
+"""What was acknowledged is not lost: each change of a document is appended to a journal before its author hears of it.
+
+A journal is a file of JSON lines below `.dumbbell/edits`. It also holds what can be undone. It outlives a server that
+is killed; what was not yet synced to disk when the machine itself stops is lost.
+
+    {"path": ...}                                          the document
+    {"do": "push", "text", "layout", "label", "revision"}  a new state; what could be made again is gone
+    {"do": "top", ...}                                     the same, in place of the present state
+    {"do": "at", "index", "revision"}                      undo and redo
+    {"do": "disk", "text", "layout"}                       the digests of the files that were written or seen last
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell.server.layout import read as read_layout
+from dumbbell.server.layout import write as write_layout
+from dumbbell.server.messages import Layout
+
+DEPTH: Final = 200
+"""The most states that can be undone."""
+LARGEST: Final = 8 << 20
+"""Bytes of a journal from which on it is written anew when it is twice as large as what it holds."""
+
+
+@dataclass(frozen=True)
+class State:
+    """A text and a layout, and the step that led to them."""
+
+    text: str
+    layout: Layout
+    label: str = ""
+
+
+@dataclass
+class History:
+    """The states of a document, one of which is the present one."""
+
+    states: list[State]
+    at: int = 0
+
+    @property
+    def now(self) -> State:
+        """The present state."""
+        return self.states[self.at]
+
+    def push(self, state: State) -> None:
+        """A new state; what could be made again is gone."""
+        del self.states[self.at + 1 :]
+        self.states.append(state)
+        del self.states[: max(0, len(self.states) - DEPTH - 1)]
+        self.at = len(self.states) - 1
+
+    def replace(self, state: State) -> None:
+        """A state in place of the present one; what could be made again is gone."""
+        del self.states[self.at :]
+        self.states.append(state)
+
+
+@dataclass
+class Recovered:
+    """What a journal holds."""
+
+    history: History
+    revision: int
+    disk: tuple[str, str] | None
+    """Digests of the files of text and layout as they were known last."""
+
+
+@dataclass
+class Journal:
+    """The journal of one document. It is made with its first change."""
+
+    folder: Path
+    path: str
+    """The document's path in the workspace."""
+    _size: int = field(default=0, repr=False)
+
+    @property
+    def file(self) -> Path:
+        """The journal's file: its name tells nothing, as paths may be longer than names."""
+        return self.folder / f"{digest(self.path)[:32]}.jsonl"
+
+    def append(self, **line: Any) -> None:
+        """Append a line. Raises `OSError`."""
+        fresh = not self.file.exists()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self.file.open("a", encoding="utf-8") as out:
+            if fresh:
+                out.write(json.dumps({"path": self.path}) + "\n")
+            out.write(json.dumps(line, ensure_ascii=False) + "\n")
+            self._size = out.tell()
+
+    def push(self, do: str, state: State, revision: int) -> None:
+        """Append a state. Raises `OSError`."""
+        self.append(do=do, **_line(state), revision=revision)
+
+    def shrink(self, found: Recovered) -> None:
+        """Write it anew if it has grown too large. Raises `OSError`."""
+        if self._size > LARGEST and self._size > 2 * sum(len(one.text) for one in found.history.states):
+            self.rewrite(found)
+
+    def rewrite(self, found: Recovered) -> None:
+        """Write what it holds and no more. Raises `OSError`."""
+        scratch = self.file.with_suffix(".part")
+        history, revision = found.history, found.revision
+        lines = [{"path": self.path}, *({"do": "push", **_line(one), "revision": revision} for one in history.states)]
+        lines.append({"do": "at", "index": history.at, "revision": revision})
+        if found.disk is not None:
+            lines.append({"do": "disk", "text": found.disk[0], "layout": found.disk[1]})
+        self.folder.mkdir(parents=True, exist_ok=True)
+        scratch.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines), encoding="utf-8")
+        scratch.replace(self.file)
+        self._size = self.file.stat().st_size
+
+    def read(self) -> Recovered | None:
+        """What it holds; `None` if there is none. A last line that was cut off is passed over."""
+        history, revision, disk = History([]), 0, None
+        for line in _lines(self.file):
+            match line:
+                case {"do": "push" | "top" as do, "text": str(text), "layout": str(layout), "revision": int(number)}:
+                    state = State(text, _layout(layout), str(line.get("label", "")))
+                    (history.push if do == "push" or not history.states else history.replace)(state)
+                    revision = number
+                case {"do": "at", "index": int(index), "revision": int(number)} if 0 <= index < len(history.states):
+                    history.at, revision = index, number
+                case {"do": "disk", "text": str(text), "layout": str(layout)}:
+                    disk = text, layout
+        return Recovered(history, revision, disk) if history.states else None
+
+    def remove(self) -> None:
+        """Remove the file."""
+        with suppress(OSError):
+            self.file.unlink()
+
+
+def journals(folder: Path) -> Iterator[str]:
+    """The paths of the documents that have a journal."""
+    for file in sorted(folder.glob("*.jsonl")) if folder.is_dir() else []:
+        first = next(_lines(file), {})
+        if isinstance(path := first.get("path"), str):
+            yield path
+
+
+def digest(text: str) -> str:
+    """The digest of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _line(state: State) -> dict[str, Any]:
+    return {"text": state.text, "layout": write_layout(state.layout), "label": state.label}
+
+
+def _layout(text: str) -> Layout:
+    with suppress(ValueError):
+        return read_layout(text) if text else Layout()
+    return Layout()
+
+
+def _lines(file: Path) -> Iterator[Mapping[str, Any]]:
+    with suppress(OSError), file.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            with suppress(ValueError):
+                found = json.loads(line)
+                if isinstance(found, dict):
+                    yield found

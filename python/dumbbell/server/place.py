@@ -1,0 +1,59 @@
+"""Where a user's servers are noted: their URLs with tokens, in a folder that only the user can enter."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from dumbbell.labs.place import root
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A server that runs."""
+
+    url: str
+    """With its token."""
+    workspace: str
+    pid: int
+    started: int
+    """Clock ticks since the machine's start: another process may get the number of one that has ended."""
+
+
+def folder() -> Path:
+    """The folder, which is made. Raises `InputError` if another user could enter it."""
+    found = root().parent / "ui"
+    found.mkdir(mode=0o700, exist_ok=True)
+    found.chmod(0o700)
+    return found
+
+
+def note(url: str, workspace: Path) -> Path:
+    """Note this process's server. Returns the file, which is to be removed at its end."""
+    file = folder() / f"{os.getpid()}.json"
+    noted = Noted(url, str(workspace), os.getpid(), _started(os.getpid()) or 0)
+    with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w") as out:
+        json.dump(asdict(noted), out)
+    return file
+
+
+def noted() -> list[Noted]:
+    """The servers that run. Notes of those that were killed are removed."""
+    found = []
+    for file in sorted(folder().glob("*.json")):
+        with suppress(OSError, ValueError, TypeError):
+            one = Noted(**json.loads(file.read_text(encoding="utf-8")))
+            if _started(one.pid) == one.started:
+                found.append(one)
+            else:
+                file.unlink()
+    return found
+
+
+def _started(pid: int) -> int | None:
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    return None

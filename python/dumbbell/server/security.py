@@ -1,0 +1,229 @@
+"""Who may talk to the server: only its own page in the user's own browser.
+
+A local server that runs programs is remote code execution for any web page that gets at it, and other users of the
+machine can connect to its port. `Guard` stands before everything, for HTTP and for WebSockets. It checks the `Host`
+header (another name for 127.0.0.1 is DNS rebinding), the `Origin` (another page, also one from another port of this
+machine), the type of bodies (a form needs no permission to be sent anywhere), their size, and the cookie.
+
+The cookie is for the token in the URL's fragment, which no server, log or `Referer` ever gets to see.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, Final
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOOPBACK: Final = ("127.0.0.1", "[::1]", "localhost")
+LOGIN: Final = "/api/login"
+LARGEST_BODY: Final = 9_000_000
+"""Bytes of a request's body: a text of 2 MB, each character escaped, and some room."""
+LARGEST_IMPORT: Final = 64 << 20
+LARGEST_LOGIN: Final = 1_000
+
+PAGE_POLICY: Final = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; frame-src 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+"""What the application's page may load and do."""
+RECORD_POLICY: Final = (
+    "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; font-src data:; frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
+)
+"""For files of runs, which may be a stranger's: scripts run in an origin of their own, without the cookie and without a
+connection to anywhere."""
+
+_ALWAYS: Final = {
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cross-origin-resource-policy": b"same-origin",
+    b"content-security-policy": PAGE_POLICY.encode(),
+    b"cache-control": b"no-store",
+}
+"""Headers of every answer that does not set them itself. There are none of CORS."""
+_SAFE: Final = ("GET", "HEAD")
+
+
+@dataclass
+class Access:
+    """The token, the cookie, and the names by which this server may be called."""
+
+    port: int | None
+    """`None`: a Unix socket, which a tunnel may show at any port of the browser's machine."""
+    hosts: tuple[str, ...] = LOOPBACK
+    tls: bool = False
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    """256 bits, for the URL's fragment."""
+    session: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    """The cookie's value."""
+
+    @property
+    def cookie(self) -> str:
+        """The cookie's name. Cookies do not know ports, so the name does."""
+        return f"dumbbell-{self.port or 'socket'}"
+
+    def set_cookie(self) -> str:
+        """The header `Set-Cookie`."""
+        return f"{self.cookie}={self.session}; Path=/; HttpOnly; SameSite=Strict{'; Secure' if self.tls else ''}"
+
+    def is_token(self, given: str) -> bool:
+        """Compares in constant time."""
+        return hmac.compare_digest(given.encode(), self.token.encode())
+
+    def is_host(self, host: str) -> bool:
+        """True if `Host` names this server."""
+        if self.port is not None:
+            standard = {80: False, 443: True}.get(self.port) is self.tls
+            return host in {f"{name}:{self.port}" for name in self.hosts} | (set(self.hosts) if standard else set())
+        name, _, port = host.rpartition(":")
+        return host in self.hosts or (name in self.hosts and port.isascii() and port.isdigit())
+
+    def is_origin(self, origin: str, host: str) -> bool:
+        """True if `Origin` is this server, called as in `Host`."""
+        return origin == f"{'https' if self.tls else 'http'}://{host}"
+
+    def has_cookie(self, headers: Iterable[bytes]) -> bool:
+        """True if one of the headers `Cookie` has the session."""
+        for header in headers:
+            try:
+                found = SimpleCookie(header.decode("latin-1")).get(self.cookie)
+            except CookieError:
+                continue
+            if found is not None and hmac.compare_digest(found.value.encode(), self.session.encode()):
+                return True
+        return False
+
+
+class Refused(Exception):
+    """A request that the guard does not let pass."""
+
+    def __init__(self, status: int, what: str, why: str = "", hint: str = "") -> None:
+        """Say it as a problem."""
+        super().__init__(what)
+        self.status, self.problem = status, {"what": what, "why": why, "hint": hint}
+
+
+class Guard:
+    """ASGI middleware before everything else."""
+
+    def __init__(self, app: App, access: Access) -> None:
+        """Let pass to `app` what `access` allows."""
+        self._app, self._access = app, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        try:
+            most = self._check(scope)
+        except Refused as refused:
+            await _refuse(scope, receive, send, refused)
+            return
+        if scope["type"] == "websocket":
+            await self._app(scope, receive, send)
+            return
+        answered = False
+
+        async def with_headers(message: Message) -> None:
+            nonlocal answered
+            if message["type"] == "http.response.start":
+                answered = True
+                headers = [_confined(name.lower(), value) for name, value in message.get("headers", [])]
+                own = {name for name, _ in headers}
+                message["headers"] = [*headers, *((name, value) for name, value in _ALWAYS.items() if name not in own)]
+            await send(message)
+
+        try:
+            await self._app(scope, _bounded(receive, most), with_headers)
+        except Refused as refused:
+            if not answered:
+                await _refuse(scope, receive, send, refused)
+
+    def _check(self, scope: Scope) -> int:
+        """The most bytes that the body may have. Raises `Refused`."""
+        access, path = self._access, scope["path"]
+        headers: dict[bytes, list[bytes]] = {}
+        for name, value in scope["headers"]:
+            headers.setdefault(name.lower(), []).append(value)
+        host = _only(headers, b"host")
+        if host is None or not access.is_host(host):
+            raise Refused(421, "this server is not called so", f"Host: {host or ''}", "use the URL that it printed")
+        origin, is_socket = _only(headers, b"origin"), scope["type"] == "websocket"
+        method = "GET" if is_socket else scope["method"]
+        if b"origin" in headers and (origin is None or not access.is_origin(origin, host)):
+            raise Refused(403, "another page asks", f"Origin: {origin or ''}")
+        if b"origin" not in headers and (is_socket or method not in _SAFE):
+            raise Refused(403, "no page asks", "the header Origin is missing")
+        is_page = not path.startswith("/api") and not is_socket and method in _SAFE
+        site = _only(headers, b"sec-fetch-site") or "none"
+        if not is_page and site not in ("same-origin", "none"):
+            raise Refused(403, "another page asks", f"Sec-Fetch-Site: {site}")
+        if method not in _SAFE:
+            kind = (_only(headers, b"content-type") or "").partition(";")[0].strip().lower()
+            if kind != "application/json":
+                raise Refused(415, "not JSON", f"Content-Type: {kind}", "send application/json")
+        if not is_page and path != LOGIN and not access.has_cookie(headers.get(b"cookie", [])):
+            raise Refused(401, "not logged in", "the cookie is missing", "open the URL that dumbbell ui printed")
+        most = LARGEST_LOGIN if path == LOGIN else LARGEST_IMPORT if path == "/api/import" else LARGEST_BODY
+        length = _only(headers, b"content-length") or "0"
+        if not length.isdigit() or int(length) > most:
+            raise _too_large(most)
+        return most
+
+
+def _confined(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """Whatever a route puts into a sandbox gets the whole policy of such files."""
+    is_sandbox = name == b"content-security-policy" and value.startswith(b"sandbox")
+    return name, RECORD_POLICY.encode() if is_sandbox else value
+
+
+def _only(headers: dict[bytes, list[bytes]], name: bytes) -> str | None:
+    """The value of a header that is there once; `None` if it is missing or there twice."""
+    values = headers.get(name, [])
+    return values[0].decode("latin-1") if len(values) == 1 else None
+
+
+def _too_large(most: int) -> Refused:
+    return Refused(413, "too large", f"at most {most:,} bytes")
+
+
+def _bounded(receive: Receive, most: int) -> Receive:
+    """A body without a length is counted as it comes."""
+    got = 0
+
+    async def bounded() -> Message:
+        nonlocal got
+        message = await receive()
+        got += len(message.get("body", b""))
+        if got > most:
+            raise _too_large(most)
+        return message
+
+    return bounded
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) -> None:
+    """Answer with the problem; a WebSocket is closed before it opens, which the browser sees as 403."""
+    if scope["type"] == "websocket":
+        await receive()  # its connect
+        await send({"type": "websocket.close", "code": 1008, "reason": str(refused)})
+        return
+    body = json.dumps({**refused.problem, "key": None, "line": None, "column": None}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    # The rest of a body that is not read would be taken for the next request.
+    headers += [*_ALWAYS.items(), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

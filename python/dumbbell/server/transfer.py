@@ -1,0 +1,193 @@
+"""Networks of other tools, in and out, and plans of texts. Nothing here writes a file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
+
+from dumbbell import inputs
+from dumbbell.command import command
+from dumbbell.engines.registry import DEFAULT, engine, option
+from dumbbell.errors import DumbbellError, InputError, ScenarioError
+from dumbbell.labs.build import of_draft
+from dumbbell.labs.export import miniedit as as_miniedit
+from dumbbell.plan.expand import expand
+from dumbbell.plan.view import tables
+from dumbbell.plan.wire import document
+from dumbbell.scenario.file.foreign import containerlab, kathara, miniedit
+from dumbbell.scenario.file.loading import Draft, checked, not_toml
+from dumbbell.scenario.file.overrides import apply
+from dumbbell.scenario.file.toml import TOMLDecodeError, parse
+from dumbbell.scenario.resolve import resolve
+from dumbbell.scenario.source import show
+from dumbbell.server.disk import read as read_files
+from dumbbell.server.documents import Documents
+from dumbbell.server.messages import Exported, Import, Imported, Layout, Planned, PlanRequest, PlanTable, Point, Problem
+from dumbbell.server.problems import problem, problems
+from dumbbell.server.workspace import SCENARIO, Workspace
+
+LARGEST: Final = 8_000_000
+"""Bytes of a file that is imported from the workspace."""
+FORMATS: Final = {".mn": "mn", ".yml": "containerlab", ".yaml": "containerlab", ".conf": "kathara", ".toml": "toml"}
+MARGIN: Final = 60
+"""Pixels from the edges of MiniEdit's canvas to the first node."""
+router = APIRouter(prefix="/api")
+
+
+@router.post("/import")
+def import_(request: Request, asked: Import) -> Imported:
+    """A scenario of another tool's network. No command of the file is run."""
+    workspace: Workspace = request.app.state.workspace
+    file = workspace.path(asked.path) if asked.path is not None else None
+    text, beside = asked.text, file.parent if file is not None else None
+    if text is None:
+        if file is None:
+            raise InputError("nothing to import", "neither a text nor a path")
+        if file.is_dir() and (file / "lab.conf").is_file():
+            file, beside = file / "lab.conf", file
+        text = _read(file)
+    base = Path(asked.name).name
+    kind = FORMATS.get(Path(base).suffix, "mn") if asked.format == "auto" else asked.format
+    stem = beside.name if kind == "kathara" and beside is not None else base.partition(".")[0]
+    name = re.sub(r"[^A-Za-z0-9._-]", "-", stem).lstrip("._-")[:64] or "imported"
+    made, laid, notes = _imported(kind, text, name, beside)
+    return Imported(name=_free(workspace, name), text=made, layout=laid, notes=notes)
+
+
+def _imported(kind: str, text: str, name: str, beside: Path | None) -> tuple[str, Layout | None, list[str]]:
+    match kind:
+        case "mn":
+            made, notes = miniedit.scenario(text, name)
+            return made, places(text), notes
+        case "containerlab":
+            made, notes = containerlab.scenario(text, name)
+        case "kathara":
+            startups = {one.stem: one for one in sorted(beside.glob("*.startup"))} if beside else {}
+            made, notes = kathara.scenario(text, name, lambda node: _read(startups[node]) if node in startups else None)
+        case "toml":
+            try:
+                parse(text)
+            except TOMLDecodeError as error:
+                raise InputError(not_toml(name, text, str(error)).what) from None
+            made, notes = text, []
+        case "mahimahi":
+            raise InputError(
+                "a trace is no network",
+                "it is the rate of a link",
+                'put it beside the scenario: rate = { trace = "FILE" }',
+            )
+        case _:
+            raise InputError(f"no format {kind}", f"expected one of {', '.join(FORMATS.values())}")
+    return made, None, notes
+
+
+def _read(file: Path) -> str:
+    try:
+        return inputs.read_text(file, LARGEST)
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise InputError(f"cannot read {file.name}", why or str(error)) from None
+
+
+def _free(workspace: Workspace, name: str) -> str:
+    """The path of a new scenario that is not taken."""
+    number, path = 1, f"{name}{SCENARIO}"
+    while (workspace.root / path).exists():
+        number += 1
+        path = f"{name}-{number}{SCENARIO}"
+    return path
+
+
+def places(text: str) -> Layout | None:
+    """Where MiniEdit draws the nodes; `None` if the file does not say it."""
+    found: dict[str, Point] = {}
+    with suppress(ValueError, TypeError, AttributeError, OverflowError):
+        data = json.loads(text)
+        for kind, letter in (("hosts", "h"), ("switches", "s")):
+            for one in data.get(kind) or ():
+                name = str((one.get("opts") or {}).get("hostname") or f"{letter}{one.get('number', '')}")
+                found[name] = Point(x=round(float(one["x"])), y=round(float(one["y"])))
+    return Layout(nodes=found) if found else None
+
+
+@router.get("/export")
+async def export(
+    request: Request, path: str, form: Annotated[Literal["mn", "toml"], Query(alias="as")] = "mn"
+) -> Exported:
+    """A scenario's network as a file of MiniEdit, or its text. The page itself makes SVG and PNG."""
+    documents: Documents = request.app.state.documents
+    await documents.settle(path)
+    file = documents.workspace.writable(path)
+    return await run_in_threadpool(_exported, file, form)
+
+
+def _exported(file: Path, form: str) -> Exported:
+    found = read_files(file)
+    if found.text is None:
+        raise InputError(f"there is no {file.name}")
+    stem = file.name.removesuffix(SCENARIO)
+    if form == "toml":
+        return Exported(name=file.name, text=found.text, notes=[])
+    try:
+        data = parse(found.text)
+    except TOMLDecodeError as error:
+        raise ScenarioError([not_toml(file.name, found.text, str(error))]) from None
+    scenario = of_draft(Draft(file.name, found.text, data, file.parent, {}))
+    made, notes = as_miniedit(document(expand(scenario)))
+    return Exported(name=f"{stem}.mn", text=placed(made, found.parsed_layout), notes=notes)
+
+
+def placed(text: str, layout: Layout) -> str:
+    """A file of MiniEdit whose nodes stand as they are drawn here, moved so that all are on its canvas."""
+    if not layout.nodes:
+        return text
+    found = json.loads(text)
+    right, down = (max(0, MARGIN - min(getattr(at, axis) for at in layout.nodes.values())) for axis in "xy")
+    for one in (*found["hosts"], *found["switches"]):
+        at = layout.nodes.get(one["opts"]["hostname"])
+        if at is not None:
+            one["x"], one["y"] = f"{at.x + right}.0", f"{at.y + down}.0"
+    return json.dumps(found, indent=4, sort_keys=True) + "\n"
+
+
+@router.post("/plan")
+def plan(request: Request, asked: PlanRequest) -> Planned:
+    """The plan of a text or a file, with other values, or all that is wrong with it."""
+    workspace: Workspace = request.app.state.workspace
+    file = workspace.writable(asked.path) if asked.path is not None else workspace.root / "scenario.toml"
+    text = asked.text if asked.text is not None else _read(file)
+    chosen = engine(asked.engine or DEFAULT)
+    sets = [word for key, value in asked.overrides.items() for word in ("--set", f"{key}={_shown(value)}")]
+    told = command("run", asked.path or "scenario.toml", *sets, *option(chosen.capabilities.name))
+    try:
+        data = parse(text)
+    except TOMLDecodeError as error:
+        return _not_planned([problem(not_toml(file.name, text, str(error)))], told)
+    try:
+        given = apply(data, asked.overrides, file.name)
+        scenario = checked(Draft(file.name, text, data, file.parent, given))
+        found = chosen.capabilities.settle(expand(scenario))
+        lacks = [problem(one, data) for one in chosen.check(scenario, found)]
+    except DumbbellError as error:
+        return _not_planned(problems(error, data), told)
+    shown = [
+        PlanTable(title=table.title, columns=table.columns, rows=table.rows)
+        for table in tables(found, resolve(scenario).network.rtts)
+    ]
+    written: Mapping[str, Any] = document(found)
+    return Planned(plan=dict(written), problems=[], lacks=lacks, tables=shown, command=told)
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else show(value)
+
+
+def _not_planned(found: list[Problem], told: str) -> Planned:
+    return Planned(plan=None, problems=found, lacks=[], tables=[], command=told)

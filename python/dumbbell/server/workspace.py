@@ -1,0 +1,155 @@
+"""The workspace: the folder whose scenarios, runs and studies the application shows. Nothing outside it is touched.
+
+What the application itself keeps is in its folder `.dumbbell`: `edits` (texts that are not in the file yet, and what
+can be undone), `trash` (deleted files), `agreed` (foreign programs that may run).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Literal
+
+from dumbbell.errors import InputError
+from dumbbell.server.messages import FileEntry
+
+OWN: Final = ".dumbbell"
+"""The application's folder in the workspace."""
+SCENARIO: Final = ".toml"
+LAYOUT: Final = ".layout.json"
+WRITABLE: Final = (SCENARIO, LAYOUT)
+"""The ends of names of files that the application writes."""
+LARGEST: Final = 2_000_000
+"""Characters of a scenario that can be edited."""
+MOST_ENTRIES: Final = 2_000
+"""The most entries of a folder that are listed."""
+_PART: Final = re.compile(r"[^\x00-\x1f/\\]{1,200}")
+
+Kind = Literal["folder", "scenario", "run", "study", "file"]
+
+
+class Workspace:
+    """A folder, and the paths in it."""
+
+    def __init__(self, root: Path) -> None:
+        """Raises `InputError` if it is no folder."""
+        if not root.is_dir():
+            raise InputError(f"{root} is no folder", "", "name the folder that holds your scenarios")
+        self.root = root.resolve()
+        self.own = self.root / OWN
+
+    def path(self, relative: str) -> Path:
+        """The path of a file or folder in the workspace, symbolic links followed. It need not exist.
+
+        Raises:
+            InputError: it would lie outside, or in the application's own folder, or its name is no name.
+        """
+        parts = [part for part in relative.split("/") if part not in ("", ".")]
+        if relative.startswith("/") or ".." in parts or not all(map(_PART.fullmatch, parts)):
+            raise InputError(f"{relative!r} is no path in the workspace", "expected a relative path without ..")
+        try:
+            found = self.root.joinpath(*parts).resolve()
+        except (OSError, RuntimeError) as error:
+            raise InputError(f"{relative!r} leads nowhere", str(error)) from None
+        if not found.is_relative_to(self.root) or found.is_relative_to(self.own):
+            raise InputError(f"{relative!r} lies outside the workspace", str(self.root), "move the file into it")
+        return found
+
+    def writable(self, relative: str) -> Path:
+        """The path of a scenario, for writing. Raises `InputError`."""
+        found = self.path(relative)
+        if not found.name.endswith(WRITABLE) or not found.name.removesuffix(SCENARIO):
+            raise InputError(f"{relative} is no scenario", "its name does not end in .toml", "name it mine.toml")
+        return found
+
+    def relative(self, path: Path) -> str:
+        """The path as messages have it."""
+        return "" if path == self.root else path.relative_to(self.root).as_posix()
+
+    def entries(self, folder: str) -> list[FileEntry]:
+        """What is in a folder, folders first; hidden files and layouts are not shown. Raises `InputError`."""
+        at = self.path(folder)
+        found: list[FileEntry] = []
+        try:
+            with os.scandir(at) as entries:
+                for entry in entries:
+                    if entry.name.startswith(".") or entry.name.endswith(LAYOUT):
+                        continue
+                    with suppress(OSError, InputError):
+                        found.append(self._entry(at, entry))
+        except OSError as error:
+            raise InputError(f"cannot list {folder or 'the workspace'}", error.strerror or str(error)) from None
+        found.sort(key=lambda one: (one.kind != "folder", one.name.lower()))
+        return found[:MOST_ENTRIES]
+
+    def _entry(self, folder: Path, entry: os.DirEntry[str]) -> FileEntry:
+        status, path = entry.stat(), folder / entry.name
+        self.path(self.relative(path))
+        kind: Kind = "file"
+        if entry.is_dir():
+            kind = "run" if (path / "manifest.json").exists() or (path / "plan.json").exists() else "folder"
+            kind = "study" if (path / "study.toml").exists() else kind
+        elif entry.name.endswith(SCENARIO):
+            kind = "scenario"
+        return FileEntry(
+            path=self.relative(path),
+            name=entry.name,
+            kind=kind,
+            bytes=None if entry.is_dir() else status.st_size,
+            modified=status.st_mtime,
+            title=_title(path) if kind == "scenario" else "",
+        )
+
+    def trash(self, path: Path) -> Path:
+        """Move a file to the trash. Returns where it is now."""
+        kept = self.own / "trash" / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}-{path.name}"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        os.rename(path, kept)
+        return kept
+
+
+def layout_of(scenario: Path) -> Path:
+    """The file with the positions of a scenario's nodes: `mine.layout.json` beside `mine.toml`."""
+    return scenario.with_name(scenario.name.removesuffix(SCENARIO) + LAYOUT)
+
+
+_DESCRIPTION: Final = re.compile(rb'^description\s*=\s*"((?:[^"\\]|\\.)*)"', re.MULTILINE)
+
+
+def _title(path: Path) -> str:
+    """A scenario's description, from the first bytes of its file."""
+    with suppress(OSError), path.open("rb") as file:
+        found = _DESCRIPTION.search(file.read(4096))
+        return found[1].decode("utf-8", "replace") if found else ""
+    return ""
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file so that it holds either the old content or the new one, whatever happens. Raises `OSError`.
+
+    It keeps its permissions. Nothing is left behind if the disk is full.
+    """
+    scratch = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        with open(descriptor, "wb") as file:
+            with suppress(FileNotFoundError):
+                os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(scratch, path)
+    except BaseException:
+        with suppress(OSError):
+            scratch.unlink()
+        raise
+    with suppress(OSError):
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
