@@ -20,6 +20,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   files: { title: "Files", icon: "folder", listed: true, load: () => import("../files/view") },
   edit: { title: "Editor", icon: "layout", listed: false, load: () => import("../editor/view") },
   runs: { title: "Runs", icon: "play", listed: true, load: () => import("../runs/view") },
-  results: { title: "Compare", icon: "outline", listed: true, load: () => import("../results/view") },
+  studies: { title: "Study", icon: "outline", listed: false, load: () => import("../results/study") },
+  compare: { title: "Compare", icon: "outline", listed: false, load: () => import("../results/compare") },
   labs: { title: "Labs", icon: "terminal", listed: true, load: () => import("../labs/view") },
 };

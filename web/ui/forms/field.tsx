@@ -22,13 +22,15 @@ interface FieldProps {
   effective?: string | undefined;
   /** Shown without its name, as in a list. */
   bare?: boolean;
-  /** In place of a plain write. */
+  /** In place of a plain write, where the whole value is always written and cannot be left out. */
   onWrite?: ((value: unknown) => void) | undefined;
+  /** In place of a plain write, also of leaving it out. */
+  onWriteAll?: ((value: unknown) => void) | undefined;
 }
 
 const WORDS = /^\^\\s\*(\w+)\\s\*\$\|/;
 
-export function Field({ name, schema: given, keys, required = false, effective, bare = false, onWrite }: FieldProps): ReactNode {
+export function Field({ name, schema: given, keys, required = false, effective, bare = false, onWrite, onWriteAll }: FieldProps): ReactNode {
   const form = useForm();
   const id = useId();
   const row = useRef<HTMLDivElement>(null);
@@ -37,7 +39,7 @@ export function Field({ name, schema: given, keys, required = false, effective, 
   const choices = entries(form.root, schema);
   const entry = entryOf(choices, value) ?? choices[0];
   const problems = form.problems.filter(({ key }) => key && keys.some((one) => (entry?.variant.kind.is === "table" || entry?.variant.kind.is === "list" ? sameKey(key, one) : startsWith(key, one))));
-  const put = onWrite ?? ((next: unknown) => write(keys, next));
+  const put = onWriteAll ?? onWrite ?? ((next: unknown) => write(keys, next));
   const isTarget = form.target !== null && keys.some((one) => form.target && sameKey(one, form.target));
   useEffect(() => {
     if (!isTarget) return;

@@ -193,3 +193,10 @@ export function title(key: string): string {
 export function help(schema: Schema): string {
   return (schema.description ?? "").replace(/\s*Default: [^]*$/, "").replaceAll("`", "");
 }
+
+/** The table of the topology's kind, by the schema's own list of kinds. */
+export function topologySchema(root: Schema, data: unknown): Schema | null {
+  const kind = at(data, ["topology", "kind"]);
+  const $ref = typeof kind === "string" ? root.properties?.["topology"]?.discriminator?.mapping[kind] : undefined;
+  return $ref ? deref(root, { $ref }) : null;
+}

@@ -1,0 +1,202 @@
+// The drawing: pan, zoom, select, drag, link. What is dragged moves here at once; the server hears of it when it is let go.
+
+import { Background, BackgroundVariant, ConnectionMode, Controls, ReactFlow, ReactFlowProvider, SelectionMode, applyNodeChanges, useReactFlow, useStore, type Connection, type EdgeChange, type NodeChange } from "@xyflow/react";
+import { useCallback, useEffect, useMemo, useRef, useState, type MouseEvent, type ReactNode } from "react";
+import { addFlow, addLink, addNode, move } from "./commands";
+import { FlowEdgeView, LinkEdgeView } from "./edges";
+import { edges as edgesOf, nodes as nodesOf, type AnyEdge, type AnyNode } from "./elements";
+import { Menu, type MenuPlace } from "./menu";
+import { NetworkNodeView } from "./node";
+import { NoteView } from "./note";
+import { GRID } from "./places";
+import { setStage } from "./stage";
+import { select, state, useEditor } from "./store";
+
+const NODE_TYPES = { network: NetworkNodeView, note: NoteView };
+const EDGE_TYPES = { link: LinkEdgeView, flow: FlowEdgeView };
+const LABELS = {
+  "node.a11yDescription.default": "Enter selects the node, arrow keys move it, Delete removes it, L links it.",
+  "node.a11yDescription.keyboardDisabled": "Enter selects the node, arrow keys move it, Delete removes it.",
+  "edge.a11yDescription.default": "Enter selects it, Delete removes it.",
+};
+/** Above so many elements, small ones lose their labels. */
+const MANY = 600;
+
+export function Canvas(): ReactNode {
+  return (
+    <ReactFlowProvider>
+      <Inside />
+    </ReactFlowProvider>
+  );
+}
+
+function Inside(): ReactNode {
+  const drawing = useEditor((editor) => editor.document?.drawing ?? null);
+  const layout = useEditor((editor) => editor.document?.layout ?? null);
+  const selection = useEditor((editor) => editor.selection);
+  const tool = useEditor((editor) => editor.tool);
+  const flowsShown = useEditor((editor) => editor.flowsShown);
+  const flow = useReactFlow<AnyNode, AnyEdge>();
+  const far = useStore(({ transform }) => transform[2] < 0.5);
+  const [nodes, setNodes] = useState<AnyNode[]>([]);
+  const [edges, setEdges] = useState<AnyEdge[]>([]);
+  const [menu, setMenu] = useState<MenuPlace | null>(null);
+  const dragged = useRef(new Set<string>());
+  const pointer = useRef<{ x: number; y: number } | null>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const fitted = useRef(false);
+  const now = useRef<AnyNode[]>([]);
+  now.current = nodes;
+
+  useEffect(() => {
+    if (!drawing || !layout) return;
+    setNodes((before) => nodesOf(drawing, layout, selection, before, dragged.current));
+    setEdges((before) => edgesOf(drawing, selection, flowsShown, before));
+  }, [drawing, layout, selection, flowsShown]);
+
+  const fit = useCallback(() => void flow.fitView({ padding: 0.18, maxZoom: 1.25, duration: 0 }), [flow]);
+  useEffect(() => {
+    if (fitted.current || nodes.length === 0) return;
+    fitted.current = true;
+    requestAnimationFrame(fit);
+  }, [nodes, fit]);
+
+  useEffect(() => {
+    setStage({
+      spot: () => {
+        const of = box.current?.getBoundingClientRect();
+        const at = pointer.current ?? { x: (of?.left ?? 0) + (of?.width ?? 0) / 2, y: (of?.top ?? 0) + (of?.height ?? 0) / 2 };
+        return flow.screenToFlowPosition(at);
+      },
+      fit,
+      zoom: (factor) => void flow.zoomTo(flow.getZoom() * factor),
+      show: (names) => void flow.fitView({ nodes: names.map((id) => ({ id })), padding: 0.6, maxZoom: Math.max(1, flow.getZoom()), duration: 0 }),
+      positions: () => Object.fromEntries(now.current.map((node) => [node.id, { x: Math.round(node.position.x), y: Math.round(node.position.y) }])),
+      focus: () => box.current?.querySelector<HTMLElement>(".react-flow__node.selected, .react-flow__node, .react-flow")?.focus(),
+    });
+    return () => setStage(null);
+  }, [flow, fit]);
+
+  // Arrow keys move what is selected; several presses are one step of undo.
+  const steps = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const stepped = useCallback((ids: readonly string[]) => {
+    if (steps.current) clearTimeout(steps.current);
+    dragged.current = new Set(ids);
+    steps.current = setTimeout(() => {
+      steps.current = null;
+      dragged.current = new Set();
+      move(Object.fromEntries(now.current.filter((node) => ids.includes(node.id)).map((node) => [node.id, node.position])));
+    }, 400);
+  }, []);
+  const onNodesChange = useCallback((changes: NodeChange<AnyNode>[]) => {
+    const moved = changes.filter((change) => change.type !== "select" && change.type !== "remove");
+    if (moved.length > 0) setNodes((before) => applyNodeChanges(moved, before));
+    const byKeys = moved.filter((change) => change.type === "position" && change.dragging === false && (steps.current || dragged.current.size === 0));
+    if (byKeys.length > 0) stepped(byKeys.map((change) => (change as { id: string }).id));
+    chosen(changes, "nodes");
+  }, []);
+  const onEdgesChange = useCallback((changes: EdgeChange<AnyEdge>[]) => chosen(changes, "edges"), []);
+
+  const dragStart = useCallback((_: unknown, __: AnyNode, all: AnyNode[]) => {
+    dragged.current = new Set(all.map((node) => node.id));
+  }, []);
+  const dragStop = useCallback((_: unknown, __: AnyNode, all: AnyNode[]) => {
+    const before = state().document?.layout.nodes ?? {};
+    const to = Object.fromEntries(all.map((node) => [node.id, { x: Math.round(node.position.x), y: Math.round(node.position.y) }]));
+    const isMoved = Object.entries(to).some(([name, at]) => before[name]?.x !== at.x || before[name]?.y !== at.y);
+    dragged.current = new Set();
+    if (isMoved) move(to);
+  }, []);
+
+  const connect = useCallback(({ source, target }: Connection) => void (state().tool === "flow" ? addFlow(source, target) : addLink(source, target)), []);
+  const onPane = (event: MouseEvent): void => {
+    setMenu(null);
+    if (tool === "host" || tool === "switch" || tool === "router") void addNode(tool, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }));
+  };
+  const onMenu = (event: MouseEvent | globalThis.MouseEvent): void => {
+    event.preventDefault();
+    setMenu({ x: event.clientX, y: event.clientY });
+  };
+  const kinds = useMemo(() => ["canvas", `tool-${tool}`, far ? "far" : "", nodes.length + edges.length > MANY ? "many" : ""].join(" "), [tool, far, nodes.length, edges.length]);
+
+  return (
+    <div ref={box} className={kinds} data-keys onPointerMove={(event) => (pointer.current = { x: event.clientX, y: event.clientY })} onPointerLeave={() => (pointer.current = null)}>
+      <ReactFlow<AnyNode, AnyEdge>
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={NODE_TYPES}
+        edgeTypes={EDGE_TYPES}
+        nodeOrigin={[0.5, 0.5]}
+        onNodesChange={onNodesChange}
+        onEdgesChange={onEdgesChange}
+        onNodeDragStart={dragStart}
+        onNodeDragStop={dragStop}
+        onSelectionDragStart={(_, all) => dragStart(_, all[0] as AnyNode, all)}
+        onSelectionDragStop={(_, all) => dragStop(_, all[0] as AnyNode, all)}
+        onConnect={connect}
+        onPaneClick={onPane}
+        onNodeDoubleClick={(_, node) => edit(node.id)}
+        onEdgeDoubleClick={() => edit(null)}
+        onPaneContextMenu={onMenu}
+        onNodeContextMenu={(event, node) => (state().selection.nodes.includes(node.id) || select({ nodes: [node.id] }), onMenu(event))}
+        onEdgeContextMenu={(event, edge) => (selectEdge(edge.id), onMenu(event))}
+        onSelectionContextMenu={onMenu}
+        connectionMode={ConnectionMode.Loose}
+        isValidConnection={({ source, target }) => source !== target}
+        connectionRadius={34}
+        nodesConnectable={tool === "link" || tool === "flow" || tool === "select"}
+        nodesDraggable={tool === "select"}
+        selectionOnDrag={false}
+        selectionMode={SelectionMode.Partial}
+        selectionKeyCode="Shift"
+        multiSelectionKeyCode={["Control", "Meta", "Shift"]}
+        deleteKeyCode={null}
+        snapToGrid
+        snapGrid={[GRID, GRID]}
+        minZoom={0.1}
+        maxZoom={3}
+        elevateNodesOnSelect={false}
+        elevateEdgesOnSelect={false}
+        onlyRenderVisibleElements={nodes.length > MANY}
+        zoomOnDoubleClick={false}
+        ariaLabelConfig={LABELS}
+        proOptions={{ hideAttribution: true }}
+      >
+        <Background variant={BackgroundVariant.Dots} gap={GRID * 2} size={1} />
+        <Controls showInteractive={false} position="bottom-left" />
+      </ReactFlow>
+      {menu && <Menu at={menu} onClose={() => setMenu(null)} />}
+    </div>
+  );
+}
+
+function selectEdge(id: string): void {
+  if (id.startsWith("flow:")) select({ flows: [Number(id.slice(5))] });
+  else if (!state().selection.links.includes(id)) select({ links: [id] });
+}
+
+/** Show the form of what was clicked twice. */
+function edit(node: string | null): void {
+  if (node !== null) {
+    if (node.startsWith("note:")) return;
+    select({ nodes: [node] });
+  }
+  useEditor.setState({ form: true });
+  setTimeout(() => document.querySelector<HTMLElement>(".form-pane input, .form-pane select")?.focus(), 30);
+}
+
+/** Selecting in the canvas is selecting in the store. */
+function chosen(changes: readonly (NodeChange<AnyNode> | EdgeChange<AnyEdge>)[], of: "nodes" | "edges"): void {
+  const picked = changes.filter((change) => change.type === "select");
+  if (picked.length === 0) return;
+  const { selection } = state();
+  const nodes = new Set(selection.nodes);
+  const links = new Set(selection.links);
+  const flows = new Set(selection.flows);
+  for (const { id, selected } of picked) {
+    if (of === "nodes") selected ? nodes.add(id) : nodes.delete(id);
+    else if (id.startsWith("flow:")) selected ? flows.add(Number(id.slice(5))) : flows.delete(Number(id.slice(5)));
+    else selected ? links.add(id) : links.delete(id);
+  }
+  select({ nodes: [...nodes], links: [...links], flows: [...flows] });
+}

@@ -1,0 +1,102 @@
+// A link, straight, beside others between the same nodes; and a flow, an arc above the links.
+
+import { type EdgeProps } from "@xyflow/react";
+import { memo, type ReactNode } from "react";
+import { SIZE, type FlowEdge, type LinkEdge } from "./elements";
+import { useLive, type LiveDirection } from "./live";
+
+/** Pixels between parallel links. */
+const APART = 16;
+
+export const LinkEdgeView = memo(function LinkEdgeView({ sourceX, sourceY, targetX, targetY, data, selected }: EdgeProps<LinkEdge>): ReactNode {
+  const forward = useLive((live) => live.links[data?.drawn.forward?.name ?? ""]);
+  const back = useLive((live) => live.links[data?.drawn.back?.name ?? ""]);
+  if (!data) return null;
+  const { drawn, parallel, said, flip } = data;
+  const length = Math.hypot(targetX - sourceX, targetY - sourceY) || 1;
+  const [ux, uy] = [(targetX - sourceX) / length, (targetY - sourceY) / length];
+  const aside = (parallel.at - (parallel.of - 1) / 2) * APART * (flip ? -1 : 1);
+  const [x1, y1, x2, y2] = [sourceX - uy * aside, sourceY + ux * aside, targetX - uy * aside, targetY + ux * aside];
+  const [mx, my] = [(x1 + x2) / 2, (y1 + y2) / 2];
+  const plain = drawn.forward?.transparent && drawn.back?.transparent;
+  const shown = forward || back ? live(forward, back) : said;
+  // A wide label over a short link would hide it: then it stands beside.
+  const beside = Math.max(...shown.map((line) => line.length), 0) * 6.3 + 60 > length * Math.abs(ux) && Math.abs(uy) < 0.9;
+  const lift = beside ? (shown.length > 1 ? 24 : 14) : shown.length > 1 ? 7 : 0;
+  return (
+    <g className={`link ${plain ? "plain" : ""} ${selected ? "selected" : ""} ${drawn.given ? "made" : ""} ${drawn.problems > 0 ? "wrong" : ""}`}>
+      <path className="react-flow__edge-path" d={`M${x1} ${y1}L${x2} ${y2}`} />
+      {forward && <Load from={[x1, y1]} to={[x2, y2]} of={forward} side={1} />}
+      {back && <Load from={[x2, y2]} to={[x1, y1]} of={back} side={1} />}
+      <path className="react-flow__edge-interaction" d={`M${x1} ${y1}L${x2} ${y2}`} strokeWidth={18} fill="none" />
+      {selected && <path className="towards" transform={`translate(${mx + ux * 26},${my + uy * 26}) rotate(${(Math.atan2(uy, ux) * 180) / Math.PI})`} d="M-5 -5L5 0L-5 5z" />}
+      {shown.map((line, i) => (
+        <text key={i} className="said" x={mx} y={my + 4 - lift + i * 15}>
+          {line}
+        </text>
+      ))}
+      {drawn.problems > 0 && (
+        <g className="badge-mark" transform={`translate(${mx},${my - lift - 16})`}>
+          <circle r={8} />
+          <text y={4}>!</text>
+        </g>
+      )}
+    </g>
+  );
+});
+
+function live(forward: LiveDirection | undefined, back: LiveDirection | undefined): string[] {
+  return [forward && `→ ${forward.text}`, back && `← ${back.text}`].filter((line): line is string => Boolean(line));
+}
+
+/** One direction while it runs: its load as a line beside the link, its queue as a bar at the sender, a tick for drops. */
+function Load({ from: [x1, y1], to: [x2, y2], of, side }: { from: [number, number]; to: [number, number]; of: LiveDirection; side: number }): ReactNode {
+  const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+  const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
+  const [nx, ny] = [-uy * 4 * side, ux * 4 * side];
+  const begin = SIZE / 2 + 10;
+  const share = of.share ?? 0;
+  const [bx, by] = [x1 + ux * begin + nx * 2.6, y1 + uy * begin + ny * 2.6];
+  const angle = (Math.atan2(uy, ux) * 180) / Math.PI;
+  return (
+    <g className={`load ${share > 0.95 ? "full" : share > 0.6 ? "busy" : ""}`}>
+      <path d={`M${x1 + nx} ${y1 + ny}L${x2 + nx} ${y2 + ny}`} strokeWidth={1 + 3 * Math.min(1, share)} />
+      {of.queue !== null && (
+        <g transform={`translate(${bx},${by}) rotate(${angle})`}>
+          <rect className="queue" width={30} height={6} rx={2} />
+          <rect className="queue-fill" width={30 * Math.min(1, of.queue)} height={6} rx={2} />
+          {of.drops > 0 && <path className="drop" d="M33 -1h8l-4 8z" />}
+        </g>
+      )}
+    </g>
+  );
+}
+
+export const FlowEdgeView = memo(function FlowEdgeView({ sourceX, sourceY, targetX, targetY, data, selected }: EdgeProps<FlowEdge>): ReactNode {
+  if (!data) return null;
+  const length = Math.hypot(targetX - sourceX, targetY - sourceY) || 1;
+  const [ux, uy] = [(targetX - sourceX) / length, (targetY - sourceY) / length];
+  // To the left of its own direction, but always above the links between them.
+  const up = ux > 0 || (ux === 0 && uy < 0) ? 1 : -1;
+  const height = Math.min(150, 36 + length * 0.13) + data.bend * 26;
+  const [cx, cy] = [(sourceX + targetX) / 2 + uy * height * up, (sourceY + targetY) / 2 - ux * height * up];
+  const ends = (x: number, y: number): [number, number] => {
+    const far = Math.hypot(cx - x, cy - y) || 1;
+    return [x + ((cx - x) / far) * (SIZE / 2 + 7), y + ((cy - y) / far) * (SIZE / 2 + 7)];
+  };
+  const [[x1, y1], [x2, y2]] = [ends(sourceX, sourceY), ends(targetX, targetY)];
+  const path = `M${x1} ${y1}Q${cx} ${cy} ${x2} ${y2}`;
+  const angle = (Math.atan2(y2 - cy, x2 - cx) * 180) / Math.PI;
+  const { drawn } = data;
+  const label = [drawn.name, drawn.congestion_control ?? drawn.protocol, drawn.connections > 1 ? `× ${drawn.connections}` : ""].filter(Boolean).join(" ");
+  return (
+    <g className={`flow ${selected ? "selected" : ""} ${drawn.problems > 0 ? "wrong" : ""}`}>
+      <path className="react-flow__edge-path" d={path} />
+      <path className="head" transform={`translate(${x2},${y2}) rotate(${angle})`} d="M-8 -4.5L1 0L-8 4.5z" />
+      <path className="react-flow__edge-interaction" d={path} strokeWidth={14} fill="none" />
+      <text className="said" x={(x1 + 2 * cx + x2) / 4} y={(y1 + 2 * cy + y2) / 4 - 6}>
+        {label}
+      </text>
+    </g>
+  );
+});

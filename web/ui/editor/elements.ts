@@ -1,0 +1,150 @@
+// The drawing as React Flow wants it. An element that did not change stays the same object, so it is not drawn again.
+
+import type { Edge, Node } from "@xyflow/react";
+import type { Annotation, Drawing, DrawnDirection, DrawnFlow, DrawnLink, DrawnNode, Layout, Point } from "../messages";
+import { places } from "./places";
+import { linkIds, type Selection } from "./store";
+
+export type NetworkNode = Node<{ drawn: DrawnNode; flows: number }, "network">;
+export type NoteNode = Node<{ note: Annotation; at: number }, "note">;
+export type AnyNode = NetworkNode | NoteNode;
+
+export interface Parallel {
+  /** Which of the links between the same two nodes it is, and how many there are. */
+  at: number;
+  of: number;
+}
+export type LinkEdge = Edge<{ drawn: DrawnLink; parallel: Parallel; said: string[]; flip: boolean }, "link">;
+export type FlowEdge = Edge<{ drawn: DrawnFlow; bend: number }, "flow">;
+export type AnyEdge = LinkEdge | FlowEdge;
+
+/** Side of a node's shape, pixels. */
+export const SIZE = 44;
+/** Above this many flows, only selected ones are drawn. */
+const MOST_FLOWS = 12;
+
+function short(direction: DrawnDirection): string {
+  const limit = /unlimited|no limit/.test(direction.rate) ? "" : direction.rate;
+  const delay = /^0 ?\D*$/.test(direction.delay) ? "" : direction.delay;
+  const loss = direction.loss && !/^none/.test(direction.loss) ? `${direction.loss.replace(/ loss$/, "")} loss` : "";
+  return [limit, delay, loss].filter(Boolean).join(" · ");
+}
+
+/** What stands at a link: one line if both directions are alike, else one for each. */
+export function said(link: DrawnLink): string[] {
+  const { forward, back } = link;
+  if (!forward || !back) return [];
+  const [there, here] = [short(forward), short(back)];
+  if (there === here) return there ? [there] : [];
+  return [`→ ${there || "no limit"}`, `← ${here || "no limit"}`];
+}
+
+/** A name for people who do not see the drawing. */
+function spoken(link: DrawnLink, lines: string[]): string {
+  const problems = link.problems > 0 ? `, ${link.problems} problem${link.problems > 1 ? "s" : ""}` : "";
+  return `link ${link.between.join(" to ")}${lines.length > 0 ? `, ${lines.join(", ")}` : ""}${problems}`;
+}
+
+function reuse<T extends { id: string }>(before: readonly T[], made: T, same: (old: T) => boolean): T {
+  const old = before.find((one) => one.id === made.id);
+  return old && same(old) ? old : made;
+}
+
+const text = JSON.stringify;
+
+export function nodes(drawing: Drawing, layout: Layout, selection: Selection, before: readonly AnyNode[], dragged: ReadonlySet<string>): AnyNode[] {
+  const where = places(drawing, layout);
+  const chosen = new Set(selection.nodes);
+  const known = new Map(before.map((node) => [node.id, node]));
+  const traffic = new Map<string, number>();
+  for (const { sender, receiver } of drawing.flows) for (const name of [sender, receiver]) traffic.set(name, (traffic.get(name) ?? 0) + 1);
+  const notes = layout.annotations.map((note, at): AnyNode => {
+    const id = `note:${at}`;
+    const old = known.get(id);
+    const position = dragged.has(id) && old ? old.position : { x: note.x, y: note.y };
+    return {
+      ...(old?.type === "note" ? old : {}),
+      id,
+      type: "note",
+      position,
+      origin: [0, 0],
+      data: { note, at },
+      selected: chosen.has(id),
+      zIndex: note.kind === "group" ? -2 : 1,
+      ...(note.kind === "group" ? { width: note.width, height: note.height } : {}),
+    };
+  });
+  const drawn = drawing.nodes.map((one): AnyNode => {
+    const old = known.get(one.name);
+    const at: Point = where[one.name] ?? { x: 0, y: 0 };
+    const position = dragged.has(one.name) && old ? old.position : at;
+    const made: NetworkNode = {
+      ...(old?.type === "network" ? old : {}),
+      id: one.name,
+      type: "network",
+      position,
+      data: { drawn: one, flows: traffic.get(one.name) ?? 0 },
+      selected: chosen.has(one.name),
+      ariaLabel: `${one.kind} ${one.name}${one.addresses[0] ? `, ${one.addresses.join(", ")}` : ""}${one.problems > 0 ? `, ${one.problems} problems` : ""}`,
+    };
+    if (old?.type !== "network") return made;
+    const same = old.position.x === position.x && old.position.y === position.y && (old.selected ?? false) === made.selected && text(old.data) === text(made.data);
+    return same ? old : made;
+  });
+  return [...notes, ...drawn];
+}
+
+export function edges(drawing: Drawing, selection: Selection, flowsShown: boolean, before: readonly AnyEdge[]): AnyEdge[] {
+  const chosen = new Set(selection.links);
+  const flows = new Set(selection.flows);
+  const ids = linkIds(drawing);
+  const known = new Map(before.map((edge) => [edge.id, edge]));
+  const count = new Map<string, number>();
+  for (const id of ids) {
+    const ends = id.slice(0, id.lastIndexOf("~"));
+    count.set(ends, (count.get(ends) ?? 0) + 1);
+  }
+  const names = new Set(drawing.nodes.map((node) => node.name));
+  const links = drawing.links.flatMap((one, i): AnyEdge[] => {
+    const id = ids[i] ?? "";
+    const [a, b] = one.between;
+    if (!names.has(a) || !names.has(b)) return [];
+    const cut = id.lastIndexOf("~");
+    const lines = said(one);
+    const made: LinkEdge = {
+      id,
+      type: "link",
+      source: a,
+      target: b,
+      sourceHandle: "centre",
+      targetHandle: "centre",
+      selected: chosen.has(id),
+      ariaLabel: spoken(one, lines),
+      data: { drawn: one, parallel: { at: Number(id.slice(cut + 1)), of: count.get(id.slice(0, cut)) ?? 1 }, said: lines, flip: a > b },
+    };
+    const old = known.get(id);
+    return [old && (old.selected ?? false) === made.selected && text(old.data) === text(made.data) && old.source === a ? old : made];
+  });
+  const bends = new Map<string, number>();
+  const arcs = drawing.flows.flatMap((one, i): AnyEdge[] => {
+    if (!names.has(one.sender) || !names.has(one.receiver) || one.sender === one.receiver) return [];
+    if (!flows.has(i) && (!flowsShown || drawing.flows.length > MOST_FLOWS)) return [];
+    const ends = [one.sender, one.receiver].sort().join("~");
+    const bend = bends.get(ends) ?? 0;
+    bends.set(ends, bend + 1);
+    const made: FlowEdge = {
+      id: `flow:${i}`,
+      type: "flow",
+      source: one.sender,
+      target: one.receiver,
+      sourceHandle: "centre",
+      targetHandle: "centre",
+      selected: flows.has(i),
+      zIndex: flows.has(i) ? 1 : 0,
+      ariaLabel: `flow ${one.name} from ${one.sender} to ${one.receiver}${one.congestion_control ? `, ${one.congestion_control}` : ""}`,
+      data: { drawn: one, bend },
+    };
+    return [reuse(before, made, (old) => (old.selected ?? false) === made.selected && text(old.data) === text(made.data))];
+  });
+  return [...links, ...arcs];
+}

@@ -1,0 +1,38 @@
+// A host, a switch or a router.
+
+import { Handle, Position, type NodeProps } from "@xyflow/react";
+import { memo, type ReactNode } from "react";
+import { Icon } from "../app/icons";
+import type { NetworkNode } from "./elements";
+
+export const NetworkNodeView = memo(function NetworkNodeView({ data: { drawn, flows } }: NodeProps<NetworkNode>): ReactNode {
+  const [first, ...more] = drawn.addresses;
+  return (
+    <div className={`node ${drawn.kind} ${drawn.given ? "made" : ""} ${drawn.problems > 0 ? "wrong" : ""}`} data-node={drawn.name}>
+      <div className="shape">
+        <Icon name={drawn.kind} size={24} />
+        {drawn.problems > 0 && (
+          <span className="badge wrong" title={`${drawn.problems} problem${drawn.problems > 1 ? "s" : ""}`}>
+            !
+          </span>
+        )}
+        {flows > 0 && drawn.problems === 0 && (
+          <span className="badge flows" title={`${flows} flow${flows > 1 ? "s" : ""} begin or end here`}>
+            {flows}
+          </span>
+        )}
+        <Handle id="centre" className="centre" type="source" position={Position.Top} isConnectable={false} />
+        <Handle id="pull" className="pull" type="source" position={Position.Top} />
+      </div>
+      <div className="name">
+        <span>{drawn.name}</span>
+        {first && (
+          <small>
+            {first.replace(/\/\d+$/, "")}
+            {more.length > 0 && ` +${more.length}`}
+          </small>
+        )}
+      </div>
+    </div>
+  );
+});
