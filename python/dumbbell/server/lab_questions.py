@@ -81,7 +81,9 @@ def _way(lab: Live, node: str, to: str) -> LabAnswer:
 def _hops(lab: Live, node: str, to: str) -> list[str]:
     """The nodes that packets come to, as each node's routing table says; the last one may lack a route."""
     network = lab.network
-    owner = {held.partition("/")[0]: name for name in network.places for _, own in network.interfaces(name) for held in own}
+    owner = {
+        held.partition("/")[0]: name for name in network.places for _, own in network.interfaces(name) for held in own
+    }
     hops: list[str] = []
     while node != to and len(hops) <= len(network.places):
         words = lab[node].run(["ip", "route", "get", network.address(to)]).stdout.split()

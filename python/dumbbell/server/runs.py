@@ -84,7 +84,9 @@ def router(root: Path, children: Children) -> APIRouter:
         if path.name.startswith(PARTIAL):
             raise InputError("there is no report yet", "the run goes on", "it comes as the run ends")
         page = path / "report.html"
-        return FileResponse(page if page.exists() else Run(path, incomplete=True).report(), media_type="text/html", headers=SANDBOXED)
+        return FileResponse(
+            page if page.exists() else Run(path, incomplete=True).report(), media_type="text/html", headers=SANDBOXED
+        )
 
     @made.get("/{run}/files/{name}")
     def file(run: str, name: str) -> FileResponse:
@@ -106,7 +108,9 @@ def _begun(root: Path, asked: StartRun) -> list[str] | tuple[list[str], str, int
     """
     path = (root / asked.path).resolve()
     if not path.is_relative_to(root.resolve()) or path.suffix != ".toml":
-        raise InputError(f"no scenario {asked.path}", "it must be a TOML file in the workspace", "choose one of its files")
+        raise InputError(
+            f"no scenario {asked.path}", "it must be a TOML file in the workspace", "choose one of its files"
+        )
     engine = engine_of(asked.engine or DEFAULT)
     name = engine.capabilities.name
     sets = [word for text in asked.overrides for word in ("--set", text)]
@@ -185,5 +189,3 @@ def _events(path: Path) -> int:
     with suppress(OSError), (path / FILE).open("rb") as file:
         return sum(1 for _ in file)
     return 0
-
-

@@ -57,7 +57,9 @@ class Viewer:
 class Terminal:
     """A program at a pseudo-terminal."""
 
-    def __init__(self, asked: OpenTerminal, start: Callable[[int], Callable[[], int]], over: Callable[[], None]) -> None:
+    def __init__(
+        self, asked: OpenTerminal, start: Callable[[int], Callable[[], int]], over: Callable[[], None]
+    ) -> None:
         """Start it. `start` gets the terminal's descriptor, and returns what waits for the program and its exit code."""
         self.id = secrets.token_hex(8)
         self.asked = asked
@@ -289,9 +291,7 @@ class Terminals:
 
         return start, lambda: [connection.close() for connection in connections] and None
 
-    def _of_lab(
-        self, environment: dict[str, str]
-    ) -> tuple[Callable[[int], Callable[[], int]], Callable[[], None]]:
+    def _of_lab(self, environment: dict[str, str]) -> tuple[Callable[[int], Callable[[], int]], Callable[[], None]]:
         """The lab's own shell, with Mininet's words: a command of this machine."""
         started: list[subprocess.Popen[bytes]] = []
 

@@ -1,6 +1,11 @@
+// Runs: the list of all, or one of them.
+
 import type { ReactNode } from "react";
 import type { ViewProps } from "../app/views";
+import { ResultsList } from "../results/list";
+import { RunView } from "./run";
 
-export default function View(_: ViewProps): ReactNode {
-  return <p className="loading">…</p>;
+export default function View({ rest }: ViewProps): ReactNode {
+  const [id] = rest;
+  return id ? <RunView id={id} /> : <ResultsList />;
 }

@@ -1,0 +1,190 @@
+// A run while it goes on, as its events tell: series for plots, and where it stands now.
+
+import type { Legend, RunState } from "../run-messages";
+import { Series } from "./series";
+
+/** Goodput is shown over this time, in seconds: a tenth of a second is too short for slow flows. */
+const OVER_S = 0.5;
+
+export interface FlowProgress {
+  id: string;
+  received_bytes: number;
+  goodput_bps: number;
+  srtt_us: number | null;
+  cwnd_packets: number | null;
+  retransmitted_segments: number | null;
+}
+
+export interface LinkProgress {
+  name: string;
+  rate_bps: number;
+  queue_bytes: number;
+  queue_packets: number;
+  dropped_packets: number;
+}
+
+/** The evidence so far that the network was on time; null: the engine has no clock to be late by. */
+export interface Health {
+  verdict: "valid" | "suspect" | "invalid";
+  reasons: { check: string; verdict: string; measured: string; threshold: string; why: string }[];
+}
+
+export interface RunEvent {
+  event: string;
+  n?: number;
+  [key: string]: unknown;
+}
+
+interface Progress extends RunEvent {
+  time_ns: number;
+  flows: FlowProgress[];
+  links: LinkProgress[];
+  so_far?: Health | null;
+}
+
+export class FlowLive {
+  readonly goodput = new Series();
+  readonly rtt = new Series();
+  readonly cwnd = new Series();
+  readonly resent = new Series();
+  now: FlowProgress | null = null;
+  bps = 0;
+  private readonly before: [number, number][] = [];
+
+  add(time: number, now: FlowProgress): void {
+    this.now = now;
+    this.before.push([time, now.received_bytes]);
+    while (this.before.length > 2 && (this.before[1] as [number, number])[0] <= time - OVER_S) this.before.shift();
+    const [then, bytes] = this.before[0] as [number, number];
+    this.bps = time > then ? (8 * (now.received_bytes - bytes)) / (time - then) : now.goodput_bps;
+    this.goodput.push(time, this.bps / 1e6);
+    this.rtt.push(time, now.srtt_us === null ? null : now.srtt_us / 1e3);
+    this.cwnd.push(time, now.cwnd_packets);
+  }
+}
+
+export class LinkLive {
+  readonly queue = new Series();
+  readonly rate = new Series();
+  /** Times at which it had dropped more than before. */
+  readonly drops: number[] = [];
+  now: LinkProgress | null = null;
+  bps = 0;
+  /** Packets dropped in the last second. */
+  dropped = 0;
+  private readonly before: [number, number, number][] = [];
+
+  add(time: number, now: LinkProgress): void {
+    if (this.now && now.dropped_packets > this.now.dropped_packets && this.drops.length < 2000) this.drops.push(time);
+    this.now = now;
+    this.before.push([time, now.rate_bps, now.dropped_packets]);
+    while (this.before.length > 1 && (this.before[0] as [number, number, number])[0] < time - 1) this.before.shift();
+    this.bps = this.before.reduce((sum, [, bps]) => sum + bps, 0) / this.before.length;
+    this.dropped = now.dropped_packets - (this.before[0] as [number, number, number])[2];
+    this.queue.push(time, now.queue_bytes / 1e3);
+    this.rate.push(time, now.rate_bps / 1e6);
+  }
+}
+
+export const STAGES: Readonly<Record<string, string>> = {
+  planned: "planned",
+  helper: "building the network",
+  lab: "building the network",
+  ready: "getting ready",
+  converging: "waiting for routing to converge",
+  started: "running",
+  simulating: "simulating",
+  progress: "running",
+  stopping: "stopping early",
+  done: "writing the records",
+  end: "writing the records",
+  composing: "working out figures and verdict",
+};
+
+export interface LogLine {
+  time: number | null;
+  text: string;
+}
+
+export class LiveRun {
+  readonly flows = new Map<string, FlowLive>();
+  readonly links = new Map<string, LinkLive>();
+  state: RunState | null = null;
+  legend: Legend | null = null;
+  stage = "";
+  time = 0;
+  health: Health | null = null;
+  /** Grows with each change, so that a view knows whether to draw. */
+  version = 0;
+  /** True once there was progress: a simulation of a moment has none worth drawing. */
+  ticks = 0;
+  readonly log: LogLine[] = [];
+  private next = 0;
+
+  /** Take an event of the topic. One that was taken before is left out. */
+  take(event: RunEvent): void {
+    this.version++;
+    if (event.event === "state") {
+      this.state = event as unknown as RunState;
+      return;
+    }
+    if (event.event === "replay") {
+      for (const one of event["events"] as RunEvent[]) this.take(one);
+      this.next = Math.max(this.next, (event.n ?? -1) + 1);
+      return;
+    }
+    if (event.n !== undefined && event.n < this.next) return;
+    this.next = (event.n ?? this.next - 1) + 1;
+    this.stage = STAGES[event.event] ?? this.stage;
+    if (event.event === "progress") this.progress(event as unknown as Progress);
+    else this.note(event);
+  }
+
+  private progress({ time_ns, flows, links, so_far }: Progress): void {
+    const time = time_ns / 1e9;
+    this.time = Math.max(this.time, time);
+    this.ticks++;
+    if (so_far !== undefined) this.health = so_far;
+    for (const flow of flows) {
+      let known = this.flows.get(flow.id);
+      if (!known) this.flows.set(flow.id, (known = new FlowLive()));
+      known.add(time, flow);
+    }
+    for (const link of links) {
+      let known = this.links.get(link.name);
+      if (!known) this.links.set(link.name, (known = new LinkLive()));
+      known.add(time, link);
+    }
+  }
+
+  private note(event: RunEvent): void {
+    const text = inWords(event);
+    if (text) this.log.push({ time: typeof event["time_ns"] === "number" ? event["time_ns"] / 1e9 : this.ticks ? this.time : null, text });
+  }
+}
+
+function inWords(event: RunEvent): string {
+  switch (event.event) {
+    case "planned":
+      return `planned: run ${String(event["run_id"])}, engine ${String(event["engine"])}`;
+    case "lab":
+      return `the network was built in ${Number(event["build_ms"]).toFixed(0)} ms`;
+    case "converging":
+      return event["lacking"] ? `routing converges: ${String(event["lacking"])} routers lack a route` : "routing converges";
+    case "started":
+      return "traffic starts";
+    case "stopping":
+      return "stopping early";
+    case "changed":
+      return `link ${String((event["link"] as { name: string }).name)} was changed`;
+    case "daemon-changed":
+      return `${String(event["daemon"])} of ${String(event["router"])} was ${event["up"] ? "started" : "killed"}`;
+    case "refused":
+    case "failed":
+      return [event["what"], event["why"]].filter(Boolean).join(": ");
+    case "composing":
+      return "figures and verdict are worked out";
+    default:
+      return "";
+  }
+}

@@ -1,0 +1,56 @@
+// Start runs, studies and labs; stop them.
+
+import { toast } from "../app/parts";
+import { go } from "../app/route";
+import { post, problemOf, remove } from "../api";
+import type { LabState, Started } from "../run-messages";
+
+/** Start a scenario of the workspace. Null if it was refused, which the page says. */
+export async function startRun(path: string, engine: string | null = null, repeat: number | null = null): Promise<Started | null> {
+  try {
+    const started = await post<Started>("/api/runs", { path, engine, repeat });
+    if (started.beside > 0) {
+      const others = started.beside === 1 ? "another run goes on" : `${started.beside} other runs go on`;
+      toast(`${others} in real time: they disturb each other`);
+    }
+    return started;
+  } catch (thrown) {
+    toast(problemOf(thrown));
+    return null;
+  }
+}
+
+/** Show what was started. */
+export function show({ kind, id }: Started): void {
+  go(kind === "study" ? "studies" : "runs", id);
+}
+
+/** Stop a run or a study. */
+export async function stop(kind: "runs" | "studies", id: string, how: "early" | "now"): Promise<void> {
+  try {
+    await post(`/api/${kind}/${encodeURIComponent(id)}/stop`, { how });
+  } catch (thrown) {
+    toast(problemOf(thrown));
+  }
+}
+
+/** Start the network of a scenario as a lab, and show it. */
+export async function startLab(path: string): Promise<void> {
+  try {
+    const lab = await post<LabState>("/api/labs", { path });
+    go("labs", lab.id);
+  } catch (thrown) {
+    toast(problemOf(thrown));
+  }
+}
+
+/** End a lab. */
+export async function endLab(id: string): Promise<boolean> {
+  try {
+    await remove(`/api/labs/${encodeURIComponent(id)}`);
+    return true;
+  } catch (thrown) {
+    toast(problemOf(thrown));
+    return false;
+  }
+}

@@ -1,0 +1,75 @@
+// A run as a view follows it.
+
+import { useEffect, useReducer, useRef, useState } from "react";
+import { get, problemOf } from "../api";
+import type { Problem } from "../messages";
+import type { RunDetail } from "../run-messages";
+import { socket } from "../socket";
+import { LiveRun, type RunEvent } from "./live";
+
+export interface Followed {
+  live: LiveRun;
+  detail: RunDetail | null;
+  problem: Problem | null;
+  /** Ask for the details once more: of a run that was tagged. */
+  refresh: () => void;
+}
+
+/** Follow the run `id`: the component is drawn again a few times a second at most; plots draw themselves. */
+export function useRun(id: string): Followed {
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
+  const [detail, setDetail] = useState<RunDetail | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [asked, refresh] = useReducer((n: number) => n + 1, 0);
+  const known = useRef<{ id: string; live: LiveRun } | null>(null);
+  // A run that ends gets another id, and the page's address with it: it is the same run still.
+  if (known.current?.id !== id && known.current?.live.state?.id !== id) known.current = { id, live: new LiveRun() };
+  const { live } = known.current as { id: string; live: LiveRun };
+
+  useEffect(() => {
+    if (live.state && live.state.status !== "running" && live.state.status !== "starting" && live.state.report) return;
+    let due: ReturnType<typeof setTimeout> | undefined;
+    const soon = (ms: number): void => {
+      due ??= setTimeout(() => {
+        due = undefined;
+        redraw();
+      }, ms);
+    };
+    const leave = socket.subscribe(
+      `run/${known.current?.id ?? id}`,
+      (event) => {
+        const before = live.state?.status;
+        live.take(event as RunEvent);
+        soon(live.state?.status === before ? 200 : 0);
+      },
+      0,
+      setProblem,
+    );
+    return () => {
+      leave();
+      clearTimeout(due);
+    };
+    // `live` stays the same object while the same run is shown.
+  }, [live]);
+
+  const status = live.state?.status;
+  const report = live.state?.report;
+  const place = live.state?.id ?? id;
+  useEffect(() => {
+    if (!status || status === "starting") return;
+    let wanted = true;
+    get<RunDetail>(`/api/runs/${encodeURIComponent(place)}`).then(
+      (found) => {
+        if (!wanted) return;
+        live.legend = found.legend;
+        setDetail(found);
+      },
+      (thrown) => wanted && setProblem(problemOf(thrown)),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [live, status, report, place, asked]);
+
+  return { live, detail, problem, refresh };
+}
