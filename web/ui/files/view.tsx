@@ -28,7 +28,7 @@ function target(entry: FileEntry): string | null {
   if (entry.kind === "folder") return href("files", entry.path);
   if (entry.kind === "scenario") return href("edit", entry.path);
   if (entry.kind === "run") return href("runs", entry.name);
-  if (entry.kind === "study") return href("runs", entry.name);
+  if (entry.kind === "study") return href("studies", entry.name);
   return null;
 }
 
