@@ -12,6 +12,8 @@ export interface Action {
   keys?: readonly string[];
   /** Single letters act only where no text is typed, and only in the canvas or the outline (WCAG 2.1.4). */
   can?: () => boolean;
+  /** True for keys that need no place in the palette, such as arrows. */
+  quiet?: boolean;
   run: () => void;
 }
 
@@ -23,9 +25,13 @@ export function offer(source: () => readonly Action[]): () => void {
   return () => sources.delete(source);
 }
 
+/** What every view has comes behind what the present one has. */
+const LAST = new Set(["Go", "Help"]);
+
 /** What can be done now. */
 export function actions(): Action[] {
-  return [...sources].flatMap((source) => [...source()]);
+  const all = [...sources].flatMap((source) => [...source()]);
+  return [...all.filter(({ group }) => !LAST.has(group)), ...all.filter(({ group }) => LAST.has(group))];
 }
 
 /** Do what an action is for, if it can be done. */

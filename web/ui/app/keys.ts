@@ -1,8 +1,10 @@
 // Keys: with Ctrl they act everywhere but in terminals, single ones only in the canvas and the outline.
 
 import { useEffect } from "react";
-import { actions, perform } from "./actions";
+import { actions, offer, perform, type Action } from "./actions";
+import { go } from "./route";
 import { useShell } from "./shell";
+import { VIEWS } from "./views";
 
 const NAMES: Readonly<Record<string, string>> = { " ": "Space", Escape: "Escape", ArrowLeft: "Left", ArrowRight: "Right", ArrowUp: "Up", ArrowDown: "Down" };
 
@@ -43,12 +45,20 @@ function act(event: KeyboardEvent): void {
 export function usePlainKeys(): void {
   useEffect(() => {
     addEventListener("keydown", act);
-    return () => removeEventListener("keydown", act);
+    const withdraw = offer(frameActions);
+    return () => {
+      removeEventListener("keydown", act);
+      withdraw();
+    };
   }, []);
 }
 
 /** Actions of the frame itself. */
-export function frameActions(): { palette: () => void; help: () => void } {
+export function frameActions(): Action[] {
   const { set } = useShell.getState();
-  return { palette: () => set({ palette: true }), help: () => set({ help: true }) };
+  return [
+    { id: "palette", title: "All commands", group: "Help", icon: "search", keys: ["Ctrl-K"], run: () => set({ palette: true }) },
+    { id: "keys", title: "All keys", group: "Help", icon: "help", keys: ["?"], run: () => set({ help: true }) },
+    ...Object.entries(VIEWS).flatMap(([name, view]): Action[] => (view.listed ? [{ id: `go-${name}`, title: `Go to ${view.title.toLowerCase()}`, group: "Go", icon: view.icon, run: () => go(name) }] : [])),
+  ];
 }

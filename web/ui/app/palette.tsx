@@ -107,7 +107,7 @@ export function Chooser({ label, choices, onChoose, onClose }: ChooserProps): Re
 
 /** Every command. */
 export function Palette({ onClose }: { onClose: () => void }): ReactNode {
-  const all = useMemo(actions, []);
+  const all = useMemo(() => actions().filter((action) => !action.quiet && action.id !== "palette"), []);
   const choices = all.map((action) => ({
     id: action.id,
     title: action.title,

@@ -48,8 +48,8 @@ export function editorActions(): Action[] {
     ...(["Left", "Right", "Up", "Down"] as const).flatMap((key): Action[] => {
       const [dx, dy] = { Left: [-1, 0], Right: [1, 0], Up: [0, -1], Down: [0, 1] }[key] as [number, number];
       return [
-        { id: `move-${key}`, title: `Move the selection ${key.toLowerCase()}`, group: "Edit", keys: [key], can: nodes, run: () => nudge(dx * GRID, dy * GRID) },
-        { id: `move-far-${key}`, title: `Move the selection far ${key.toLowerCase()}`, group: "Edit", keys: [`Shift-${key}`], can: nodes, run: () => nudge(dx * GRID * 5, dy * GRID * 5) },
+        { id: `move-${key}`, title: `Move the selection ${key.toLowerCase()}`, group: "Edit", keys: [key], quiet: true, can: nodes, run: () => nudge(dx * GRID, dy * GRID) },
+        { id: `move-far-${key}`, title: `Move the selection far ${key.toLowerCase()}`, group: "Edit", keys: [`Shift-${key}`], quiet: true, can: nodes, run: () => nudge(dx * GRID * 5, dy * GRID * 5) },
       ];
     }),
     { id: "find", title: "Find", group: "View", icon: "search", keys: ["/", "Ctrl-F"], run: () => ask("find") },

@@ -45,16 +45,26 @@ function Inside(): ReactNode {
   const pointer = useRef<{ x: number; y: number } | null>(null);
   const box = useRef<HTMLDivElement>(null);
   const fitted = useRef(false);
+  /** True until the user pans or zooms: then the view is the user's. */
+  const whole = useRef(true);
   const now = useRef<AnyNode[]>([]);
   now.current = nodes;
 
   useEffect(() => {
     if (!drawing || !layout) return;
     setNodes((before) => nodesOf(drawing, layout, selection, before, dragged.current));
-    setEdges((before) => edgesOf(drawing, selection, flowsShown, before));
+    setEdges((before) => edgesOf(drawing, layout, selection, flowsShown, before));
   }, [drawing, layout, selection, flowsShown]);
 
-  const fit = useCallback(() => void flow.fitView({ padding: 0.18, maxZoom: 1.25, duration: 0 }), [flow]);
+  const fit = useCallback(() => {
+    whole.current = true;
+    void flow.fitView({ padding: 0.18, maxZoom: 1.25, duration: 0 });
+  }, [flow]);
+  useEffect(() => {
+    const resized = new ResizeObserver(() => whole.current && fitted.current && requestAnimationFrame(fit));
+    if (box.current) resized.observe(box.current);
+    return () => resized.disconnect();
+  }, [fit]);
   useEffect(() => {
     if (fitted.current || nodes.length === 0) return;
     fitted.current = true;
@@ -134,6 +144,7 @@ function Inside(): ReactNode {
         onSelectionDragStart={(_, all) => dragStart(_, all[0] as AnyNode, all)}
         onSelectionDragStop={(_, all) => dragStop(_, all[0] as AnyNode, all)}
         onConnect={connect}
+        onMoveStart={(event) => event && (whole.current = false)}
         onPaneClick={onPane}
         onNodeDoubleClick={(_, node) => edit(node.id)}
         onEdgeDoubleClick={() => edit(null)}

@@ -20,9 +20,9 @@ export const LinkEdgeView = memo(function LinkEdgeView({ sourceX, sourceY, targe
   const [mx, my] = [(x1 + x2) / 2, (y1 + y2) / 2];
   const plain = drawn.forward?.transparent && drawn.back?.transparent;
   const shown = forward || back ? live(forward, back) : said;
-  // A wide label over a short link would hide it: then it stands beside.
-  const beside = Math.max(...shown.map((line) => line.length), 0) * 6.3 + 60 > length * Math.abs(ux) && Math.abs(uy) < 0.9;
-  const lift = beside ? (shown.length > 1 ? 24 : 14) : shown.length > 1 ? 7 : 0;
+  // Above a flat link; beside a steep one, on its right.
+  const steep = Math.abs(uy) > 0.55;
+  const lift = steep ? (shown.length - 1) * 7.5 : 7 + (shown.length - 1) * 15;
   return (
     <g className={`link ${plain ? "plain" : ""} ${selected ? "selected" : ""} ${drawn.given ? "made" : ""} ${drawn.problems > 0 ? "wrong" : ""}`}>
       <path className="react-flow__edge-path" d={`M${x1} ${y1}L${x2} ${y2}`} />
@@ -31,7 +31,7 @@ export const LinkEdgeView = memo(function LinkEdgeView({ sourceX, sourceY, targe
       <path className="react-flow__edge-interaction" d={`M${x1} ${y1}L${x2} ${y2}`} strokeWidth={18} fill="none" />
       {selected && <path className="towards" transform={`translate(${mx + ux * 26},${my + uy * 26}) rotate(${(Math.atan2(uy, ux) * 180) / Math.PI})`} d="M-5 -5L5 0L-5 5z" />}
       {shown.map((line, i) => (
-        <text key={i} className="said" x={mx} y={my + 4 - lift + i * 15}>
+        <text key={i} className={steep ? "said aside" : "said"} x={steep ? mx + 8 : mx} y={my + (steep ? 4 : 0) - lift + i * 15}>
           {line}
         </text>
       ))}
@@ -76,8 +76,7 @@ export const FlowEdgeView = memo(function FlowEdgeView({ sourceX, sourceY, targe
   if (!data) return null;
   const length = Math.hypot(targetX - sourceX, targetY - sourceY) || 1;
   const [ux, uy] = [(targetX - sourceX) / length, (targetY - sourceY) / length];
-  // To the left of its own direction, but always above the links between them.
-  const up = ux > 0 || (ux === 0 && uy < 0) ? 1 : -1;
+  const up = (ux > 0 || (ux === 0 && uy < 0) ? 1 : -1) * (data.below ? -1 : 1);
   const height = Math.min(150, 36 + length * 0.13) + data.bend * 26;
   const [cx, cy] = [(sourceX + targetX) / 2 + uy * height * up, (sourceY + targetY) / 2 - ux * height * up];
   const ends = (x: number, y: number): [number, number] => {
@@ -94,7 +93,7 @@ export const FlowEdgeView = memo(function FlowEdgeView({ sourceX, sourceY, targe
       <path className="react-flow__edge-path" d={path} />
       <path className="head" transform={`translate(${x2},${y2}) rotate(${angle})`} d="M-8 -4.5L1 0L-8 4.5z" />
       <path className="react-flow__edge-interaction" d={path} strokeWidth={14} fill="none" />
-      <text className="said" x={(x1 + 2 * cx + x2) / 4} y={(y1 + 2 * cy + y2) / 4 - 6}>
+      <text className="said" x={(x1 + 2 * cx + x2) / 4} y={(y1 + 2 * cy + y2) / 4 + (data.below ? 14 : -6)}>
         {label}
       </text>
     </g>

@@ -15,7 +15,7 @@ export interface Parallel {
   of: number;
 }
 export type LinkEdge = Edge<{ drawn: DrawnLink; parallel: Parallel; said: string[]; flip: boolean }, "link">;
-export type FlowEdge = Edge<{ drawn: DrawnFlow; bend: number }, "flow">;
+export type FlowEdge = Edge<{ drawn: DrawnFlow; bend: number; below: boolean }, "flow">;
 export type AnyEdge = LinkEdge | FlowEdge;
 
 /** Side of a node's shape, pixels. */
@@ -94,7 +94,7 @@ export function nodes(drawing: Drawing, layout: Layout, selection: Selection, be
   return [...notes, ...drawn];
 }
 
-export function edges(drawing: Drawing, selection: Selection, flowsShown: boolean, before: readonly AnyEdge[]): AnyEdge[] {
+export function edges(drawing: Drawing, layout: Layout, selection: Selection, flowsShown: boolean, before: readonly AnyEdge[]): AnyEdge[] {
   const chosen = new Set(selection.links);
   const flows = new Set(selection.flows);
   const ids = linkIds(drawing);
@@ -126,6 +126,8 @@ export function edges(drawing: Drawing, selection: Selection, flowsShown: boolea
     return [old && (old.selected ?? false) === made.selected && text(old.data) === text(made.data) && old.source === a ? old : made];
   });
   const bends = new Map<string, number>();
+  const where = places(drawing, layout);
+  const middle = drawing.nodes.reduce((sum, node) => sum + (where[node.name]?.y ?? 0), 0) / (drawing.nodes.length || 1);
   const arcs = drawing.flows.flatMap((one, i): AnyEdge[] => {
     if (!names.has(one.sender) || !names.has(one.receiver) || one.sender === one.receiver) return [];
     if (!flows.has(i) && (!flowsShown || drawing.flows.length > MOST_FLOWS)) return [];
@@ -142,7 +144,8 @@ export function edges(drawing: Drawing, selection: Selection, flowsShown: boolea
       selected: flows.has(i),
       zIndex: flows.has(i) ? 1 : 0,
       ariaLabel: `flow ${one.name} from ${one.sender} to ${one.receiver}${one.congestion_control ? `, ${one.congestion_control}` : ""}`,
-      data: { drawn: one, bend },
+      // Arcs keep out of the middle, where links are.
+      data: { drawn: one, bend, below: ((where[one.sender]?.y ?? 0) + (where[one.receiver]?.y ?? 0)) / 2 > middle + 1 },
     };
     return [reuse(before, made, (old) => (old.selected ?? false) === made.selected && text(old.data) === text(made.data))];
   });

@@ -37,21 +37,59 @@ function ranks(drawing: Drawing): Map<string, number> {
 /** A layout of all nodes: layers from left to right. */
 export function laidOut(drawing: Drawing): Record<string, Point> {
   const graph = new Graph({ multigraph: true });
-  graph.setGraph({ rankdir: "LR", nodesep: 46, ranksep: 120, marginx: 40, marginy: 40 });
+  graph.setGraph({ rankdir: "LR", nodesep: 50, edgesep: 60, ranksep: 120, marginx: 40, marginy: 40 });
   graph.setDefaultEdgeLabel(() => ({}));
-  for (const node of drawing.nodes) graph.setNode(node.name, { width: 60, height: 60 });
+  for (const node of drawing.nodes) graph.setNode(node.name, { width: 60, height: 76 });
   const rank = ranks(drawing);
   drawing.links.forEach(({ between: [a, b] }, i) => {
     const forward = (rank.get(a) ?? 0) <= (rank.get(b) ?? 0);
     if (graph.hasNode(a) && graph.hasNode(b) && a !== b) graph.setEdge(forward ? a : b, forward ? b : a, {}, `l${i}`);
   });
   dagre(graph);
-  return Object.fromEntries(
-    drawing.nodes.map(({ name }) => {
-      const { x, y } = graph.node(name) as Point;
-      return [name, { x: snap(x), y: snap(y) }];
-    }),
-  );
+  const found = Object.fromEntries(drawing.nodes.map(({ name }) => [name, { ...(graph.node(name) as Point) }]));
+  upright(drawing, found);
+  uncover(drawing, found);
+  return Object.fromEntries(Object.entries(found).map(([name, { x, y }]) => [name, { x: snap(x), y: snap(y) }]));
+}
+
+/** Turn it upside down if most nodes of a layer stand in the reverse of the file's order. */
+function upright(drawing: Drawing, found: Record<string, Point>): void {
+  let order = 0;
+  const layers = new Map<number, number>();
+  for (const { name } of drawing.nodes) {
+    const at = found[name];
+    if (!at) continue;
+    const before = layers.get(at.x);
+    if (before !== undefined) order += Math.sign(at.y - before);
+    layers.set(at.x, at.y);
+  }
+  if (order < 0) for (const at of Object.values(found)) at.y = -at.y;
+}
+
+/** The least distance of a node from a link that does not end at it, and the most nodes for which it is seen to. */
+const CLEARANCE = 84;
+const MOST_UNCOVERED = 150;
+
+/** Links are straight, and dagre leads them around nodes: a node on another's link moves away from it. */
+function uncover(drawing: Drawing, found: Record<string, Point>): void {
+  if (drawing.nodes.length > MOST_UNCOVERED) return;
+  for (let round = 0; round < 3; round++) {
+    for (const { between: [a, b] } of drawing.links) {
+      const [from, to] = [found[a], found[b]];
+      if (!from || !to) continue;
+      const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
+      const [ux, uy] = [(to.x - from.x) / length, (to.y - from.y) / length];
+      for (const [name, at] of Object.entries(found)) {
+        if (name === a || name === b) continue;
+        const along = (at.x - from.x) * ux + (at.y - from.y) * uy;
+        const aside = (at.y - from.y) * ux - (at.x - from.x) * uy;
+        if (along < 30 || along > length - 30 || Math.abs(aside) >= CLEARANCE) continue;
+        const more = (aside <= 0 ? -CLEARANCE : CLEARANCE) - aside;
+        at.x -= uy * more;
+        at.y += ux * more;
+      }
+    }
+  }
 }
 
 /** The place nearest to `wanted` at which nothing stands yet. */

@@ -1,14 +1,11 @@
 // What can be done with files, for the palette.
 
 import type { Action } from "../app/actions";
-import { go } from "../app/route";
 
 export function fileActions(open: (kind: "new" | "import" | "folder") => void): Action[] {
   return [
     { id: "new", title: "New scenario", group: "Files", icon: "add", keys: ["N"], run: () => open("new") },
     { id: "import", title: "Import from MiniEdit, containerlab, Kathará, a trace", group: "Files", icon: "import", run: () => open("import") },
     { id: "folder", title: "New folder", group: "Files", icon: "folder", run: () => open("folder") },
-    { id: "runs", title: "Go to runs", group: "Go", icon: "play", run: () => go("runs") },
-    { id: "labs", title: "Go to labs", group: "Go", icon: "terminal", run: () => go("labs") },
   ];
 }

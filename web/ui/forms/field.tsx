@@ -49,8 +49,11 @@ export function Field({ name, schema: given, keys, required = false, effective, 
   if (!entry) return null;
 
   const { kind } = entry.variant;
+  const isBig = kind.is === "table" || kind.is === "list" || kind.is === "map" || kind.is === "pair";
+  // Of several things that a value may be, none is shown before one is chosen, unless a plain field can hold it.
+  const isOpen = value === undefined && isBig && choices.length > 1;
   const isGiven = value !== undefined || mixed;
-  const label = title(name);
+  const label = title(name, schema);
   const ghost = mixed ? "several" : effective || told(schema) || told(entry.variant.schema);
   const common_ = { id, label, describedBy: `${id}-help`, invalid: problems.length > 0 };
   const parameters = entry.table;
@@ -94,13 +97,13 @@ export function Field({ name, schema: given, keys, required = false, effective, 
       id={widget ? undefined : id}
       aria-label={widget ? `${label}: form` : label}
       aria-describedby={`${id}-help`}
-      value={value === undefined && kind.is === "word" ? "" : entry.id}
+      value={value === undefined && (kind.is === "word" || isOpen) ? "" : entry.id}
       onChange={(event) => {
         const chosen = choices.find((one) => one.id === event.target.value);
         put(chosen ? chosen.make(form.root) : undefined);
       }}
     >
-      {kind.is === "word" && !(required && isGiven) && <option value="">{mixed ? "several" : ghost || "–"}</option>}
+      {(kind.is === "word" || isOpen) && !(required && isGiven) && <option value="">{mixed ? "several" : ghost || "–"}</option>}
       {offered.map((one) => (
         <option key={one.id} value={one.id}>
           {one.label}
@@ -109,8 +112,8 @@ export function Field({ name, schema: given, keys, required = false, effective, 
     </select>
   );
 
-  const isTableNow = kind.is === "table";
-  const wide = isTableNow || kind.is === "list" || kind.is === "map" || kind.is === "pair";
+  const isEmpty = value === undefined && (kind.is === "list" || kind.is === "map");
+  const wide = isBig && !isOpen && !isEmpty;
   return (
     <div ref={row} className={`field ${wide ? "wide-field" : ""} ${bare ? "bare-field" : ""} ${isGiven ? "given" : ""}`} data-key={keys[0]?.join(".")}>
       {!bare && (
@@ -121,13 +124,15 @@ export function Field({ name, schema: given, keys, required = false, effective, 
       <div className="control">
         {widget}
         {chooser}
+        {isEmpty && !isOpen && kind.is === "list" && <ListField name={name} items={kind.of} keys={keys} value={value} />}
+        {isEmpty && !isOpen && kind.is === "map" && <MapField name={name} values={kind.values} keys={keys} value={value} />}
         {isGiven && !required && !onWrite && <Button look="quiet" icon="close" className="unset" title={`Leave ${label} out of the file`} onClick={() => put(undefined)} />}
       </div>
       {kind.is === "table" && isTable(value) && <Nested schema={kind.schema} keys={keys} />}
       {kind.is === "table" && !isTable(value) && choices.length === 1 && <Nested schema={kind.schema} keys={keys} />}
       {kind.is === "word" && parameters && <Parameters schema={parameters} keys={keys} word={value} />}
-      {kind.is === "list" && <ListField name={name} items={kind.of} keys={keys} value={value} />}
-      {kind.is === "map" && <MapField name={name} values={kind.values} keys={keys} value={value} />}
+      {kind.is === "list" && !isOpen && !isEmpty && <ListField name={name} items={kind.of} keys={keys} value={value} />}
+      {kind.is === "map" && !isOpen && !isEmpty && <MapField name={name} values={kind.values} keys={keys} value={value} />}
       {kind.is === "pair" && Array.isArray(value) && (
         <div className="pair">
           {kind.parts.map((part, i) => (

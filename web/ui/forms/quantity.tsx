@@ -36,7 +36,7 @@ export function Quantity(props: QuantityProps): ReactNode {
   const { id, label, describedBy, value, mixed, units, words, placeholder, example, invalid, onChange } = props;
   const written = typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
   const parts = split(written, units);
-  const ghost = split(placeholder, units);
+  const ghost = split(placeholder.replace(/\s*\(.*$/, ""), units);
   const fallback = ghost?.unit ?? split(example, units)?.unit ?? units[0] ?? "";
   const [unit, setUnit] = useState(parts?.unit ?? fallback);
   const [draft, setDraft] = useState<string | null>(null);
@@ -62,7 +62,7 @@ export function Quantity(props: QuantityProps): ReactNode {
     waiting.current = setTimeout(() => commit(next), 400);
   };
   return (
-    <span className="quantity">
+    <span className={shown === "" && !ghost ? "quantity ghost" : "quantity"}>
       <input
         id={id}
         aria-label={label}

@@ -172,7 +172,7 @@ export function at(data: unknown, key: Key): unknown {
 /** A default in words, for the place of a value that is not given. */
 export function placeholder(schema: Schema): string {
   if (schema.default !== undefined && schema.default !== "") return shown(schema.default);
-  const told = /Default: (.+?)(?:\.$|\. |;|$)/.exec(schema.description ?? "")?.[1] ?? "";
+  const told = /Default: (.+?)(?:(?<!\.)\.(?=\s|$)|;|$)/.exec(schema.description ?? "")?.[1] ?? "";
   return told.replace(/[`"]/g, "");
 }
 
@@ -183,8 +183,9 @@ export function shown(value: unknown): string {
 }
 
 /** `sample_interval` -> `Sample interval`. */
-export function title(key: string): string {
-  const known: Record<string, string> = { cc: "Congestion control", ecn: "ECN", mtu: "MTU", rtt: "Base RTT", asn: "AS number", ip: "IP version", id: "Name", frr: "frr.conf", ipv6: "IPv6", cpus: "CPUs", acks: "ACKs", tso: "TSO", arp: "ARP" };
+export function title(key: string, schema: Schema = {}): string {
+  if (key === "id") return /^Name/.test(schema.description ?? "") ? "Name" : "Id";
+  const known: Record<string, string> = { cc: "Congestion control", ecn: "ECN", mtu: "MTU", rtt: "Base RTT", asn: "AS number", ip: "IP version", frr: "frr.conf", ipv6: "IPv6", cpus: "CPUs", acks: "ACKs", tso: "TSO", arp: "ARP" };
   const words = key.replaceAll("_", " ");
   return known[key] ?? words[0]?.toUpperCase() + words.slice(1);
 }
