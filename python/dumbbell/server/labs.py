@@ -121,12 +121,13 @@ def router(root: Path, labs: Labs, terminals: Terminals) -> APIRouter:
     made = APIRouter(prefix="/api/labs")
 
     def state(name: str) -> LabState:
-        return standing(find(name), labs.is_mine(name), terminals.of(name))
+        path = find(name)
+        return standing(path, labs.is_mine(name), terminals.of(path))
 
     @made.get("")
     def every() -> list[LabState]:
         """The labs of this user that are up, whoever has started them."""
-        return [standing(path, labs.is_mine(path.name), terminals.of(path.name)) for path in place.alive()]
+        return [standing(path, labs.is_mine(path.name), terminals.of(path)) for path in place.alive()]
 
     @made.post("")
     async def start(asked: StartLab, request: Request) -> LabState:
@@ -251,7 +252,7 @@ class Topic:
             answer = ask(folder, {"do": "look"})
         except (RunFailed, OSError):
             return None
-        terminals = self._terminals.of(folder.name)
+        terminals = self._terminals.of(folder)
         stamp = (_size(folder / changes.FILE), _size(folder / daemons.FILE), recording.is_going_on(folder), terminals)
         state = None if stamp == before else standing(folder, self._labs.is_mine(folder.name), terminals)
         if answer["answer"] != "told":

@@ -58,11 +58,22 @@ class Terminal:
     """A program at a pseudo-terminal."""
 
     def __init__(
-        self, asked: OpenTerminal, start: Callable[[int], Callable[[], int]], over: Callable[[], None]
+        self,
+        asked: OpenTerminal,
+        start: Callable[[int], Callable[[], int]],
+        over: Callable[[], None],
+        lab: int = 0,
     ) -> None:
-        """Start it. `start` gets the terminal's descriptor, and returns what waits for the program and its exit code."""
+        """Start it.
+
+        Args:
+            asked: where and what.
+            start: gets the terminal's descriptor, and returns what waits for the program and its exit code.
+            over: ends the program.
+            lab: tells the lab from another one of its name.
+        """
         self.id = secrets.token_hex(8)
-        self.asked = asked
+        self.asked, self.lab = asked, lab
         self.code: int | None = None
         self._over = over
         self._loop = asyncio.get_running_loop()
@@ -239,15 +250,18 @@ class Terminals:
     async def open(self, asked: OpenTerminal) -> TerminalState:
         """Start a program. Raises `InputError` if there is no such lab or node, or there are too many terminals."""
         if len(self._all) >= MOST:
+            self.forget_ended()
+        if len(self._all) >= MOST:
             raise InputError("no further terminal", f"{MOST} are open", "close one of them")
-        start, over = await run_in_threadpool(self._starter, asked)
-        made = Terminal(asked, start, over)
+        start, over, lab = await run_in_threadpool(self._starter, asked)
+        made = Terminal(asked, start, over, lab)
         self._all[made.id] = made
         return made.state
 
-    def of(self, lab: str) -> list[TerminalState]:
-        """The terminals of a lab."""
-        return [one.state for one in list(self._all.values()) if one.asked.lab == lab]
+    def of(self, lab: Path) -> list[TerminalState]:
+        """The terminals of the lab in this directory."""
+        number = _number(lab)
+        return [one.state for one in list(self._all.values()) if one.lab == number]
 
     def get(self, terminal: str) -> Terminal:
         """A terminal. Raises 404."""
@@ -266,13 +280,20 @@ class Terminals:
         for one in list(self._all):
             self.close(one)
 
-    def _starter(self, asked: OpenTerminal) -> tuple[Callable[[int], Callable[[], int]], Callable[[], None]]:
+    def forget_ended(self) -> None:
+        """Close terminals whose labs have ended: nobody can look at them any more."""
+        living = {_number(path) for path in alive()}
+        for one in list(self._all.values()):
+            if one.lab not in living:
+                self.close(one.id)
+
+    def _starter(self, asked: OpenTerminal) -> tuple[Callable[[int], Callable[[], int]], Callable[[], None], int]:
         lab = next((path for path in alive() if path.name == asked.lab), None)
         if lab is None:
             raise run_places.absent("lab", asked.lab)
         environment = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "DUMBBELL_LAB": lab.name}
         if asked.program == "lab":
-            return self._of_lab(environment)
+            return *self._of_lab(environment), _number(lab)
         Network.of(lab).check_place(asked.node)
         arguments = ["vtysh"] if asked.program == "vtysh" else [os.environ.get("SHELL") or "/bin/sh", "-i"]
         connections: list[Connection] = []
@@ -289,7 +310,7 @@ class Terminals:
 
             return wait
 
-        return start, lambda: [connection.close() for connection in connections] and None
+        return start, lambda: [connection.close() for connection in connections] and None, _number(lab)
 
     def _of_lab(self, environment: dict[str, str]) -> tuple[Callable[[int], Callable[[], int]], Callable[[], None]]:
         """The lab's own shell, with Mininet's words: a command of this machine."""
@@ -309,6 +330,12 @@ class Terminals:
             return process.wait
 
         return start, lambda: [process.terminate() for process in started] and None
+
+
+def _number(lab: Path) -> int:
+    with suppress(OSError):
+        return lab.stat().st_ino
+    return -1
 
 
 _SHELL: Final = (

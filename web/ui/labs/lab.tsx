@@ -1,0 +1,188 @@
+// A lab: its network, what can be done to what is chosen, its terminals, what its links carry.
+
+import { useCallback, useEffect, useRef, useState, type ReactNode } from "react";
+import { offer } from "../app/actions";
+import { Button, Dialog, ProblemText, toast } from "../app/parts";
+import { go, href } from "../app/route";
+import { remove } from "../api";
+import type { LabAnswer, Recorded, SavedLab, TerminalState, TrafficResult } from "../run-messages";
+import { endLab } from "../runs/start";
+import { ask } from "./ask";
+import { LabDrawing, type Chosen } from "./drawing";
+import { CablePanel, NodePanel } from "./panels";
+import { LabPlots } from "./plots";
+import { Terminals } from "./terminals";
+import { useLab } from "./use-lab";
+
+export function LabView({ id }: { id: string }): ReactNode {
+  const lab = useLab(id);
+  const [chosen, setChosen] = useState<Chosen>(null);
+  const [open, setOpen] = useState<TerminalState[]>([]);
+  const [shown, setShown] = useState<string | null>(null);
+  const [answer, setAnswer] = useState<LabAnswer | null>(null);
+  const [saving, setSaving] = useState(false);
+  const [busy, setBusy] = useState("");
+  const base = `/api/labs/${encodeURIComponent(id)}`;
+  const began = useRef(false);
+
+  // Terminals that were open before the page was loaded again are there again.
+  const known = lab.state?.terminals;
+  useEffect(() => {
+    if (!known) return;
+    setOpen((before) => {
+      const of = new Map(known.map((one) => [one.id, one]));
+      const kept = before.map((one) => of.get(one.id) ?? one);
+      return [...kept, ...known.filter((one) => !before.some((other) => other.id === one.id))];
+    });
+    const last = known.at(-1);
+    if (!began.current && last) setShown(last.id);
+    began.current = true;
+  }, [known]);
+
+  const terminal = useCallback(
+    async (node: string, program: "shell" | "vtysh" | "lab"): Promise<void> => {
+      const made = await ask<TerminalState>("/api/terminals", { lab: id, node, program });
+      if (!made) return;
+      setOpen((before) => (before.some((one) => one.id === made.id) ? before : [...before, made]));
+      setShown(made.id);
+    },
+    [id],
+  );
+  const close = (which: string): void => {
+    remove(`/api/terminals/${which}`).catch(() => {});
+    setOpen((before) => before.filter((one) => one.id !== which));
+    setShown((now) => (now === which ? (open.filter((one) => one.id !== which).at(-1)?.id ?? null) : now));
+  };
+  useEffect(
+    () =>
+      offer(() => [
+        {
+          id: "lab-terminal", title: "Terminal in the chosen node", group: "Lab", icon: "terminal", keys: ["T"],
+          can: () => chosen?.kind === "node", run: () => void (chosen?.kind === "node" && terminal(chosen.name, "shell")),
+        },
+      ]),
+    [chosen, terminal],
+  );
+
+  if (lab.problem && !lab.state) {
+    return (
+      <div className="run-nothing">
+        <ProblemText problem={lab.problem} />
+        <p><a href={href("labs")}>Labs that are up</a></p>
+      </div>
+    );
+  }
+  const { state } = lab;
+  if (!state) return <p className="loading">Loading…</p>;
+  const places = state.nodes.filter(({ kind }) => kind !== "switch").map(({ name }) => name);
+
+  const end = async (): Promise<void> => {
+    setBusy("end");
+    if (await endLab(id)) go("labs");
+    setBusy("");
+  };
+  const record = async (): Promise<void> => {
+    setBusy("record");
+    const done = await ask<Recorded>(`${base}/record`, { action: state.recording ? "stop" : "start" });
+    setBusy("");
+    if (done?.run) go("runs", done.run);
+    else if (done) toast("Everything is recorded from now on: packets, sockets, changes");
+  };
+  const play = async (): Promise<void> => {
+    toast("The scenario’s flows and events begin now");
+    const done = await ask<TrafficResult>(`${base}/traffic`, {});
+    if (done) toast(done.flows.join(" · ") || "Done");
+  };
+
+  return (
+    <article className="lab">
+      <header className="run-head">
+        <div className="run-title">
+          <h1>{id}</h1>
+          <p className="soft">
+            {lab.ended ? "ended" : `up for ${Math.floor(lab.time / 60)} min ${Math.floor(lab.time % 60)} s`}
+            {lab.ended ? "" : state.mine ? "; ends with the server" : "; started by the command line"}
+          </p>
+        </div>
+        <div className="run-actions">
+          <Button icon="terminal" onClick={() => void terminal("", "lab")} disabled={lab.ended} title="Mininet’s words: pingall, link h1 s1 down, iperf …">
+            Lab’s shell
+          </Button>
+          <Button icon="play" onClick={() => void play()} disabled={lab.ended} title="The flows and events of the scenario, from now">
+            Play
+          </Button>
+          <Button onClick={() => void record()} aria-pressed={state.recording} disabled={lab.ended || busy === "record"} title="Keep what is done as a run with a report">
+            {busy === "record" ? "Working…" : state.recording ? "End the record" : "Record"}
+          </Button>
+          <Button icon="save" onClick={() => setSaving(true)} disabled={lab.ended}>
+            Save changes
+          </Button>
+          <Button look="danger" icon="stop" onClick={() => void end()} disabled={lab.ended || busy === "end"}>
+            End
+          </Button>
+        </div>
+      </header>
+      {lab.ended && <p className="lab-over" role="status">The lab has ended, and all programs in it. <a href={href("edit", state.scenario)}>Open {state.scenario}</a></p>}
+      <div className="lab-main">
+        <div className="lab-left">
+          <LabDrawing lab={lab} chosen={chosen} onChoose={setChosen} onOpen={(node) => void terminal(node, "shell")} />
+          <Terminals
+            open={open} shown={shown} onShow={setShown} onClose={close}
+            onExit={(which, code) => setOpen((before) => before.map((one) => (one.id === which ? { ...one, code } : one)))}
+          />
+        </div>
+        <aside className="lab-side" aria-label="What is chosen">
+          {chosen?.kind === "node" ? (
+            <NodePanel base={base} lab={lab} name={chosen.name} places={places} onTerminal={terminal} onAnswer={setAnswer} />
+          ) : chosen?.kind === "cable" ? (
+            <CablePanel base={base} lab={lab} names={chosen.links} />
+          ) : (
+            <p className="soft">Choose a node to open a terminal or to ping, a link to change it while it is up. A double click on a node opens a terminal.</p>
+          )}
+          {answer && (
+            <section className="lab-answer" aria-live="polite">
+              <header><code>{answer.command}</code><Button look="quiet" icon="close" title="Close" onClick={() => setAnswer(null)} /></header>
+              <pre tabIndex={0}>{answer.text}</pre>
+            </section>
+          )}
+          {state.changes.length > 0 && (
+            <details className="lab-changes">
+              <summary>{state.changes.length} {state.changes.length === 1 ? "change" : "changes"}</summary>
+              <ol>{state.changes.map(({ at_s, what }, i) => <li key={i}><span className="soft">{at_s.toFixed(1)} s</span> {what}</li>)}</ol>
+            </details>
+          )}
+        </aside>
+      </div>
+      <LabPlots lab={lab} />
+      {saving && <Save base={base} scenario={state.scenario} onClose={() => setSaving(false)} />}
+    </article>
+  );
+}
+
+function Save({ base, scenario, onClose }: { base: string; scenario: string; onClose: () => void }): ReactNode {
+  const [text, setText] = useState("");
+  const [path, setPath] = useState(`${scenario.replace(/\.toml$/, "") || "lab"}-done.toml`);
+  useEffect(() => {
+    void ask<SavedLab>(`${base}/save`, {}).then((found) => setText(found?.text ?? ""));
+  }, [base]);
+  const save = async (): Promise<void> => {
+    const done = await ask<SavedLab>(`${base}/save`, { path });
+    if (!done) return;
+    onClose();
+    go("edit", path);
+  };
+  const copy = (): void => void navigator.clipboard.writeText(text).then(() => toast("Copied"));
+  return (
+    <Dialog
+      title="Save what was done" onClose={onClose} wide
+      actions={<><Button icon="copy" onClick={copy} disabled={!text.trim()}>Copy the events</Button><Button look="main" onClick={() => void save()}>Save as a scenario</Button></>}
+    >
+      <p>The changes as events. A new scenario also has the traffic that the lab has carried out, and a run repeats both.</p>
+      <pre className="run-text">{text.trim() || "Nothing was changed yet."}</pre>
+      <label className="lab-field">
+        <span>New scenario</span>
+        <input value={path} onChange={(event) => setPath(event.target.value)} />
+      </label>
+    </Dialog>
+  );
+}

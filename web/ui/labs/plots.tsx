@@ -1,0 +1,72 @@
+// What the links of a lab carry, in the last minute.
+
+import { useEffect, useRef, type ReactNode } from "react";
+import type { Change } from "../../charts/model";
+import { LivePlots, queues, type Plot } from "../runs/live-plots";
+import type { Lab } from "./use-lab";
+
+const WINDOW_S = 60;
+const MOST = 8;
+const HUES: readonly [string, string][] = [
+  ["#0072b2", "#3d9fe0"], ["#d55e00", "#f07f2e"], ["#009e73", "#23bf92"], ["#cc79a7", "#dc93bb"], ["#e69f00", "#eeb23a"], ["#56b4e9", "#8fd0f5"],
+];
+
+export function LabPlots({ lab }: { lab: Lab }): ReactNode {
+  const host = useRef<HTMLDivElement>(null);
+  const plots = useRef<LivePlots | null>(null);
+  const changes = useRef<Change[]>([]);
+  const now = useRef(lab);
+  now.current = lab;
+  // Links with a rate are those in which a queue grows; without any, all are shown.
+  const links = lab.state?.links ?? [];
+  const limited = links.filter(({ rate_bps }) => rate_bps !== null);
+  const shown = (limited.length ? limited : links).map(({ name }) => name).slice(0, MOST);
+  const key = shown.join("/");
+
+  useEffect(() => {
+    if (!host.current || !shown.length) return;
+    const groups = shown.map((name, i) => {
+      const [light, dark] = HUES[i % HUES.length] as [string, string];
+      return { label: name, light, dark, dash: i < HUES.length ? [] : [6, 3], flows: [] };
+    });
+    const rates: Plot = {
+      key: "rate", title: "Rate", unit: "Mbit/s", note: "What left each link’s queue.", fromZero: true,
+      sources: [{
+        name: "links", references: [],
+        curves: () => shown.flatMap((name, group) => {
+          const link = now.current.links.get(name);
+          return link ? [{ label: name, group, flow: null, series: link.rate }] : [];
+        }),
+      }],
+    };
+    const queue = queues(shown.map((name) => ({ name, buffer_bytes: null })), (name) => now.current.links.get(name));
+    const made = new LivePlots(host.current, [rates, queue], groups, changes.current, WINDOW_S);
+    plots.current = made;
+    return () => {
+      made.end();
+      plots.current = null;
+      host.current?.replaceChildren();
+    };
+  }, [key]);
+
+  useEffect(() => {
+    let drawn = -1;
+    const timer = setInterval(() => {
+      const { version, time, state } = now.current;
+      if (version === drawn || !plots.current || !time) return;
+      drawn = version;
+      const said = (state?.changes ?? []).map(({ at_s, what }) => ({ timeS: at_s, link: "", words: what, label: what }));
+      changes.current.splice(0, changes.current.length, ...said);
+      plots.current.follow(WINDOW_S, time);
+      plots.current.draw();
+    }, 50);
+    return () => clearInterval(timer);
+  }, [key]);
+
+  if (!links.length) return null;
+  return (
+    <section className="run-plots" aria-label="What links carry">
+      <div className="plots" ref={host} />
+    </section>
+  );
+}
