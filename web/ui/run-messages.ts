@@ -42,7 +42,7 @@ export interface RunState {
   status: "starting" | "running" | "complete" | "failed" | "interrupted" | "killed";
   /** The run's id from now on: a run that has ended has another name. */
   id: string;
-  /** `valid`, `suspect` or `invalid`, of a run that is complete. */
+  /** `valid`, `suspect` or `invalid`, of a run that is complete, or of what an interrupted one measured. */
   verdict: string | null;
   reasons: Reason[];
   /** Why it failed. */
@@ -441,7 +441,7 @@ export interface Recorded {
 export interface OpenTerminal {
   lab: string;
   node: string;
-  /** `shell`: of the node; `vtysh`: of a router's daemons; `lab`: the lab's own, with Mininet's words; `node` is empty then. */
+  /** `shell`: of the node; `vtysh`: of a router's daemons; `lab`: the lab's own, with Mininet's words, and no node. */
   program?: "shell" | "vtysh" | "lab";
   rows?: number;
   columns?: number;
@@ -456,4 +456,3 @@ export interface TerminalState {
   /** Its program's exit code; null while it runs. */
   code: number | null;
 }
-

@@ -18,9 +18,7 @@ def line(event: Event) -> str:
 
 
 @contextmanager
-def kept(
-    directory: Path, on_event: Callable[[Event], None], *told: Event
-) -> Iterator[Callable[[Event], None]]:
+def kept(directory: Path, on_event: Callable[[Event], None], *told: Event) -> Iterator[Callable[[Event], None]]:
     """Within, events that are told are also written to `events.jsonl` in `directory`, at once; first those of `told`.
 
     A disk that is full ends the lines and not the run. Raises `OSError` if the file cannot be made.

@@ -69,7 +69,7 @@ class Children:
         self, arguments: Sequence[str], stdin: int = asyncio.subprocess.DEVNULL, pass_fds: Sequence[int] = ()
     ) -> Child:
         """Start `dumbbell` with these arguments. Ctrl-C on the server's terminal does not reach it."""
-        said = tempfile.TemporaryFile(prefix="dumbbell-")
+        said = tempfile.TemporaryFile(prefix="dumbbell-")  # noqa: SIM115  it is open as long as the command is known
         process = await asyncio.create_subprocess_exec(
             *COMMAND,
             *arguments,

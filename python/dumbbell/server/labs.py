@@ -22,15 +22,15 @@ from dumbbell.server import lab_questions, run_places
 from dumbbell.server.children import Child, Children
 from dumbbell.server.lab_state import standing
 from dumbbell.server.run_messages import (
-    LabAnswer,
     AskLab,
     ChangeDaemon,
     ChangeLink,
+    LabAnswer,
     LabEnded,
     LabProgress,
     LabState,
-    RecordLab,
     Recorded,
+    RecordLab,
     SavedLab,
     SaveLab,
     StartLab,

@@ -63,7 +63,7 @@ class RunState(Message):
     """The run's id from now on: a run that has ended has another name."""
     verdict: str | None = None
     """`valid`, `suspect` or `invalid`, of a run that is complete, or of what an interrupted one measured."""
-    reasons: list[Reason] = []
+    reasons: list[Reason] = Field(default=[])
     problem: str | None = None
     """Why it failed."""
     report: bool = False
@@ -360,7 +360,7 @@ class StartLab(Asked):
     """`POST /api/labs`: a network that stays up, of a scenario of the workspace."""
 
     path: str
-    overrides: list[str] = []
+    overrides: list[str] = Field(default=[], max_length=200)
     name: str | None = None
 
 
@@ -513,7 +513,7 @@ class OpenTerminal(Asked):
     lab: str
     node: str
     program: Literal["shell", "vtysh", "lab"] = "shell"
-    """`shell`: of the node; `vtysh`: of a router's daemons; `lab`: the lab's own, with Mininet's words; `node` is empty then."""
+    """`shell`: of the node; `vtysh`: of a router's daemons; `lab`: the lab's own, with Mininet's words, and no node."""
     rows: int = Field(default=24, ge=2, le=1000)
     columns: int = Field(default=80, ge=2, le=1000)
 

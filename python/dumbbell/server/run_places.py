@@ -1,7 +1,7 @@
 """The directories of runs in a workspace, by the ids that browsers use: their names in `runs`.
 
-A run that goes on has the name `.partial-NAME-RUNID-PID`, and another once it has ended: an id of the first kind is then
-that of what became of it.
+A run that goes on has the name `.partial-NAME-RUNID-PID`, and another once it has ended: an id of the first kind is
+then that of what became of it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,12 @@ from dumbbell.records.kept import state
 from dumbbell.server.messages import Problem
 from dumbbell.server.run_messages import Reason, RunState, Status
 
+SANDBOXED: Final = {
+    "Content-Security-Policy": "sandbox allow-scripts allow-downloads",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+"""Headers of a run's files, which may be a stranger's: a page among them has an origin of its own, and no cookie."""
 _PARTIAL: Final = re.compile(re.escape(PARTIAL) + r"(?P<stem>.+)-(?P<pid>\d+)")
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,255}")
 

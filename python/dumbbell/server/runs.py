@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, Response
 from starlette.concurrency import run_in_threadpool
 
@@ -30,13 +28,6 @@ from dumbbell.server.children import Children, stop_holder
 from dumbbell.server.legend import legend
 from dumbbell.server.run_messages import RunDetail, Started, StartRun, Stop
 from dumbbell.studies.cells import is_study, varied
-
-SANDBOXED: Final = {
-    "Content-Security-Policy": "sandbox allow-scripts allow-downloads",
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
-}
-"""A file of a run may be a stranger's: its page gets an origin of its own, and no cookie of ours."""
 
 
 def router(root: Path, children: Children) -> APIRouter:
@@ -85,7 +76,9 @@ def router(root: Path, children: Children) -> APIRouter:
             raise InputError("there is no report yet", "the run goes on", "it comes as the run ends")
         page = path / "report.html"
         return FileResponse(
-            page if page.exists() else Run(path, incomplete=True).report(), media_type="text/html", headers=SANDBOXED
+            page if page.exists() else Run(path, incomplete=True).report(),
+            media_type="text/html",
+            headers=run_places.SANDBOXED,
         )
 
     @made.get("/{run}/files/{name}")
@@ -95,7 +88,7 @@ def router(root: Path, children: Children) -> APIRouter:
         path = (folder / name).resolve()
         if path.parent != folder or not path.is_file():
             raise run_places.absent("file", name)
-        headers = {**SANDBOXED, "Content-Disposition": f'attachment; filename="{path.name}"'}
+        headers = {**run_places.SANDBOXED, "Content-Disposition": f'attachment; filename="{path.name}"'}
         return FileResponse(path, media_type="application/octet-stream", headers=headers)
 
     return made

@@ -64,13 +64,11 @@ def router(root: Path, children: Children) -> APIRouter:
     @made.get("/{study}/report.html")
     def report(study: str) -> FileResponse:
         """The page, which is written now if there is none yet."""
-        from dumbbell.server.runs import SANDBOXED
-
         path = find(root, study)
         page = path / "report.html"
         if not page.exists():
             Study(path).report()
-        return FileResponse(page, media_type="text/html", headers=SANDBOXED)
+        return FileResponse(page, media_type="text/html", headers=run_places.SANDBOXED)
 
     return made
 
