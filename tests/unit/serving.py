@@ -72,16 +72,17 @@ class Page:
 
     def __enter__(self) -> Self:
         cookie = self.served.headers["Cookie"]
-        self.socket: ClientConnection = connect(
+        self._connecting = connect(
             f"ws://127.0.0.1:{self.served.port}/api/socket",
             origin=self.served.origin,  # type: ignore[arg-type]
             additional_headers={"Cookie": cookie},
             max_size=None,
         )
+        self.socket: ClientConnection = self._connecting.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.socket.close()
+        self._connecting.__exit__(None, None, None)
 
     def hear(self, timeout: float = 10) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.socket.recv(timeout))

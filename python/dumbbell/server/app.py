@@ -17,7 +17,7 @@ from dumbbell.server import assets, facts, files, socket, transfer, work
 from dumbbell.server.documents import Documents
 from dumbbell.server.messages import Login, Problem
 from dumbbell.server.problems import problem
-from dumbbell.server.security import LOGIN, Access, Guard, Refused
+from dumbbell.server.security import LOGIN, Access, Guard, Refused, answer
 from dumbbell.server.workspace import Workspace
 
 
@@ -40,6 +40,7 @@ def _routes(workspace: Workspace, access: Access) -> FastAPI:
     app.state.workspace, app.state.documents, app.state.sockets = workspace, documents, 0
     app.state.topics = {"document": documents.events, "files": files.Watching(workspace)}
     app.add_exception_handler(DumbbellError, _refused)
+    app.add_exception_handler(Refused, _turned_away)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _http)
 
@@ -81,6 +82,12 @@ async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, DumbbellError), "as registered"
     status = 400 if isinstance(error, InputError) else 500 if error.exit_code == 1 else 409
     return _answer(status, problem(error.problems[0]))
+
+
+async def _turned_away(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused), "as registered"
+    status, told = answer(error)
+    return JSONResponse(told, status)
 
 
 async def _malformed(request: Request, error: Exception) -> Response:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from dumbbell import inputs
 from dumbbell.errors import InputError
@@ -13,7 +15,9 @@ from dumbbell.server.messages import Layout
 from dumbbell.server.workspace import LARGEST, layout_of, write
 
 Signature = tuple[int, int, int, int] | None
-"""What tells that a file was written: device, inode, size and time; `None`: there is none."""
+"""What tells that a file was written: device, inode, size and time of change (ns); `None`: there is none."""
+CLOCK_NS: Final = 50_000_000
+"""Nanoseconds: a file that changed so shortly before it was read may change again without another time."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,13 @@ class OnDisk:
     mark: bool = False
     """True if a byte order mark begins it."""
     signatures: tuple[Signature, Signature] = (None, None)
+    read_at: int = 0
+    """When it was read or written, in nanoseconds since 1970."""
+
+    @property
+    def is_young(self) -> bool:
+        """True if a further change might not show in the signatures."""
+        return any(found is not None and found[3] >= self.read_at - CLOCK_NS for found in self.signatures)
 
     @property
     def parsed_layout(self) -> Layout:
@@ -45,17 +56,17 @@ def _signature(path: Path) -> Signature:
         found = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns
 
 
 def read(file: Path) -> OnDisk:
     """Read both files. Raises `InputError` if the scenario's is no text that can be edited."""
-    seen = signatures(file)
+    at, seen = time.time_ns(), signatures(file)
     try:
         content = inputs.read(file, 4 * LARGEST)
         text = content.decode("utf-8-sig")
     except FileNotFoundError:
-        return OnDisk(None, _layout(file), signatures=seen)
+        return OnDisk(None, _layout(file), signatures=seen, read_at=at)
     except UnicodeDecodeError:
         raise InputError(f"{file.name} is no text in UTF-8", "", "save it as UTF-8") from None
     except OSError as error:
@@ -65,7 +76,7 @@ def read(file: Path) -> OnDisk:
     lines = text.count("\n")
     newline = "\r\n" if lines and text.count("\r\n") == lines else "\n"
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
-    return OnDisk(plain, _layout(file), newline, content.startswith(b"\xef\xbb\xbf"), seen)
+    return OnDisk(plain, _layout(file), newline, content.startswith(b"\xef\xbb\xbf"), seen, at)
 
 
 def _layout(file: Path) -> str:
@@ -92,4 +103,4 @@ def save(file: Path, before: OnDisk, text: str, layout: Layout) -> OnDisk:
             beside.unlink(missing_ok=True)
     else:
         laid = before.layout
-    return OnDisk(text, laid, before.newline, before.mark, signatures(file))
+    return OnDisk(text, laid, before.newline, before.mark, signatures(file), time.time_ns())

@@ -6,6 +6,9 @@ overwrite each other; a change of the file by another program becomes a revision
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -51,7 +54,8 @@ class Document:
             if self._disk.text is None:
                 raise InputError(f"there is no {path}", "", "the list of files shows what there is")
             self._history = History([State(self._disk.text, self._disk.parsed_layout)])
-            self.revision = 1
+            # Not 1: a page that is open since an earlier server must not take this text for the one that it saw.
+            self.revision = time.time_ns() // 1_000_000
         else:
             self._take_up(recovered)
 
@@ -63,13 +67,10 @@ class Document:
             # Removed while no server ran: what was saved before is not written again by itself.
             self._is_gone = known == (digest(now.text), digest(layout.write(now.layout)))
             return
-        held = digest(self._disk.text), digest(layout.write(self._disk.parsed_layout))
-        if held == known or self._is_as(now):
-            return
-        if known is not None and digest(now.text) == known[0]:
-            self._from_disk()
-        else:
-            self.on_disk = self._disk.text
+        held = self._digests()
+        if known is not None and held is not None:
+            mine = digest(now.text), digest(layout.write(now.layout))
+            self._take_in((held[0] != known[0], mine[0] == known[0]), (held[1] != known[1], mine[1] == known[1]))
 
     # What it is
 
@@ -162,19 +163,27 @@ class Document:
         self.revision += 1
         self._is_gone = False
         (self._history.push if do == "push" else self._history.replace)(state)
+        self._write_down(lambda: self._journal.push(do, state, self.revision))
+
+    def _write_down(self, line: Callable[[], None]) -> None:
+        """Append to the journal; write all of it if it is not there, or lacks what could not be written before."""
         try:
-            if not self._journal.file.exists():
-                self._journal.rewrite(self._recovered())
-            else:
-                self._journal.push(do, state, self.revision)
+            if self._journal.is_whole:
+                line()
                 self._journal.shrink(self._recovered())
+            else:
+                self._journal.rewrite(self._recovered())
         except OSError as error:
             self.save_problem = problem(_unsafe(self.path, error).problems[0])
 
     def _recovered(self) -> Recovered:
-        known = self._disk.text
-        held = None if known is None else (digest(known), digest(layout.write(self._disk.parsed_layout)))
-        return Recovered(self._history, self.revision, held)
+        return Recovered(self._history, self.revision, self._digests())
+
+    def _digests(self) -> tuple[str, str] | None:
+        """Digests of what the files hold; `None` without a file."""
+        if self._disk.text is None:
+            return None
+        return digest(self._disk.text), digest(layout.write(self._disk.parsed_layout))
 
     def _go(self, step: int) -> None:
         to = self._history.at + step
@@ -184,21 +193,15 @@ class Document:
         self.revision += 1
         self._is_gone = False
         self._last = (None, 0.0)
-        try:
-            self._journal.append(do="at", index=to, revision=self.revision)
-        except OSError as error:
-            self.save_problem = problem(_unsafe(self.path, error).problems[0])
+        self._write_down(lambda: self._journal.append(do="at", index=to, revision=self.revision))
 
     def _resolve(self, take: str) -> None:
         if self.on_disk is None:
             raise InputError("there is nothing to decide", "the file holds what this page shows")
-        other, self.on_disk = self.on_disk, None
-        if take == "disk":
-            self._note(State(other, self._disk.parsed_layout, OUTSIDE), "push")
-        else:
+        mine, other, self.on_disk = self._history.now, self.on_disk, None
+        self._note(State(other, mine.layout, OUTSIDE), "push")
+        if take == "mine":
             # The other text stays within reach: undo leads to it.
-            mine = self._history.now
-            self._note(State(other, self._disk.parsed_layout, OUTSIDE), "push")
             self._note(State(mine.text, mine.layout, "keep this text"), "push")
         self._last = (None, 0.0)
 
@@ -206,9 +209,9 @@ class Document:
 
     def look(self) -> bool:
         """Look whether another program changed the files. Returns whether that changed the document."""
-        if disk.signatures(self.file) == self._disk.signatures:
+        if disk.signatures(self.file) == self._disk.signatures and not self._disk.is_young:
             return False
-        before, was_saved = self._disk, self.is_saved
+        before = self._disk
         try:
             found = disk.read(self.file)
         except InputError as error:
@@ -225,25 +228,41 @@ class Document:
         if (found.text, found.parsed_layout) == (before.text, before.parsed_layout):
             return False
         self._is_gone = False
-        if self._is_as(self._history.now):
-            self.on_disk = self.save_problem = None
-            self._seen()
-            return True
-        if was_saved and self.on_disk is None:
-            self._from_disk()
-        elif found.text not in (before.text, self.text):
-            self.on_disk = found.text
-        else:
-            return False  # Only its layout: ours is newer.
-        return True
+        now = self._history.now
+        text = found.text != before.text, now.text == before.text
+        laid = found.parsed_layout != before.parsed_layout, now.layout == before.parsed_layout
+        return self._take_in(text, laid)
 
-    def _from_disk(self) -> None:
-        """The files as a revision that can be undone."""
-        assert self._disk.text is not None
-        self._note(State(self._disk.text, self._disk.parsed_layout, OUTSIDE), "push")
-        self._last = (None, 0.0)
-        self.save_problem = None
+    def _take_in(self, text: tuple[bool, bool], laid: tuple[bool, bool]) -> bool:
+        """Take in what another program wrote: as a revision that can be undone, or for the user to decide.
+
+        Args:
+            text: whether the file has changed, and whether it held the present text before.
+            laid: the same of the layout.
+
+        Returns whether that changed the document.
+        """
+        now, on_disk = self._history.now, self.on_disk
+        assert self._disk.text is not None, "there is a file"
+        (text_changed, text_was_saved), (layout_changed, layout_was_saved) = text, laid
+        if self._disk.text == now.text:
+            self.on_disk = None
+        elif text_changed and not text_was_saved:
+            self.on_disk = self._disk.text
+        theirs = State(
+            self._disk.text if text_changed and text_was_saved and on_disk is None else now.text,
+            self._disk.parsed_layout if layout_changed and layout_was_saved else now.layout,
+            OUTSIDE,
+        )
+        if (theirs.text, theirs.layout) != (now.text, now.layout):
+            self._note(theirs, "push")
+            self._last = (None, 0.0)
+        elif on_disk == self.on_disk and not (text_changed or layout_changed):
+            return False
+        if self.is_saved:
+            self.save_problem = None
         self._seen()
+        return True
 
     def save(self) -> bool:
         """Write the files, unless another program has changed them or they hold this already. Returns whether that
@@ -263,12 +282,10 @@ class Document:
 
     def _seen(self) -> None:
         """Note what the files hold, in a journal that is there."""
-        known = self._recovered().disk
-        if known is not None and self._journal.file.exists():
-            try:
+        known = self._digests()
+        if known is not None and self._journal.is_whole:
+            with suppress(OSError):  # It is only said twice then that the file is as it is.
                 self._journal.append(do="disk", text=known[0], layout=known[1])
-            except OSError:
-                return  # It is only said twice then that the file is as it is.
 
     def forget(self) -> None:
         """Remove the journal: the file was deleted or renamed."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -82,20 +83,29 @@ class Journal:
     path: str
     """The document's path in the workspace."""
     _size: int = field(default=0, repr=False)
+    _lacks: bool = field(default=False, repr=False)
 
     @property
     def file(self) -> Path:
         """The journal's file: its name tells nothing, as paths may be longer than names."""
         return self.folder / f"{digest(self.path)[:32]}.jsonl"
 
+    @property
+    def is_whole(self) -> bool:
+        """True if it holds all that it was told; false if there is none yet, or something could not be written."""
+        return not self._lacks and self.file.exists()
+
     def append(self, **line: Any) -> None:
-        """Append a line. Raises `OSError`."""
-        fresh = not self.file.exists()
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with self.file.open("a", encoding="utf-8") as out:
-            if fresh:
-                out.write(json.dumps({"path": self.path}) + "\n")
-            out.write(json.dumps(line, ensure_ascii=False) + "\n")
+        """Append a line. Raises `OSError`; it then lacks the line, and has no part of it."""
+        with self.file.open("ab") as out:
+            size = out.tell()
+            try:
+                out.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+                out.flush()
+            except OSError:
+                self._lacks = True
+                os.ftruncate(out.fileno(), size)
+                raise
             self._size = out.tell()
 
     def push(self, do: str, state: State, revision: int) -> None:
@@ -115,10 +125,15 @@ class Journal:
         lines.append({"do": "at", "index": history.at, "revision": revision})
         if found.disk is not None:
             lines.append({"do": "disk", "text": found.disk[0], "layout": found.disk[1]})
+        self._lacks = True
         self.folder.mkdir(parents=True, exist_ok=True)
-        scratch.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines), encoding="utf-8")
-        scratch.replace(self.file)
-        self._size = self.file.stat().st_size
+        try:
+            scratch.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines), encoding="utf-8")
+            scratch.replace(self.file)
+        except OSError:
+            scratch.unlink(missing_ok=True)
+            raise
+        self._size, self._lacks = self.file.stat().st_size, False
 
     def read(self) -> Recovered | None:
         """What it holds; `None` if there is none. A last line that was cut off is passed over."""

@@ -130,27 +130,25 @@ class Guard:
         try:
             most = self._check(scope)
         except Refused as refused:
+            if refused.status == 413 and _length(scope) < 2 * LARGEST_IMPORT:
+                await _drained(receive)
             await _refuse(scope, receive, send, refused)
             return
         if scope["type"] == "websocket":
             await self._app(scope, receive, send)
             return
-        answered = False
+        body = _Body(receive, most)
 
         async def with_headers(message: Message) -> None:
-            nonlocal answered
             if message["type"] == "http.response.start":
-                answered = True
+                if body.is_too_large:
+                    message["status"] = 413
                 headers = [_confined(name.lower(), value) for name, value in message.get("headers", [])]
                 own = {name for name, _ in headers}
                 message["headers"] = [*headers, *((name, value) for name, value in _ALWAYS.items() if name not in own)]
             await send(message)
 
-        try:
-            await self._app(scope, _bounded(receive, most), with_headers)
-        except Refused as refused:
-            if not answered:
-                await _refuse(scope, receive, send, refused)
+        await self._app(scope, body, with_headers)
 
     def _check(self, scope: Scope) -> int:
         """The most bytes that the body may have. Raises `Refused`."""
@@ -200,19 +198,43 @@ def _too_large(most: int) -> Refused:
     return Refused(413, "too large", f"at most {most:,} bytes")
 
 
-def _bounded(receive: Receive, most: int) -> Receive:
-    """A body without a length is counted as it comes."""
-    got = 0
+class _Body:
+    """A request's body, counted as it comes: it need not say its length."""
 
-    async def bounded() -> Message:
-        nonlocal got
-        message = await receive()
-        got += len(message.get("body", b""))
-        if got > most:
-            raise _too_large(most)
+    def __init__(self, receive: Receive, most: int) -> None:
+        self._receive, self._most, self._got = receive, most, 0
+
+    @property
+    def is_too_large(self) -> bool:
+        """True if more has come than may."""
+        return self._got > self._most
+
+    async def __call__(self) -> Message:
+        """The next part. Raises `Refused` if it is too large."""
+        message = await self._receive()
+        self._got += len(message.get("body", b""))
+        if self.is_too_large:
+            raise _too_large(self._most)
         return message
 
-    return bounded
+
+async def _drained(receive: Receive) -> None:
+    """Take in the rest of a body: a browser hears no answer before it has sent all."""
+    more = True
+    while more:
+        message = await receive()
+        more = message["type"] == "http.request" and message.get("more_body", False)
+
+
+def _length(scope: Scope) -> int:
+    """The length of the body that is announced; 0 if none is, or it is no number."""
+    found = dict(scope["headers"]).get(b"content-length", b"0")
+    return int(found) if found.isdigit() and len(found) < 20 else 0
+
+
+def answer(refused: Refused) -> tuple[int, dict[str, object]]:
+    """The status and the body of a refusal."""
+    return refused.status, {**refused.problem, "wrong": "", "key": None, "line": None, "column": None, "length": None}
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) -> None:
@@ -221,9 +243,10 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) 
         await receive()  # its connect
         await send({"type": "websocket.close", "code": 1008, "reason": str(refused)})
         return
-    body = json.dumps({**refused.problem, "key": None, "line": None, "column": None}).encode()
+    status, told = answer(refused)
+    body = json.dumps(told).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     # The rest of a body that is not read would be taken for the next request.
     headers += [*_ALWAYS.items(), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
