@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import stat
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 from dumbbell.errors import InputError
 from dumbbell.server.security import LOOPBACK, Access
@@ -109,6 +111,8 @@ def serve(listening: Listening, root: Path, ready: Callable[[], None]) -> None:
             await super().startup(sockets)
             ready()
 
+    # uvicorn ends in its own time, and then repeats the signal: what is to be left behind as it was must still be done.
+    signal.signal(signal.SIGTERM, _end)
     certificate = None if listening.certificate is None else os.fspath(listening.certificate)
     settings = uvicorn.Config(
         application(Workspace(root), listening.access),
@@ -131,3 +135,7 @@ def serve(listening: Listening, root: Path, ready: Callable[[], None]) -> None:
         listening.socket.close()
         if listening.path is not None:
             listening.path.unlink(missing_ok=True)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
