@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from application import Application, serving
 from playwright.sync_api import Browser, sync_playwright
 
 QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
@@ -20,3 +22,12 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu", *QUIET])
         yield started
         started.close()
+
+
+@pytest.fixture
+def application(tmp_path: Path) -> Iterator[Application]:
+    """The web application on an empty workspace. A page's error, or a request to another host, fails the test."""
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    with serving(workspace) as served:
+        yield served

@@ -22,6 +22,15 @@ const LABELS = {
 /** Above so many elements, small ones lose their labels. */
 const MANY = 600;
 
+// React Flow draws all again that gets another object or another function: these stay the same from drawing to drawing.
+const ORIGIN: [number, number] = [0.5, 0.5];
+const SNAP: [number, number] = [GRID, GRID];
+const MORE_KEYS = ["Control", "Meta", "Shift"];
+const PRO = { hideAttribution: true };
+const isPossible = ({ source, target }: { source: string; target: string }): boolean => source !== target;
+const onNodeTwice = (_: unknown, node: AnyNode): void => edit(node.id);
+const onEdgeTwice = (): void => edit(null);
+
 export function Canvas(): ReactNode {
   return (
     <ReactFlowProvider>
@@ -118,15 +127,38 @@ function Inside(): ReactNode {
     if (isMoved) move(to);
   }, []);
 
+  const groupStart = useCallback((event: unknown, all: AnyNode[]) => all[0] && dragStart(event, all[0], all), [dragStart]);
+  const groupStop = useCallback((event: unknown, all: AnyNode[]) => all[0] && dragStop(event, all[0], all), [dragStop]);
   const connect = useCallback(({ source, target }: Connection) => void (state().tool === "flow" ? addFlow(source, target) : addLink(source, target)), []);
-  const onPane = (event: MouseEvent): void => {
-    setMenu(null);
-    if (tool === "host" || tool === "switch" || tool === "router") void addNode(tool, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }));
-  };
-  const onMenu = (event: MouseEvent | globalThis.MouseEvent): void => {
+  const onPane = useCallback(
+    (event: MouseEvent) => {
+      setMenu(null);
+      const { tool: one } = state();
+      if (one === "host" || one === "switch" || one === "router") void addNode(one, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }));
+    },
+    [flow],
+  );
+  const onMenu = useCallback((event: MouseEvent | globalThis.MouseEvent) => {
     event.preventDefault();
     setMenu({ x: event.clientX, y: event.clientY });
-  };
+  }, []);
+  const onNodeMenu = useCallback(
+    (event: MouseEvent, node: AnyNode) => {
+      if (!state().selection.nodes.includes(node.id)) select({ nodes: [node.id] });
+      onMenu(event);
+    },
+    [onMenu],
+  );
+  const onEdgeMenu = useCallback(
+    (event: MouseEvent, edge: AnyEdge) => {
+      selectEdge(edge.id);
+      onMenu(event);
+    },
+    [onMenu],
+  );
+  const onMove = useCallback((event: unknown) => {
+    if (event) whole.current = false;
+  }, []);
   const kinds = useMemo(() => ["canvas", `tool-${tool}`, far ? "far" : "", nodes.length + edges.length > MANY ? "many" : ""].join(" "), [tool, far, nodes.length, edges.length]);
 
   return (
@@ -136,34 +168,34 @@ function Inside(): ReactNode {
         edges={edges}
         nodeTypes={NODE_TYPES}
         edgeTypes={EDGE_TYPES}
-        nodeOrigin={[0.5, 0.5]}
+        nodeOrigin={ORIGIN}
         onNodesChange={onNodesChange}
         onEdgesChange={onEdgesChange}
         onNodeDragStart={dragStart}
         onNodeDragStop={dragStop}
-        onSelectionDragStart={(_, all) => dragStart(_, all[0] as AnyNode, all)}
-        onSelectionDragStop={(_, all) => dragStop(_, all[0] as AnyNode, all)}
+        onSelectionDragStart={groupStart}
+        onSelectionDragStop={groupStop}
         onConnect={connect}
-        onMoveStart={(event) => event && (whole.current = false)}
+        onMoveStart={onMove}
         onPaneClick={onPane}
-        onNodeDoubleClick={(_, node) => edit(node.id)}
-        onEdgeDoubleClick={() => edit(null)}
+        onNodeDoubleClick={onNodeTwice}
+        onEdgeDoubleClick={onEdgeTwice}
         onPaneContextMenu={onMenu}
-        onNodeContextMenu={(event, node) => (state().selection.nodes.includes(node.id) || select({ nodes: [node.id] }), onMenu(event))}
-        onEdgeContextMenu={(event, edge) => (selectEdge(edge.id), onMenu(event))}
+        onNodeContextMenu={onNodeMenu}
+        onEdgeContextMenu={onEdgeMenu}
         onSelectionContextMenu={onMenu}
         connectionMode={ConnectionMode.Loose}
-        isValidConnection={({ source, target }) => source !== target}
+        isValidConnection={isPossible}
         connectionRadius={34}
         nodesConnectable={tool === "link" || tool === "flow" || tool === "select"}
         nodesDraggable={tool === "select"}
         selectionOnDrag={false}
         selectionMode={SelectionMode.Partial}
         selectionKeyCode="Shift"
-        multiSelectionKeyCode={["Control", "Meta", "Shift"]}
+        multiSelectionKeyCode={MORE_KEYS}
         deleteKeyCode={null}
         snapToGrid
-        snapGrid={[GRID, GRID]}
+        snapGrid={SNAP}
         minZoom={0.1}
         maxZoom={3}
         elevateNodesOnSelect={false}
@@ -171,7 +203,7 @@ function Inside(): ReactNode {
         onlyRenderVisibleElements={nodes.length > MANY}
         zoomOnDoubleClick={false}
         ariaLabelConfig={LABELS}
-        proOptions={{ hideAttribution: true }}
+        proOptions={PRO}
       >
         <Background variant={BackgroundVariant.Dots} gap={GRID * 2} size={1} />
         <Controls showInteractive={false} position="bottom-left" />

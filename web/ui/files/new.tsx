@@ -6,7 +6,7 @@ import { Button, Dialog, toast } from "../app/parts";
 import { go } from "../app/route";
 import type { FileChange, Template } from "../messages";
 
-const EMPTY = "empty";
+const BLANK = "blank";
 
 function free(name: string, taken: readonly string[]): string {
   for (let i = 1; ; i++) {
@@ -20,7 +20,7 @@ export function NewDialog({ dir, taken, onClose }: { dir: string; taken: readonl
   const [name, setName] = useState(free("mine", taken));
   const [named, setNamed] = useState(false);
   const [templates, setTemplates] = useState<Template[]>([]);
-  const [template, setTemplate] = useState(EMPTY);
+  const [template, setTemplate] = useState(BLANK);
   useEffect(() => {
     get<Template[]>("/api/templates").then(setTemplates, (thrown) => toast(problemOf(thrown)));
   }, []);
@@ -38,7 +38,7 @@ export function NewDialog({ dir, taken, onClose }: { dir: string; taken: readonl
   };
   const choose = (one: Template): void => {
     setTemplate(one.name);
-    if (!named) setName(free(one.name === EMPTY ? "mine" : one.name, taken));
+    if (!named) setName(free(one.name === BLANK ? "mine" : one.name, taken));
   };
   return (
     <Dialog
@@ -61,6 +61,7 @@ export function NewDialog({ dir, taken, onClose }: { dir: string; taken: readonl
       {(["start", "bundled"] as const).map((group) => (
         <fieldset key={group} className="templates">
           <legend>{group === "start" ? "Begin with" : "Or with a scenario that comes with dumbbell"}</legend>
+          {templates.length === 0 && <p className="beneath">Reading them …</p>}
           <div className="template-grid">
             {templates
               .filter((one) => one.group === group)

@@ -117,6 +117,8 @@ export default function TextPane(): ReactNode {
         ],
       }),
     });
+    // What scrolls can be scrolled by the keyboard, too.
+    view.current.scrollDOM.tabIndex = 0;
   }, [document !== null]);
 
   useEffect(

@@ -17,7 +17,7 @@ export const theme = EditorView.theme({
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6" },
   ".cm-content": { padding: "8px 0 40px", caretColor: "var(--ink)" },
   ".cm-cursor": { borderLeftColor: "var(--ink)" },
-  ".cm-gutters": { background: "var(--ground)", color: "color-mix(in srgb, var(--soft) 75%, transparent)", border: "0" },
+  ".cm-gutters": { background: "var(--ground)", color: "var(--soft)", border: "0" },
   ".cm-lineNumbers .cm-gutterElement": { padding: "0 6px 0 12px" },
   ".cm-activeLine, .cm-activeLineGutter": { background: "var(--hover)" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { background: "color-mix(in srgb, var(--accent) 22%, transparent)" },

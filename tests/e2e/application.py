@@ -1,0 +1,99 @@
+"""The web application as a process of its own, and pages of it that complain."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, Page
+
+T = TypeVar("T")
+
+DUMBBELL = Path(sys.executable).with_name("dumbbell")
+PATIENCE_S = 20.0
+"""Until something on a busy machine is given up."""
+
+
+def eventually(look: Callable[[], T], what: str = "", patience_s: float = PATIENCE_S) -> T:
+    """What `look` gives as soon as it is true."""
+    until = time.monotonic() + patience_s
+    while True:
+        found = look()
+        if found:
+            return found
+        assert time.monotonic() < until, f"{what or 'it'} did not come about within {patience_s:g} s"
+        time.sleep(0.05)
+
+
+@dataclass
+class Application:
+    """A server and its workspace."""
+
+    workspace: Path
+    process: subprocess.Popen[str]
+    url: str
+    """With the token, which logs in."""
+    complaints: list[str] = field(default_factory=list)
+    """Errors of pages, and requests to other hosts."""
+
+    def page(self, browser: Browser, width: int = 1440, height: int = 900, scheme: str = "light") -> Page:
+        """A page in a context of its own, logged in. What goes wrong in it is noted."""
+        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
+        return self.tab(context.new_page())
+
+    def tab(self, page: Page) -> Page:
+        """Log a page in."""
+        host = urlsplit(self.url).netloc
+        page.set_default_timeout(15_000)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+
+        def asked(url: str) -> None:
+            parts = urlsplit(url)
+            if parts.scheme not in ("data", "blob") and parts.netloc != host:
+                self.complaints.append(f"request to {url}")
+
+        page.on("request", lambda request: asked(request.url))
+        page.goto(self.url)
+        page.wait_for_selector(".app .view")
+        return page
+
+    def open(self, page: Page, path: str) -> None:
+        """Open a scenario, and wait for its drawing."""
+        page.evaluate(f"location.hash = '#/edit/{path}'")
+        page.wait_for_selector(".editor .canvas")
+
+    def text(self, path: str) -> str:
+        """A file of the workspace."""
+        return (self.workspace / path).read_text(encoding="utf-8")
+
+
+@contextmanager
+def serving(workspace: Path) -> Iterator[Application]:
+    """Serve a folder until the block ends. Nothing that a page complained about is overlooked."""
+    command = [str(DUMBBELL), "ui", str(workspace), "--no-open"]
+    if os.geteuid() == 0:
+        command.append("--as-root")
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        url = process.stdout.readline().strip()
+        assert url.startswith("http://127.0.0.1:"), process.communicate()
+        served = Application(workspace, process, url)
+        yield served
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    assert served.complaints == []
