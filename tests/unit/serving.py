@@ -15,9 +15,8 @@ from typing import Any, Self
 import uvicorn
 from websockets.sync.client import ClientConnection, connect
 
-from dumbbell.server.app import application
 from dumbbell.server.security import Access
-from dumbbell.server.workspace import Workspace
+from dumbbell.server.serve import application
 
 
 @dataclass
@@ -143,7 +142,7 @@ def serving(root: Path) -> Iterator[Served]:
             ready.set()
 
     settings = uvicorn.Config(
-        application(Workspace(root), access),
+        application(root, access),
         ws="websockets-sansio",
         ws_max_size=9_000_000,
         log_level="warning",

@@ -13,20 +13,16 @@ from starlette.exceptions import HTTPException
 
 import dumbbell
 from dumbbell.errors import DumbbellError, InputError
-from dumbbell.server import assets, facts, files, socket, transfer, work
+from dumbbell.server import facts, files, socket, transfer, work
 from dumbbell.server.documents import Documents
 from dumbbell.server.messages import Login, Problem
 from dumbbell.server.problems import problem
-from dumbbell.server.security import LOGIN, Access, Guard, Refused, answer
+from dumbbell.server.security import LOGIN, Access, Refused, answer
 from dumbbell.server.workspace import Workspace
 
 
-def application(workspace: Workspace, access: Access) -> Guard:
-    """The application of a workspace, behind its guard."""
-    return Guard(_routes(workspace, access), access)
-
-
-def _routes(workspace: Workspace, access: Access) -> FastAPI:
+def routes(workspace: Workspace, access: Access) -> FastAPI:
+    """The application of a workspace. It belongs behind a guard: see `serve.application`."""
     app = FastAPI(
         title="dumbbell",
         version=dumbbell.__version__,
@@ -55,7 +51,6 @@ def _routes(workspace: Workspace, access: Access) -> FastAPI:
     for router in (facts.router, files.router, transfer.router, socket.router):
         app.include_router(router)
     work.include(app, workspace.root)
-    app.include_router(assets.router)
     return app
 
 

@@ -1,56 +1,63 @@
-"""The application's page and its modules, as the build made them."""
+"""The application's page and its modules, as the build made them. Imports little, so the page comes before the rest."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-from fastapi import APIRouter
-from fastapi.responses import FileResponse, HTMLResponse, Response
-
 from dumbbell.command import rebuild
+from dumbbell.server.security import Send
 
 PAGE: Final = Path(__file__).parent / "page"
 _KINDS: Final = {
-    ".js": "text/javascript",
-    ".css": "text/css",
-    ".wasm": "application/wasm",
-    ".woff2": "font/woff2",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".json": "application/json",
-    ".txt": "text/plain; charset=utf-8",
+    ".js": b"text/javascript; charset=utf-8",
+    ".css": b"text/css; charset=utf-8",
+    ".wasm": b"application/wasm",
+    ".woff2": b"font/woff2",
+    ".svg": b"image/svg+xml",
+    ".png": b"image/png",
+    ".json": b"application/json",
+    ".txt": b"text/plain; charset=utf-8",
 }
-router = APIRouter()
+_FOR_EVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")
 
 
-@router.get("/", include_in_schema=False)
-def page() -> Response:
-    """The page. It is asked for anew each time; what it loads has names that change with their content."""
-    index = PAGE / "index.html"
-    if not index.is_file():
+async def answer(path: str, method: str, send: Send) -> None:
+    """Answer a request for the page, or for one of its modules, whose names change with their content."""
+    status, kind, content = await asyncio.to_thread(_content, path)
+    headers = [(b"content-type", kind), (b"content-length", str(len(content)).encode())]
+    if path != "/" and status == 200:
+        headers.append(_FOR_EVER)
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else content})
+
+
+def _content(path: str) -> tuple[int, bytes, bytes]:
+    """Status, type and content."""
+    html = b"text/html; charset=utf-8"
+    if path == "/":
+        index = PAGE / "index.html"
+        if index.is_file():
+            return 200, html, index.read_bytes()
         text = f"<!doctype html><title>dumbbell</title><p>The page is not built: <code>{rebuild()}</code></p>"
-        return HTMLResponse(text, status_code=503)
-    return HTMLResponse(index.read_bytes())
-
-
-@router.get("/assets/{name}", include_in_schema=False)
-def asset(name: str) -> Response:
-    """A module, a style sheet or an image of the page."""
-    path = PAGE / "assets" / name
-    kind = _KINDS.get(path.suffix)
-    if kind is None or path.parent != PAGE / "assets" or not path.is_file():
-        return Response(status_code=404)
-    return FileResponse(path, media_type=kind, headers={"Cache-Control": "public, max-age=31536000, immutable"})
+        return 503, html, text.encode()
+    folder, _, name = path.rpartition("/")
+    file = PAGE / "assets" / name
+    kind = _KINDS.get(file.suffix)
+    if folder != "/assets" or kind is None or file.parent != PAGE / "assets" or "\x00" in name or not file.is_file():
+        return 404, b"text/plain", b"there is no such file"
+    return 200, kind, file.read_bytes()
 
 
 def version() -> str:
     """What tells this page from that of another version: a digest of the page, which names its modules."""
-    return _digest((PAGE / "index.html").stat().st_mtime_ns if (PAGE / "index.html").is_file() else 0)
+    index = PAGE / "index.html"
+    return _digest(index.stat().st_mtime_ns) if index.is_file() else "none"
 
 
 @cache
 def _digest(modified: int) -> str:
-    return hashlib.sha256((PAGE / "index.html").read_bytes()).hexdigest()[:16] if modified else "none"
+    return hashlib.sha256((PAGE / "index.html").read_bytes()).hexdigest()[:16]

@@ -13,7 +13,8 @@ from pathlib import Path
 from types import FrameType
 
 from dumbbell.errors import InputError
-from dumbbell.server.security import LOOPBACK, Access
+from dumbbell.server.security import LOOPBACK, Access, App, Guard
+from dumbbell.server.soon import Soon
 
 
 @dataclass(frozen=True)
@@ -99,12 +100,21 @@ def _answers(path: Path) -> bool:
     return False
 
 
+def application(root: Path, access: Access) -> Guard:
+    """The application of the workspace `root`, behind its guard."""
+
+    def made() -> App:
+        from dumbbell.server.app import routes
+        from dumbbell.server.workspace import Workspace
+
+        return routes(Workspace(root), access)
+
+    return Guard(Soon(made), access)
+
+
 def serve(listening: Listening, root: Path, ready: Callable[[], None]) -> None:
     """Serve the workspace `root` until Ctrl-C or SIGTERM; call `ready` when it answers."""
     import uvicorn
-
-    from dumbbell.server.app import application
-    from dumbbell.server.workspace import Workspace
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -115,7 +125,7 @@ def serve(listening: Listening, root: Path, ready: Callable[[], None]) -> None:
     signal.signal(signal.SIGTERM, _end)
     certificate = None if listening.certificate is None else os.fspath(listening.certificate)
     settings = uvicorn.Config(
-        application(Workspace(root), listening.access),
+        application(root, listening.access),
         ws="websockets-sansio",
         ws_max_size=9_000_000,
         ws_ping_interval=20,
