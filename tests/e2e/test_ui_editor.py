@@ -392,6 +392,55 @@ def test_scenario_one_by_the_keyboard_alone(application: Application, page: Page
     says(lambda: application.text(path.name), 'rate = "50 Mbit/s"', 'from = "h1"', 'to = "h2"')
 
 
+MINIEDIT = {
+    "version": "2",
+    "application": {"ipBase": "10.0.0.0/8"},
+    "controllers": [{"x": "100", "y": "20", "opts": {"hostname": "c0", "controllerType": "ref", "remotePort": 6633}}],
+    "hosts": [
+        {"number": "1", "x": "60", "y": "200", "opts": {"hostname": "h1", "nodeNum": 1, "sched": "host"}},
+        {"number": "2", "x": "500", "y": "200", "opts": {"hostname": "h2", "nodeNum": 2, "sched": "host"}},
+    ],
+    "switches": [
+        {"number": "1", "x": "280", "y": "200", "opts": {"hostname": "s1", "nodeNum": 1, "switchType": "legacySwitch"}}
+    ],
+    "links": [
+        {"src": "h1", "dest": "s1", "opts": {"bw": 10, "delay": "5ms", "loss": 1}},
+        {"src": "s1", "dest": "h2", "opts": {}},
+    ],
+}
+
+
+def test_a_network_of_miniedit_is_taken_over_and_given_back(application: Application, page: Page) -> None:
+    page.get_by_role("button", name="Import").first.click()
+    content = json.dumps(MINIEDIT).encode()
+    page.locator(".drop input").set_input_files({"name": "lab.mn", "mimeType": "application/json", "buffer": content})
+    page.locator(".preview").wait_for()
+    assert "controller" in page.locator(".notes").inner_text().lower()
+    assert not list(application.workspace.glob("*.toml")), "nothing is written before it is agreed to"
+    page.get_by_role("button", name="Save and open").click()
+    page.wait_for_selector('[data-node="h2"]')
+    path = next(application.workspace.glob("*.toml"))
+    assert tomllib.loads(path.read_text())["topology"]["links"][0]["rate"] == "10 Mbit/s"
+    placed = json.loads(path.with_suffix(".layout.json").read_text())["nodes"]
+    assert placed["s1"] == {"x": 280, "y": 200}
+    page.locator("#main").focus()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("MiniEdit")
+    with page.expect_download() as given_back:
+        page.keyboard.press("Enter")
+    back = json.loads(given_back.value.path().read_text())
+    assert [host["opts"]["hostname"] for host in back["hosts"]] == ["h1", "h2"]
+    assert back["links"][0]["opts"]["bw"] == 10
+    for picture in ("SVG", "PNG"):
+        page.locator("#main").focus()
+        page.keyboard.press("Control+k")
+        page.keyboard.type(picture)
+        with page.expect_download() as drawn:
+            page.keyboard.press("Enter")
+        content = drawn.value.path().read_bytes()
+        assert b">h1</text>" in content if picture == "SVG" else content.startswith(b"\x89PNG")
+
+
 def test_typing_reaches_the_file_and_the_drawing(application: Application, page: Page) -> None:
     text = given(application, page)
     original = text()

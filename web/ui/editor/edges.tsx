@@ -22,7 +22,7 @@ export const LinkEdgeView = memo(function LinkEdgeView({ sourceX, sourceY, targe
   const shown = forward || back ? live(forward, back) : said;
   // Above a flat link; beside a steep one, on its right.
   const steep = Math.abs(uy) > 0.55;
-  const lift = steep ? (shown.length - 1) * 7.5 : 7 + (shown.length - 1) * 15;
+  const lift = steep ? (shown.length - 1) * 7.5 : (forward || back ? 19 : 7) + (shown.length - 1) * 15;
   return (
     <g className={`link ${plain ? "plain" : ""} ${selected ? "selected" : ""} ${drawn.given ? "made" : ""} ${drawn.problems > 0 ? "wrong" : ""}`}>
       <path className="react-flow__edge-path" d={`M${x1} ${y1}L${x2} ${y2}`} />
@@ -31,7 +31,7 @@ export const LinkEdgeView = memo(function LinkEdgeView({ sourceX, sourceY, targe
       <path className="react-flow__edge-interaction" d={`M${x1} ${y1}L${x2} ${y2}`} strokeWidth={18} fill="none" />
       {selected && <path className="towards" transform={`translate(${mx + ux * 26},${my + uy * 26}) rotate(${(Math.atan2(uy, ux) * 180) / Math.PI})`} d="M-5 -5L5 0L-5 5z" />}
       {shown.map((line, i) => (
-        <text key={i} className={steep ? "said aside" : "said"} x={steep ? mx + 8 : mx} y={my + (steep ? 4 : 0) - lift + i * 15}>
+        <text key={i} className={steep ? "said aside" : "said"} x={steep ? mx + (forward || back ? 18 : 8) : mx} y={my + (steep ? 4 : 0) - lift + i * 15}>
           {line}
         </text>
       ))}

@@ -21,7 +21,8 @@ export const NetworkNodeView = memo(function NetworkNodeView({ data: { drawn, fl
             {flows}
           </span>
         )}
-        <Handle id="centre" className="centre" type="source" position={Position.Top} isConnectable={false} />
+        {/* Where links end. React Flow finds it by these names; a component of its own would listen to every change of the drawing. */}
+        <div className="react-flow__handle centre source" data-handleid="centre" data-nodeid={drawn.name} data-handlepos="top" />
         <Handle id="pull" className="pull" type="source" position={Position.Top} />
       </div>
       <div className="name">
