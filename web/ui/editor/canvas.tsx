@@ -8,7 +8,8 @@ import { edges as edgesOf, nodes as nodesOf, type AnyEdge, type AnyNode } from "
 import { Menu, type MenuPlace } from "./menu";
 import { NetworkNodeView } from "./node";
 import { NoteView } from "./note";
-import { GRID } from "./places";
+import type { Point } from "../messages";
+import { GRID, snap } from "./places";
 import { setStage } from "./stage";
 import { select, state, useEditor } from "./store";
 
@@ -28,6 +29,8 @@ const SNAP: [number, number] = [GRID, GRID];
 const MORE_KEYS = ["Control", "Meta", "Shift"];
 const PRO = { hideAttribution: true };
 const isPossible = ({ source, target }: { source: string; target: string }): boolean => source !== target;
+/** React Flow snaps corners of nodes; what counts here is their centres. */
+const onGrid = ({ x, y }: Point): Point => ({ x: snap(x), y: snap(y) });
 const onNodeTwice = (_: unknown, node: AnyNode): void => edit(node.id);
 const onEdgeTwice = (): void => edit(null);
 
@@ -104,7 +107,7 @@ function Inside(): ReactNode {
     steps.current = setTimeout(() => {
       steps.current = null;
       dragged.current = new Set();
-      move(Object.fromEntries(now.current.filter((node) => ids.includes(node.id)).map((node) => [node.id, node.position])));
+      move(Object.fromEntries(now.current.filter((node) => ids.includes(node.id)).map((node) => [node.id, onGrid(node.position)])));
     }, 400);
   }, []);
   const onNodesChange = useCallback((changes: NodeChange<AnyNode>[]) => {
@@ -121,7 +124,7 @@ function Inside(): ReactNode {
   }, []);
   const dragStop = useCallback((_: unknown, __: AnyNode, all: AnyNode[]) => {
     const before = state().document?.layout.nodes ?? {};
-    const to = Object.fromEntries(all.map((node) => [node.id, { x: Math.round(node.position.x), y: Math.round(node.position.y) }]));
+    const to = Object.fromEntries(all.map((node) => [node.id, onGrid(node.position)]));
     const isMoved = Object.entries(to).some(([name, at]) => before[name]?.x !== at.x || before[name]?.y !== at.y);
     dragged.current = new Set();
     if (isMoved) move(to);
@@ -142,6 +145,13 @@ function Inside(): ReactNode {
     event.preventDefault();
     setMenu({ x: event.clientX, y: event.clientY });
   }, []);
+  const onGroundMenu = useCallback(
+    (event: MouseEvent | globalThis.MouseEvent) => {
+      select({});
+      onMenu(event);
+    },
+    [onMenu],
+  );
   const onNodeMenu = useCallback(
     (event: MouseEvent, node: AnyNode) => {
       if (!state().selection.nodes.includes(node.id)) select({ nodes: [node.id] });
@@ -180,7 +190,7 @@ function Inside(): ReactNode {
         onPaneClick={onPane}
         onNodeDoubleClick={onNodeTwice}
         onEdgeDoubleClick={onEdgeTwice}
-        onPaneContextMenu={onMenu}
+        onPaneContextMenu={onGroundMenu}
         onNodeContextMenu={onNodeMenu}
         onEdgeContextMenu={onEdgeMenu}
         onSelectionContextMenu={onMenu}

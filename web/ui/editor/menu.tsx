@@ -14,7 +14,10 @@ export interface MenuPlace {
 const OF_SELECTION = ["edit", "link", "flow", "copy", "cut", "duplicate", "frame", "delete"];
 const OF_GROUND = ["host", "switch", "router", "paste", "note", "layout", "fit", "select-all", "svg", "png"];
 
-export function Menu({ at, onClose }: { at: MenuPlace; onClose: () => void }): ReactNode {
+const OF_EXPORT = ["toml", "mn", "svg", "png"];
+
+/** What fits the selection; or what the file can be exported as. */
+export function Menu({ at, onClose, of = "selection" }: { at: MenuPlace; onClose: () => void; of?: "selection" | "export" }): ReactNode {
   const menu = useRef<HTMLDivElement>(null);
   useEffect(() => {
     menu.current?.querySelector("button")?.focus();
@@ -25,8 +28,8 @@ export function Menu({ at, onClose }: { at: MenuPlace; onClose: () => void }): R
     return () => removeEventListener("pointerdown", away, true);
   }, [onClose]);
   const { selection } = state();
-  const isSome = selection.nodes.length + selection.links.length + selection.flows.length > 0;
-  const ids = isSome ? OF_SELECTION : OF_GROUND;
+  const isSome = of === "selection" && selection.nodes.length + selection.links.length + selection.flows.length > 0;
+  const ids = of === "export" ? OF_EXPORT : isSome ? OF_SELECTION : OF_GROUND;
   const all = actions();
   // What the runs' and labs' part of the page offers for an element comes behind.
   const shown = [...ids.flatMap((id) => all.filter((action) => action.id === id)), ...all.filter((action) => isSome && action.group === "Element")].filter((action) => !action.can || action.can());

@@ -1,9 +1,10 @@
 // Tools above the canvas. A tool stays until another one is taken: many nodes are placed with as many clicks.
 
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import { Button } from "../app/parts";
 import { Chooser } from "../app/palette";
 import { layOut } from "./commands";
+import { Menu, type MenuPlace } from "./menu";
 import { ask, useQuestion } from "./questions";
 import { stage } from "./stage";
 import { send, toggle, useEditor, type Tool } from "./store";
@@ -24,6 +25,7 @@ export function Toolbar(): ReactNode {
   const undo = useEditor((editor) => editor.document?.undo ?? "");
   const redo = useEditor((editor) => editor.document?.redo ?? "");
   const flowsShown = useEditor((editor) => editor.flowsShown);
+  const [menu, setMenu] = useState<MenuPlace | null>(null);
   return (
     <div className="toolbar" role="toolbar" aria-label="Drawing">
       {TOOLS.map(({ tool: one, title, hint }) => (
@@ -39,6 +41,17 @@ export function Toolbar(): ReactNode {
       <Button look="quiet" icon="layout" title="Lay out all nodes" onClick={layOut} />
       <Button look="quiet" icon="fit" title="Show all (1)" onClick={() => stage()?.fit()} />
       <Button look="quiet" icon="search" title="Find (/)" onClick={() => ask("find")} />
+      <Button
+        look="quiet"
+        icon="export"
+        title="Export"
+        aria-haspopup="menu"
+        onClick={({ currentTarget }) => {
+          const { left, bottom } = currentTarget.getBoundingClientRect();
+          setMenu({ x: left, y: bottom + 4 });
+        }}
+      />
+      {menu && <Menu at={menu} of="export" onClose={() => setMenu(null)} />}
       <Button look="quiet" icon="flow" className="flows-toggle" title={flowsShown ? "Hide flows" : "Show flows"} aria-pressed={flowsShown} onClick={() => toggle("flowsShown")} />
     </div>
   );
