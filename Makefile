@@ -100,6 +100,7 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.simulator.report
 	$(BIN)/python -m benches.simulator.study
 	$(BIN)/python -m benches.cluster
+	$(BIN)/python -m benches.web
 	cargo bench -p link -p sim
 
 # Minutes, on an idle machine: docs/images/links.

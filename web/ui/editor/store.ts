@@ -77,17 +77,25 @@ let queue: Promise<unknown> = Promise.resolve();
 export function openDocument(path: string): () => void {
   revision = 0;
   set({ path, document: null, refused: null, selection: NOTHING, tool: "select", target: null });
-  return socket.subscribe(
+  // A server that was started again may count from another number: its first state holds, whatever it says.
+  let isNew = true;
+  const unwatch = socket.watch((link) => (isNew ||= link === "lost"));
+  const unfollow = socket.subscribe(
     `document/${path}`,
     (event) => {
       const document = event as Document;
-      if (document.revision < revision && document.revision < (state().document?.revision ?? 0)) return;
-      revision = Math.max(revision, document.revision);
+      if (!isNew && document.revision < (state().document?.revision ?? 0)) return;
+      revision = isNew ? document.revision : Math.max(revision, document.revision);
+      isNew = false;
       set({ document, refused: null, selection: existing(document.drawing, state().selection) });
     },
     null,
     (refused) => set({ refused }),
   );
+  return () => {
+    unwatch();
+    unfollow();
+  };
 }
 
 function existing(drawing: Drawing | null, chosen: Selection): Selection {

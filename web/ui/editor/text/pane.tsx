@@ -48,13 +48,15 @@ export default function TextPane(): ReactNode {
   const sending = useRef(false);
   const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
   const [clash, setClash] = useState(false);
+  const clash_ = useRef(false);
+  clash_.current = clash;
   const document = useEditor((editor) => editor.document);
   const target = useEditor((editor) => editor.target);
 
   const push = async (force = false): Promise<void> => {
     clearTimeout(pause.current);
     const editor = view.current;
-    if (!editor || sending.current) return;
+    if (!editor || sending.current || (clash_.current && !force)) return;
     const text = editor.state.doc.toString();
     if (text === base.current.text) return;
     sending.current = true;
@@ -139,7 +141,12 @@ export default function TextPane(): ReactNode {
       replace(editor, document.text);
       base.current = { revision: document.revision, text: document.text };
     }
-    // Else both have changed: what is typed is sent, and refused if it is of an older text.
+    else {
+      // What is typed goes on top of the text that it was typed on; if that is no longer the document's, it is refused.
+      if (document.text === base.current.text) base.current.revision = document.revision;
+      clearTimeout(pause.current);
+      pause.current = setTimeout(() => void push(), PAUSE_MS);
+    }
     editor.dispatch(setDiagnostics(editor.state, diagnostics(editor.state, document.problems)));
   }, [document]);
 

@@ -1,0 +1,1 @@
+"""What the web application costs the browser and the server."""

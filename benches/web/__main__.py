@@ -1,0 +1,169 @@
+"""Measure the editor on networks of 200 and 500 nodes: `python -m benches.web`, on an idle machine with Chromium.
+
+CPU time of the page's main thread, not frames: it is steady beside other work. A command's time is until its answer,
+with problems and drawing, has come back to the page.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import CDPSession, Page, sync_playwright
+
+from benches.table import show
+from benches.web.networks import network
+
+SIZES = {200: 371, 500: 955}
+"""Nodes and links."""
+BARS = {
+    (200, "open, script"): 400.0,
+    (200, "drag step"): 12.0,
+    (500, "drag step"): 25.0,
+    (200, "command, p95"): 30.0,
+}
+"""The most that it may take, ms."""
+ASK = """
+async ({path, count}) => {
+  const topic = `document/${path}`, socket = new WebSocket(`ws://${location.host}/api/socket`);
+  let said;
+  socket.onmessage = ({data}) => said?.(JSON.parse(data));
+  const hear = (wanted) => new Promise((done) => (said = (reply) => wanted(reply) && done(reply)));
+  await new Promise((opened) => (socket.onopen = opened));
+  const first = hear((reply) => reply.type === "event");
+  socket.send(JSON.stringify({id: 1, do: "subscribe", topic, since: null}));
+  let base = (await first).event.revision;
+  const times = [];
+  for (let i = 0; i < count; i++) {
+    const command = {do: "set", key: ["topology", "links", 1, "rate"], value: `${100 + i} Mbit/s`};
+    const began = performance.now();
+    const told = hear((reply) => reply.type === "event" && reply.event.revision > base);
+    socket.send(JSON.stringify({id: 2 + i, do: "command", topic, base, command}));
+    base = (await told).event.revision;
+    times.push(performance.now() - began);
+  }
+  socket.close();
+  return times;
+}
+"""
+"""Changes a link so often; the time of each in ms, until the event with the new state is there and parsed."""
+STEPS = 60
+COMMANDS = 40
+
+
+def main() -> None:
+    """Measure and print."""
+    rows = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for nodes, links in SIZES.items():
+            (Path(scratch) / f"n{nodes}.toml").write_text(network(nodes, links))
+        with serving(Path(scratch)) as url, sync_playwright() as playwright:
+            path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+            browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+            for nodes in SIZES:
+                page = browser.new_page(viewport={"width": 1440, "height": 900})
+                page.goto(url)
+                page.wait_for_selector(".files")
+                for what, cost in measured(page, nodes):
+                    bar = BARS.get((nodes, what))
+                    rows.append([str(nodes), what, f"{cost:.1f}", f"<= {bar:g}" if bar else ""])
+                page.close()
+            browser.close()
+    show(
+        "The editor: CPU time of the main thread; of a command, the time until its state is there",
+        ["nodes", "what", "ms", "bar"],
+        rows,
+    )
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """The server's URL with its token."""
+    command = [str(Path(sys.executable).with_name("dumbbell")), "ui", str(folder), "--no-open"]
+    if os.geteuid() == 0:
+        command.append("--as-root")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+class Clock:
+    """CPU time of a page's main thread."""
+
+    def __init__(self, page: Page) -> None:
+        self._session: CDPSession = page.context.new_cdp_session(page)
+        self._session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        self._began: dict[str, float] = {}
+
+    def start(self) -> None:
+        """Count from here."""
+        self._began = self._read()
+
+    def since(self, name: str = "TaskDuration") -> float:
+        """Since `start`, in ms: of all tasks, or of `ScriptDuration` alone."""
+        return (self._read()[name] - self._began[name]) * 1e3
+
+    def _read(self) -> dict[str, float]:
+        found: dict[str, Any] = self._session.send("Performance.getMetrics")
+        return {one["name"]: one["value"] for one in found["metrics"]}
+
+
+def measured(page: Page, nodes: int) -> Iterator[tuple[str, float]]:
+    """What is measured, and its time in ms."""
+    clock = Clock(page)
+    clock.start()
+    page.evaluate(f"location.hash = '#/edit/n{nodes}.toml'")
+    page.wait_for_selector(".react-flow__node", timeout=60_000)
+    page.wait_for_timeout(1500)
+    yield "open, script", clock.since("ScriptDuration")
+    yield "open, all", clock.since()
+
+    # In the middle of the drawing, where most links are.
+    node = page.locator(f'[data-node="r{nodes // 2}"] .shape')
+    page.locator(".outline [role=option]", has=page.locator(f".row-title:text-is('r{nodes // 2}')")).dblclick()
+    page.keyboard.press("1")
+    page.wait_for_timeout(500)
+    box = node.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 4, y + 4)
+    page.wait_for_timeout(200)
+    clock.start()
+    for step in range(STEPS):
+        page.mouse.move(x + 4 + 2 * step, y + 4 + step)
+        page.wait_for_timeout(16)
+    yield "drag step", clock.since() / STEPS
+    page.mouse.up()
+    page.wait_for_timeout(1000)
+
+    pane = page.locator(".react-flow__pane").bounding_box()
+    assert pane is not None
+    page.mouse.move(pane["x"] + 12, pane["y"] + 12)
+    page.mouse.down()
+    clock.start()
+    for step in range(STEPS):
+        page.mouse.move(pane["x"] + 12 + 2 * step, pane["y"] + 12 + step)
+        page.wait_for_timeout(16)
+    yield "pan step", clock.since() / STEPS
+    page.mouse.up()
+
+    times = page.evaluate(ASK, {"path": f"n{nodes}.toml", "count": COMMANDS})
+    yield "command, median", statistics.median(times)
+    yield "command, p95", statistics.quantiles(times, n=20)[-1]
+
+
+if __name__ == "__main__":
+    main()
