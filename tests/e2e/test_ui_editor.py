@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from application import DUMBBELL, Application, eventually
+from application import DUMBBELL, Application, eventually, serving
 from playwright.sync_api import Browser, Locator, Page
 
 from dumbbell.scenario import bundled
@@ -495,6 +495,31 @@ def test_two_tabs_and_another_program_agree(application: Application, page: Page
     page.get_by_role("button", name="Undo").click()
     row(other, "h3").wait_for(state="detached")
     eventually(lambda: text() == SCENARIO, "the file as it was")
+
+
+def test_nothing_is_lost_when_the_server_is_killed(application: Application, browser: Browser, page: Page) -> None:
+    text = given(application, page)
+    page.keyboard.press("e")
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("\n# typed last\n", delay=5)
+    says(text, "# typed last")
+    row(page, between("h1", "s1")).click()
+    change(page, "topology.links.0.rate", "33 Mbit/s")
+    row(page, between("h1", "s1")).get_by_text("33 Mbit/s").wait_for()
+    application.process.kill()
+    page.locator(".connection").wait_for()
+    # What the page says of a connection that is gone is no complaint.
+    application.complaints.clear()
+    with serving(application.workspace) as again:
+        other = again.page(browser)
+        again.open(other, "row.toml")
+        row(other, between("h1", "s1")).get_by_text("33 Mbit/s").wait_for()
+        eventually(lambda: all(part in text() for part in ("33 Mbit/s", "# typed last")), "the last change in the file")
+        other.get_by_role("button", name="Undo").click()
+        row(other, between("h1", "s1")).get_by_text("10 Mbit/s").wait_for()
+        eventually(lambda: "33 Mbit/s" not in text(), "undo after the restart")
+    application.complaints.clear()
 
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"

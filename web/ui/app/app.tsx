@@ -1,6 +1,7 @@
 // The frame around all views: where one is, where one can go, whether the server is there.
 
 import { Component, lazy, Suspense, useEffect, useState, type ComponentType, type ReactNode } from "react";
+import { get, Refused } from "../api";
 import type { About } from "../messages";
 import { socket, type Link } from "../socket";
 import { Help } from "./help";
@@ -45,13 +46,31 @@ class Guard extends Component<{ children: ReactNode; of: string }, { thrown: unk
   }
 }
 
+/** How often it is asked whether the server knows this page still, ms. */
+const ASK_MS = 2000;
+
 function Connection(): ReactNode {
   const [link, setLink] = useState<Link>(socket.link);
+  const [stranger, setStranger] = useState(false);
   useEffect(() => socket.watch(setLink), []);
+  useEffect(() => {
+    if (link !== "lost") return setStranger(false);
+    const asking = setInterval(() => {
+      get("/api/about").catch((thrown) => setStranger(thrown instanceof Refused && (thrown.status === 401 || thrown.status === 403)));
+    }, ASK_MS);
+    return () => clearInterval(asking);
+  }, [link]);
   if (link !== "lost") return null;
   return (
     <p className="connection" role="alert">
-      <Icon name="warning" /> The server does not answer; trying again. Nothing is lost.
+      <Icon name="warning" />
+      {stranger ? (
+        <span>
+          The server was started again: open the address that it printed, or that <code>dumbbell ui --list</code> shows. All that it had acknowledged is there.
+        </span>
+      ) : (
+        <span>The server does not answer; trying again. Nothing is lost.</span>
+      )}
     </p>
   );
 }

@@ -10,7 +10,7 @@ export function LoggedOut({ problem }: { problem: Problem }): ReactNode {
       <h1>dumbbell</h1>
       <ProblemText problem={problem} />
       <p>
-        Open the address that <code>dumbbell ui</code> printed; <code>dumbbell ui list</code> shows it again. It holds a secret, so that no other
+        Open the address that <code>dumbbell ui</code> printed; <code>dumbbell ui --list</code> shows it again. It holds a secret, so that no other
         page and no other user of this machine can run programs here.
       </p>
     </main>

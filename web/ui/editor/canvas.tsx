@@ -1,7 +1,7 @@
 // The drawing: pan, zoom, select, drag, link. What is dragged moves here at once; the server hears of it when it is let go.
 
 import { Background, BackgroundVariant, ConnectionMode, Controls, ReactFlow, ReactFlowProvider, SelectionMode, applyNodeChanges, useReactFlow, useStore, type Connection, type EdgeChange, type NodeChange } from "@xyflow/react";
-import { useCallback, useEffect, useMemo, useRef, useState, type MouseEvent, type ReactNode } from "react";
+import { memo, useCallback, useEffect, useMemo, useRef, useState, type MouseEvent, type ReactNode } from "react";
 import { addFlow, addLink, addNode, move } from "./commands";
 import { FlowEdgeView, LinkEdgeView } from "./edges";
 import { edges as edgesOf, nodes as nodesOf, type AnyEdge, type AnyNode } from "./elements";
@@ -34,13 +34,13 @@ const onGrid = ({ x, y }: Point): Point => ({ x: snap(x), y: snap(y) });
 const onNodeTwice = (_: unknown, node: AnyNode): void => edit(node.id);
 const onEdgeTwice = (): void => edit(null);
 
-export function Canvas(): ReactNode {
+export const Canvas = memo(function Canvas(): ReactNode {
   return (
     <ReactFlowProvider>
       <Inside />
     </ReactFlowProvider>
   );
-}
+});
 
 function Inside(): ReactNode {
   const drawing = useEditor((editor) => editor.document?.drawing ?? null);

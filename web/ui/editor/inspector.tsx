@@ -1,6 +1,6 @@
 // The form of what is selected: of nodes, links, flows, or of the scenario itself.
 
-import { useEffect, useMemo, useState, type ReactNode } from "react";
+import { memo, useEffect, useMemo, useState, type ReactNode } from "react";
 import { theAbout, theSchema } from "../app/about";
 import { Button } from "../app/parts";
 import { FormContext } from "../forms/edit";
@@ -13,7 +13,7 @@ import { Problems } from "./problems";
 import { removeSelected } from "./commands";
 import { selectedOf, toggle, useEditor } from "./store";
 
-export function Inspector(): ReactNode {
+export const Inspector = memo(function Inspector(): ReactNode {
   const document = useEditor((editor) => editor.document);
   const selection = useEditor((editor) => editor.selection);
   const target = useEditor((editor) => editor.target);
@@ -92,4 +92,4 @@ export function Inspector(): ReactNode {
       </div>
     </FormContext.Provider>
   );
-}
+});

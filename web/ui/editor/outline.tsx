@@ -1,6 +1,6 @@
 // The network as a table: everything that the drawing shows and does, for the keyboard and for who can't see the drawing.
 
-import { useEffect, useRef, type KeyboardEvent, type MouseEvent, type ReactNode } from "react";
+import { memo, useEffect, useRef, type KeyboardEvent, type MouseEvent, type ReactNode } from "react";
 import { Icon, type IconName } from "../app/icons";
 import { Button } from "../app/parts";
 import type { Drawing } from "../messages";
@@ -54,7 +54,7 @@ function choose(row: Row, more: boolean): void {
   select({ nodes: flip(selection.nodes, row.chosen.nodes), links: flip(selection.links, row.chosen.links), flows: flip(selection.flows, row.chosen.flows) });
 }
 
-export function Outline(): ReactNode {
+export const Outline = memo(function Outline(): ReactNode {
   const drawing = useEditor((editor) => editor.document?.drawing ?? null);
   const selection = useEditor((editor) => editor.selection);
   const box = useRef<HTMLDivElement>(null);
@@ -128,4 +128,4 @@ export function Outline(): ReactNode {
       ))}
     </div>
   );
-}
+});

@@ -105,8 +105,31 @@ function clear(wanted: Point, taken: readonly Point[]): Point {
   return wanted;
 }
 
-/** The place of each node. What the layout lacks stands near its neighbours; without any place, all is laid out. */
+let last: { drawing: Drawing; layout: Layout; found: Record<string, Point> } | null = null;
+/** Places of nodes that the layout lacks: a node stays where it was drawn first, whatever is added to the network. */
+let drawn: Record<string, Point> = {};
+
+/** Begin with another document. */
+export function forgetPlaces(): void {
+  last = null;
+  drawn = {};
+}
+
+/** The place of each node; worked out once for a state of the document. */
 export function places(drawing: Drawing, layout: Layout): Record<string, Point> {
+  if (last?.drawing === drawing && last.layout === layout) return last.found;
+  const isEmpty = Object.keys(layout.nodes).length === 0;
+  // What was moved and is undone goes back to where nobody had moved it.
+  if (isEmpty && last && Object.keys(last.layout.nodes).length > 0) drawn = {};
+  const most = drawing.nodes.filter((node) => drawn[node.name] || layout.nodes[node.name]).length * 2 > drawing.nodes.length;
+  const found = placed(drawing, { ...layout, nodes: most ? { ...drawn, ...layout.nodes } : layout.nodes });
+  drawn = Object.fromEntries(Object.entries(found).filter(([name]) => !layout.nodes[name]));
+  last = { drawing, layout, found };
+  return found;
+}
+
+/** What the layout lacks stands near its neighbours; without any place, all is laid out. */
+function placed(drawing: Drawing, layout: Layout): Record<string, Point> {
   const lacking = drawing.nodes.filter((node) => !layout.nodes[node.name]);
   if (lacking.length === 0) return layout.nodes;
   if (lacking.length === drawing.nodes.length) return laidOut(drawing);

@@ -4,6 +4,7 @@ import { create } from "zustand";
 import { toast } from "../app/parts";
 import type { Ack, Command, Document, Drawing, DrawnFlow, DrawnLink, DrawnNode, Edit, Key, Problem } from "../messages";
 import { socket } from "../socket";
+import { forgetPlaces } from "./places";
 
 export type Tool = "select" | "host" | "switch" | "router" | "link" | "flow";
 export type Pane = "draw" | "outline" | "form" | "text";
@@ -76,6 +77,7 @@ let queue: Promise<unknown> = Promise.resolve();
 /** Open a document and follow it until the function that this returns is called. */
 export function openDocument(path: string): () => void {
   revision = 0;
+  forgetPlaces();
   set({ path, document: null, refused: null, selection: NOTHING, tool: "select", target: null });
   // A server that was started again may count from another number: its first state holds, whatever it says.
   let isNew = true;

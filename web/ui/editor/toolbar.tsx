@@ -1,6 +1,6 @@
 // Tools above the canvas. A tool stays until another one is taken: many nodes are placed with as many clicks.
 
-import { useState, type ReactNode } from "react";
+import { memo, useState, type ReactNode } from "react";
 import { Button } from "../app/parts";
 import { Chooser } from "../app/palette";
 import { layOut } from "./commands";
@@ -18,7 +18,7 @@ const TOOLS: readonly { tool: Tool; title: string; hint: string }[] = [
   { tool: "flow", title: "Flow", hint: "Drag from sender to receiver (F between selected hosts)" },
 ];
 
-export function Toolbar(): ReactNode {
+export const Toolbar = memo(function Toolbar(): ReactNode {
   const tool = useEditor((editor) => editor.tool);
   const can_undo = useEditor((editor) => editor.document?.can_undo ?? false);
   const can_redo = useEditor((editor) => editor.document?.can_redo ?? false);
@@ -55,7 +55,7 @@ export function Toolbar(): ReactNode {
       <Button look="quiet" icon="flow" className="flows-toggle" title={flowsShown ? "Hide flows" : "Show flows"} aria-pressed={flowsShown} onClick={() => toggle("flowsShown")} />
     </div>
   );
-}
+});
 
 /** What an action asks before it can act: a node to link with, something to find. */
 export function Questions(): ReactNode {

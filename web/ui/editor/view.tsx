@@ -28,7 +28,10 @@ export default function View({ rest }: ViewProps): ReactNode {
   const path = rest.join("/");
   const document = useEditor((editor) => editor.document);
   const refused = useEditor((editor) => editor.refused);
-  const { outline, form, text, pane } = useEditor();
+  const outline = useEditor((editor) => editor.outline);
+  const form = useEditor((editor) => editor.form);
+  const text = useEditor((editor) => editor.text);
+  const pane = useEditor((editor) => editor.pane);
   useEffect(() => openDocument(path), [path]);
   useEffect(() => offer(editorActions), []);
   useEffect(() => {
@@ -98,7 +101,9 @@ export default function View({ rest }: ViewProps): ReactNode {
 /** The file's name, whether it is saved, what is shown, and the button that runs it. */
 function Bar(): ReactNode {
   const document = useEditor((editor) => editor.document);
-  const { outline, form, text } = useEditor();
+  const outline = useEditor((editor) => editor.outline);
+  const form = useEditor((editor) => editor.form);
+  const text = useEditor((editor) => editor.text);
   if (!document) return null;
   const parts = document.path.split("/");
   const wrong = document.save_problem;
