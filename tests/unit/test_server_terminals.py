@@ -16,7 +16,11 @@ from dumbbell.server.run_messages import OpenTerminal
 from dumbbell.server.terminal import Terminal
 
 Scene = Callable[[Terminal], Awaitable[None]]
-SHELL = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execvp('/bin/sh', ['sh', '-c', sys.argv[1]])"
+SHELL = """\
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execvp("/bin/sh", ["sh", "-c", sys.argv[1]])
+"""
 
 
 class Socket:

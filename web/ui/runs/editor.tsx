@@ -36,6 +36,12 @@ function hindrance(document: Document, engine: string): string | null {
   return null;
 }
 
+/** A lab needs neither flows nor a duration: it stays up. */
+function hindersLab(document: Document): string | null {
+  const problem = document.problems.find(({ key }) => key?.[0] !== "duration" && key?.[0] !== "flows");
+  return problem?.what ?? document.lacks[0]?.what ?? null;
+}
+
 export function RunButton({ document }: { document: Document }): ReactNode {
   const { engine, runs } = useStarted();
   const [about, setAbout] = useState<About | null>(null);
@@ -44,6 +50,7 @@ export function RunButton({ document }: { document: Document }): ReactNode {
   const why = hindrance(document, engine);
   const runnable = !why && document.drawing !== null && document.drawing.flows.length > 0;
   const path = document.path;
+  const noLab = hindersLab(document);
 
   const run = async (): Promise<void> => {
     setBusy(true);
@@ -62,14 +69,14 @@ export function RunButton({ document }: { document: Document }): ReactNode {
     () =>
       offer(() => [
         { id: "run", title: "Run", group: "Run", icon: "play", keys: ["Ctrl-Enter"], can: () => runnable && !busy, run: () => void run() },
-        { id: "lab", title: "Start as a lab: a network to live in", group: "Run", icon: "terminal", can: () => !document.problems.length && !busy, run: () => void lab() },
+        { id: "lab", title: "Start as a lab: a network to live in", group: "Run", icon: "terminal", can: () => !noLab && !busy, run: () => void lab() },
       ]),
-    [runnable, busy, engine, path, document.problems.length],
+    [runnable, busy, engine, path, noLab],
   );
   const title = why ?? (runnable ? `Run it (Ctrl-Enter)${runs[path] ? "; the run beneath is kept" : ""}` : "Add a flow first: what shall send to whom?");
   return (
     <>
-      <Button look="quiet" icon="terminal" title={document.problems[0]?.what ?? "Keep the network up, with terminals in its hosts and routers"} disabled={busy || document.problems.length > 0} onClick={() => void lab()}>
+      <Button look="quiet" icon="terminal" title={noLab ?? "Keep the network up, with terminals in its hosts and routers"} disabled={busy || noLab !== null} onClick={() => void lab()}>
         Lab
       </Button>
       <span className="run-menu">

@@ -1,0 +1,245 @@
+"""Labs in the web application: links that change while programs run, and terminals."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+import tomllib
+from collections.abc import Callable, Iterator
+
+import pytest
+from application import Application, eventually
+from playwright.sync_api import Browser, Locator, Page, expect
+
+NET = """\
+name = "net"
+
+[topology]
+kind = "graph"
+
+[topology.nodes]
+h1 = {}
+h2 = {}
+s1 = { kind = "switch" }
+
+[[topology.links]]
+between = ["h1", "s1"]
+
+[[topology.links]]
+between = ["s1", "h2"]
+rate = "20 Mbit/s"
+delay = "5 ms"
+buffer = "60 packets"
+"""
+
+BGP = """\
+name = "as"
+
+[topology]
+kind = "graph"
+
+[topology.nodes]
+h1 = {}
+r1 = { kind = "router", asn = 100, routing = ["bgp"] }
+r2 = { kind = "router", asn = 200, routing = ["bgp"] }
+h2 = {}
+
+[[topology.links]]
+between = ["h1", "r1"]
+
+[[topology.links]]
+between = ["r1", "r2"]
+
+[[topology.links]]
+between = ["r2", "h2"]
+"""
+
+
+@pytest.fixture
+def page(application: Application, browser: Browser) -> Iterator[Page]:
+    opened = application.page(browser)
+    yield opened
+    opened.context.close()
+
+
+def start(application: Application, page: Page, text: str = NET) -> None:
+    """A lab of a scenario, started from its editor. Its name is the test's own: labs of a user share theirs."""
+    name = re.sub(r"\W", "", application.workspace.parent.name)[-24:]
+    text = re.sub('name = ".*"', f'name = "{name}"', text, count=1)
+    (application.workspace / "net.toml").write_text(text)
+    application.open(page, "net.toml")
+    page.get_by_role("button", name="Lab", exact=True).click()
+    page.wait_for_selector(".lab-node", timeout=60_000)
+
+
+def node(page: Page, name: str) -> None:
+    page.get_by_role("button", name=re.compile(f"^(host|router|switch) {name} ")).click()
+
+
+def link(page: Page, a: str, b: str) -> None:
+    page.get_by_role("button", name=re.compile(f"^link {a} to {b}")).click()
+
+
+def terminal(page: Page, name: str, button: str = "Terminal") -> Locator:
+    """A new terminal in a node, which has a prompt."""
+    node(page, name)
+    page.get_by_role("button", name=button, exact=True).click()
+    shown = page.locator(".terminal-box:not([hidden])")
+    expect(shown).to_have_attribute("aria-label", re.compile(name))
+    eventually(lambda: re.search(r"[#$>]", screen(shown)), "a prompt")
+    shown.locator(".xterm-helper-textarea").focus()
+    return shown
+
+
+def screen(shown: Locator) -> str:
+    """What the terminal shows."""
+    return "\n".join(shown.locator(".xterm-rows > div").all_inner_texts()).replace("\xa0", " ")
+
+
+def says(shown: Locator, what: str | re.Pattern[str], patience_s: float = 20) -> None:
+    look = what.search if isinstance(what, re.Pattern) else lambda text: what in text
+    eventually(lambda: look(screen(shown)), f"{what} in a terminal", patience_s)
+
+
+def value(page: Page, plot: str, name: str) -> Callable[[], float]:
+    """The latest value of a curve, as it stands beside its plot."""
+    row = page.locator(f"[data-plot={plot}] .values div", has_text=name)
+    return lambda: float(row.locator("output").inner_text().replace(",", "").replace("–", "nan"))  # noqa: RUF001
+
+
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="apt-get install iperf3")
+def test_links_change_while_a_program_sends(application: Application, page: Page) -> None:
+    start(application, page)
+    server = terminal(page, "h1")
+    page.keyboard.type("iperf3 -s -1\n")
+    says(server, "Server listening")
+    node(page, "h1")
+    address = page.locator(".lab-panel dd").first.inner_text().split("/")[0]
+    terminal(page, "h2")
+    page.keyboard.type(f"iperf3 -c {address} -t 60\n")
+    rate = value(page, "rate", "h2-s1")
+    eventually(lambda: rate() > 15, "20 Mbit/s in the plot")
+    link(page, "s1", "h2")
+    page.get_by_role("textbox", name="Rate").fill("5 Mbit/s")
+    page.get_by_role("button", name="Change now").click()
+    began = time.monotonic()
+    eventually(lambda: rate() < 6, "5 Mbit/s in the plot", patience_s=5)
+    print(f"seen after {time.monotonic() - began:.2f} s")
+    page.get_by_role("button", name="Take down").click()
+    eventually(lambda: rate() < 0.1, "silence in the plot", patience_s=5)
+    expect(page.locator(".lab-cable.down")).to_have_count(1)
+    page.get_by_role("button", name="Take up").click()
+    eventually(lambda: rate() > 3, "the flow goes on", patience_s=30)
+    page.get_by_role("button", name="Save changes").click()
+    said = page.get_by_role("dialog").locator("pre")
+    expect(said).to_contain_text("5 Mbit/s")
+    events = tomllib.loads(said.inner_text())["events"]
+    assert [one.get("rate") for one in events if "rate" in one] == ["5 Mbit/s"] * 2
+    assert [one["up"] for one in events if "up" in one and one["link"] == "s1-h2"] == [False, True]
+    times = [float(one["at"].removesuffix(" s")) for one in events]
+    assert times == sorted(times)
+
+
+def test_what_is_wrong_with_a_change_is_said(application: Application, page: Page) -> None:
+    start(application, page)
+    link(page, "s1", "h2")
+    page.get_by_role("textbox", name="Rate").fill("5")
+    page.get_by_role("button", name="Change now").click()
+    expect(page.locator(".toast.problem")).to_contain_text("no unit")
+    application.complaints.clear()  # The browser notes each refusal.
+
+
+def test_a_terminal_behaves(application: Application, page: Page) -> None:
+    start(application, page)
+    shown = terminal(page, "h1")
+    page.keyboard.type("stty size\n")
+    rows = shown.locator(".xterm-rows > div").count()
+    says(shown, re.compile(rf"\b{rows} \d+"))
+    page.keyboard.type("sleep 600\n")
+    page.keyboard.press("Control+c")
+    says(shown, "^C")
+    page.keyboard.type("yes\n")
+    page.wait_for_timeout(3000)
+    began = time.monotonic()
+    page.keyboard.press("Control+c")
+    eventually(lambda: "^C" in screen(shown).split("y\n")[-1], "the interrupt", patience_s=5)
+    print(f"interrupted after {time.monotonic() - began:.2f} s")
+    page.get_by_role("link", name="Files").wait_for()
+    page.keyboard.type("clear; echo still-$((40 + 2))\n")
+    says(shown, "still-42")
+    page.evaluate("() => navigator.clipboard")
+    page.reload()
+    again = page.locator(".terminal-box:not([hidden])")
+    says(again, "still-42")
+    again.locator(".xterm-helper-textarea").focus()
+    page.keyboard.type("echo again-$((1 + 1))\n")
+    says(again, "again-2")
+    page.set_viewport_size({"width": 900, "height": 700})
+    page.wait_for_timeout(300)
+    page.keyboard.type("clear; stty size\n")
+    columns = re.compile(r"\d+ (\d+)\n")
+    eventually(lambda: (found := columns.search(screen(again))) and int(found[1]) < 110, "the new size")
+
+
+def test_the_lab_ends_and_says_so_in_its_terminals(application: Application, page: Page) -> None:
+    start(application, page)
+    shown = terminal(page, "h1")
+    other = page.context.new_page()
+    application.tab(other)
+    other.evaluate("location.hash = '#/labs'")
+    other.get_by_role("button", name="End").click()
+    says(shown, "[the lab has ended]")
+    expect(page.locator(".lab-over")).to_be_visible()
+    expect(other.get_by_text("No lab is up.")).to_be_visible()
+
+
+def test_nodes_answer_questions(application: Application, page: Page) -> None:
+    start(application, page)
+    node(page, "h1")
+    page.get_by_role("button", name="Ping", exact=True).click()
+    expect(page.locator(".lab-answer pre")).to_contain_text(re.compile(r"time=1\d\.\d"), timeout=15_000)
+    page.get_by_role("button", name="Routes").click()
+    expect(page.locator(".lab-answer pre")).to_contain_text("dev eth0")
+    page.get_by_role("button", name="Lab’s shell").click()  # noqa: RUF001
+    shown = page.locator(".terminal-box:not([hidden])")
+    says(shown, ">")
+    shown.locator(".xterm-helper-textarea").focus()
+    page.keyboard.type("pingall\n")
+    says(shown, "0% dropped (2/2 received)")
+
+
+def test_what_is_done_is_kept_as_a_run(application: Application, page: Page) -> None:
+    start(application, page)
+    page.get_by_role("button", name="Record").click()
+    expect(page.get_by_role("button", name="End the record")).to_be_visible()
+    link(page, "s1", "h2")
+    page.get_by_role("textbox", name="Delay").fill("15 ms")
+    page.get_by_role("button", name="Change now").click()
+    expect(page.locator(".lab-changes")).to_contain_text("2 changes")
+    page.get_by_role("button", name="End the record").click()
+    page.wait_for_selector(".report-frame", timeout=60_000)
+    page.frame_locator(".report-frame").locator("h1").wait_for()
+
+
+@pytest.mark.skipif(shutil.which("vtysh") is None, reason="apt-get install frr")
+def test_a_router_has_a_shell_of_its_daemons(application: Application, page: Page) -> None:
+    start(application, page, BGP)
+    shown = terminal(page, "r1", "vtysh")
+    page.keyboard.type("show bgp summary\n")
+    says(shown, re.compile(r"\b200\b"))
+    node(page, "r1")
+    expect(page.locator(".lab-daemons")).to_contain_text("bgpd runs")
+    page.get_by_role("button", name="Neighbours").click()
+    expect(page.locator(".lab-answer pre")).to_contain_text("BGP", timeout=15_000)
+
+
+def test_a_killed_server_takes_its_labs_along(application: Application, page: Page) -> None:
+    from dumbbell.labs import place
+
+    start(application, page)
+    name = page.locator(".lab h1").inner_text()
+    assert name in [path.name for path in place.alive()]
+    application.process.kill()
+    eventually(lambda: name not in [path.name for path in place.alive()], "the end of the lab", patience_s=30)
+    application.complaints.clear()  # That nobody answers is what was wanted.

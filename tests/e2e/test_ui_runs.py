@@ -1,0 +1,378 @@
+"""Runs, studies and comparisons in the web application: live, stopped, found again, side by side."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from application import DUMBBELL, Application, eventually
+from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
+from synthetic_run import Synthetic
+
+SCENARIO = """\
+name = "pair"
+duration = "{duration} s"
+
+[topology]
+kind = "dumbbell"
+pairs = 2
+rtt = "20 ms"
+bottleneck = {{ rate = "{rate}", buffer = "1 bdp" }}
+
+[[flows]]
+from = "s1"
+to = "r1"
+cc = "cubic"
+
+[[flows]]
+from = "s2"
+to = "r2"
+cc = "cubic"
+"""
+
+
+@pytest.fixture
+def page(application: Application, browser: Browser) -> Iterator[Page]:
+    opened = application.page(browser)
+    yield opened
+    opened.context.close()
+
+
+def given(application: Application, duration: float = 60, rate: str = "5 Mbit/s", more: str = "") -> None:
+    (application.workspace / "pair.toml").write_text(SCENARIO.format(duration=f"{duration:g}", rate=rate) + more)
+
+
+def run_from_editor(application: Application, page: Page, engine: str = "emulate") -> None:
+    application.open(page, "pair.toml")
+    page.get_by_label("Engine").select_option(engine)
+    page.get_by_role("button", name="Run", exact=True).click()
+
+
+def to_run(page: Page) -> None:
+    """From the dock of the editor to the run's own view."""
+    page.locator(".dock").get_by_role("link", name="All of it").click()
+    page.wait_for_selector(".run-head")
+
+
+def seconds(page: Page) -> float:
+    """The time of the run, as the page tells it."""
+    said = re.search(r"([\d.]+) of", page.locator(".run-time").inner_text())
+    return float(said[1]) if said else 0.0
+
+
+def pill(page: Page) -> Locator:
+    return page.locator(".run-progress .pill")
+
+
+def drawn(page: Page) -> list[str]:
+    return [canvas.evaluate("canvas => canvas.toDataURL()") for canvas in page.locator(".plot canvas").all()]
+
+
+def names(application: Application) -> list[str]:
+    return sorted(path.name for path in (application.workspace / "runs").glob("[!.]*"))
+
+
+def nothing_goes_on(application: Application) -> bool:
+    return not list((application.workspace / "runs").glob(".partial-*"))
+
+
+# A run while it goes on
+
+
+def test_a_run_is_seen_from_its_first_second_to_its_report(application: Application, page: Page) -> None:
+    given(application, duration=4)
+    run_from_editor(application, page)
+    page.wait_for_selector(".dock .plot canvas")
+    to_run(page)
+    eventually(lambda: seconds(page) > 1)
+    before = drawn(page)
+    eventually(lambda: drawn(page) != before, "a plot that moves", patience_s=5)
+    assert page.locator(".live-table").first.inner_text().count("Mbit/s") >= 3
+    assert page.locator(".live-table").nth(1).locator("tbody tr").count() >= 1
+    frame = page.frame_locator(".report-frame")
+    expect(frame.locator("h1")).to_have_text("pair", timeout=30_000)
+    eventually(lambda: not page.evaluate("location.hash").count(".partial-"))
+    (run,) = names(application)
+    assert page.evaluate("location.hash").endswith(run)
+    summary = json.loads((application.workspace / "runs" / run / "summary.json").read_text())
+    assert pill(page).inner_text() == summary["verdict"]
+    command = [str(DUMBBELL), "plan", "pair.toml", "--json"]
+    told = subprocess.run(command, cwd=application.workspace, capture_output=True, text=True, check=True)
+    assert json.loads(told.stdout).get("run_id", run.removeprefix("pair-")) == run.removeprefix("pair-")
+
+
+HOSTILE = """<!doctype html><h1></h1><script>
+const said = [];
+try { document.cookie; said.push("cookie"); } catch { said.push("no cookie"); }
+try { parent.document.title; said.push("frame"); } catch { said.push("no frame"); }
+const asked = { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}", credentials: "include" };
+fetch("/api/terminals", asked).then(() => said.push("in"), () => said.push("refused")).then(() => {
+  document.querySelector("h1").textContent = said.join(", ");
+});
+</script>"""
+
+
+def test_the_report_has_no_part_in_the_application(application: Application, page: Page) -> None:
+    given(application, duration=1)
+    run_from_editor(application, page, "simulate")
+    page.locator(".dock").get_by_role("link", name="Report").click()
+    page.frame_locator(".report-frame").locator("h1").wait_for()
+    (run,) = names(application)
+    hostile = (
+        "<!doctype html><h1>x</h1><script>fetch('/api/terminals', {method: 'POST'}).then(() => document.title = 'in',"
+    )
+    hostile += "() => document.querySelector('h1').textContent = 'refused ' + document.cookie)</script>"
+    (application.workspace / "runs" / run / "report.html").write_text(hostile)
+    page.reload()
+    page.wait_for_selector(".report-frame")
+    frame = page.frame_locator(".report-frame")
+    # A sandboxed document has no cookies: to ask for them is an error of its own.
+    eventually(lambda: frame.locator("h1").inner_text() in ("x", "refused "))
+    assert page.locator(".report-frame").get_attribute("sandbox") == "allow-scripts allow-downloads"
+    application.complaints.clear()
+
+
+def test_a_run_is_stopped_early_and_judged(application: Application, page: Page) -> None:
+    given(application)
+    run_from_editor(application, page)
+    to_run(page)
+    eventually(lambda: seconds(page) > 1)
+    page.get_by_role("button", name="Stop early").click()
+    expect(pill(page)).to_have_text("interrupted", timeout=20_000)
+    assert "f1" in page.frame_locator(".report-frame").locator("table").first.inner_text()
+    assert names(application)[0].endswith(".failed-1")
+    eventually(lambda: nothing_goes_on(application))
+
+
+def test_a_run_is_ended_at_once(application: Application, page: Page) -> None:
+    given(application)
+    run_from_editor(application, page)
+    to_run(page)
+    eventually(lambda: seconds(page) > 1)
+    page.get_by_role("button", name="Stop now").click()
+    expect(pill(page)).to_have_text("interrupted", timeout=20_000)
+    expect(page.locator(".run-failed")).to_contain_text("ended at once")
+    eventually(lambda: nothing_goes_on(application))
+
+
+class Wire:
+    """The page's WebSocket, which can be cut; and the numbers of the events that came through."""
+
+    def __init__(self, page: Page) -> None:
+        self.numbers: list[int] = []
+        self.cut = False
+        self._open: list[WebSocketRoute] = []
+        page.route_web_socket(re.compile("/api/socket"), self._connect)
+
+    def _connect(self, ws: WebSocketRoute) -> None:
+        if self.cut:
+            ws.close()
+            return
+        self._open.append(ws)
+        server = ws.connect_to_server()
+
+        def heard(message: str | bytes) -> None:
+            event = json.loads(message).get("event") or {}
+            if isinstance(event, dict):
+                self.numbers += [one["n"] for one in event.get("events", [event]) if "n" in one]
+            ws.send(message)
+
+        server.on_message(heard)
+
+    def lose(self) -> None:
+        self.cut = True
+        for ws in self._open:
+            ws.close()
+        self._open.clear()
+
+
+def test_what_was_missed_is_there_when_the_connection_is_back(application: Application, browser: Browser) -> None:
+    given(application, duration=30)
+    page = browser.new_context().new_page()
+    wire = Wire(page)
+    application.tab(page)
+    run_from_editor(application, page)
+    to_run(page)
+    eventually(lambda: seconds(page) > 1)
+    wire.lose()
+    expect(page.locator(".connection")).to_be_visible()
+    page.wait_for_timeout(500)
+    stood = seconds(page)
+    page.wait_for_timeout(4000)
+    assert seconds(page) == stood
+    wire.cut = False
+    expect(page.locator(".connection")).to_be_hidden(timeout=10_000)
+    eventually(lambda: seconds(page) > stood + 4)
+    once = sorted(set(wire.numbers))
+    assert once == list(range(once[-1] + 1)), "an event is missing"
+    second = page.context.new_page()
+    second.goto(page.url)
+    second.wait_for_selector(".plot canvas")
+    eventually(lambda: abs(seconds(second) - seconds(page)) < 2)
+    page.get_by_role("button", name="Stop now").click()
+    for one in (page, second):
+        expect(pill(one)).to_have_text("interrupted", timeout=20_000)
+    page.context.close()
+
+
+def test_a_hidden_page_draws_nothing_and_a_shown_one_all(application: Application, page: Page) -> None:
+    given(application, duration=30)
+    run_from_editor(application, page)
+    to_run(page)
+    eventually(lambda: seconds(page) > 1)
+    other = page.context.new_page()
+    other.bring_to_front()
+    page.wait_for_timeout(1500)
+    page.bring_to_front()
+    before = seconds(page)
+    eventually(lambda: seconds(page) > before)
+    page.get_by_role("button", name="Stop now").click()
+    expect(pill(page)).to_have_text("interrupted", timeout=20_000)
+
+
+def test_a_run_that_the_command_line_began_is_found(application: Application, page: Page) -> None:
+    given(application, duration=30)
+    command = [str(DUMBBELL), "run", "pair.toml", "--quiet"]
+    process = subprocess.Popen(command, cwd=application.workspace, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        runs = application.workspace / "runs"
+        eventually(lambda: list(runs.glob(".partial-*/manifest.json")))
+        page.evaluate("location.hash = '#/runs'")
+        row = page.locator(".results-table tbody tr")
+        expect(row).to_contain_text("running")
+        row.get_by_role("link").click()
+        page.get_by_role("button", name="Stop early").click()
+        expect(pill(page)).to_have_text("interrupted", timeout=20_000)
+        assert process.wait(20) == 130
+    finally:
+        process.kill()
+
+
+# Studies
+
+SWEEP = """
+[sweep]
+"topology.bottleneck.rate" = ["200 Mbit/s", "300 Mbit/s", "400 Mbit/s"]
+"topology.rtt" = ["10 ms", "20 ms", "40 ms"]
+"flows.1.cc" = ["cubic", "reno", "bbr"]
+"""
+
+
+def test_a_study_goes_on_without_a_browser_and_after_a_stop(application: Application, browser: Browser) -> None:
+    given(application, duration=60, rate="100 Mbit/s", more=SWEEP)
+    page = application.page(browser)
+    application.open(page, "pair.toml")
+    page.get_by_label("Engine").select_option("simulate")
+    page.get_by_role("button", name="Run 27").click()
+    page.wait_for_selector(".run-head progress")
+    where = page.url
+    assert "/studies/" in where
+    page.context.close()
+    page = application.page(browser)
+    page.goto(where.split("#")[0] + "#/runs")
+    page.get_by_role("region", name="Studies").get_by_role("link", name="pair").click()
+    expect(pill(page)).to_have_text("running")
+    page.get_by_role("button", name="Stop").click()
+    expect(pill(page)).to_have_text("interrupted", timeout=30_000)
+    page.get_by_role("button", name="Go on").click()
+    expect(page.locator(".run-time")).to_have_text("27 of 27 runs", timeout=120_000)
+    expect(pill(page)).to_have_text("complete", timeout=30_000)
+    page.frame_locator(".report-frame").locator("h1").wait_for(timeout=30_000)
+    (study,) = (application.workspace / "studies").iterdir()
+    assert json.loads((study / "study.json").read_text())["status"] == "complete"
+    page.context.close()
+
+
+# Comparisons
+
+
+def kept(application: Application, name: str, **keys: Any) -> str:
+    """A complete run in the workspace. Returns its id."""
+    path = application.workspace / "runs" / f"{name}-0123456789ab"
+    Synthetic(name=name, duration_s=2, packets=False, **keys).write(path)
+    return path.name
+
+
+def test_two_runs_are_compared_settings_first_then_figures_then_curves(application: Application, page: Page) -> None:
+    kept(application, "slow", rate_bps=20e6)
+    kept(application, "fast", rate_bps=80e6)
+    page.evaluate("location.hash = '#/runs'")
+    boxes = page.locator(".results-table tbody .pick input")
+    expect(boxes).to_have_count(2)
+    for box in boxes.all():
+        box.check()
+    page.get_by_role("button", name="Compare").click()
+    page.wait_for_selector(".compare")
+    heads = [head.inner_text() for head in page.locator(".compare h2").all()]
+    assert heads == ["Settings that differ", "Figures", "Curves"]
+    settings = page.locator(".compare section").first
+    assert "rate_bps" in settings.inner_text()
+    assert "duration_ns" not in settings.inner_text()
+    figures = page.locator(".compare section").nth(1)
+    assert "goodput (Mbit/s)" in figures.inner_text()
+    assert "B − A" in figures.inner_text()  # noqa: RUF001  a minus sign
+    for plot in ("Goodput", "RTT", "Queue"):
+        page.get_by_role("button", name=plot, exact=True).click()
+        page.locator(".compare .plot", has_text=plot).locator("canvas").wait_for()
+    assert page.locator(".compare .legend button").count() >= 2
+
+
+@pytest.mark.parametrize("count", [12, 100])
+def test_many_runs_are_compared(application: Application, page: Page, count: int) -> None:
+    first = application.workspace / "runs" / kept(application, "one")
+    ids = [first.name]
+    for number in range(1, count):
+        copy = first.with_name(f"{first.name}.{number}")
+        shutil.copytree(first, copy)
+        plan = json.loads((copy / "plan.json").read_text())
+        (copy / "plan.json").write_text(json.dumps({**plan, "seed": plan["seed"] + number}))
+        ids.append(copy.name)
+    began = time.monotonic()
+    page.evaluate(f"location.hash = '#/compare/{'/'.join(ids)}'")
+    page.wait_for_selector(".compare")
+    assert time.monotonic() - began < 10
+    text = page.locator(".compare").inner_text()
+    assert f"{count} runs compared" in text
+    assert "seed" in page.locator(".compare section").first.inner_text()
+    columns = page.locator(".compare section").nth(1).locator("thead th").all_inner_texts()
+    assert ("median" in columns) == (count > 12)
+
+
+def test_runs_are_searched_tagged_and_removed(application: Application, page: Page) -> None:
+    kept(application, "slow", rate_bps=20e6)
+    fast = kept(application, "fast", rate_bps=80e6)
+    page.evaluate("location.hash = '#/runs'")
+    rows = page.locator(".results-table tbody tr")
+    expect(rows).to_have_count(2)
+    page.get_by_label("Search runs").fill("fast")
+    expect(rows).to_have_count(1)
+    page.get_by_label(f"Choose {fast}").check()
+    page.get_by_label("Tag the chosen runs").fill("baseline")
+    page.keyboard.press("Enter")
+    expect(rows).to_contain_text("#baseline")
+    page.get_by_label("Search runs").fill("")
+    expect(rows).to_have_count(2)
+    page.get_by_label("Tag", exact=True).select_option("baseline")
+    expect(rows).to_have_count(1)
+    page.get_by_role("button", name="Remove").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("No run matches.")).to_be_visible()
+    assert names(application) == ["slow-0123456789ab"]
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_view_is_wider_than_its_window(application: Application, browser: Browser, width: int, scheme: str) -> None:
+    ids = [kept(application, "slow", rate_bps=20e6), kept(application, "fast", rate_bps=80e6)]
+    page = application.page(browser, width=width, scheme=scheme)
+    for view in ("runs", f"runs/{ids[0]}", f"compare/{ids[0]}/{ids[1]}", "labs"):
+        page.evaluate(f"location.hash = '#/{view}'")
+        page.locator(".view h1").first.wait_for()
+        assert page.evaluate("document.querySelector('.view').scrollWidth <= innerWidth"), view
+    page.context.close()
