@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use crate::control::{Control, Done, Taken};
 use crate::hosted::{Counted, Request};
 use crate::plugs::Plugs;
-use crate::{Ends, LinkGauges};
+use crate::{Ends, LiveGauges};
 
 /// The file at which a kernel with our links in it takes orders: `kernel/include/dumbbell/process.h`.
 const LINKS: &str = "/proc/dumbbell/links";
@@ -60,7 +60,7 @@ impl Device {
         ends: Ends<'_>,
         control: OwnedFd,
         events: &File,
-        live: Option<&LinkGauges>,
+        live: Option<LiveGauges<'_>>,
     ) -> Result<()> {
         let Ends { ports, hops } = ends;
         for port in ports {
@@ -84,7 +84,7 @@ impl Device {
         loop {
             if let Some(live) = live {
                 for Counted { link, words } in self.ask::<Vec<Counted>>(&Request::Count)? {
-                    live[usize::from(link)].publish(words);
+                    live.links[usize::from(link)].publish(words);
                 }
             }
             let timeout = if live.is_some() { PollTimeout::from(PUBLISH_MS) } else { PollTimeout::NONE };

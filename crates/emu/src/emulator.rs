@@ -3,7 +3,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use messages::{Event, Inbox, LinkCounts, Process};
+use messages::{Event, Health, Inbox, LinkCounts, Process};
 use plan::Plan;
 use realtime::{Gauge, Idle, Sleep, Spans, ThreadTimes, Urgency, monotonic_ns};
 use records::Names;
@@ -40,8 +40,17 @@ const IDLE: Duration = Duration::from_millis(200);
 /// A stamp that lies further ahead than the error of the offset comes from another setting of the wall clock.
 const FUTURE: Duration = Duration::from_micros(100);
 
-/// State of each of the plan's links, for live figures.
-pub type LinkGauges = [Gauge<{ LinkCounts::WORDS }>];
+/// Time between two looks at how late packets were: each goes through thousands of counts.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Where a run stands, for live figures.
+#[derive(Clone, Copy)]
+pub struct LiveGauges<'a> {
+    /// State of each of the plan's links.
+    pub links: &'a [Gauge<{ LinkCounts::WORDS }>],
+    /// How late packets were so far; nobody is late in a kernel's own time, which publishes nothing.
+    pub health: &'a Gauge<{ Health::WORDS }>,
+}
 
 /// Whoever says how nodes and machine fared while a lab was recorded. Nothing leaves the links meanwhile.
 pub trait Witness {
@@ -74,7 +83,7 @@ pub fn run(
     dir: &Path,
     control: OwnedFd,
     events: &File,
-    live: Option<&LinkGauges>,
+    live: Option<LiveGauges<'_>>,
     witness: Option<&dyn Witness>,
 ) -> Result<()> {
     match Device::find()? {
@@ -91,7 +100,7 @@ fn in_real_time(
     dir: &Path,
     control: OwnedFd,
     events: &File,
-    live: Option<&LinkGauges>,
+    live: Option<LiveGauges<'_>>,
     witness: Option<&dyn Witness>,
 ) -> Result<()> {
     // The writers' threads start before this one becomes urgent, so they don't inherit it.
@@ -126,6 +135,7 @@ fn in_real_time(
         ring_drops: 0,
         ring,
         live,
+        next_look: Time::ZERO,
         control,
         witness,
         recorded: plan.clone(),
@@ -156,7 +166,8 @@ struct Emulator<'a> {
     read_lag: Spans,
     ring_drops: u64,
     ring: Ring,
-    live: Option<&'a LinkGauges>,
+    live: Option<LiveGauges<'a>>,
+    next_look: Time,
     control: Control,
     witness: Option<&'a dyn Witness>,
     /// The plan of what is recorded.
@@ -324,10 +335,26 @@ impl Emulator<'_> {
     }
 
     /// Tell whoever looks on where the links stand.
-    fn publish(&self, now: Time) {
+    fn publish(&mut self, now: Time) {
         let Some(gauges) = self.live else { return };
         for (link, counts) in self.carrier.counts(now + self.origin) {
-            gauges[usize::from(link)].publish(counts.words());
+            gauges.links[usize::from(link)].publish(counts.words());
+        }
+        if now >= self.next_look {
+            self.next_look = now + LOOK;
+            gauges.health.publish(self.health().words());
+        }
+    }
+
+    fn health(&self) -> Health {
+        let lateness = &self.carrier.driver.lateness;
+        Health {
+            sent_packets: lateness.count(),
+            late_over_1ms: lateness.count_over(Duration::from_millis(1)),
+            lateness_p99_ns: lateness.p99().as_nanos() as u64,
+            lateness_max_ns: lateness.max().as_nanos() as u64,
+            read_lag_p99_ns: self.read_lag.p99().as_nanos() as u64,
+            ring_drops: self.ring_drops,
         }
     }
 

@@ -34,7 +34,7 @@ mod store;
 mod transmit;
 mod warm_up;
 
-pub use emulator::{Ends, LinkGauges, Witness, run};
+pub use emulator::{Ends, LiveGauges, Witness, run};
 pub use hops::Hop;
 pub use report::EmulatorReport;
 

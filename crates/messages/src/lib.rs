@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use failure::Failure;
 pub use order::{Inbox, Order, Recording};
-pub use progress::{FlowCounts, FlowProgress, LinkCounts, LinkProgress, Meter};
+pub use progress::{FlowCounts, FlowProgress, Health, LinkCounts, LinkProgress, Meter};
 pub use schema::schema;
 
 /// A line from a process of the run.
@@ -49,6 +49,8 @@ pub enum Event {
         flows: Vec<FlowProgress>,
         /// The links that can do something to a packet, in the plan's order.
         links: Vec<LinkProgress>,
+        /// How late the network was so far; `None`: nothing can be late, or nothing was sent yet.
+        health: Option<Health>,
     },
     /// A link is another from a time on, because of an order.
     Changed {
@@ -160,7 +162,7 @@ mod tests {
             retransmitted_segments: Some(0),
         };
         let flows = Meter::new(["f1".into()], []).flows(std::iter::once(counts));
-        let progress = Event::Progress { time_ns: 5, flows, links: Vec::new() };
+        let progress = Event::Progress { time_ns: 5, flows, links: Vec::new(), health: None };
         let changed = Event::Changed { time_ns: 6, link: Box::new(plan::Link::transparent("bottleneck", "a", "b")) };
         for event in [Event::End, Event::Ready { process: Process::Emulator }, progress, changed] {
             let text = serde_json::to_string(&event).unwrap();

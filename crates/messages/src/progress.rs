@@ -33,6 +33,43 @@ pub struct LinkProgress {
     pub dropped_packets: u64,
 }
 
+/// How late the network was so far, of an engine that works by the machine's clock. At its end a run is judged by these
+/// figures and others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Health {
+    /// Packets handed to hosts.
+    pub sent_packets: u64,
+    /// Of them: more than 1 ms late.
+    pub late_over_1ms: u64,
+    /// 99 of 100 packets were at most so late.
+    pub lateness_p99_ns: u64,
+    /// The longest lateness of a packet.
+    pub lateness_max_ns: u64,
+    /// 99 of 100 packets were read at most so long after they came.
+    pub read_lag_p99_ns: u64,
+    /// Packets that found no room in the ring by which they come.
+    pub ring_drops: u64,
+}
+
+impl Health {
+    /// The number of words.
+    pub const WORDS: usize = 6;
+
+    /// The figures as words.
+    pub fn words(&self) -> [u64; Health::WORDS] {
+        let Health { sent_packets, late_over_1ms, lateness_p99_ns, lateness_max_ns, read_lag_p99_ns, ring_drops } =
+            *self;
+        [sent_packets, late_over_1ms, lateness_p99_ns, lateness_max_ns, read_lag_p99_ns, ring_drops]
+    }
+}
+
+impl From<[u64; Health::WORDS]> for Health {
+    fn from(words: [u64; Health::WORDS]) -> Health {
+        let [sent_packets, late_over_1ms, lateness_p99_ns, lateness_max_ns, read_lag_p99_ns, ring_drops] = words;
+        Health { sent_packets, late_over_1ms, lateness_p99_ns, lateness_max_ns, read_lag_p99_ns, ring_drops }
+    }
+}
+
 /// The counts of a flow at a time. The counts as words fit a gauge that processes share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowCounts {
@@ -190,6 +227,8 @@ mod tests {
         };
         assert_eq!(FlowCounts::from(counts.words()), counts);
         assert_eq!(LinkCounts::from(link(9, 8).words()), link(9, 8));
+        let health = Health::from([1, 2, 3, 4, 5, 6]);
+        assert_eq!((health.words(), health.lateness_max_ns), ([1, 2, 3, 4, 5, 6], 4));
     }
 
     #[test]

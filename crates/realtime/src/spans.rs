@@ -44,6 +44,16 @@ impl Spans {
         self.0.len() - self.0.count_between(0, span.as_nanos() as u64)
     }
 
+    /// 99 of 100 are at most this; zero if there are none.
+    pub fn p99(&self) -> Duration {
+        Duration(self.0.value_at_quantile(0.99) as i64)
+    }
+
+    /// The longest; zero if there are none.
+    pub fn max(&self) -> Duration {
+        Duration(self.0.max() as i64)
+    }
+
     /// All are zero if there are no spans.
     pub fn quantiles(&self) -> Quantiles {
         let us = |nanos: u64| nanos as f64 / 1e3;
@@ -65,6 +75,7 @@ mod tests {
         let mut spans = Spans::default();
         (1..=1000).for_each(|us| spans.add(Duration::from_micros(us)));
         let q = spans.quantiles();
+        assert_eq!((spans.p99().as_nanos() as f64 / 1e3, spans.max().as_nanos() as f64 / 1e3), (q.p99, q.max));
         for (found, exact) in [(q.p50, 500.0), (q.p99, 990.0), (q.p99_9, 999.0), (q.max, 1000.0)] {
             assert!((found - exact).abs() <= 1.0, "{q:?}");
         }

@@ -96,7 +96,7 @@ impl Live {
             }
         };
         let flows = self.meter.flows(simulation.reports().zip(simulation.senders()).map(flow));
-        Event::Progress { time_ns, flows, links: self.meter.links(self.opaque.iter().map(link)) }
+        Event::Progress { time_ns, flows, links: self.meter.links(self.opaque.iter().map(link)), health: None }
     }
 }
 

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use messages::{Event, FlowCounts, LinkCounts, Meter};
+use messages::{Event, FlowCounts, Health, LinkCounts, Meter};
 use plan::Plan;
 use realtime::Gauges;
 
@@ -17,13 +17,24 @@ pub(crate) struct Live {
     pub flows: Gauges<{ FlowCounts::WORDS }>,
     /// The counts by link of the plan; transparent links are never published.
     pub links: Gauges<{ LinkCounts::WORDS }>,
+    /// How late the network was so far: one gauge, which an emulator in real time publishes.
+    pub health: Gauges<{ Health::WORDS }>,
 }
 
 impl Live {
     /// Gauges without a publication. Call this before the services start.
     pub(crate) fn of(plan: &Plan) -> Result<Live> {
-        let (flows, links) = (Gauges::new(plan.flows.len()), Gauges::new(plan.links.len()));
-        Ok(Live { flows: flows.context("sharing memory")?, links: links.context("sharing memory")? })
+        let (flows, links, health) = (Gauges::new(plan.flows.len()), Gauges::new(plan.links.len()), Gauges::new(1));
+        Ok(Live {
+            flows: flows.context("sharing memory")?,
+            links: links.context("sharing memory")?,
+            health: health.context("sharing memory")?,
+        })
+    }
+
+    /// What the emulator publishes.
+    pub(crate) fn network(&self) -> emu::LiveGauges<'_> {
+        emu::LiveGauges { links: &self.links, health: &self.health[0] }
     }
 }
 
@@ -67,7 +78,8 @@ impl<'a> Ticker<'a> {
             return None;
         }
         let (flows, links) = (self.meter.flows(flows.into_iter()), self.meter.links(links.into_iter()));
-        Some(Event::Progress { time_ns, flows, links })
+        let health = self.live.health[0].read().map(Health::from);
+        Some(Event::Progress { time_ns, flows, links, health })
     }
 }
 
@@ -112,7 +124,10 @@ mod tests {
         let (plan, live) = (plan(), Live::of(&plan()).unwrap());
         let mut ticker = Ticker::new(&plan, &live);
         publish(&live, 7);
-        let Some(Event::Progress { time_ns, flows, links }) = ticker.event() else { panic!("it was published") };
+        let Some(Event::Progress { time_ns, flows, links, health }) = ticker.event() else {
+            panic!("it was published")
+        };
+        assert_eq!(health, None);
         assert_eq!((time_ns, flows[0].id.as_str(), links[0].name.as_str(), links.len()), (7, "f1", "ba", 1));
         assert_eq!(flows[0].goodput_bps, 8_000_000_000_000);
     }
@@ -130,6 +145,8 @@ mod tests {
         assert!(event(&mut ticker).is_some());
         assert!(event(&mut ticker).is_none(), "the same once more");
         publish(&live, 8);
-        assert!(event(&mut ticker).is_some());
+        live.health[0].publish([10, 1, 200, 300, 40, 0]);
+        let Some(Event::Progress { health: Some(health), .. }) = event(&mut ticker) else { panic!("it was published") };
+        assert_eq!((health.sent_packets, health.lateness_p99_ns), (10, 200));
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn services<'a>(
             let witness = stays.then(|| OfLab::new(lab, built, loaded));
             let witness = witness.as_ref().map(|witness| witness as &dyn Witness);
             let ends = emu::Ends { ports: &ports(lab), hops: &hops(lab) };
-            emu::run(plan, ends, dir, control, events, live.map(|live| &*live.links), witness)
+            emu::run(plan, ends, dir, control, events, live.map(Live::network), witness)
         }),
     ));
     let daemons = with_daemons(plan, lab);

@@ -60,6 +60,24 @@ class LinkProgress(TypedDict):
     """Packets that it has dropped so far, random loss excluded."""
 
 
+class Health(TypedDict):
+    """How late the network was so far, of an engine that works by the machine's clock. At its end a run is judged by these
+    figures and others."""
+
+    sent_packets: int
+    """Packets handed to hosts."""
+    late_over_1ms: int
+    """Of them: more than 1 ms late."""
+    lateness_p99_ns: int
+    """99 of 100 packets were at most so late."""
+    lateness_max_ns: int
+    """The longest lateness of a packet."""
+    read_lag_p99_ns: int
+    """99 of 100 packets were read at most so long after they came."""
+    ring_drops: int
+    """Packets that found no room in the ring by which they come."""
+
+
 class Lab(TypedDict):
     """The lab is up."""
 
@@ -102,6 +120,8 @@ class Progress(TypedDict):
     """Every flow, in the plan's order."""
     links: list[LinkProgress]
     """The links that can do something to a packet, in the plan's order."""
+    health: Health | None
+    """How late the network was so far; `None`: nothing can be late, or nothing was sent yet."""
 
 
 class Changed(TypedDict):

@@ -13,6 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell.analysis.so_far import SoFar
+from dumbbell.errors import DumbbellError
+from dumbbell.records import Run
 from dumbbell.records.directory import RUNS
 from dumbbell.records.files import is_locked
 from dumbbell.records.progress import FILE
@@ -82,12 +85,13 @@ class Live:
             state = run_places.standing(tail.path)
             yield state.model_dump()
             wanted = since or 0
+            judged = Judged(tail.path)
             while True:
                 going_on = is_locked(tail.path / "lock")
                 first = tail.number
                 lines = tail.lines()
                 for event in told(lines, first, wanted):
-                    yield event
+                    yield judged(event)
                 if not lines and not going_on:
                     break
                 await asyncio.sleep(0 if len(lines) > MOST_PROGRESS else LOOK_S)
@@ -129,6 +133,42 @@ class Live:
         with suppress(TimeoutError):
             await asyncio.wait_for(child.ended.wait(), REPORT_S)
         yield run_places.standing(path)
+
+
+class Judged:
+    """Adds the verdict so far, `so_far`, to events of progress."""
+
+    def __init__(self, path: Path) -> None:
+        """Of the run in this directory."""
+        self._path = path
+        self._judge: SoFar | None = None
+        self._is_known = False
+
+    def __call__(self, event: Event) -> Event:
+        """The event with the verdict; of a replay, the last one alone."""
+        if event.get("event") == "replay":
+            events = event["events"]
+            last = max((i for i, one in enumerate(events) if one.get("event") == "progress"), default=None)
+            if last is not None:
+                events[last] = self(events[last])
+            return event
+        health = event.get("health") if event.get("event") == "progress" else None
+        if not health:
+            return event
+        judge = self._find()
+        if judge is None or not judge.applies:
+            return event
+        verdict, checks = judge.judge(health)
+        return {**event, "so_far": {"verdict": str(verdict), "reasons": [check.as_json() for check in checks]}}
+
+    def _find(self) -> SoFar | None:
+        """Once for each topic: the plan does not change what may be late."""
+        if not self._is_known:
+            self._is_known = True
+            with suppress(DumbbellError, KeyError):
+                run = Run(self._path, incomplete=True)
+                self._judge = SoFar(run.plan, run.engine)
+        return self._judge
 
 
 def told(lines: list[bytes], first: int, wanted: int) -> Iterator[Event]:
