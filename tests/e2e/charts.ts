@@ -6,6 +6,8 @@ import type { Line, Panel, View } from "../../web/charts/model";
 import { SmallChart } from "../../web/charts/small-chart";
 import { Theme } from "../../web/charts/theme";
 import { TimeAxis } from "../../web/charts/time-axis";
+import { LiveRun, type RunEvent } from "../../web/ui/runs/live";
+import { Series } from "../../web/ui/runs/series";
 
 function place(): HTMLElement {
   return document.body.appendChild(document.createElement("div"));
@@ -52,4 +54,29 @@ function few(): void {
   Object.assign(globalThis, { small: new SmallChart(figure(0, 5), 500, host, () => {}), figure, host });
 }
 
-Object.assign(globalThis, { live, few });
+/** A series of an hour, ten values a second, with one peak and one gap. */
+function hour(): object {
+  const series = new Series();
+  for (let i = 0; i < 36_000; i++) series.push(i / 10, i === 1234 ? 1000 : i === 2345 ? -7 : i >= 9000 && i < 9600 ? null : Math.sin(i));
+  const [times, values] = [[...series.times], [...series.values]];
+  const recent = times.filter((time) => time >= 3540);
+  return {
+    points: series.length,
+    recent: recent.length,
+    ascending: times.every((time, i) => i === 0 || time > (times[i - 1] as number)),
+    peaks: [values.indexOf(1000), values.indexOf(-7)].map((at) => times[at]),
+    gap: times.some((time, i) => time >= 900 && time < 960 && Number.isNaN(values[i])),
+    first: times[0],
+    last: times.at(-1),
+  };
+}
+
+/** What a run is after these events. */
+function after(events: RunEvent[]): object {
+  const run = new LiveRun();
+  for (const event of events) run.take(event);
+  const flow = run.flows.get("f1");
+  return { time: run.time, ticks: run.ticks, stage: run.stage, health: run.health, log: run.log, times: [...(flow?.goodput.times ?? [])], bps: flow?.bps ?? null };
+}
+
+Object.assign(globalThis, { live, few, hour, after });

@@ -69,3 +69,39 @@ def test_a_small_chart_goes_on_and_hides_a_series(page: Page) -> None:
     assert page.evaluate(path) == 1
     page.evaluate("small.setVisible('a', false)")
     assert "hidden in the legend" in page.evaluate("host.textContent")
+
+
+def test_a_series_of_an_hour_stays_small_and_keeps_its_peaks(page: Page) -> None:
+    found = page.evaluate("hour()")
+    assert found["points"] <= 4000
+    assert found["recent"] >= 600, "the last minute is as it came"
+    assert found["ascending"]
+    assert found["peaks"] == [123.4, 234.5]
+    assert found["gap"]
+    assert found["first"] < 5
+    assert found["last"] == 3599.9
+
+
+def progress(number: int, **more: Any) -> dict[str, Any]:
+    flow = {"id": "f1", "received_bytes": 12_500 * number, "goodput_bps": 1_000_000, "srtt_us": None}
+    flow |= {"cwnd_packets": 10, "retransmitted_segments": 0}
+    return {"event": "progress", "n": number, "time_ns": 100_000_000 * number, "flows": [flow], "links": [], **more}
+
+
+def test_a_replay_and_what_came_before_it_give_each_event_once(page: Page) -> None:
+    some = [progress(number) for number in range(4)]
+    replay = {"event": "replay", "n": 9, "events": [progress(number) for number in range(2, 10)]}
+    found = page.evaluate("events => after(events)", [*some, replay, progress(9), progress(10)])
+    assert found["ticks"] == 11
+    assert [round(10 * time) for time in found["times"]] == list(range(11))
+    assert found["bps"] == pytest.approx(1_000_000)
+
+
+def test_a_run_knows_its_stage_and_its_verdict_so_far(page: Page) -> None:
+    bad = {"verdict": "invalid", "reasons": [{"check": "lateness"}]}
+    events = [{"event": "planned", "n": 0, "run_id": "x", "engine": "emulate"}, progress(1, so_far=bad)]
+    found = page.evaluate("events => after(events)", events)
+    assert (found["stage"], found["health"]["verdict"]) == ("running", "invalid")
+    assert found["log"][0]["text"] == "planned: run x, engine emulate"
+    found = page.evaluate("events => after(events)", [*events, {"event": "stopping", "n": 2}])
+    assert found["stage"] == "stopping early"

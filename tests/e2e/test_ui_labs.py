@@ -65,7 +65,7 @@ def page(application: Application, browser: Browser) -> Iterator[Page]:
 
 def start(application: Application, page: Page, text: str = NET) -> None:
     """A lab of a scenario, started from its editor. Its name is the test's own: labs of a user share theirs."""
-    name = re.sub(r"\W", "", application.workspace.parent.name)[-24:]
+    name = re.sub(r"\W|_", "", application.workspace.parent.name)[-24:]
     text = re.sub('name = ".*"', f'name = "{name}"', text, count=1)
     (application.workspace / "net.toml").write_text(text)
     application.open(page, "net.toml")
