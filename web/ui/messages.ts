@@ -36,7 +36,7 @@ export interface Annotation {
   text: string;
 }
 
-/** Where things are drawn: `mine.layout.json` beside `mine.toml`. Nodes that are missing are laid out by themselves. */
+/** Where things are drawn: `mine.layout.json` beside `mine.toml`. The page places nodes that are missing. */
 export interface Layout {
   nodes: Record<string, Point>;
   annotations: Annotation[];

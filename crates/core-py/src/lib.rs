@@ -4,6 +4,7 @@ mod batch;
 mod captures;
 mod cc;
 mod declarations;
+mod edits;
 mod emulate;
 mod figures;
 mod network;
@@ -23,6 +24,8 @@ mod _core {
     use crate::cc::{cc_build, cc_bundled, cc_can_load, cc_check, cc_headers, cc_inspect, cc_list, cc_load, cc_unload};
     #[pymodule_export]
     use crate::declarations::{declarations, version};
+    #[pymodule_export]
+    use crate::edits::edit_toml;
     #[pymodule_export]
     use crate::emulate::{check_namespaces, emulate, stay};
     #[pymodule_export]

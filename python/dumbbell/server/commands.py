@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.errors import InputError, ScenarioError
@@ -30,6 +31,8 @@ class Work:
     """The file's name, for errors."""
     text: str
     layout: m.Layout
+    folder: Path = field(default_factory=Path)
+    """Where relative paths in the text begin."""
     made: list[m.Key] = field(default_factory=list)
     """Keys of what was added."""
     _draft: Draft | None = None
@@ -202,7 +205,10 @@ def _remove(key: m.Key, work: Work) -> str:
     draft = work.draft()
     if not key or not isinstance(key[-1], int) or draft.get(key) is None:
         raise InputError(f"there is no {dotted(tuple(key))}")
-    references.remove_item(draft, key)
+    if len(key) == 2 and key[0] == "flows":
+        references.remove_flow(draft, key[-1])
+    else:
+        references.remove_item(draft, key)
     return f"remove {dotted(tuple(key))}"
 
 
@@ -222,7 +228,7 @@ def _replace_text(command: m.ReplaceText, work: Work) -> str:
 
 
 def _free(command: m.Free, work: Work) -> str:
-    expand_preset(work.draft(), work.name)
+    expand_preset(work.draft(), work.name, work.folder)
     return "make the network free"
 
 

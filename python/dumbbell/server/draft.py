@@ -63,7 +63,10 @@ class Draft:
             return
         self._do({"do": "unset", "key": list(key)})
         above = list(key[:-1])
-        if len(above) > 1 and self.get(above) == {} and not isinstance(above[-1], int) and above[:-1] != NODES:
+        while above and self.get(above) is None:  # A list went with its last item.
+            above.pop()
+        is_named = bool(above) and isinstance(above[-1], str)
+        if is_named and self.get(above) == {} and above[:-1] != NODES:
             self.unset(above)
 
     def insert(self, key: Key, value: Any, at: int | None = None) -> int:
@@ -129,6 +132,9 @@ class Draft:
                 here[last] = value
             case "unset":
                 del here[last]
+                if here == [] and len(key) > 1 and isinstance(key[-2], str):
+                    # A list without items is written as none: `[[flows]]` has no other way.
+                    del self.get(key[:-2])[key[-2]]
             case "insert":
                 here[last].insert(at, value)
             case "rename":

@@ -31,10 +31,10 @@ def topology_of(data: Mapping[str, Any], folder: FilePath) -> Topology:
     return _TOPOLOGY.validate_python(data.get("topology"), context={FOLDER: folder})
 
 
-def expand_preset(draft: Draft, name: str) -> None:
+def expand_preset(draft: Draft, name: str, folder: FilePath) -> None:
     """Replace a preset's keys by `kind = "graph"` with nodes and links. Raises `InputError`."""
     try:
-        topology = topology_of(draft.data, FilePath())
+        topology = topology_of(draft.data, folder)
     except ValidationError:
         hint = "repair its keys first"
         raise InputError(f"{name}: the topology has problems", "its nodes are not known", hint) from None

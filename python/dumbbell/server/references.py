@@ -63,10 +63,34 @@ def follow_links(draft: Draft, before: Sequence[tuple[str, str] | None], kept: S
             remove_item(draft, ["events", i])
         elif to != named:
             draft.set(["events", i, "link"], to)
-    for i, expected in enumerate(tables(draft, "expect")):
+    _follow_expectations(draft, names)
+
+
+def _follow_expectations(draft: Draft, names: Mapping[str, str | None]) -> None:
+    """Let expectations follow what is called otherwise now; those of what is gone are gone, too."""
+    for i, expected in reversed([*enumerate(tables(draft, "expect"))]):
         named = expected.get("of") if isinstance(expected, dict) else None
-        if isinstance(named, str) and (to := names.get(named)) not in (None, named):
+        if not isinstance(named, str) or named not in names:
+            continue
+        if (to := names[named]) is None:
+            remove_item(draft, ["expect", i])
+        elif to != named:
             draft.set(["expect", i, "of"], to)
+
+
+def flow_names(draft: Draft) -> list[str]:
+    """The name of each flow, as `resolve` gives them: its own, or `f1`, `f2`, ... by position."""
+    found = tables(draft, "flows")
+    return [str((flow.get("id") if isinstance(flow, dict) else None) or f"f{i}") for i, flow in enumerate(found, 1)]
+
+
+def remove_flow(draft: Draft, index: int) -> None:
+    """Remove a flow. Expectations follow later ones, whose names may be by position."""
+    before = flow_names(draft)
+    remove_item(draft, ["flows", index])
+    after = flow_names(draft)
+    after.insert(index, "")
+    _follow_expectations(draft, {old: new or None for old, new in zip(before, after, strict=True)})
 
 
 def remove_item(draft: Draft, key: Sequence[str | int]) -> None:
@@ -159,7 +183,7 @@ def remove_node(draft: Draft, node: str) -> None:
     for listed, keys in (("flows", ("from", "to")), ("events", ("router",)), ("programs", ("node",))):
         for i, table in reversed([*enumerate(tables(draft, listed))]):
             if isinstance(table, dict) and any(table.get(key) == node for key in keys):
-                remove_item(draft, [listed, i])
+                remove_flow(draft, i) if listed == "flows" else remove_item(draft, [listed, i])
     draft.unset(["hosts", node])
     for at, names in _neighbours(draft):
         if node in names:
