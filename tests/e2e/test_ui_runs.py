@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from application import DUMBBELL, Application, eventually
+from application import DUMBBELL, Application, eventually, serving
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 from synthetic_run import Synthetic
 
@@ -252,6 +252,29 @@ def test_a_run_that_the_command_line_began_is_found(application: Application, pa
         assert process.wait(20) == 130
     finally:
         process.kill()
+
+
+def test_a_run_survives_its_server_and_is_found_by_the_next_one(application: Application, browser: Browser) -> None:
+    given(application, duration=12)
+    page = application.page(browser)
+    run_from_editor(application, page)
+    to_run(page)
+    eventually(lambda: seconds(page) > 1)
+    where = page.url.split("#")[1]
+    application.process.kill()
+    page.context.close()
+    application.complaints.clear()  # That nobody answers is what was wanted.
+    with serving(application.workspace) as second:
+        page = second.page(browser)
+        page.evaluate(f"location.hash = '{where}'")
+        page.wait_for_selector(".run-head")
+        before = seconds(page)
+        eventually(lambda: seconds(page) > before, "a run that goes on")
+        page.frame_locator(".report-frame").locator("h1").wait_for(timeout=40_000)
+        (run,) = names(application)
+        assert page.evaluate("location.hash").endswith(run)
+        page.context.close()
+    assert nothing_goes_on(application)
 
 
 # Studies

@@ -23,8 +23,8 @@ SANDBOXED: Final = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
-"""Headers of a run's files, which may be a stranger's: a page among them has an origin of its own, no cookie, and no way
-to any network."""
+"""Headers of a run's files, which may be a stranger's: a page among them has an origin of its own, no cookie and no
+network."""
 _PARTIAL: Final = re.compile(re.escape(PARTIAL) + r"(?P<stem>.+)-(?P<pid>\d+)")
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,255}")
 
