@@ -1,7 +1,7 @@
 // Bundles the pages: those of reports as one script each, the application as modules whose names have the hash of their content.
 
 import { build } from "esbuild";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 
 const PACKAGE = "../python/dumbbell";
@@ -16,7 +16,6 @@ await build({
 
 /** The server gives `index.html` at `/`, and the rest, which a browser may keep for ever, below `/assets`. */
 const PAGE = `${PACKAGE}/server/page`;
-await rm(PAGE, { recursive: true, force: true });
 await mkdir(PAGE, { recursive: true });
 const built = await build({
   ...COMMON,
@@ -47,7 +46,7 @@ const follow = (name) => {
 follow(path);
 const preloads = [...needed].map((name) => `<link rel="modulepreload" href="${asset(name)}">`).join("\n");
 await writeFile(
-  `${PAGE}/index.html`,
+  `${PAGE}/index.html.new`,
   `<!doctype html>
 <html lang="en">
 <head>
@@ -67,3 +66,7 @@ ${preloads}
 </html>
 `,
 );
+// A server that runs meanwhile has the old page with its files, or the new one with its.
+await rename(`${PAGE}/index.html.new`, `${PAGE}/index.html`);
+const made = new Set(Object.keys(built.metafile.outputs).map((name) => basename(name)));
+for (const name of await readdir(`${PAGE}/assets`)) if (!made.has(name)) await rm(`${PAGE}/assets/${name}`, { recursive: true });

@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page
 T = TypeVar("T")
 
 DUMBBELL = Path(sys.executable).with_name("dumbbell")
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 """Until something on a busy machine is given up."""
 
 
@@ -52,7 +52,7 @@ class Application:
     def tab(self, page: Page) -> Page:
         """Log a page in."""
         host = urlsplit(self.url).netloc
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE_S * 1e3)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
 

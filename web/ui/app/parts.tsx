@@ -36,6 +36,8 @@ export function Dialog({ title, onClose, children, actions, wide = false }: Dial
   useEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
+    // Where one goes on: not the button that closes it, which stands first.
+    dialog.current?.querySelector<HTMLElement>(".dialog-body input:not([type=file]), .dialog-body select, footer .main, .dialog-body button")?.focus();
     return () => {
       if (before instanceof HTMLElement) before.focus();
     };

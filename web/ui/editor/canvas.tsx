@@ -78,10 +78,12 @@ function Inside(): ReactNode {
     return () => resized.disconnect();
   }, [fit]);
   useEffect(() => {
-    if (fitted.current || nodes.length === 0) return;
+    if (fitted.current || !drawing) return;
     fitted.current = true;
-    requestAnimationFrame(fit);
-  }, [nodes, fit]);
+    // On an empty drawing, what one places stays where one has clicked.
+    if (drawing.nodes.length === 0) whole.current = false;
+    else requestAnimationFrame(fit);
+  }, [drawing, fit]);
 
   useEffect(() => {
     setStage({
