@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from dumbbell.engines.registry import DEFAULT, engine
 from dumbbell.errors import DumbbellError, InputError, ScenarioError
 from dumbbell.plan.expand import expand
-from dumbbell.plan.types import Plan
 from dumbbell.scenario.file.loading import Draft, checked, not_toml
 from dumbbell.scenario.file.toml import TOMLDecodeError, parse
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve import resolve
 from dumbbell.server.drawing import draw, plain
 from dumbbell.server.messages import Drawing, Problem
 from dumbbell.server.problems import problem, problems
@@ -35,6 +33,8 @@ class Checked:
     """Commands in it that a run executes on this machine."""
     data: Mapping[str, Any] | None = None
     """What the text says, as JSON; `None`: it is no TOML."""
+    scenario: Scenario | None = field(default=None, repr=False)
+    """`None`: there are problems."""
 
 
 def check(text: str, path: Path) -> Checked:
@@ -51,34 +51,40 @@ def check(text: str, path: Path) -> Checked:
         return Checked([problem(not_toml(name, text, str(error)))])
     draft = Draft(name, text, data, path.parent, {})
     found: list[Problem] = []
-    lacks: list[Problem] = []
     scenario: Scenario | None = None
-    plan: Plan | None = None
     try:
         scenario = checked(draft)
-        plan = expand(scenario)
     except DumbbellError as error:
         found = problems(error, data)
     except RecursionError:
         found = [Problem(what=f"{name}: nested too deeply")]
-    if plan is not None and scenario is not None:
-        lacks = _lacks(scenario, plan, data)
     return Checked(
         found,
-        lacks,
-        draw(data, path.parent, None if plan is None or scenario is None else resolve(scenario), found),
+        [],
+        draw(data, path.parent, scenario, found),
         None if scenario is None else float(scenario.duration) / 1e9,
         _runs(draft, scenario),
         tuple(dict.fromkeys(_programs(data))),
         plain(data),
+        scenario,
     )
 
 
-def _lacks(scenario: Scenario, plan: Plan, data: Mapping[str, Any]) -> list[Problem]:
+def looked_further(known: Checked) -> Checked:
+    """The same with what shows only in the plan, and with what this machine lacks. That takes longer in large networks:
+    each router has a route to each subnet."""
+    scenario = known.scenario
+    if scenario is None:
+        return known
+    data = scenario.source.data
     try:
-        return [problem(one, data) for one in engine(DEFAULT).check(scenario, plan)]
+        plan = expand(scenario)
+    except DumbbellError as error:
+        return replace(known, problems=problems(error, data))
+    try:
+        return replace(known, lacks=[problem(one, data) for one in engine(DEFAULT).check(scenario, plan)])
     except InputError as error:
-        return problems(error, data)
+        return replace(known, lacks=problems(error, data))
 
 
 def _runs(draft: Draft, scenario: Scenario | None) -> int | None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.server import messages as m
 from dumbbell.server.agreement import Agreement
-from dumbbell.server.check import Checked, check
+from dumbbell.server.check import Checked, check, looked_further
 from dumbbell.server.document import Document
 from dumbbell.server.journal import Journal, journals
 from dumbbell.server.topics import Event
@@ -35,9 +35,12 @@ class Open:
     checked: Checked = field(default_factory=Checked)
     checked_text: str | None = None
     """The text that was checked; `None`: none yet."""
+    further: Checked | None = None
+    """What is known of the text beside that, once it was looked for."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by whoever changes or saves it."""
     checking: asyncio.Task[None] | None = None
+    looking: asyncio.Task[None] | None = None
     saving: asyncio.Task[None] | None = None
     unsaved_since: float | None = None
     own_text: str | None = None
@@ -82,7 +85,7 @@ class Documents:
     async def close(self) -> None:
         """Save everything, as the server ends."""
         for one in list(self._open.values()):
-            for task in (one.saving, one.checking):
+            for task in (one.saving, one.checking, one.looking):
                 if task is not None:
                     task.cancel()
             with suppress(DumbbellError):
@@ -163,7 +166,7 @@ class Documents:
         async with one.turn:
             before = one.document.revision
             if isinstance(command, m.Trust):
-                await self._checked(one)
+                await self._understood(one)
                 self.agreement.add(one.checked.programs)
             text = one.document.text
             was_own = text == one.own_text or (text == one.checked_text and self.agreement.has(one.checked.programs))
@@ -198,7 +201,7 @@ class Documents:
                 told = one.document.save_problem
                 why = told.why if told else "the file and this page have both changed"
                 raise InputError(f"{path} is not saved", why, "decide which text to keep, then run it")
-            await self._checked(one)
+            await self._understood(one)
             if not self.agreement.has(one.checked.programs):
                 why = "\n".join(one.checked.programs)
                 hint = "look at them, and agree: it is asked once"
@@ -233,6 +236,26 @@ class Documents:
             one.checking = self._begin(self._checked(one))
 
     async def _checked(self, one: Open) -> None:
+        await self._understood(one)
+        if one.looking is None or one.looking.done():
+            one.looking = self._begin(self._looked_further(one))
+
+    async def _looked_further(self, one: Open) -> None:
+        """Find out what this machine lacks, once changes pause: that is worth no delay of what the text means."""
+        while one.further is not one.checked:
+            known = one.checked
+            await asyncio.sleep(QUIET_S)
+            if one.checked is not known:
+                continue
+            async with self._one_check:
+                found = await asyncio.to_thread(_further, known)
+            if one.checked is known:
+                one.checked = one.further = found
+                if (found.problems, found.lacks) != (known.problems, known.lacks):
+                    one.tell()
+
+    async def _understood(self, one: Open) -> None:
+        """Find out what the present text means."""
         while one.checked_text != one.document.text:
             text = one.document.text
             async with self._one_check:
@@ -243,8 +266,8 @@ class Documents:
                 found = replace(found, drawing=one.checked.drawing.model_copy(update={"current": False}))
             if found.data is None:
                 found = replace(found, data=one.checked.data)
-            one.checked, one.checked_text = found, text
-        one.tell()
+            one.checked, one.checked_text = replace(found, lacks=one.checked.lacks), text
+            one.tell()
 
     # Saving
 
@@ -289,6 +312,19 @@ class Documents:
         return task
 
 
+def _further(known: Checked) -> Checked:
+    try:
+        return looked_further(known)
+    except Exception as error:
+        if "PYTEST_CURRENT_TEST" in os.environ:
+            raise
+        return replace(known, lacks=[_mistake("what this machine lacks could not be found out", error)])
+
+
+def _mistake(what: str, error: Exception) -> m.Problem:
+    return m.Problem(what=what, why=f"{type(error).__name__}: {error}", hint="this is a mistake of dumbbell")
+
+
 def _check(text: str, one: Open) -> Checked:
     """Check a text; a mistake of ours is a problem, too, and no end of the editor."""
     try:
@@ -296,7 +332,4 @@ def _check(text: str, one: Open) -> Checked:
     except Exception as error:
         if "PYTEST_CURRENT_TEST" in os.environ:
             raise
-        what = f"{one.document.path} could not be checked"
-        return Checked(
-            [m.Problem(what=what, why=f"{type(error).__name__}: {error}", hint="this is a mistake of dumbbell")]
-        )
+        return Checked([_mistake(f"{one.document.path} could not be checked", error)])

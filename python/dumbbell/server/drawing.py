@@ -15,7 +15,8 @@ from dumbbell.errors import DumbbellError
 from dumbbell.plan import words
 from dumbbell.plan.links import shaped, transparent
 from dumbbell.plan.types import Link
-from dumbbell.scenario.resolve import Resolved, bottleneck
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import Resolved, bottleneck, resolve
 from dumbbell.scenario.resolve.direction import Direction, both
 from dumbbell.scenario.resolve.drawn.check import link_names
 from dumbbell.scenario.resolve.network import ShapedLink
@@ -40,24 +41,22 @@ _SOME_TIME: Final = Duration(10 * 10**9)
 """The duration of a scenario that gives none, for rates that change."""
 
 
-def draw(data: Data, folder: Path, resolved: Resolved | None, found: Sequence[Problem]) -> Drawing | None:
+def draw(data: Data, folder: Path, scenario: Scenario | None, found: Sequence[Problem]) -> Drawing | None:
     """The drawing of a scenario's values; none if its preset is not understood.
 
     Args:
         data: the values as they are written.
         folder: where relative paths begin.
-        resolved: what they mean, if there is nothing wrong with them.
+        scenario: what they mean, if there is nothing wrong with them.
         found: what is wrong with them.
     """
+    resolved = None if scenario is None else resolve(scenario)
     written = data.get("topology")
     kind = written.get("kind") if isinstance(written, Mapping) else None
     if written is None or kind is None:
         # Nothing drawn yet: the first node makes it a graph.
         return Drawing(topology="graph", free=True, nodes=[], links=[], flows=_flows(data, resolved, found))
-    try:
-        topology: Topology | None = topology_of(data, folder)
-    except ValidationError:
-        topology = None
+    topology = _topology(data, folder) if scenario is None else scenario.topology
     known = None if resolved is None else _all_directions(resolved)
     if kind == "graph":
         nodes, links = _graph(written, topology, folder, known)
@@ -75,6 +74,14 @@ def draw(data: Data, folder: Path, resolved: Resolved | None, found: Sequence[Pr
         links=[link.model_copy(update={"problems": count_below(link.key, found)}) for link in links],
         flows=_flows(data, resolved, found),
     )
+
+
+def _topology(data: Data, folder: Path) -> Topology | None:
+    """The topology, though other parts of the scenario may be wrong; `None` if it is itself."""
+    try:
+        return topology_of(data, folder)
+    except ValidationError:
+        return None
 
 
 def _with_facts(node: DrawnNode, known: NetworkNode | None, found: Sequence[Problem]) -> DrawnNode:
@@ -118,7 +125,9 @@ def _graph(
     nodes += [_node(str(name), _kind(table), _table(table), False) for name, table in tables.items()]
     mtu = written.get("mtu", MTU)
     between = [(i, table, ends) for i, table in enumerate(listed) if (ends := _ends(table)) is not None]
-    cables = [_cable(dumps(plain(table), sort_keys=True, default=str), str(folder)) for _, table, _ in between]
+    cables: list[Cable | None] = [None] * len(between)
+    if known is None:
+        cables = [_cable(dumps(plain(table), sort_keys=True), str(folder)) for _, table, _ in between]
     names = _names([(ends, _table(table).get("name")) for _, table, ends in between])
     for (i, table, ends), cable, name in zip(between, cables, names, strict=True):
         pair = _directions(cable, name, mtu if type(mtu) is int else MTU, known)
