@@ -83,7 +83,7 @@ function Runs({ of }: { of: ComparedRuns }): ReactNode {
 
 function Settings({ of, many }: { of: ComparedRuns; many: boolean }): ReactNode {
   return (
-    <div className="wide-table">
+    <div className="wide-table" tabIndex={0} role="group" aria-label="Table">
       <table className="list compare-table">
         <thead>
           <tr>
@@ -115,7 +115,7 @@ function counted(values: readonly string[]): string {
 function Figures({ of }: { of: ComparedRuns }): ReactNode {
   const two = of.runs.length === 2;
   return (
-    <div className="wide-table">
+    <div className="wide-table" tabIndex={0} role="group" aria-label="Table">
       <table className="list compare-table">
         <thead>
           <tr>
@@ -147,7 +147,7 @@ function Figures({ of }: { of: ComparedRuns }): ReactNode {
 
 function Ranges({ of }: { of: ComparedRuns }): ReactNode {
   return (
-    <div className="wide-table">
+    <div className="wide-table" tabIndex={0} role="group" aria-label="Table">
       <table className="list compare-table">
         <thead>
           <tr>
@@ -208,7 +208,7 @@ function Studies({ of }: { of: ComparedStudies }): ReactNode {
       <section>
         <h2>Settings that differ</h2>
         {of.settings.length === 0 ? <p className="soft">None.</p> : (
-          <div className="wide-table">
+          <div className="wide-table" tabIndex={0} role="group" aria-label="Table">
             <table className="list compare-table">
               <thead><tr><th scope="col">setting</th><th scope="col">A</th><th scope="col">B</th></tr></thead>
               <tbody>{of.settings.map(({ key, values }) => <tr key={key}><th scope="row"><code>{key}</code></th>{values.map((value, i) => <td key={i}>{value}</td>)}</tr>)}</tbody>
@@ -219,7 +219,7 @@ function Studies({ of }: { of: ComparedStudies }): ReactNode {
       {[...groups].map(([metric, rows]) => (
         <section key={metric}>
           <h2>{metric}{rows[0]?.unit ? <span className="soft"> {rows[0].unit}</span> : ""}</h2>
-          <div className="wide-table">
+          <div className="wide-table" tabIndex={0} role="group" aria-label="Table">
             <table className="list compare-table">
               <thead>
                 <tr>

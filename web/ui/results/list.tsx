@@ -194,7 +194,7 @@ function Table({ runs, chosen, onToggle, onAll }: { runs: RunEntry[]; chosen: Re
             <td><Pill verdict={run.verdict} />{run.checks.length > 0 && <small className="soft">{run.checks.join(", ")}</small>}</td>
             <th scope="row">
               <a href={href("runs", run.id)}>{run.name}</a>
-              <small className="soft">{[...run.overrides, ...run.tags.map((one) => `#${one}`)].join("  ")}</small>
+              <small className="soft">{[...run.overrides, ...run.tags.map((one) => `#${one}`), ...(run.left_over && run.verdict !== "failed" ? ["left over"] : [])].join("  ")}</small>
             </th>
             <td className="flows-of">{run.flows.map((flow) => <span key={flow}>{flow}</span>)}{run.more_flows > 0 && <span className="soft">and {run.more_flows} more</span>}</td>
             <td>{run.engine}</td>
