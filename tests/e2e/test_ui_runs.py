@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from application import DUMBBELL, Application, eventually, serving
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
@@ -276,6 +277,30 @@ def test_a_run_survives_its_server_and_is_found_by_the_next_one(application: App
         assert page.evaluate("location.hash").endswith(run)
         page.context.close()
     assert nothing_goes_on(application)
+
+
+def test_a_verdict_that_turns_invalid_shows_while_the_run_goes_on(application: Application, page: Page) -> None:
+    given(application, duration=30)
+    run_from_editor(application, page)
+    to_run(page)
+    eventually(lambda: seconds(page) > 1)
+    expect(page.locator(".run-verdict")).to_contain_text("so far")
+    (going,) = (application.workspace / "runs").glob(".partial-*")
+    lab = psutil.Process(int(going.name.rpartition("-")[2])).children(recursive=True)
+    # Whoever stops the network for half a second makes all of its packets so late.
+    for process in lab:
+        process.suspend()
+    page.wait_for_timeout(500)
+    for process in reversed(lab):
+        process.resume()
+    verdict = page.locator(".run-verdict.invalid")
+    expect(verdict).to_contain_text("invalid so far", timeout=10_000)
+    expect(verdict).to_contain_text("stall")
+    expect(pill(page)).to_have_text("running")
+    page.get_by_role("button", name="Stop early").click()
+    expect(pill(page)).to_have_text("interrupted", timeout=20_000)
+    page.get_by_role("tab", name="Live").click()
+    expect(verdict).to_contain_text("stall")
 
 
 # Studies
