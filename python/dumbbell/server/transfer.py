@@ -37,7 +37,7 @@ LARGEST: Final = 8_000_000
 """Bytes of a file that is imported from the workspace."""
 FORMATS: Final = {".mn": "mn", ".yml": "containerlab", ".yaml": "containerlab", ".conf": "kathara", ".toml": "toml"}
 MARGIN: Final = 60
-"""Pixels from the edges of MiniEdit's canvas to the first node."""
+"""Pixels from the edge of MiniEdit's canvas to the first node, if it would lie beyond it."""
 router = APIRouter(prefix="/api")
 
 
@@ -149,7 +149,8 @@ def placed(text: str, layout: Layout) -> str:
     if not layout.nodes:
         return text
     found = json.loads(text)
-    right, down = (max(0, MARGIN - min(getattr(at, axis) for at in layout.nodes.values())) for axis in "xy")
+    left, top = (min(getattr(at, axis) for at in layout.nodes.values()) for axis in "xy")
+    right, down = (MARGIN - least if least < 0 else 0 for least in (left, top))
     for one in (*found["hosts"], *found["switches"]):
         at = layout.nodes.get(one["opts"]["hostname"])
         if at is not None:
