@@ -320,6 +320,17 @@ def test_what_is_wrong_with_a_scenario_is_said_before_anything_starts(served: Se
     assert not list((workspace / "runs").glob(f"{PARTIAL}*"))
 
 
+@pytest.mark.parametrize("name", ["../x", "a/b", "", "-x", "a b", "x" * 65])
+def test_a_lab_s_name_leads_nowhere_else(served: Served, name: str) -> None:
+    status, _, _ = served.ask("POST", "/api/labs", {"path": "mine.toml", "name": name})
+    assert status == 422
+
+
+def test_a_file_s_name_is_no_option() -> None:
+    assert run_places.argument("--output=x.toml") == "./--output=x.toml"
+    assert run_places.argument("a/b.toml") == "a/b.toml"
+
+
 SIMULATED = """\
 name = "short"
 duration = "2 s"

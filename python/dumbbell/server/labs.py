@@ -61,13 +61,13 @@ class Labs:
 
     async def start(self, asked: StartLab) -> str:
         """Start a lab, and wait until it is up. Returns its name. Raises `InputError` if it cannot be built."""
-        path = (self._root / asked.path).resolve()
-        if not path.is_relative_to(self._root.resolve()) or path.suffix != ".toml":
-            raise InputError(f"no scenario {asked.path}", "it must be a TOML file in the workspace")
+        run_places.scenario(self._root, asked.path)
         sets = [word for text in asked.overrides for word in ("--set", text)]
         named = ["--name", asked.name] if asked.name else []
         # Its shell reads standard input, which ends with this process: so does the lab.
-        child = await self._children.start(["lab", "up", asked.path, *sets, *named], stdin=asyncio.subprocess.PIPE)
+        child = await self._children.start(
+            ["lab", "up", run_places.argument(asked.path), *sets, *named], stdin=asyncio.subprocess.PIPE
+        )
         async with asyncio.timeout(START_S):
             while (name := await run_in_threadpool(_of, child.pid)) is None:
                 if child.code is not None:
@@ -183,9 +183,7 @@ def router(root: Path, labs: Labs, terminals: Terminals) -> APIRouter:
 
         path = find(lab)
         if asked.path is not None:
-            target = (root / asked.path).resolve()
-            if not target.is_relative_to(root.resolve()) or target.suffix != ".toml":
-                raise InputError(f"cannot save {asked.path}", "it must be a new TOML file in the workspace")
+            target = run_places.scenario(root, asked.path)
             record.save(path, target)
         return SavedLab(text=tomlkit.dumps({"events": changes.events(path)}), path=asked.path)
 

@@ -8,6 +8,8 @@ from pydantic import Field
 
 from dumbbell.server.messages import Asked, Message
 
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+
 # Runs
 
 
@@ -361,7 +363,7 @@ class StartLab(Asked):
 
     path: str
     overrides: list[str] = Field(default=[], max_length=200)
-    name: str | None = None
+    name: str | None = Field(default=None, pattern=_NAME)
 
 
 class LabNode(Message):
@@ -494,7 +496,7 @@ class RecordLab(Asked):
     """`POST /api/labs/{id}/record`."""
 
     action: Literal["start", "stop"]
-    name: str | None = None
+    name: str | None = Field(default=None, pattern=_NAME)
 
 
 class Recorded(Message):

@@ -12,6 +12,7 @@ from typing import Final
 
 from fastapi import HTTPException
 
+from dumbbell.errors import InputError
 from dumbbell.records.directory import PARTIAL, RUNS
 from dumbbell.records.kept import state
 from dumbbell.server.messages import Problem
@@ -27,6 +28,19 @@ SANDBOXED: Final = {
 network."""
 _PARTIAL: Final = re.compile(re.escape(PARTIAL) + r"(?P<stem>.+)-(?P<pid>\d+)")
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,255}")
+
+
+def scenario(root: Path, name: str) -> Path:
+    """The scenario that a path relative to the workspace names. Raises `InputError` if it cannot be one."""
+    path = (root / name).resolve()
+    if not path.is_relative_to(root.resolve()) or path.suffix != ".toml":
+        raise InputError(f"no scenario {name}", "it must be a TOML file in the workspace", "choose one of its files")
+    return path
+
+
+def argument(name: str) -> str:
+    """A file's name as an argument: one that begins with a dash is no option."""
+    return f"./{name}" if name.startswith("-") else name
 
 
 def partial(stem: str, pid: int) -> str:

@@ -101,16 +101,12 @@ def _begun(root: Path, asked: StartRun) -> list[str] | tuple[list[str], str, int
 
     Raises `InputError` with what is wrong: nothing is started then.
     """
-    path = (root / asked.path).resolve()
-    if not path.is_relative_to(root.resolve()) or path.suffix != ".toml":
-        raise InputError(
-            f"no scenario {asked.path}", "it must be a TOML file in the workspace", "choose one of its files"
-        )
+    path = run_places.scenario(root, asked.path)
     engine = engine_of(asked.engine or DEFAULT)
     name = engine.capabilities.name
     sets = [word for text in asked.overrides for word in ("--set", text)]
     many = [] if asked.repeat is None else ["--repeat", str(asked.repeat)]
-    arguments = ["run", asked.path, *sets, *many, *option(name)]
+    arguments = ["run", run_places.argument(asked.path), *sets, *many, *option(name)]
     if is_study(varied(read(path, asked.overrides), None, asked.repeat)):
         return arguments
     scenario = load(path, asked.overrides)

@@ -27,6 +27,11 @@ export function useRun(id: string): Followed {
   const { live } = known.current as { id: string; live: LiveRun };
 
   useEffect(() => {
+    setDetail(null);
+    setProblem(null);
+  }, [live]);
+
+  useEffect(() => {
     if (live.state && live.state.status !== "running" && live.state.status !== "starting" && live.state.report) return;
     let due: ReturnType<typeof setTimeout> | undefined;
     const soon = (ms: number): void => {
