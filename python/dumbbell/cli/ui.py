@@ -71,6 +71,7 @@ def command(
         serve(listening, directory, lambda: None if no_open or uds is not None else _open(listening.url))
     finally:
         noted.unlink(missing_ok=True)
+        _page().unlink(missing_ok=True)
 
 
 def _open(url: str) -> None:
@@ -89,12 +90,19 @@ def _browse(url: str) -> None:
     import webbrowser
     from html import escape
 
-    from dumbbell.server.place import folder
-
-    page = folder() / f"open-{os.getpid()}.html"
+    page = _page()
     with open(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
         out.write(f'<!doctype html><meta http-equiv="refresh" content="0;url={escape(url)}"><title>dumbbell</title>')
     webbrowser.open(page.as_uri())
+
+
+def _page() -> Path:
+    """The page that leads the browser to the URL; only the user can read it."""
+    import os
+
+    from dumbbell.server.place import folder
+
+    return folder() / f"open-{os.getpid()}.html"
 
 
 def _list() -> None:

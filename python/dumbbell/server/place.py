@@ -33,10 +33,11 @@ def folder() -> Path:
 
 def note(url: str, workspace: Path) -> Path:
     """Note this process's server. Returns the file, which is to be removed at its end."""
+    noted()
     file = folder() / f"{os.getpid()}.json"
-    noted = Noted(url, str(workspace), os.getpid(), _started(os.getpid()) or 0)
+    this = Noted(url, str(workspace), os.getpid(), _started(os.getpid()) or 0)
     with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w") as out:
-        json.dump(asdict(noted), out)
+        json.dump(asdict(this), out)
     return file
 
 

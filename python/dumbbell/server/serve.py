@@ -50,6 +50,8 @@ def listen(port: int, host: str | None, certificate: Path | None, uds: Path | No
         raise InputError(
             f"--host {host} without --certificate", why, "over ssh, no other address is needed: --uds PATH"
         )
+    if certificate is not None:
+        _check(certificate)
     address = host or "127.0.0.1"
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     opened = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
@@ -64,13 +66,26 @@ def listen(port: int, host: str | None, certificate: Path | None, uds: Path | No
             f"cannot listen at {address}:{port}", getattr(error, "strerror", "") or str(error), hint
         ) from None
     number = opened.getsockname()[1]
-    shown = f"[{address}]" if family == socket.AF_INET6 else address
+    if address in ("0.0.0.0", "::"):
+        address = socket.gethostname()  # All addresses are none that a browser could open.
+    shown = f"[{address}]" if ":" in address else address
     hosts = (
         LOOPBACK if host is None else tuple(dict.fromkeys([*LOOPBACK, shown, socket.gethostname(), socket.getfqdn()]))
     )
     access = Access(number, hosts, tls=certificate is not None)
     scheme = "https" if certificate else "http"
     return Listening(opened, access, f"{scheme}://{shown}:{number}/#token={access.token}", certificate)
+
+
+def _check(certificate: Path) -> None:
+    """Raise `InputError` unless it is a certificate with its key."""
+    import ssl
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate)
+    except OSError as error:
+        hint = "a PEM file with the certificate and its key: cat key.pem certificate.pem"
+        raise InputError(f"{certificate} is no certificate with its key", error.strerror or str(error), hint) from None
 
 
 def _unix(path: Path) -> socket.socket:
