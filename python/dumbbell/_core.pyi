@@ -27,6 +27,7 @@ __all__ = [
     "cc_unload",
     "check_namespaces",
     "declarations",
+    "edit_toml",
     "emulate",
     "figures_between",
     "figures_of",
@@ -224,6 +225,15 @@ def declarations() -> str:
     orders to it, `algorithms` is {declared: a list of what
     each manifest says, kernel: names that mean the kernel's own}, `tables` are a run's tables, `studies` those of a study,
     `figures` those of flows and links.
+    """
+
+def edit_toml(text: str, operations: str) -> str:
+    """
+    A TOML text after `operations` (JSON), in which all else keeps its bytes, comments and order.
+
+    An operation is `{"do": "set", "key", "value"}`, `{"do": "unset", "key"}`, `{"do": "insert", "key", "at", "value"}` or
+    `{"do": "rename", "key", "to"}`; a key is a list of names and indices. Raises ValueError if the text is no TOML, or if
+    an operation does not fit it.
     """
 
 def emulate(directory: str | PathLike[str], live: bool) -> int:

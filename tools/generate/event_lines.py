@@ -64,4 +64,6 @@ def _kind(hint: Any) -> str:
         return f"list of `{parts[0].__name__}`"
     if origin is Literal:
         return ", ".join(f"`{one}`" for one in parts)
+    if hint in PARTS:
+        return f"`{hint.__name__}`"
     return "object" if origin is not None else _WORDS[hint]

@@ -45,24 +45,10 @@ class FlowProgress(TypedDict):
     """Segments that the sender has sent again so far; `None` if the flow repeats none."""
 
 
-class LinkProgress(TypedDict):
-    """The progress of a link."""
-
-    name: str
-    """The name in the plan."""
-    rate_bps: int
-    """Frames and overhead that left its queue since the event before, per second."""
-    queue_bytes: int
-    """Frames and overhead that wait."""
-    queue_packets: int
-    """Packets that wait."""
-    dropped_packets: int
-    """Packets that it has dropped so far, random loss excluded."""
-
-
 class Health(TypedDict):
-    """How late the network was so far, of an engine that works by the machine's clock. At its end a run is judged by these
-    figures and others."""
+    """How late the network was so far, of an engine that works by the machine's clock. At its end a run is judged by
+    these figures and others.
+    """
 
     sent_packets: int
     """Packets handed to hosts."""
@@ -76,6 +62,21 @@ class Health(TypedDict):
     """99 of 100 packets were read at most so long after they came."""
     ring_drops: int
     """Packets that found no room in the ring by which they come."""
+
+
+class LinkProgress(TypedDict):
+    """The progress of a link."""
+
+    name: str
+    """The name in the plan."""
+    rate_bps: int
+    """Frames and overhead that left its queue since the event before, per second."""
+    queue_bytes: int
+    """Frames and overhead that wait."""
+    queue_packets: int
+    """Packets that wait."""
+    dropped_packets: int
+    """Packets that it has dropped so far, random loss excluded."""
 
 
 class Lab(TypedDict):
