@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,62 +22,59 @@ SHOWN_FLOWS: Final = 3
 _Stamp = tuple[int, int, bool]
 
 
-@dataclass(frozen=True)
-class Place:
-    """A run's directory, and what its list is sorted by."""
-
-    path: Path
-    begun_ns: int
-    """When its scenario was written, which is at its start."""
-    stamp: _Stamp
-    """Changes if the run does."""
-
-
 class Listing:
     """The runs of a workspace. What was read is kept until it changes: 10,000 runs are read once."""
 
     def __init__(self, root: Path) -> None:
         """Runs in the workspace `root`."""
         self._folder = root / RUNS
-        self._known: dict[Path, tuple[_Stamp, RunEntry]] = {}
+        self._known: dict[str, tuple[_Stamp, RunEntry]] = {}
 
     def page(self, cursor: int, search: str, tag: str, verdict: str) -> RunList:
         """The runs from number `cursor` on that match, the latest first."""
-        places = sorted(self._places(), key=lambda one: (one.begun_ns, one.path.name), reverse=True)
+        names = [name for _, name in sorted(self._begun(), reverse=True)]
         if search or tag or verdict:
-            places = [one for one in places if _matches(self.entry(one), search, tag, verdict)]
-        shown = [self.entry(one) for one in places[cursor : cursor + PAGE]]
+            names = [one for one in names if _matches(self.entry(one), search, tag, verdict)]
+        shown = [self.entry(one) for one in names[cursor : cursor + PAGE]]
         following = cursor + PAGE
         return RunList(
             runs=shown,
-            total=len(places),
-            cursor=str(following) if following < len(places) else None,
+            total=len(names),
+            cursor=str(following) if following < len(names) else None,
             tags=sorted({tag for _, entry in self._known.values() for tag in entry.tags}),
         )
 
-    def entry(self, place: Place) -> RunEntry:
+    def entry(self, name: str) -> RunEntry:
         """A row of the list."""
-        known = self._known.get(place.path)
+        path, known = self._folder / name, self._known.get(name)
+        stamp = _stamp(path)
         # A run that goes on ends without a change of its files if it is killed.
-        if known and known[0] == place.stamp and known[1].verdict != "running":
+        if known and known[0] == stamp and known[1].verdict != "running":
             return known[1]
-        entry = _read(place.path)
-        self._known[place.path] = place.stamp, entry
+        entry = _read(path)
+        self._known[name] = stamp, entry
         return entry
 
-    def _places(self) -> Iterator[Place]:
-        with suppress(FileNotFoundError):
-            for path in self._folder.iterdir():
-                if path.name.startswith(".") and not path.name.startswith(PARTIAL):
+    def _begun(self) -> Iterator[tuple[int, str]]:
+        """When each run's scenario was written, which is at its start. One look at each: there are many."""
+        with suppress(FileNotFoundError), os.scandir(self._folder) as found:
+            for one in found:
+                if one.name.startswith(".") and not one.name.startswith(PARTIAL):
                     continue
-                with suppress(OSError):
-                    manifest = (path / "manifest.json").stat()
-                    summary = (path / "summary.json").exists()
-                    try:
-                        begun = (path / "scenario.toml").stat().st_mtime_ns
-                    except FileNotFoundError:
-                        begun = manifest.st_mtime_ns
-                    yield Place(path, begun, (manifest.st_mtime_ns, manifest.st_size, summary))
+                try:
+                    yield os.stat(f"{one.path}/scenario.toml").st_mtime_ns, one.name
+                except OSError:
+                    with suppress(OSError):  # It failed before that, or is no run.
+                        yield os.stat(f"{one.path}/manifest.json").st_mtime_ns, one.name
+
+
+def _stamp(path: Path) -> _Stamp:
+    """Changes if the run does."""
+    try:
+        manifest = os.stat(path / "manifest.json")
+    except OSError:
+        return 0, 0, False
+    return manifest.st_mtime_ns, manifest.st_size, (path / "summary.json").exists()
 
 
 def router(root: Path) -> APIRouter:
