@@ -205,6 +205,7 @@ def keys_shown(page: Page) -> list[str]:
 def change(page: Page, key: str, value: str) -> None:
     """Give the field of a key another value."""
     control = page.locator(f'.form-pane [data-key="{key}"] > .control').first
+    control.wait_for()
     field = control.locator("input")
     if field.count():
         field.first.fill(value)
@@ -340,8 +341,11 @@ def test_a_group_is_pasted_twice_with_its_links(application: Application, page: 
     assert len(topology["links"]) == 36
     assert [link["rate"] for link in topology["links"][12:24]] == [link["rate"] for link in topology["links"][:12]]
     assert len(tomllib.loads(text())["flows"]) == 3
-    placed = json.loads(application.text("group.layout.json"))["nodes"]
-    assert len({(at["x"], at["y"]) for at in placed.values()}) == 30
+
+    def spots() -> set[tuple[int, int]]:
+        return {(at["x"], at["y"]) for at in json.loads(application.text("group.layout.json"))["nodes"].values()}
+
+    eventually(lambda: len(spots()) == 30, "places of their own")
     page.keyboard.press("Control+z")
     page.keyboard.press("Control+z")
     eventually(lambda: len(tomllib.loads(text())["topology"]["nodes"]) == 10, "undo of both")
@@ -507,7 +511,8 @@ def test_nothing_is_lost_when_the_server_is_killed(application: Application, bro
     row(page, between("h1", "s1")).get_by_text("33 Mbit/s").wait_for()
     application.process.kill()
     page.locator(".connection").wait_for()
-    # What the page says of a connection that is gone is no complaint.
+    # What the browser says of a connection that is gone is no complaint.
+    page.context.close()
     application.complaints.clear()
     with serving(application.workspace) as again:
         other = again.page(browser)
@@ -517,7 +522,6 @@ def test_nothing_is_lost_when_the_server_is_killed(application: Application, bro
         other.get_by_role("button", name="Undo").click()
         row(other, between("h1", "s1")).get_by_text("10 Mbit/s").wait_for()
         eventually(lambda: "33 Mbit/s" not in text(), "undo after the restart")
-    application.complaints.clear()
 
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"

@@ -4,7 +4,7 @@ import { toast } from "../app/parts";
 import type { DrawnNode, Edit, Point } from "../messages";
 import { isFree } from "./commands";
 import { stage } from "./stage";
-import { select, selected, sendAll, state } from "./store";
+import { select, selected, sendAll, settled, state } from "./store";
 
 interface Copied {
   nodes: { name: string; kind: DrawnNode["kind"]; values: Record<string, unknown>; at: Point }[];
@@ -53,6 +53,8 @@ export function freeNames(names: readonly string[], taken: ReadonlySet<string>):
 }
 
 export async function paste(): Promise<void> {
+  // Pressed twice quickly: the names of the first copy are taken already.
+  await settled();
   const drawing = state().document?.drawing;
   const text = localStorage.getItem(PLACE);
   if (!drawing || !text || !isFree()) return;

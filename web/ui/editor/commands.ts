@@ -105,6 +105,8 @@ export function removeSelected(): void {
   if (notes.length > 0) commands.push({ do: "annotate", annotations: annotations().filter((_, i) => !notes.includes(i)) });
   const count = nodes.length + links.length + flows.length + notes.length;
   void sendAll(commands, `remove ${count} element${count > 1 ? "s" : ""}`);
+  // What has the number of a removed flow next is not what was selected.
+  select({});
 }
 
 export function selectAll(): void {

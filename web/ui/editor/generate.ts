@@ -3,7 +3,7 @@
 import type { DrawnNode, Edit, Point } from "../messages";
 import { freeNames } from "./clipboard";
 import { stage } from "./stage";
-import { select, sendAll, state } from "./store";
+import { select, sendAll, settled, state } from "./store";
 
 interface Group {
   nodes: { name: string; kind: DrawnNode["kind"]; at: Point; values?: Record<string, unknown> }[];
@@ -78,6 +78,7 @@ export const GENERATORS: readonly { id: string; title: string; note: string; mak
 
 /** Insert a group below what is there. */
 export async function generate(id: string): Promise<void> {
+  await settled();
   const drawing = state().document?.drawing;
   const group = GENERATORS.find((one) => one.id === id)?.make();
   if (!drawing || !group) return;

@@ -77,6 +77,7 @@ let queue: Promise<unknown> = Promise.resolve();
 /** Open a document and follow it until the function that this returns is called. */
 export function openDocument(path: string): () => void {
   revision = 0;
+  renumbered = 0;
   forgetPlaces();
   set({ path, document: null, refused: null, selection: NOTHING, tool: "select", target: null });
   // A server that was started again may count from another number: its first state holds, whatever it says.
@@ -88,6 +89,7 @@ export function openDocument(path: string): () => void {
       const document = event as Document;
       if (!isNew && document.revision < (state().document?.revision ?? 0)) return;
       revision = isNew ? document.revision : Math.max(revision, document.revision);
+      if (isNew) renumbered = 0;
       isNew = false;
       set({ document, refused: null, selection: existing(document.drawing, state().selection) });
     },
@@ -117,23 +119,52 @@ function existing(drawing: Drawing | null, chosen: Selection): Selection {
 /** What was just made: its event may come behind the answer. */
 const fresh = new Set<string | number>();
 
+/** The revision of the last command of this page that changed the places of entries in lists. */
+let renumbered = 0;
+const NEED_NO_BASE = new Set<Command["do"]>(["undo", "redo", "save", "resolve", "trust"]);
+const RENUMBER = new Set<Command["do"]>(["remove_node", "remove_link", "remove_flow", "remove_item", "add_item", "replace_text", "free", "undo", "redo"]);
+
+function renumbers(command: Command): boolean {
+  return command.do === "batch" ? command.commands.some(renumbers) : RENUMBER.has(command.do);
+}
+
 /** Carry out a command of the user; what refuses it is shown. Null: it was not carried out. */
 export function send(command: Command): Promise<Ack | null> {
   const path = state().path;
+  // Keys hold numbers of entries as they were shown: if a command before this one has moved entries, this one is stale.
+  const seen = state().document?.revision ?? revision;
   const next = queue.then(async () => {
     if (state().path !== path) return null;
-    const answer = await socket.command(`document/${path}`, revision, command);
+    const base = NEED_NO_BASE.has(command.do) ? null : renumbered > seen ? seen : revision;
+    const answer = await socket.command(`document/${path}`, base, command);
     if (answer.type === "ack") {
       revision = Math.max(revision, answer.revision ?? 0);
+      if (renumbers(command)) renumbered = revision;
       return answer;
     }
     if (answer.type === "lost") toast("The server does not answer: this change was not made.");
-    else if (answer.why === "stale") toast("The file was changed elsewhere at the same moment. Look at it, and do it again.");
+    else if (answer.why === "stale") toast("The file was changed at the same moment. Look at it, and do it again.");
     else if (answer.problem) toast(answer.problem);
     return null;
   });
   queue = next.catch(() => undefined);
   return next;
+}
+
+/** Wait until the drawing shows all that was sent. */
+export async function settled(): Promise<void> {
+  await queue;
+  const isShown = (): boolean => (state().document?.revision ?? 0) >= revision;
+  if (isShown()) return;
+  await new Promise<void>((shown) => {
+    const done = (): void => {
+      clearTimeout(patience);
+      stop();
+      shown();
+    };
+    const stop = useEditor.subscribe(() => isShown() && done());
+    const patience = setTimeout(done, 3000);
+  });
 }
 
 /** Several commands as one step. */
