@@ -2,7 +2,7 @@
 
 import { toast } from "../app/parts";
 import type { DrawnNode, Edit, Point } from "../messages";
-import { isFree } from "./commands";
+import { isFree, pinned } from "./commands";
 import { stage } from "./stage";
 import { select, selected, sendAll, settled, state } from "./store";
 
@@ -68,6 +68,7 @@ export async function paste(): Promise<void> {
   const name = (old: string): string => names.get(old) ?? old;
   const bottom = Math.max(...copied.nodes.map((node) => node.at.y)) - Math.min(...copied.nodes.map((node) => node.at.y)) + 110;
   const commands: Edit[] = [
+    ...pinned(),
     ...copied.nodes.map(({ name: old, kind, values, at }): Edit => ({ do: "add_node", kind, name: name(old), values, at: { x: at.x, y: at.y + bottom * copied.pasted } })),
     ...copied.links.map(({ between: [a, b], values }): Edit => ({ do: "add_link", between: [name(a), name(b)], values })),
     ...copied.flows.map(({ sender, receiver, values }): Edit => ({ do: "add_flow", sender: name(sender), receiver: name(receiver), values })),

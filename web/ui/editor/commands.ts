@@ -27,7 +27,7 @@ function clear(at: Point): Point {
 }
 
 /** Positions that the layout's file lacks are written with the first one that somebody chooses, so that nothing jumps. */
-function pinned(): Edit[] {
+export function pinned(): Edit[] {
   const { document } = state();
   const lacking = document?.drawing?.nodes.filter((node) => !document.layout.nodes[node.name]) ?? [];
   const now = stage()?.positions() ?? {};

@@ -2,6 +2,7 @@
 
 import type { DrawnNode, Edit, Point } from "../messages";
 import { freeNames } from "./clipboard";
+import { pinned } from "./commands";
 import { stage } from "./stage";
 import { select, sendAll, settled, state } from "./store";
 
@@ -91,6 +92,7 @@ export async function generate(id: string): Promise<void> {
   const [left, top] = there.length > 0 ? [Math.min(...there.map((at) => at.x)), Math.max(...there.map((at) => at.y)) + 140] : [0, 0];
   const [x0, y0] = [Math.min(...group.nodes.map(({ at }) => at.x)), Math.min(...group.nodes.map(({ at }) => at.y))];
   const commands: Edit[] = [
+    ...pinned(),
     ...group.nodes.map(({ name: old, kind, at, values = {} }): Edit => ({ do: "add_node", kind, name: name(old), values, at: { x: left + at.x - x0, y: top + at.y - y0 } })),
     ...group.links.map(({ between: [a, b], values = {} }): Edit => ({ do: "add_link", between: [name(a), name(b)], values })),
   ];
