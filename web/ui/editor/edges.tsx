@@ -22,7 +22,9 @@ export const LinkEdgeView = memo(function LinkEdgeView({ sourceX, sourceY, targe
   const shown = forward || back ? live(forward, back) : said;
   // Above a flat link; beside a steep one, on its right.
   const steep = Math.abs(uy) > 0.55;
-  const lift = steep ? (shown.length - 1) * 7.5 : (forward || back ? 19 : 7) + (shown.length - 1) * 15;
+  // Where two nodes stand close, what is written stands above both.
+  const close = !steep && Math.max(0, ...shown.map((line) => line.length)) * 6.2 + SIZE + 14 > length ? 20 : 0;
+  const lift = steep ? (shown.length - 1) * 7.5 : (forward || back ? 19 : 7) + close + (shown.length - 1) * 15;
   return (
     <g className={`link ${plain ? "plain" : ""} ${selected ? "selected" : ""} ${drawn.given ? "made" : ""} ${drawn.problems > 0 ? "wrong" : ""}`}>
       <path className="react-flow__edge-path" d={`M${x1} ${y1}L${x2} ${y2}`} />

@@ -7,8 +7,21 @@ import { reveal, useEditor } from "./store";
 export function Problems(): ReactNode {
   const problems = useEditor((editor) => editor.document?.problems ?? NONE);
   const current = useEditor((editor) => editor.document?.drawing?.current ?? true);
+  const hasFlows = useEditor((editor) => (editor.document?.drawing?.flows.length ?? 0) > 0);
   const [open, setOpen] = useState(true);
   if (problems.length === 0) return null;
+  const [only] = problems;
+  // A drawing that has only begun is not wrong yet.
+  if (problems.length === 1 && only?.key?.length === 1 && only.key[0] === "flows" && !hasFlows) {
+    return (
+      <p className="not-yet">
+        <Icon name="flow" />
+        <span>
+          To run it, add a flow: <kbd>F</kbd>, or drag from sender to receiver with the tool.
+        </span>
+      </p>
+    );
+  }
   return (
     <section className="problems" aria-label="Problems">
       <button type="button" className="problems-head" aria-expanded={open} onClick={() => setOpen(!open)}>

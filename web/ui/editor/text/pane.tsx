@@ -99,6 +99,7 @@ export default function TextPane(): ReactNode {
         doc: document.text,
         extensions: [
           lineNumbers(),
+          EditorView.lineWrapping,
           lintGutter(),
           highlightActiveLine(),
           highlightActiveLineGutter(),
