@@ -287,10 +287,6 @@ class Document:
             with suppress(OSError):  # It is only said twice then that the file is as it is.
                 self._journal.append(do="disk", text=known[0], layout=known[1])
 
-    def forget(self) -> None:
-        """Remove the journal: the file was deleted or renamed."""
-        self._journal.remove()
-
 
 def _sort(command: m.Edit | m.Batch, author: object) -> object:
     """What tells that a command goes on with the one before; `None`: it never does."""

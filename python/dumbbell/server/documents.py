@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -43,6 +43,8 @@ class Open:
     looking: asyncio.Task[None] | None = None
     saving: asyncio.Task[None] | None = None
     unsaved_since: float | None = None
+    is_closed: bool = False
+    """True once nothing may be written by it any more."""
     own_text: str | None = None
     """A text whose programs its author wrote here: it came from one that was agreed to."""
 
@@ -70,9 +72,7 @@ class Documents:
                 one = self._opened(path)
                 if one.document.wants_saving:
                     await self._save(one)
-                if not one.document.is_saved:
-                    continue
-                self._drop(path)
+                self._drop(one)
 
     async def watch(self) -> None:
         """Look at the files of open documents for ever, and try again to save what could not be saved."""
@@ -105,10 +105,16 @@ class Documents:
             while True:
                 await listener.wait()
                 listener.clear()
+                if one.is_closed:
+                    raise InputError(f"{path} is not there any more", "it was renamed or deleted")
                 yield self._state(one)
         finally:
             one.listeners.discard(listener)
-            self._drop(one.document.path)
+            self._drop(one)
+
+    def _key(self, path: str) -> str:
+        """A path as all documents are known by it. Raises `InputError`."""
+        return self.workspace.relative(self.workspace.path(path))
 
     def _opened(self, path: str) -> Open:
         """The open document of a path. Raises `InputError`."""
@@ -120,13 +126,14 @@ class Documents:
             self._open[key] = Open(Document(key, file, Journal(self.workspace.own / "edits", key)))
         return self._open[key]
 
-    def _drop(self, path: str) -> None:
+    def _drop(self, one: Open) -> None:
         """Close a document that nobody needs open."""
-        one = self._open.get(path)
-        if one is None or one.listeners or one.saving is not None or not one.document.is_saved:
+        if one.listeners or one.saving is not None or one.turn.locked() or not one.document.is_saved:
             return
-        # What can be undone is in its journal, too.
-        del self._open[path]
+        one.is_closed = True
+        if self._open.get(one.document.path) is one:
+            # What can be undone is in its journal, too.
+            del self._open[one.document.path]
 
     def _state(self, one: Open) -> dict[str, Any]:
         document, checked = one.document, one.checked
@@ -164,6 +171,8 @@ class Documents:
         one = self._opened(path)
         loop = asyncio.get_running_loop()
         async with one.turn:
+            if one.is_closed:
+                raise InputError(f"{path} is not open any more", "its file was renamed or deleted")
             before = one.document.revision
             if isinstance(command, m.Trust):
                 await self._understood(one)
@@ -186,7 +195,7 @@ class Documents:
     def revision(self, path: str) -> int | None:
         """The present revision of an open document; its state is told again to all who listen."""
         with suppress(InputError):
-            one = self._open.get(self.workspace.relative(self.workspace.path(path)))
+            one = self._open.get(self._key(path))
             if one is not None:
                 one.tell()
                 return one.document.revision
@@ -207,24 +216,35 @@ class Documents:
                 hint = "look at them, and agree: it is asked once"
                 raise InputError(f"{path} runs programs that you have not agreed to", why, hint)
         finally:
-            self._drop(one.document.path)
+            self._drop(one)
 
     # Files come, move and go
 
     async def settle(self, path: str) -> None:
         """Save a document before its file is copied or moved."""
-        one = self._open.get(path)
+        one = self._open.get(self._key(path))
         if one is not None:
             await self._save(one)
 
-    def moved(self, path: str) -> None:
-        """A file was renamed or deleted: its document closes, and its journal ends."""
-        one = self._open.pop(path, None)
-        document = one.document if one is not None else None
-        if document is not None:
-            document.forget()
+    @asynccontextmanager
+    async def moving(self, path: str) -> AsyncGenerator[None, None]:
+        """While a file is renamed or deleted: it is saved before, nobody writes meanwhile, and its document is closed
+        after that."""
+        path = self._key(path)
+        one = self._open.get(path)
+        if one is None:
+            yield
         else:
-            Journal(self.workspace.own / "edits", path).remove()
+            async with one.turn:
+                await asyncio.to_thread(one.document.save)
+                yield
+                one.is_closed = True
+                for task in (one.saving, one.checking, one.looking):
+                    if task is not None:
+                        task.cancel()
+                self._open.pop(path, None)
+            one.tell()
+        Journal(self.workspace.own / "edits", path).remove()
 
     # Checking
 
@@ -288,10 +308,12 @@ class Documents:
         await asyncio.sleep(QUIET_S)
         one.saving, one.unsaved_since = None, None
         await self._save(one)
-        self._drop(one.document.path)
+        self._drop(one)
 
     async def _save(self, one: Open) -> None:
         async with one.turn:
+            if one.is_closed:
+                return
             text = one.document.text
             changed = await asyncio.to_thread(one.document.save)
         if one.document.text != text:
@@ -301,7 +323,7 @@ class Documents:
 
     async def _look(self, one: Open) -> None:
         async with one.turn:
-            changed = one.document.look()
+            changed = not one.is_closed and one.document.look()
         if changed:
             self._check(one)
 

@@ -62,15 +62,11 @@ async def change(request: Request, asked: Annotated[FileChange, Body()]) -> File
             await documents.settle(asked.path)
             return await run_in_threadpool(_copy, documents.workspace, asked.path, asked.to)
         case RenameFile():
-            await documents.settle(asked.path)
-            entry = await run_in_threadpool(_rename, documents.workspace, asked.path, asked.to)
-            documents.moved(asked.path)
-            return entry
+            async with documents.moving(asked.path):
+                return await run_in_threadpool(_rename, documents.workspace, asked.path, asked.to)
         case DeleteFile():
-            await documents.settle(asked.path)
-            entry = await run_in_threadpool(_delete, documents.workspace, asked.path)
-            documents.moved(asked.path)
-            return entry
+            async with documents.moving(asked.path):
+                return await run_in_threadpool(_delete, documents.workspace, asked.path)
 
 
 def _new(documents: Documents, asked: NewFile) -> FileEntry:
