@@ -58,7 +58,7 @@ def run_from_editor(application: Application, page: Page, engine: str = "emulate
 
 def to_run(page: Page) -> None:
     """From the dock of the editor to the run's own view."""
-    page.locator(".dock").get_by_role("link", name="All of it").click()
+    page.locator(".dock").get_by_role("link", name=re.compile("All of it|Report")).click()
     page.wait_for_selector(".run-head")
 
 
@@ -88,7 +88,7 @@ def nothing_goes_on(application: Application) -> bool:
 
 
 def test_a_run_is_seen_from_its_first_second_to_its_report(application: Application, page: Page) -> None:
-    given(application, duration=4)
+    given(application, duration=15)
     run_from_editor(application, page)
     page.wait_for_selector(".dock .plot canvas")
     to_run(page)
