@@ -221,6 +221,22 @@ def test_a_batch_is_all_or_nothing() -> None:
     assert work.made == [["topology", "nodes", "h9"], ["topology", "links", 5]]
 
 
+def test_sixty_nodes_go_and_a_group_comes_twice() -> None:
+    nodes: list[Any] = [m.AddNode(kind="switch" if i == 0 else "host", name=f"n{i}") for i in range(60)]
+    links: list[Any] = [m.AddLink(between=("n0", f"n{i}"), values={"rate": f"{i} Mbit/s"}) for i in range(1, 60)]
+    blank = 'name = "a"\nduration = "1 s"\n\n# The network.\n[topology]\nkind = "graph"\n'
+    full = done(blank, m.Batch(commands=[*nodes, *links]))
+    assert len(full.made) == 119
+    assert [told.what for told in check(full.text, Path("a.toml")).problems] == ["a.toml: flows: missing"]
+    assert done(full.text, m.Batch(commands=[m.RemoveNode(name=f"n{i}") for i in range(60)])).text == blank
+    for copy in "ab":
+        group: list[Any] = [m.AddNode(kind="host", name=f"{copy}{i}") for i in range(10)]
+        group += [m.AddLink(between=(f"{copy}{i % 10}", f"{copy}{(i + 1 + i // 10) % 10}")) for i in range(12)]
+        full = done(full.text, m.Batch(commands=group))
+    data = tomllib.loads(full.text)["topology"]
+    assert (len(data["nodes"]), len(data["links"])) == (80, 83)
+
+
 @pytest.mark.parametrize(
     "command",
     [

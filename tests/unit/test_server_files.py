@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from serving import Served, serving
 
+from dumbbell.cli import invoke
 from dumbbell.scenario import bundled
 from dumbbell.server.files import LOOK_S
 from dumbbell.server.messages import Layout, Point
@@ -196,6 +197,34 @@ def test_problems_point_at_keys_and_lines(served: Served) -> None:
         assert (state["problems"][0]["line"], state["drawing"]["current"]) == (1, False)
         assert state["data"]["name"] == "drawn"
         assert page.do("a.toml", do="replace_text", text=DRAWN)["problems"] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "other"),
+    [
+        ('rate = "10 Mbit/s"', "rate = 10"),
+        ('rate = "10 Mbit/s"', 'rte = "10 Mbit/s"'),
+        ('to = "h2"', 'to = "nobody"'),
+        ('between = ["s1", "h2"]', 'between = ["s1", "s1"]'),
+        ('rate = "10 Mbit/s"', 'queue = { kind = "red", min = "9 packets", max = "3 packets" }'),
+        ("duration", "durations"),
+        ('from = "h1"', 'from = "h1'),
+    ],
+)
+def test_the_words_are_those_of_the_command_line(
+    served: Served, line: str, other: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = DRAWN.replace(line, other, 1)
+    change(served, do="new", path="sub/a.toml", text=text)
+    monkeypatch.chdir(served.root)
+    assert invoke(["plan", "sub/a.toml"]) == 2
+    told = capsys.readouterr().err
+    with served.page() as page:
+        problems = page.open("sub/a.toml")["problems"]
+    said = ["\n".join(filter(None, ["error: " + one["what"], *(f"  {part}" for part in one["why"].splitlines()),
+                                    one["hint"] and f"hint: {one['hint']}"])) for one in problems]  # fmt: skip
+    assert "\n".join(said) + "\n" == told
+    assert all(one["line"] for one in problems if "missing" not in one["what"])
 
 
 def test_a_plan_is_that_of_the_command_line(served: Served) -> None:

@@ -37,14 +37,15 @@ class Checked:
     """`None`: there are problems."""
 
 
-def check(text: str, path: Path) -> Checked:
+def check(text: str, path: Path, name: str = "") -> Checked:
     """Check a text as the content of a scenario's file.
 
     Args:
         text: of the scenario.
-        path: of its file, which errors name and from whose folder other files are found.
+        path: of its file, from whose folder other files are found.
+        name: what errors call it, as the command line does; without one, the file's name.
     """
-    name = path.name
+    name = name or path.name
     try:
         data = parse(text)
     except TOMLDecodeError as error:

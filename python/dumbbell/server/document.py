@@ -146,7 +146,7 @@ class Document:
         return []
 
     def _change(self, command: m.Edit | m.Batch, author: object, now: float) -> list[m.Key]:
-        work = Work(self.file.name, self.text, self.layout, self.file.parent)
+        work = Work(self.path, self.text, self.layout, self.file.parent)
         label = carry_out(command, work)
         state = State(work.text, work.layout, label)
         if (state.text, state.layout) == (self.text, self.layout):

@@ -350,7 +350,7 @@ def _mistake(what: str, error: Exception) -> m.Problem:
 def _check(text: str, one: Open) -> Checked:
     """Check a text; a mistake of ours is a problem, too, and no end of the editor."""
     try:
-        return check(text, one.document.file)
+        return check(text, one.document.file, one.document.path)
     except Exception as error:
         if "PYTEST_CURRENT_TEST" in os.environ:
             raise

@@ -166,14 +166,15 @@ def plan(request: Request, asked: PlanRequest) -> Planned:
     text = asked.text if asked.text is not None else _read(file)
     chosen = engine(asked.engine or DEFAULT)
     sets = [word for key, value in asked.overrides.items() for word in ("--set", f"{key}={_shown(value)}")]
+    name = asked.path or file.name
     told = command("run", asked.path or "scenario.toml", *sets, *option(chosen.capabilities.name))
     try:
         data = parse(text)
     except TOMLDecodeError as error:
-        return _not_planned([problem(not_toml(file.name, text, str(error)))], told)
+        return _not_planned([problem(not_toml(name, text, str(error)))], told)
     try:
-        given = apply(data, asked.overrides, file.name)
-        scenario = checked(Draft(file.name, text, data, file.parent, given))
+        given = apply(data, asked.overrides, name)
+        scenario = checked(Draft(name, text, data, file.parent, given))
         found = chosen.capabilities.settle(expand(scenario))
         lacks = [problem(one, data) for one in chosen.check(scenario, found)]
     except DumbbellError as error:
