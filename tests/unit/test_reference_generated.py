@@ -18,7 +18,19 @@ def test_every_table_of_keys_is_in_the_reference_once() -> None:
 
 
 def test_verbs_with_options_of_their_own_have_a_table() -> None:
-    alone = ("run", "reproduce", "report", "compare", "query", "pcap", "agree", "import", "export", "kernel build")
+    alone = (
+        "run",
+        "reproduce",
+        "report",
+        "compare",
+        "query",
+        "pcap",
+        "agree",
+        "import",
+        "export",
+        "kernel build",
+        "ui",
+    )
     of_labs = (f"lab {verb}" for verb in ("up", "list", "shell", "exec", "show", "link", "record", "capture", "down"))
     assert {f"options of {verb}" for verb in (*alone, *of_labs)} == {
         name for name in named("command-line.md") if name.startswith("options of ")
