@@ -257,7 +257,7 @@ def test_a_run_that_the_command_line_began_is_found(application: Application, pa
 
 
 def test_a_run_survives_its_server_and_is_found_by_the_next_one(application: Application, browser: Browser) -> None:
-    given(application, duration=12)
+    given(application)
     page = application.page(browser)
     run_from_editor(application, page)
     to_run(page)
@@ -272,7 +272,9 @@ def test_a_run_survives_its_server_and_is_found_by_the_next_one(application: App
         page.wait_for_selector(".run-head")
         before = seconds(page)
         eventually(lambda: seconds(page) > before, "a run that goes on")
-        page.frame_locator(".report-frame").locator("h1").wait_for(timeout=40_000)
+        page.get_by_role("button", name="Stop early").click()
+        expect(pill(page)).to_have_text("interrupted", timeout=20_000)
+        page.frame_locator(".report-frame").locator("h1").wait_for()
         (run,) = names(application)
         assert page.evaluate("location.hash").endswith(run)
         page.context.close()
