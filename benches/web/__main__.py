@@ -43,7 +43,7 @@ async ({path, count}) => {
   let base = (await first).event.revision;
   const times = [];
   for (let i = 0; i < count; i++) {
-    const command = {do: "set", key: ["topology", "links", 1, "rate"], value: `${100 + i} Mbit/s`};
+    const command = {do: "set", key: ["topology", "links", 1, "rate"], value: `${101 + i} Mbit/s`};
     const began = performance.now();
     const told = hear((reply) => reply.type === "event" && reply.event.revision > base);
     socket.send(JSON.stringify({id: 2 + i, do: "command", topic, base, command}));
