@@ -353,6 +353,7 @@ def test_a_group_is_pasted_twice_with_its_links(application: Application, page: 
 
 def test_scenario_one_by_the_keyboard_alone(application: Application, page: Page) -> None:
     press, write = page.keyboard.press, page.keyboard.type
+    page.locator(".welcome").wait_for()
     page.locator("#main").focus()
     press("n")
     page.get_by_role("dialog").wait_for()
