@@ -45,10 +45,12 @@ def compare(run: Path, link: str = "bottleneck") -> Difference:
     return _difference(link, *replayed(run, link))
 
 
-def replayed(run: Path, link: str, later_ns: int = 0) -> tuple[list[dict[str, Any]], list[Packet]]:
+def replayed(
+    run: Path, link: str, later_ns: int = 0, seed: int | None = None
+) -> tuple[list[dict[str, Any]], list[Packet]]:
     """The rows of a link in the order of arrival, and what the model makes of the same arrivals.
 
-    `later_ns` is added to the target of the model's CoDel.
+    `later_ns` is added to the target of the model's queue. `seed`: in place of the run's.
     """
     plan = read_json(run / "plan.json")
     record = pl.read_parquet(run / "packets.parquet").filter(pl.col("link") == link).sort("arrival_ns", "packet")
@@ -70,7 +72,7 @@ def replayed(run: Path, link: str, later_ns: int = 0) -> tuple[list[dict[str, An
         )
         for number, row in enumerate(rows)
     ]
-    Link(versions, plan["seed"], plan["duration_ns"]).run(packets)
+    Link(versions, plan["seed"] if seed is None else seed, plan["duration_ns"]).run(packets)
     return rows, packets
 
 

@@ -105,8 +105,10 @@ static int links_send(unsigned int port, const struct dumbbell_part *parts, unsi
 		return -EINVAL;
 	}
 	skb_probe_transport_header(skb);
-	/* An interface that was given a queueing discipline is a link of the kernel's own; -ENOBUFS: it dropped the frame. */
+	/* An interface that was given a queueing discipline is a link of the kernel's own. */
 	err = has_qdisc(dev) ? dev_queue_xmit(skb) : dev_direct_xmit(skb, 0);
+	if (err == NET_XMIT_CN)
+		return -EBUSY;
 	return err > 0 ? net_xmit_errno(err) : err;
 }
 

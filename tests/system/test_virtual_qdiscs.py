@@ -6,9 +6,20 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from scipy.stats import ks_2samp
 
 import dumbbell
-from benches.conformance.kernel import BURST_BYTES, CASES, agreement, bucket_ns, flow, over, totals
+from benches.conformance.kernel import (
+    BURST_BYTES,
+    CASES,
+    RANDOM,
+    agreement,
+    bucket_ns,
+    chances,
+    flow,
+    over,
+    totals,
+)
 
 
 @pytest.mark.parametrize("cc", ["reno", "cubic", "bbr"])
@@ -72,3 +83,41 @@ def test_a_run_over_the_kernels_links_is_valid_and_repeats_itself(tmp_path: Path
         assert run.verdict == "valid"
         tables.append((run.directory / "packets.parquet").read_bytes())
     assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize("name", ["FQ-CoDel", "FQ-CoDel, ECN", "CAKE"])
+def test_queues_of_flows_drop_and_mark_as_many(name: str, tmp_path: Path) -> None:
+    case = next(case for case in CASES if case.name == name)
+    run = over("kernel", case.scenario(4, tmp_path), tmp_path)
+    found = agreement(run, later_ns=bucket_ns(20) if "CoDel" in name else 0)
+    theirs, ours = found.drops_theirs + found.marks_theirs, found.drops_ours + found.marks_ours
+    assert theirs >= 5
+    assert theirs == pytest.approx(ours, rel=0.1, abs=3)
+
+
+@pytest.mark.parametrize("name", [case.name for case in RANDOM])
+def test_queues_that_draw_lots_drop_and_mark_as_many(name: str, tmp_path: Path) -> None:
+    case = next(case for case in RANDOM if case.name == name)
+    run = over("kernel", case.scenario(4, tmp_path), tmp_path)
+    found = chances(run, later_ns=bucket_ns(20) if "PIE" in name else 0)
+    assert found.theirs >= 10
+    # What remains of five standard deviations is no chance.
+    assert abs(found.away) <= 5
+
+
+def test_jitter_has_the_same_distribution(tmp_path: Path) -> None:
+    asked = flow("reno", 3)
+    asked["topology"]["bottleneck"] |= {"jitter": {"distribution": "normal", "mean": "8 ms", "sd": "2 ms"}}
+    asked["topology"]["bottleneck"] |= {"reordering": True, "loss": {"rate": "2 %", "position": "after-queue"}}
+    asked["flows"] = [{"from": "h1", "to": "h2", "protocol": "udp", "rate": "20 Mbit/s"}]
+    delays, lost = [], []
+    for links in ("kernel", "ours"):
+        packets = pl.read_parquet(over(links, asked, tmp_path) / "packets.parquet").filter(
+            pl.col("link") == "bottleneck"
+        )
+        delays.append((packets["delivery_ns"] - packets["departure_ns"]).drop_nulls().to_numpy())
+        lost.append((packets["fate"].cast(pl.String) == "lost-after").mean())
+    assert min(map(len, delays)) > 4000
+    # Two samples of one distribution are farther apart than this in one of 10,000 cases (Kolmogorov and Smirnov).
+    assert ks_2samp(*delays).pvalue > 1e-4
+    assert lost[0] == pytest.approx(lost[1], abs=0.015)

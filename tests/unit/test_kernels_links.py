@@ -15,9 +15,13 @@ from dumbbell.kernels import Kernel
 from dumbbell.plan import expand, wire
 
 KERNELS = '[emulate]\nlinks = "kernel"\n'
+QUEUES = "drop-tail, codel, fq-codel, pie, red, ared, cake"
 FOREIGN = {
-    'jitter = "1 ms"': "netem's jitter reorders packets, and nothing tells then which ones it lost",
-    'reorder = "1 %"': "netem's gap counts otherwise than ours, and nothing tells then which packets it lost",
+    'jitter = { max = "1 ms", correlation = "25 %" }': "netem correlates other numbers than ours",
+    'jitter = { distribution = "pareto", min = "1 ms", shape = 3 }': "netem has no jitter of this distribution",
+    'jitter = { distribution = "normal", mean = "1 ms", sd = "1 ms" }': "netem's normal jitter is not cut at zero",
+    'jitter = "3 us"': "tc counts whole microseconds",
+    'reorder = "1 %"': "netem's gap counts otherwise than ours",
     'duplicate = "1 %"': "netem's copies enter another place than ours",
     'corrupt = "1 %"': "the kernel does not tell which packets it changed",
     'mark = "1 %"': "netem marks no packets at random but in place of losses",
@@ -25,8 +29,16 @@ FOREIGN = {
     'slots = { interval = "2 ms" }': "netem's slots begin and end otherwise than ours",
     'delay = "10000500 ns"': "the delay of bottleneck is 10.0005 ms, and tc counts whole microseconds",
     'overhead = "4 B"': "tbf counts overhead in the rate but not in the buffer",
-    'queue = "drop-head"': "of the kernel's queues drop-tail and codel can be had, and not drop-head",
-    'queue = "fq-codel"': "of the kernel's queues drop-tail and codel can be had, and not fq-codel",
+    'queue = "drop-head"': f"of the kernel's queues {QUEUES} can be had, and not drop-head",
+    'queue = "fq"': f"of the kernel's queues {QUEUES} can be had, and not fq",
+    'queue = "dualpi2"': f"of the kernel's queues {QUEUES} can be had, and not dualpi2",
+    'queue = { kind = "pie", max_burst = "1 s" }': "the kernel's PIE has a burst of its own",
+    'queue = { kind = "pie", ecn = true, mark_ecnth = "20 %" }': "the kernel's PIE drops above a probability of its",
+    'queue = { kind = "pie", alpha = 0.1 }': "0.1 is not given to tc, which counts sixteenths up to 2",
+    'queue = { kind = "red", weight = 0.25 }': "the kernel's RED is not gentle",
+    'queue = { kind = "red", gentle = false }': "the kernel's RED weighs by powers of two, and 0.002 is none",
+    'queue = { kind = "cake", ecn = false }': "the kernel's CAKE always marks",
+    'queue = { kind = "cake", quantum = "1000 B" }': "the kernel's CAKE takes it from the rate",
     'queue = { kind = "drop-tail", ce_threshold = "30 kB" }': "the kernel's drop-tail marks no packets",
     'queue = { kind = "codel", target = "1500 ns" }': "1.5 us is not given to tc, which counts whole microseconds",
     'queue = { kind = "codel", ecn = true, ce_threshold = "1 ms" }': "nothing tells for which of two reasons",
@@ -53,7 +65,8 @@ def link(keys: str) -> str:
 @pytest.mark.parametrize("keys", FOREIGN)
 def test_a_key_that_no_discipline_obeys_is_refused(keys: str) -> None:
     key = keys.partition(" =")[0]
-    said = refused(link(keys))
+    buffer = "300 kB" if '"red"' in keys else "unlimited" if '"cake"' in keys else "100 packets"
+    said = refused(link(keys).replace("100 packets", buffer))
     assert said.startswith(f"my.toml:12: topology.bottleneck.{key}")
     assert FOREIGN[keys] in said
     assert 'hint: change the key, or links = "ours"' in said
@@ -70,6 +83,32 @@ def test_codel_is_the_kernels_if_the_buffer_is_in_packets() -> None:
     assert 'hint: give the buffer in packets, or links = "ours"' in said
 
 
+@pytest.mark.parametrize(
+    ("queue", "why", "buffer"),
+    [
+        ('"fq-codel"', "the kernel's FQ-CoDel counts packets", "30 kB"),
+        ('"pie"', "the kernel's PIE counts packets", "30 kB"),
+        ('{ kind = "red", gentle = false, weight = 0.0078125 }', "the kernel's RED counts bytes", "100 packets"),
+        ('"cake"', "the kernel's CAKE counts the memory of packets", "100 packets"),
+    ],
+)
+def test_a_queue_has_a_buffer_in_the_kernels_unit(queue: str, why: str, buffer: str) -> None:
+    text = link(f"queue = {queue}").replace('"100 packets"', f'"{buffer}"')
+    assert f"{why}, and the buffer of bottleneck has another unit" in refused(text)
+    Path("my.toml").write_text(text.replace(f'"{buffer}"', '"unlimited"').replace("gentle", 'max_th = "30 kB", gentle'))
+    assert expand(dumbbell.load("my.toml")).emulate.links == "kernel"
+
+
+def test_jitter_may_overtake_only() -> None:
+    text = link('jitter = "2 ms"')
+    said = refused(text)
+    assert "topology.bottleneck.jitter" in said
+    assert "netem's jitter reorders packets" in said
+    assert 'hint: add the key, or links = "ours"' in said
+    Path("my.toml").write_text(text.replace("[[flows]]", "reordering = true\n\n[[flows]]"))
+    assert expand(dumbbell.load("my.toml")).links
+
+
 def test_a_rate_that_changes_is_refused() -> None:
     rate = '{ steps = [["0 s", "5 Mbit/s"], ["1 s", "9 Mbit/s"]] }'
     text = (BASE + KERNELS).replace('"10 Mbit/s"', rate).replace('"100 packets"', '"30 kB"')
@@ -77,10 +116,10 @@ def test_a_rate_that_changes_is_refused() -> None:
 
 
 def test_the_other_direction_is_refused_where_it_stands() -> None:
-    text = link('\n[topology.bottleneck.reverse]\nqueue = "pie"')
+    text = link('\n[topology.bottleneck.reverse]\nqueue = "fq"')
     said = refused(text)
     assert said.startswith("my.toml:14: topology.bottleneck.reverse.queue")
-    assert "of the kernel's queues drop-tail and codel can be had, and not pie" in said
+    assert f"of the kernel's queues {QUEUES} can be had, and not fq" in said
 
 
 @pytest.mark.parametrize(
@@ -125,3 +164,8 @@ def test_a_kernel_without_a_discipline_is_refused() -> None:
     (problem,) = refusals.check(scenario, kernel_with("fq", "tbf"))
     assert "the kernel 6.12 lacks netem" in problem.text()
     assert not list(refusals.check(scenario, kernel_with("netem", "tbf")))
+    Path("my.toml").write_text(link('queue = "fq-codel"'))
+    scenario = dumbbell.load("my.toml")
+    (problem,) = refusals.check(scenario, kernel_with("netem", "tbf"))
+    assert "the kernel 6.12 lacks fq_codel" in problem.text()
+    assert "CONFIG_NET_SCH_FQ_CODEL=y" in problem.hint

@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use link::{Fate, Packet, Passage, Sink};
+use link::{Entry, Fate, Packet, Passage, Sink};
 use plan::{EmulatePath, Plan};
 use realtime::Spans;
 use records::Writer;
@@ -281,7 +281,7 @@ impl<T: Transmit> Sink for Driver<T> {
         self.store.release(packet.handle);
     }
 
-    fn outside(&mut self, link: u32, part: usize, packet: &Packet) -> bool {
+    fn outside(&mut self, link: u32, part: usize, packet: &Packet) -> Entry {
         let frame = self.store.frame(packet.handle);
         self.hops.send(link, part, packet, frame, &mut self.transmitter, &mut self.to_hops)
     }

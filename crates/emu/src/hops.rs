@@ -1,4 +1,4 @@
-use link::{Ecn, Out, Packet};
+use link::{Ecn, Entry, Out, Packet};
 use serde::{Deserialize, Serialize};
 
 use crate::frame::parse;
@@ -41,7 +41,7 @@ impl Hops {
         Hops { hosts, all: hops.iter().map(|hop| (hop.link, hop.part)).collect(), of_link, frame: Vec::new() }
     }
 
-    /// Send a frame into a part of a link. `false`: it was refused.
+    /// Send a frame into a part of a link.
     pub(crate) fn send(
         &mut self,
         link: u32,
@@ -50,7 +50,7 @@ impl Hops {
         frame: &[u8],
         by: &mut impl Transmit,
         outgoing: &mut Outgoing,
-    ) -> bool {
+    ) -> Entry {
         self.frame.clear();
         self.frame.extend_from_slice(frame);
         self.frame[NUMBER].copy_from_slice(&packet.id.to_be_bytes()[2..]);
@@ -58,7 +58,12 @@ impl Hops {
         outgoing.begin(self.of_link[link as usize][part], Vnet::default(), &[]);
         outgoing.add(&self.frame);
         outgoing.close();
-        by.send(outgoing, 0).1.is_none()
+        match by.send(outgoing, 0).1.map(|error| error.raw_os_error()) {
+            None => Entry::Taken,
+            // `links_send()` of the kernel's side.
+            Some(Some(libc::EBUSY)) => Entry::Congested,
+            Some(_) => Entry::Refused,
+        }
     }
 
     /// Link, part and the packet of a frame that comes in at an interface; `None` for a host's port, and for a frame without

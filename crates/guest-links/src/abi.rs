@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_long, c_longlong, c_uint, c_ulong, c_void};
 
 /// `DUMBBELL_LINKS_ABI`.
-pub const ABI: c_uint = 1;
+pub const ABI: c_uint = 2;
 /// `DUMBBELL_NEVER`.
 pub const NEVER: c_longlong = c_longlong::MAX;
 

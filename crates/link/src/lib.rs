@@ -44,6 +44,6 @@ mod wires;
 pub use counters::Counters;
 pub use network::{Network, Sink};
 pub use packet::{Ecn, Fate, Mark, Packet, Passage, Reordered};
-pub use pipeline::{Link, Out};
+pub use pipeline::{Entry, Link, Out};
 pub use queue::Backlog;
 pub use random::{Stream, mix};

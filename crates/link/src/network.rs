@@ -6,7 +6,7 @@ use plan::{Plan, Qdisc, Routes};
 use units::{Duration, Time};
 
 use crate::packet::{Fate, Packet, Passage};
-use crate::pipeline::{Link, Out};
+use crate::pipeline::{Entry, Link, Out};
 use crate::wires::{Onward, Wires};
 
 /// Receives the events in a [`Network`], in the order of time.
@@ -25,9 +25,8 @@ pub trait Sink {
     /// A switch of a lab network has no link to send `packet` into: its receiver is where it came from, or there is no
     /// other link.
     fn filtered(&mut self, packet: Packet);
-    /// A packet enters a part of a link that something else carries ([`Network::hand_out`]): returns `false` if it was refused
-    /// for lack of room.
-    fn outside(&mut self, _link: u32, _part: usize, _packet: &Packet) -> bool {
+    /// A packet enters a part of a link that something else carries ([`Network::hand_out`]).
+    fn outside(&mut self, _link: u32, _part: usize, _packet: &Packet) -> Entry {
         unreachable!("only a driver that hands links out carries their packets")
     }
 }
@@ -94,9 +93,8 @@ impl Network {
     }
 
     fn go_outside(&mut self, link: u32, part: usize, packet: &Packet, sink: &mut impl Sink) {
-        if !sink.outside(link, part, packet) {
-            self.links[link as usize].refused(part);
-        }
+        let entry = sink.outside(link, part, packet);
+        self.links[link as usize].entered(part, entry);
     }
 
     /// The links, in the plan's order.

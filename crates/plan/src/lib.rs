@@ -45,7 +45,7 @@ pub use node::{Interface, Mac, Neighbours, Node, Route, Routing, Wait};
 pub use on_off::{Bursts, On, OnOff};
 pub use ping::Echo;
 pub use program::{Program, Ready};
-pub use qdiscs::{Part, Qdisc};
+pub use qdiscs::{Order, Part, Qdisc};
 pub use queue::*;
 pub use routing::{Routes, Spread};
 pub use schema::schema;

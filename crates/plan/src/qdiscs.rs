@@ -1,8 +1,11 @@
 //! A link in the words of tc(8): the queueing disciplines of the kernel that do what its keys say.
 
-use units::{Duration, Mtu};
+mod queues;
 
-use crate::{Buffer, Link, Links, Loss, Plan, Queue};
+use units::{Duration, Mtu, Rate};
+
+use self::queues::{Room, Words};
+use crate::{Buffer, Distribution, Jitter, Link, Links, Loss, Plan, Queue};
 
 /// What a queueing discipline does for its link, in the order in which packets meet them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,11 +18,24 @@ pub enum Part {
     Line,
 }
 
+/// The order in which packets come out of a part: what tells that one was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// That of their arrival.
+    Arrival,
+    /// That of their arrival in each flow.
+    Flow,
+    /// Any, but each packet after this time at most.
+    Within(Duration),
+}
+
 /// A queueing discipline at the root of an interface of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Qdisc {
     /// What it does for its link.
     pub part: Part,
+    /// How packets follow each other out of it.
+    pub order: Order,
     /// What follows `tc qdisc add dev INTERFACE root handle 1:`.
     pub root: String,
     /// What follows `tc qdisc add dev INTERFACE parent 1:1`: the queue inside, if the root's own will not do.
@@ -32,6 +48,10 @@ const NO_LIMIT: u64 = 1_000_000;
 const US: i64 = 1000;
 /// Bytes by which the bucket of tokens is larger than a full frame.
 const SPARE: u64 = 86;
+/// The end of netem's table of the normal distribution, in standard deviations.
+const SIGMAS: i64 = 4;
+/// A packet is late by the kernel's work on others at most.
+const TIMER: Duration = Duration::from_millis(10);
 
 impl Link {
     /// The queueing disciplines that carry this link's packets, or the part of it that tc(8) cannot say as we mean it.
@@ -45,8 +65,8 @@ impl Link {
             // tc's unit of time.
             ("a delay of a fraction of a microsecond", self.delay_ns.as_nanos() % US != 0),
             ("overhead", self.overhead_bytes > 0),
-            ("jitter", self.jitter.is_some()),
-            ("reordering", self.reordering || self.reorder.is_some()),
+            ("jitter that keeps the order", self.jitter.is_some() && !self.reordering),
+            ("packets that overtake", self.reorder.is_some()),
             ("duplication", self.duplication.is_some()),
             ("corruption", self.corruption.is_some()),
             ("random marks", self.marking.is_some()),
@@ -55,55 +75,70 @@ impl Link {
             return Err(what);
         }
         let mut all = Vec::new();
-        let root = |part, root| Qdisc { part, root, child: None };
+        let netem = |part, order, words| Qdisc { part, order, root: format!("netem {words}"), child: None };
         if let Some(loss) = loss(&self.loss_before)? {
-            all.push(root(Part::LossBefore, format!("netem limit {NO_LIMIT} {loss}")));
+            all.push(netem(Part::LossBefore, Order::Arrival, format!("limit {NO_LIMIT} {loss}")));
         }
         if let Some(rate) = self.rate_bps {
-            let frame = u64::from(mtu.frame_bytes());
-            let (limit, child) = self.waiting(frame)?;
-            let root = format!("tbf rate {}bit burst {} limit {limit}", rate.as_bps(), frame + SPARE);
-            all.push(Qdisc { part: Part::Shaper, root, child });
+            all.push(self.shaper(rate, u64::from(mtu.frame_bytes()))?);
         }
         let lost = loss(&self.loss_after)?;
-        if self.delay_ns > Duration::ZERO || lost.is_some() || self.delay_line_packets.is_some() {
+        let (least, jitter) = self.jitter.as_ref().map(jitter).transpose()?.unwrap_or_default();
+        let delay = self.delay_ns + least;
+        if delay > Duration::ZERO || lost.is_some() || self.delay_line_packets.is_some() {
             let limit = self.delay_line_packets.unwrap_or(NO_LIMIT);
-            let mut words = format!("netem limit {limit} delay {}us", self.delay_ns.as_nanos() / US);
+            let mut words = format!("limit {limit} delay {}us", delay.as_nanos() / US);
+            words.extend(jitter.as_ref().map(|(_, jitter)| format!(" {jitter}")));
             words.extend(lost.map(|lost| format!(" {lost}")));
-            all.push(root(Part::Line, words));
+            let order = jitter.map_or(Order::Arrival, |(more, _)| Order::Within(delay + more + TIMER));
+            all.push(netem(Part::Line, order, words));
         }
         Ok(all)
     }
 
-    /// The limit of tbf's own queue in bytes, and the queue in its place.
-    fn waiting(&self, frame: u64) -> Result<(u64, Option<String>), &'static str> {
+    /// A bucket of tokens with a queue in it, or a queue that shapes.
+    fn shaper(&self, rate: Rate, frame: u64) -> Result<Qdisc, &'static str> {
+        let tbf = |limit| format!("tbf rate {}bit burst {} limit {limit}", rate.as_bps(), frame + SPARE);
+        let qdisc = |order, root, child| Qdisc { part: Part::Shaper, order, root, child };
         // The frame that waits for tokens is in the kernel's queue; the one in service is not in ours.
-        let packets = match self.buffer {
-            Buffer::Bytes(bytes) if self.queue == Queue::default() => return Ok((bytes + frame, None)),
-            Buffer::Bytes(_) => return Err("a queue that is managed and has room in bytes"),
-            Buffer::Packets(packets) => packets + 1,
-            Buffer::Unlimited => NO_LIMIT,
-        };
-        let words = match self.queue {
-            Queue::DropTail { ce_threshold: None } => format!("pfifo limit {packets}"),
-            Queue::Codel { target_ns, interval_ns, ecn, ce_threshold_ns } => {
-                let times = [Some(target_ns), Some(interval_ns), ce_threshold_ns];
-                if times.iter().flatten().any(|time| time.as_nanos() % US != 0) {
-                    return Err("times of CoDel with a fraction of a microsecond");
-                }
-                if ecn && ce_threshold_ns.is_some() {
-                    return Err("CoDel that marks for two reasons");
-                }
-                let us = |time: Duration| time.as_nanos() / US;
-                let mut words =
-                    format!("codel limit {packets} target {}us interval {}us", us(target_ns), us(interval_ns));
-                words.extend(ce_threshold_ns.map(|time| format!(" ce_threshold {}us", us(time))));
-                words + if ecn { " ecn" } else { " noecn" }
+        let room = match self.buffer {
+            Buffer::Bytes(bytes) if self.queue == Queue::default() => {
+                return Ok(qdisc(Order::Arrival, tbf(bytes + frame), None));
             }
-            _ => return Err("this queue"),
+            Buffer::Bytes(bytes) => Room::Bytes(bytes + frame),
+            Buffer::Packets(packets) => Room::Packets(packets + 1),
+            Buffer::Unlimited => Room::Unlimited,
         };
-        Ok((frame, Some(words)))
+        let Words { queue, order, shapes } = queues::words(&self.queue, room, rate)?;
+        Ok(if shapes { qdisc(order, queue, None) } else { qdisc(order, tbf(frame), Some(queue)) })
     }
+}
+
+/// What jitter adds to the delay in the mean; how much more a packet may have, and netem's words for it.
+fn jitter(jitter: &Jitter) -> Result<(Duration, Option<(Duration, String)>), &'static str> {
+    if jitter.correlation != 0.0 {
+        return Err("jitter that hangs on the packet before");
+    }
+    let (mean, spread, most, kind) = match jitter.distribution {
+        Distribution::Uniform { min_ns, max_ns } => {
+            let spread = (max_ns.as_nanos() - min_ns.as_nanos()) / 2;
+            (min_ns.as_nanos() + spread, spread, spread, "uniform")
+        }
+        Distribution::Normal { mean_ns, sd_ns } => {
+            // netem's table of the normal distribution ends at four standard deviations, and ours at a delay of zero.
+            if mean_ns.as_nanos() < SIGMAS * sd_ns.as_nanos() {
+                return Err("normal jitter that may be below zero");
+            }
+            (mean_ns.as_nanos(), sd_ns.as_nanos(), SIGMAS * sd_ns.as_nanos(), "normal")
+        }
+        _ => return Err("jitter of this distribution"),
+    };
+    if mean % US != 0 || spread % US != 0 {
+        return Err("jitter with a fraction of a microsecond");
+    }
+    // Without a name netem takes the uniform distribution.
+    let kind = if kind == "uniform" { String::new() } else { format!(" distribution {kind}") };
+    Ok((Duration(mean), Some((Duration(most), format!("{}us{kind}", spread / US)))))
 }
 
 /// netem's words for a link's losses.
@@ -147,7 +182,7 @@ mod tests {
 
     fn words(link: &Link) -> Vec<(Part, String, Option<String>)> {
         let all = link.qdiscs(Mtu::default()).expect("tc can say it");
-        all.into_iter().map(|Qdisc { part, root, child }| (part, root, child)).collect()
+        all.into_iter().map(|Qdisc { part, root, child, .. }| (part, root, child)).collect()
     }
 
     #[test]
@@ -195,6 +230,18 @@ mod tests {
     #[test]
     fn what_tc_cannot_say_is_refused() {
         assert_eq!(Link { overhead_bytes: 4, ..link() }.qdiscs(Mtu::default()), Err("overhead"));
-        assert_eq!(Link { reordering: true, ..link() }.qdiscs(Mtu::default()), Err("reordering"));
+        let jitter = |distribution, correlation| Some(Jitter { distribution, correlation });
+        let uniform = || Distribution::Uniform { min_ns: Duration::ZERO, max_ns: Duration::from_millis(4) };
+        let link = |jitter, reordering| Link { jitter, reordering, ..link() }.qdiscs(Mtu::default());
+        assert_eq!(link(jitter(uniform(), 0.0), false), Err("jitter that keeps the order"));
+        assert_eq!(link(jitter(uniform(), 0.5), true), Err("jitter that hangs on the packet before"));
+        let (mean_ns, sd_ns) = (Duration::from_millis(4), Duration::from_millis(1));
+        let normal = Distribution::Normal { mean_ns, sd_ns };
+        let words = |distribution| link(jitter(distribution, 0.0), true).unwrap()[0].clone();
+        let (uniform, normal) = (words(uniform()), words(normal));
+        assert_eq!(uniform.root, "netem limit 1000000 delay 22000us 2000us");
+        assert_eq!(uniform.order, Order::Within(Duration::from_millis(34)), "24 ms, and the kernel's work");
+        assert_eq!(normal.root, "netem limit 1000000 delay 24000us 1000us distribution normal");
+        assert_eq!(normal.order, Order::Within(Duration::from_millis(38)));
     }
 }

@@ -12,7 +12,7 @@
 #define DUMBBELL_LINKS_H
 
 /* Changes with this file. A library with another one is refused. */
-#define DUMBBELL_LINKS_ABI 1
+#define DUMBBELL_LINKS_ABI 2
 
 /* Never: nothing is due. */
 #define DUMBBELL_NEVER 0x7fffffffffffffffLL
@@ -28,7 +28,8 @@ struct dumbbell_kernel {
 	unsigned int abi;
 	/*
 	 * Hand a frame to the host behind the port. With vnet, the first part begins with a struct virtio_net_hdr.
-	 * Returns 0, or a negative errno.
+	 * Returns 0, or a negative errno: of an interface with a queueing discipline, -ENOBUFS if it dropped the frame, and
+	 * -EBUSY if it dropped this frame, or another to make room for it.
 	 */
 	int (*send)(unsigned int port, const struct dumbbell_part *parts, unsigned long count, int vnet);
 };

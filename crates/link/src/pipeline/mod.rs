@@ -15,8 +15,8 @@ use crate::queue::{Backlog, Discipline, Dropped, Item, Qdisc};
 use crate::service::Service;
 use crate::slots::Slots;
 
-pub use outside::Out;
 use outside::Outside;
+pub use outside::{Entry, Out};
 
 /// A unidirectional link.
 ///

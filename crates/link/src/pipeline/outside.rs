@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use plan::{Part, Qdisc, Queue};
+use plan::{Buffer, Order, Part, Qdisc, Queue};
 use units::Time;
 
 use super::Link;
@@ -18,14 +18,57 @@ pub struct Out {
     pub is_marked: bool,
 }
 
+/// The word of a part about a packet that enters it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// The packet is inside.
+    Taken,
+    /// The part dropped this packet, or another for it: `NET_XMIT_CN`.
+    Congested,
+    /// The part dropped this packet: `NET_XMIT_DROP`.
+    Refused,
+}
+
 /// The parts that carry a link's packets, and the packets inside each in the order in which they came to it.
 ///
-/// Each part lets packets out in that order. So when one comes out, those before it that did not have been dropped there.
+/// Each part lets packets out in its [`Order`]. So when one comes out, those that should have come before it were dropped
+/// there.
 #[derive(Clone, Debug)]
 pub(super) struct Outside {
-    parts: Vec<(Part, VecDeque<Passage>)>,
+    parts: Vec<Carrier>,
     /// The contents of the queue.
     backlog: Backlog,
+}
+
+#[derive(Clone, Debug)]
+struct Carrier {
+    part: Part,
+    order: Order,
+    /// Each with the time at which it came.
+    inside: VecDeque<(Passage, Time)>,
+}
+
+impl Carrier {
+    /// Take out those that can no longer come out, now that the packet at `place` does.
+    fn take_lost(&mut self, place: usize, now: Time) -> Vec<Passage> {
+        let out = self.inside[place].0.packet;
+        let is_lost = |index: usize, passage: &Passage, came: Time| match self.order {
+            Order::Arrival => index < place,
+            Order::Flow => index < place && passage.packet.flow_hash == out.flow_hash,
+            Order::Within(time) => index != place && now - came > time,
+        };
+        let mut lost = Vec::new();
+        let mut index = 0;
+        self.inside.retain(|(passage, came)| {
+            let is_lost = is_lost(index, passage, *came);
+            index += 1;
+            if is_lost {
+                lost.push(*passage);
+            }
+            !is_lost
+        });
+        lost
+    }
 }
 
 impl Outside {
@@ -35,12 +78,12 @@ impl Outside {
 
     /// Those that have come furthest first.
     pub(super) fn inside(&self) -> impl Iterator<Item = Passage> {
-        self.parts.iter().rev().flat_map(|(_, inside)| inside.iter().copied())
+        self.parts.iter().rev().flat_map(|one| one.inside.iter().map(|(passage, _)| *passage))
     }
 
     /// The packet enters the queue, or leaves it.
     fn change_backlog(&mut self, part: usize, packet: &Packet, change: i64) {
-        if self.parts[part].0 == Part::Shaper {
+        if self.parts[part].part == Part::Shaper {
             self.backlog.bytes = self.backlog.bytes.saturating_add_signed(change * i64::from(packet.size));
             self.backlog.packets = self.backlog.packets.saturating_add_signed(change as i32);
         }
@@ -50,7 +93,8 @@ impl Outside {
 impl Link {
     /// From now on these carry the packets. The link has none yet.
     pub(crate) fn hand_out(&mut self, qdiscs: &[Qdisc]) {
-        let parts = qdiscs.iter().map(|qdisc| (qdisc.part, VecDeque::new())).collect();
+        let carrier = |qdisc: &Qdisc| Carrier { part: qdisc.part, order: qdisc.order, inside: VecDeque::new() };
+        let parts = qdiscs.iter().map(carrier).collect();
         self.outside = Some(Outside { parts, backlog: Backlog::default() });
     }
 
@@ -67,12 +111,12 @@ impl Link {
     fn enter_part(&mut self, part: usize, mut passage: Passage, at: Time) {
         let outside = self.outside.as_mut().expect("only such a link has parts");
         outside.change_backlog(part, &passage.packet, 1);
-        let is_line = outside.parts[part].0 == Part::Line;
+        let is_line = outside.parts[part].part == Part::Line;
         self.queue_bytes_max = self.queue_bytes_max.max(outside.backlog.bytes);
         if is_line {
             self.depart_outside(&mut passage, at);
         }
-        self.outside.as_mut().expect("it is there").parts[part].1.push_back(passage);
+        self.outside.as_mut().expect("it is there").parts[part].inside.push_back((passage, at));
     }
 
     /// The packet has left the queue, where there is one.
@@ -85,12 +129,26 @@ impl Link {
         }
     }
 
-    /// The part refused the packet that came last: it had no room.
-    pub(crate) fn refused(&mut self, part: usize) {
+    /// The word of a part about the packet that came last.
+    pub(crate) fn entered(&mut self, part: usize, entry: Entry) {
         let outside = self.outside.as_mut().expect("only such a link has parts");
-        let (kind, inside) = &mut outside.parts[part];
-        let fate = if *kind == Part::Line { Fate::DroppedDelayLine } else { Fate::DroppedTail };
-        let passage = inside.pop_back().expect("the packet that came last is inside");
+        let carrier = &mut outside.parts[part];
+        // Waiting when it came.
+        let waiting = carrier.inside.len() as u64 - 1;
+        let fate = match (carrier.part, &self.spec.queue, entry) {
+            (_, _, Entry::Taken) => return,
+            (Part::Shaper, Queue::Red { .. }, Entry::Congested) => Fate::DroppedEarly,
+            // A queue of flows made room, or it is counted as lost when a later one comes out.
+            (_, _, Entry::Congested) => return,
+            (Part::Line, _, Entry::Refused) => Fate::DroppedDelayLine,
+            // PIE says the same of a full queue and of bad luck.
+            (_, Queue::Pie { .. }, Entry::Refused) => match self.spec.buffer {
+                Buffer::Packets(packets) if waiting > packets => Fate::DroppedTail,
+                _ => Fate::DroppedEarly,
+            },
+            (_, _, Entry::Refused) => Fate::DroppedTail,
+        };
+        let (passage, _) = carrier.inside.pop_back().expect("the packet that came last is inside");
         outside.change_backlog(part, &passage.packet, -1);
         self.dropped.0.push_back(Passage { fate, ..passage });
     }
@@ -100,24 +158,26 @@ impl Link {
     pub(crate) fn left(&mut self, part: usize, out: Out, at: Time) -> Option<(Packet, Option<usize>)> {
         let Out { id, is_marked } = out;
         let outside = self.outside.as_mut()?;
-        let (kind, inside) = outside.parts.get_mut(part)?;
-        let place = inside.iter().position(|passage| passage.packet.id == id)?;
-        let fate = match kind {
+        let carrier = outside.parts.get_mut(part)?;
+        let place = carrier.inside.iter().position(|(passage, _)| passage.packet.id == id)?;
+        let fate = match carrier.part {
             Part::LossBefore => Fate::LostBefore,
             Part::Shaper => Fate::DroppedEarly,
             Part::Line => Fate::LostAfter,
         };
-        let mut out: VecDeque<Passage> = inside.drain(..=place).collect();
-        let mut passage = out.pop_back()?;
+        let lost = carrier.take_lost(place, at);
+        let place = carrier.inside.iter().position(|(passage, _)| passage.packet.id == id)?;
+        let (mut passage, _) = carrier.inside.remove(place)?;
         if is_marked {
-            let by_wait = matches!(self.spec.queue, Queue::Codel { ecn: false, .. });
+            let by_wait =
+                matches!(self.spec.queue, Queue::Codel { ecn: false, .. } | Queue::FqCodel { ecn: false, .. });
             passage.set_ce(if by_wait { Mark::Threshold } else { Mark::Early });
         }
-        for passage in out.iter().chain([&passage]) {
+        for passage in lost.iter().chain([&passage]) {
             outside.change_backlog(part, &passage.packet, -1);
         }
         let next = (part + 1 < outside.parts.len()).then_some(part + 1);
-        self.dropped.0.extend(out.into_iter().map(|passage| Passage { fate, ..passage }));
+        self.dropped.0.extend(lost.into_iter().map(|passage| Passage { fate, ..passage }));
         match next {
             Some(next) => self.enter_part(next, passage, at),
             None => {
@@ -189,7 +249,7 @@ mod tests {
         let mut link = link();
         push(&mut link, 1, 0);
         push(&mut link, 2, 0);
-        link.refused(0);
+        link.entered(0, Entry::Refused);
         let [dropped] = passages(&mut link, 0)[..] else { panic!("one packet") };
         assert_eq!((dropped.packet.id, dropped.fate, dropped.queue_bytes), (2, Fate::DroppedTail, 1000));
         assert_eq!(link.backlog().packets, 1);
@@ -207,6 +267,82 @@ mod tests {
         assert_eq!(fates, [(1, Fate::LostAfter), (2, Fate::LostAfter), (3, Fate::Delivered)]);
         assert!(link.left(1, out(1), Time(22 * MS)).is_none(), "it was counted already");
         assert_eq!(link.counters().inside(), 0);
+    }
+
+    #[test]
+    fn a_queue_of_flows_keeps_the_order_of_each() {
+        let spec = plan::Link {
+            rate_bps: Rate::from_bps(10_000_000),
+            buffer: Buffer::Packets(10),
+            queue: Queue::FqCodel {
+                target_ns: Duration::from_millis(5),
+                interval_ns: Duration::from_millis(100),
+                quantum_bytes: 1514.try_into().unwrap(),
+                flows: 1024.try_into().unwrap(),
+                ecn: false,
+                ce_threshold_ns: None,
+            },
+            ..plan::Link::transparent("l", "a", "b")
+        };
+        let mut link = Link::new(&spec, 1);
+        link.hand_out(&spec.qdiscs(Mtu::default()).unwrap());
+        for (id, flow_hash) in [(1, 7), (2, 7), (3, 9), (4, 7)] {
+            assert!(!link.push(Packet { id, size: 1000, flow_hash, ..Packet::default() }, Time(0)));
+            // Room was made for it.
+            link.entered(0, Entry::Congested);
+        }
+        link.left(0, out(3), Time(MS)).expect("it is there");
+        link.left(0, out(2), Time(2 * MS)).expect("it is there");
+        let fates: Vec<_> = passages(&mut link, 2 * MS).iter().map(|one| (one.packet.id, one.fate)).collect();
+        assert_eq!(fates, [(3, Fate::Delivered), (1, Fate::DroppedEarly), (2, Fate::Delivered)]);
+        assert_eq!(link.inside().map(|one| one.packet.id).collect::<Vec<_>>(), [4]);
+    }
+
+    #[test]
+    fn what_may_be_overtaken_is_lost_when_its_time_is_over() {
+        let uniform = plan::Distribution::Uniform { min_ns: Duration::ZERO, max_ns: Duration::from_millis(4) };
+        let spec = plan::Link {
+            delay_ns: Duration::from_millis(20),
+            jitter: Some(plan::Jitter { distribution: uniform, correlation: 0.0 }),
+            reordering: true,
+            ..plan::Link::transparent("l", "a", "b")
+        };
+        let mut link = Link::new(&spec, 1);
+        link.hand_out(&spec.qdiscs(Mtu::default()).unwrap());
+        (1..=3).for_each(|id| push(&mut link, id, 0));
+        link.left(0, out(2), Time(20 * MS)).expect("it is there");
+        push(&mut link, 4, 30 * MS);
+        link.left(0, out(1), Time(24 * MS)).expect("it is there");
+        link.left(0, out(4), Time(50 * MS)).expect("it is there");
+        let fates: Vec<_> = passages(&mut link, 50 * MS).iter().map(|one| (one.packet.id, one.fate)).collect();
+        assert_eq!(fates, [2, 1, 3, 4].map(|id| (id, if id == 3 { Fate::LostAfter } else { Fate::Delivered })));
+    }
+
+    #[test]
+    fn red_says_at_once_what_it_drops() {
+        let spec = plan::Link {
+            rate_bps: Rate::from_bps(10_000_000),
+            buffer: Buffer::Bytes(100_000),
+            queue: Queue::Red {
+                min_th_bytes: 15_140,
+                max_th_bytes: 45_420,
+                max_p: 0.1,
+                weight: 0.0078125,
+                average_packet_bytes: 1514,
+                gentle: false,
+                ecn: false,
+                adaptive: false,
+            },
+            ..plan::Link::transparent("l", "a", "b")
+        };
+        let mut link = Link::new(&spec, 1);
+        link.hand_out(&spec.qdiscs(Mtu::default()).unwrap());
+        for (id, entry) in [(1, Entry::Taken), (2, Entry::Congested), (3, Entry::Refused)] {
+            push(&mut link, id, 0);
+            link.entered(0, entry);
+        }
+        let fates: Vec<_> = passages(&mut link, 0).iter().map(|one| (one.packet.id, one.fate)).collect();
+        assert_eq!(fates, [(2, Fate::DroppedEarly), (3, Fate::DroppedTail)]);
     }
 
     #[test]

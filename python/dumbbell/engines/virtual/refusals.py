@@ -15,6 +15,7 @@ from dumbbell.plan.algorithms import linked, own
 from dumbbell.plan.types import CommandWorkload, Plan
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
+from dumbbell.scenario.resolve.kernel_queues import DISCIPLINES
 from dumbbell.scenario.resolve.labels import Labelled
 from dumbbell.scenario.source import Finding, Key, dotted
 
@@ -43,9 +44,12 @@ def _findings(scenario: Scenario, kernel: Kernel) -> Iterator[Finding]:
         what, hint = "dumbbell's own links carry the packets of a ready kernel", "take a kernel that dumbbell has built"
         yield Finding(("emulate", "links"), what, 'links = "ours"', hint)
     elif scenario.emulate.links != "ours":
-        missing = [qdisc for qdisc in _QDISCS if qdisc not in kernel.qdiscs]
+        queues = {link.first.queue.kind for link in resolve(scenario).network.shaped}
+        wanted = [*_QDISCS, *sorted({DISCIPLINES[queue] for queue in queues & DISCIPLINES.keys()})]
+        missing = [qdisc for qdisc in wanted if qdisc not in kernel.qdiscs]
         if missing:
-            hint = "build one with CONFIG_NET_SCH_NETEM=y and CONFIG_NET_SCH_TBF=y, or leave emulate.links out"
+            settings = " and ".join(f"CONFIG_NET_SCH_{name.upper()}=y" for name in missing)
+            hint = f"build one with {settings}, or leave emulate.links out"
             what = f"the kernel {kernel.name} lacks {', '.join(missing)}"
             yield Finding(("emulate", "links"), what, "", hint)
     if scenario.emulate.cpus is not None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from dumbbell.scenario.links.delays import AnyJitter, Normal, Uniform
 from dumbbell.scenario.links.losses import FourState, GilbertElliott, Independent
-from dumbbell.scenario.links.queues import AnyQueue, Codel, Fifo
 from dumbbell.scenario.links.rates import Trace, Varying
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.direction import WrittenLink
+from dumbbell.scenario.resolve.kernel_queues import EITHER_OURS, US, check_queue
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.topology.drawing import Drawn
 
-US: Final = 1000
-"""Nanoseconds: tc's unit of time."""
-EITHER_OURS: Final = 'or links = "ours"'
+SIGMAS: Final = 4
+"""The end of netem's table of the normal distribution, in standard deviations."""
 
 
 def check_kernels_links(scenario: Scenario, links: Sequence[WrittenLink]) -> Iterator[Finding]:
@@ -38,40 +38,40 @@ def check_kernels_links(scenario: Scenario, links: Sequence[WrittenLink]) -> Ite
             yield _refusal(at, what, "a multiple of 1 us")
         for key, value in link.given.items():
             yield from _key((*link.at, key), value)
-        if isinstance(link.start.queue, Codel) and link.start.buffer.kind not in ("packets", "unlimited"):
-            at = (*link.at, "buffer") if "buffer" in link.given else (*link.at, "queue")
-            what = f"the kernel's CoDel counts packets, and the buffer of {link.name} has another unit"
-            yield Finding(at, what, 'buffer = "100 packets"', f"give the buffer in packets, {EITHER_OURS}")
+        if link.start.jitter is not None:
+            yield from _jitter(link, link.start.jitter)
+        yield from check_queue(link)
 
 
 def _key(at: Key, value: Any) -> Iterator[Finding]:
     key = at[-1]
     if key == "rate" and isinstance(value, Varying | Trace):
         yield _refusal(at, "tbf has a constant rate", "a constant rate")
-    elif key == "queue":
-        yield from _queue(at, value)
     elif key == "loss":
         yield from _losses(at, value)
     elif key in _FOREIGN and value:
         yield _refusal(at, *_FOREIGN[key])
 
 
-def _queue(at: Key, queue: AnyQueue) -> Iterator[Finding]:
-    if isinstance(queue, Codel):
-        times = {name: getattr(queue, name) for name in ("target", "interval", "ce_threshold")}
-        for name, time in times.items():
-            if time is not None and time % US:
-                yield _refusal(
-                    (*at, name), f"{time} is not given to tc, which counts whole microseconds", "1 us or more"
-                )
-        if queue.ecn and queue.ce_threshold is not None:
-            what = "nothing tells for which of two reasons the kernel's CoDel has marked a packet"
-            yield _refusal((*at, "ce_threshold"), what, "ecn or ce_threshold")
-    elif queue != Fifo(kind="drop-tail"):
-        what = f"of the kernel's queues drop-tail and codel can be had, and not {queue.kind}"
-        if isinstance(queue, Fifo) and queue.kind == "drop-tail":
-            what = "the kernel's drop-tail marks no packets"
-        yield _refusal(at, what, "drop-tail or codel")
+def _jitter(link: WrittenLink, jitter: AnyJitter) -> Iterator[Finding]:
+    at = (*link.at, "jitter") if "jitter" in link.given else ("emulate", "links")
+    if not link.start.reordering:
+        yield Finding(at, "netem's jitter reorders packets", "reordering = true", f"add the key, {EITHER_OURS}")
+    if jitter.correlation.probability:
+        yield _refusal(at, "netem correlates other numbers than ours", "no correlation")
+    match jitter:
+        case Uniform():
+            mean, spread = jitter.min + (jitter.max - jitter.min) // 2, (jitter.max - jitter.min) // 2
+        case Normal():
+            mean, spread = jitter.mean, jitter.sd
+            if mean < SIGMAS * spread:
+                least = f"a mean of at least {SIGMAS} sd"
+                yield _refusal(at, "netem's normal jitter is not cut at zero as ours is", least)
+        case _:
+            yield _refusal(at, "netem has no jitter of this distribution as we mean it", "uniform or normal")
+            return
+    if mean % US or spread % US:
+        yield _refusal(at, "tc counts whole microseconds", "times that are multiples of 2 us")
 
 
 def _losses(at: Key, losses: Sequence[Any]) -> Iterator[Finding]:
@@ -91,9 +91,7 @@ def _refusal(at: Key, what: str, expected: str) -> Finding:
 
 _NONE: Final = "none"
 _FOREIGN: Final[dict[Any, tuple[str, str]]] = {
-    "jitter": ("netem's jitter reorders packets, and nothing tells then which ones it lost", _NONE),
-    "reordering": ("without jitter nothing is reordered", "false"),
-    "reorder": ("netem's gap counts otherwise than ours, and nothing tells then which packets it lost", _NONE),
+    "reorder": ("netem's gap counts otherwise than ours", _NONE),
     "duplicate": ("netem's copies enter another place than ours", _NONE),
     "corrupt": ("the kernel does not tell which packets it changed", _NONE),
     "mark": ("netem marks no packets at random but in place of losses", _NONE),
