@@ -20,6 +20,7 @@ import pytest
 
 import dumbbell
 from dumbbell.analysis.rules import timing
+from dumbbell.engines import bridges
 
 ORDINARY = 54321
 """Nobody's id: an ordinary user needs no entry in /etc/passwd, and none is left behind."""
@@ -181,6 +182,11 @@ def place(ordinary: bool) -> Iterator[Place]:
         yield Place(directory, becomes_ordinary)
     finally:
         shutil.rmtree(directory)
+
+
+def knows_vlans() -> bool:
+    """Whether bridges of this machine's kernel know VLANs."""
+    return bridges.FILTERS in bridges.SYMBOLS.read_text(encoding="utf-8", errors="replace")
 
 
 def runtime_of(user: Place) -> Path:

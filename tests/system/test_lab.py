@@ -233,7 +233,7 @@ def test_a_lab_needs_no_file(user: Place) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("0% dropped (2/2 received)\nh2\n")
     for words, said in (
-        (["--topo", "torus,3,3"], "switches in a loop"),
+        (["--topo", "ring,3"], "no shape ring"),
         ([], "neither a scenario nor --topo"),
         (["./net.toml", "--topo", "minimal"], "a lab has one network"),
         (["./net.toml", "--link", "delay=5ms"], "--link without --topo"),

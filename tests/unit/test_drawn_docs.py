@@ -23,7 +23,7 @@ def plan(text: str) -> Plan:
 
 
 def test_there_are_networks() -> None:
-    assert len(NETWORKS) == 5
+    assert len(NETWORKS) == 7
 
 
 @pytest.mark.parametrize("text", NETWORKS)
@@ -34,3 +34,14 @@ def test_they_can_be_planned(text: str) -> None:
 def test_the_path_over_r3_is_cheaper() -> None:
     found = plan(NETWORKS[2])
     assert [link.to for link in network(found).there(found.flows[0])] == ["r1", "r3", "r2", "h2"]
+
+
+def test_the_spanning_tree_leads_over_s3() -> None:
+    found = plan(NETWORKS[3])
+    assert [link.to for link in network(found).there(found.flows[0])] == ["s1", "s3", "s2", "h2"]
+
+
+def test_vlans_meet_in_the_router() -> None:
+    found = plan(NETWORKS[4])
+    ways = [[link.to for link in network(found).there(flow)] for flow in found.flows]
+    assert ways == [["s1", "s2", "h3"], ["s1", "s2", "r1", "s2", "h3"]]

@@ -205,6 +205,7 @@ def test_the_plan_shows_nodes_interfaces_and_routes() -> None:
         ({"kind": "linear", "switches": 4}, 4, 4, 0, 7),
         ({"kind": "linear", "switches": 3, "each": 2}, 6, 3, 0, 8),
         ({"kind": "tree", "depth": 2, "fanout": 3}, 9, 4, 0, 12),
+        ({"kind": "torus", "rows": 3, "columns": 4}, 12, 0, 0, 36),
         ({"kind": "fat-tree", "k": 4}, 16, 0, 20, 48),
         ({"kind": "parking-lot", "bottlenecks": 4, "bottleneck": {"rate": "1 Mbit/s"}}, 10, 0, 5, 14),
     ],
@@ -213,6 +214,8 @@ def test_presets(topology: dict[str, Any], hosts: int, switches: int, routers: i
     ends = {"linear": ("h1", "h2"), "parking-lot": ("s0", "r0")}.get(topology["kind"], ("h1", "h2"))
     if "each" in topology:
         ends = ("h1s1", "h2s3")
+    if topology["kind"] == "torus":
+        ends = ("h1x1", "h3x4")
     if topology["kind"] == "fat-tree":
         ends = ("h1-1-1", "h4-2-2")
     flows = [{"from": ends[0], "to": ends[1]}]

@@ -169,7 +169,7 @@ def test_a_loop_of_switches() -> None:
     assert (
         "my.toml:38: topology.links.6.between: s1 and s2 close a loop of switches\n"
         "  expected one way between any two switches, or broadcasts would go round for ever\n"
-        "hint: leave the link out, or make one of them a router"
+        'hint: leave the link out, or write s1 = { kind = "switch", bridge = true, stp = true }'
     ) in refused(text)
 
 

@@ -248,6 +248,7 @@ def test_mininets_shapes_are_networks() -> None:
         ("linear,3", 3, 3),
         ("linear,2,3", 6, 2),
         ("tree,2,3", 9, 4),
+        ("torus,3,4", 12, 12),
     ):
         network = Network(document(plan_of(topo.scenario(text))[0]))
         assert (len(network.hosts), len(network.nodes) - len(network.hosts)) == (hosts, switches), text
@@ -258,8 +259,8 @@ def test_mininets_shapes_are_networks() -> None:
 
 def test_what_is_no_shape_is_refused_in_the_words_of_the_command() -> None:
     for text, keys, said in (
-        ("torus,3,3", None, "switches in a loop"),
-        ("ring,3", None, "shapes: minimal, single, linear, tree"),
+        ("torus,2,3", None, "--topo torus,2,3: out of range"),
+        ("ring,3", None, "shapes: minimal, single, linear, torus, tree"),
         ("tree,2,3,4", None, "tree,DEPTH,FANOUT"),
         ("tree,two", None, "tree,DEPTH,FANOUT"),
         ("tree,2,300", None, "--topo tree,2,300: fanout 300 and depth 2: 90000 hosts"),

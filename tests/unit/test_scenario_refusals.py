@@ -123,7 +123,7 @@ CASES = {
         'kind = "dumbbell"',
         'kind = "ring"',
         'my.toml:6: topology.kind = "ring": unknown\n  expected one of dumbbell, path, graph, '
-        "parking-lot, star, linear, tree, fat-tree",
+        "parking-lot, star, linear, tree, torus, fat-tree",
     ),
     "unknown protocol": (
         'cc = "cubic"',

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from dumbbell.scenario.topology.cables import Cable
 from dumbbell.scenario.topology.drawing import Drawn
-from dumbbell.scenario.topology.nodes import Host, Router
+from dumbbell.scenario.topology.nodes import Host, Router, Switch
 
 _TYPES: Final = {
     "string": "str",
@@ -23,6 +23,7 @@ _TYPES: Final = {
 _TABLES: Final[tuple[tuple[str, type[BaseModel], tuple[str, ...], str], ...]] = (
     ("NetworkKeys", Drawn, ("kind",), "Keys of a network, as in `[topology]`."),
     ("HostKeys", Host, ("kind",), "Keys of a host, as in `[topology.nodes]`."),
+    ("SwitchKeys", Switch, ("kind",), "Keys of a switch, as in `[topology.nodes]`."),
     ("RouterKeys", Router, ("kind",), "Keys of a router, as in `[topology.nodes]`."),
     ("LinkKeys", Cable, ("between",), "Keys of a link, as in `[[topology.links]]`."),
 )

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use lab::Host;
+use messages::Failure;
 use nix::sched::{CloneFlags, setns};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::socket::{MsgFlags, SockaddrIn, sendto};
@@ -21,6 +22,11 @@ const WINDOW: usize = 64;
 const LARGEST_WINDOW: usize = 1024;
 /// Ping `hosts`, each from each other one. An answer that takes longer than `timeout` is none.
 pub(crate) fn all(hosts: &[&Host], timeout: Duration) -> Result<Answer> {
+    let addresses = hosts.iter().map(|host| {
+        let none = || Failure::new(format!("pinging {}", host.name), "it is a bridge, which has no address");
+        host.address.with_context(none)
+    });
+    let addresses = addresses.collect::<Result<Vec<_>>>()?;
     let poll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
     let mut sockets = Vec::with_capacity(hosts.len());
     for (index, host) in hosts.iter().enumerate() {
@@ -45,7 +51,7 @@ pub(crate) fn all(hosts: &[&Host], timeout: Duration) -> Result<Answer> {
         while round.under_way < round.window
             && let Some((from, to)) = pairs.next()
         {
-            round.send(from, to, hosts[to].address);
+            round.send(from, to, addresses[to]);
         }
         let mut events = [EpollEvent::empty(); 256];
         let ready = poll.wait(&mut events, round.patience()).or_else(|why| match why {

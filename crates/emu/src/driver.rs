@@ -14,6 +14,7 @@ use crate::handover::{Due, Handover, Together};
 use crate::hops::Hops;
 use crate::identities::Identities;
 use crate::outgoing::{Outgoing, Transmit};
+use crate::ports::Ports;
 use crate::store::{Ends, Store};
 
 /// Takes packets that have left the network to their hosts' interfaces and into the records.
@@ -56,15 +57,17 @@ pub(crate) struct Driver<T> {
 
 impl<T> Driver<T> {
     pub(crate) fn new(plan: &Plan, ports: &[Port], store: Store, transmitter: T) -> Driver<T> {
-        let port = |link| ports.iter().position(|port| port.is_at_the_end_of(link)).map(|i| i as u16);
+        let places = Ports::new(ports);
+        let port = |link| places.at_the_end_of(link).map(|i| i as u16);
         let ends = |name: &str| {
-            let port = ports.iter().find(|port| port.host == name)?;
+            let port = &ports[places.of_host(name)?];
             Some([port.mac, port.gateway_mac?].concat().try_into().expect("twice six bytes"))
         };
         let lost = plan.events.iter().map(|event| &event.link).filter(|link| link.carrier == plan::Carrier::Lost);
-        let pulled: Vec<&plan::Link> = lost.collect();
+        let mut unplugged = vec![false; ports.len()];
+        lost.filter_map(|link| places.at_the_end_of(link)).for_each(|port| unplugged[port] = true);
         Driver {
-            unplugged: ports.iter().map(|port| pulled.iter().any(|link| port.is_at_the_end_of(link))).collect(),
+            unplugged,
             store,
             packets: None,
             frames: None,

@@ -6,6 +6,10 @@ use units::{Mtu, headers};
 pub(crate) const ETHERNET: usize = headers::ETHERNET as usize;
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
+/// The types that begin the tag of a VLAN: of a customer, and of a provider (IEEE 802.1Q).
+const TAGS: [u16; 2] = [0x8100, 0x88a8];
+/// Bytes of such a tag.
+const TAG: usize = 4;
 const IPV6_HEADER: usize = 40;
 /// The one extension header (RFC 8200 section 4) behind which flows are still known: routers look at it, and hosts skip it.
 const HOP_BY_HOP: u8 = 0;
@@ -96,13 +100,26 @@ struct Network {
     is_first: bool,
 }
 
-/// Read an Ethernet frame's IP and TCP or UDP headers. `None` for anything but IP.
+/// The type of what a frame carries, and where it begins: behind the tags of VLANs.
+fn content(frame: &[u8]) -> Option<(u16, usize)> {
+    let mut at = ETHERNET;
+    loop {
+        let kind = u16_at(frame, at - 2)?;
+        if !TAGS.contains(&kind) {
+            return Some((kind, at));
+        }
+        at += TAG;
+    }
+}
+
+/// Read an Ethernet frame's IP and TCP or UDP headers, also behind tags of VLANs. `None` for anything but IP.
 ///
 /// An ICMP echo has its identifier as both ports. Fragments after the first, and protocols without ports, have ports 0. In
 /// IPv6 any extension header but the hop-by-hop options counts as such a protocol.
 pub(crate) fn parse(frame: &[u8]) -> Option<Header> {
-    let ip = frame.get(ETHERNET..)?;
-    let network = match (u16_at(frame, 12)?, ip.first()? >> 4) {
+    let (kind, ethernet) = content(frame)?;
+    let ip = frame.get(ethernet..)?;
+    let network = match (kind, ip.first()? >> 4) {
         (IPV4, 4) => ipv4(ip)?,
         (IPV6, 6) => ipv6(ip)?,
         _ => return None,
@@ -132,8 +149,8 @@ pub(crate) fn parse(frame: &[u8]) -> Option<Header> {
     Some(Header {
         tuple,
         ecn,
-        transport: (ETHERNET + header_bytes) as u16,
-        payload: (ETHERNET + header_total) as u16,
+        transport: (ethernet + header_bytes) as u16,
+        payload: (ethernet + header_total) as u16,
         payload_bytes: total.saturating_sub(header_total) as u32,
         tcp_seq,
     })
@@ -182,20 +199,17 @@ pub(crate) fn opaque(frame: &[u8]) -> (Header, u32) {
     (header, (hash >> 32) as u32)
 }
 
-fn is_ipv6(frame: &[u8]) -> bool {
-    u16_at(frame, 12) == Some(IPV6) && frame.get(ETHERNET).is_some_and(|first| first >> 4 == 6)
-}
-
-/// The parts of an IP packet's frame that no router changes: all but the TTL, the traffic class and checksums. `None` for
-/// what is not IP.
+/// The parts of an IP packet's frame that no router or bridge changes: all but tags, the TTL, the traffic class and checksums.
+/// `None` for what is not IP.
 pub(crate) fn unchanging(frame: &[u8]) -> Option<[u8; UNCHANGING]> {
     let mut parts = [0; UNCHANGING];
-    let ip = frame.get(ETHERNET..)?;
-    let (protocol, rest) = if is_ipv6(frame) {
+    let (kind, ethernet) = content(frame)?;
+    let ip = frame.get(ethernet..)?;
+    let (protocol, rest) = if kind == IPV6 && ip.first()? >> 4 == 6 {
         parts[..2].copy_from_slice(ip.get(4..6)?);
         parts[2..34].copy_from_slice(ip.get(8..IPV6_HEADER)?);
         (ip[6], &ip[IPV6_HEADER..])
-    } else if u16_at(frame, 12) == Some(IPV4) && ip.len() >= 20 {
+    } else if kind == IPV4 && ip.len() >= 20 {
         // Length, identification, fragment; addresses.
         parts[..6].copy_from_slice(&ip[2..8]);
         parts[6..14].copy_from_slice(&ip[12..20]);
@@ -221,11 +235,12 @@ const UNCHANGING: usize = 35 + 45;
 
 /// Set Congestion Experienced in a frame that [`parse`] or [`opaque`] has read, and keep the header's checksum right (RFC 1624).
 pub(crate) fn mark(frame: &mut [u8]) {
-    if is_ipv6(frame) {
-        frame[ETHERNET + 1] |= 3 << 4;
+    let Some((kind, ethernet)) = content(frame) else { return };
+    if kind == IPV6 && frame.get(ethernet).is_some_and(|first| first >> 4 == 6) {
+        frame[ethernet + 1] |= 3 << 4;
         return;
     }
-    let ip = &mut frame[ETHERNET..];
+    let ip = &mut frame[ethernet..];
     let before = u16::from_be_bytes([ip[0], ip[1]]);
     ip[1] |= 3;
     let after = u16::from_be_bytes([ip[0], ip[1]]);
@@ -240,12 +255,13 @@ pub(crate) fn mark(frame: &mut [u8]) {
 /// Flip the bit of a frame's TCP or UDP segment that `which` of 2^32 says: its checksum will tell. Of what is not IP any
 /// bit behind Ethernet's header.
 pub(crate) fn corrupt(frame: &mut [u8], which: u32) {
-    let header_bytes = match u16_at(frame, 12) {
-        Some(IPV4) => usize::from(frame[ETHERNET] & 0xf) * 4,
-        Some(IPV6) => IPV6_HEADER,
+    let (kind, ethernet) = content(frame).unwrap_or((0, ETHERNET));
+    let header_bytes = match kind {
+        IPV4 => frame.get(ethernet).map_or(0, |first| usize::from(first & 0xf) * 4),
+        IPV6 => IPV6_HEADER,
         _ => 0,
     };
-    let Some(segment) = frame.get_mut(ETHERNET + header_bytes..) else { return };
+    let Some(segment) = frame.get_mut(ethernet + header_bytes..) else { return };
     let bit = (u64::from(which) * (segment.len() as u64 * 8)) >> 32;
     if let Some(byte) = segment.get_mut(bit as usize / 8) {
         *byte ^= 1 << (bit % 8);
@@ -429,12 +445,37 @@ pub(crate) mod tests {
         }
     }
 
+    /// The same frame with tags of VLANs.
+    fn tagged(frame: &[u8], tags: &[u8]) -> Vec<u8> {
+        [&frame[..12], tags, &frame[12..]].concat()
+    }
+
+    #[test]
+    fn a_tag_of_a_vlan_changes_nothing_but_where_things_are() {
+        for (tags, bytes) in [(&[0x81, 0, 0, 10][..], 4), (&[0x88, 0xa8, 0, 5, 0x81, 0, 0xe0, 10], 8)] {
+            for whole in [frame(tuple(TCP), 7, 10), frame(tuple6(TCP), 7, 10)] {
+                let mut with = tagged(&whole, tags);
+                let (plain, found) = (parse(&whole).unwrap(), parse(&with).unwrap());
+                assert_eq!((found.tuple, found.tcp_seq, found.payload_bytes), (plain.tuple, Some(7), 10));
+                assert_eq!((found.transport, found.payload), (plain.transport + bytes, plain.payload + bytes));
+                assert_eq!(unchanging(&with), unchanging(&whole), "a bridge adds tags and takes them away");
+                mark(&mut with);
+                let mut marked = whole.clone();
+                mark(&mut marked);
+                assert_eq!(with, tagged(&marked, tags));
+                corrupt(&mut with, 0);
+                corrupt(&mut marked, 0);
+                assert_eq!(with, tagged(&marked, tags));
+            }
+        }
+    }
+
     #[test]
     fn no_frame_makes_it_panic() {
         let whole = frame(tuple(TCP), 1, 10);
         let options =
             packet(tuple6(TCP), &[TCP, 0, 1, 4, 0, 0, 0, 0], &frame(tuple6(TCP), 1, 10)[ETHERNET + IPV6_HEADER..]);
-        for frame in [&whole, &options] {
+        for frame in [&whole, &options, &tagged(&whole, &[0x81, 0, 0, 1])] {
             assert!(parse(frame).is_some());
             for cut in 0..frame.len() {
                 let _ = parse(&frame[..cut]);

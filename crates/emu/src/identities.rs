@@ -8,14 +8,14 @@ use crate::frame;
 /// Packets that are remembered while they are inside routers.
 const ROOM: usize = 1 << 16;
 
-/// Recognises packets that come out of routers: a packet keeps its id on all links that it crosses.
+/// Recognises packets that come out of routers, and of bridges: a packet keeps its id on all links that it crosses.
 ///
 /// Two packets are the same if one went into a router, the other comes out of it, and they agree in all that routers leave
 /// alone ([`frame::unchanging`]). Of packets that agree in all of that, the first in is taken for the first out. A packet
 /// whose addresses, ports or length a router changes is a new one: address translation, fragments, tunnels. So are the
 /// second and later copies of a packet to a group, and a packet that stays inside while 65,536 others go into routers.
 pub(crate) struct Identities {
-    /// The router at the end of each link, and at its start.
+    /// The router or bridge at the end of each link, and at its start.
     router_at: Vec<Option<u32>>,
     router_from: Vec<Option<u32>>,
     /// The youngest packets, in turns.
@@ -38,7 +38,8 @@ const NONE: u32 = u32::MAX;
 
 impl Identities {
     pub(crate) fn new(plan: &Plan) -> Identities {
-        let router = |node: usize| plan.nodes[node].is_router().then_some(node as u32);
+        let forwards = |node: usize| plan.nodes[node].is_router() || plan.nodes[node].is_bridge();
+        let router = |node: usize| forwards(node).then_some(node as u32);
         let wiring = if plan.is_lab() { Wiring::new(plan).ok() } else { None };
         let of = |ends: &Vec<plan::End>| ends.iter().map(|end| router(end.node)).collect();
         let (router_at, router_from) = wiring.map_or_else(Default::default, |found| (of(&found.to), of(&found.from)));

@@ -6,6 +6,7 @@ use crate::classify::{Class, Classifier, Found};
 use crate::driver::Driver;
 use crate::frame::{self, Header, TCP, UDP};
 use crate::gso::{Burst, Vnet, checksum_at};
+use crate::ports::Ports;
 use crate::stations::Stations;
 use crate::store::Ends;
 
@@ -160,11 +161,15 @@ impl Intake {
 fn ingress(plan: &Plan, ports: &[Port]) -> Vec<Option<usize>> {
     let size = ports.iter().map(|p| p.ifindex as usize + 1).max().unwrap_or(0);
     let mut by_ifindex = vec![None; size];
-    for port in ports {
-        by_ifindex[port.ifindex as usize] = match plan.is_lab() {
-            true => plan.links.iter().position(|link| port.is_at_the_start_of(link)),
-            false => plan.nodes.iter().position(|n| n.name() == port.host),
-        };
+    let places = Ports::new(ports);
+    let mut set = |place: Option<usize>, index| {
+        if let Some(place) = place {
+            by_ifindex[ports[place].ifindex as usize].get_or_insert(index);
+        }
+    };
+    match plan.is_lab() {
+        true => plan.links.iter().enumerate().for_each(|(i, link)| set(places.at_the_start_of(link), i)),
+        false => plan.nodes.iter().enumerate().for_each(|(i, node)| set(places.of_host(node.name()), i)),
     }
     by_ifindex
 }

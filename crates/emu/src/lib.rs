@@ -26,6 +26,7 @@ mod identities;
 mod intake;
 mod outgoing;
 mod plugs;
+mod ports;
 mod read_delay;
 mod report;
 mod ring;
@@ -54,16 +55,4 @@ pub struct Port {
     pub gateway_mac: Option<[u8; 6]>,
     /// Index in the emulator's namespace.
     pub ifindex: i32,
-}
-
-impl Port {
-    /// True if `link` of the plan ends at this port.
-    fn is_at_the_end_of(&self, link: &plan::Link) -> bool {
-        link.to == self.host && link.to_interface.as_ref().is_none_or(|interface| *interface == self.interface)
-    }
-
-    /// True if `link` of the plan begins at this port.
-    fn is_at_the_start_of(&self, link: &plan::Link) -> bool {
-        link.from == self.host && link.from_interface.as_ref().is_none_or(|interface| *interface == self.interface)
-    }
 }

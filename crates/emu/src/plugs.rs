@@ -9,6 +9,7 @@ use realtime::Clock;
 use units::Time;
 
 use crate::Port;
+use crate::ports::Ports;
 
 /// The carriers of all interfaces. Links themselves drop packets by the run's time; carriers follow within the milliseconds that
 /// the kernel takes.
@@ -31,9 +32,10 @@ fn is_pulled(link: &Link) -> bool {
 impl Plugs {
     /// All cables are plugged in. The calling thread is in the namespace of the ports.
     pub(crate) fn new(plan: &Plan, ports: &[Port]) -> Result<Plugs> {
+        let places = Ports::new(ports);
         let ends = |link: &Link| {
-            let is_at = |port: &&Port| port.is_at_the_start_of(link) || port.is_at_the_end_of(link);
-            ports.iter().filter(is_at).map(|port| port.ifindex).collect()
+            let at = [places.at_the_start_of(link), places.at_the_end_of(link)];
+            at.into_iter().flatten().map(|place| ports[place].ifindex).collect()
         };
         let ends: Vec<Vec<i32>> = plan.links.iter().map(ends).collect();
         let pulled = vec![false; ends.len()];

@@ -31,13 +31,13 @@ impl HostSpec {
     }
 }
 
-/// A host, or a router, of a running lab.
+/// A host, a router or a bridge of a running lab.
 #[derive(Debug)]
 pub struct Host {
     /// The specified name; `ip netns exec NAME` works inside the sandbox.
     pub name: String,
-    /// The address to which flows go; a router's id.
-    pub address: Ipv4Addr,
+    /// The address to which flows go; a router's id; none of a bridge.
+    pub address: Option<Ipv4Addr>,
     /// Its interfaces beside `lo`; in a core network `eth0` alone.
     pub interfaces: Vec<Interface>,
     /// The host's network namespace, for `setns`.

@@ -107,7 +107,7 @@ impl Lab {
         Ok(Lab { hosts: built, core, features, pinned, hops: Vec::new() })
     }
 
-    /// Builds the nodes of a plan's lab network: a namespace for each host and router, and a veth pair for each of their
+    /// Builds the nodes of a plan's lab network: a namespace for each host, router and bridge, and a veth pair for each of their
     /// interfaces. What [`build`](Lab::build) says holds here, too.
     pub fn build_network(plan: &Plan) -> Result<Lab> {
         network::check(plan)?;
@@ -124,20 +124,21 @@ impl Lab {
         let built = network::build(plan, &mut socket, offloads_off)?;
         drop(home);
         wait_until_up(&mut socket, &built)?;
-        let sysctls = plan.nodes.iter().filter_map(|node| match node {
-            Node::Host { sysctl, .. } | Node::Router { sysctl, .. } => Some(sysctl),
+        let pinned = plan.nodes.iter().filter_map(|node| match node {
+            Node::Host { sysctl, .. } | Node::Router { sysctl, .. } => Some(sysctl.keys().cloned().collect()),
+            Node::Bridge { .. } => Some(Vec::new()),
             Node::Switch { .. } => None,
         });
-        let pinned = sysctls.map(|sysctl| sysctl.keys().cloned().collect()).collect();
+        let pinned = pinned.collect();
         Ok(Lab { hosts: built, core, features, pinned, hops: Vec::new() })
     }
 
-    /// Hosts, and routers, in the order of the specification.
+    /// Hosts, routers and bridges, in the order of the specification.
     pub fn hosts(&self) -> &[Host] {
         &self.hosts
     }
 
-    /// The host or router of this name.
+    /// The host, router or bridge of this name.
     pub fn node(&self, name: &str) -> Option<&Host> {
         self.hosts.iter().find(|host| host.name == name)
     }
@@ -244,7 +245,14 @@ fn build_host(
     for (key, value) in &spec.sysctl {
         sysctl::set(key, value)?;
     }
-    Ok(Host { name: spec.name.clone(), address: spec.address, interfaces: vec![eth0], netns, own, cpus: Vec::new() })
+    Ok(Host {
+        name: spec.name.clone(),
+        address: Some(spec.address),
+        interfaces: vec![eth0],
+        netns,
+        own,
+        cpus: Vec::new(),
+    })
 }
 
 /// Makes an interface's veth pair: one end in the core's namespace, that of `core`, up; the other, down, in `netns`.
@@ -289,7 +297,7 @@ fn statistics(attribute: &LinkAttribute) -> Option<Stats64> {
 }
 
 /// An attribute of one interface, or of all in the socket's namespace, by interface index.
-fn links<T>(
+pub(crate) fn links<T>(
     socket: &mut Netlink,
     ifindex: Option<i32>,
     attribute: impl Fn(&LinkAttribute) -> Option<T>,

@@ -13,6 +13,7 @@
 //! In a lab network ([`Lab::build_network`]) hosts and routers have as many interfaces as the plan says, each with a veth
 //! pair of its own, and addresses, neighbours and routes as on a real network.
 
+mod bridge;
 mod carrier;
 mod doors;
 mod ethtool;
@@ -28,6 +29,7 @@ mod requests;
 pub mod sandbox;
 mod sysctl;
 
+pub use bridge::{Port, PortState};
 pub use carrier::Carriers;
 pub use doors::Doors;
 pub use hops::Hop;

@@ -20,6 +20,9 @@ use messages::Failure;
 /// The kernel answers a dump in datagrams of at most this size if the reader's buffer has it.
 const RECEIVE_BYTES: usize = 32 * 1024;
 
+/// Requests in one message: the kernel's socket buffer holds some thousand.
+pub const AT_ONCE: usize = 1000;
+
 /// Requests to be sent together, each with a description for its error.
 #[derive(Default)]
 pub struct Batch {
@@ -76,10 +79,15 @@ impl Netlink {
     }
 
     /// Sends the batch; the error of the first request that failed, with the description it was given.
-    pub fn execute(&mut self, batch: Batch) -> Result<()> {
-        let encoded = batch.encode(self.sequence.wrapping_add(1));
-        self.sequence = self.sequence.wrapping_add(encoded.descriptions.len() as u32);
-        self.send(&encoded)
+    pub fn execute(&mut self, mut batch: Batch) -> Result<()> {
+        while !batch.requests.is_empty() {
+            let rest = batch.requests.split_off(batch.requests.len().min(AT_ONCE));
+            let encoded = batch.encode(self.sequence.wrapping_add(1));
+            self.sequence = self.sequence.wrapping_add(encoded.descriptions.len() as u32);
+            self.send(&encoded)?;
+            batch = Batch { requests: rest };
+        }
+        Ok(())
     }
 
     /// The same of a batch that was encoded before, perhaps for several sockets.
@@ -184,7 +192,10 @@ fn extended(answer: &ErrorMessage, flags: u16) -> Option<String> {
 fn hint(why: &io::Error) -> &'static str {
     match why.raw_os_error() {
         Some(libc::EPERM) => "a lab is built inside a sandbox; `dumbbell doctor` tells what is missing",
-        Some(libc::EOPNOTSUPP) => "the kernel lacks this kind of interface; as root: `modprobe veth`",
+        Some(libc::EOPNOTSUPP) => {
+            "the kernel lacks this kind of interface; as root: `modprobe veth`, for bridges `modprobe bridge`; their VLANs take \
+             CONFIG_BRIDGE_VLAN_FILTERING"
+        }
         Some(libc::EEXIST) => "two hosts ask for the same thing, or the sandbox already holds a lab",
         Some(libc::EMFILE) => "raise the limit of open files: `ulimit -n 65536`",
         Some(libc::ENOMEM | libc::ENOBUFS) => "the machine is short of memory: use fewer hosts",

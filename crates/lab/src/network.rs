@@ -15,13 +15,16 @@ use plan::{End, Neighbours, Node, Plan, Wiring};
 use crate::ethtool::Features;
 use crate::host::{self, ETH0, HostSpec, Interface, Role};
 use crate::lab::{LOOPBACK, connect};
-use crate::netlink::{Batch, Encoded, Netlink};
-use crate::{Host, namespace, own, requests, sysctl};
+use crate::netlink::{AT_ONCE, Batch, Encoded, Netlink};
+use crate::{Host, bridge, namespace, own, requests, sysctl};
 
-/// Neighbours in one netlink message: the kernel's socket buffer holds some thousand.
-const NEIGHBOURS: usize = 1000;
 /// Sequence numbers of requests that several sockets send.
 const SHARED: u32 = 1 << 30;
+
+/// The nodes with a network namespace: hosts, routers and bridges.
+fn spaces(plan: &Plan) -> impl Iterator<Item = (usize, &Node)> {
+    plan.nodes.iter().enumerate().filter(|(_, node)| !node.is_switch())
+}
 
 /// Hosts and routers.
 fn stations(plan: &Plan) -> impl Iterator<Item = (usize, &Node, Ipv4Addr)> {
@@ -44,22 +47,22 @@ pub(crate) fn names(plan: &Plan) -> impl Iterator<Item = (IpAddr, &str)> {
 
 /// Builds all nodes. Leaves the calling thread in the network namespace of one of them.
 pub(crate) fn build(plan: &Plan, core: &mut Netlink, offloads_off: Option<&Features>) -> Result<Vec<Host>> {
-    let wiring = Wiring::new(plan)?;
-    let own = own::create(stations(plan).map(|(_, node, _)| (node.name(), node.private())))?;
+    let wiring = Wiring::through_bridges(plan)?;
+    let own = own::create(spaces(plan).map(|(_, node)| (node.name(), node.private())))?;
     let neighbours = Shared::default();
     let mut ports = 0;
     let mut built = Vec::with_capacity(own.len());
-    for ((index, node, address), (own, netns)) in stations(plan).zip(own) {
-        let node = Place { plan, wiring: &wiring, neighbours: &neighbours, index, node };
-        let made = node.build(&netns, address, &mut ports, core, offloads_off);
-        let interfaces = made.with_context(|| format!("building {}", node.node.name()))?;
+    for ((index, node), (own, netns)) in spaces(plan).zip(own) {
+        let place = Place { plan, wiring: &wiring, neighbours: &neighbours, index, node };
+        let made = place.build(&netns, &mut ports, core, offloads_off);
+        let interfaces = made.with_context(|| format!("building {}", node.name()))?;
         built.push(Host {
-            name: node.node.name().to_owned(),
-            address,
+            name: node.name().to_owned(),
+            address: node.address(),
             interfaces,
             netns,
             own,
-            cpus: node.node.cpus().to_vec(),
+            cpus: node.cpus().to_vec(),
         });
     }
     Ok(built)
@@ -78,7 +81,6 @@ impl Place<'_> {
     fn build(
         &self,
         netns: &OwnedFd,
-        address: Ipv4Addr,
         ports: &mut usize,
         core: &mut Netlink,
         offloads_off: Option<&Features>,
@@ -106,8 +108,11 @@ impl Place<'_> {
             interfaces.push(interface);
             *ports += 1;
         }
-        inside.execute(self.configuration(address, &interfaces)?)?;
-        for (number, interface) in interfaces.iter().enumerate() {
+        match self.node.address() {
+            Some(address) => inside.execute(self.configuration(address, &interfaces)?)?,
+            None => bridge::build(self.plan, self.index, &interfaces, &mut inside)?,
+        }
+        for (number, interface) in interfaces.iter().enumerate().filter(|_| !self.node.is_bridge()) {
             let domain = self.wiring.domain_of(End { node: self.index, interface: Some(number) });
             if let (Some(domain), Neighbours::Filled) = (domain, self.plan.neighbours) {
                 self.neighbours.at(self, domain, interface.ifindex).iter().try_for_each(|batch| inside.send(batch))?;
@@ -226,5 +231,5 @@ fn encoded(neighbours: &[(IpAddr, [u8; 6])], ifindex: i32) -> Vec<Encoded> {
         }
         batch.encode(SHARED)
     };
-    neighbours.chunks(NEIGHBOURS).map(batch).collect()
+    neighbours.chunks(AT_ONCE).map(batch).collect()
 }

@@ -4,14 +4,20 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::RawFd;
 
 use ipnet::IpNet;
+use netlink_packet_core::DefaultNla;
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage};
-use netlink_packet_route::link::{InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage};
+use netlink_packet_route::link::{
+    AfSpecBridge, BridgeStpState, BridgeVlanInfo, BridgeVlanInfoFlags, InfoBridge, InfoData, InfoKind, InfoVeth,
+    LinkAttribute, LinkFlags, LinkInfo, LinkMessage, LinkProtoInfoBridge,
+};
 use netlink_packet_route::neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState};
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteNextHop, RouteProtocol, RouteScope,
     RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use plan::{Stp, Vlans};
+use units::Duration;
 
 /// One end of a veth pair.
 pub struct End<'a> {
@@ -51,6 +57,63 @@ pub fn new_veth(near: &End<'_>, far: &End<'_>, netns: RawFd) -> RouteNetlinkMess
         LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
     ]));
     RouteNetlinkMessage::NewLink(message)
+}
+
+/// Creates a bridge that adds no VLANs to its ports by itself.
+pub fn new_bridge(ifindex: i32, name: &str, mac: [u8; 6], stp: Option<Stp>, vlans: bool) -> RouteNetlinkMessage {
+    // The kernel counts in hundredths of a second.
+    let ticks = |time: Duration| (time.as_nanos() / 10_000_000) as u32;
+    let mut data = Vec::new();
+    // A kernel without VLANs refuses to be told that there are none.
+    if vlans {
+        data.extend([InfoBridge::VlanFiltering(true), InfoBridge::VlanDefaultPvid(0)]);
+    }
+    if let Some(stp) = stp {
+        data.extend([
+            InfoBridge::ForwardDelay(ticks(stp.forward_delay_ns)),
+            InfoBridge::HelloTime(ticks(stp.hello_ns)),
+            InfoBridge::MaxAge(ticks(stp.max_age_ns)),
+            InfoBridge::Priority(stp.priority),
+            InfoBridge::StpState(BridgeStpState::KernelStp),
+        ]);
+    }
+    let mut message = LinkMessage::default();
+    message.header.index = ifindex as u32;
+    message.attributes = vec![
+        LinkAttribute::IfName(name.to_owned()),
+        LinkAttribute::Address(mac.to_vec()),
+        LinkAttribute::LinkInfo(vec![LinkInfo::Kind(InfoKind::Bridge), LinkInfo::Data(InfoData::Bridge(data))]),
+    ];
+    RouteNetlinkMessage::NewLink(message)
+}
+
+/// Makes an interface a port of a bridge.
+pub fn set_bridge(ifindex: i32, bridge: i32) -> RouteNetlinkMessage {
+    let mut message = LinkMessage::default();
+    message.header.index = ifindex as u32;
+    message.attributes = vec![LinkAttribute::Controller(bridge as u32)];
+    RouteNetlinkMessage::SetLink(message)
+}
+
+/// Sets the cost of a bridge's port in the spanning tree, and adds its VLANs.
+pub fn set_port(ifindex: i32, cost: Option<u32>, vlans: Option<&Vlans>) -> RouteNetlinkMessage {
+    const IFLA_BRPORT_COST: u16 = 3;
+    let mut message = LinkMessage::default();
+    message.header.interface_family = AddressFamily::Bridge;
+    message.header.index = ifindex as u32;
+    if let Some(cost) = cost {
+        let cost = DefaultNla::new(IFLA_BRPORT_COST, cost.to_ne_bytes().to_vec());
+        message.attributes.push(LinkAttribute::ProtoInfoBridge(vec![LinkProtoInfoBridge::Other(cost)]));
+    }
+    if let Some(vlans) = vlans {
+        let info = |vid| {
+            let untagged = BridgeVlanInfoFlags::Pvid | BridgeVlanInfoFlags::Untagged;
+            let flags = if vlans.untagged == Some(vid) { untagged } else { BridgeVlanInfoFlags::empty() };
+            AfSpecBridge::VlanInfo(BridgeVlanInfo { flags, vid })
+        };
+        message.attributes.push(LinkAttribute::AfSpecBridge(vlans.all().map(info).collect()));
+    }
+    RouteNetlinkMessage::SetLink(message)
 }
 
 /// Brings an interface up.

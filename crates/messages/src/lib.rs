@@ -31,9 +31,9 @@ pub enum Event {
         /// The process that waits.
         process: Process,
     },
-    /// Time 0 waits for routing, about once a second.
+    /// Time 0 waits for routing or a spanning tree, about once a second.
     Converging {
-        /// Routers whose kernels lack a route; 0 while routes still change.
+        /// Routers whose kernels lack a route, 0 while routes still change; or ports of bridges that do not forward yet.
         lacking: u32,
     },
     /// Traffic starts at this time.
@@ -111,6 +111,8 @@ pub enum Process {
     Init,
     /// Runs the links.
     Emulator,
+    /// Waits for the bridges' spanning tree.
+    Bridges,
     /// Runs the routers' daemons.
     Routers,
     /// Runs the flows.

@@ -100,10 +100,12 @@ impl Plan {
                 bail!("{other} and {} have the same address, {address}", node.name());
             }
         }
-        self.check_subnets(&Wiring::new(self)?)?;
+        self.check_bridges()?;
+        self.check_subnets(&Wiring::through_bridges(self)?)?;
+        let converges = |node: &Node| node.stp().is_some() || matches!(node, Node::Router { routing: Some(_), .. });
         ensure!(
-            self.wait.is_none() || self.nodes.iter().any(|node| matches!(node, Node::Router { routing: Some(_), .. })),
-            "time 0 waits for routing, but no router has daemons"
+            self.wait.is_none() || self.nodes.iter().any(converges),
+            "time 0 waits for routing, but no router has daemons, and no bridge has a spanning tree"
         );
         Ok(())
     }

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 
 use crate::routing::NONE;
 use crate::wiring::End;
-use crate::{Plan, Spread, Wiring};
+use crate::{Node, Plan, Spread, Wiring};
 
 /// The paths of a lab network with static routes: those that its nodes' kernels choose by [`Plan::static_routes`].
 ///
@@ -20,8 +20,13 @@ pub(crate) struct LabRoutes<'a> {
     /// The links that begin at each node.
     out: Vec<Vec<u32>>,
     costs: Vec<u64>,
-    /// The number of each domain as a destination: those with hosts come first.
-    turns: Vec<u64>,
+    /// The nodes at which each link begins and ends.
+    from: Vec<u32>,
+    to: Vec<u32>,
+    /// Hosts don't forward.
+    is_host: Vec<bool>,
+    /// The number of each domain with hosts among these; `None`: it has none, and nobody shares out the paths there.
+    turns: Vec<Option<u64>>,
 }
 
 /// The links that lead to a destination.
@@ -54,12 +59,13 @@ impl<'a> LabRoutes<'a> {
         }
         let costs = plan.links.iter().map(|link| u64::from(link.cost.get())).collect();
         let has_hosts = |domain: &usize| wiring.members[*domain].iter().any(|end| plan.nodes[end.node].is_host());
-        let (with_hosts, without): (Vec<usize>, Vec<usize>) = (0..wiring.members.len()).partition(has_hosts);
-        let mut turns = vec![0; wiring.members.len()];
-        for (turn, domain) in (0..).zip(with_hosts.into_iter().chain(without)) {
-            turns[domain] = turn;
+        let mut turns = vec![None; wiring.members.len()];
+        for (turn, domain) in (0..).zip((0..wiring.members.len()).filter(has_hosts)) {
+            turns[domain] = Some(turn);
         }
-        LabRoutes { plan, wiring, into, out, costs, turns }
+        let nodes = |ends: &[End]| ends.iter().map(|end| end.node as u32).collect();
+        let is_host = plan.nodes.iter().map(Node::is_host).collect();
+        LabRoutes { plan, wiring, into, out, costs, from: nodes(&wiring.from), to: nodes(&wiring.to), is_host, turns }
     }
 
     /// For each host, the links that lead to it; none for what is no host.
@@ -107,22 +113,22 @@ impl<'a> LabRoutes<'a> {
     pub(crate) fn to_router(&self, router: usize) -> Tree {
         let mut near = vec![None; self.plan.nodes.len()];
         near[router] = Some(0);
-        self.search(&near, router as u64)
+        self.search(&near, None)
     }
 
-    /// Search backwards (Dijkstra 1959) from the nodes whose distance is known. `turn` is the destination's number.
-    fn search(&self, near: &[Option<u64>], turn: u64) -> Tree {
+    /// Search backwards (Dijkstra 1959) from the nodes whose distance is known. `turn` is the number of a destination with
+    /// hosts. Others have the paths that are listed first, so that routes to them can be gathered.
+    fn search(&self, near: &[Option<u64>], turn: Option<u64>) -> Tree {
         let mut distances: Vec<u64> = near.iter().map(|distance| distance.unwrap_or(u64::MAX)).collect();
         let mut next = vec![NONE; distances.len()];
         let known = near.iter().enumerate().filter_map(|(node, distance)| Some(Reverse(((*distance)?, node))));
         let mut queue: BinaryHeap<Reverse<(u64, usize)>> = known.collect();
         while let Some(Reverse((distance, node))) = queue.pop() {
-            // Hosts don't forward.
-            if distance > distances[node] || self.plan.nodes[node].is_host() {
+            if distance > distances[node] || self.is_host[node] {
                 continue;
             }
             for &link in &self.into[node] {
-                let from = self.wiring.from[link as usize].node;
+                let from = self.from[link as usize] as usize;
                 if near[from].is_some() {
                     continue;
                 }
@@ -130,24 +136,27 @@ impl<'a> LabRoutes<'a> {
                 if whole < distances[from] {
                     distances[from] = whole;
                     next[from] = link;
-                    queue.push(Reverse((whole, from)));
+                    if !self.is_host[from] {
+                        queue.push(Reverse((whole, from)));
+                    }
                 } else if whole == distances[from] {
                     next[from] = next[from].min(link);
                 }
             }
         }
         let mut choices = BTreeMap::new();
-        if self.plan.spread == Spread::Nothing {
+        if self.plan.spread == Spread::Nothing || self.plan.spread == Spread::Destinations && turn.is_none() {
             return Tree { next, choices };
         }
+        let turn = turn.unwrap_or(0);
         for node in 0..distances.len() {
             if next[node] == NONE {
                 continue;
             }
             let leads_there = |&&link: &&u32| {
-                let to = self.wiring.to[link as usize].node;
+                let to = self.to[link as usize] as usize;
                 let whole = distances[to].checked_add(self.costs[link as usize]);
-                whole == Some(distances[node]) && !self.plan.nodes[to].is_host()
+                whole == Some(distances[node]) && !self.is_host[to]
             };
             let of_equal_cost = || self.out[node].iter().filter(leads_there);
             let count = of_equal_cost().count() as u64;

@@ -4,6 +4,7 @@
 //! and flows: presets such as a dumbbell are gone by now. See `docs/reference/scenario.md` for the meaning of each key.
 
 mod algorithm;
+mod bridges;
 mod carrier;
 mod change;
 mod check;
@@ -21,7 +22,9 @@ mod qdiscs;
 mod queue;
 mod routing;
 mod schema;
+mod spanning_tree;
 mod static_routes;
+mod unfolded;
 mod wiring;
 
 use std::collections::{BTreeMap, HashMap};
@@ -41,7 +44,7 @@ pub use delays::LeastDelay;
 pub use impairments::*;
 pub use link::{Link, Policer, Slots, Variation};
 pub use network::{LinkFacts, Network, Path as NetworkPath};
-pub use node::{Interface, Mac, Neighbours, Node, Route, Routing, Wait};
+pub use node::{Interface, Mac, Neighbours, Node, Route, Routing, Stp, Vlans, Wait};
 pub use on_off::{Bursts, On, OnOff};
 pub use ping::Echo;
 pub use program::{Program, Ready};
@@ -61,7 +64,7 @@ pub struct Plan {
     pub duration_ns: Duration,
     /// Root of every random stream.
     pub seed: u64,
-    /// Hosts, switches and routers. Where hosts have interfaces, this is a lab network: its frames cross links as on wires,
+    /// Hosts, switches, bridges and routers. Where hosts have interfaces, this is a lab network: its frames cross links as on wires,
     /// whatever they carry, and the nodes' kernels route. Else it is a core network: its packets take the shortest paths.
     pub nodes: Vec<Node>,
     /// Unidirectional links. `bottleneck` is a name like any other.
@@ -93,7 +96,7 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Neighbours::is_default")]
     #[schemars(extend("default" = Neighbours::default()))]
     pub neighbours: Neighbours,
-    /// Time 0 waits until the routers' daemons have converged; `None`: it doesn't.
+    /// Time 0 waits until the routers' daemons and the bridges' spanning tree have converged; `None`: it doesn't.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Wait>,
     /// The routing daemons that are killed and started during the run, in the order of time.
@@ -340,7 +343,7 @@ impl Plan {
     pub fn hosts(&self) -> impl Iterator<Item = (&str, Ipv4Addr, &BTreeMap<String, String>)> {
         self.nodes.iter().filter_map(|node| match node {
             Node::Host { name, address, sysctl, .. } => Some((name.as_str(), *address, sysctl)),
-            Node::Switch { .. } | Node::Router { .. } => None,
+            Node::Switch { .. } | Node::Bridge { .. } | Node::Router { .. } => None,
         })
     }
 

@@ -61,6 +61,10 @@ pub struct LinkFacts {
 impl Plan {
     /// The facts that follow from the plan's network.
     pub fn network(&self) -> Result<Network> {
+        // A lab has no flow whose path would be found.
+        if self.flows.is_empty() {
+            return Ok(Network { paths: Vec::new(), path_of: Vec::new(), links: self.link_facts() });
+        }
         let routes = Routes::new(self)?;
         let nodes = self.node_indices();
         let states = self.all_states();

@@ -41,6 +41,17 @@ pub enum Node {
         /// Unique among nodes.
         name: String,
     },
+    /// A bridge of a kernel: it forwards frames as a switch does, with a spanning tree and VLANs of its own; only in a lab
+    /// network.
+    Bridge {
+        /// Unique among nodes; at most 15 characters.
+        name: String,
+        /// Its ports, which have no addresses. The first one's MAC address is the bridge's own.
+        interfaces: Vec<Interface>,
+        /// `None`: it takes no part in a spanning tree.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stp: Option<Stp>,
+    },
     /// Forwards IP packets, as its kernel does; only in a lab network.
     Router {
         /// Unique among nodes; at most 15 characters.
@@ -83,6 +94,44 @@ pub struct Interface {
     /// Addresses with the lengths of their subnets' prefixes, e.g. `10.0.0.1/24`, `fd00::1/64`.
     #[schemars(with = "Vec<String>")]
     pub addresses: Vec<IpNet>,
+    /// The VLANs of a bridge's port; `None`: the bridge looks at no tags.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vlans: Option<Vlans>,
+}
+
+/// The VLANs of a bridge's port (IEEE 802.1Q), each by its number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Vlans {
+    /// That of frames without a tag, in both directions; `None`: they are dropped.
+    pub untagged: Option<u16>,
+    /// Those of which frames carry tags.
+    pub tagged: Vec<u16>,
+}
+
+impl Vlans {
+    /// The largest number (IEEE 802.1Q table 9-2).
+    pub const LARGEST: u16 = 4094;
+
+    /// All, the one without tags first.
+    pub fn all(&self) -> impl Iterator<Item = u16> {
+        self.untagged.into_iter().chain(self.tagged.iter().copied())
+    }
+}
+
+/// A bridge's part in the spanning tree (IEEE 802.1D-1998), as Linux has it. The costs of its ports are those of the links
+/// that leave them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stp {
+    /// The bridge with the least becomes the root; of equal ones that with the least MAC address.
+    pub priority: u16,
+    /// From one message of the root to the next.
+    pub hello_ns: Duration,
+    /// The time for which a port listens, and then that for which it learns, before it forwards.
+    pub forward_delay_ns: Duration,
+    /// A neighbour that is silent for longer is gone.
+    pub max_age_ns: Duration,
 }
 
 /// A route of a node in a lab network.
@@ -139,7 +188,9 @@ impl Node {
     /// The node's name.
     pub fn name(&self) -> &str {
         match self {
-            Node::Host { name, .. } | Node::Switch { name } | Node::Router { name, .. } => name,
+            Node::Host { name, .. } | Node::Switch { name } | Node::Bridge { name, .. } | Node::Router { name, .. } => {
+                name
+            }
         }
     }
 
@@ -147,7 +198,7 @@ impl Node {
     pub fn address(&self) -> Option<Ipv4Addr> {
         match self {
             Node::Host { address, .. } | Node::Router { address, .. } => Some(*address),
-            Node::Switch { .. } => None,
+            Node::Switch { .. } | Node::Bridge { .. } => None,
         }
     }
 
@@ -167,7 +218,9 @@ impl Node {
     /// Its interfaces in a lab network.
     pub fn interfaces(&self) -> &[Interface] {
         match self {
-            Node::Host { interfaces, .. } | Node::Router { interfaces, .. } => interfaces,
+            Node::Host { interfaces, .. } | Node::Bridge { interfaces, .. } | Node::Router { interfaces, .. } => {
+                interfaces
+            }
             Node::Switch { .. } => &[],
         }
     }
@@ -176,7 +229,7 @@ impl Node {
     pub fn routes(&self) -> &[Route] {
         match self {
             Node::Host { routes, .. } | Node::Router { routes, .. } => routes,
-            Node::Switch { .. } => &[],
+            Node::Switch { .. } | Node::Bridge { .. } => &[],
         }
     }
 
@@ -184,7 +237,7 @@ impl Node {
     pub fn private(&self) -> &[String] {
         match self {
             Node::Host { private, .. } | Node::Router { private, .. } => private,
-            Node::Switch { .. } => &[],
+            Node::Switch { .. } | Node::Bridge { .. } => &[],
         }
     }
 
@@ -192,7 +245,7 @@ impl Node {
     pub fn cpus(&self) -> &[u16] {
         match self {
             Node::Host { cpus, .. } | Node::Router { cpus, .. } => cpus,
-            Node::Switch { .. } => &[],
+            Node::Switch { .. } | Node::Bridge { .. } => &[],
         }
     }
 
@@ -201,9 +254,19 @@ impl Node {
         matches!(self, Node::Host { .. })
     }
 
-    /// True for a switch.
+    /// True for a switch that is no bridge of a kernel.
     pub fn is_switch(&self) -> bool {
         matches!(self, Node::Switch { .. })
+    }
+
+    /// True for a bridge of a kernel.
+    pub fn is_bridge(&self) -> bool {
+        matches!(self, Node::Bridge { .. })
+    }
+
+    /// Its part in the spanning tree, if it has one.
+    pub fn stp(&self) -> Option<Stp> {
+        if let Node::Bridge { stp, .. } = self { *stp } else { None }
     }
 
     /// True for a router.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use units::Duration;
 
 use crate::lab_routes::{LabRoutes, Tree};
+use crate::unfolded::Unfolded;
 use crate::{Node, Plan, Wiring};
 
 /// No link.
@@ -18,7 +19,7 @@ pub enum Spread {
     /// Nothing: all packets take the links that are listed first.
     #[default]
     Nothing,
-    /// Destinations take turns: all packets to one subnet take one path.
+    /// Destinations with hosts take turns: all packets to one subnet take one path.
     Destinations,
     /// Each node chooses by flow (ECMP, RFC 2992): each direction of a flow keeps to one path.
     Flows,
@@ -39,6 +40,8 @@ pub struct Routes {
     /// By host; none for what is no host.
     trees: Vec<Option<Tree>>,
     link_to: Vec<usize>,
+    /// The plan's own link that each link of the trees is; `None`: they are the same.
+    origin: Option<Vec<u32>>,
     seed: u64,
 }
 
@@ -47,9 +50,10 @@ impl Routes {
     pub fn new(plan: &Plan) -> Result<Routes> {
         let routes = match plan.is_lab() {
             true => {
-                let wiring = Wiring::new(plan)?;
-                let trees = LabRoutes::new(plan, &wiring).to_hosts()?;
-                Routes { trees, link_to: wiring.to.iter().map(|end| end.node).collect(), seed: plan.seed }
+                let Unfolded { plan, origin } = plan.unfolded()?;
+                let wiring = Wiring::new(&plan)?;
+                let trees = LabRoutes::new(&plan, &wiring).to_hosts()?;
+                Routes { trees, link_to: wiring.to.iter().map(|end| end.node).collect(), origin, seed: plan.seed }
             }
             false => Routes::of_core(plan)?,
         };
@@ -95,11 +99,11 @@ impl Routes {
             }
             trees[host] = Some(Tree { next: link_at, choices: BTreeMap::new() });
         }
-        Ok(Routes { trees, link_to: ends.into_iter().map(|(_, to)| to).collect(), seed: plan.seed })
+        Ok(Routes { trees, link_to: ends.into_iter().map(|(_, to)| to).collect(), origin: None, seed: plan.seed })
     }
 
     /// The link that a packet at `node` takes towards `host` (both are indices into the plan's nodes); where flows choose,
-    /// the first of several.
+    /// the first of several. In a network with bridges the number is no index into the plan's links.
     pub fn next_link(&self, node: usize, host: usize) -> Option<u32> {
         self.trees[host].as_ref()?.next.get(node).copied().filter(|&link| link != NONE)
     }
@@ -114,7 +118,7 @@ impl Routes {
                 .choices
                 .get(&node)
                 .map_or(link, |known| known[(self.hash([flow, node, host]) % known.len() as u64) as usize]);
-            links.push(link as usize);
+            links.push(self.own(link));
             node = self.end_of(link);
         }
         links
@@ -140,7 +144,7 @@ impl Routes {
         if let Some(&found) = known.get(&node) {
             return found;
         }
-        let behind = |&link: &u32| delays[link as usize] + self.least_in(tree, self.end_of(link), host, delays, known);
+        let behind = |&link: &u32| delays[self.own(link)] + self.least_in(tree, self.end_of(link), host, delays, known);
         let found = tree.links(&node).iter().map(behind).min().unwrap_or(Duration::ZERO);
         known.insert(node, found);
         found
@@ -151,6 +155,11 @@ impl Routes {
     /// A hash of the seed and of numbers, by the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
     fn hash(&self, numbers: [usize; 3]) -> u64 {
         numbers.into_iter().fold(mix(self.seed), |key, number| mix(key ^ mix(number as u64 + 1)))
+    }
+
+    /// The index among the plan's links.
+    fn own(&self, link: u32) -> usize {
+        self.origin.as_ref().map_or(link, |origin| origin[link as usize]) as usize
     }
 
     /// The node at the end of a link.

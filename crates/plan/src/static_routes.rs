@@ -5,7 +5,6 @@ use anyhow::{Result, ensure};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 use crate::lab_routes::{LabRoutes, Tree};
-use crate::wiring::End;
 use crate::{Interface, Node, Plan, Route, Wiring};
 
 /// A node with more routes has those of neighbouring prefixes gathered, or large networks would have millions of routes.
@@ -21,23 +20,34 @@ impl Plan {
     /// # Errors
     /// Two nodes follow each other on a path and have no subnet in common.
     pub fn static_routes(&self) -> Result<Vec<Vec<Route>>> {
+        let mut routes = self.unfolded()?.plan.routes_of_nodes()?;
+        routes.truncate(self.nodes.len());
+        Ok(routes)
+    }
+
+    /// The same of a plan without bridges.
+    fn routes_of_nodes(&self) -> Result<Vec<Vec<Route>>> {
         let wiring = Wiring::new(self)?;
         let paths = LabRoutes::new(self, &wiring);
         let mut hops = Hops::new(self, &wiring);
         let mut destinations = Vec::new();
         let mut routes: Vec<Vec<Short>> = vec![Vec::new(); self.nodes.len()];
+        let is_switch: Vec<bool> = self.nodes.iter().map(Node::is_switch).collect();
+        let mut inside = vec![false; self.nodes.len()];
         let mut add = |to: IpNet, domains: &[u32], tree: &Tree| -> Result<()> {
             let number = destinations.len() as u32;
             destinations.push(to);
-            for (index, node) in self.nodes.iter().enumerate() {
-                let inside = |end: End| wiring.domain_of(end).is_some_and(|domain| domains.contains(&domain));
-                if node.is_switch() || self.ends(index).any(inside) {
+            let members = || domains.iter().flat_map(|domain| &wiring.members[*domain as usize]);
+            members().for_each(|end| inside[end.node] = true);
+            for index in 0..self.nodes.len() {
+                if is_switch[index] || inside[index] {
                     continue;
                 }
                 if let Some(via) = hops.towards(to, &paths, tree, index)? {
                     routes[index].push(Short { to: number, via });
                 }
             }
+            members().for_each(|end| inside[end.node] = false);
             Ok(())
         };
         let mut places: BTreeMap<IpNet, Vec<u32>> = BTreeMap::new();
@@ -70,10 +80,6 @@ impl Plan {
             routes.into_iter().map(|(to, via)| Route { to, via: hops.lists[via as usize].clone() }).collect()
         };
         Ok(self.nodes.iter().zip(routes).map(whole).collect())
-    }
-
-    fn ends(&self, node: usize) -> impl Iterator<Item = End> {
-        (0..self.nodes[node].interfaces().len()).map(move |interface| End { node, interface: Some(interface) })
     }
 
     /// True if one of the node's interfaces has the address.
@@ -175,6 +181,13 @@ fn by_default(routes: &[Short], destinations: &[IpNet]) -> Vec<(IpNet, u32)> {
         let is_ipv4 = to.addr().is_ipv4();
         let whole = routes.iter().map(|route| (destinations[route.to as usize], route.via));
         let of_family = whole.filter(|(to, _)| to.addr().is_ipv4() == is_ipv4);
+        // Most hosts have one router, and all routes lead there.
+        if let Some((_, via)) = of_family.clone().next()
+            && of_family.clone().all(|(_, other)| other == via)
+        {
+            kept.push((to, via));
+            continue;
+        }
         let mut counts: HashMap<u32, usize> = HashMap::new();
         for (_, via) in of_family.clone() {
             *counts.entry(via).or_default() += 1;

@@ -14,7 +14,8 @@ pub struct End {
     pub interface: Option<usize>,
 }
 
-/// The cables of a lab network, each a pair of links, and the broadcast domains that switches make of them.
+/// The cables of a lab network, each a pair of links, and the broadcast domains that switches make of them. Bridges are nodes
+/// with interfaces here, at which a domain ends; routes and paths see them as switches.
 #[derive(Clone, Debug)]
 pub struct Wiring {
     /// Where each link begins.
@@ -66,6 +67,15 @@ impl Wiring {
         let leaving = leaving(plan, &from)?;
         let (domain, members) = domains(plan, &from, &to, &back)?;
         Ok(Wiring { from, to, back, domain, members, leaving })
+    }
+
+    /// The same where bridges are switches, whose domains reach as far as frames do: one for each VLAN, without the links that
+    /// the spanning tree blocks. Nodes have the plan's indices; links do not.
+    ///
+    /// # Errors
+    /// Those of [`new`](Wiring::new), and a loop that no spanning tree breaks.
+    pub fn through_bridges(plan: &Plan) -> Result<Wiring> {
+        Wiring::new(&plan.unfolded()?.plan)
     }
 
     /// The broadcast domain of an interface.
@@ -160,7 +170,7 @@ fn domains(plan: &Plan, from: &[End], to: &[End], back: &[u32]) -> Result<(Vec<u
     Ok((domain, members))
 }
 
-fn root(joined: &mut [usize], mut place: usize) -> usize {
+pub(crate) fn root(joined: &mut [usize], mut place: usize) -> usize {
     while joined[place] != place {
         joined[place] = joined[joined[place]];
         place = joined[place];
@@ -171,6 +181,6 @@ fn root(joined: &mut [usize], mut place: usize) -> usize {
 fn looped(link: &str) -> String {
     format!(
         "link {link} closes a loop of switches, in which broadcasts would go round for ever: leave it out, or make one of \
-         the switches a router"
+         the switches a router, or a bridge with a spanning tree"
     )
 }

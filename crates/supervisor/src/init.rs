@@ -158,6 +158,7 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
     Event::Lab { build_ms }.emit(&mut stdout())?;
 
     let before = Machine::now();
+    let stays = matches!(options.purpose, Purpose::Lab(_));
     let live = (!matches!(options.purpose, Purpose::Run)).then(|| Live::of(plan)).transpose()?;
     let (listener, ticks) = match options.purpose {
         Purpose::Run => (None, false),
@@ -182,6 +183,9 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
         }
     }
 
-    LabReport::of(&lab, built, loaded, before, Recorded::by(&loaded.acks, unrecorded))?.write(dir)?;
+    // Nobody asks what became of a lab that stayed: its recordings have reports of their own.
+    if !stays {
+        LabReport::of(&lab, built, loaded, before, Recorded::by(&loaded.acks, unrecorded))?.write(dir)?;
+    }
     Ok(well)
 }

@@ -19,6 +19,7 @@
 //! * A service dies: init lets the others write down what they measured, and fails the run. If a service ends that is
 //!   not needed, the run goes on, and says so: the probe is needed only if the plan insists on the record of every ACK.
 
+mod bridges;
 mod child;
 mod init;
 mod live;

@@ -11,6 +11,7 @@ use plan::{Acks, EmulatePath, Node, Plan};
 use realtime::{Part, keep_to};
 use routers::Seat;
 
+use crate::bridges;
 use crate::init::Built;
 use crate::live::{Live, Ticker};
 use crate::loaded::Loaded;
@@ -80,6 +81,25 @@ pub(crate) fn services<'a>(
             emu::run(plan, ends, dir, control, events, live.map(Live::network), witness)
         }),
     ));
+    let limit = plan.wait.map(|wait| Duration::from_nanos(wait.limit_ns.as_nanos() as u64));
+    let bridges = bridges::of(plan);
+    if !bridges.is_empty() {
+        let service = Service {
+            process: Process::Bridges,
+            title: c"db-bridges",
+            nice: 0,
+            needed: true,
+            records: &[],
+            stop: Stop::After(last, Stage::Done),
+            has_links: false,
+            listens: false,
+        };
+        let work: Work<'a> = Box::new(move |control, events| {
+            keep(Part::AllButLast);
+            bridges::run(&bridges, lab, limit, control, events)
+        });
+        services.push((service, work));
+    }
     let daemons = with_daemons(plan, lab);
     if !daemons.is_empty() {
         let service = Service {
@@ -94,7 +114,6 @@ pub(crate) fn services<'a>(
         };
         let work: Work<'a> = Box::new(move |control, events| {
             keep(Part::AllButLast);
-            let limit = plan.wait.map(|wait| Duration::from_nanos(wait.limit_ns.as_nanos() as u64));
             routers::run(&daemons, &plan.daemon_events, limit, dir, control, events)
         });
         services.push((service, work));

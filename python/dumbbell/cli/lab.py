@@ -59,7 +59,7 @@ def up(
             "--topo",
             metavar="SHAPE",
             help="In place of a scenario, a network of Mininet's names: minimal, single,4, linear,3 or linear,3,2, "
-            "tree,2,3.",
+            "tree,2,3, torus,3,3.",
             show_default=False,
         ),
     ] = None,

@@ -16,11 +16,12 @@ Event = Mapping[str, Any]
 OnEvent = Callable[[Event], None]
 
 
-Process = Literal["helper", "init", "emulator", "routers", "traffic", "probe", "agent"]
+Process = Literal["helper", "init", "emulator", "bridges", "routers", "traffic", "probe", "agent"]
 """The processes of an emulated run.
 - `helper`: Outside the lab, waits for its end.
 - `init`: The lab's pid 1.
 - `emulator`: Runs the links.
+- `bridges`: Waits for the bridges' spanning tree.
 - `routers`: Runs the routers' daemons.
 - `traffic`: Runs the flows.
 - `probe`: Records every ACK.
@@ -96,11 +97,11 @@ class Ready(TypedDict):
 
 
 class Converging(TypedDict):
-    """Time 0 waits for routing, about once a second."""
+    """Time 0 waits for routing or a spanning tree, about once a second."""
 
     event: Literal["converging"]
     lacking: int
-    """Routers whose kernels lack a route; 0 while routes still change."""
+    """Routers whose kernels lack a route, 0 while routes still change; or ports of bridges that do not forward yet."""
 
 
 class Started(TypedDict):

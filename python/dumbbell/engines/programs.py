@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from dumbbell.errors import Problem
-from dumbbell.plan.types import CommandWorkload, Plan, SwitchNode
+from dumbbell.plan.types import CommandWorkload, HostNode, Plan, RouterNode
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding, Key, dotted
@@ -48,7 +48,7 @@ def check_cpus(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
     """CPUs of nodes that this process may not use."""
     allowed = os.sched_getaffinity(0)
     for node in plan.nodes:
-        for cpu in () if isinstance(node, SwitchNode) else node.cpus:
+        for cpu in node.cpus if isinstance(node, HostNode | RouterNode) else ():
             if cpu not in allowed:
                 names = ", ".join(map(str, sorted(allowed)))
                 at = ("topology", "nodes", node.name, "cpus")
@@ -59,7 +59,7 @@ def check_cpus(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
 def refuse_cpus(scenario: Scenario, plan: Plan, what: str) -> Iterator[Problem]:
     """CPUs of nodes, where an engine has none to choose from; `what` says that."""
     for node in plan.nodes:
-        if not isinstance(node, SwitchNode) and node.cpus:
+        if isinstance(node, HostNode | RouterNode) and node.cpus:
             at = ("topology", "nodes", node.name, "cpus")
             hint = "leave cpus out, or run it with --engine emulate"
             yield scenario.source.problem(Finding(at, what, "", hint))

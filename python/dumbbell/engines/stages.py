@@ -7,7 +7,7 @@ from typing import Final
 STAGES: Final = {
     "helper": "building the lab",
     "lab": "starting hosts and links",
-    "converging": "waiting for routes",
+    "converging": "waiting for routes and spanning trees",
     "started": "running",
     "simulating": "simulating",
     "stopping": "stopping early; the records so far are kept (Ctrl-C again: end at once)",

@@ -30,6 +30,15 @@ class HostKeys(TypedDict, total=False):
     address: str | Sequence[Any]
 
 
+class SwitchKeys(TypedDict, total=False):
+    """Keys of a switch, as in `[topology.nodes]`."""
+
+    bridge: bool
+    stp: bool
+    priority: int
+    timers: str
+
+
 class RouterKeys(TypedDict, total=False):
     """Keys of a router, as in `[topology.nodes]`."""
 
@@ -72,4 +81,6 @@ class LinkKeys(TypedDict, total=False):
     name: str
     addresses: Sequence[Any]
     cost: int
+    vlan: int
+    vlans: Sequence[Any]
     mtu: int

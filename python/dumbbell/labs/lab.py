@@ -21,7 +21,7 @@ from typing import Any, Self, Unpack
 from dumbbell.errors import InputError
 from dumbbell.labs import drawn, place
 from dumbbell.labs.build import LabScenario, load
-from dumbbell.labs.keys import HostKeys, LinkKeys, NetworkKeys, RouterKeys
+from dumbbell.labs.keys import HostKeys, LinkKeys, NetworkKeys, RouterKeys, SwitchKeys
 from dumbbell.labs.live import Link, Live, Node
 from dumbbell.labs.owner import Owner
 from dumbbell.labs.shell.shell import Shell
@@ -92,9 +92,9 @@ class Lab(Live):
         """
         return self._node("host", name, keys)
 
-    def switch(self, name: str) -> Node:
-        """Add a switch, as `host` does."""
-        return self._node("switch", name, {})
+    def switch(self, name: str, **keys: Unpack[SwitchKeys]) -> Node:
+        """Add a switch, as `host` does: `lab.switch("s1")`, `lab.switch("s2", bridge=True, stp=True)`."""
+        return self._node("switch", name, keys)
 
     def router(self, name: str, **keys: Unpack[RouterKeys]) -> Node:
         """Add a router, as `host` does: `lab.router("r1", asn=100, routing=["bgp"])`."""

@@ -46,12 +46,12 @@ class Network:
 
     @property
     def nodes(self) -> list[str]:
-        """The names of all nodes: hosts first, then routers, then switches."""
-        order = ("host", "router", "switch")
+        """The names of all nodes: hosts first, then routers, then bridges and switches."""
+        order = ("host", "router", "bridge", "switch")
         return sorted(self._nodes, key=lambda name: order.index(self._nodes[name]["kind"]))
 
     def kind(self, node: str) -> str:
-        """`host`, `router` or `switch`."""
+        """`host`, `router`, `bridge` or `switch`."""
         return str(self._nodes[node]["kind"])
 
     @cached_property
@@ -61,11 +61,27 @@ class Network:
 
     @cached_property
     def places(self) -> list[str]:
-        """The names of the nodes in which programs run: hosts and routers."""
+        """The names of the nodes in which programs run: hosts, routers and bridges."""
         return [name for name in self.nodes if self.kind(name) != "switch"]
 
+    @cached_property
+    def stations(self) -> list[str]:
+        """The names of the nodes that have addresses: hosts and routers."""
+        return [name for name in self.nodes if self.kind(name) in ("host", "router")]
+
+    @cached_property
+    def bridges(self) -> list[str]:
+        """The names of the bridges of Linux."""
+        return [name for name in self.nodes if self.kind(name) == "bridge"]
+
+    def vlans(self, node: str, interface: str) -> tuple[int | None, list[int]] | None:
+        """The VLANs of a bridge's port: of frames without a tag, and with one; `None`: it looks at no tags."""
+        ports = self._nodes[node].get("interfaces") or []
+        found = next((port.get("vlans") for port in ports if port["name"] == interface), None)
+        return None if found is None else (found["untagged"], list(found["tagged"]))
+
     def address(self, node: str) -> str:
-        """The address of a host, or of a router's first interface; empty of a switch."""
+        """The address of a host, or of a router's first interface; empty of a switch or bridge."""
         if self.kind(node) == "router":
             held = (address.partition("/")[0] for _, own in self.interfaces(node) for address in own)
             return next((address for address in held if ":" not in address), str(self._nodes[node]["address"]))
@@ -156,4 +172,4 @@ class Network:
 
     def addressed(self, words: list[str]) -> list[str]:
         """Words in which the names of hosts and routers are replaced by their addresses."""
-        return [self.address(word) if word in self.places else word for word in words]
+        return [self.address(word) if word in self.stations else word for word in words]

@@ -23,8 +23,8 @@ from dumbbell.errors import DumbbellError, InputError, Problem, RunFailed
 from dumbbell.labs import place, recording, services
 from dumbbell.labs.agent import ask, listen
 from dumbbell.labs.build import LabScenario, plan_of
+from dumbbell.plan import wire
 from dumbbell.plan.types import Plan
-from dumbbell.plan.wire import document
 from dumbbell.scenario.file import writing
 
 _STARTING_S: Final = 120.0
@@ -95,12 +95,13 @@ class Owner:
         return ended
 
     def _write(self) -> None:
-        (self.path / "plan.json").write_text(json.dumps(document(self._plan)), encoding="utf-8")
+        (self.path / "plan.json").write_text(wire.text(self._plan), encoding="utf-8")
         # Some of it is not in the lab's plan: flows and events.
-        (self.path / "planned.json").write_text(json.dumps(document(self.planned)), encoding="utf-8")
+        (self.path / "planned.json").write_text(wire.text(self.planned), encoding="utf-8")
         writing.write(self._scenario, self.path)
 
     def _await_start(self) -> None:
+        build_ms = 0.0
         while True:
             try:
                 event = self._helper.next_event(self._wake, _STARTING_S)
@@ -112,6 +113,8 @@ class Owner:
                 raise RunFailed("the lab ended while it was built", self._helper.ending(), hint)
             if event["event"] == "failed":
                 raise _failed(event)
+            if event["event"] == "lab":
+                build_ms = event["build_ms"]
             if event["event"] == "started":
                 facts = {
                     "name": self._name,
@@ -119,6 +122,7 @@ class Owner:
                     "owner": os.getpid(),
                     "started": datetime.now(UTC).isoformat(timespec="seconds"),
                     "origin_ns": event["origin_ns"],
+                    "build_ms": build_ms,
                 }
                 (self.path / "owned.json").write_text(json.dumps(facts), encoding="utf-8")
                 return

@@ -17,11 +17,14 @@ SHAPES: Final[Mapping[str, tuple[str, tuple[tuple[str, int | None], ...], str]]]
     "minimal": ("star", (), "two hosts at a switch"),
     "single": ("star", (("size", 2),), "single,K: K hosts at a switch"),
     "linear": ("linear", (("switches", 2), ("each", 1)), "linear,K,N: K switches in a row with N hosts at each"),
+    "torus": (
+        "torus",
+        (("rows", 3), ("columns", 3), ("each", 1)),
+        "torus,X,Y,N: bridges in rings with a spanning tree, N hosts at each",
+    ),
     "tree": ("tree", (("depth", 1), ("fanout", 2)), "tree,DEPTH,FANOUT: switches in a tree, hosts as its leaves"),
 }
 """By name: the kind of network, its keys with their defaults in the order of the text, and how to write it."""
-
-_LOOPS: Final = "switches in a loop have several ways, and broadcasts would go round"
 
 
 def scenario(text: str, link: str | None = None, overrides: Overrides = ()) -> LabScenario:
@@ -37,7 +40,7 @@ def scenario(text: str, link: str | None = None, overrides: Overrides = ()) -> L
     """
     name, *numbers = (part.strip() for part in text.split(","))
     if name not in SHAPES:
-        why = _LOOPS if name == "torus" else f"shapes: {', '.join(SHAPES)}"
+        why = f"shapes: {', '.join(SHAPES)}"
         raise InputError(f"--topo {text}: no shape {name}", why, "draw it in a scenario: dumbbell lab up FILE")
     kind, keys, form = SHAPES[name]
     if len(numbers) > len(keys) or not all(number.isascii() and number.isdigit() for number in numbers):

@@ -109,8 +109,8 @@ def _program(name: str, program: ProgramKeys) -> Program:
 
 
 def _wait(scenario: Scenario, network: Network) -> Wait | None:
-    has_daemons = any(node.routing is not None for node in network.nodes)
-    return Wait(limit_ns=int(scenario.topology.wait)) if isinstance(scenario.topology, Drawn) and has_daemons else None
+    converges = any(node.routing is not None or node.stp is not None for node in network.nodes)
+    return Wait(limit_ns=int(scenario.topology.wait)) if isinstance(scenario.topology, Drawn) and converges else None
 
 
 def _links(network: Network) -> tuple[Link, ...]:

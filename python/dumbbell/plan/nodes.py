@@ -1,4 +1,4 @@
-"""The plan's nodes: hosts, switches and routers, with their interfaces and routes."""
+"""The plan's nodes: hosts, switches, bridges and routers, with their interfaces and routes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,20 @@ from typing import Any
 
 from dumbbell.core import core
 from dumbbell.plan import wire
-from dumbbell.plan.types import HostNode, Interface, Node, Plan, Route, RouterNode, Routing, SwitchNode
-from dumbbell.scenario.resolve.outline import NetworkNode
+from dumbbell.plan.types import (
+    BridgeNode,
+    HostNode,
+    Interface,
+    Node,
+    Plan,
+    Route,
+    RouterNode,
+    Routing,
+    Stp,
+    SwitchNode,
+    Vlans,
+)
+from dumbbell.scenario.resolve.outline import NetworkNode, NodeInterface
 
 
 def planned(nodes: Sequence[NetworkNode], sysctls: Mapping[str, Mapping[str, str]]) -> tuple[Node, ...]:
@@ -25,18 +37,34 @@ def planned(nodes: Sequence[NetworkNode], sysctls: Mapping[str, Mapping[str, str
 def _node(node: NetworkNode, sysctl: Mapping[str, str]) -> Node:
     if node.kind == "switch":
         return SwitchNode(name=node.name)
+    interfaces = tuple(
+        Interface(name=i.name, mac=i.mac, addresses=i.addresses, mtu=i.mtu, vlans=_vlans(i)) for i in node.interfaces
+    )
+    if node.kind == "bridge":
+        return BridgeNode(name=node.name, interfaces=interfaces, stp=_stp(node))
     keys: dict[str, Any] = {
         "name": node.name,
         "address": node.address,
         "sysctl": sysctl,
-        "interfaces": tuple(
-            Interface(name=i.name, mac=i.mac, addresses=i.addresses, mtu=i.mtu) for i in node.interfaces
-        ),
+        "interfaces": interfaces,
         "routes": tuple(Route(to=route.to, via=route.via) for route in node.routes or ()),
         "private": node.private,
         "cpus": node.cpus,
     }
     return HostNode(**keys) if node.kind == "host" else RouterNode(**keys, routing=_routing(node))
+
+
+def _vlans(interface: NodeInterface) -> Vlans | None:
+    found = interface.vlans
+    return None if found is None else Vlans(untagged=found.untagged, tagged=found.tagged)
+
+
+def _stp(node: NetworkNode) -> Stp | None:
+    found = node.stp
+    if found is None:
+        return None
+    times = {"hello_ns": found.hello, "forward_delay_ns": found.forward_delay, "max_age_ns": found.max_age}
+    return Stp(priority=found.priority, **{key: int(time) for key, time in times.items()})
 
 
 def _routing(node: NetworkNode) -> Routing | None:
@@ -56,7 +84,9 @@ def with_routes(plan: Plan, nodes: Sequence[NetworkNode]) -> Plan:
         for name, routes in core.static_routes(wire.text(plan))
     }
     routed = (
-        node if isinstance(node, SwitchNode) or node.name in given else replace(node, routes=found[node.name])
+        replace(node, routes=found[node.name])
+        if isinstance(node, HostNode | RouterNode) and node.name not in given
+        else node
         for node in plan.nodes
     )
     return replace(plan, nodes=tuple(routed))
@@ -71,7 +101,7 @@ def steered(plan: Plan) -> list[str]:
     return [
         node.name
         for node in plan.nodes
-        if not isinstance(node, SwitchNode)
+        if isinstance(node, HostNode | RouterNode)
         and not (isinstance(node, RouterNode) and node.routing)
         and [(route.to, route.via) for route in node.routes] != shortest[node.name]
     ]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from dumbbell.plan.network import network, with_emulate
-from dumbbell.plan.parts import full_frame
+from dumbbell.plan.parts import full_frame, has_vlans
 from dumbbell.plan.types import EmulatePath, Plan
 from dumbbell.units.mtu import MTU, frame_bytes
 
@@ -39,9 +39,10 @@ def choose(plans: Sequence[Plan]) -> EmulatePath:
     """`gso` if a run of `plans` asks for it by its rates, so that all of a study's runs are carried out alike.
 
     One does not if the kernel's links carry its packets. Else it does if a link that a flow crosses is faster than
-    `GSO_ABOVE_BPS` says at any time, or if no link on a flow's path is limited, or if bursts shall stay whole.
+    `GSO_ABOVE_BPS` says at any time, or if no link on a flow's path is limited, or if bursts shall stay whole. None
+    does if packets of one have tags of VLANs, which bursts lack.
     """
-    return "gso" if any(map(_asks, plans)) else "wire"
+    return "gso" if any(map(_asks, plans)) and not any(map(has_vlans, plans)) else "wire"
 
 
 def _asks(plan: Plan) -> bool:

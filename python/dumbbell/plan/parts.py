@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from dumbbell.plan.types import CommandWorkload, Flow, HostNode, Link, PingWorkload, Plan, SwitchNode, UdpWorkload
+from dumbbell.plan.types import (
+    BridgeNode,
+    CommandWorkload,
+    Flow,
+    HostNode,
+    Link,
+    PingWorkload,
+    Plan,
+    SwitchNode,
+    UdpWorkload,
+)
 from dumbbell.units.mtu import frame_bytes
 
 
 def hosts(plan: Plan) -> list[HostNode]:
     """The hosts of a plan, in its order."""
     return [node for node in plan.nodes if isinstance(node, HostNode)]
+
+
+def has_vlans(plan: Plan) -> bool:
+    """Bridges sort frames by VLANs: on some links frames have tags."""
+    bridges = (node for node in plan.nodes if isinstance(node, BridgeNode))
+    return any(port.vlans is not None for node in bridges for port in node.interfaces)
 
 
 def ipv6_address(host: HostNode) -> str | None:

@@ -828,6 +828,16 @@ Neighbours = Literal["filled", "real"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Vlans:
+    """The VLANs of a bridge's port (IEEE 802.1Q), each by its number."""
+
+    untagged: int | None
+    """That of frames without a tag, in both directions; `None`: they are dropped."""
+    tagged: tuple[int, ...]
+    """Those of which frames carry tags."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Interface:
     """An interface of a node in a lab network: an end of a cable."""
 
@@ -839,6 +849,8 @@ class Interface:
     """Addresses with the lengths of their subnets' prefixes, e.g. `10.0.0.1/24`, `fd00::1/64`."""
     mtu: Annotated[int | None, Field(exclude_if=lambda value: value is None)] = None
     """The most bytes of an IP packet; `None`: the plan's."""
+    vlans: Annotated[Vlans | None, Field(exclude_if=lambda value: value is None)] = None
+    """The VLANs of a bridge's port; `None`: the bridge looks at no tags."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -849,6 +861,22 @@ class Route:
     """The destination's prefix, e.g. `0.0.0.0/0`."""
     via: tuple[str, ...]
     """The next hops, each in a subnet of the node's interfaces. Several share the traffic (ECMP)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stp:
+    """A bridge's part in the spanning tree (IEEE 802.1D-1998), as Linux has it. The costs of its ports are those of
+    the links that leave them.
+    """
+
+    priority: int
+    """The bridge with the least becomes the root; of equal ones that with the least MAC address."""
+    hello_ns: int
+    """From one message of the root to the next."""
+    forward_delay_ns: int
+    """The time for which a port listens, and then that for which it learns, before it forwards."""
+    max_age_ns: int
+    """A neighbour that is silent for longer is gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -894,6 +922,21 @@ class SwitchNode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BridgeNode:
+    """A bridge of a kernel: it forwards frames as a switch does, with a spanning tree and VLANs of its own; only in a
+    lab network.
+    """
+
+    kind: Literal["bridge"] = "bridge"
+    name: str
+    """Unique among nodes; at most 15 characters."""
+    interfaces: tuple[Interface, ...]
+    """Its ports, which have no addresses. The first one's MAC address is the bridge's own."""
+    stp: Annotated[Stp | None, Field(exclude_if=lambda value: value is None)] = None
+    """`None`: it takes no part in a spanning tree."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RouterNode:
     """Forwards IP packets, as its kernel does; only in a lab network."""
 
@@ -916,7 +959,7 @@ class RouterNode:
     """Its routing daemons; `None`: it has `routes` alone."""
 
 
-Node = Annotated[HostNode | SwitchNode | RouterNode, Field(discriminator="kind")]
+Node = Annotated[HostNode | SwitchNode | BridgeNode | RouterNode, Field(discriminator="kind")]
 """A place where packets start, end or change links."""
 
 
@@ -998,7 +1041,7 @@ class Simulate:
 Spread = Literal["nothing", "destinations", "flows"]
 """What shares out paths of equal cost.
 - `nothing`: Nothing: all packets take the links that are listed first.
-- `destinations`: Destinations take turns: all packets to one subnet take one path.
+- `destinations`: Destinations with hosts take turns: all packets to one subnet take one path.
 - `flows`: Each node chooses by flow (ECMP, RFC 2992): each direction of a flow keeps to one path.
 """
 
@@ -1022,8 +1065,8 @@ class Plan:
     seed: int
     """Root of every random stream."""
     nodes: tuple[Node, ...]
-    """Hosts, switches and routers. Where hosts have interfaces, this is a lab network: its frames cross links as on
-    wires, whatever they carry, and the nodes' kernels route. Else it is a core network: its packets take the
+    """Hosts, switches, bridges and routers. Where hosts have interfaces, this is a lab network: its frames cross links
+    as on wires, whatever they carry, and the nodes' kernels route. Else it is a core network: its packets take the
     shortest paths.
     """
     links: tuple[Link, ...]
@@ -1055,4 +1098,4 @@ class Plan:
     spread: Annotated[Spread, Field(exclude_if=lambda value: value == "nothing")] = "nothing"
     """What shares out paths of equal cost in a lab network."""
     wait: Annotated[Wait | None, Field(exclude_if=lambda value: value is None)] = None
-    """Time 0 waits until the routers' daemons have converged; `None`: it doesn't."""
+    """Time 0 waits until the routers' daemons and the bridges' spanning tree have converged; `None`: it doesn't."""

@@ -10,6 +10,7 @@ from dumbbell.plan import flow_rows, words
 from dumbbell.plan.network import network
 from dumbbell.plan.parts import full_frame, ipv6_address
 from dumbbell.plan.types import (
+    BridgeNode,
     BundledSource,
     HostNode,
     KernelSource,
@@ -58,6 +59,7 @@ def tables(plan: Plan, rtt_ns: int | Mapping[str, int]) -> list[Table]:
         *_algorithms(plan),
         _hosts(plan),
         *_interfaces(plan),
+        *_bridges(plan),
         *_routes(plan),
         *_daemons(plan),
         *_private(plan),
@@ -169,7 +171,7 @@ def _hosts(plan: Plan) -> Table:
 
 def _interfaces(plan: Plan) -> list[Table]:
     """The table of interfaces in a network whose nodes have some."""
-    nodes = [node for node in plan.nodes if isinstance(node, HostNode | RouterNode)]
+    nodes = [node for node in plan.nodes if not isinstance(node, SwitchNode)]
     far = {(link.from_, link.from_interface): link for link in plan.links if link.from_interface is not None}
     rows = [
         [
@@ -190,6 +192,22 @@ def _interfaces(plan: Plan) -> list[Table]:
     return _first("Interfaces", columns, rows, keys=3)
 
 
+def _bridges(plan: Plan) -> list[Table]:
+    """The tables of bridges and of their ports' VLANs, if there are any."""
+    bridges = [node for node in plan.nodes if isinstance(node, BridgeNode)]
+    rows = [[node.name, str(len(node.interfaces)), words.spanning_tree(node.stp)] for node in bridges]
+    vlans = [
+        [node.name, one.name, "-" if (own := one.vlans.untagged) is None else str(own), words.numbers(one.vlans.tagged)]
+        for node in bridges
+        for one in node.interfaces
+        if one.vlans is not None
+    ]
+    return [
+        *_first("Bridges", ["bridge", "ports", "spanning tree"], rows, keys=1),
+        *_first("VLANs", ["bridge", "port", "without a tag", "with a tag"], vlans, keys=2),
+    ]
+
+
 def _first(title: str, columns: list[str], rows: list[list[str]], keys: int) -> list[Table]:
     """A table of as many rows as one reads; none without rows."""
     more = f", the first {MOST_ROWS} of {len(rows):,}" if len(rows) > MOST_ROWS else ""
@@ -197,12 +215,14 @@ def _first(title: str, columns: list[str], rows: list[list[str]], keys: int) -> 
 
 
 def kind_of(node: Node) -> str:
-    """`host`, `router` or `switch`."""
+    """`host`, `router`, `bridge` or `switch`."""
     match node:
         case HostNode():
             return "host"
         case RouterNode():
             return "router"
+        case BridgeNode():
+            return "bridge"
         case SwitchNode():
             return "switch"
 
@@ -230,7 +250,7 @@ def _daemons(plan: Plan) -> list[Table]:
 
 def _private(plan: Plan) -> list[Table]:
     """Directories of single nodes."""
-    rows = [[node.name, ", ".join(node.private)] for node in plan.nodes if not isinstance(node, SwitchNode)]
+    rows = [[node.name, ", ".join(node.private)] for node in plan.nodes if isinstance(node, HostNode | RouterNode)]
     rows = [row for row in rows if row[1]]
     return [Table("Private directories", ["node", "directories"], rows)] if rows else []
 
@@ -241,7 +261,7 @@ def _programs(plan: Plan) -> list[Table]:
     cpus = [
         [node.name, ", ".join(map(str, node.cpus))]
         for node in plan.nodes
-        if not isinstance(node, SwitchNode) and node.cpus
+        if isinstance(node, HostNode | RouterNode) and node.cpus
     ]
     return [
         *([Table("Programs", ["program", "node", "command", "ready"], rows)] if rows else []),

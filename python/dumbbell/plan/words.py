@@ -32,6 +32,7 @@ from dumbbell.plan.types import (
     Reorder,
     Slots,
     StepsVariation,
+    Stp,
     TableDistribution,
     ThresholdBytes,
     ThresholdPackets,
@@ -252,3 +253,17 @@ def changes(before: Link, after: Link, frame: int, rtt_ns: int) -> Sequence[str]
     texts += [text for text in now if text not in was]
     texts += [f"no longer {text}" for text in was if text not in now]
     return texts
+
+
+def spanning_tree(stp: Stp | None) -> str:
+    """A bridge's part in the spanning tree: `priority 32768, hello 1 s, ...`."""
+    if stp is None:
+        return "none"
+    times = (Time(stp.hello_ns), Time(stp.forward_delay_ns), Time(stp.max_age_ns))
+    hello, forward_delay, max_age = map(str, times)
+    return f"priority {stp.priority}, hello {hello}, forward delay {forward_delay}, maximum age {max_age}"
+
+
+def numbers(found: Sequence[int]) -> str:
+    """Numbers with commas between them; `-` if there are none."""
+    return ", ".join(map(str, found)) or "-"

@@ -30,7 +30,7 @@ impl Net {
         self
     }
 
-    fn node(&mut self, mut node: Value, addresses: &[&str]) -> &mut Net {
+    pub fn node(&mut self, mut node: Value, addresses: &[&str]) -> &mut Net {
         let index = self.nodes.len();
         let interface = |(number, address): (usize, &&str)| json!({"name": format!("eth{number}"), "mac": format!("02:00:00:00:{index:02x}:{number:02x}"), "addresses": [address]});
         node["interfaces"] = addresses.iter().enumerate().map(interface).collect();

@@ -10,6 +10,7 @@ from typing import Final
 
 from dumbbell.command import rebuild
 from dumbbell.engines import sysctls
+from dumbbell.engines.bridges import check_bridges
 from dumbbell.engines.conductor import Bounds, Conductor
 from dumbbell.engines.emulate import algorithms
 from dumbbell.engines.emulate.capabilities import CAPABILITIES
@@ -58,6 +59,7 @@ class EmulateEngine:
             *check_programs(scenario, plan),
             *check_cpus(scenario, plan),
             *check_routers(scenario, plan),
+            *check_bridges(scenario),
         ]
 
     def prepare(self, plan: Plan, directory: Path, lock: int) -> Conductor:

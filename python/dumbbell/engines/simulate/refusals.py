@@ -15,7 +15,7 @@ from dumbbell.errors import Problem
 from dumbbell.plan import wire
 from dumbbell.plan.algorithms import closest
 from dumbbell.plan.nodes import steered
-from dumbbell.plan.types import HostNode, Plan
+from dumbbell.plan.types import BridgeNode, HostNode, Plan, SwitchNode
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding, Key
@@ -47,6 +47,11 @@ def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[P
             hint = "leave carrier out: the link drops its packets; or run it with --engine emulate"
             what = "a host's TCP notices that its interface has no carrier, and a simulated one does not"
             yield scenario.source.problem(Finding(("events", i, "carrier"), what, "", hint))
+    for i, event in enumerate(scenario.events):
+        if event.link in _of_trees(plan) and ("up" in event.model_fields_set or event.down_for is not None):
+            hint = "run it with --engine emulate or --engine virtual, or leave stp out"
+            what = "bridges find another spanning tree when a link goes down, and a simulated one stays as it is"
+            yield scenario.source.problem(Finding(("events", i), what, "", hint))
     for name in steered(plan):
         what = "in a simulation packets take the shortest paths, and these routes lead elsewhere"
         hint = "leave routes out, give the links costs, or run it with --engine emulate or --engine virtual"
@@ -65,6 +70,13 @@ def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[P
     if scenario.emulate.links != "ours":
         hint = "run it with --engine virtual, or leave emulate.links out"
         yield scenario.source.problem(Finding(("emulate", "links"), "a simulation has no kernel", "", hint))
+
+
+def _of_trees(plan: Plan) -> set[str]:
+    """The links between switches, of which one has a part in a spanning tree."""
+    switches = {node.name for node in plan.nodes if isinstance(node, BridgeNode | SwitchNode)}
+    trees = {node.name for node in plan.nodes if isinstance(node, BridgeNode) and node.stp}
+    return {link.name for link in plan.links if (ends := {link.from_, link.to}) <= switches and ends & trees}
 
 
 def _hint(problem: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from dumbbell import kernels
+from dumbbell.engines.bridges import first_vlan
 from dumbbell.engines.routing import refuse_routers
 from dumbbell.errors import Problem, RunFailed
 from dumbbell.kernels import Kernel
@@ -15,9 +16,11 @@ from dumbbell.plan.algorithms import linked, own
 from dumbbell.plan.types import CommandWorkload, Plan
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
+from dumbbell.scenario.resolve.drawn.vlans import is_bridge, vlans
 from dumbbell.scenario.resolve.kernel_queues import DISCIPLINES
 from dumbbell.scenario.resolve.labels import Labelled
 from dumbbell.scenario.source import Finding, Key, dotted
+from dumbbell.scenario.topology.drawing import Drawn
 
 _QDISCS: Final = ("netem", "tbf")
 """What the kernel's own links are made of."""
@@ -52,9 +55,29 @@ def _findings(scenario: Scenario, kernel: Kernel) -> Iterator[Finding]:
             hint = f"build one with {settings}, or leave emulate.links out"
             what = f"the kernel {kernel.name} lacks {', '.join(missing)}"
             yield Finding(("emulate", "links"), what, "", hint)
+    yield from _bridges(scenario, kernel)
     if scenario.emulate.cpus is not None:
         hint = "leave it out: computing takes no time there"
         yield Finding(("emulate", "cpus"), "a kernel in virtual time has one CPU", "", hint)
+
+
+def _bridges(scenario: Scenario, kernel: Kernel) -> Iterator[Finding]:
+    """Bridges and VLANs of a kernel that has none."""
+    if not isinstance(scenario.topology, Drawn):
+        return
+    drawing = scenario.topology.drawing
+    bridge = next((name for name in drawing.nodes if is_bridge(drawing, name)), None)
+    if bridge is None:
+        return
+    at: Key = ("topology", "nodes", bridge, "bridge")
+    if missing := kernel.lacks(["BRIDGE"]):
+        hint = f"build one with {missing[0]}, or leave bridge out"
+        yield Finding(at, f"the kernel {kernel.name} has no bridges ({missing[0]})", "", hint)
+    elif missing := kernel.lacks(["BRIDGE_VLAN_FILTERING"]) if vlans(drawing) else []:
+        hint = f"build one with CONFIG_VLAN_8021Q=y and {missing[0]}, or run it with --engine emulate"
+        yield Finding(
+            first_vlan(drawing), f"bridges of the kernel {kernel.name} know no VLANs ({missing[0]})", "", hint
+        )
 
 
 def check_linked(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:

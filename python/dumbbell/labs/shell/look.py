@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from dumbbell.labs import changes
+from dumbbell.labs import bridges, changes
 from dumbbell.labs.network import Cable
 from dumbbell.labs.shell.words import Session, word
 from dumbbell.units import Rate, Size
@@ -53,7 +53,7 @@ def intfs(session: Session, words: list[str]) -> None:
 def ports(session: Session, words: list[str]) -> None:
     """A line for each switch."""
     for node in session.network.nodes:
-        if session.network.kind(node) == "switch":
+        if session.network.kind(node) in ("switch", "bridge"):
             ends = [one.interface(node) for one in session.network.cables if node in one.ends]
             print(f"{node} {' '.join(f'{end}:{number}' for number, end in enumerate(ends, 1))}")
 
@@ -62,9 +62,18 @@ def ports(session: Session, words: list[str]) -> None:
 def show(session: Session, words: list[str]) -> None:
     """A line for each link."""
     names = session.network.named(*words) if words else session.network.links
-    now = changes.states(session.lab.path)
+    now, idle = changes.states(session.lab.path), bridges.idle(session.lab)
     for name in names:
-        print(described(now[name]))
+        print(", ".join([described(now[name]), *idle.get(name, [])]))
+
+
+@word(
+    "bridges", "", "Show the ports of each bridge of Linux: where each leads, its part in the spanning tree, its VLANs."
+)
+def ports_of_bridges(session: Session, words: list[str]) -> None:
+    """A line for each port."""
+    for port in bridges.ports(session.lab):
+        print(port)
 
 
 @word("watch", "[SECONDS]", "Show each link's rate, queue and drops, again and again, until Ctrl-C.")
@@ -85,7 +94,7 @@ def watch(session: Session, words: list[str]) -> None:
 def routes(session: Session, words: list[str]) -> int:
     """As `ip route` shows them."""
     code = 0
-    for node in words or session.network.places:
+    for node in words or session.network.stations:
         done = session.lab[node].run(["ip", "route"])
         print(f"{node}:\n{done.stdout}{done.stderr}", end="")
         code = code or done.returncode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from dumbbell.labs import changes, pings
+from dumbbell.labs import bridges, changes, pings
 from dumbbell.labs.shell.words import Session, word
 
 PROBES = 3
@@ -30,6 +30,7 @@ def why(session: Session, words: list[str]) -> int:
         *_routes(session, from_, to),
         *_routes(session, to, from_),
         *_links(session, from_, to),
+        *_bridges(session, from_, to),
         *_drops(session, from_, to),
     ]
     print(
@@ -76,14 +77,35 @@ def _links(session: Session, from_: str, to: str) -> list[str]:
     ]
 
 
+def _bridges(session: Session, from_: str, to: str) -> list[str]:
+    """Ports of bridges on the way that wait, and VLANs that part the two hosts."""
+    found, known = bridges.idle(session.lab), list(bridges.ports(session.lab))
+    waiting = [f"link {name}: {'; '.join(found[name])}" for name in _way(session, from_, to) if name in found]
+    own = {
+        node: next((port for port in known if port.cable.other(port.bridge) == node and port.vlans), None)
+        for node in (from_, to)
+    }
+    first, second = own[from_], own[to]
+    if first is None or second is None or first.vlans == second.vlans or _is_routed(session, from_, to):
+        return waiting
+    said = [f"{node} is in VLAN {port.vlans[0]} at {port.bridge}" for node, port in own.items() if port and port.vlans]
+    return [*waiting, f"{' and '.join(said)}, and no router joins them"]
+
+
+def _is_routed(session: Session, from_: str, to: str) -> bool:
+    """Packets take a router."""
+    return "via" in session.lab[from_].run(["ip", "route", "get", session.network.address(to)]).stdout.split()
+
+
 def _way(session: Session, from_: str, to: str) -> list[str]:
-    """All links between the nodes of a shortest way."""
+    """All links between the nodes of a shortest way, without those that a spanning tree blocks."""
     network, before = session.network, {from_: from_}
+    blocked = {port.cable for port in bridges.ports(session.lab) if port.state == "blocking"}
     queue = deque([from_])
     while queue:
         node = queue.popleft()
         for cable in network.cables:
-            if node in cable.ends and cable.other(node) not in before:
+            if node in cable.ends and cable.other(node) not in before and cable not in blocked:
                 before[cable.other(node)] = node
                 queue.append(cable.other(node))
     links: list[str] = []

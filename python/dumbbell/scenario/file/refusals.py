@@ -21,7 +21,7 @@ from dumbbell.scenario.topology import kinds as topologies
 from dumbbell.scenario.topology.cables import Cable
 from dumbbell.scenario.topology.dumbbell import Dumbbell
 from dumbbell.scenario.topology.hosts import Hosts, HostSettings
-from dumbbell.scenario.topology.nodes import NODES, Host, Router
+from dumbbell.scenario.topology.nodes import NODES, Host, Router, Switch
 from dumbbell.scenario.traffic.algorithms import Algorithm
 from dumbbell.scenario.traffic.flows import CommandFlow, PingFlow, TcpFlow, UdpFlow
 from dumbbell.units import Quantity, QuantityError
@@ -65,6 +65,7 @@ _HOMES: dict[str, type[BaseModel]] = {
     "one of topology.links": Cable,
     "a host among topology.nodes": Host,
     "a router among topology.nodes": Router,
+    "a switch among topology.nodes": Switch,
     "the top of the file, before the first [table]": Scenario,
 }
 """The tables to which a misplaced key may belong, the likeliest first."""

@@ -104,7 +104,7 @@ def check_carriers(scenario: Scenario, links: Sequence[WrittenLink], switches: C
         if event.carrier == "lost" and event.link in between_switches:
             what = f"{event.link} joins two switches, and none of its ends is an interface that could lose its carrier"
             hint = "leave carrier out: switches notice nothing"
-            yield Finding(("events", i, "carrier"), what, "a link that ends at a host or a router", hint)
+            yield Finding(("events", i, "carrier"), what, "a link that ends at a host, a router or a bridge", hint)
 
 
 def _events(history: History, scenario: Scenario, links: Sequence[WrittenLink]) -> Iterator[Finding]:

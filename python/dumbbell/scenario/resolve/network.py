@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -88,6 +88,15 @@ def outline(scenario: Scenario, wrong: list[Finding]) -> Outline | None:
     return bottleneck.outline(topology, scenario.duration, wrong)
 
 
+def _check_tags(scenario: Scenario, found: Outline) -> Iterator[Finding]:
+    """Bursts that bridges would have to sort by VLANs."""
+    has_vlans = any(one.vlans is not None for node in found.nodes for one in node.interfaces)
+    for key, asked in (("path", scenario.emulate.path == "gso"), ("whole_bursts", scenario.emulate.whole_bursts)):
+        if has_vlans and asked:
+            what, hint = "bursts of segments carry no tags of VLANs", f"leave {key} out"
+            yield Finding(("emulate", key), what, 'path = "wire"', hint)
+
+
 def resolve_network(scenario: Scenario, found: Outline, wrong: list[Finding]) -> Network:
     """The network; what is wrong with it is added to `wrong`, and then it is not complete."""
     topology = scenario.topology
@@ -96,6 +105,7 @@ def resolve_network(scenario: Scenario, found: Outline, wrong: list[Finding]) ->
     switches = {node.name for node in found.nodes if node.kind == "switch"}
     wrong += check_carriers(scenario, found.links, switches)
     wrong += check_kernels_links(scenario, found.links)
+    wrong += _check_tags(scenario, found)
     states = resolve_links(scenario, found.links, wrong)
     shaped = (
         ShapedLink(link.name, link.from_, link.to, tuple(states[link.name]), link.rtt, found.ends.get(link.name))

@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dumbbell.routing import Configuration
 from dumbbell.scenario.resolve.direction import WrittenLink
 from dumbbell.scenario.topology.nodes import GivenRoute
 from dumbbell.units import Time
+
+
+@dataclass(frozen=True)
+class PortVlans:
+    """The VLANs of a bridge's port, by their numbers."""
+
+    untagged: int | None
+    """That of frames without a tag; `None`: they are dropped."""
+    tagged: tuple[int, ...]
+    """Those whose frames have tags."""
+
+    def __iter__(self) -> Iterator[int]:
+        """All of them, the one without tags first."""
+        return iter((*(() if self.untagged is None else (self.untagged,)), *self.tagged))
+
+
+@dataclass(frozen=True)
+class SpanningTree:
+    """A bridge's part in the spanning tree."""
+
+    priority: int
+    hello: Time
+    forward_delay: Time
+    max_age: Time
 
 
 @dataclass(frozen=True)
@@ -21,17 +45,19 @@ class NodeInterface:
     """With the lengths of their subnets' prefixes, IPv4 first."""
     mtu: int | None = None
     """The most bytes of an IP packet; `None`: the network's."""
+    vlans: PortVlans | None = None
+    """Those of a bridge's port; `None`: it looks at no tags."""
 
 
 @dataclass(frozen=True)
 class NetworkNode:
-    """A host, a switch or a router."""
+    """A host, a switch, a bridge or a router."""
 
     name: str
     kind: str
-    """`host`, `switch` or `router`."""
+    """`host`, `switch`, `bridge` or `router`."""
     address: str = ""
-    """A host's address, to which flows go, or a router's id; empty for a switch."""
+    """A host's address, to which flows go, or a router's id; empty for a switch or bridge."""
     interfaces: tuple[NodeInterface, ...] = ()
     """None in a network whose packets the core forwards: a dumbbell, a path."""
     routes: tuple[GivenRoute, ...] | None = None
@@ -44,6 +70,8 @@ class NetworkNode:
     """Directories that it has for itself."""
     cpus: tuple[int, ...] = ()
     """The CPUs on which its programs run; none: on all."""
+    stp: SpanningTree | None = None
+    """A bridge's part in the spanning tree; `None`: it has none."""
 
     @property
     def ipv6_address(self) -> str:

@@ -14,6 +14,10 @@ from dumbbell.units import QuantityError, Time
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
 
+Vlan = Annotated[int, Field(ge=1, le=4094, strict=True)]
+"""The number of a VLAN (IEEE 802.1Q)."""
+
+
 class CableReverse(DirectionKeys):
     """The other direction of a cable: rate, buffer, queue, overhead and delay are as forward unless given."""
 
@@ -65,6 +69,18 @@ class Cable(CableKeys):
     )
     cost: int = Field(
         default=1, ge=1, le=65535, strict=True, description="Cost of the link: shortest paths have the least sum."
+    )
+    vlan: Vlan | None = Field(
+        default=None,
+        description="The VLAN of frames without a tag, 1 to 4094, at the ports of bridges that the link joins. "
+        "Default: 1, where links have VLANs at all.",
+        examples=[10],
+    )
+    vlans: list[Vlan] | None = Field(
+        default=None,
+        description="The VLANs whose frames cross the link between two bridges with a tag. Default: without `vlan`, "
+        "all VLANs of the network but 1, which has no tag.",
+        examples=[[10, 20]],
     )
     mtu: Bytes | None = Field(
         default=None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Any, Final, Literal
 
@@ -109,12 +109,14 @@ class Drawn(AnyTopology):
     )
     timers: Timers = Field(
         default="fast",
-        description="Timers of the routing protocols of all routers that do not choose: `standard` or `fast`.",
+        description="Timers of the routing protocols of all routers, and of the spanning trees of all bridges, that do "
+        "not choose: `standard` or `fast`.",
     )
     wait: Time = Field(
         default=Time(60 * 10**9),
-        description="How long a run with routing daemons waits for their routes, at most. Time 0 comes when every "
-        "router has every route that is to be expected. Otherwise the run fails, and says which routes are missing.",
+        description="How long a run with routing daemons or a spanning tree waits for them, at most. Time 0 comes when "
+        "every router has every route that is to be expected, and every port of the tree forwards or is blocked. "
+        "Otherwise the run fails, and says what is missing.",
     )
     spread: Spread = Field(default="nothing", description=SPREAD)
 
@@ -125,6 +127,8 @@ class Drawn(AnyTopology):
         return replace(drawn, nodes={name: self._with_defaults(node) for name, node in drawn.nodes.items()})
 
     def _with_defaults(self, node: Node) -> Node:
+        if isinstance(node, Switch) and node.stp and node.timers is None:
+            return node.model_copy(update={"timers": self.timers})
         if not isinstance(node, Router):
             return node
         own = {"routing": self.routing, "timers": self.timers}
@@ -145,6 +149,12 @@ class Drawn(AnyTopology):
         return self.drawing.notes
 
 
+@cache
+def _blank() -> Mapping[str, Any]:
+    """The keys of a cable without any: they are copied once, as a large network has thousands of cables."""
+    return {one: field.get_default(call_default_factory=True) for one, field in Cable.model_fields.items()}
+
+
 class Pencil:
     """Draws a preset: nodes as they are named, cables with the keys of one of the preset's tables."""
 
@@ -158,9 +168,9 @@ class Pencil:
         self._nodes[name] = Host()
         return name
 
-    def switch(self, name: str) -> str:
-        """A switch. Returns its name."""
-        self._nodes[name] = Switch(kind="switch")
+    def switch(self, name: str, *, bridge: bool = False, stp: bool = False) -> str:
+        """A switch, or a bridge of Linux. Returns its name."""
+        self._nodes[name] = Switch(kind="switch", bridge=bridge, stp=stp)
         return name
 
     def router(self, name: str) -> str:
@@ -172,8 +182,7 @@ class Pencil:
         """A cable from `a` to `b` with the keys of `table`, which stands at `key` of the topology."""
         # The values are of a model that is validated.
         given = {one: getattr(table, one) for one in table.model_fields_set}
-        blank = {one: field.get_default(call_default_factory=True) for one, field in Cable.model_fields.items()}
-        made = Cable.model_construct({*given, "between"}, **{**blank, **given, "name": name, "between": [a, b]})
+        made = Cable.model_construct({*given, "between"}, **{**_blank(), **given, "name": name, "between": [a, b]})
         self._cables.append(made)
         self._keys.append(("topology", key))
 

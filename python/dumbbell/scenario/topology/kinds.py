@@ -12,6 +12,7 @@ from dumbbell.scenario.topology.linear import Linear
 from dumbbell.scenario.topology.parking_lot import ParkingLot
 from dumbbell.scenario.topology.path import Path
 from dumbbell.scenario.topology.star import Star
+from dumbbell.scenario.topology.torus import Torus
 from dumbbell.scenario.topology.tree import Tree
 
 Topology = (
@@ -22,6 +23,7 @@ Topology = (
     | Star
     | Linear
     | Tree
+    | Torus
     | FatTree
 )  # fmt: skip
 

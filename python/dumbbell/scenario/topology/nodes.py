@@ -15,9 +15,9 @@ from ipaddress import (
     ip_interface,
     ip_network,
 )
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from dumbbell.scenario.table import Table, tag_by
 from dumbbell.scenario.topology.hosts import Sysctls
@@ -207,6 +207,41 @@ class Switch(Table):
     kind: Literal["switch"] = Field(
         description="A switch, which learns where MAC addresses are, and floods what it does not know."
     )
+    bridge: bool = Field(
+        default=False,
+        strict=True,
+        description="true: a bridge of Linux is the switch, in a network namespace of its own. It knows VLANs, and "
+        "runs programs as hosts do. false: the link emulator is.",
+    )
+    stp: bool = Field(
+        default=False,
+        strict=True,
+        description="true: the bridge has a part in a spanning tree (IEEE 802.1D), so switches may form loops. The "
+        "tree follows the links' costs, and time 0 waits for it.",
+    )
+    priority: int | None = Field(
+        default=None,
+        ge=0,
+        le=65535,
+        strict=True,
+        description="The bridge with the least priority becomes the root of the spanning tree; of equal ones the one "
+        "that is listed first. Default: 32768.",
+        examples=[4096],
+    )
+    timers: Timers | None = Field(
+        default=None,
+        description="Timers of the spanning tree: `fast` has the least that Linux takes, and a tree within about 4 s; "
+        "`standard` those of IEEE 802.1D, 30 s. Default: the network's.",
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.stp and not self.bridge:
+            raise QuantityError("stp without bridge", "a bridge of Linux", "write bridge = true, stp = true")
+        for key in ("priority", "timers"):
+            if key in self.model_fields_set and not self.stp:
+                raise QuantityError(f"{key} without stp", "a bridge with a spanning tree", "write stp = true, too")
+        return self
 
 
 class Router(Ends):

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address
 
 from dumbbell.scenario.resolve.drawn.interfaces import Domain, Port
+from dumbbell.scenario.resolve.drawn.vlans import check_vlans, lanes, place, vlans
 from dumbbell.scenario.resolve.names import nearest, some
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.topology.drawing import Drawing
 from dumbbell.scenario.topology.nodes import LONGEST_NAME, NAME, AnyInterface, Prefix, Router, Switch
 
 NODES: Key = ("topology", "nodes")
+BRIDGE = '{ kind = "switch", bridge = true, stp = true }'
 
 
 def check_drawing(drawing: Drawing, mtu: int) -> list[Finding]:
@@ -23,7 +25,8 @@ def check_drawing(drawing: Drawing, mtu: int) -> list[Finding]:
     """
     wrong = [*_names(drawing), *_ends(drawing)]
     # A cable with unknown ends is neither a loop nor a node's only one.
-    return wrong or [*_alone(drawing), *_loops(drawing), *_mtus(drawing, mtu)]
+    wrong = wrong or [*_alone(drawing), *check_vlans(drawing), *_mtus(drawing, mtu)]
+    return wrong or list(_loops(drawing))
 
 
 def _names(drawing: Drawing) -> Iterator[Finding]:
@@ -69,23 +72,32 @@ def _alone(drawing: Drawing) -> Iterator[Finding]:
 
 
 def _loops(drawing: Drawing) -> Iterator[Finding]:
-    roots: dict[str, str] = {}
+    """Loops without a bridge that has a spanning tree, of any VLAN."""
+    roots: dict[tuple[str, int], tuple[str, int]] = {}
+    found = vlans(drawing)
 
-    def root(name: str) -> str:
-        while name in roots:
-            name = roots[name]
-        return name
+    def root(place: tuple[str, int]) -> tuple[str, int]:
+        while place in roots:
+            place = roots[place]
+        return place
 
-    for cable, key in zip(drawing.cables, drawing.keys, strict=True):
-        if not all(isinstance(drawing.nodes[name], Switch) for name in cable.between):
+    for index, (cable, key) in enumerate(zip(drawing.cables, drawing.keys, strict=True)):
+        if not all(_repeats(drawing.nodes[name]) for name in cable.between):
             continue
-        a, b = map(root, cable.between)
-        if a == b:
-            what = f"{cable.between[0]} and {cable.between[1]} close a loop of switches"
-            why = "one way between any two switches, or broadcasts would go round for ever"
-            yield Finding((*key, "between"), what, why, "leave the link out, or make one of them a router")
-        else:
+        for lane in lanes(index, found):
+            a, b = (root(place(drawing, name, lane, found)) for name in cable.between)
+            if a == b:
+                what = f"{cable.between[0]} and {cable.between[1]} close a loop of switches"
+                why = "one way between any two switches, or broadcasts would go round for ever"
+                hint = f"leave the link out, or write {cable.between[0]} = {BRIDGE}"
+                yield Finding((*key, "between"), what, why, hint)
+                break
             roots[a] = b
+
+
+def _repeats(node: object) -> bool:
+    """A switch that sends on what comes, whether there is a loop or not."""
+    return isinstance(node, Switch) and not node.stp
 
 
 def _mtus(drawing: Drawing, mtu: int) -> Iterator[Finding]:

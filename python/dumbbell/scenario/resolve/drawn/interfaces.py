@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dumbbell.scenario.resolve.drawn.vlans import is_bridge, lanes, place, vlans
 from dumbbell.scenario.topology.drawing import Drawing
 from dumbbell.scenario.topology.nodes import AnyInterface, Host, Switch
+
+Lane = tuple[int, int]
+"""A cable's index, and a VLAN that crosses it."""
 
 
 @dataclass(frozen=True)
@@ -35,31 +39,33 @@ class Domain:
 
 def domains(drawing: Drawing) -> list[Domain]:
     """All broadcast domains with ports, in the order of their first cables."""
-    ports = _ports(drawing)
-    # A switch joins all its cables; another node's end belongs to its cable alone.
-    roots = list(range(len(drawing.cables)))
+    ports, sorted_by = _ports(drawing), vlans(drawing)
+    # A switch joins all its cables, a bridge those of each VLAN; another node's end belongs to its cable alone.
+    all_lanes = [(index, lane) for index in range(len(drawing.cables)) for lane in lanes(index, sorted_by)]
+    roots = {lane: lane for lane in all_lanes}
 
-    def root(cable: int) -> int:
-        while roots[cable] != cable:
-            roots[cable] = roots[roots[cable]]
-            cable = roots[cable]
-        return cable
+    def root(lane: Lane) -> Lane:
+        while roots[lane] != lane:
+            roots[lane] = roots[roots[lane]]
+            lane = roots[lane]
+        return lane
 
-    first: dict[str, int] = {}
+    first: dict[tuple[str, int], Lane] = {}
     switched: set[int] = set()
-    for index, cable in enumerate(drawing.cables):
-        for name in cable.between:
+    for here in all_lanes:
+        for name in drawing.cables[here[0]].between:
             if isinstance(drawing.nodes[name], Switch):
-                switched.add(index)
-                roots[root(index)] = root(first.setdefault(name, index))
-    members: dict[int, list[Port]] = {}
-    has_switch: dict[int, bool] = {}
-    for index in range(len(drawing.cables)):
-        here = root(index)
+                switched.add(here[0])
+                roots[root(here)] = root(first.setdefault(place(drawing, name, here[1], sorted_by), here))
+    members: dict[Lane, list[Port]] = {}
+    has_switch: dict[Lane, bool] = {}
+    for lane in all_lanes:
+        here = root(lane)
         members.setdefault(here, [])
-        has_switch[here] = has_switch.get(here, False) or index in switched
+        has_switch[here] = has_switch.get(here, False) or lane[0] in switched
     for port in ports:
-        members[root(port.cable)].append(port)
+        # A host's frames have no tag.
+        members[root((port.cable, lanes(port.cable, sorted_by)[0]))].append(port)
     return [Domain(tuple(found), has_switch[here]) for here, found in members.items() if found]
 
 
@@ -77,4 +83,16 @@ def _ports(drawing: Drawing) -> Sequence[Port]:
             if not given and number == 0 and isinstance(node, Host) and node.address:
                 given = list(node.address)
             found.append(Port(name, index, end, f"eth{number}", tuple(given)))
+    return found
+
+
+def bridge_ports(drawing: Drawing) -> dict[tuple[int, int], str]:
+    """Cable and end at a bridge -> the port's name: `eth1`, `eth2`, ... in the order of the bridge's cables."""
+    count: dict[str, int] = {}
+    found = {}
+    for index, cable in enumerate(drawing.cables):
+        for end, name in enumerate(cable.between):
+            if is_bridge(drawing, name):
+                count[name] = count.get(name, 0) + 1
+                found[index, end] = f"eth{count[name]}"
     return found

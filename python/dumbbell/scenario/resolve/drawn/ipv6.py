@@ -68,7 +68,7 @@ def _gaps(names: Sequence[str], links: Mapping[str, Hop], known: Mapping[str, Ne
     """Neighbours on a way without a common IPv6 subnet."""
     near: tuple[str, str] | None = None
     for name in names:
-        _, a, own, b, other, _, _ = links[name]
+        _, a, own, b, other, *_ = links[name]
         near = (a, own) if own is not None else near
         if other is None or near is None:
             continue

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
 from dumbbell.routing import Configuration
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.direction import WrittenLink, both
 from dumbbell.scenario.resolve.drawn.addresses import Addressing
 from dumbbell.scenario.resolve.drawn.check import check_anycast, check_drawing, check_routes, link_names
-from dumbbell.scenario.resolve.drawn.interfaces import Port, domains
+from dumbbell.scenario.resolve.drawn.interfaces import Port, bridge_ports, domains
 from dumbbell.scenario.resolve.drawn.ipv6 import check_ipv6, check_mtus
 from dumbbell.scenario.resolve.drawn.routing import routed
+from dumbbell.scenario.resolve.drawn.vlans import is_bridge, vlans
 from dumbbell.scenario.resolve.drawn.ways import Hop, ways
-from dumbbell.scenario.resolve.outline import Ends, NetworkNode, NodeInterface, Outline, Way
+from dumbbell.scenario.resolve.outline import Ends, NetworkNode, NodeInterface, Outline, SpanningTree, Way
 from dumbbell.scenario.source import Finding
 from dumbbell.scenario.topology.cables import Cable
 from dumbbell.scenario.topology.drawing import Drawing, Drawn, Node
 from dumbbell.scenario.topology.graph import Graph
-from dumbbell.scenario.topology.nodes import AnyInterface, Router, Switch
+from dumbbell.scenario.topology.nodes import AnyInterface, Router, Switch, Timers
 from dumbbell.units import Time
+
+TREES: Final[Mapping[Timers, tuple[int, int, int]]] = {"fast": (1, 2, 6), "standard": (2, 15, 20)}
+"""Hello time, forward delay and maximum age of spanning trees, in s: the least that Linux takes, and those of
+IEEE 802.1D-1998, table 8-3."""
 
 
 def drawn_outline(scenario: Scenario, topology: Drawn, wrong: list[Finding]) -> Outline | None:
@@ -75,16 +81,22 @@ def _nodes(
 ) -> tuple[NetworkNode, ...]:
     numbers = {name: number for number, name in enumerate(drawing.nodes)}
     interfaces: dict[str, list[NodeInterface]] = {name: [] for name in drawing.nodes}
-    for port, own in sorted(addresses.items(), key=lambda one: (one[0].cable, one[0].end)):
-        here = interfaces[port.node]
-        mac, mtu = _mac(numbers[port.node], len(here)), drawing.cables[port.cable].mtu
-        here.append(NodeInterface(port.name, mac, tuple(map(str, own)), mtu))
+    held = {(port.cable, port.end): (port.name, tuple(map(str, own))) for port, own in addresses.items()}
+    held |= {end: (name, ()) for end, name in bridge_ports(drawing).items()}
+    of_ports = vlans(drawing)
+    for (cable, end), (interface, own) in sorted(held.items()):
+        name = drawing.cables[cable].between[end]
+        here, bridge = interfaces[name], is_bridge(drawing, name)
+        mac, mtu = _mac(numbers[name], len(here)), drawing.cables[cable].mtu
+        here.append(NodeInterface(interface, mac, own, mtu, of_ports.get(cable) if bridge else None))
     found = (_node(name, node, interfaces[name], ids) for name, node in drawing.nodes.items())
     return tuple(replace(node, routing=daemons.get(node.name)) for node in found)
 
 
 def _node(name: str, node: Node, interfaces: list[NodeInterface], ids: Mapping[str, object]) -> NetworkNode:
     if isinstance(node, Switch):
+        if node.bridge:
+            return NetworkNode(name, "bridge", interfaces=tuple(interfaces), stp=_stp(node))
         return NetworkNode(name, "switch")
     routes = None if node.routes is None else tuple(node.routes)
     if isinstance(node, Router):
@@ -92,6 +104,13 @@ def _node(name: str, node: Node, interfaces: list[NodeInterface], ids: Mapping[s
     else:
         found = NetworkNode(name, "host", interfaces[0].addresses[0].partition("/")[0], tuple(interfaces), routes)
     return replace(found, private=tuple(node.private), cpus=tuple(sorted({*node.cpus})))
+
+
+def _stp(node: Switch) -> SpanningTree | None:
+    if not node.stp:
+        return None
+    hello, forward_delay, max_age = (Time(seconds * 10**9) for seconds in TREES[node.timers or "fast"])
+    return SpanningTree(32768 if node.priority is None else node.priority, hello, forward_delay, max_age)
 
 
 def _mac(node: int, interface: int) -> str:
@@ -117,7 +136,7 @@ def _delays(cable: Cable) -> tuple[Time, Time]:
 
 
 def _ends(drawing: Drawing, addresses: Iterable[Port]) -> dict[str, Ends]:
-    names = {(port.cable, port.end): port.name for port in addresses}
+    names = {(port.cable, port.end): port.name for port in addresses} | bridge_ports(drawing)
     found: dict[str, Ends] = {}
     for index, (there, back) in enumerate(link_names(drawing)):
         a, b, cost = names.get((index, 0)), names.get((index, 1)), drawing.cables[index].cost
@@ -127,7 +146,7 @@ def _ends(drawing: Drawing, addresses: Iterable[Port]) -> dict[str, Ends]:
 
 def _hop(link: WrittenLink, ends: Ends) -> Hop:
     delay = int(link.start.delay)
-    return link.name, link.from_, ends.from_interface, link.to, ends.to_interface, ends.cost, delay
+    return link.name, link.from_, ends.from_interface, link.to, ends.to_interface, ends.cost, delay, link.start.up
 
 
 def _with_rtts(links: Iterable[WrittenLink], found: Iterable[Way]) -> tuple[WrittenLink, ...]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from dumbbell.core import core
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.connections import matching, number
-from dumbbell.scenario.resolve.outline import NetworkNode, Way
+from dumbbell.scenario.resolve.outline import NetworkNode, SpanningTree, Way
 from dumbbell.scenario.source import Finding
 from dumbbell.scenario.topology.drawing import Spread
 from dumbbell.scenario.topology.nodes import Prefix
@@ -18,8 +19,8 @@ from dumbbell.units import Time
 Pair = tuple[str, str]
 """From, to."""
 
-Hop = tuple[str, str, str | None, str, str | None, int, int]
-"""A direction of a link: name, from, its interface, to, its interface, cost, delay in ns."""
+Hop = tuple[str, str, str | None, str, str | None, int, int, bool]
+"""A direction of a link: name, from, its interface, to, its interface, cost, delay in ns, whether it is up."""
 
 
 def ways(
@@ -105,16 +106,33 @@ def _plan(nodes: Sequence[NetworkNode], hops: Sequence[Hop]) -> Mapping[str, Any
 def _node(node: NetworkNode) -> Mapping[str, Any]:
     if node.kind == "switch":
         return {"kind": node.kind, "name": node.name}
-    interfaces = [{"name": one.name, "mac": one.mac, "addresses": one.addresses} for one in node.interfaces]
+    interfaces = [
+        {"name": one.name, "mac": one.mac, "addresses": one.addresses, "vlans": one.vlans and asdict(one.vlans)}
+        for one in node.interfaces
+    ]
+    if node.kind == "bridge":
+        return {"kind": node.kind, "name": node.name, "interfaces": interfaces, "stp": node.stp and _tree(node.stp)}
     return {"kind": node.kind, "name": node.name, "address": node.address, "sysctl": {}, "interfaces": interfaces}
 
 
+def _tree(stp: SpanningTree) -> Mapping[str, int]:
+    times = {"hello_ns": stp.hello, "forward_delay_ns": stp.forward_delay, "max_age_ns": stp.max_age}
+    return {"priority": stp.priority, **{key: int(time) for key, time in times.items()}}
+
+
 def _link(
-    name: str, from_: str, from_interface: str | None, to: str, to_interface: str | None, cost: int, delay: int
+    name: str,
+    from_: str,
+    from_interface: str | None,
+    to: str,
+    to_interface: str | None,
+    cost: int,
+    delay: int,
+    up: bool,
 ) -> Mapping[str, Any]:
     plain = {"rate_bps": None, "overhead_bytes": 0, "buffer": "unlimited", "delay_ns": delay}
     ends = {"from": from_, "from_interface": from_interface, "to": to, "to_interface": to_interface}
-    return {"name": name, "cost": cost, **ends, **plain}
+    return {"name": name, "cost": cost, "up": up, **ends, **plain}
 
 
 def _flow(i: int, from_: str, to: str) -> Mapping[str, Any]:

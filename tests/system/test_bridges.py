@@ -1,0 +1,142 @@
+"""Bridges of Linux in namespaces: a loop with a spanning tree, VLANs, and what a cut does."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+
+import polars as pl
+import pytest
+from graphs import event, flow, graph, link
+from harness import Place, knows_vlans
+
+STP = {"bridge": True, "stp": True}
+LOOP = (
+    link("h1", "s1"),
+    link("h2", "s2"),
+    link("h3", "s3"),
+    link("s1", "s2", "left", rate="50 Mbit/s", delay="1 ms"),
+    link("s1", "s3", "right", rate="50 Mbit/s", delay="1 ms"),
+    link("s2", "s3", "below", rate="50 Mbit/s", delay="1 ms"),
+)
+TREE = dict.fromkeys(("s1", "s2", "s3"), STP)
+"""s1 is the root, so frames take the links left and right, and below is blocked."""
+VLANS = graph(
+    link("h1", "s1", vlan=10),
+    link("h2", "s1", vlan=20),
+    link("h3", "s2", vlan=10),
+    link("h4", "s2", vlan=20),
+    link("s1", "s2", "trunk", vlans=[10, 20], rate="50 Mbit/s", delay="1 ms"),
+    link("r1", "s1", vlan=10),
+    link("r1", "s1", vlan=20),
+    flow("h1", "h3", id="same", bytes="200 kB"),
+    flow("h2", "h3", id="routed", bytes="200 kB"),
+    nodes={"s1": {"bridge": True}, "s2": {"bridge": True}},
+    name="vlans",
+    duration="3 s",
+)
+
+
+with_vlans = pytest.mark.skipif(not knows_vlans(), reason="bridges of this machine's kernel know no VLANs")
+
+
+def shell(user: Place, *lines: str) -> subprocess.CompletedProcess[str]:
+    return user.invoke("lab", "shell", *(word for line in lines for word in ("-c", line)))
+
+
+def test_packets_take_the_spanning_tree_and_keep_their_ids(anyone: Place) -> None:
+    run = anyone.run(graph(*LOOP, flow("h2", "h3", bytes="300 kB"), nodes=TREE, name="loop", duration="3 s"))
+    assert run.flows["received_bytes"].to_list() == [300_000]
+    packets = run.packets.filter(pl.col("flow") == "f1")
+    assert set(packets["link"].cast(str)) == {"left", "left-reverse", "right", "right-reverse"}
+    # The same packet on both links, in each direction.
+    ways = packets.group_by("packet").agg(pl.col("link").cast(str).sort()).get_column("link").to_list()
+    assert all(way in (["left-reverse", "right"], ["left", "right-reverse"]) for way in ways), ways[:5]
+    found = {check["name"]: check["verdict"] for check in run.summary["checks"]}
+    assert found["conservation"] == "valid"
+
+
+def test_all_hosts_of_a_loop_answer_and_a_cut_is_mended(user: Place) -> None:
+    text = graph(*LOOP, nodes=TREE, name="loop", duration=None)
+    done = user.invoke("lab", "up", user.write(text), "--detach")
+    assert done.returncode == 0, done.stderr
+    try:
+        done = shell(user, "pingall", "bridges", "show below")
+        assert done.returncode == 0, done.stdout + done.stderr
+        states = [line for line in done.stdout.splitlines() if ": to " in line]
+        assert len(states) == 9
+        assert [line.split(":")[0] for line in states if line.endswith("blocking")] == ["s3-eth3"]
+        assert "port s3-eth3 is blocking" in done.stdout
+        assert "root" in user.invoke("lab", "exec", "s2", "sh", "-c", "bridge -d link show; echo root").stdout
+        done = shell(user, "link s1 s2 down", "why h1 h2")
+        assert "down" in done.stdout
+        begun = time.monotonic()
+        while shell(user, "pingall 0.2").returncode:
+            assert time.monotonic() < begun + 60, shell(user, "bridges", "why h1 h2").stdout
+            time.sleep(0.2)
+        assert "blocking" not in shell(user, "bridges").stdout
+    finally:
+        user.invoke("lab", "down", "--all")
+
+
+def test_an_outage_ends_when_the_tree_has_changed(anyone: Place) -> None:
+    cut = event("1 s", link="left", up=False, carrier="lost")
+    pings = flow("h1", "h2", protocol="ping", interval="100 ms")
+    run = anyone.run(graph(*LOOP, pings, cut, nodes=TREE, name="cut", duration="9 s"))
+    packets = run.packets.filter((pl.col("flow") == "f1") & (pl.col("link").cast(str) == "below"))
+    assert len(packets) > 10, "afterwards they take the other way"
+    first = packets["arrival_ns"].min()
+    # 2 s of listening and 2 s of learning, by timers of the kernel.
+    assert isinstance(first, int)
+    assert 4.5e9 < first < 7.5e9
+
+
+@with_vlans
+def test_a_vlan_keeps_hosts_apart(user: Place) -> None:
+    done = user.invoke("lab", "up", user.write(VLANS), "--detach")
+    assert done.returncode == 0, done.stderr
+    try:
+        done = shell(user, "pingall", "bridges")
+        assert done.returncode == 0, "the router joins the VLANs: " + done.stdout
+        assert "s1-eth3: to s2, forwarding, tagged 10, 20" in done.stdout
+        # All in one subnet, by hand: ARP asks, and only who is in the same VLAN hears it.
+        for number in (1, 2, 3):
+            shell(user, f"h{number} ip address add 10.9.0.{number}/24 dev eth0")
+        heard = [user.invoke("lab", "exec", "h1", "ping", "-c1", "-W1", f"10.9.0.{number}") for number in (2, 3)]
+        assert [done.returncode for done in heard] == [1, 0]
+    finally:
+        user.invoke("lab", "down", "--all")
+
+
+@with_vlans
+def test_flows_are_known_behind_tags(anyone: Place) -> None:
+    run = anyone.run(VLANS)
+    assert run.flows["received_bytes"].to_list() == [200_000, 200_000]
+    trunk = run.packets.filter(pl.col("link").cast(str) == "trunk")
+    assert set(trunk["flow"].cast(str)) >= {"same", "routed"}
+    full = trunk.filter(pl.col("flow") == "same")["size_bytes"].max()
+    assert full == 1514 + 4, "a tag is part of a frame"
+
+
+def test_a_bridge_that_waits_too_long_is_named(here: Place) -> None:
+    text = graph(*LOOP, flow("h2", "h3"), nodes=TREE, name="loop", duration="1 s", wait="1 s")
+    done = here.invoke("run", here.write(text))
+    assert done.returncode == 1
+    assert "the bridges have no spanning tree within 1 s: eth1 of s1 does not forward yet" in done.stderr
+    assert "topology.wait" in done.stderr
+
+
+@pytest.mark.skipif(knows_vlans(), reason="this machine's bridges know VLANs")
+def test_a_kernel_without_vlans_refuses_them_by_key(here: Place) -> None:
+    done = here.invoke("run", here.write(VLANS))
+    assert done.returncode == 2
+    assert "topology.links.0.vlan = 10: bridges of this machine's kernel know no VLANs" in done.stderr
+    assert "CONFIG_BRIDGE_VLAN_FILTERING" in done.stderr
+
+
+def test_the_simulator_takes_the_same_paths(here: Place) -> None:
+    text = graph(*LOOP, flow("h2", "h3", bytes="300 kB"), nodes=TREE, name="loop", duration="3 s")
+    run = here.run(text, "--engine", "simulate")
+    assert set(run.packets["link"].cast(str)) == {"left", "left-reverse", "right", "right-reverse"}
+    vlans = here.run(VLANS, "--engine", "simulate")
+    assert vlans.flows["received_bytes"].to_list() == [200_000, 200_000]
