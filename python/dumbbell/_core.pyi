@@ -26,6 +26,7 @@ __all__ = [
     "cc_load",
     "cc_unload",
     "check_namespaces",
+    "cpu_share_refusal",
     "declarations",
     "edit_toml",
     "emulate",
@@ -217,6 +218,11 @@ def cc_unload(name: str) -> str:
 def check_namespaces() -> str:
     """
     Try what a lab needs of this machine. Returns JSON: a list of {name, ok, detail, fix}.
+    """
+
+def cpu_share_refusal() -> tuple[str, str, str] | None:
+    """
+    Why programs of a node cannot be limited to a share of a CPU here: what is wrong, why, and what to do. None if they can.
     """
 
 def declarations() -> str:

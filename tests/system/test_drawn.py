@@ -69,6 +69,41 @@ def test_kernels_choose_among_paths_of_equal_cost_by_flow(anyone: Place) -> None
     assert set(taken["link"].explode().to_list()) == {"upper", "lower"}
 
 
+def test_figures_of_a_flow_are_those_of_the_path_that_its_kernel_chose(here: Place) -> None:
+    """Of 8 flows, the simulator and the kernel would choose alike in one of 256 runs."""
+    limited = {"rate": "5 Mbit/s", "buffer": "30 packets"}
+    text = graph(
+        link("h1", "r1"),
+        link("r1", "r2", "upper", delay="1 ms", **limited),
+        link("r1", "r3", "lower", delay="3 ms", **limited),
+        link("r2", "r4"),
+        link("r3", "r4"),
+        link("r4", "h2", rate="100 Mbit/s"),
+        flow(connections=8, cc="reno"),
+        spread="flows",
+        duration="3 s",
+    )
+    run = here.run(text)
+    assert run.packets is not None
+    way = pl.col("link").cast(pl.String)
+    data = run.packets.filter(way.is_in(["upper", "lower"]), pl.col("payload_bytes") > 0)
+    taken = dict(
+        data.group_by("flow").agg(way.unique().first()).with_columns(pl.col("flow").cast(pl.String)).iter_rows()
+    )
+    assert len(taken) == 8
+    found = {row["id"]: row for row in run.summary["flows"]}
+    for name, chosen in taken.items():
+        told = found[name]
+        assert told["bottleneck"] in (chosen, None), (told, chosen)
+        assert told["queue_ms"]["p95"] > 1, told
+        # 1 ms or 3 ms there; the answers choose by themselves.
+        assert told["base_rtt_ms"] in ({"upper": (2, 4), "lower": (4, 6)}[chosen]), told
+    assert {row["bottleneck"] for row in found.values()} & {"upper", "lower"}
+    assert "Packets are not recorded" not in (run.directory / "report.html").read_text()
+    unrecorded = here.run(text, "--set", "record.packets=false")
+    assert "Packets are not recorded" in (unrecorded.directory / "report.html").read_text()
+
+
 @pytest.mark.parametrize("kind", ["parking-lot", "star"])
 def test_presets_in_virtual_time(kind: str, tmp_path: Path) -> None:
     """Two runs give the same tables."""

@@ -108,3 +108,53 @@ def test_multicast_reaches_who_has_joined_by_pim(here: Place, tmp_path: Path, mo
             assert "239.1.2.3" in lab["r2"].vtysh("show ip mroute")
         finally:
             sender.stop()
+
+
+def test_routers_find_each_others_hosts_by_babel(here: Place) -> None:
+    """It speaks over IPv6, and has routes of both versions (RFC 8966)."""
+    own = "router babel\n network eth0\n network eth1\n redistribute ipv4 connected\nexit\n"
+    for interface in ("eth0", "eth1"):
+        own += f"interface {interface}\n babel hello-interval 100\n babel update-interval 500\nexit\n"
+    written(here, r1=own, r2=own)
+    run = here.run(
+        graph(
+            link("h1", "r1"),
+            link("r1", "r2", "core", addresses=["10.0.12.1/24", "10.0.12.2/24"], delay="1 ms"),
+            link("r2", "h2"),
+            flow("h1", "h2", protocol="udp", rate="100 kbit/s"),
+            nodes={
+                **{host: HOSTS[host] for host in ("h1", "h2")},
+                **{r: {"routing": ["babel"], "frr": f"{r}.conf"} for r in ("r1", "r2")},
+            },
+            duration="2 s",
+            ipv6=True,
+            wait="60 s",
+        )
+    )
+    assert run.routes is not None
+    learned = run.routes.filter(pl.col("protocol") == "babel", pl.col("change") == "added")
+    assert {("r1", "10.2.0.0/24"), ("r2", "10.1.0.0/24")} <= set(learned.select("router", "prefix").iter_rows())
+    assert (run.directory / "logs" / "r1" / "babeld.log").exists()
+    assert run.flows["received_bytes"].item() > 0
+
+
+def test_nhrp_runs_with_a_configuration_of_the_users_own(
+    here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its next hops are those of GRE tunnels, which not all kernels have: the daemon takes its text, and answers."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    tmp_path.chmod(0o700)
+    text = "interface eth1\n ip nhrp network-id 7\n ip nhrp holdtime 60\nexit\nip route 10.2.0.0/24 10.0.12.2\n"
+    written(here, r1=text)
+    network = graph(
+        link("h1", "r1"),
+        link("r1", "r2", addresses=["10.0.12.1/24", "10.0.12.2/24"]),
+        nodes={"h1": HOSTS["h1"], "r1": {"routing": ["nhrp"], "frr": "r1.conf"}},
+        duration=None,
+    )
+    with dumbbell.Lab(here.directory / here.write(network)) as lab:
+        until(lambda: "10.2.0.0/24" in lab["r1"].run("ip route").stdout, 60, "the static route beside it")
+        assert "ip nhrp network-id 7" in lab["r1"].vtysh("show running-config")
+        assert "nhrpd" in lab["r1"].vtysh("show daemons")
+        lab["r1"].daemon("nhrpd", up=False)
+        until(lambda: "nhrpd" not in lab["r1"].vtysh("show daemons"), 60, "its end")

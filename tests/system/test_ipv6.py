@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 
 import polars as pl
 import pytest
 from graphs import flow, graph, link
 from harness import Place
+from scenarios import checks
 
 import dumbbell
 from dumbbell.engines.names import VIRTUAL
@@ -52,3 +54,31 @@ def test_flows_of_both_versions_share_a_link(anyone: Place, path: str) -> None:
 
 def test_flows_of_both_versions_share_a_link_in_virtual_time(here: Place) -> None:
     check(dumbbell.run(tomllib.loads(SCENARIO), directory=here.directory / "runs", engine=VIRTUAL, report=False))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="loading congestion controls takes root")
+@pytest.mark.parametrize("cc", ["bbr", "bbr3"])
+def test_bbr_over_ipv6_comes_to_the_rate_of_the_link(here: Place, cc: str) -> None:
+    """BBRv1 is the kernel's, BBRv3 a BPF program: both are recorded with every ACK."""
+    run = here.run(
+        graph(
+            link("h1", "r1"),
+            link("r1", "r2", "core", rate="10 Mbit/s", delay="10 ms", buffer="2 bdp"),
+            link("r2", "h2"),
+            flow("h1", "h2", ip=6, cc=cc),
+            name="bbr6",
+            duration="3 s",
+            ipv6=True,
+        ),
+        "--set=record.acks=on",
+    )
+    found = checks(run)
+    assert found["algorithm"]["verdict"] == "valid", found["algorithm"]
+    assert run.flows["cc"].item() == cc
+    data = run.packets.filter(pl.col("link") == "core")
+    assert data["payload_bytes"].max() == 1428
+    # A second of startup and of whatever else this machine does; CUBIC in its first seconds does not come so far.
+    assert run.flows["goodput_bps"].item() > 6e6
+    assert run.acks is not None
+    states = run.acks["bbr_state"].cast(pl.String).drop_nulls().unique().to_list()
+    assert {"startup", "drain"} <= set(states), states

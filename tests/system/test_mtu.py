@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from graphs import flow as graph_flow
+from graphs import graph, link
 from harness import Place
 from scenarios import checks, flow, path
 
@@ -39,3 +41,27 @@ def test_packets_fill_the_mtu(mtu: int, mss: int, payload: int, way: str, here: 
     assert goodput(simulated) == pytest.approx(19e6 * mss / (mss + 66), rel=0.1)
     # A pause of 0.2 s, in which a busy machine runs nothing of ours, costs 8 %.
     assert goodput(emulated) == pytest.approx(goodput(simulated), rel=0.1)
+
+
+@pytest.mark.parametrize("way", ["wire", "gso"])
+def test_routing_daemons_and_bursts_over_a_link_with_a_small_mtu(way: str, anyone: Place) -> None:
+    """OSPF tells neighbours of the MTU (RFC 2328, section 10.6), and routers tell senders of it by ICMP (RFC 1191)."""
+    scenario = graph(
+        link("h1", "r1"),
+        link("r1", "r2", "core", rate="20 Mbit/s", delay="5 ms", buffer="50 packets", mtu=1000),
+        link("r2", "h2"),
+        graph_flow("h1", "h2", bytes="500 kB"),
+        nodes={router: {"routing": ["ospf"]} for router in ("r1", "r2")},
+        duration="4 s",
+        wait="60 s",
+    )
+    run = anyone.run(scenario, "--set", f"emulate.path={way}")
+    found = checks(run)
+    for name in ("conservation", "packet-log", "ring-drops", "send-errors", "interfaces", "unroutable", "offloads"):
+        assert found[name]["verdict"] == "valid", found[name]
+    assert run.flows["received_bytes"].item() == 500_000
+    core = run.packets.filter(pl.col("link") == "core", pl.col("flow") == "f1")
+    assert core["size_bytes"].max() == 1014
+    assert run.samples["snd_mss_bytes"].drop_nulls().tail(1).item() == 948
+    assert run.routes is not None
+    assert set(run.routes.filter(pl.col("protocol") == "ospf")["router"]) == {"r1", "r2"}

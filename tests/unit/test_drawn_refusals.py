@@ -153,7 +153,7 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             'r2 = { kind = "router" }',
             'r2 = { kind = "router", adress = "10.0.0.1/24" }',
             "topology.nodes.r2.adress = \"10.0.0.1/24\": unknown key\n"
-            "  expected one of routes, private, cpus, kind, sysctl, id",
+            "  expected one of routes, private, cpus, cpu, kind, sysctl",
         ),
     ],
 )  # fmt: skip

@@ -44,14 +44,21 @@ def test_programs_keep_their_order_and_say_what_is_waited_for() -> None:
 def test_a_plan_without_programs_says_nothing_of_them() -> None:
     found = document(planned())
     assert "programs" not in found
-    assert all("cpus" not in node for node in found["nodes"])
+    assert all(not {"cpus", "cpu_ppm"} & set(node) for node in found["nodes"])
 
 
 def test_the_cpus_of_a_node_are_sorted_numbers() -> None:
     plan = planned(nodes={"h2": {"cpus": [3, 0, 3]}})
     assert [node.cpus for node in plan.nodes if isinstance(node, HostNode)] == [(), (0, 3)]
     (table,) = [table for table in tables(plan, 0) if table.title == "CPUs of programs"]
-    assert table.rows == [["h2", "0, 3"]]
+    assert table.rows == [["h2", "0, 3", "no limit"]]
+
+
+def test_a_share_of_a_cpu_is_a_number_of_millionths() -> None:
+    plan = planned(nodes={"h1": {"cpu": "12.5 %"}})
+    assert [node.cpu_ppm for node in plan.nodes if isinstance(node, HostNode)] == [125_000, None]
+    (table,) = [table for table in tables(plan, 0) if table.title == "CPUs of programs"]
+    assert table.rows == [["h1", "all", "12.5 %"]]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ pub(crate) enum Work {
     Child(Pid, Option<File>),
     /// The link's change is on its way.
     Change,
+    /// A capture of links, in this directory.
+    Capture(String),
 }
 
 /// A connection.

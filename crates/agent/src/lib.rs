@@ -17,14 +17,17 @@ mod request;
 mod serve;
 
 use std::fs::File;
+use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use bpf::Names;
 use lab::{Host, Lab};
-use messages::Event;
+use messages::{Event, Failure};
 use plan::Plan;
+use records::found::DatagramGauges;
+use units::Ip;
 
 pub use request::{Answer, Request};
 
@@ -38,6 +41,8 @@ pub struct Setting<'a> {
     pub names: &'a Names,
     /// The lab's directory.
     pub dir: &'a Path,
+    /// What links count of datagrams while the lab is recorded.
+    pub datagrams: &'a DatagramGauges,
     /// The links as they are now; `None` if nothing has changed since the call before.
     pub progress: Box<dyn FnMut() -> Option<Event> + 'a>,
 }
@@ -46,6 +51,16 @@ impl<'a> Setting<'a> {
     /// A node in which programs run.
     fn node(&self, name: &str) -> Result<&'a Host> {
         self.lab.node(name).with_context(|| format!("the lab has no node {name} with programs"))
+    }
+
+    /// Its address.
+    fn address(&self, name: &str, ip: Ip) -> Result<IpAddr> {
+        let node = self.plan.nodes.iter().find(|node| node.name() == name);
+        let address = node.and_then(|node| node.address_of(ip));
+        Ok(address.ok_or_else(|| {
+            let failure = Failure::new(format!("{name} has no address of IPv{}", u8::from(ip)), "the network has none");
+            failure.hint("write ipv6 = true in [topology]")
+        })?)
     }
 }
 

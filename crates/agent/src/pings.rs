@@ -1,16 +1,17 @@
 //! Every host pings every other: in one process, with a socket in each host.
 
 use std::collections::VecDeque;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use lab::Host;
 use messages::Failure;
+use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::socket::{MsgFlags, SockaddrIn, sendto};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, sendto};
 use traffic::icmp;
 use units::Ip;
 
@@ -20,23 +21,26 @@ use crate::request::Answer;
 const WINDOW: usize = 64;
 /// The most requests under way: 50 kB.
 const LARGEST_WINDOW: usize = 1024;
-/// Ping `hosts`, each from each other one. An answer that takes longer than `timeout` is none.
-pub(crate) fn all(hosts: &[&Host], timeout: Duration) -> Result<Answer> {
-    let addresses = hosts.iter().map(|host| {
-        let none = || Failure::new(format!("pinging {}", host.name), "it is a bridge, which has no address");
-        host.address.with_context(none)
-    });
-    let addresses = addresses.collect::<Result<Vec<_>>>()?;
+
+/// Ping `hosts` at their addresses of `ip`, each from each other one. An answer that takes longer than `timeout` is none.
+///
+/// `bytes`: so large is each packet, with all headers of IP, and no router may fragment it; else it is small.
+pub(crate) fn all(hosts: &[(&Host, IpAddr)], ip: Ip, bytes: Option<u16>, timeout: Duration) -> Result<Answer> {
     let poll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
     let mut sockets = Vec::with_capacity(hosts.len());
-    for (index, host) in hosts.iter().enumerate() {
+    for (index, (host, _)) in hosts.iter().enumerate() {
         setns(&host.netns, CloneFlags::CLONE_NEWNET).context("entering a host")?;
-        let socket = icmp::open(Ip::V4, "pinging all hosts", "")?;
+        let socket = icmp::open(ip, "pinging all hosts", "")?;
+        if bytes.is_some() {
+            never_fragment(&socket, ip)?;
+        }
         poll.add(&socket, EpollEvent::new(EpollFlags::EPOLLIN, index as u64))?;
         sockets.push(socket);
     }
     let mut round = Round {
         sockets: &sockets,
+        ip,
+        payload_bytes: bytes.map_or(OURS, |bytes| usize::from(bytes).saturating_sub(headers(ip)).max(OURS)),
         identifier: std::process::id() as u16,
         timeout_ns: timeout.as_nanos() as i64,
         rtt_ns: vec![vec![None; hosts.len()]; hosts.len()],
@@ -51,7 +55,7 @@ pub(crate) fn all(hosts: &[&Host], timeout: Duration) -> Result<Answer> {
         while round.under_way < round.window
             && let Some((from, to)) = pairs.next()
         {
-            round.send(from, to, addresses[to]);
+            round.send(from, to, hosts[to].1);
         }
         let mut events = [EpollEvent::empty(); 256];
         let ready = poll.wait(&mut events, round.patience()).or_else(|why| match why {
@@ -66,8 +70,33 @@ pub(crate) fn all(hosts: &[&Host], timeout: Duration) -> Result<Answer> {
     Ok(Answer::Pings { rtt_ns: round.rtt_ns })
 }
 
+/// Bytes of a payload that say whose request it is.
+const OURS: usize = 16;
+
+/// Bytes of the headers before the payload.
+fn headers(ip: Ip) -> usize {
+    const ICMP: usize = 8;
+    ip.header_bytes() as usize + ICMP
+}
+
+/// Packets are as large as they are: with the bit that forbids fragments, whatever is known of the path's MTU.
+fn never_fragment(socket: &OwnedFd, ip: Ip) -> Result<()> {
+    let (level, name, probe) = match ip {
+        Ip::V4 => (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE),
+        Ip::V6 => (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE),
+    };
+    // SAFETY: a valid descriptor, and a value of the length that it says.
+    let set = unsafe {
+        let (value, length) = ((&raw const probe).cast(), size_of_val(&probe) as libc::socklen_t);
+        libc::setsockopt(socket.as_raw_fd(), level, name, value, length)
+    };
+    Errno::result(set).map(drop).context("forbidding fragments")
+}
+
 struct Round<'a> {
     sockets: &'a [OwnedFd],
+    ip: Ip,
+    payload_bytes: usize,
     /// It tells our answers from those of other programs in a host.
     identifier: u16,
     timeout_ns: i64,
@@ -79,14 +108,14 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    fn send(&mut self, from: usize, to: usize, address: Ipv4Addr) {
+    fn send(&mut self, from: usize, to: usize, address: IpAddr) {
         let now = realtime::monotonic_ns();
-        let mut payload = [0; 16];
+        let mut payload = vec![0; self.payload_bytes];
         payload[..4].copy_from_slice(&(from as u32).to_be_bytes());
         payload[4..8].copy_from_slice(&(to as u32).to_be_bytes());
-        payload[8..].copy_from_slice(&now.to_be_bytes());
-        let message = icmp::request(Ip::V4, self.identifier, to as u16, &payload);
-        let to_address = SockaddrIn::from(SocketAddrV4::new(address, 0));
+        payload[8..OURS].copy_from_slice(&now.to_be_bytes());
+        let message = icmp::request(self.ip, self.identifier, to as u16, &payload);
+        let to_address = SockaddrStorage::from(SocketAddr::new(address, 0));
         // A host without a route to the other says so at once: that is no answer, either.
         if sendto(self.sockets[from].as_raw_fd(), &message, &to_address, MsgFlags::MSG_NOSIGNAL).is_ok() {
             self.waiting.push_back((from, to, now));
@@ -95,7 +124,7 @@ impl Round<'_> {
     }
 
     fn receive(&mut self, host: usize) {
-        let mut packet = [0; 2048];
+        let mut packet = [0; 1 << 16];
         loop {
             // SAFETY: `packet` is valid for its length.
             let length =
@@ -104,7 +133,7 @@ impl Round<'_> {
                 return;
             }
             let now = realtime::monotonic_ns();
-            let Some(payload) = icmp::answer(Ip::V4, &packet[..length as usize], self.identifier) else { continue };
+            let Some(payload) = icmp::answer(self.ip, &packet[..length as usize], self.identifier) else { continue };
             let Some((from, to, sent)) = parsed(payload) else { continue };
             if from == host
                 && to < self.rtt_ns.len()

@@ -1,4 +1,4 @@
-//! The sockets of all programs while a lab is recorded: a child samples them.
+//! The flows of all programs while a lab is recorded: a child samples them.
 
 use std::fs::File;
 use std::io::Write;
@@ -74,7 +74,7 @@ fn watch(setting: &Setting<'_>, recording: &Recording, origin_ns: i64, control: 
     let dir = Path::new(&recording.directory);
     let netns = |node: &str| setting.node(node).map(|node| node.netns.as_fd());
     let grid = (origin_ns, Duration(recording.sample_interval_ns));
-    let said = match traffic::watch(setting.plan, &netns, setting.names, dir, grid, control) {
+    let said = match traffic::watch(setting.plan, &netns, setting.names, setting.datagrams, dir, grid, control) {
         Ok(flows) => Said::Flows(flows),
         Err(error) => Said::Failed(Failure::of(&error)),
     };

@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 
-use messages::{Event, Failure, Recording};
+use messages::{Capturing, Event, Failure, Recording, RoutesWanted};
 use plan::{Flow, Link};
 use serde::{Deserialize, Serialize};
+use units::Ip;
 
 /// A line from a client.
 #[derive(Debug, Deserialize)]
@@ -28,6 +29,12 @@ pub enum Request {
     PingAll {
         /// The hosts.
         hosts: Vec<String>,
+        /// The version of IP.
+        #[serde(default)]
+        ip: Ip,
+        /// Each packet is so large, with all headers of IP, and no router may fragment it; if none, it is small.
+        #[serde(default)]
+        bytes: Option<u16>,
         /// An answer that has not come by then is none.
         timeout_ms: u64,
     },
@@ -45,6 +52,12 @@ pub enum Request {
         node: String,
         /// The name of its interface.
         interface: String,
+    },
+    /// Capture the frames of links, until a [`Request::Signal`], or until the client is gone. Answered by [`Answer::Told`], once
+    /// at the beginning and once at the end: a `captured` or a `refused`.
+    CaptureLinks {
+        /// The directory, and the links.
+        capture: Capturing,
     },
     /// Change a link. Answered by [`Answer::Told`]: a `changed` or a `refused`.
     ChangeLink {
@@ -68,6 +81,12 @@ pub enum Request {
     },
     /// End the record. Its flows are then in `watched.json` of its directory. Answered by [`Answer::Recorded`], or [`Answer::Told`]: a `refused`.
     EndRecord,
+    /// Write the changes of routes into the directory of records that have ended. Answered by [`Answer::Told`]: a
+    /// `routes-written` or a `refused`.
+    WriteRoutes {
+        /// The directory, and the time of the records.
+        routes: RoutesWanted,
+    },
     /// The links' rates and queues now. Answered by [`Answer::Told`]: a `progress`, or by `done` if there is none yet.
     Look,
     /// End the lab.

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use messages::{Event, Inbox, Order, Process};
+use messages::{Capturing, Event, Inbox, Order, Process};
 use nix::errno::Errno;
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
@@ -102,7 +102,8 @@ impl Agent<'_> {
             match order {
                 Order::Stop | Order::StopNow => return Ok(true),
                 Order::Hear { event } => self.hear(event)?,
-                Order::Start { .. } | Order::ChangeLink { .. } | Order::ChangeDaemon { .. } | Order::Record { .. } => {}
+                Order::Start { .. } | Order::ChangeLink { .. } | Order::ChangeDaemon { .. } => {}
+                Order::Record { .. } | Order::WriteRoutes(_) | Order::Capture(_) | Order::EndCapture { .. } => {}
             }
         }
         Ok(inbox.is_closed())
@@ -121,6 +122,18 @@ impl Agent<'_> {
     /// A link or a daemon was changed, or records began or ended; or that could not be.
     fn hear(&mut self, event: Box<Event>) -> Result<()> {
         let Some((number, order)) = self.changes.pop_front() else { return Ok(()) };
+        if let (Event::Captured { .. }, Order::Capture(Capturing { directory, .. })) = (&*event, &*order) {
+            let directory = directory.clone();
+            match self.clients.get_mut(&number) {
+                Some(client) => {
+                    client.tell(&Answer::Told { event });
+                    client.work = Work::Capture(directory);
+                }
+                // Nobody waits for it any more.
+                None => self.changes.push_back((number, Box::new(Order::EndCapture { directory }))),
+            }
+            return self.change_next();
+        }
         match (&*event, *order) {
             (Event::Recorded { time_ns }, Order::Record { recording: Some(recording) }) => {
                 let lock = self.clients.get_mut(&number).map(|client| std::mem::take(&mut client.descriptors));
@@ -161,6 +174,10 @@ impl Agent<'_> {
             Err(error) => client.fail(&error),
         }
         if client.over {
+            if let Work::Capture(directory) = &client.work {
+                let directory = directory.clone();
+                self.change(number, &mut client, Order::EndCapture { directory })?;
+            }
             abandon(&mut client);
         }
         self.clients.insert(number, client);
@@ -168,8 +185,12 @@ impl Agent<'_> {
     }
 
     fn take(&mut self, number: u64, client: &mut Client, request: Request) -> Result<()> {
-        if let Request::Signal { number } = request {
-            signal(client, number);
+        if let Request::Signal { number: signalled } = request {
+            if let Work::Capture(directory) = &client.work {
+                let directory = directory.clone();
+                return self.change(number, client, Order::EndCapture { directory });
+            }
+            signal(client, signalled);
             return Ok(());
         }
         if !matches!(client.work, Work::Nothing) {
@@ -189,10 +210,11 @@ impl Agent<'_> {
                     Err(error) => client.fail(&error),
                 }
             }
-            Request::PingAll { hosts, timeout_ms } => {
+            Request::PingAll { hosts, ip, bytes, timeout_ms } => {
                 let work = |agent: &Self| {
-                    let hosts: Result<Vec<_>> = hosts.iter().map(|name| agent.setting.node(name)).collect();
-                    pings::all(&hosts?, Duration::from_millis(timeout_ms))
+                    let host = |name: &String| Ok((agent.setting.node(name)?, agent.setting.address(name, ip)?));
+                    let hosts: Result<Vec<_>> = hosts.iter().map(host).collect();
+                    pings::all(&hosts?, ip, bytes, Duration::from_millis(timeout_ms))
                 };
                 self.begin(client, None, work)?;
             }
@@ -215,6 +237,8 @@ impl Agent<'_> {
             Request::Record { recording } => {
                 self.change(number, client, Order::Record { recording: Some(recording) })?;
             }
+            Request::CaptureLinks { capture } => self.change(number, client, Order::Capture(capture))?,
+            Request::WriteRoutes { routes } => self.change(number, client, Order::WriteRoutes(routes))?,
             Request::EndRecord => self.change(number, client, Order::Record { recording: None })?,
             Request::Look => {
                 if let Some(event) = (self.setting.progress)() {
@@ -317,7 +341,7 @@ fn signal(client: &mut Client, number: i32) {
             Some(mut stop) => drop(Order::Stop.line().map(|line| stop.write_all(&line))),
             None => kill_group(*pid, libc::SIGKILL),
         },
-        Work::Nothing | Work::Change => {}
+        Work::Nothing | Work::Change | Work::Capture(_) => {}
     }
 }
 

@@ -25,6 +25,12 @@ pub(crate) fn stay(directory: PathBuf, listener: i32) -> i32 {
     supervisor::stay(&directory, unsafe { OwnedFd::from_raw_fd(listener) })
 }
 
+/// Why programs of a node cannot be limited to a share of a CPU here: what is wrong, why, and what to do. None if they can.
+#[pyfunction]
+pub(crate) fn cpu_share_refusal() -> Option<(String, String, String)> {
+    lab::shares::refusal().map(|failure| (failure.what, failure.why, failure.hint))
+}
+
 /// Try what a lab needs of this machine. Returns JSON: a list of {name, ok, detail, fix}.
 #[pyfunction]
 pub(crate) fn check_namespaces() -> PyResult<String> {

@@ -27,7 +27,7 @@ mod _core {
     #[pymodule_export]
     use crate::edits::edit_toml;
     #[pymodule_export]
-    use crate::emulate::{check_namespaces, emulate, stay};
+    use crate::emulate::{check_namespaces, cpu_share_refusal, emulate, stay};
     #[pymodule_export]
     use crate::figures::{bottlenecks_of, carrying, figures_between, figures_of};
     #[pymodule_export]

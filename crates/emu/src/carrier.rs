@@ -115,6 +115,8 @@ impl<T: Transmit> Carrier<T> {
         for packet in self.arrived.drain(..) {
             let id = self.driver.forwarded(packet.handle, from);
             let packet = Packet { id: id.unwrap_or(self.ids), ..packet };
+            let payload_bytes = self.driver.store.get(packet.handle).payload_bytes;
+            self.driver.datagrams.entered(&packet, from, payload_bytes, arrival);
             if self.network.enter(packet, from, arrival, &mut self.driver) {
                 self.entered += 1;
                 self.ids += u64::from(id.is_none());
@@ -200,6 +202,7 @@ impl<T: Transmit> Carrier<T> {
         let ago = now - Time::ZERO;
         self.network.learn_from(&old, ago);
         self.earlier.iter_mut().for_each(|earlier| earlier.shift(ago));
+        self.driver.captures.iter_mut().for_each(|(_, frames)| frames.shift(ago));
         self.earlier.push(Earlier::taken_over(old, ago));
         (self.entered, self.ids, self.next_tick) = (0, 0, Time::ZERO);
         self.interval = plan.record.sample_interval_ns;
@@ -209,8 +212,21 @@ impl<T: Transmit> Carrier<T> {
         Ok(())
     }
 
+    /// The capture in this directory ends. It has what came to its links, also where that is still inside.
+    pub(crate) fn end_capture(&mut self, directory: &Path) -> Option<Frames> {
+        let at = self.driver.captures.iter().position(|(own, _)| own == directory)?;
+        let (_, mut frames) = self.driver.captures.swap_remove(at);
+        self.network.catch_up(&mut self.driver);
+        for (link, passage) in self.network.inside() {
+            frames.passed(link as u16, &passage, self.driver.store.frame(passage.packet.handle), "");
+        }
+        Some(frames)
+    }
+
     /// Records end at `now`: the tables, to be finished, and the account. Hand over all that is due before.
     pub(crate) fn end(&mut self, plan: &Plan, evidence: Evidence) -> (Tables, EmulatorReport) {
+        self.intake.end();
+        self.driver.datagrams.begin();
         let report = EmulatorReport { warm_up_frames: Some(self.driver.earlier_out), ..self.account(plan, evidence) };
         (self.tables(), report)
     }

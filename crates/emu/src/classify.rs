@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use plan::{Echo, Flow, Node, Plan, Workload};
-use records::found::{FILE, FoundFlow, MOST};
+use records::found::{FILE, FoundFlow, MOST, Protocol};
 use rustc_hash::FxHashMap;
 
 use crate::frame::{ICMP, ICMP_V6, TCP, Tuple, UDP};
@@ -36,13 +36,16 @@ impl Found {
         Ok(Found { file, hosts: plan.nodes.iter().map(host).collect() })
     }
 
-    fn host(&self, node: Option<u16>) -> Option<&String> {
-        self.hosts.get(usize::from(node?))?.as_ref()
+    fn host(&self, node: u16) -> Option<&String> {
+        self.hosts.get(usize::from(node))?.as_ref()
     }
 }
 
 const SYN: u8 = 2;
 const ACK: u8 = 16;
+
+/// From here on ports are those of clients, which the kernel chooses (`net.ipv4.ip_local_port_range`, by default).
+const CHOSEN: u16 = 32_768;
 
 /// Tuples that are remembered: a scan of ports must not fill the memory.
 const KNOWN: usize = 1 << 20;
@@ -93,38 +96,62 @@ impl Classifier {
         Classifier { known: FxHashMap::default(), hosts, other, flows, is_lab: plan.is_lab(), found: None }
     }
 
-    /// From now on connections between hosts become flows as they are met.
+    /// From now on connections and datagrams between hosts become flows as they are met.
     pub(crate) fn begin(&mut self, found: Found) {
         self.known.clear();
         self.flows.clear();
         (self.other, self.found) = (MOST, Some(found));
     }
 
-    /// A packet comes. If it is of a new TCP connection to a port that no flow has, it begins one.
-    pub(crate) fn meet(&mut self, tuple: Tuple, flags: Option<u8>) {
-        let (Some(flags), Some(found)) = (flags, &mut self.found) else { return };
+    /// No more flows are found.
+    pub(crate) fn end(&mut self) {
+        self.found = None;
+    }
+
+    /// A packet comes. If it is of a new TCP connection to a port that no flow has, or of such datagrams, it begins a flow.
+    ///
+    /// `flags` are those of TCP. Returns a flow of datagrams that was found: its index, and the nodes at its ends.
+    pub(crate) fn meet(&mut self, tuple: Tuple, flags: Option<u8>) -> Option<(u16, u16, u16)> {
+        let found = self.found.as_mut()?;
         if self.known.contains_key(&tuple) || self.flows.len() >= usize::from(MOST) {
-            return;
+            return None;
         }
-        // A connection that is older shows by its ports who has accepted it.
-        let forward = match (flags & SYN != 0, flags & ACK != 0) {
-            (true, answers) => !answers,
-            (false, _) => tuple.dport <= tuple.sport,
+        let Tuple { src, dst, sport, dport, protocol } = tuple;
+        let forward = match (protocol, flags) {
+            (TCP, Some(flags)) => match (flags & SYN != 0, flags & ACK != 0) {
+                (true, answers) => !answers,
+                // A connection that is older shows by its ports who has accepted it.
+                (false, _) => dport <= sport,
+            },
+            // Whoever sends first is the client, unless it answers one whose datagram came before the records.
+            (UDP, _) if dport != 0 => sport >= CHOSEN || dport < CHOSEN,
+            _ => return None,
         };
-        let Tuple { src, dst, sport, dport, .. } = tuple;
-        let (from, to, port) = if forward { (src, dst, dport) } else { (dst, src, sport) };
-        let is_known = |(ends, _): &(Ends, u16)| (ends.from, ends.to, ends.port) == (from, to, port);
-        let node = |ip: IpAddr| self.hosts.iter().find(|(address, _)| *address == ip).map(|&(_, node)| node);
+        let is_known = |(ends, _): &(Ends, u16)| {
+            let same = |from, to, port| (ends.from, ends.to, ends.port) == (from, to, port);
+            // An answer is no flow of its own.
+            ends.protocol == Some(protocol) && (same(src, dst, dport) || same(dst, src, sport))
+        };
         if self.flows.iter().any(is_known) {
-            return;
+            return None;
         }
-        let (Some(from_host), Some(to_host)) = (found.host(node(from)), found.host(node(to))) else { return };
-        let flow = FoundFlow { from: from_host.clone(), to: to_host.clone(), from_address: from, to_address: to, port };
+        let (from, to) = if forward { ((src, sport), (dst, dport)) } else { ((dst, dport), (src, sport)) };
+        let node = |ip: IpAddr| self.hosts.iter().find(|(address, _)| *address == ip).map(|&(_, node)| node);
+        let (from_node, to_node) = (node(from.0)?, node(to.0)?);
+        let flow = FoundFlow {
+            protocol: if protocol == UDP { Protocol::Udp } else { Protocol::Tcp },
+            from: found.host(from_node)?.clone(),
+            to: found.host(to_node)?.clone(),
+            from_address: from.0,
+            to_address: to.0,
+            from_port: from.1,
+            port: to.1,
+        };
         // Without its line nobody would know the flow: its packets stay others'.
-        if found.file.write_all(flow.line().as_bytes()).is_ok() {
-            let index = self.flows.len() as u16;
-            self.flows.push((Ends { from, to, port, protocol: Some(TCP) }, index));
-        }
+        found.file.write_all(flow.line().as_bytes()).ok()?;
+        let index = self.flows.len() as u16;
+        self.flows.push((Ends { from: from.0, to: to.0, port: to.1, protocol: Some(protocol) }, index));
+        (protocol == UDP).then_some((index, from_node, to_node))
     }
 
     /// `None` if the destination is no host of the plan's core network.
@@ -250,13 +277,36 @@ mod tests {
         assert_eq!(flow(&mut c, reverse(to(40_000, 50_001)), SYN | ACK), 1, "its SYN came before");
         assert_eq!(flow(&mut c, reverse(to(40_002, 80)), ACK), 2, "older connections show it by their ports");
         assert_eq!(flow(&mut c, to(40_002, 80), ACK), 2);
-        assert_eq!(c.classify(tuple(UDP)).unwrap().flow, MOST);
+        assert_eq!(c.classify(tuple(UDP)).unwrap().flow, MOST, "nobody has met it");
         let outside = Tuple { dst: [10, 9, 9, 9].into(), ..to(1, 2) };
-        c.meet(outside, Some(SYN));
+        assert_eq!(c.meet(outside, Some(SYN)), None);
         let lines = std::fs::read_to_string(dir.path().join(FILE)).unwrap();
         let found: Vec<FoundFlow> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let told: Vec<_> = found.iter().map(|flow| (&*flow.from, &*flow.to, flow.port)).collect();
         assert_eq!(told, [("h1", "h2", 50_000), ("h1", "h2", 50_001), ("h1", "h2", 80)]);
+    }
+
+    #[test]
+    fn datagrams_of_a_recorded_lab_are_flows_of_whoever_sends_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let plan = plan(&[]);
+        let mut c = Classifier::new(&plan);
+        let of = |sport, dport| Tuple { sport, dport, ..tuple(UDP) };
+        assert_eq!(c.meet(of(40_000, 53), None), None, "nobody records");
+        c.begin(Found::create(&plan, dir.path()).unwrap());
+        assert_eq!(c.meet(of(40_000, 53), None), Some((0, 0, 1)));
+        assert_eq!(c.meet(reverse(of(40_000, 53)), None), None, "the answer");
+        assert_eq!(c.meet(of(40_001, 53), None), None, "another client's port");
+        assert_eq!(c.meet(reverse(of(50_000, 123)), None), Some((1, 0, 1)), "an answer to one before the records");
+        assert_eq!(c.meet(of(40_000, 50_000), None), Some((2, 0, 1)));
+        assert_eq!(c.meet(Tuple { sport: 0, dport: 0, ..tuple(UDP) }, None), None, "a later fragment");
+        let mut flow = |t| c.classify(t).unwrap().flow;
+        assert_eq!((flow(of(40_000, 53)), flow(reverse(of(40_001, 53)))), (0, 0));
+        assert_eq!(flow(Tuple { protocol: TCP, ..of(40_000, 53) }), MOST, "TCP to the same port is another flow");
+        let lines = std::fs::read_to_string(dir.path().join(FILE)).unwrap();
+        let found: Vec<FoundFlow> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(found.iter().all(|flow| flow.protocol == Protocol::Udp && flow.from == "h1"));
+        assert_eq!((found[1].from_port, found[1].port), (50_000, 123));
     }
 
     #[test]

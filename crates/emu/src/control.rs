@@ -4,9 +4,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use anyhow::{Context, Result, anyhow};
-use messages::{Event, Failure, Inbox, Order, Recording};
+use anyhow::{Context, Result, anyhow, ensure};
+use messages::{Capturing, Event, Failure, Inbox, Order, Recording};
 use plan::{Plan, Record};
+use records::frames::Frames;
 use units::{Duration, Time};
 
 use crate::carrier::{CHUNKS, Tables, tables};
@@ -14,6 +15,9 @@ use crate::classify::Found;
 use crate::plugs::Plugs;
 use crate::read_delay;
 use crate::report::EmulatorReport;
+
+/// A capture of a lab's links keeps whole frames: as many bytes as any has.
+const WHOLE: usize = 1 << 18;
 
 /// Orders that come while the links are emulated.
 ///
@@ -33,6 +37,8 @@ pub(crate) enum Done {
     Began(Result<Time>),
     /// Records have ended, at this time of theirs.
     Ended(Result<Box<Ended>>),
+    /// A capture has begun; or it has ended, and here it is.
+    Captured(Result<Option<Box<Frames>>>),
 }
 
 /// Records that have ended.
@@ -58,6 +64,10 @@ pub(crate) enum Taken {
     Begin(Box<Begin>),
     /// Records end now; their directory. Answered by [`Done::Ended`].
     End(PathBuf),
+    /// Frames of links are captured from now on, in this directory. Answered by [`Done::Captured`].
+    Capture(PathBuf, Box<Frames>),
+    /// The capture in this directory ends. Answered by [`Done::Captured`].
+    EndCapture(PathBuf),
     /// A link is another from now on. Answered by [`Done::Changed`].
     Change {
         /// Index of the link among the plan's.
@@ -135,7 +145,11 @@ impl Listener {
                     Order::ChangeLink { link } => self.change(*link),
                     Order::Record { recording } => self.record(recording),
                     Order::Stop | Order::StopNow => return,
-                    Order::Start { .. } | Order::Hear { .. } | Order::ChangeDaemon { .. } => Ok(()),
+                    Order::Start { .. } | Order::Hear { .. } | Order::ChangeDaemon { .. } | Order::WriteRoutes(_) => {
+                        Ok(())
+                    }
+                    Order::Capture(wanted) => self.answer_capture(|listener| listener.capture(&wanted)),
+                    Order::EndCapture { directory } => self.answer_capture(|listener| listener.end_capture(&directory)),
                 };
                 if done.is_err() {
                     return;
@@ -195,6 +209,35 @@ impl Listener {
         };
         self.directory = Some(dir);
         at
+    }
+
+    /// Begin a capture, or end it; say so, or why not.
+    fn answer_capture(&mut self, work: impl FnOnce(&mut Listener) -> Result<u64>) -> Result<()> {
+        let event = match work(self) {
+            Ok(frames) => Event::Captured { frames },
+            Err(error) => Event::Refused { failure: Failure::of(&error) },
+        };
+        event.emit(&mut self.events)
+    }
+
+    fn capture(&mut self, Capturing { directory, links }: &Capturing) -> Result<u64> {
+        for name in links {
+            ensure!(self.plan.links.iter().any(|link| link.name == *name), "the lab has no link {name}");
+        }
+        let wanted: Vec<bool> = self.plan.links.iter().map(|link| links.contains(&link.name)).collect();
+        let directory = PathBuf::from(directory);
+        let frames = Frames::of(&self.plan, &wanted, WHOLE, &directory, CHUNKS)?;
+        let Done::Captured(begun) = self.ask(Taken::Capture(directory, Box::new(frames)))? else {
+            return Err(Failure::new("the links cannot be captured", "the emulator answers something else").into());
+        };
+        begun.map(|_| 0)
+    }
+
+    fn end_capture(&mut self, directory: &str) -> Result<u64> {
+        let Done::Captured(Ok(Some(frames))) = self.ask(Taken::EndCapture(PathBuf::from(directory)))? else {
+            return Err(Failure::new("no capture to end", format!("there is none in {directory}")).into());
+        };
+        frames.finish()
     }
 
     fn end(&mut self) -> Result<Time> {

@@ -100,6 +100,9 @@ impl Device {
                     }
                     Taken::Begin(_) => control.done(Done::Began(Err(only_in_real_time()))),
                     Taken::End(_) => control.done(Done::Ended(Err(only_in_real_time()))),
+                    Taken::Capture(..) | Taken::EndCapture(_) => {
+                        control.done(Done::Captured(Err(only_in_real_time())));
+                    }
                 }
             }
         }

@@ -1,4 +1,5 @@
 use std::collections::VecDeque;
+use std::path::PathBuf;
 
 use link::{Entry, Fate, Packet, Passage, Sink};
 use plan::{EmulatePath, Plan};
@@ -10,6 +11,7 @@ use units::{Duration, Time};
 
 use crate::Port;
 use crate::arena::NONE;
+use crate::datagrams::Counted;
 use crate::handover::{Due, Handover, Together};
 use crate::hops::Hops;
 use crate::identities::Identities;
@@ -22,6 +24,8 @@ pub(crate) struct Driver<T> {
     pub store: Store,
     pub packets: Option<Writer<PacketRow>>,
     pub frames: Option<Frames>,
+    /// Captures of links of a lab, beside the records', each with its directory.
+    pub captures: Vec<(PathBuf, Frames)>,
     pub lateness: Spans,
     pub send_errors: u64,
     pub send_error: Option<String>,
@@ -39,10 +43,13 @@ pub(crate) struct Driver<T> {
     pub filtered: u64,
     /// Frames that found no room when a switch copied them.
     pub unflooded: u64,
+    /// Of the flows of a lab's records.
+    pub datagrams: Counted,
     /// The ports that lose their carrier at some time.
     unplugged: Vec<bool>,
-    /// The port at the end of each of the plan's links.
+    /// The port at the end of each of the plan's links, and the one at its start.
     port_at: Vec<Option<u16>>,
+    port_from: Vec<Option<u16>>,
     /// The ends of frames to each of the plan's nodes, in a core network.
     ends: Vec<Option<Ends>>,
     identities: Identities,
@@ -59,6 +66,7 @@ impl<T> Driver<T> {
     pub(crate) fn new(plan: &Plan, ports: &[Port], store: Store, transmitter: T) -> Driver<T> {
         let places = Ports::new(ports);
         let port = |link| places.at_the_end_of(link).map(|i| i as u16);
+        let start = |link| ports.iter().position(|port| port.is_at_the_start_of(link)).map(|i| i as u16);
         let ends = |name: &str| {
             let port = &ports[places.of_host(name)?];
             Some([port.mac, port.gateway_mac?].concat().try_into().expect("twice six bytes"))
@@ -71,6 +79,7 @@ impl<T> Driver<T> {
             store,
             packets: None,
             frames: None,
+            captures: Vec::new(),
             lateness: Spans::default(),
             send_errors: 0,
             send_error: None,
@@ -84,7 +93,9 @@ impl<T> Driver<T> {
             flooded: 0,
             filtered: 0,
             unflooded: 0,
+            datagrams: Counted::new(plan),
             port_at: plan.links.iter().map(port).collect(),
+            port_from: plan.links.iter().map(start).collect(),
             ends: plan.nodes.iter().map(|node| ends(node.name())).collect(),
             identities: Identities::new(plan),
             due: VecDeque::new(),
@@ -99,6 +110,7 @@ impl<T> Driver<T> {
     /// Records begin: nothing is counted yet, and no packet is inside a router.
     pub(crate) fn begin(&mut self, plan: &Plan, packets: Option<Writer<PacketRow>>, frames: Option<Frames>) {
         self.frames = frames;
+        self.datagrams.begin();
         (self.packets, self.identities, self.lateness) = (packets, Identities::new(plan), Spans::default());
         (self.send_errors, self.send_error, self.without_carrier) = (0, None, 0);
         (self.dropped, self.duplicated, self.flooded, self.filtered, self.unflooded) = (0, 0, 0, 0, 0);
@@ -170,12 +182,18 @@ impl<T> Driver<T> {
         if let Some(frames) = &mut self.frames {
             frames.passed(link as u16, passage, self.store.frame(passage.packet.handle), "");
         }
+        for (_, frames) in &mut self.captures {
+            frames.passed(link as u16, passage, self.store.frame(passage.packet.handle), "");
+        }
     }
 
     /// A link will be another.
     pub(crate) fn expect(&mut self, link: u32, spec: &plan::Link) {
-        if let (Some(port), plan::Carrier::Lost) = (self.port_at[link as usize], spec.carrier) {
-            self.unplugged[usize::from(port)] = true;
+        if spec.carrier == plan::Carrier::Lost {
+            // A cable that is pulled takes the carrier at both ends, before the link back is another, too.
+            for port in [self.port_at[link as usize], self.port_from[link as usize]].into_iter().flatten() {
+                self.unplugged[usize::from(port)] = true;
+            }
         }
     }
 
@@ -246,6 +264,7 @@ impl<T: Transmit> Sink for Driver<T> {
         if passage.fate != Fate::Delivered {
             self.record(link, *passage, None);
             self.dropped += 1;
+            self.datagrams.lost(&passage.packet);
             self.store.release(handle);
         } else if last {
             self.store.get_mut(handle).pending = Some((link, *passage));
@@ -258,6 +277,7 @@ impl<T: Transmit> Sink for Driver<T> {
         if self.identities.is_watched(link) {
             self.identities.remember(link, self.store.frame(packet.handle), packet.id);
         }
+        self.datagrams.delivered(&packet, link, self.store.get(packet.handle).payload_bytes, at);
         self.hand_to_the_end_of(link, packet.handle, at);
     }
 

@@ -5,8 +5,9 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use messages::{Event, Health, Inbox, LinkCounts, Process};
 use plan::Plan;
-use realtime::{Gauge, Idle, Sleep, Spans, ThreadTimes, Urgency, monotonic_ns};
+use realtime::{Gauge, Idle, Sleep, Spans, ThreadTimes, Urgency, monotonic_ns, wall_clock_ns};
 use records::Names;
+use records::found::DatagramGauges;
 use units::{Duration, Time};
 
 use crate::arena::Arena;
@@ -58,6 +59,8 @@ pub trait Witness {
     fn begin(&self) -> Result<()>;
     /// Records have ended. Write what is to be said of them into `dir`.
     fn end(&self, dir: &Path) -> Result<()>;
+    /// Where the counts of datagrams go, for whoever samples flows.
+    fn datagrams(&self) -> &DatagramGauges;
 }
 
 /// The interfaces by which a run's packets come and go.
@@ -190,6 +193,9 @@ impl Emulator<'_> {
                 self.carrier.advance(now);
             }
             self.flush(self.hold());
+            if let Some(witness) = self.witness {
+                self.carrier.driver.datagrams.publish(witness.datagrams());
+            }
             if now >= self.next_resync {
                 self.next_resync = now + RESYNC;
                 self.clock.resync();
@@ -291,6 +297,16 @@ impl Emulator<'_> {
                     let began = self.begin(*begin);
                     self.control.done(Done::Began(began));
                 }
+                Taken::Capture(dir, mut frames) => {
+                    frames.set_origin(wall_clock_ns() - self.clock.now().as_nanos());
+                    self.carrier.driver.captures.push((dir, *frames));
+                    self.control.done(Done::Captured(Ok(None)));
+                }
+                Taken::EndCapture(dir) => {
+                    self.carrier.advance(self.clock.now());
+                    let frames = self.carrier.end_capture(&dir);
+                    self.control.done(Done::Captured(Ok(frames.map(Box::new))));
+                }
                 Taken::End(dir) => {
                     let ended = self.end(&dir);
                     self.control.done(Done::Ended(ended.map(Box::new)));
@@ -309,6 +325,7 @@ impl Emulator<'_> {
         let origin_ns = monotonic_ns();
         let now = self.clock.at(origin_ns);
         self.carrier.begin(&plan, tables, found, now)?;
+        self.carrier.driver.datagrams.clear(witness.datagrams());
         self.recorded = plan;
         self.clock = StampClock::new(origin_ns);
         self.origin = self.origin + (now - Time::ZERO);
@@ -328,6 +345,7 @@ impl Emulator<'_> {
         let at = self.clock.now();
         self.carrier.advance(at);
         self.flush(Duration::ZERO);
+        self.carrier.driver.datagrams.publish(witness.datagrams());
         let evidence = self.evidence()?;
         let (tables, report) = self.carrier.end(&self.recorded, evidence);
         witness.end(dir)?;

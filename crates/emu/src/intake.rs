@@ -74,10 +74,15 @@ impl Intake {
         }
     }
 
-    /// Records begin: nothing is counted yet, and connections become flows.
+    /// Records begin: nothing is counted yet, and connections and datagrams become flows.
     pub(crate) fn begin(&mut self, found: Found) {
         self.counts = Counts::default();
         self.classifier.begin(found);
+    }
+
+    /// Records end: no more flows are found.
+    pub(crate) fn end(&mut self) {
+        self.classifier.end();
     }
 
     /// Take a frame into the driver; the host that sent it, among the plan's nodes, or in a lab network the link that it
@@ -128,17 +133,19 @@ impl Intake {
     }
 
     /// The facts of a frame; `None` if a core network has no way for it.
-    fn know<T>(&mut self, frame: &[u8], driver: &Driver<T>) -> Option<Known> {
+    fn know<T>(&mut self, frame: &[u8], driver: &mut Driver<T>) -> Option<Known> {
         let header = frame::parse(frame);
+        if let Some(header) = &header
+            && let Some((flow, from, to)) = self.classifier.meet(header.tuple, frame::tcp_flags(frame, header))
+        {
+            driver.datagrams.add(flow, from, to);
+        }
         let Some(stations) = &mut self.stations else {
             let (header, class) = (header?, self.classifier.classify(header?.tuple)?);
             return Some(Known { header, class, ends: driver.ends(class.to), sender: 0, receiver: 0 });
         };
         let ends: Ends = *frame.first_chunk()?;
         let (receiver, sender) = stations.of(&ends);
-        if let Some(header) = &header {
-            self.classifier.meet(header.tuple, frame::tcp_flags(frame, header));
-        }
         let of_ip = header.and_then(|header| Some((header, self.classifier.classify(header.tuple)?)));
         let (header, class) = of_ip.unwrap_or_else(|| {
             let (header, flow_hash) = frame::opaque(frame);

@@ -13,6 +13,7 @@ mod classify;
 mod clock;
 mod coalescing;
 mod control;
+mod datagrams;
 mod device;
 mod driver;
 mod earlier;

@@ -6,8 +6,7 @@
 //!
 //! It takes 16 bytes for each change of a path's bottleneck.
 
-use anyhow::Result;
-use plan::Plan;
+use plan::{Network, Plan};
 use rustc_hash::FxHashMap;
 use units::{Duration, Time};
 
@@ -62,10 +61,8 @@ struct Saturation {
 }
 
 impl Bottlenecks {
-    /// # Errors
-    /// A flow has no path.
-    pub(crate) fn new(plan: &Plan) -> Result<Bottlenecks> {
-        let network = plan.network()?;
+    /// `network`: the plan's, with the paths of its flows.
+    pub(crate) fn new(plan: &Plan, network: &Network) -> Bottlenecks {
         let mut paths: Vec<Path> = Vec::new();
         let mut by_links: FxHashMap<Vec<u16>, usize> = FxHashMap::default();
         let mut places = Vec::with_capacity(network.paths.len());
@@ -84,14 +81,14 @@ impl Bottlenecks {
         }
         let sampled_every = plan.record.sample_interval_ns;
         let samples = (INTERVAL.as_nanos() + sampled_every.as_nanos() - 1) / sampled_every.as_nanos().max(1);
-        Ok(Bottlenecks {
+        Bottlenecks {
             path_of: network.path_of.iter().map(|&path| places[path]).collect(),
             paths,
             loads,
             interval: 0,
             width: Duration(samples.max(1) * sampled_every.as_nanos().max(1)),
             sampled_every,
-        })
+        }
     }
 
     /// A row of `links`. Rows come in the order of time.
@@ -200,6 +197,10 @@ impl Load {
 
 #[cfg(test)]
 mod tests {
+    fn new(plan: &Plan) -> Bottlenecks {
+        Bottlenecks::new(plan, &plan.network().unwrap())
+    }
+
     use super::*;
     use serde_json::json;
 
@@ -242,7 +243,7 @@ mod tests {
 
     impl Samples {
         fn new() -> Samples {
-            Samples { found: Bottlenecks::new(&plan()).unwrap(), time: 0, departed: [0; 3], capacity: 0 }
+            Samples { found: new(&plan()), time: 0, departed: [0; 3], capacity: 0 }
         }
 
         /// So many samples, in which each link sends a share of what it can, and has so many bytes that wait, in turn.
@@ -275,7 +276,7 @@ mod tests {
 
     #[test]
     fn paths_are_told_apart_by_the_links_at_which_packets_can_wait() {
-        let found = Bottlenecks::new(&plan()).unwrap();
+        let found = new(&plan());
         let links: Vec<&[u16]> = found.paths().iter().map(|path| &path.links[..]).collect();
         assert_eq!(links, [&[0, 1, 2][..], &[0][..]]);
         assert_eq!([0, 1].map(|flow| found.path_of(flow)), [0, 1]);
@@ -341,7 +342,7 @@ mod tests {
 
     #[test]
     fn without_samples_nothing_is_known() {
-        let found = Bottlenecks::new(&plan()).unwrap().finish();
+        let found = new(&plan()).finish();
         assert!(found.paths().iter().all(|path| path.course.is_empty()));
     }
 }

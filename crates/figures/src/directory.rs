@@ -21,6 +21,8 @@ use crate::recorder::Recorder;
 use crate::rerouting;
 use crate::rows::{self, Index, Rows};
 use crate::run::{Run, Span};
+use crate::summary::base_rtts;
+use crate::ways;
 
 #[derive(Deserialize)]
 struct Traffic {
@@ -48,10 +50,11 @@ pub fn read(directory: &Path, plan: &Plan, network: &str, go_on: &dyn Fn() -> Re
     let interrupted = Time((traffic.wall_s * 1e9).round_ties_even() as i64);
     let run_end = if traffic.interrupted { planned.min(interrupted) } else { planned };
     let window = window(directory, plan, &flows, run_end, go_on)?;
-    let mut recorder = Recorder::new(plan, window, (Time::ZERO, planned))?;
+    let ways = ways::network(directory, plan, go_on)?;
+    let mut recorder = Recorder::new(plan, &ways, window, (Time::ZERO, planned));
     let has_packets = directory.join("packets.parquet").exists();
     if has_packets {
-        recorder = recorder.with_packets(plan)?;
+        recorder = recorder.with_packets(&ways);
     }
     samples(directory, plan, go_on, |sample| recorder.flow(&sample))?;
     link_samples(directory, plan, go_on, |sample| recorder.link(&sample))?;
@@ -62,6 +65,7 @@ pub fn read(directory: &Path, plan: &Plan, network: &str, go_on: &dyn Fn() -> Re
         packets(directory, plan, go_on, |packet| recorder.packet(&packet))?;
     }
     let mut run = Run::of(plan, flows, links, run_end, recorder);
+    run.base_rtts = Some(base_rtts(plan, &ways));
     let active: Vec<Active> = run.flows.iter().map(|flow| flow.active).collect();
     run.rerouting = rerouting::read(directory, plan, &active, go_on)?;
     Ok(run)
@@ -72,7 +76,7 @@ pub fn read(directory: &Path, plan: &Plan, network: &str, go_on: &dyn Fn() -> Re
 /// # Errors
 /// A table is missing or cannot be read. `go_on` fails.
 pub fn between(directory: &Path, plan: &Plan, start: Time, end: Time, go_on: &dyn Fn() -> Result<()>) -> Result<Span> {
-    let mut recorder = Recorder::new(plan, Some((start, end)), (start, end))?;
+    let mut recorder = Recorder::new(plan, &plan.network()?, Some((start, end)), (start, end));
     samples(directory, plan, go_on, |sample| recorder.flow(&sample))?;
     link_samples(directory, plan, go_on, |sample| recorder.link(&sample))?;
     Ok(Span::of(plan, &recorder))
@@ -84,7 +88,7 @@ pub fn between(directory: &Path, plan: &Plan, start: Time, end: Time, go_on: &dy
 /// # Errors
 /// The table of links is missing or cannot be read. `go_on` fails.
 pub fn bottlenecks(directory: &Path, plan: &Plan, go_on: &dyn Fn() -> Result<()>) -> Result<Bottlenecks> {
-    let mut found = Bottlenecks::new(plan)?;
+    let mut found = Bottlenecks::new(plan, &ways::network(directory, plan, go_on)?);
     link_samples(directory, plan, go_on, |sample| found.add(&sample))?;
     Ok(found.finish())
 }

@@ -24,6 +24,7 @@ mod run;
 pub mod study;
 mod summary;
 pub mod tables;
+mod ways;
 
 pub use activity::Active;
 pub use arithmetic::Percentiles;

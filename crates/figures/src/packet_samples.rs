@@ -1,7 +1,6 @@
 //! The figures from the packets of a run: their waiting times, at each link and on each flow's way, and the marks.
 
-use anyhow::Result;
-use plan::Plan;
+use plan::Network;
 use rustc_hash::FxHashMap;
 use units::Duration;
 
@@ -60,18 +59,16 @@ struct UnderWay {
 }
 
 impl PacketSamples {
-    /// # Errors
-    /// A flow has no path.
-    pub(crate) fn new(plan: &Plan) -> Result<PacketSamples> {
-        let network = plan.network()?;
+    /// `network`: the plan's, with the paths of its flows.
+    pub(crate) fn new(network: &Network) -> PacketSamples {
         let flow = |flow: usize| {
             let recorded = network.path(flow).there.iter().filter(|&&link| !network.links[link].is_transparent);
             FlowPackets { way: recorded.map(|&link| link as u16).collect(), ..FlowPackets::default() }
         };
-        Ok(PacketSamples {
+        PacketSamples {
             links: network.links.iter().map(|facts| facts.can_queue.then(Vec::new)).collect(),
-            flows: (0..plan.flows.len()).map(flow).collect(),
-        })
+            flows: (0..network.path_of.len()).map(flow).collect(),
+        }
     }
 
     pub(crate) fn add(&mut self, packet: &PacketSample) {

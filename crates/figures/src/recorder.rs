@@ -1,7 +1,7 @@
 //! Takes the rows of a run and keeps what its figures need.
 
 use anyhow::Result;
-use plan::Plan;
+use plan::{Network, Plan};
 use units::{Duration, Time};
 
 use crate::activity::{is_bulk, last_change, planned_window};
@@ -40,14 +40,13 @@ impl Recorder {
     /// # Errors
     /// A flow has no path.
     pub fn planned(plan: &Plan) -> Result<Recorder> {
-        Recorder::new(plan, planned_window(plan), (Time::ZERO, Time::ZERO + plan.duration_ns))
+        let window = planned_window(plan);
+        Ok(Recorder::new(plan, &plan.network()?, window, (Time::ZERO, Time::ZERO + plan.duration_ns)))
     }
 
-    /// `window`: the time in which all bulk flows are active. `span`: the time over which links' utilisation is taken.
-    ///
-    /// # Errors
-    /// A flow has no path.
-    pub(crate) fn new(plan: &Plan, window: Option<(Time, Time)>, span: (Time, Time)) -> Result<Recorder> {
+    /// `network`: the plan's, with the paths of its flows. `window`: the time in which all bulk flows are active. `span`: the time
+    /// over which links' utilisation is taken.
+    pub(crate) fn new(plan: &Plan, network: &Network, window: Option<(Time, Time)>, span: (Time, Time)) -> Recorder {
         let steady = window.filter(|_| plan.record.sample_interval_ns <= STEP);
         let steady = steady.map(|window| (last_change(plan, window), window.1));
         let has_pings = plan.has_pings();
@@ -56,22 +55,19 @@ impl Recorder {
             if has_pings && is_bulk(flow) { samples.beside_pings() } else { samples }
         };
         let link = |(link, facts): (&plan::Link, plan::LinkFacts)| LinkSamples::new(span, link, &facts);
-        Ok(Recorder {
+        Recorder {
             flows: plan.flows.iter().map(flow).collect(),
             links: plan.links.iter().zip(plan.link_facts()).map(link).collect(),
-            bottlenecks: Bottlenecks::new(plan)?,
+            bottlenecks: Bottlenecks::new(plan, network),
             packets: None,
             pings: vec![PingSamples::default(); plan.flows.len()],
             window,
-        })
+        }
     }
 
     /// Its packets are recorded: they say how long they wait.
-    ///
-    /// # Errors
-    /// A flow has no path.
-    pub(crate) fn with_packets(self, plan: &Plan) -> Result<Recorder> {
-        Ok(Recorder { packets: Some(PacketSamples::new(plan)?), ..self })
+    pub(crate) fn with_packets(self, network: &Network) -> Recorder {
+        Recorder { packets: Some(PacketSamples::new(network)), ..self }
     }
 
     /// A row of `samples`.

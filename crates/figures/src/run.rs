@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plan::Plan;
 use records::accounts::{FlowReport, LinkReport};
-use units::Time;
+use units::{Duration, Time};
 
 use crate::activity::{Active, is_bulk, measured_window};
 use crate::arithmetic::{jain_index, share};
@@ -31,6 +31,8 @@ pub struct Run {
     pub responsiveness: Option<Responsiveness>,
     /// What came of each failure of a network whose routers have daemons; `None` of other networks.
     pub rerouting: Option<Vec<Rerouting>>,
+    /// The propagation delay of each flow's way there and back, if that is not the plan's.
+    pub base_rtts: Option<Vec<Duration>>,
 }
 
 impl Run {
@@ -70,6 +72,7 @@ impl Run {
             jain_window,
             responsiveness: window.and_then(|_| Responsiveness::of(foreign_ns, loaded_ns)),
             rerouting: None,
+            base_rtts: None,
         };
         run.find_bottlenecks(recorder.bottlenecks.finish());
         for (flow, pings) in run.flows.iter_mut().zip(recorder.pings) {

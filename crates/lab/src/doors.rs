@@ -1,8 +1,9 @@
 //! The way into a node, for the processes that run there.
 
 use std::ffi::CString;
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -20,12 +21,13 @@ pub struct Doors<'a> {
     net: BorrowedFd<'a>,
     own: Option<&'a Own>,
     cpus: &'a [u16],
+    share: Option<BorrowedFd<'a>>,
 }
 
 impl<'a> Doors<'a> {
     /// The doors of a node.
     pub fn new(net: BorrowedFd<'a>, own: &'a Own) -> Doors<'a> {
-        Doors { net, own: Some(own), cpus: &[] }
+        Doors { net, own: Some(own), cpus: &[], share: None }
     }
 
     /// The same; who enters keeps to these CPUs, if there are any.
@@ -33,9 +35,14 @@ impl<'a> Doors<'a> {
         Doors { cpus, ..self }
     }
 
+    /// The same; who enters gets into the control group that this file of it opens, if there is one.
+    pub fn within(self, share: Option<&'a File>) -> Doors<'a> {
+        Doors { share: share.map(File::as_fd), ..self }
+    }
+
     /// The doors of a network namespace alone.
     pub fn to_network(net: BorrowedFd<'a>) -> Doors<'a> {
-        Doors { net, own: None, cpus: &[] }
+        Doors { net, own: None, cpus: &[], share: None }
     }
 
     /// The network namespace, for `setns`.
@@ -79,6 +86,7 @@ impl<'a> Doors<'a> {
             net: self.net.as_raw_fd(),
             own: self.own.map(Own::descriptors),
             cpus: (!self.cpus.is_empty()).then_some(cpus),
+            share: self.share.map(|share| share.as_raw_fd()),
         }
     }
 }
@@ -89,11 +97,17 @@ struct Threshold {
     net: RawFd,
     own: Option<[RawFd; 3]>,
     cpus: Option<CpuSet>,
+    share: Option<RawFd>,
 }
 
 impl Threshold {
     /// By system calls only.
     fn cross(self) -> nix::Result<()> {
+        // The process that writes 0 is the one that moves.
+        if let Some(share) = self.share {
+            // SAFETY: a plain system call; a descriptor that is closed is refused.
+            Errno::result(unsafe { libc::write(share, c"0".as_ptr().cast(), 1) })?;
+        }
         // SAFETY: a plain system call; a descriptor that is closed is refused.
         Errno::result(unsafe { libc::setns(self.net, libc::CLONE_NEWNET) })?;
         self.own.map_or(Ok(()), own::enter)?;

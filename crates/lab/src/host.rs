@@ -1,6 +1,7 @@
 //! A host of the lab: its specification, and the running host.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -46,12 +47,14 @@ pub struct Host {
     pub own: Own,
     /// The CPUs on which its programs run; none: on all.
     pub cpus: Vec<u16>,
+    /// The door to the control group of its programs, if they have a share of a CPU.
+    pub share: Option<File>,
 }
 
 impl Host {
     /// The way in.
     pub fn doors(&self) -> Doors<'_> {
-        Doors::new(self.netns.as_fd(), &self.own).on(&self.cpus)
+        Doors::new(self.netns.as_fd(), &self.own).on(&self.cpus).within(self.share.as_ref())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The lab itself.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -76,6 +77,15 @@ pub struct Lab {
 }
 
 impl Lab {
+    /// Programs in these nodes get into control groups, whose doors are given.
+    pub fn share_cpus(&mut self, shares: Vec<(String, File)>) {
+        for (node, share) in shares {
+            if let Some(host) = self.hosts.iter_mut().find(|host| host.name == node) {
+                host.share = Some(share);
+            }
+        }
+    }
+
     /// Builds every host. The calling thread's network namespace becomes the core: it must be a sandbox's, with its
     /// mounts, and be its process's only one. Segmentation and checksum offloads stay as the kernel sets them if `offloads`,
     /// else they are off on both ends of each pair.
@@ -252,6 +262,7 @@ fn build_host(
         netns,
         own,
         cpus: Vec::new(),
+        share: None,
     })
 }
 

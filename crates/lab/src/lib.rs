@@ -27,6 +27,7 @@ mod network;
 mod own;
 mod requests;
 pub mod sandbox;
+pub mod shares;
 mod sysctl;
 
 pub use bridge::{Port, PortState};

@@ -63,6 +63,7 @@ pub(crate) fn build(plan: &Plan, core: &mut Netlink, offloads_off: Option<&Featu
             netns,
             own,
             cpus: node.cpus().to_vec(),
+            share: None,
         });
     }
     Ok(built)

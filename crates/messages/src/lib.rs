@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use failure::Failure;
-pub use order::{Inbox, Order, Recording};
+pub use order::{Capturing, Inbox, Order, Recording, RoutesWanted};
 pub use progress::{FlowCounts, FlowProgress, Health, LinkCounts, LinkProgress, Meter};
 pub use schema::schema;
 
@@ -71,6 +71,16 @@ pub enum Event {
     Recorded {
         /// When since the lab's origin.
         time_ns: i64,
+    },
+    /// The changes of routes were written, because of an order.
+    #[serde(rename = "routes-written")]
+    #[schemars(skip)]
+    RoutesWritten,
+    /// A capture of links has begun, or has ended, because of an order.
+    #[schemars(skip)]
+    Captured {
+        /// So many frames are in the file, those that come to a link and those that leave one; 0 at the beginning.
+        frames: u64,
     },
     /// An order was not carried out. The run goes on as if it had not been given.
     Refused {

@@ -46,6 +46,38 @@ pub enum Order {
         /// What is recorded from now on; `None`: nothing.
         recording: Option<Recording>,
     },
+    /// The changes of routes so far are written down, for the records of a lab: services only.
+    #[schemars(skip)]
+    WriteRoutes(RoutesWanted),
+    /// The frames of some links of a lab are captured from now on: services only.
+    #[schemars(skip)]
+    Capture(Capturing),
+    /// Such a capture ends, and is written: services only.
+    #[schemars(skip)]
+    EndCapture {
+        /// The directory in which it is.
+        directory: String,
+    },
+}
+
+/// A capture of links of a lab.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capturing {
+    /// The directory that gets `capture.pcapng`, and has no other capture. It is no path below `/run`.
+    pub directory: String,
+    /// The names of the links.
+    pub links: Vec<String>,
+}
+
+/// The changes of routes that belong to records.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoutesWanted {
+    /// The directory of the records, which gets `routes.parquet`.
+    pub directory: String,
+    /// When the records began, since the lab's origin: time 0 of the table. What came before has negative times.
+    pub begin_ns: i64,
+    /// How long they were: later changes are no part of them.
+    pub duration_ns: i64,
 }
 
 /// Records of a lab that stays, from an order to the next.

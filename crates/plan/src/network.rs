@@ -61,6 +61,15 @@ pub struct LinkFacts {
 impl Plan {
     /// The facts that follow from the plan's network.
     pub fn network(&self) -> Result<Network> {
+        self.network_seen(&|_| None)
+    }
+
+    /// The same, where the ways of some flows are known from what packets did: `seen` has a flow's links there and back by
+    /// its index among the plan's.
+    ///
+    /// # Errors
+    /// A flow has no path.
+    pub fn network_seen(&self, seen: &dyn Fn(usize) -> Option<(Vec<usize>, Vec<usize>)>) -> Result<Network> {
         // A lab has no flow whose path would be found.
         if self.flows.is_empty() {
             return Ok(Network { paths: Vec::new(), path_of: Vec::new(), links: self.link_facts() });
@@ -75,7 +84,7 @@ impl Plan {
             let (from, to) = (nodes[flow.from.as_str()], nodes[flow.to.as_str()]);
             let chosen = || (routes.path(index, from, to), routes.path(index, to, from));
             // The ends alone tell the path of most networks, and then each is followed once.
-            let choice = (self.spread == Spread::Flows).then(chosen);
+            let choice = seen(index).or_else(|| (self.spread == Spread::Flows).then(chosen));
             let place = *known.entry((from, to, choice.clone())).or_insert(paths.len());
             path_of.push(place);
             if place < paths.len() {

@@ -35,6 +35,10 @@ pub enum Node {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[schemars(extend("default" = Vec::<u8>::new()))]
         cpus: Vec<u16>,
+        /// The share of one CPU that its programs get together, in millionths; `None`: all that the machine gives. Only in a
+        /// lab network.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cpu_ppm: Option<u32>,
     },
     /// Forwards, instantly: in a core network by the plan's paths; in a lab network as a bridge that learns.
     Switch {
@@ -74,6 +78,10 @@ pub enum Node {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[schemars(extend("default" = Vec::<u8>::new()))]
         cpus: Vec<u16>,
+        /// The share of one CPU that its programs get together, in millionths; `None`: all that the machine gives. Only in a
+        /// lab network.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cpu_ppm: Option<u32>,
         /// Its routing daemons; `None`: it has `routes` alone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         routing: Option<Routing>,
@@ -246,6 +254,14 @@ impl Node {
         match self {
             Node::Host { cpus, .. } | Node::Router { cpus, .. } => cpus,
             Node::Switch { .. } | Node::Bridge { .. } => &[],
+        }
+    }
+
+    /// The share of one CPU that its programs get, in millionths; `None`: all that the machine gives.
+    pub fn cpu_ppm(&self) -> Option<u32> {
+        match self {
+            Node::Host { cpu_ppm, .. } | Node::Router { cpu_ppm, .. } => *cpu_ppm,
+            Node::Switch { .. } => None,
         }
     }
 

@@ -1,7 +1,8 @@
-//! The flows of a lab's records, which nobody has planned: connections that hosts were found to have.
+//! The flows of a lab's records, which nobody has planned: what hosts were found to send each other.
 
 use std::net::IpAddr;
 
+use realtime::Gauge;
 use serde::{Deserialize, Serialize};
 
 use crate::Names;
@@ -12,10 +13,23 @@ pub const FILE: &str = "flows.jsonl";
 /// The most flows that are told apart; packets of further ones are `other`.
 pub const MOST: u16 = 4096;
 
-/// All TCP connections from one address to one port of another.
+/// The protocol of a flow that was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// Its sockets say how it goes.
+    #[default]
+    Tcp,
+    /// Its packets are counted by the links: a socket of UDP knows nothing of them.
+    Udp,
+}
+
+/// All TCP connections, or all datagrams, from one address to one port of another, and back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundFlow {
-    /// The host that connects.
+    /// Its protocol.
+    pub protocol: Protocol,
+    /// The host that connects, or sends the first datagram.
     pub from: String,
     /// The host that accepts.
     pub to: String,
@@ -23,6 +37,8 @@ pub struct FoundFlow {
     pub from_address: IpAddr,
     /// The address that accepts.
     pub to_address: IpAddr,
+    /// The port of the first connection or datagram at the host that connects.
+    pub from_port: u16,
     /// The port that accepts.
     pub port: u16,
 }
@@ -31,6 +47,68 @@ impl FoundFlow {
     /// The flow as a line of the file.
     pub fn line(&self) -> String {
         serde_json::to_string(self).expect("a flow is plain data") + "\n"
+    }
+}
+
+/// What links count of one direction of a flow of datagrams. Bytes are UDP payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Datagrams {
+    /// Sent into the first link.
+    pub sent_packets: u64,
+    /// As above.
+    pub sent_bytes: u64,
+    /// Came out of the last link, duplicates included.
+    pub received_packets: u64,
+    /// As above.
+    pub received_bytes: u64,
+    /// Dropped or lost by a link.
+    pub lost_packets: u64,
+    /// When the first one was sent, in ns since the records' begin; 0 before.
+    pub first_sent_ns: u64,
+    /// When the first and the last one came out; 0 before.
+    pub first_received_ns: u64,
+    /// As above.
+    pub last_received_ns: u64,
+}
+
+/// Shared memory with the datagrams of each flow: of flow `i`, those of its own direction at `2 * i`, those back behind them.
+pub type DatagramGauges = [Gauge<{ Datagrams::WORDS }>];
+
+impl Datagrams {
+    /// The number of its fields.
+    pub const WORDS: usize = 8;
+
+    /// Its fields, to be shared.
+    pub fn words(self) -> [u64; Datagrams::WORDS] {
+        let Datagrams { sent_packets, sent_bytes, received_packets, received_bytes, lost_packets, .. } = self;
+        let Datagrams { first_sent_ns, first_received_ns, last_received_ns, .. } = self;
+        [
+            sent_packets,
+            sent_bytes,
+            received_packets,
+            received_bytes,
+            lost_packets,
+            first_sent_ns,
+            first_received_ns,
+            last_received_ns,
+        ]
+    }
+}
+
+impl From<[u64; Datagrams::WORDS]> for Datagrams {
+    fn from(words: [u64; Datagrams::WORDS]) -> Datagrams {
+        let [sent_packets, sent_bytes, received_packets, received_bytes, lost_packets, ..] = words;
+        let [.., first_sent_ns, first_received_ns, last_received_ns] = words;
+        Datagrams {
+            sent_packets,
+            sent_bytes,
+            received_packets,
+            received_bytes,
+            lost_packets,
+            first_sent_ns,
+            first_received_ns,
+            last_received_ns,
+        }
     }
 }
 
@@ -43,4 +121,15 @@ pub fn name(index: u16) -> String {
 pub fn names(plan: &plan::Plan) -> Names {
     let flows = (0..MOST).map(name).chain([OTHER_FLOW.to_owned()]).collect();
     Names { flows, ..Names::of(plan) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_survive_shared_memory() {
+        let words = std::array::from_fn(|i| i as u64 + 1);
+        assert_eq!(Datagrams::from(words).words(), words);
+    }
 }

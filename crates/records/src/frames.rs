@@ -13,6 +13,7 @@ use anyhow::{Context, Result, anyhow};
 use capture::writer::{Packet, Writer};
 use link::{Ecn, Fate, Passage};
 use plan::Plan;
+use units::Duration;
 
 /// The name of the file in a run's directory.
 pub const FILE: &str = "capture.pcapng";
@@ -35,10 +36,10 @@ type Place = (i64, u64);
 /// The rank of a packet that comes to a link, beside its number.
 const COMES: u64 = 1 << 63;
 
-/// Writes the packets of a run. A thread of the lowest priority takes them to the disk; they are sorted by time at the end, as
-/// links are done with them long after they came.
+/// Writes the packets of a run, or of some links of a lab. A thread of the lowest priority takes them to the disk; they are
+/// sorted by time at the end, as links are done with them long after they came.
 ///
-/// Times are those of the run: its origin is 1970 in the file.
+/// Times are those of the run: its origin is 1970 in the file, unless [`Frames::set_origin`] says when it was.
 pub struct Frames {
     path: PathBuf,
     writer: Writer<Vec<u8>>,
@@ -49,6 +50,11 @@ pub struct Frames {
     thread: Option<JoinHandle<Result<Spool>>>,
     failure: Arc<Mutex<Option<String>>>,
     comment: String,
+    /// Bytes that are kept of each packet.
+    snaplen: usize,
+    /// Nanoseconds from 1970 to the origin of the packets' times.
+    origin_ns: i64,
+    left: Vec<u8>,
 }
 
 impl Frames {
@@ -58,15 +64,24 @@ impl Frames {
     /// # Errors
     /// A file cannot be created.
     pub fn create(plan: &Plan, directory: &Path, waiting: usize) -> Result<Frames> {
+        let opaque: Vec<bool> = plan.transparent_links().into_iter().map(|transparent| !transparent).collect();
+        Frames::of(plan, &opaque, SNAPLEN, directory, waiting)
+    }
+
+    /// The same of the links that are `wanted`, by index, with so many bytes of each packet.
+    ///
+    /// # Errors
+    /// A file cannot be created.
+    pub fn of(plan: &Plan, wanted: &[bool], snaplen: usize, directory: &Path, waiting: usize) -> Result<Frames> {
         let path = directory.join(FILE);
         let mut writer = Writer::new(Vec::new(), "dumbbell")?;
         let mut interface = |link: &plan::Link| -> Result<u32> {
-            let first = writer.interface(&format!("{}:in", link.name), SNAPLEN as u32)?;
-            writer.interface(&format!("{}:out", link.name), SNAPLEN as u32)?;
+            let first = writer.interface(&format!("{}:in", link.name), snaplen as u32)?;
+            writer.interface(&format!("{}:out", link.name), snaplen as u32)?;
             Ok(first)
         };
-        let links = plan.links.iter().zip(plan.transparent_links());
-        let interfaces = links.map(|(link, transparent)| (!transparent).then(|| interface(link)).transpose());
+        let links = plan.links.iter().zip(wanted);
+        let interfaces = links.map(|(link, wanted)| wanted.then(|| interface(link)).transpose());
         let interfaces = interfaces.collect::<Result<Vec<_>>>()?;
         let mut spool = Spool::create(&path)?;
         spool.head = std::mem::take(writer.get_mut());
@@ -83,14 +98,25 @@ impl Frames {
             }
         })?;
         let (chunks, thread) = (Some(chunks), Some(thread));
-        Ok(Frames { path, writer, ends: Vec::new(), interfaces, chunks, thread, failure, comment: String::new() })
+        let (ends, comment, left) = (Vec::new(), String::new(), Vec::new());
+        Ok(Frames { path, writer, ends, interfaces, chunks, thread, failure, comment, snaplen, origin_ns: 0, left })
+    }
+
+    /// From now on packets' times count from so many nanoseconds after 1970.
+    pub fn set_origin(&mut self, origin_ns: i64) {
+        self.origin_ns = origin_ns;
+    }
+
+    /// From now on packets' times count from so much later.
+    pub fn shift(&mut self, by: Duration) {
+        self.origin_ns += by.as_nanos();
     }
 
     /// A link is done with a packet, or has it inside when all is over. `frame` begins with its headers as it came, `note`
     /// is more to say of it.
     pub fn passed(&mut self, link: u16, passage: &Passage, frame: &[u8], note: &str) {
         let Some(Some(first)) = self.interfaces.get(usize::from(link)).copied() else { return };
-        let bytes = &frame[..frame.len().min(SNAPLEN)];
+        let bytes = &frame[..frame.len().min(self.snaplen)];
         let Passage { packet, fate, queue_packets, queue_bytes, .. } = *passage;
         let mut comment = std::mem::take(&mut self.comment);
         comment.clear();
@@ -117,23 +143,24 @@ impl Frames {
                     comment.push_str(word);
                 }
             }
-            let mut left = [0; SNAPLEN];
-            left[..bytes.len()].copy_from_slice(bytes);
-            let left = &mut left[..bytes.len()];
+            let mut left = std::mem::take(&mut self.left);
+            left.clear();
+            left.extend_from_slice(bytes);
             if passage.mark.is_some() {
-                set_ecn(left, packet.ecn);
+                set_ecn(&mut left, packet.ecn);
             }
-            self.push(first + 1, (delivery.as_nanos().max(0), 0), packet.size, left, &comment);
+            self.push(first + 1, (delivery.as_nanos().max(0), 0), packet.size, &left, &comment);
+            self.left = left;
         }
         self.comment = comment;
     }
 
     fn push(&mut self, interface: u32, place: Place, length: u32, bytes: &[u8], comment: &str) {
         let outgoing = Some(place.1 == 0);
-        let packet = Packet { interface, time_ns: place.0, length, bytes, outgoing, comment };
+        let packet = Packet { interface, time_ns: place.0 + self.origin_ns, length, bytes, outgoing, comment };
         self.writer.packet(&packet).expect("memory takes it");
         let end = self.writer.get_mut().len();
-        self.ends.push((place, end));
+        self.ends.push(((place.0 + self.origin_ns, place.1), end));
         if end >= CHUNK {
             self.hand_over();
         }
@@ -150,11 +177,11 @@ impl Frames {
         self.failure.lock().expect("no writer panics with the lock held").clone()
     }
 
-    /// Sort all packets by time, and write the file.
+    /// Sort all packets by time, and write the file. Returns their number; one that has come and left counts twice.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn finish(mut self) -> Result<()> {
+    pub fn finish(mut self) -> Result<u64> {
         self.hand_over();
         self.chunks = None;
         let thread = self.thread.take().expect("finish is called once");
@@ -198,7 +225,7 @@ impl Spool {
         Ok(self)
     }
 
-    fn sort(mut self) -> Result<()> {
+    fn sort(mut self) -> Result<u64> {
         self.packets.sort_unstable();
         let mut sorted = std::io::BufWriter::with_capacity(CHUNK, File::create(&self.path)?);
         sorted.write_all(&self.head)?;
@@ -210,7 +237,7 @@ impl Spool {
         }
         sorted.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
         std::fs::remove_file(&self.unsorted)?;
-        Ok(())
+        Ok(self.packets.len() as u64)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use messages::{Event, Failure, Inbox, Order, Process};
+use messages::{Event, Failure, Inbox, Order, Process, RoutesWanted};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use plan::DaemonChange;
@@ -68,6 +68,7 @@ pub fn run(
         last_change: began,
         control: Inbox::new(File::from(control)),
         ordered: Vec::new(),
+        wanted: Vec::new(),
         stopped: false,
     };
     routers.configure(began)?;
@@ -90,12 +91,19 @@ pub fn run(
             routers.change(&router, &daemon, up)?;
             Event::DaemonChanged { change: DaemonChange { at_ns, router, daemon, up } }.emit(events)?;
         }
+        for wanted in std::mem::take(&mut routers.wanted) {
+            let RoutesWanted { directory, begin_ns, duration_ns } = wanted;
+            let written = routers.write(Path::new(&directory), origin_ns + begin_ns, duration_ns);
+            let told =
+                written.map_or_else(|error| Event::Refused { failure: Failure::of(&error) }, |()| Event::RoutesWritten);
+            told.emit(events)?;
+        }
         let due = planned.peek().map(|one| Duration::from_nanos((one.at_ns.as_nanos() - now).max(0).unsigned_abs()));
         let starts = (!routers.advance()?).then_some(LOOK);
         routers.look(due.into_iter().chain(starts).min())?;
     }
     let report = Report { configured_s, converged_s, changes: routers.changes.len() };
-    routers.write(dir, origin_ns)?;
+    routers.write(dir, origin_ns, i64::MAX)?;
     let path = dir.join("routers.json");
     std::fs::write(&path, serde_json::to_vec_pretty(&report)?)
         .with_context(|| format!("writing {}", path.display()))?;
@@ -111,6 +119,8 @@ struct Routers<'a> {
     last_change: Instant,
     /// Router, daemon, and whether it is to run.
     ordered: Vec<(String, String, bool)>,
+    /// Records of a lab that are to have its routes.
+    wanted: Vec<RoutesWanted>,
     control: Inbox<File>,
     stopped: bool,
 }
@@ -215,7 +225,9 @@ impl Routers<'_> {
                 match order {
                     Order::Stop | Order::StopNow => self.stopped = true,
                     Order::ChangeDaemon { router, daemon, up } => self.ordered.push((router, daemon, up)),
+                    Order::WriteRoutes(wanted) => self.wanted.push(wanted),
                     Order::Start { .. } | Order::Hear { .. } | Order::ChangeLink { .. } | Order::Record { .. } => {}
+                    Order::Capture(_) | Order::EndCapture { .. } => {}
                 }
             }
             self.stopped |= self.control.is_closed();
@@ -223,9 +235,10 @@ impl Routers<'_> {
         Ok(())
     }
 
-    fn write(&self, dir: &Path, origin_ns: i64) -> Result<()> {
+    /// Write the changes so far but those from `duration_ns` after the origin on.
+    fn write(&self, dir: &Path, origin_ns: i64, duration_ns: i64) -> Result<()> {
         let mut table = Writer::create(&dir.join("routes.parquet"), Names::default())?;
-        for (at_ns, index, hop) in &self.changes {
+        for (at_ns, index, hop) in self.changes.iter().filter(|(at_ns, ..)| at_ns - origin_ns < duration_ns) {
             let interface = hop.ifindex.and_then(|ifindex| self.monitors[*index].interface(ifindex));
             table.push(RouteRow {
                 time: Time(at_ns - origin_ns),

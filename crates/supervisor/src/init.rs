@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::fs::{remove_file, write};
+use std::fs::{File, remove_file, write};
 use std::io::stdout;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -27,6 +27,8 @@ pub(crate) struct Options {
     pub rootless: bool,
     /// The lab's purpose.
     pub purpose: Purpose,
+    /// The doors to the control groups of nodes whose programs have a share of a CPU.
+    pub shares: Vec<(String, File)>,
 }
 
 /// The purpose of a lab.
@@ -153,6 +155,7 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
         false => Lab::build(&plan.hosts().map(spec).collect::<Vec<_>>(), offloads)?,
     };
     lab.add_hops(plan)?;
+    lab.share_cpus(options.shares);
     let build_ms = started.elapsed().as_secs_f64() * 1e3;
     let built = Built { ms: build_ms, rootless: options.rootless, fresh_proc: mounts.proc };
     Event::Lab { build_ms }.emit(&mut stdout())?;

@@ -37,6 +37,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use lab::shares::Shares;
 use messages::{Event, Failure, Process};
 use nix::sys::signal::{SigHandler, Signal};
 use nix::sys::wait::{WaitStatus, waitpid};
@@ -89,13 +90,19 @@ fn run(dir: &Path, purpose: Purpose) -> Result<bool> {
     let held = File::open(dir).with_context(|| format!("opening the run's directory {}", dir.display()))?;
     let dir = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
     let loaded = Loaded::of(&plan, &dir)?;
+    // In there it has neither the machine's process numbers nor, for a user, the right to. They end after the lab does.
+    let wanted: Vec<(&str, u32)> = plan.nodes.iter().filter_map(|node| Some((node.name(), node.cpu_ppm()?))).collect();
+    let (_groups, shares) = match wanted.is_empty() {
+        true => (None, Vec::new()),
+        false => Shares::create(wanted.into_iter()).map(|(groups, doors)| (Some(groups), doors))?,
+    };
     let started = Instant::now();
     let rootless = lab::sandbox::is_unprivileged();
     lab::sandbox::enter(rootless)?;
     // SAFETY: the sandbox has made sure that there is one thread; the child runs only our own code until it exits.
     match unsafe { fork() }.context("starting the lab's first process")? {
         ForkResult::Child => {
-            let code = init::main(&plan, &dir, &loaded, Options { rootless, purpose }, started);
+            let code = init::main(&plan, &dir, &loaded, Options { rootless, purpose, shares }, started);
             // `exit` would run the interpreter's exit handlers, which are the parent's to run.
             // SAFETY: ends the process.
             unsafe { libc::_exit(code) }

@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 use messages::{Event, FlowCounts, Health, LinkCounts, Meter};
 use plan::Plan;
 use realtime::Gauges;
+use records::found::{Datagrams, MOST};
 
 /// The interval of events.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -19,16 +20,21 @@ pub(crate) struct Live {
     pub links: Gauges<{ LinkCounts::WORDS }>,
     /// How late the network was so far: one gauge, which an emulator in real time publishes.
     pub health: Gauges<{ Health::WORDS }>,
+    /// The datagrams of flows that are found in a lab while it is recorded; none of a run.
+    pub datagrams: Gauges<{ Datagrams::WORDS }>,
 }
 
 impl Live {
     /// Gauges without a publication. Call this before the services start.
     pub(crate) fn of(plan: &Plan) -> Result<Live> {
         let (flows, links, health) = (Gauges::new(plan.flows.len()), Gauges::new(plan.links.len()), Gauges::new(1));
+        let found = if plan.changeable { 2 * usize::from(MOST) } else { 0 };
+        let datagrams = Gauges::new(found).context("sharing memory")?;
         Ok(Live {
             flows: flows.context("sharing memory")?,
             links: links.context("sharing memory")?,
             health: health.context("sharing memory")?,
+            datagrams,
         })
     }
 

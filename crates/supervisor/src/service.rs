@@ -52,8 +52,10 @@ impl Service {
     /// True if the service takes this order.
     pub(crate) fn takes(&self, order: &Order) -> bool {
         match order {
-            Order::ChangeLink { .. } | Order::Record { .. } => self.has_links,
-            Order::ChangeDaemon { .. } => self.process == Process::Routers,
+            Order::ChangeLink { .. } | Order::Record { .. } | Order::Capture(_) | Order::EndCapture { .. } => {
+                self.has_links
+            }
+            Order::ChangeDaemon { .. } | Order::WriteRoutes(_) => self.process == Process::Routers,
             Order::Hear { .. } => self.listens,
             Order::Start { .. } | Order::Stop | Order::StopNow => true,
         }

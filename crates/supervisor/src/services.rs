@@ -75,7 +75,8 @@ pub(crate) fn services<'a>(
         emulator,
         Box::new(move |control, events| {
             keep(Part::Last);
-            let witness = stays.then(|| OfLab::new(lab, built, loaded));
+            let found = live.filter(|_| stays).map(|live| &*live.datagrams);
+            let witness = found.map(|datagrams| OfLab::new(lab, built, loaded, datagrams));
             let witness = witness.as_ref().map(|witness| witness as &dyn Witness);
             let ends = emu::Ends { ports: &ports(lab), hops: &hops(lab) };
             emu::run(plan, ends, dir, control, events, live.map(Live::network), witness)
@@ -176,7 +177,8 @@ fn agent<'a>(
     let work: Work<'a> = Box::new(move |control, events| {
         let mut ticker = live.map(|live| Ticker::new(plan, live));
         let progress = Box::new(move || ticker.as_mut().and_then(Ticker::event));
-        let setting = agent::Setting { plan, lab, names: loaded.session.names(), dir, progress };
+        let datagrams = live.map_or(&[][..], |live| &*live.datagrams);
+        let setting = agent::Setting { plan, lab, names: loaded.session.names(), dir, datagrams, progress };
         agent::run(setting, listener, control, events)
     });
     (service, work)

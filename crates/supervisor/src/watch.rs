@@ -171,7 +171,9 @@ impl<'a> Watch<'a> {
                 match event {
                     Event::Ordered { order } => self.carry_out(*order)?,
                     Event::Changed { .. } | Event::DaemonChanged { .. } => self.answer(event)?,
-                    Event::Recorded { .. } | Event::Refused { .. } => self.answer(event)?,
+                    Event::Recorded { .. } | Event::RoutesWritten | Event::Captured { .. } | Event::Refused { .. } => {
+                        self.answer(event)?;
+                    }
                     _ => event.emit(&mut self.out)?,
                 }
             }
@@ -210,6 +212,10 @@ impl<'a> Watch<'a> {
                 let allowed = self.now().map(drop).context("recording the lab");
                 self.pass_on(&order, allowed)?;
             }
+            Order::WriteRoutes(_) | Order::Capture(_) | Order::EndCapture { .. } => {
+                let allowed = self.now().map(drop).context("carrying out an order");
+                self.pass_on(&order, allowed)?;
+            }
             Order::ChangeDaemon { router, daemon, up } => {
                 let change = |at_ns| DaemonChange { at_ns, router: router.clone(), daemon: daemon.clone(), up: *up };
                 let changed = self.now().and_then(|now| self.plan.change_daemon(change(now)));
@@ -230,6 +236,9 @@ impl<'a> Watch<'a> {
     fn pass_on(&mut self, order: &Order, allowed: Result<()>) -> Result<()> {
         if let Err(error) = allowed {
             return self.refuse(Failure::of(&error));
+        }
+        if !self.children.iter().any(|child| child.service.takes(order)) {
+            return self.refuse(Failure::new("the order cannot be carried out", "the run has no process for it"));
         }
         self.children.iter_mut().filter(|child| child.service.takes(order)).try_for_each(|child| child.tell(order))
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use emu::Witness;
 use lab::{Counters, Lab};
+use records::found::DatagramGauges;
 
 use crate::init::{Built, LabReport, Recorded};
 use crate::loaded::Loaded;
@@ -16,12 +17,14 @@ pub(crate) struct OfLab<'a> {
     lab: &'a Lab,
     built: Built,
     loaded: &'a Loaded,
+    datagrams: &'a DatagramGauges,
     before: RefCell<(Machine, Vec<Counters>)>,
 }
 
 impl<'a> OfLab<'a> {
-    pub(crate) fn new(lab: &'a Lab, built: Built, loaded: &'a Loaded) -> OfLab<'a> {
-        OfLab { lab, built, loaded, before: RefCell::default() }
+    /// Counts of datagrams go to `datagrams`.
+    pub(crate) fn new(lab: &'a Lab, built: Built, loaded: &'a Loaded, datagrams: &'a DatagramGauges) -> OfLab<'a> {
+        OfLab { lab, built, loaded, datagrams, before: RefCell::default() }
     }
 }
 
@@ -37,5 +40,9 @@ impl Witness for OfLab<'_> {
         let mut report = LabReport::of(self.lab, self.built, self.loaded, machine, acks)?;
         report.since(&counters);
         report.write(dir)
+    }
+
+    fn datagrams(&self) -> &DatagramGauges {
+        self.datagrams
     }
 }

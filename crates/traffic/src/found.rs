@@ -1,4 +1,4 @@
-//! The TCP connections of whatever programs run in a lab, while it is recorded.
+//! The TCP connections and datagrams of whatever programs run in a lab, while it is recorded.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use bpf::Names;
 use messages::{Inbox, Order};
 use realtime::{Clock, ThreadTimes};
-use records::found::{FILE, FoundFlow, name, names};
+use records::found::{DatagramGauges, Datagrams, FILE, FoundFlow, Protocol, name, names};
 use records::samples::Sample;
 use serde::Serialize;
 use units::{Duration, Ip, Time};
@@ -29,13 +29,15 @@ const DISCOVERY: Duration = Duration::from_millis(50);
 /// A flow of a lab's records.
 #[derive(Clone, Debug, Serialize)]
 pub struct Watched {
+    /// Its protocol.
+    pub protocol: Protocol,
     /// The host that has sent more payload.
     pub from: String,
     /// The other one.
     pub to: String,
     /// The receiver's port.
     pub port: u16,
-    /// The version of IP of its connections.
+    /// The version of IP of its packets.
     pub ip: Ip,
     /// The flow's account.
     pub report: FlowReport,
@@ -61,19 +63,22 @@ struct Connection {
 struct Flow {
     found: FoundFlow,
     connections: BTreeMap<u16, Connection>,
+    /// What links have counted of datagrams, there and back.
+    datagrams: [Datagrams; 2],
     report: FlowReport,
     /// Of the connection that has sent most.
     most_sent: u64,
 }
 
-/// Sample the sockets of flows that are found in `dir`, until `control` says stop, or is closed.
+/// Sample the flows that are found in `dir`, until `control` says stop, or is closed.
 ///
-/// `netns` gives a host's network namespace. Writes `samples.parquet` and `traffic.json` into `dir`; the flows' ids are those
-/// of [`records::found::name`]. Returns the flows.
+/// `netns` gives a host's network namespace, whose sockets tell of TCP; `datagrams` has what the links count of UDP. Writes
+/// `samples.parquet` and `traffic.json` into `dir`; the flows' ids are those of [`records::found::name`]. Returns the flows.
 pub fn watch<'a>(
     plan: &plan::Plan,
     netns: &dyn Fn(&str) -> Result<BorrowedFd<'a>>,
     kernels: &Names,
+    datagrams: &DatagramGauges,
     dir: &Path,
     (origin_ns, interval): (i64, Duration),
     control: OwnedFd,
@@ -86,12 +91,15 @@ pub fn watch<'a>(
         flows: Vec::new(),
         next_discovery: Time::ZERO,
         kernels,
+        datagrams,
     };
     let mut inbox = Inbox::new(File::from(control));
     let before = ThreadTimes::now();
     while !watch.is_over(&mut inbox)? {
         watch.tick(netns)?;
     }
+    // The links have told of their last flow by now.
+    watch.next_discovery = Time::ZERO;
     watch.tick(netns)?;
     watch.finish(dir, before)
 }
@@ -104,6 +112,7 @@ struct Watch<'a> {
     flows: Vec<Flow>,
     next_discovery: Time,
     kernels: &'a Names,
+    datagrams: &'a DatagramGauges,
 }
 
 impl Watch<'_> {
@@ -131,6 +140,13 @@ impl Watch<'_> {
         }
         let (clock, diags, sampler) = (self.clock, &mut self.diags, &mut self.sampler);
         for (index, flow) in (0..).zip(&mut self.flows) {
+            if flow.found.protocol == Protocol::Udp {
+                flow.read_datagrams(self.datagrams, index);
+                if flow.datagrams.iter().any(|counts| counts.sent_packets > 0) {
+                    sampler.push(flow.sample_of_datagrams(clock.now(), index));
+                }
+                continue;
+            }
             let received = flow.received();
             let hosts = [&flow.found.from, &flow.found.to];
             for (port, connection) in &mut flow.connections {
@@ -155,14 +171,16 @@ impl Watch<'_> {
         // Each line is written at once.
         while self.lines.read_line(&mut line)? > 0 {
             let found: FoundFlow = serde_json::from_str(&line).context("reading a flow that was found")?;
-            for host in [&found.from, &found.to] {
+            let hosts = [&found.from, &found.to].into_iter().filter(|_| found.protocol == Protocol::Tcp);
+            for host in hosts {
                 if !self.diags.contains_key(host) {
                     let diag = within(netns(host)?, SockDiag::open).with_context(|| format!("at host {host}"))?;
                     self.diags.insert(host.clone(), diag);
                 }
             }
             let report = FlowReport { id: name(self.flows.len() as u16), completed: true, ..FlowReport::default() };
-            self.flows.push(Flow { found, connections: BTreeMap::new(), report, most_sent: 0 });
+            let (connections, datagrams) = (BTreeMap::new(), [Datagrams::default(); 2]);
+            self.flows.push(Flow { found, connections, datagrams, report, most_sent: 0 });
             line.clear();
         }
         Ok(())
@@ -211,6 +229,9 @@ impl Flow {
     /// The port of the connecting end and which end it is, if a socket of `host` belongs to this flow.
     fn found_at(&self, host: &str, local: SocketAddr, remote: SocketAddr) -> Option<(u16, usize)> {
         let found = &self.found;
+        if found.protocol != Protocol::Tcp {
+            return None;
+        }
         let accepts = SocketAddr::new(found.to_address, found.port);
         if host == found.from && local.ip() == found.from_address && remote == accepts {
             Some((local.port(), 0))
@@ -235,6 +256,56 @@ impl Flow {
         self.report.start_ns.get_or_insert(now.as_nanos());
     }
 
+    /// Take what the links have counted so far; `index` is the flow's.
+    fn read_datagrams(&mut self, gauges: &DatagramGauges, index: u16) {
+        for (back, counts) in self.datagrams.iter_mut().enumerate() {
+            let gauge = gauges.get(2 * usize::from(index) + back);
+            if let Some(words) = gauge.and_then(|gauge| gauge.read()) {
+                *counts = words.into();
+            }
+        }
+    }
+
+    /// The direction in which more payload went: 1 is back.
+    fn way_of_datagrams(&self) -> usize {
+        usize::from(self.datagrams[1].sent_bytes > self.datagrams[0].sent_bytes)
+    }
+
+    fn sample_of_datagrams(&self, time: Time, flow: u16) -> Sample {
+        let counts = self.datagrams[self.way_of_datagrams()];
+        Sample {
+            time,
+            flow,
+            socket: self.found.port,
+            bytes_sent: counts.sent_bytes,
+            received_bytes: Some(counts.received_bytes),
+            lost_packets: counts.lost_packets.min(u64::from(u32::MAX)) as u32,
+            tcp: None,
+        }
+    }
+
+    /// The account of a flow of datagrams.
+    fn watched_datagrams(self) -> Watched {
+        let way = self.way_of_datagrams();
+        let counts = self.datagrams[way];
+        let time = |packets: u64, ns: u64| (packets > 0).then_some(ns as i64);
+        let first_sent = self.datagrams.iter().filter_map(|counts| time(counts.sent_packets, counts.first_sent_ns));
+        let report = FlowReport {
+            sent_bytes: counts.sent_bytes,
+            received_bytes: counts.received_bytes,
+            start_ns: first_sent.min(),
+            first_byte_ns: time(counts.received_packets, counts.first_received_ns),
+            end_ns: time(counts.received_packets, counts.last_received_ns),
+            ..self.report
+        };
+        let FoundFlow { protocol, from, to, to_address, from_port, port, .. } = self.found;
+        let ip = version(to_address);
+        match way {
+            0 => Watched { protocol, from, to, port, ip, report },
+            _ => Watched { protocol, from: to, to: from, port: from_port, ip, report },
+        }
+    }
+
     /// Payload that either end has received.
     fn received(&self) -> u64 {
         let ends = self.connections.values().flat_map(|connection| connection.ends.iter().flatten());
@@ -242,6 +313,9 @@ impl Flow {
     }
 
     fn watched(self, kernels: &Names) -> Watched {
+        if self.found.protocol == Protocol::Udp {
+            return self.watched_datagrams();
+        }
         let ends = |which: usize| {
             self.connections.values().filter_map(move |connection| connection.ends[which].as_ref().map(End::now))
         };
@@ -260,12 +334,11 @@ impl Flow {
             report.rwnd_limited_us += info.rwnd_limited;
             report.sndbuf_limited_us += info.sndbuf_limited;
         }
-        let connected = self.connections.keys().next().copied();
-        let FoundFlow { from, to, to_address, port, .. } = self.found;
+        let FoundFlow { protocol, from, to, to_address, from_port, port, .. } = self.found;
         let ip = version(to_address);
         match sender {
-            0 => Watched { from, to, port, ip, report },
-            _ => Watched { from: to, to: from, port: connected.unwrap_or(port), ip, report },
+            0 => Watched { protocol, from, to, port, ip, report },
+            _ => Watched { protocol, from: to, to: from, port: from_port, ip, report },
         }
     }
 }

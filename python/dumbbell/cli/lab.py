@@ -220,23 +220,28 @@ def capture(
         list[str],
         typer.Argument(
             metavar="NODE [INTERFACE] | NODE NODE | LINK",
-            help="An interface of a host or router, or a link that ends at one.",
+            help="An interface of a host or router; or links, of switches, too: one direction by its name, or all "
+            "between two nodes.",
             show_default=False,
         ),
     ],
     which: Which = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", metavar="FILE", help="The pcap file. Default: standard output.", show_default=False),
+        typer.Option(
+            "--output", metavar="FILE", help="The pcap or pcapng file. Default: standard output.", show_default=False
+        ),
     ] = None,
     seconds: Annotated[
         float | None,
         typer.Option("--seconds", metavar="N", help="End after N seconds. Default: Ctrl-C.", show_default=False),
     ] = None,
 ) -> None:
-    """Capture frames as pcap: `dumbbell lab capture h1 | wireshark -k -i -`.
+    """Capture frames: `dumbbell lab capture h1 | wireshark -k -i -`.
 
-    Frames of both directions have the kernel's times, in nanoseconds.
+    At an interface frames of both directions have the kernel's times, in nanoseconds, and are written as pcap while
+    they come. Of links a pcapng file is written at the end: each frame as it came to the link, with the queue that it
+    found and what became of it as a comment, and as it left the link.
     """
     import sys
 
@@ -247,16 +252,16 @@ def capture(
     from dumbbell.labs.network import Network
 
     path = place.find(which)
-    node, interface = place_of(Network.of(path), words)
+    place = place_of(Network.of(path), words)
     if output is None:
-        captured(path, node, interface, sys.stdout.buffer, seconds)
+        captured(path, place, sys.stdout.buffer, seconds)
         return
     try:
         with output.open("wb") as file:
-            count = captured(path, node, interface, file, seconds)
+            count = captured(path, place, file, seconds)
     except OSError as error:
         raise unwritable(output, error) from error
-    print(f"{output}: {count} frames at {node}-{interface}")
+    print(f"{output}: {count} frames at {place}")
 
 
 @app.command()
@@ -271,8 +276,8 @@ def record(
 ) -> None:
     """Keep what is done in a lab as a run with a report: `dumbbell lab record start`, and then `stop`.
 
-    The run has a row per packet and link, samples of the TCP sockets of all programs in hosts, and the changes of
-    links as events. dumbbell report, compare and query read it as any other.
+    The run has a row per packet and link, samples of TCP and UDP between hosts, the routes of routers with daemons, and
+    the changes of links as events. dumbbell report, compare and query read it as any other.
     """
     from dumbbell.errors import InputError
     from dumbbell.labs import place, recording

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator
 from typing import Final
 
+from dumbbell.core import core
 from dumbbell.errors import Problem
 from dumbbell.plan.types import CommandWorkload, HostNode, Plan, RouterNode
 from dumbbell.scenario.model import Scenario
@@ -45,7 +46,13 @@ def _install(program: str) -> str:
 
 
 def check_cpus(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
-    """CPUs of nodes that this process may not use."""
+    """CPUs of nodes that this process may not use, and shares of a CPU that this machine does not give."""
+    limited = [node.name for node in plan.nodes if isinstance(node, HostNode | RouterNode) and node.cpu_ppm is not None]
+    if limited and (refusal := core.cpu_share_refusal()) is not None:
+        what, why, hint = refusal
+        for name in limited:
+            finding = Finding(("topology", "nodes", name, "cpu"), f"{what} ({why})", "", hint)
+            yield scenario.source.problem(finding)
     allowed = os.sched_getaffinity(0)
     for node in plan.nodes:
         for cpu in node.cpus if isinstance(node, HostNode | RouterNode) else ():
@@ -57,12 +64,14 @@ def check_cpus(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
 
 
 def refuse_cpus(scenario: Scenario, plan: Plan, what: str) -> Iterator[Problem]:
-    """CPUs of nodes, where an engine has none to choose from; `what` says that."""
+    """CPUs of nodes, and shares of one, where an engine has none to choose from or to share out; `what` says that."""
     for node in plan.nodes:
-        if isinstance(node, HostNode | RouterNode) and node.cpus:
-            at = ("topology", "nodes", node.name, "cpus")
-            hint = "leave cpus out, or run it with --engine emulate"
-            yield scenario.source.problem(Finding(at, what, "", hint))
+        if not isinstance(node, HostNode | RouterNode):
+            continue
+        for key, given in (("cpus", bool(node.cpus)), ("cpu", node.cpu_ppm is not None)):
+            if given:
+                hint = f"leave {key} out, or run it with --engine emulate"
+                yield scenario.source.problem(Finding(("topology", "nodes", node.name, key), what, "", hint))
 
 
 def _program(line: str) -> str | None:

@@ -1,16 +1,21 @@
-"""Captures of the frames at an interface, as pcap files with nanoseconds."""
+"""Captures of a lab's frames: at an interface of a node as pcap, of links as pcapng with what the links did to each."""
 
 from __future__ import annotations
 
 import select
+import shutil
+import signal
 import socket
 import struct
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
-from dumbbell.errors import InputError
+from dumbbell.errors import RunFailed
 from dumbbell.labs.agent import Connection
 from dumbbell.labs.network import Network
 
@@ -18,49 +23,59 @@ _HEADER: Final = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262_144, 1)
 """Nanoseconds, version 2.4, UTC, whole frames, Ethernet."""
 SO_TIMESTAMPNS: Final = 35
 LARGEST: Final = 262_144
+_FILE: Final = "capture.pcapng"
+"""As the crate `records` names it."""
 
 
-def place_of(network: Network, words: list[str]) -> tuple[str, str]:
-    """The node and interface that words name: `h1`, `h1 eth1`, two nodes, or a link.
+@dataclass(frozen=True)
+class Place:
+    """Where frames are captured: at an interface of a node, or on links."""
+
+    node: str = ""
+    interface: str = ""
+    links: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """As Mininet names interfaces, or the links' names."""
+        return " ".join(self.links) or f"{self.node}-{self.interface}"
+
+
+def place_of(network: Network, words: list[str]) -> Place:
+    """What words name: `h1`, `h1 eth1`, two nodes for all links between them, or a link.
 
     Raises:
         InputError: there is none.
     """
     if len(words) == 1 and words[0] in network.places:
         names = [name for name, _ in network.interfaces(words[0])]
-        return words[0], names[0]
+        return Place(words[0], names[0])
     if len(words) == 2 and words[0] in network.places and words[1] in dict(network.interfaces(words[0])):
-        return words[0], words[1]
-    links = network.named(*words)
-    cable = next(cable for cable in network.cables if links[0] in cable.links)
-    for node, interface in zip(cable.ends, cable.interfaces, strict=True):
-        if node in network.places:
-            return node, interface
-    why = "both its ends are at switches, which are no namespaces"
-    raise InputError(f"nothing to capture at {links[0]}", why, "capture at a host: its name, and an interface")
+        return Place(words[0], words[1])
+    return Place(links=tuple(network.named(*words)))
 
 
-def capture(lab: Path, node: str, interface: str, out: IO[bytes], seconds: float | None = None) -> int:
-    """Write the frames at an interface, of both directions, until Ctrl-C. Returns their number.
+def capture(lab: Path, place: Place, out: IO[bytes], seconds: float | None = None) -> int:
+    """Write the frames at a place until Ctrl-C. Returns their number.
 
     Args:
         lab: the lab's directory.
-        node: a host or router.
-        interface: the name of its interface.
-        out: gets a pcap file, each frame with the kernel's time.
+        place: an interface, whose frames of both directions are written as they come, as pcap with the kernel's times;
+            or links, whose frames are written at the end, as pcapng: as they came to each link, with its decision as a
+            comment, and as they left it.
+        out: gets the file.
         seconds: end after this time.
 
     Raises:
         RunFailed: there is no such interface, or the lab has ended.
     """
+    if place.links:
+        return _capture_links(lab, place.links, out, seconds)
     count = -1
-    try:
-        for part in parts(lab, node, interface, seconds):
+    with suppress(KeyboardInterrupt):
+        for part in parts(lab, place.node, place.interface, seconds):
             out.write(part)
             out.flush()
             count += 1
-    except KeyboardInterrupt:
-        pass
     return max(count, 0)
 
 
@@ -81,3 +96,28 @@ def parts(lab: Path, node: str, interface: str, seconds: float | None = None) ->
             frame, stamps, _, _ = sees.recvmsg(LARGEST, 64)
             s, ns = struct.unpack("qq", stamps[0][2]) if stamps else divmod(time.time_ns(), 10**9)
             yield struct.pack("<IIII", s, ns, len(frame), len(frame)) + frame
+
+
+def _capture_links(lab: Path, links: Sequence[str], out: IO[bytes], seconds: float | None) -> int:
+    # A lab has a /run of its own.
+    place = "/var/tmp" if tempfile.gettempdir().startswith("/run/") else None
+    with tempfile.TemporaryDirectory(prefix="dumbbell-capture-", dir=place) as directory:
+        wanted = {"directory": directory, "links": list(links)}
+        with Connection(lab, {"do": "capture-links", "capture": wanted}) as connection:
+            _told(connection)
+            # The lab speaks first if it ends.
+            with suppress(KeyboardInterrupt):
+                select.select([connection], [], [], seconds)
+            connection.signal(signal.SIGINT)
+            count = int(_told(connection)["frames"])
+        with Path(directory, _FILE).open("rb") as file:
+            shutil.copyfileobj(file, out)
+    out.flush()
+    return count
+
+
+def _told(connection: Connection) -> dict[str, Any]:
+    event: dict[str, Any] = connection.answer()["event"]
+    if event["event"] == "refused":
+        raise RunFailed(event["what"], event["why"], event["hint"])
+    return event

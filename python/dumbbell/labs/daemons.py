@@ -34,14 +34,15 @@ def changes(lab: Path) -> list[DaemonChange]:
     return [DaemonChange(**json.loads(line)) for line in lines]
 
 
+def routers(lab: Path) -> dict[str, list[str]]:
+    """The daemons of each router that has some."""
+    plan = json.loads((lab / "plan.json").read_text(encoding="utf-8"))
+    return {node["name"]: ["zebra", *node["routing"]["daemons"]] for node in plan["nodes"] if node.get("routing")}
+
+
 def states(lab: Path) -> dict[str, dict[str, bool]]:
     """Router -> daemon -> whether it runs, of routers with daemons."""
-    plan = json.loads((lab / "plan.json").read_text(encoding="utf-8"))
-    found = {
-        node["name"]: dict.fromkeys(["zebra", *node["routing"]["daemons"]], True)
-        for node in plan["nodes"]
-        if node.get("routing")
-    }
+    found = {router: dict.fromkeys(own, True) for router, own in routers(lab).items()}
     for change in changes(lab):
         found[change.router][change.daemon] = change.up
     return found

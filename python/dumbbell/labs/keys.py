@@ -27,6 +27,7 @@ class HostKeys(TypedDict, total=False):
     routes: Sequence[Any]
     private: Sequence[Any]
     cpus: Sequence[Any]
+    cpu: str
     address: str | Sequence[Any]
 
 
@@ -45,6 +46,7 @@ class RouterKeys(TypedDict, total=False):
     routes: Sequence[Any]
     private: Sequence[Any]
     cpus: Sequence[Any]
+    cpu: str
     sysctl: Mapping[str, Any]
     id: str
     routing: Sequence[Any] | str

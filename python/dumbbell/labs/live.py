@@ -74,22 +74,28 @@ class Live:
         found = tuple(self.network.named(*map(str, names)))
         return Link(self, lambda: found)
 
-    def ping_all(self, hosts: Sequence[str | Node] | None = None, timeout_s: float = pings.TIMEOUT_S) -> pings.Pings:
-        """Ping each host from each other one; `hosts`: only these."""
-        return pings.ping_all(self.path, list(map(str, hosts)) if hosts is not None else self.hosts, timeout_s)
+    def ping_all(
+        self, hosts: Sequence[str | Node] | None = None, timeout_s: float = pings.TIMEOUT_S, ip: int = 4
+    ) -> pings.Pings:
+        """Ping each host from each other one, by IPv4 or IPv6; `hosts`: only these.
+
+        Raises:
+            RunFailed: a host has no address of this version of IP.
+        """
+        return pings.ping_all(self.path, list(map(str, hosts)) if hosts is not None else self.hosts, timeout_s, ip)
 
     def tcp(
-        self, from_: str | Node, to: str | Node, cc: str | None = None, seconds: float = traffic.SECONDS
+        self, from_: str | Node, to: str | Node, cc: str | None = None, seconds: float = traffic.SECONDS, ip: int = 4
     ) -> traffic.FlowResult:
         """A TCP flow between two hosts, to its end; by default, with the kernel's default congestion control."""
-        (result,) = traffic.carry_out(self.path, [traffic.tcp(str(from_), str(to), cc, seconds)])
+        (result,) = traffic.carry_out(self.path, [traffic.tcp(str(from_), str(to), cc, seconds, ip=ip)])
         return result
 
     def udp(
-        self, from_: str | Node, to: str | Node, rate_bps: int, seconds: float = traffic.SECONDS
+        self, from_: str | Node, to: str | Node, rate_bps: int, seconds: float = traffic.SECONDS, ip: int = 4
     ) -> traffic.FlowResult:
         """A UDP flow of constant rate between two hosts, to its end."""
-        (result,) = traffic.carry_out(self.path, [traffic.udp(str(from_), str(to), rate_bps, seconds)])
+        (result,) = traffic.carry_out(self.path, [traffic.udp(str(from_), str(to), rate_bps, seconds, ip=ip)])
         return result
 
     def play(self) -> list[traffic.FlowResult]:

@@ -80,12 +80,28 @@ class Network:
         found = next((port.get("vlans") for port in ports if port["name"] == interface), None)
         return None if found is None else (found["untagged"], list(found["tagged"]))
 
-    def address(self, node: str) -> str:
-        """The address of a host, or of a router's first interface; empty of a switch or bridge."""
+    def address(self, node: str, ip: int = 4) -> str:
+        """The address of a host, or of a router's first interface.
+
+        Args:
+            node: its name.
+            ip: the version of IP. In IPv6 it is the address beside that of IPv4, to which flows go.
+
+        Returns:
+            The address; empty of a switch or bridge, and of a node without one of this version.
+        """
+        if ip == 6:
+            return self._address_of_ipv6(node)
         if self.kind(node) == "router":
             held = (address.partition("/")[0] for _, own in self.interfaces(node) for address in own)
             return next((address for address in held if ":" not in address), str(self._nodes[node]["address"]))
         return str(self._nodes[node].get("address", ""))
+
+    def _address_of_ipv6(self, node: str) -> str:
+        address = self.address(node)
+        # As `Node::address_of` of the crate `plan` has it.
+        held = sorted((own for _, own in self.interfaces(node)), key=lambda own: not _has(own, address))
+        return next((one.partition("/")[0] for own in held for one in own if ":" in one), "")
 
     def interfaces(self, node: str) -> list[tuple[str, list[str]]]:
         """The interfaces of a node, and the addresses of each."""
@@ -170,6 +186,11 @@ class Network:
         if name not in self.places:
             raise InputError(f"no program runs in {name}", "it is a switch", "choose a host or a router")
 
-    def addressed(self, words: list[str]) -> list[str]:
-        """Words in which the names of hosts and routers are replaced by their addresses."""
-        return [self.address(word) if word in self.stations else word for word in words]
+    def addressed(self, words: list[str], ip: int = 4) -> list[str]:
+        """Words in which the names of hosts and routers are replaced by their addresses, if they have one of this
+        version of IP."""
+        return [self.address(word, ip) or word if word in self.stations else word for word in words]
+
+
+def _has(held: list[str], address: str) -> bool:
+    return address in (one.partition("/")[0] for one in held)

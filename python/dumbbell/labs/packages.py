@@ -22,6 +22,7 @@ _PACKAGES: Final = {
     "nc": "netcat-openbsd",
     "netperf": "netperf",
     "netstat": "net-tools",
+    "nft": "nftables",
     "nginx": "nginx-light",
     "nmap": "nmap",
     "ping": "iputils-ping",

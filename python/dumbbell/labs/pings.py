@@ -64,7 +64,22 @@ class Pings:
         return f"*** Results: {self.dropped_percent:.0f}% dropped ({self.received}/{self.sent} received)"
 
 
-def ping_all(lab: Path, hosts: Sequence[str], timeout_s: float = TIMEOUT_S) -> Pings:
-    """Ping each of `hosts` from each other one. Raises `RunFailed` if the lab has ended, or has no such host."""
-    answer = ask(lab, {"do": "ping-all", "hosts": list(hosts), "timeout_ms": round(timeout_s * 1000)})
+def ping_all(
+    lab: Path, hosts: Sequence[str], timeout_s: float = TIMEOUT_S, ip: int = 4, size_bytes: int | None = None
+) -> Pings:
+    """Ping each of `hosts` from each other one.
+
+    Args:
+        lab: the lab's directory.
+        hosts: names of hosts or routers.
+        timeout_s: an answer that takes longer is none.
+        ip: by IPv4 or IPv6.
+        size_bytes: each packet has so many bytes, headers of IP included, and no router may fragment it. By default
+            packets are small.
+
+    Raises:
+        RunFailed: the lab has ended, or has no such host, or the host no such address.
+    """
+    request = {"do": "ping-all", "hosts": list(hosts), "ip": ip, "timeout_ms": round(timeout_s * 1000)}
+    answer = ask(lab, request if size_bytes is None else {**request, "bytes": size_bytes})
     return Pings(tuple(hosts), tuple(tuple(row) for row in answer["rtt_ns"]))

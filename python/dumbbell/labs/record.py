@@ -68,7 +68,8 @@ def _flow(flow: Mapping[str, Any], shift_ns: int) -> dict[str, Any]:
     else:
         kind = {"cc": workload["cc"]}
     times = {"start": _seconds(shift_ns + flow["start_ns"]), "stop": _seconds(shift_ns + flow["stop_ns"])}
-    return {"from": flow["from"], "to": flow["to"], **kind, **times}
+    version = {"ip": flow["ip"]} if "ip" in flow else {}
+    return {"from": flow["from"], "to": flow["to"], **version, **kind, **times}
 
 
 def _seconds(ns: int) -> str:

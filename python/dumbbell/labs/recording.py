@@ -1,12 +1,14 @@
-"""What is done in a lab is kept as a run: records of every packet, samples of sockets, changes as events, a report.
+"""What is done in a lab is kept as a run: records of every packet, samples of flows, changes as events, a report.
 
 The lab's links begin anew as a recording begins: what is on them then arrives, and is neither counted nor recorded. TCP
-connections between hosts are the run's flows, whatever program has them.
+connections and UDP datagrams between hosts are the run's flows, whatever program sends them. Where routers have
+daemons, the run has their routes and what the daemons said.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 FILE: Final = "recording.json"
 """In the lab's directory while it is recorded: where, and since when."""
 ENGINE: Final = "emulate"
-_PROGRAM: Final = "a program in the lab"
-"""The command of a flow: nobody has planned it."""
+_PROGRAMS: Final = {"tcp": "a program in the lab", "udp": "a program in the lab, by UDP"}
+"""The command of a flow by its protocol: nobody has planned it."""
 
 
 class Recording:
@@ -128,6 +130,7 @@ def stop(lab: Path, report: bool = True) -> Run:
 
     target = RunDirectory.taken_over(Path(begun["directory"]), release)
     try:
+        _take_routes(lab, target.path, int(begun["begin_ns"]), int(answer["duration_ns"]))
         plan = _recorded(lab, begun, int(answer["duration_ns"]), _watched(target.path))
         identity = run_id(plan, ENGINE, manifests.core_version() or "none")
         target.stem = f"{begun['name']}-{identity}"
@@ -156,15 +159,27 @@ def _granted(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     return told
 
 
+def _take_routes(lab: Path, directory: Path, begin_ns: int, duration_ns: int) -> None:
+    """Where routers have daemons: the changes of their routes since the lab's start, and their logs so far."""
+    known = daemons.routers(lab)
+    if not known:
+        return
+    wanted = {"directory": str(directory), "begin_ns": begin_ns, "duration_ns": duration_ns}
+    _granted(ask(lab, {"do": "write-routes", "routes": wanted}))
+    for router in known:
+        if (lab / "logs" / router).is_dir():
+            shutil.copytree(lab / "logs" / router, directory / "logs" / router, dirs_exist_ok=True)
+
+
 def _plan(lab: Path, file: str) -> Plan:
     return wire.parsed(read_json(lab / file))
 
 
 def _watched(directory: Path) -> list[dict[str, Any]]:
-    """The flows that were seen. Raises `RunFailed` if the sockets could not be sampled."""
+    """The flows that were seen. Raises `RunFailed` if they could not be sampled."""
     path = directory / "watched.json"
     if not path.exists():
-        raise RunFailed("the sockets were not sampled to the end", "their sampler was killed", "")
+        raise RunFailed("the flows were not sampled to the end", "their sampler was killed", "")
     said = read_json(path)
     if "failed" in said:
         raise RunFailed(said["failed"]["what"], said["failed"]["why"], said["failed"]["hint"])
@@ -212,5 +227,5 @@ def _flow(watched: Mapping[str, Any], duration_ns: int) -> dict[str, Any]:
         "stop_ns": duration_ns,
         "port": watched["port"],
         "ip": watched["ip"],
-        "workload": {"kind": "command", "command": _PROGRAM, "server_command": None},
+        "workload": {"kind": "command", "command": _PROGRAMS[watched["protocol"]], "server_command": None},
     }

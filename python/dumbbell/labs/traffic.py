@@ -15,8 +15,10 @@ from dumbbell.labs.changes import now_ns
 
 PORT: Final = 5001
 """The port of the first flow; each further one has the next."""
-UDP_PAYLOAD_BYTES: Final = 1472
-"""What fits a packet of 1500 bytes."""
+UDP_PAYLOAD_BYTES: Final = {4: 1472, 6: 1452}
+"""What fits a packet of 1500 bytes, by the version of IP."""
+DEFAULT_IP: Final = 4
+"""The version of IP that plan.json does not write."""
 SECONDS: Final = 5.0
 FILE: Final = "traffic.jsonl"
 """The flows that were carried out in a lab, a line for those that began together."""
@@ -48,21 +50,23 @@ class FlowResult:
         return None if found is None else str(found)
 
 
-def tcp(from_: str, to: str, cc: str | None = None, seconds: float = SECONDS, number: int = 1) -> dict[str, Any]:
+def tcp(
+    from_: str, to: str, cc: str | None = None, seconds: float = SECONDS, number: int = 1, ip: int = 4
+) -> dict[str, Any]:
     """A TCP flow as in plan.json; by default, with the kernel's default congestion control."""
     if cc is None:
         cc = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text(encoding="utf-8").strip()
     workload = {"kind": "tcp", "cc": cc, "bytes": None, "ecn": False}
-    return _flow(from_, to, seconds, number, workload)
+    return _flow(from_, to, seconds, number, ip, workload)
 
 
-def udp(from_: str, to: str, rate_bps: int, seconds: float = SECONDS, number: int = 1) -> dict[str, Any]:
+def udp(from_: str, to: str, rate_bps: int, seconds: float = SECONDS, number: int = 1, ip: int = 4) -> dict[str, Any]:
     """A UDP flow of constant rate as in plan.json."""
-    workload = {"kind": "udp", "rate_bps": rate_bps, "payload_bytes": UDP_PAYLOAD_BYTES, "bytes": None}
-    return _flow(from_, to, seconds, number, workload)
+    workload = {"kind": "udp", "rate_bps": rate_bps, "payload_bytes": UDP_PAYLOAD_BYTES[ip], "bytes": None}
+    return _flow(from_, to, seconds, number, ip, workload)
 
 
-def _flow(from_: str, to: str, seconds: float, number: int, workload: Mapping[str, Any]) -> dict[str, Any]:
+def _flow(from_: str, to: str, seconds: float, number: int, ip: int, workload: Mapping[str, Any]) -> dict[str, Any]:
     if from_ == to:
         raise InputError(f"{from_} cannot send to itself", "a flow crosses the network", "name two hosts")
     return {
@@ -72,6 +76,7 @@ def _flow(from_: str, to: str, seconds: float, number: int, workload: Mapping[st
         "start_ns": 0,
         "stop_ns": round(seconds * 1e9),
         "port": PORT + number,
+        **({"ip": ip} if ip != DEFAULT_IP else {}),
         "workload": workload,
     }
 

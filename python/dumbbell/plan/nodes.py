@@ -50,6 +50,7 @@ def _node(node: NetworkNode, sysctl: Mapping[str, str]) -> Node:
         "routes": tuple(Route(to=route.to, via=route.via) for route in node.routes or ()),
         "private": node.private,
         "cpus": node.cpus,
+        "cpu_ppm": node.cpu_ppm,
     }
     return HostNode(**keys) if node.kind == "host" else RouterNode(**keys, routing=_routing(node))
 

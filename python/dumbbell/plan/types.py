@@ -902,6 +902,10 @@ class HostNode:
     """Unique among hosts. Flows go there; in a lab network one of its interfaces has it."""
     sysctl: Mapping[str, str]
     """Namespaced sysctls, e.g. `net.ipv4.tcp_rmem`."""
+    cpu_ppm: Annotated[int | None, Field(exclude_if=lambda value: value is None)] = None
+    """The share of one CPU that its programs get together, in millionths; `None`: all that the machine gives. Only in
+    a lab network.
+    """
     cpus: Annotated[tuple[int, ...], Field(exclude_if=lambda value: value == ())] = ()
     """The numbers of the CPUs on which its programs run; none: on all. Only in a lab network."""
     interfaces: Annotated[tuple[Interface, ...], Field(exclude_if=lambda value: value == ())] = ()
@@ -949,6 +953,10 @@ class RouterNode:
     """Namespaced sysctls, e.g. `net.ipv4.fib_multipath_hash_policy`."""
     interfaces: tuple[Interface, ...]
     """Its interfaces."""
+    cpu_ppm: Annotated[int | None, Field(exclude_if=lambda value: value is None)] = None
+    """The share of one CPU that its programs get together, in millionths; `None`: all that the machine gives. Only in
+    a lab network.
+    """
     cpus: Annotated[tuple[int, ...], Field(exclude_if=lambda value: value == ())] = ()
     """The numbers of the CPUs on which its programs run; none: on all. Only in a lab network."""
     private: Annotated[tuple[str, ...], Field(exclude_if=lambda value: value == ())] = ()

@@ -256,16 +256,16 @@ def _private(plan: Plan) -> list[Table]:
 
 
 def _programs(plan: Plan) -> list[Table]:
-    """Programs of no flow, and the CPUs of single nodes."""
+    """Programs of no flow, and the CPUs of single nodes, or the share of one."""
     rows = [[one.name, one.node, one.command, words.ready(one.ready)] for one in plan.programs]
     cpus = [
-        [node.name, ", ".join(map(str, node.cpus))]
+        [node.name, ", ".join(map(str, node.cpus)) or "all", _share(node.cpu_ppm)]
         for node in plan.nodes
-        if isinstance(node, HostNode | RouterNode) and node.cpus
+        if isinstance(node, HostNode | RouterNode) and (node.cpus or node.cpu_ppm is not None)
     ]
     return [
         *([Table("Programs", ["program", "node", "command", "ready"], rows)] if rows else []),
-        *([Table("CPUs of programs", ["node", "CPUs"], cpus)] if cpus else []),
+        *([Table("CPUs of programs", ["node", "CPUs", "share of one CPU"], cpus)] if cpus else []),
     ]
 
 
@@ -285,3 +285,7 @@ def _sysctls(plan: Plan) -> Table:
 
 def _yes(value: bool) -> str:
     return "yes" if value else "no"
+
+
+def _share(ppm: int | None) -> str:
+    return "no limit" if ppm is None else f"{ppm / 10_000:g} %"

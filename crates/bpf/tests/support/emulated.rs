@@ -90,6 +90,7 @@ impl Path {
         let host = |name: &str, last| Node::Host {
             private: Vec::new(),
             cpus: Vec::new(),
+            cpu_ppm: None,
             name: name.into(),
             address: Ipv4Addr::new(10, 0, 0, last),
             sysctl: sysctl.clone(),

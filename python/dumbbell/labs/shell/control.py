@@ -63,7 +63,7 @@ def vtysh(session: Session, words: list[str]) -> int:
 @word(
     "record",
     "start [NAME] | stop",
-    "Keep what is done from now on as a run with a report: packets of all links, TCP sockets of all hosts, changes.",
+    "Keep what is done from now on as a run with a report: packets of all links, TCP and UDP between hosts, changes.",
 )
 def recorded(session: Session, words: list[str]) -> None:
     """The run is kept in runs/ of this directory."""

@@ -77,7 +77,9 @@ class Shell:
                 print(f"error: no command for {first}\nhint: {first} ping -c1 {network.hosts[-1]}", file=sys.stderr)
                 return 1
             parts = re.split(r"(\s+)", arguments)
-            command = name + gap + "".join(network.addressed(parts))
+            # As ping, curl and iperf3 ask for IPv6; ping6 and traceroute6 do by their names.
+            ip = 6 if "-6" in parts or name.endswith("6") else 4
+            command = name + gap + "".join(network.addressed(parts, ip))
             sys.stdout.flush()
             background = command.rstrip().endswith("&")
             code = programs.run(self._session.lab.path, first, ["/bin/sh", "-c", command], background)

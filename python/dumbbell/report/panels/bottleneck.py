@@ -9,6 +9,7 @@ from typing import Final
 import polars as pl
 
 from dumbbell.analysis.metrics import PathBottlenecks, bottlenecks
+from dumbbell.engines.names import SIMULATE
 from dumbbell.report import words
 from dumbbell.report.acks import MOST_FLOWS
 from dumbbell.report.decimate import round_width_ns
@@ -33,6 +34,11 @@ _HEIGHTS: Final = (1.0, 0.7, 0.4)
 _MOST_LINKS: Final = 254
 _NOTE: Final = (
     "Of the saturated links on the path, the one at which packets waited longest, in each interval. A gap: none was."
+)
+
+_GUESSED: Final = (
+    " Packets are not recorded: of paths of equal cost those are shown that the simulator would choose, and kernels "
+    "may have chosen others."
 )
 
 
@@ -66,12 +72,20 @@ def _panel(source: Source) -> Panel | None:
     note = _NOTE if source.has_few_flows else f"{_NOTE} A lane per path, named by the ends of one of its flows."
     if not source.has_few_flows and (left_out := len(paths) - len(wanted)):
         note += f" Not drawn: {words.count(left_out, 'more path')}."
+    if _guessed(source):
+        note += _GUESSED
     if width := max((width for _, width in lanes if width), default=None):
         note += f" Changes within {words.seconds(width / 1e9)} can be missing."
     named = tuple(Lane("", one.name, one.group) for one in wanted)
     states = tuple(_state(code, link) for link, code in codes.items())
     view = View("", pl.Series([], dtype=pl.Float64), marks, note, lanes=named)
     return Panel("bottleneck", 1.0, PANEL.title, "", (view,), states=states)
+
+
+def _guessed(source: Source) -> bool:
+    """True if kernels chose paths by flow, and no record of packets says which."""
+    run = source.run
+    return run.plan.spread == "flows" and run.engine != SIMULATE and not run.has("packets")
 
 
 def _state(code: int, link: str) -> State:

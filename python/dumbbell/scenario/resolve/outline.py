@@ -72,6 +72,8 @@ class NetworkNode:
     """The CPUs on which its programs run; none: on all."""
     stp: SpanningTree | None = None
     """A bridge's part in the spanning tree; `None`: it has none."""
+    cpu_ppm: int | None = None
+    """The share of one CPU that its programs get, in millionths; `None`: no limit."""
 
     @property
     def ipv6_address(self) -> str:

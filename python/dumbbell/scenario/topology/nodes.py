@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from fractions import Fraction
 from ipaddress import (
     IPv4Address,
     IPv4Interface,
@@ -22,7 +23,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 from dumbbell.scenario.table import Table, tag_by
 from dumbbell.scenario.topology.hosts import Sysctls
 from dumbbell.scenario.traces import File
-from dumbbell.units import QuantityError
+from dumbbell.units import Percent, QuantityError
 
 LONGEST_NAME: Final = 15
 """The most characters of a node's name: interfaces have names of nodes, and Linux gives them no more."""
@@ -166,6 +167,24 @@ Directory = Annotated[str, BeforeValidator(_private, json_schema_input_type=str)
 Cpu = Annotated[int, Field(ge=0, le=1023, strict=True)]
 """The number of a CPU."""
 
+_LEAST_SHARE: Final = Percent(Fraction(1))
+"""The kernel gives no less."""
+
+
+def _share(value: object) -> Percent:
+    found = Percent.parse(value)
+    if found.percent < _LEAST_SHARE.percent:
+        raise QuantityError("less than the kernel gives", f"at least {_LEAST_SHARE}", 'write "20 %"')
+    return found
+
+
+Share = Annotated[
+    Percent,
+    BeforeValidator(_share, json_schema_input_type=str),
+    PlainSerializer(str, when_used="json", return_type=str),
+]
+"""A share of a CPU."""
+
 
 class Ends(Table):
     """Keys of nodes that have addresses."""
@@ -187,6 +206,12 @@ class Ends(Table):
         description="Numbers of the CPUs on which programs in the node run, from 0. Flows of dumbbell itself are sent "
         "by its own process. Default: all.",
         examples=[[0]],
+    )
+    cpu: Share | None = Field(
+        default=None,
+        description="Share of one CPU that all programs in the node get together, from 1 %, by a control group. Root "
+        "has it on most machines; where a machine does not allow it, this is refused. Default: no limit.",
+        examples=["20 %"],
     )
 
 

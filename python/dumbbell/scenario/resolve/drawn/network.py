@@ -103,7 +103,8 @@ def _node(name: str, node: Node, interfaces: list[NodeInterface], ids: Mapping[s
         found = NetworkNode(name, "router", str(ids[name]), tuple(interfaces), routes, node.sysctl)
     else:
         found = NetworkNode(name, "host", interfaces[0].addresses[0].partition("/")[0], tuple(interfaces), routes)
-    return replace(found, private=tuple(node.private), cpus=tuple(sorted({*node.cpus})))
+    cpu_ppm = None if node.cpu is None else int(node.cpu.percent * 10_000)
+    return replace(found, private=tuple(node.private), cpus=tuple(sorted({*node.cpus})), cpu_ppm=cpu_ppm)
 
 
 def _stp(node: Switch) -> SpanningTree | None:
