@@ -94,6 +94,9 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.bbr.fairness
 	$(BIN)/python -m benches.bbr.cost
 	$(BIN)/python -m benches.pcap
+	$(BIN)/python -m benches.capture_page
+	$(BIN)/python -m benches.capture_scale
+	$(BIN)/python -m benches.captures
 	$(BIN)/python -m benches.simulator.ns3
 	$(BIN)/python -m benches.simulator.scale
 	$(BIN)/python -m benches.simulator.tables

@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from benches.table import show
 
@@ -42,28 +43,34 @@ _RECORD = np.dtype(
 )  # fmt: skip
 
 
-def write(path: Path, packets: int) -> None:
-    """Write the capture."""
-    count = packets // (3 * CONNECTIONS) * 3 * CONNECTIONS
-    at = np.arange(count)
+def records(at: npt.NDArray[np.int64]) -> npt.NDArray[np.void]:
+    """Records of packets with these numbers, which count over all connections."""
     connection, step = at % CONNECTIONS, at // CONNECTIONS
     is_ack, pair = step % 3 == 2, step // 3
     sent = 2 * pair + np.where(is_ack, 2, step % 3)
-    records = np.zeros(count, _RECORD)
+    made = np.zeros(len(at), _RECORD)
     payload = np.where(is_ack, 0, PAYLOAD)
     sender, receiver = 0x0A000001 + connection, 0x0A000101 + connection
     ms = 1 + at // 1000
-    records["seconds"], records["us"] = at // 1_000_000, at % 1_000_000
-    records["captured"], records["length"] = SNAPLEN, np.maximum(66 + payload, SNAPLEN)
-    records["type"], records["version"], records["total"], records["id"] = 0x0800, 0x45, 52 + payload, at % 65_536
-    records["ttl"], records["protocol"] = 64, 6
-    records["source"], records["destination"] = np.where(is_ack, receiver, sender), np.where(is_ack, sender, receiver)
-    records["sport"], records["dport"] = np.where(is_ack, 80, 40_000), np.where(is_ack, 40_000, 80)
-    records["seq"], records["ack"] = np.where(is_ack, 1, 1 + PAYLOAD * sent), np.where(is_ack, 1 + PAYLOAD * sent, 1)
-    records["offset"], records["flags"], records["window"] = 0x80, 0x10, 60_000
-    records["options"], records["tsval"], records["tsecr"] = 0x0101080A, ms, ms
+    made["seconds"], made["us"] = at // 1_000_000, at % 1_000_000
+    made["captured"], made["length"] = SNAPLEN, np.maximum(66 + payload, SNAPLEN)
+    made["type"], made["version"], made["total"], made["id"] = 0x0800, 0x45, 52 + payload, at % 65_536
+    made["ttl"], made["protocol"] = 64, 6
+    made["source"], made["destination"] = np.where(is_ack, receiver, sender), np.where(is_ack, sender, receiver)
+    made["sport"], made["dport"] = np.where(is_ack, 80, 40_000), np.where(is_ack, 40_000, 80)
+    # Numbers wrap.
+    reached = (1 + PAYLOAD * sent) % 2**32
+    made["seq"], made["ack"] = np.where(is_ack, 1, reached), np.where(is_ack, reached, 1)
+    made["offset"], made["flags"], made["window"] = 0x80, 0x10, 60_000
+    made["options"], made["tsval"], made["tsecr"] = 0x0101080A, ms, ms
+    return made
+
+
+def write(path: Path, packets: int) -> None:
+    """Write the capture."""
+    count = packets // (3 * CONNECTIONS) * 3 * CONNECTIONS
     header = np.array([0xA1B2C3D4, 4 << 16 | 2, 0, 0, SNAPLEN, 1], "<u4")
-    path.write_bytes(header.tobytes() + records.tobytes())
+    path.write_bytes(header.tobytes() + records(np.arange(count)).tobytes())
 
 
 def cpu_s(command: list[str]) -> float:

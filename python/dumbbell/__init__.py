@@ -15,15 +15,16 @@ TYPE_CHECKING = False  # As in typing, which takes milliseconds to import.
 if TYPE_CHECKING:
     from typing import Any
 
-    from dumbbell.captures import pcap
     from dumbbell.errors import DumbbellError, InputError, Interrupted, RunFailed, RunInvalid, ScenarioError
     from dumbbell.labs.lab import Lab
+    from dumbbell.pipeline.captured import Capture, pcap
     from dumbbell.pipeline.results import Run, open
     from dumbbell.plan.expand import expand
     from dumbbell.scenario import Scenario, load
     from dumbbell.studies import Study, run
 
 __all__ = [
+    "Capture",
     "DumbbellError",
     "InputError",
     "Interrupted",
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Capture": "dumbbell.pipeline.captured",
     "DumbbellError": "dumbbell.errors",
     "InputError": "dumbbell.errors",
     "Interrupted": "dumbbell.errors",
@@ -55,7 +57,7 @@ _HOME = {
     "expand": "dumbbell.plan",
     "load": "dumbbell.scenario",
     "open": "dumbbell.pipeline.results",
-    "pcap": "dumbbell.captures",
+    "pcap": "dumbbell.pipeline.captured",
     "run": "dumbbell.studies",
 }
 

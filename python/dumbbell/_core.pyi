@@ -15,6 +15,7 @@ __all__ = [
     "Path",
     "analyse_captures",
     "bottlenecks_of",
+    "capture_segments",
     "carrying",
     "cc_build",
     "cc_bundled",
@@ -144,6 +145,26 @@ def bottlenecks_of(directory: str | PathLike[str]) -> str:
     the link that is the bottleneck from then on, or null.
 
     Raises RuntimeError: what failed, and why. Ctrl-C ends it.
+    """
+
+def capture_segments(
+    paths: SupportsGetItem[int, str | PathLike[str]],
+    interfaces: SupportsGetItem[int, str],
+    directory: str | PathLike[str],
+    connections: SupportsIndex,
+    parts: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex, SupportsIndex]],
+    most: SupportsIndex,
+    on_progress: Any,
+) -> str:
+    """
+    Read the captures `paths` again as `analyse_captures` did, and write the tables `segments` and `sacks` to `directory`: a
+    row for each packet of `parts`, which are connections by number, each with its first and last time in ns, and for each of
+    its SACK blocks. At most `most` packets are written.
+
+    Calls `on_progress` as `analyse_captures` does. Returns JSON: `all`, the TCP segments of the capture, `rows` of `segments`,
+    and `left_out`, packets of the parts that are none.
+
+    Raises RuntimeError: what failed, and why.
     """
 
 def carrying(delivered: SupportsGetItem[int, SupportsIndex]) -> list[bool]:

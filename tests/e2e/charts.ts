@@ -32,7 +32,7 @@ function live(): void {
   });
   const panel: Panel = {
     key: "k", perUnit: 1, title: "t", unit: "u", views: [], fromZero: true, quantities: [], across: null, states: [],
-    isStacked: false, choice: "", decimals: null, pictured: 1,
+    isStacked: false, choice: "", decimals: null, isLog: false, pictured: 1,
   };
   const host = place();
   const chart = new Chart(panel, view(0, 5), shared, host, { width: 600, isFirst: true, isLast: true, onCursor() {} });

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import struct
 import subprocess
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +11,7 @@ from harness import Place
 from scenarios import flow, path
 
 import dumbbell
+from benches.pcapng import as_pcap, packets
 from dumbbell.engines.names import SIMULATE
 
 FIELDS: Final = {
@@ -38,32 +37,6 @@ FIELDS: Final = {
 """The columns of `directions` that are tcptrace's fields."""
 
 
-def blocks(pcapng: bytes) -> Iterator[tuple[int, bytes]]:
-    """Type and body of each block."""
-    at = 0
-    while at < len(pcapng):
-        kind, size = struct.unpack_from("<II", pcapng, at)
-        yield kind, pcapng[at + 8 : at + size - 4]
-        at += size
-
-
-def as_pcap(pcapng: Path, interfaces: Sequence[str]) -> bytes:
-    """Some interfaces of a run's capture as pcap, in us: tcptrace knows no interfaces."""
-    names: list[str] = []
-    found = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 128, 1)]
-    for kind, body in blocks(pcapng.read_bytes()):
-        if kind == 1:
-            (size,) = struct.unpack_from("<H", body, 10)
-            names.append(body[12 : 12 + size].decode())
-        elif kind == 6:
-            interface, high, low, captured, length = struct.unpack_from("<5I", body)
-            if names[interface] in interfaces:
-                us = (high << 32 | low) // 1000
-                head = struct.pack("<4I", us // 1_000_000, us % 1_000_000, captured, length)
-                found.append(head + body[20 : 20 + captured])
-    return b"".join(found)
-
-
 def traced(file: Path) -> list[dict[str, list[int]]]:
     """Of each connection tcptrace's fields, of both directions."""
     text = subprocess.run(["tcptrace", "-l", "-n", file], capture_output=True, text=True, check=True).stdout
@@ -84,7 +57,7 @@ def test_tcptrace_counts_the_same(here: Place, tmp_path: Path) -> None:
     run = here.run(text, "--engine", SIMULATE)
     places = ["bottleneck:in", "bottleneck-reverse:out"]
     file = tmp_path / "sender.pcap"
-    file.write_bytes(as_pcap(run.directory / "capture.pcapng", places))
+    file.write_bytes(as_pcap(packets(run.directory / "capture.pcapng", places)))
     theirs = traced(file)
     ours = dumbbell.pcap(file, output=tmp_path / "out").directions
     assert len(theirs) == 2

@@ -14,7 +14,7 @@ from synthetic_study import Synthetic
 from dumbbell import Study
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError
-from dumbbell.statistics.query import query
+from dumbbell.statistics.query import of_study, query
 
 CELLS = [{"topology.bottleneck.buffer": f"{buffer} bdp"} for buffer in (1, 4)]
 
@@ -31,15 +31,15 @@ def study(path: Path) -> Study:
 
 def test_tables_have_the_frames_rows_and_columns(study: Study) -> None:
     for name in ("runs", "flows", "links"):
-        answer = query(study, f"select * from {name} order by run")
+        answer = query(of_study(study), f"select * from {name} order by run")
         frame = getattr(study, name)
         assert list(answer.columns) == frame.columns
         assert len(answer.rows) == frame.height
-    assert query(study, "select * from cells").rows == ((0, "1 bdp"), (1, "4 bdp"))
+    assert query(of_study(study), "select * from cells").rows == ((0, "1 bdp"), (1, "4 bdp"))
 
 
 def test_tables_are_listed_for_who_names_none(study: Study) -> None:
-    assert query(study, "show tables").rows == (("cells",), ("flows",), ("links",), ("runs",))
+    assert query(of_study(study), "show tables").rows == (("cells",), ("flows",), ("links",), ("runs",))
 
 
 def test_tables_can_be_joined(study: Study) -> None:
@@ -47,7 +47,7 @@ def test_tables_can_be_joined(study: Study) -> None:
         with good as (select run, cell from RUNS where error is null)
         select cell, cc, count(*) from flows semi join good using (run) group by all order by cell, cc
     """
-    assert query(study, sql).rows == ((0, "bbr", 2), (0, "cubic", 2), (1, "bbr", 3), (1, "cubic", 3))
+    assert query(of_study(study), sql).rows == ((0, "bbr", 2), (0, "cubic", 2), (1, "bbr", 3), (1, "cubic", 3))
 
 
 @pytest.mark.parametrize(
@@ -56,24 +56,24 @@ def test_tables_can_be_joined(study: Study) -> None:
 )
 def test_a_study_is_only_read(study: Study, sql: str) -> None:
     with pytest.raises(InputError, match="not a query"):
-        query(study, sql)
+        query(of_study(study), sql)
 
 
 def test_no_other_file_is_read(study: Study, tmp_path: Path) -> None:
     (tmp_path / "secret.csv").write_text("a\n1\n")
     with pytest.raises(InputError, match="the query failed"):
-        query(study, f"select * from read_csv('{tmp_path}/secret.csv'), cells")
+        query(of_study(study), f"select * from read_csv('{tmp_path}/secret.csv'), cells")
 
 
 @pytest.mark.parametrize(("sql", "what"), [("", "no query"), ("select 1; select 2", "2 statements")])
 def test_one_statement(study: Study, sql: str, what: str) -> None:
     with pytest.raises(InputError, match=what):
-        query(study, sql)
+        query(of_study(study), sql)
 
 
 def test_an_error_says_what_failed_and_lists_the_columns(study: Study) -> None:
     with pytest.raises(InputError) as refused:
-        query(study, "select goodput from flows")
+        query(of_study(study), "select goodput from flows")
     said = str(refused.value)
     assert '"goodput" not found' in said
     assert 'flows: run, run_id, cell, repetition, seed, "topology.bottleneck.buffer", id' in said
@@ -83,7 +83,7 @@ def test_an_error_says_what_failed_and_lists_the_columns(study: Study) -> None:
 def test_without_duckdb(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(InputError, match="queries need DuckDB") as refused:
-        query(study, "select 1")
+        query(of_study(study), "select 1")
     assert "pip install 'dumbbell[query]'" in str(refused.value)
 
 

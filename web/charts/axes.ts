@@ -79,7 +79,8 @@ export function vertical(theme: Theme, width: number, values: (tick: number) => 
     stroke: () => theme.color("soft"),
     grid: { show: side === 3, stroke: () => theme.color("grid"), width: 1 },
     ticks: { show: false },
-    values: (_, ticks) => ticks.map(values),
+    // On a logarithmic axis some ticks have no label.
+    values: (_, ticks) => ticks.map((tick: number | null) => (tick === null ? null : values(tick))),
   };
 }
 

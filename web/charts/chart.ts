@@ -219,7 +219,7 @@ export class Chart {
       cursor: across ? crosshair(panel.key, false, () => {}) : crosshair("time", true, () => axis.reset()),
       scales: {
         x: { time: false, range: () => (across ? [0, across.right] : [axis.min, axis.max]) },
-        y: { range: () => (lanes ? [0, 1] : this.range()) },
+        y: { distr: panel.isLog ? 3 : 1, range: () => (lanes ? [0, 1] : this.range()) },
         ...(second && { second: { from: "y", range: (_, low, high) => [this.inSecond(low), this.inSecond(high)] } }),
       },
       axes: [
@@ -286,6 +286,7 @@ export class Chart {
     const levels = view.references.map((reference) => reference.value);
     const { isWhole, min, max } = shared.axis;
     const [lowest, highest] = extent(this.visible(), view, min, max) ?? [0, 0];
+    if (panel.isLog) return highest > 0 ? [lowest / 1.3, highest * 1.3] : [1, 10];
     const high = Math.max(0, view.top === null ? highest : Math.min(highest, view.top));
     // A short time of a sequence has a range of values that fits it.
     const zoomed = !isWhole && !panel.fromZero && levels.length === 0;

@@ -63,6 +63,23 @@ export interface Points {
   kind: "point";
 }
 
+/** Upright bars of one flow, as the bytes of packets have in a sequence space. */
+export interface Bars {
+  timeS: Float64Array;
+  low: Float32Array;
+  high: Float32Array;
+  group: number | null;
+  flow: string | null;
+  /** What they are, in CSV: `packet`, `sack`, `resent`. */
+  name: string;
+  /** Index of each bar's state in the panel's `states`, whose colour it has; `null`: all have the group's colour. */
+  state: Uint8Array | null;
+  /** Least height, pixels of the screen. */
+  least: number;
+  isPale: boolean;
+  kind: "bar";
+}
+
 /** Moments: in a lane, or at an edge of the panel. */
 export interface Ticks {
   timeS: Float64Array;
@@ -140,7 +157,7 @@ export interface Lane {
 export interface View {
   name: string;
   timeS: Float64Array;
-  marks: (Line | Band | Points | Ticks | States | Text)[];
+  marks: (Line | Band | Points | Bars | Ticks | States | Text)[];
   /** The source of the data, and how it was thinned out. */
   note: string;
   references: Reference[];
@@ -216,6 +233,8 @@ export interface Panel {
   pictured: number;
   /** Decimals of values under the crosshair; `null`: as many as are significant. */
   decimals: number | null;
+  /** True if the axis of values is logarithmic; values are then above 0. */
+  isLog: boolean;
 }
 
 /** The plan changes a link, or kills or starts a routing daemon. */
@@ -347,4 +366,4 @@ export interface StudyPage {
   distributions: StudyDistribution[];
 }
 
-export type Mark = Line | Band | Points | Ticks | States | Text;
+export type Mark = Line | Band | Points | Bars | Ticks | States | Text;

@@ -51,14 +51,17 @@ export function penOf(u: uPlot, shared: Shared, panel: Panel, view: View, byStat
   const { min: from = 0, max: to = 1 } = u.scales["x"] ?? {};
   const { min: low = 0, max: high = 1 } = u.scales["y"] ?? {};
   const perX = bbox.width / ((to ?? 1) - (from ?? 0) || 1);
-  const perY = bbox.height / ((high ?? 1) - (low ?? 0) || 1);
+  // A logarithmic axis has no 0, and what lies below it is at its foot.
+  const scaled = panel.isLog ? (value: number) => Math.log10(Math.max(value, low ?? 1)) : (value: number) => value;
+  const foot = scaled(low ?? 0);
+  const perY = bbox.height / (scaled(high ?? 1) - foot || 1);
   return {
     isCrowded: isCrowded(view),
     ctx, ratio: devicePixelRatio, box, shared, theme: shared.theme, panel, view, byState, hasGutter,
     from: from ?? 0,
     to: to ?? 1,
     x: (value) => box.left + (value - (from ?? 0)) * perX,
-    y: (value) => box.bottom - (value - (low ?? 0)) * perY,
+    y: (value) => box.bottom - (scaled(value) - foot) * perY,
   };
 }
 

@@ -44,7 +44,8 @@ function single(panel: Panel, shared: Shared, host: HTMLElement, isFirst: boolea
     onTime(chart.cursor);
   };
   const chart = new Chart(panel, first, shared, frame.canvas, { width: widthOf(host, frame.canvas), isFirst, isLast: true, onCursor });
-  if (hasStates(first.marks)) {
+  const inColours = first.marks.some((mark) => mark.kind === "bar" && mark.state !== null);
+  if (hasStates(first.marks) || inColours) {
     frame.canvas.append(element("ul", { class: "states", "aria-label": "Colours of states" }, ...panel.states.map(entry)));
   }
   const tell = (view: View): void => {

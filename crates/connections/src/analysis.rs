@@ -8,7 +8,7 @@ use records::{Names, Row, Writer};
 use serde::Serialize;
 
 use crate::rows::{ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow};
-use crate::{Limits, Sink, Table};
+use crate::{Limits, Sink, Table, ahead};
 
 /// What to analyse.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ pub struct Summary {
 }
 
 /// Chunks of rows that may wait to be written.
-const BACKLOG: usize = 16;
+pub(crate) const BACKLOG: usize = 16;
 /// Segments between two reports.
 const STEP: u64 = 1 << 18;
 
@@ -114,15 +114,10 @@ impl Sink for Tables {
 /// # Errors
 /// A file cannot be read, none has a TCP segment that can be read, a table cannot be written, or `on_progress` says so.
 pub fn analyse(analysis: &Analysis<'_>, mut on_progress: impl FnMut(Progress) -> Result<()>) -> Result<Summary> {
-    let mut capture = Capture::open(analysis.captures, analysis.interfaces)?;
+    let capture = Capture::open(analysis.captures, analysis.interfaces)?;
     let mut tables = Tables::create(analysis.directory)?;
     let mut table = Table::new(analysis.limits);
-    while let Some(segment) = capture.next_segment()? {
-        table.take(segment, &mut tables);
-        if table.segments.is_multiple_of(STEP) {
-            on_progress(Progress { frames: capture.notes().frames, connections: table.connections })?;
-        }
-    }
+    let capture = take_all(capture, &mut table, &mut tables, &mut on_progress)?;
     table.finish(&mut tables);
     tables.finish()?;
     let notes = capture.notes().clone();
@@ -136,6 +131,25 @@ pub fn analyse(analysis: &Analysis<'_>, mut on_progress: impl FnMut(Progress) ->
         interval_ns: analysis.limits.interval_ns,
         interfaces: capture.interfaces().iter().map(|interface| interface.name.clone()).collect(),
         notes,
+    })
+}
+
+/// A table takes all segments of a capture, which is returned, read to its end.
+pub(crate) fn take_all(
+    capture: Capture,
+    table: &mut Table,
+    sink: &mut impl Sink,
+    on_progress: &mut impl FnMut(Progress) -> Result<()>,
+) -> Result<Capture> {
+    ahead::each(capture, |segments, frames| {
+        let steps = table.segments / STEP;
+        for &segment in segments {
+            table.take(segment, sink);
+        }
+        if table.segments / STEP > steps {
+            on_progress(Progress { frames, connections: table.connections })?;
+        }
+        Ok(())
     })
 }
 

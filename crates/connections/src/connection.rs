@@ -3,6 +3,7 @@
 mod acknowledgement;
 mod finish;
 mod handshake;
+mod single;
 
 use capture::{Flags, Segment};
 
@@ -115,6 +116,18 @@ impl Connection {
 
     /// Take a segment that half `by` sent.
     pub(crate) fn take(&mut self, segment: &Segment, by: usize, interval_ns: i64, sink: &mut impl Sink) {
+        if !sink.wants(self.number, segment.time_ns) {
+            self.count(segment, by, interval_ns, sink);
+            return;
+        }
+        let before = self.events_so_far(by);
+        if self.count(segment, by, interval_ns, sink) {
+            self.single(segment, by, before, sink);
+        }
+    }
+
+    /// Count a segment. Returns false of one that was captured twice.
+    fn count(&mut self, segment: &Segment, by: usize, interval_ns: i64, sink: &mut impl Sink) -> bool {
         let now = segment.time_ns;
         if now < self.end_ns.saturating_sub(BREAK_NS) {
             self.clock_breaks += 1;
@@ -127,12 +140,10 @@ impl Connection {
             self.end_ns = now;
         }
         self.end_ns = self.end_ns.max(now);
-        match self.halves[by].doubled(segment) {
-            Doubled::ByCapture => {
-                self.halves[by].counters.capture_duplicates += 1;
-                return;
-            }
-            Doubled::No | Doubled::ByNetwork => {}
+        let doubled = self.halves[by].doubled(segment);
+        if doubled == Doubled::ByCapture {
+            self.halves[by].counters.capture_duplicates += 1;
+            return false;
         }
         let is_client = by == self.client;
         self.story.take(segment, is_client);
@@ -144,14 +155,15 @@ impl Connection {
         }
         if segment.flags.has(Flags::RST) {
             self.is_closed = true;
-            return;
+            return true;
         }
         self.times(segment, by);
         if segment.flags.has(Flags::ACK) {
             self.acknowledge(segment, by, interval_ns, sink);
         }
-        self.send(segment, by, interval_ns, sink);
+        self.send(segment, by, doubled == Doubled::ByNetwork, interval_ns, sink);
         self.is_closed |= self.halves.iter().all(|half| half.fin_end.is_some() && half.fin_acked);
+        true
     }
 
     /// Round trips by timestamps: `segment` echoes what the other side sent, and waits for its own echo.
@@ -210,6 +222,7 @@ impl Connection {
             window_end,
             is_acked: sender.is_acked,
             window_is_zero: receiver.has_window && receiver.window == 0 && sender.is_acked,
+            is_doubled: false,
         }
     }
 
@@ -220,11 +233,11 @@ impl Connection {
         offered.saturating_sub(stamps)
     }
 
-    fn send(&mut self, segment: &Segment, by: usize, interval_ns: i64, sink: &mut impl Sink) {
+    fn send(&mut self, segment: &Segment, by: usize, is_doubled: bool, interval_ns: i64, sink: &mut impl Sink) {
         let now = segment.time_ns;
         let is_client = by == self.client;
         let is_syn = segment.flags.has(Flags::SYN);
-        let scope = self.scope(by, now, interval_ns);
+        let scope = Scope { is_doubled, ..self.scope(by, now, interval_ns) };
         let half = &mut self.halves[by];
         let first = segment.seq.wrapping_add(u32::from(is_syn));
         if !half.sequence.is_known() {

@@ -53,6 +53,8 @@ struct Recent {
 
 /// The same packet within this time was captured or carried twice.
 pub(crate) const DOUBLED_NS: i64 = 1_000_000;
+/// Copies that the network made come this soon, if packets have an identification: a slow link has sent one by then.
+const COPIED_NS: i64 = 1_000_000_000;
 
 /// How a packet compares with those just before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,8 +105,10 @@ impl Half {
     /// Whether `segment` is one of the last packets again.
     pub(crate) fn doubled(&mut self, segment: &Segment) -> Doubled {
         let print = print(segment);
-        let is_same =
-            |one: &&Recent| one.print == print && segment.time_ns.saturating_sub(one.time_ns).abs() <= DOUBLED_NS;
+        let is_same = |one: &&Recent| {
+            let most = if one.place == segment.place { COPIED_NS } else { DOUBLED_NS };
+            one.print == print && segment.time_ns.saturating_sub(one.time_ns).abs() <= most
+        };
         let found = self.recent.iter().find(is_same).map(|one| one.place);
         self.at = (self.at + 1) % self.recent.len() as u8;
         self.recent[usize::from(self.at)] = Recent { time_ns: segment.time_ns, print, place: segment.place };

@@ -39,6 +39,11 @@ impl Limited {
         self.since_ns
     }
 
+    /// Time so far under the receiver's window, the application, recovery and the network.
+    pub(crate) fn all(&self) -> [u64; 4] {
+        [Limit::Window, Limit::Application, Limit::Recovery, Limit::Network].map(|limit| self.spent(limit))
+    }
+
     /// Time under a limit so far.
     pub(crate) fn spent(&self, limit: Limit) -> u64 {
         self.spent_ns[limit as usize] as u64

@@ -41,6 +41,23 @@ impl Ranges {
         ranges.map(|range| range.1.min(end) - range.0.max(start)).sum()
     }
 
+    /// The bytes from `start` to before `end` that are not in the set, as ranges in order.
+    pub(crate) fn holes(&self, start: i64, end: i64) -> Vec<(i64, i64)> {
+        let first = self.0.partition_point(|range| range.1 <= start);
+        let mut holes = Vec::new();
+        let mut at = start;
+        for &(from, to) in self.0[first..].iter().take_while(|range| range.0 < end) {
+            if from > at {
+                holes.push((at, from));
+            }
+            at = to;
+        }
+        if at < end {
+            holes.push((at, end));
+        }
+        holes
+    }
+
     /// Forget what is before `place`. Returns the end of a range that reaches over it, or `place`.
     pub(crate) fn forget(&mut self, place: i64) -> i64 {
         let gone = self.0.partition_point(|range| range.0 <= place);
@@ -72,6 +89,9 @@ mod tests {
             }
             let count = bytes[from as usize..70].iter().filter(|&&there| there).count();
             prop_assert_eq!(ranges.covered(from, 70), count as i64);
+            let holes = ranges.holes(from, 70);
+            prop_assert!(holes.iter().all(|&(start, end)| start < end && (start..end).all(|byte| !bytes[byte as usize])));
+            prop_assert_eq!(holes.iter().map(|hole| hole.1 - hole.0).sum::<i64>(), 70 - from - count as i64);
             let reached = ranges.forget(from);
             prop_assert!(bytes[from as usize..reached as usize].iter().all(|&there| there));
             prop_assert_eq!(ranges.covered(reached, 80), bytes[reached as usize..].iter().filter(|&&there| there).count() as i64);

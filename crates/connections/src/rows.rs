@@ -1,7 +1,15 @@
 //! The tables of an analysed capture.
 
+mod event;
+mod segment;
+mod series;
+
 use records::Values::{Bool, F64, I64, Text, U32, U64, Word};
 use records::{Column, Row};
+
+pub use event::EventRow;
+pub use segment::{SackRow, SegmentRow};
+pub use series::{IntervalRow, RttRow};
 
 /// What is on the wire: this is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -343,130 +351,4 @@ const fn joined() -> [Column<DirectionRow>; 82] {
 impl Row for DirectionRow {
     const TABLE: &'static str = "directions";
     const COLUMNS: &'static [Column<DirectionRow>] = &{ joined() };
-}
-
-/// A direction in an interval with data or acknowledgements of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[allow(missing_docs)]
-pub struct IntervalRow {
-    pub connection: u64,
-    pub direction: u16,
-    pub start_ns: i64,
-    pub packets: u32,
-    pub payload_bytes: u64,
-    pub repeated_bytes: u64,
-    pub acknowledged_bytes: u64,
-    pub frame_bytes: u64,
-    pub rtt_samples: u32,
-    pub rtt_sum_ns: i64,
-    pub rtt_min_ns: i64,
-    pub rtt_max_ns: i64,
-    pub in_flight_min_bytes: u64,
-    pub in_flight_max_bytes: u64,
-    pub window_min_bytes: u64,
-    pub sent_max: i64,
-    pub acknowledged_max: i64,
-}
-
-impl IntervalRow {
-    fn rtt(&self, value: i64) -> Option<i64> {
-        (self.rtt_samples > 0).then_some(value)
-    }
-}
-
-impl Row for IntervalRow {
-    const TABLE: &'static str = "intervals";
-    const COLUMNS: &'static [Column<IntervalRow>] = &[
-        Column::required("connection", U64(|r| Some(r.connection)), "number of the connection"),
-        Column::required("direction", Word(|r| Some(r.direction), &DIRECTIONS), "of the data"),
-        Column::required("start_ns", I64(|r| Some(r.start_ns)), "start of the interval"),
-        Column::required("packets", U32(|r| Some(r.packets)), "packets with data"),
-        Column::required("payload_bytes", U64(|r| Some(r.payload_bytes)), "payload, repeats included"),
-        Column::required("repeated_bytes", U64(|r| Some(r.repeated_bytes)), "payload that was seen before"),
-        Column::required("frame_bytes", U64(|r| Some(r.frame_bytes)), "frames with data"),
-        Column::required("acknowledged_bytes", U64(|r| Some(r.acknowledged_bytes)), "bytes that were acknowledged"),
-        Column::optional("rtt_min_ns", I64(|r| r.rtt(r.rtt_min_ns)), "least `rtt`"),
-        Column::optional("rtt_mean_ns", I64(|r| r.rtt(r.rtt_sum_ns / i64::from(r.rtt_samples.max(1)))), "mean `rtt`"),
-        Column::optional("rtt_max_ns", I64(|r| r.rtt(r.rtt_max_ns)), "largest `rtt`"),
-        Column::required("in_flight_min_bytes", U64(|r| Some(r.in_flight_min_bytes)), "fewest bytes in flight"),
-        Column::required("in_flight_max_bytes", U64(|r| Some(r.in_flight_max_bytes)), "most bytes in flight"),
-        Column::optional(
-            "window_min_bytes",
-            U64(|r| (r.window_min_bytes < u64::MAX).then_some(r.window_min_bytes)),
-            "smallest window of the receiver",
-        ),
-        Column::required("sent_max_bytes", I64(|r| Some(r.sent_max)), "highest byte sent so far, from 0"),
-        Column::required(
-            "acknowledged_max_bytes",
-            I64(|r| Some(r.acknowledged_max)),
-            "highest byte acknowledged so far",
-        ),
-    ];
-}
-
-/// A sample of `rtt`: the least and the largest of each 10 ms.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(missing_docs)]
-pub struct RttRow {
-    pub connection: u64,
-    pub direction: u16,
-    pub time_ns: i64,
-    pub rtt_ns: i64,
-}
-
-impl Row for RttRow {
-    const TABLE: &'static str = "rtt";
-    const COLUMNS: &'static [Column<RttRow>] = &[
-        Column::required("connection", U64(|r| Some(r.connection)), "number of the connection"),
-        Column::required("direction", Word(|r| Some(r.direction), &DIRECTIONS), "of the data"),
-        Column::required("time_ns", I64(|r| Some(r.time_ns)), "when the ACK or SACK was seen"),
-        Column::required("rtt_ns", I64(|r| Some(r.rtt_ns)), "from the segment's only transmission to it"),
-    ];
-}
-
-/// Something that is not new data in order.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(missing_docs)]
-pub struct EventRow {
-    pub connection: u64,
-    pub direction: u16,
-    pub time_ns: i64,
-    pub seq: i64,
-    pub bytes: u32,
-    pub class: Class,
-    pub cause: Option<Cause>,
-    pub evidence: Option<Evidence>,
-    pub sure: bool,
-    pub delay_ns: Option<i64>,
-    pub needless: Option<Needless>,
-    pub tsval: Option<u32>,
-}
-
-impl Row for EventRow {
-    const TABLE: &'static str = "events";
-    const COLUMNS: &'static [Column<EventRow>] = &[
-        Column::required("connection", U64(|r| Some(r.connection)), "number of the connection"),
-        Column::required("direction", Word(|r| Some(r.direction), &DIRECTIONS), "of the data"),
-        Column::required("time_ns", I64(|r| Some(r.time_ns)), "when it was seen"),
-        Column::required("seq", I64(|r| Some(r.seq)), "its first byte, from 0"),
-        Column::required("bytes", U32(|r| Some(r.bytes)), "its payload, or the bytes that were not seen"),
-        Column::required(
-            "class",
-            Word(|r| Some(r.class as u16), &Class::NAMES),
-            "what is on the wire, which is certain: see below",
-        ),
-        Column::optional("cause", Word(|r| r.cause.map(|c| c as u16), &Cause::NAMES), "why, which is inferred"),
-        Column::optional(
-            "evidence",
-            Word(|r| r.evidence.map(|e| e as u16), &Evidence::NAMES),
-            "from what that is inferred",
-        ),
-        Column::required("sure", Bool(|r| Some(r.sure)), "the evidence leaves no other cause; else it is likely"),
-        Column::optional("delay_ns", I64(|r| r.delay_ns), "time since the bytes were last seen, or since a hole was"),
-        Column::optional(
-            "needless",
-            Word(|r| r.needless.map(|n| n as u16), &Needless::NAMES),
-            "what proves that it was needless: null if nothing does",
-        ),
-    ];
 }

@@ -47,8 +47,12 @@ pub(crate) struct Scoreboard {
     looked: i64,
     /// When the last delivered segment was sent (RFC 8985).
     delivered_sent: (i64, i64),
-    /// Repeats under way: when sent, and their first byte.
-    repeats: VecDeque<(i64, i64)>,
+    /// The time that it took.
+    delivered_rtt_ns: i64,
+    /// Segments came in another order than that in which they were sent.
+    pub(crate) is_reordered: bool,
+    /// Repeats under way: when sent, their first byte, and the one behind their last.
+    repeats: VecDeque<(i64, i64, i64)>,
     blocks: [(i64, i64); 4],
     pub(crate) hidden: u64,
 }
@@ -119,7 +123,7 @@ impl Scoreboard {
                 one.is_lost = true;
                 self.lost += one.end - one.start;
             }
-            self.repeats.push_back((now_ns, one.start));
+            self.repeats.push_back((now_ns, one.start, one.end));
         }
         reneged
     }
@@ -148,6 +152,7 @@ impl Scoreboard {
                 told.is_ambiguous = true;
             } else if !one.is_sacked {
                 told.clean_ns = Some(one.last_ns);
+                self.is_reordered |= one.start < self.sacked_to && !one.is_lost;
             }
             self.delivered(&one, now_ns, least_rtt_ns);
         }
@@ -161,6 +166,7 @@ impl Scoreboard {
         // Of a repeat, either copy may have come: this one only if it had the time.
         if one.copies == 1 || now_ns - one.last_ns >= least_rtt_ns {
             self.delivered_sent = self.delivered_sent.max((one.last_ns, one.end));
+            self.delivered_rtt_ns = now_ns - one.last_ns;
         }
     }
 
@@ -176,7 +182,8 @@ impl Scoreboard {
                 self.blocks[0] = (start, end);
             }
         }
-        self.sacked_to = self.sacked_to.max(end);
+        let sacked_to = self.sacked_to;
+        self.sacked_to = sacked_to.max(end);
         if from >= end {
             return;
         }
@@ -190,6 +197,7 @@ impl Scoreboard {
                 continue;
             }
             let bytes = one.end - one.start;
+            self.is_reordered |= one.copies == 1 && one.start < sacked_to && !one.is_fill;
             self.lost -= bytes * i64::from(one.is_lost);
             self.again -= bytes * i64::from(one.is_again);
             (one.is_sacked, one.is_lost, one.is_again) = (true, false, false);
@@ -207,13 +215,16 @@ impl Scoreboard {
         }
     }
 
-    /// Deem segments lost that were sent enough before one that was delivered (RFC 8985).
-    pub(crate) fn judge(&mut self, una: i64, reordering_ns: i64) {
+    /// Deem segments lost that were sent before one that was delivered, and have had its time and `reordering_ns` more (RFC
+    /// 8985 section 6.2).
+    pub(crate) fn judge(&mut self, una: i64, now_ns: i64, reordering_ns: i64) {
         self.looked = self.looked.max(una);
-        let horizon = self.delivered_sent.0 - reordering_ns;
+        let newest = self.delivered_sent;
+        let horizon = now_ns - self.delivered_rtt_ns - reordering_ns;
+        let is_late = |sent_ns: i64, end: i64| (sent_ns, end) < newest && sent_ns <= horizon;
         let at = self.ring.partition_point(|one| one.start < self.looked);
         for one in self.ring.range_mut(at..) {
-            if one.first_ns >= horizon {
+            if !one.is_fill && !is_late(one.first_ns, one.end) {
                 break;
             }
             self.looked = one.end;
@@ -222,8 +233,8 @@ impl Scoreboard {
                 self.lost += one.end - one.start;
             }
         }
-        while let Some(&(sent_ns, start)) = self.repeats.front() {
-            if start >= una && sent_ns >= horizon {
+        while let Some(&(sent_ns, start, end)) = self.repeats.front() {
+            if start >= una && !is_late(sent_ns, end) {
                 break;
             }
             self.repeats.pop_front();
@@ -235,6 +246,22 @@ impl Scoreboard {
             {
                 one.is_again = false;
                 self.again -= one.end - one.start;
+            }
+        }
+    }
+
+    /// The timer ran out: what has had the time of the segment delivered last is lost, and so are repeats (RFC 8985 section 6.3).
+    pub(crate) fn time_out(&mut self, now_ns: i64) {
+        let horizon = now_ns - self.delivered_rtt_ns;
+        for one in self.ring.iter_mut().filter(|one| !one.is_sacked && one.last_ns <= horizon) {
+            let bytes = one.end - one.start;
+            if !one.is_lost {
+                one.is_lost = true;
+                self.lost += bytes;
+            }
+            if one.is_again {
+                one.is_again = false;
+                self.again -= bytes;
             }
         }
     }

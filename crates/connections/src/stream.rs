@@ -72,6 +72,10 @@ pub(crate) struct Stream {
     zero_ns: u64,
     events: VecDeque<EventRow>,
     interval: IntervalRow,
+    /// Time under each limit that rows of intervals have told.
+    given: [u64; 4],
+    /// Events so far.
+    told: u64,
     rtt_step: i64,
     rtt_rows: Option<(RttRow, RttRow)>,
 }
@@ -86,6 +90,8 @@ pub(crate) struct Scope {
     pub(crate) window_end: Option<i64>,
     pub(crate) is_acked: bool,
     pub(crate) window_is_zero: bool,
+    /// The packet is one of those just before it: the network doubled it.
+    pub(crate) is_doubled: bool,
 }
 
 impl Stream {
@@ -179,13 +185,12 @@ impl Stream {
         self.limit(scope, nxt, una);
     }
 
-    /// Take an acknowledgement up to `una`, which was `before`. `nxt` is the highest byte seen, before it.
+    /// Take an acknowledgement up to `una`, which was `before`.
     pub(crate) fn acknowledged(
         &mut self,
         segment: &Segment,
         una: i64,
         before: i64,
-        nxt: i64,
         scope: &Scope,
         sink: &mut impl Sink,
     ) {
@@ -203,7 +208,7 @@ impl Stream {
             self.news_ns = now;
             self.duplicate_acks = 0;
             self.interval.acknowledged_bytes += (una - before) as u64;
-            self.skip_unseen(una, nxt, now, sink);
+            self.skip_unseen(una, now, sink);
             self.eifel(segment, una, before);
             self.timeout_to = self.timeout_to.filter(|&to| to > una);
             self.recovery_to = self.recovery_to.filter(|&to| to > una);
@@ -229,9 +234,11 @@ impl Stream {
     /// After an acknowledgement and its blocks: losses, and what limits.
     pub(crate) fn settle(&mut self, nxt: i64, una: i64, mss: u64, scope: &Scope) {
         let least = self.least_rtt_ns();
-        let is_clear = self.board.sacked >= 3 * mss.max(1) as i64 || self.duplicate_acks >= 3;
+        // As Linux does: segments that come late have a quarter of the least RTT, unless losses are clear and none came late.
+        let many = self.board.sacked >= 3 * mss.max(1) as i64 || self.duplicate_acks >= 3;
+        let is_clear = !self.board.is_reordered && (many || self.recovery_to.is_some() || self.timeout_to.is_some());
         if self.board.sacked > 0 || self.board.again > 0 {
-            self.board.judge(una, if is_clear { 0 } else { least / 4 });
+            self.board.judge(una, scope.now_ns, if is_clear { 0 } else { least / 4 });
         }
         let in_flight = self.in_flight(nxt, una) as u64;
         self.interval.in_flight_min_bytes = self.interval.in_flight_min_bytes.min(in_flight);
@@ -244,6 +251,21 @@ impl Stream {
         self.board.clear();
         (self.data_ns, self.news_ns, self.last_payload) = (now, now, 0);
         self.limited.change(now, Some(Limit::Nothing), Limit::Nothing);
+    }
+
+    /// Bytes in flight, if acknowledgements were seen.
+    pub(crate) fn in_flight_bytes(&self, nxt: i64, una: i64) -> u64 {
+        self.in_flight(nxt, una) as u64
+    }
+
+    /// Events so far.
+    pub(crate) fn events_so_far(&self) -> u64 {
+        self.told
+    }
+
+    /// The last event.
+    pub(crate) fn last_event(&self) -> Option<&EventRow> {
+        self.events.back()
     }
 
     /// The board's last segment ends the stream: nothing waits.

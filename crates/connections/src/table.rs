@@ -6,7 +6,7 @@ use capture::{Flags, Segment};
 use foldhash::fast::RandomState;
 
 use crate::connection::{Connection, Key};
-use crate::rows::{ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow};
+use crate::rows::{ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow, SackRow, SegmentRow};
 
 /// Takes the rows of a capture. Those of a connection come in the order of time for each direction.
 #[allow(missing_docs)]
@@ -16,6 +16,12 @@ pub trait Sink {
     fn interval(&mut self, row: IntervalRow);
     fn rtt(&mut self, row: RttRow);
     fn event(&mut self, row: EventRow);
+    /// Whether packets of a connection at a time are wanted one by one.
+    fn wants(&self, _connection: u64, _time_ns: i64) -> bool {
+        false
+    }
+    fn segment(&mut self, _row: SegmentRow) {}
+    fn sack(&mut self, _row: SackRow) {}
 }
 
 /// Bounds of memory.
@@ -23,23 +29,50 @@ pub trait Sink {
 pub struct Limits {
     /// Connections that are followed at once. With more, those idle for the longest are given up.
     pub connections: usize,
+    /// Of these, connections of which more than a SYN was seen: they take ten times the memory, or more.
+    pub answered: usize,
     /// Length of an interval in ns.
     pub interval_ns: i64,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { connections: 1 << 20, interval_ns: 100_000_000 }
+        Limits { connections: 1 << 20, answered: 1 << 18, interval_ns: 100_000_000 }
     }
 }
 
 /// A closed connection stays for late packets.
 const LINGER_NS: i64 = 120_000_000_000;
 
+/// What is known of a connection.
+enum Slot {
+    Empty,
+    /// Its SYN, which nothing followed yet, as in a scan: half that sent it, and the connection's number.
+    Lone(Box<(Segment, usize, u64)>),
+    Whole(Box<Connection>),
+}
+
+impl Slot {
+    /// Number of the connection, and when its last packet came.
+    fn last(&self) -> Option<(u64, i64)> {
+        match self {
+            Slot::Empty => None,
+            Slot::Lone(lone) => Some((lone.2, lone.0.time_ns)),
+            Slot::Whole(one) => Some((one.number, one.end_ns)),
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        matches!(self, Slot::Whole(one) if one.is_closed)
+    }
+}
+
 /// Follows connections.
 pub struct Table {
     limits: Limits,
-    slots: Vec<Option<Box<Connection>>>,
+    slots: Vec<Slot>,
+    /// Slots that are whole.
+    whole: usize,
     free: Vec<u32>,
     index: HashMap<Key, u32, RandomState>,
     /// Closed connections: when they closed, slot, number.
@@ -62,6 +95,7 @@ impl Table {
         Table {
             limits,
             slots: Vec::new(),
+            whole: 0,
             free: Vec::new(),
             index: HashMap::default(),
             closing: VecDeque::new(),
@@ -96,74 +130,117 @@ impl Table {
             Some((last, slot)) if last == key => Some(slot),
             _ => self.index.get(&key).copied(),
         };
-        if let Some(at) = slot
-            && segment.flags.has(Flags::SYN)
-            && self.slots[at as usize].as_ref().is_some_and(|one| one.is_succeeded_by(&segment, by))
-        {
-            self.leave(at, false, sink);
-            slot = None;
+        if let Some(at) = slot {
+            if matches!(self.slots[at as usize], Slot::Lone(_)) {
+                self.make_whole(at, key, sink);
+            }
+            let is_another = segment.flags.has(Flags::SYN)
+                && matches!(&self.slots[at as usize], Slot::Whole(one) if one.is_succeeded_by(&segment, by));
+            if is_another {
+                self.leave(at, false, sink);
+                slot = None;
+            }
         }
-        let slot = slot.unwrap_or_else(|| self.begin(key, &segment, by, sink));
-        self.last = Some((key, slot));
-        let connection = self.slots[slot as usize].as_mut().expect("a slot of the index is taken");
-        let was_closed = connection.is_closed;
-        connection.take(&segment, by, self.limits.interval_ns, sink);
-        if connection.is_closed && !was_closed {
-            self.closing.push_back((segment.time_ns, slot, connection.number));
+        match slot {
+            Some(slot) => {
+                self.last = Some((key, slot));
+                self.give(slot, &segment, by, sink);
+            }
+            None => self.begin(key, &segment, by, sink),
         }
         while let Some(&(closed_ns, slot, number)) = self.closing.front() {
             if segment.time_ns - closed_ns < LINGER_NS {
                 break;
             }
             self.closing.pop_front();
-            if self.slots[slot as usize].as_ref().is_some_and(|one| one.number == number) {
+            if self.slots[slot as usize].last().is_some_and(|(there, _)| there == number) {
                 self.leave(slot, false, sink);
             }
         }
     }
 
-    fn begin(&mut self, key: Key, segment: &Segment, by: usize, sink: &mut impl Sink) -> u32 {
+    /// A connection takes a segment.
+    fn give(&mut self, slot: u32, segment: &Segment, by: usize, sink: &mut impl Sink) {
+        let Slot::Whole(connection) = &mut self.slots[slot as usize] else { return };
+        let was_closed = connection.is_closed;
+        connection.take(segment, by, self.limits.interval_ns, sink);
+        if connection.is_closed && !was_closed {
+            self.closing.push_back((segment.time_ns, slot, connection.number));
+        }
+    }
+
+    fn begin(&mut self, key: Key, segment: &Segment, by: usize, sink: &mut impl Sink) {
         if self.index.len() >= self.limits.connections {
-            self.evict(sink);
+            self.evict(false, sink);
         }
         self.connections += 1;
-        let connection = Some(Box::new(Connection::new(key, self.connections, segment, by)));
-        let slot = match self.free.pop() {
-            Some(slot) => {
-                self.slots[slot as usize] = connection;
-                slot
-            }
-            None => {
-                self.slots.push(connection);
-                self.slots.len() as u32 - 1
-            }
-        };
+        let number = self.connections;
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot::Empty);
+            self.slots.len() as u32 - 1
+        });
+        self.slots[slot as usize] = Slot::Lone(Box::new((*segment, by, number)));
         self.index.insert(key, slot);
-        slot
+        self.last = Some((key, slot));
+        let is_syn = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK) && segment.payload == 0;
+        if !is_syn || sink.wants(number, segment.time_ns) {
+            self.make_whole(slot, key, sink);
+        }
+    }
+
+    /// A connection of which one segment was kept takes that segment.
+    fn make_whole(&mut self, slot: u32, key: Key, sink: &mut impl Sink) {
+        if self.whole >= self.limits.answered {
+            self.evict(true, sink);
+        }
+        let Slot::Lone(lone) = std::mem::replace(&mut self.slots[slot as usize], Slot::Empty) else { return };
+        let (segment, by, number) = *lone;
+        self.slots[slot as usize] = Slot::Whole(Box::new(Connection::new(key, number, &segment, by)));
+        self.whole += 1;
+        self.last = Some((key, slot));
+        self.give(slot, &segment, by, sink);
     }
 
     fn leave(&mut self, slot: u32, evicted: bool, sink: &mut impl Sink) {
-        let Some(mut connection) = self.slots[slot as usize].take() else { return };
-        connection.finish(evicted, sink);
-        self.index.remove(&connection.key);
+        if let Slot::Lone(lone) = &self.slots[slot as usize] {
+            let (key, _) = Key::of(&lone.0);
+            let (segment, by, number) = **lone;
+            let mut connection = Connection::new(key, number, &segment, by);
+            connection.take(&segment, by, self.limits.interval_ns, sink);
+            self.slots[slot as usize] = Slot::Empty;
+            connection.finish(evicted, sink);
+            self.index.remove(&key);
+        } else {
+            let Slot::Whole(mut connection) = std::mem::replace(&mut self.slots[slot as usize], Slot::Empty) else {
+                return;
+            };
+            connection.finish(evicted, sink);
+            self.whole -= 1;
+            self.index.remove(&connection.key);
+        }
         self.free.push(slot);
         self.last = None;
     }
 
-    /// Give up the eighth of all connections that has been idle for the longest.
-    fn evict(&mut self, sink: &mut impl Sink) {
+    /// Give up the eighth of all connections, or of those that are whole, that has been idle for the longest.
+    fn evict(&mut self, only_whole: bool, sink: &mut impl Sink) {
+        let counts = |slot: &Slot| !only_whole || matches!(slot, Slot::Whole(_));
         let mut ends: Vec<(i64, u64, u32)> = self
             .slots
             .iter()
             .enumerate()
-            .filter_map(|(slot, one)| one.as_ref().map(|one| (one.end_ns, one.number, slot as u32)))
+            .filter(|(_, slot)| counts(slot))
+            .filter_map(|(at, slot)| slot.last().map(|(number, end_ns)| (end_ns, number, at as u32)))
             .collect();
-        let count = (ends.len() / 8).max(1).min(ends.len());
+        if ends.is_empty() {
+            return;
+        }
+        let count = (ends.len() / 8).max(1);
         ends.select_nth_unstable(count - 1);
         let mut gone = ends[..count].to_vec();
         gone.sort_unstable_by_key(|&(_, number, _)| number);
         for (_, _, slot) in gone {
-            let was_closed = self.slots[slot as usize].as_ref().is_some_and(|one| one.is_closed);
+            let was_closed = self.slots[slot as usize].is_closed();
             self.evicted += u64::from(!was_closed);
             self.leave(slot, !was_closed, sink);
         }
@@ -171,12 +248,9 @@ impl Table {
 
     /// Give all rows that are left, in the order of the connections.
     pub fn finish(&mut self, sink: &mut impl Sink) {
-        let mut left: Vec<(u64, u32)> = self
-            .slots
-            .iter()
-            .enumerate()
-            .filter_map(|(slot, one)| one.as_ref().map(|one| (one.number, slot as u32)))
-            .collect();
+        let slots = self.slots.iter().enumerate();
+        let mut left: Vec<(u64, u32)> =
+            slots.filter_map(|(at, slot)| slot.last().map(|(number, _)| (number, at as u32))).collect();
         left.sort_unstable();
         for (_, slot) in left {
             self.leave(slot, false, sink);

@@ -297,6 +297,35 @@ fn with_too_many_connections_idle_ones_are_given_up_and_counted() {
     assert!(rows.connections.iter().all(|row| row.state == "S0" && row.one_sided));
 }
 
+#[test]
+fn connections_with_more_than_a_syn_have_a_bound_of_their_own() {
+    let mut table = Table::new(Limits { connections: 1_000, answered: 80, ..Limits::default() });
+    let mut rows = Rows::default();
+    for port in 0..900_u16 {
+        let syn = Segment {
+            time_ns: i64::from(port) * MS,
+            source: [1; 16],
+            destination: [2; 16],
+            source_port: 1_024 + port,
+            destination_port: 80,
+            flags: Flags::SYN,
+            ..Segment::default()
+        };
+        table.take(syn, &mut rows);
+        // Every third is answered.
+        if port % 3 == 0 {
+            table.take(Segment { seq: 1, payload: 100, flags: Flags::ACK, ..syn }, &mut rows);
+        }
+    }
+    assert!((200..=300).contains(&table.evicted), "{}", table.evicted);
+    table.finish(&mut rows);
+    assert_eq!((rows.connections.len(), table.connections), (900, 900));
+    let evicted: Vec<_> = rows.connections.iter().filter(|row| row.evicted).collect();
+    assert_eq!(evicted.len() as u64, table.evicted);
+    assert!(evicted.iter().all(|row| (row.client.1 - 1_024) % 3 == 0));
+    assert_eq!(rows.directions.iter().map(|row| row.counters.payload_bytes).sum::<u64>(), 30_000);
+}
+
 proptest::proptest! {
     /// Whatever packets come: bytes are new or repeated, and sums agree.
     #[test]

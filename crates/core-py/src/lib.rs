@@ -19,7 +19,7 @@ mod _core {
     #[pymodule_export]
     use crate::batch::{missing_shards, simulate_many};
     #[pymodule_export]
-    use crate::captures::analyse_captures;
+    use crate::captures::{analyse_captures, capture_segments};
     #[pymodule_export]
     use crate::cc::{cc_build, cc_bundled, cc_can_load, cc_check, cc_headers, cc_inspect, cc_list, cc_load, cc_unload};
     #[pymodule_export]

@@ -9,15 +9,12 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 
-from dumbbell.captures.capture import SUMMARY, Capture
+from dumbbell.captures.capture import MOST_CONNECTIONS, SUMMARY, Capture
 from dumbbell.core import core
 from dumbbell.errors import InputError, unwritable
 
-MOST_CONNECTIONS = 1 << 20
-"""Connections that are followed at once."""
 
-
-def pcap(
+def analyse(
     *files: str | os.PathLike[str],
     output: str | os.PathLike[str] | None = None,
     interfaces: Sequence[str] = (),
@@ -37,7 +34,7 @@ def pcap(
     """
     if not files:
         raise InputError("no capture is named", "", "dumbbell pcap FILE...")
-    paths = [os.fspath(file) for file in files]
+    paths = ["-" if os.fspath(file) == "-" else os.path.abspath(file) for file in files]
     first = "stdin" if paths[0] == "-" else Path(paths[0]).name
     place = Path(output) if output is not None else Path(f"{first}.analysis")
     if place.exists() and not (place / SUMMARY).is_file():

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.errors import InputError
+from dumbbell.errors import DumbbellError, InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
 SUMMARY: Final = "capture.json"
 TABLES: Final = ("connections", "directions", "intervals", "rtt", "events")
+MOST_CONNECTIONS: Final = 1 << 20
+"""Connections that are followed at once."""
+
+
+def is_capture(directory: Path) -> bool:
+    """True if a directory holds an analysed capture."""
+    return (directory / SUMMARY).is_file()
 
 
 class Capture:
@@ -29,15 +37,70 @@ class Capture:
                 f"{directory} is no analysed capture", str(error), "dumbbell pcap FILE makes one"
             ) from None
 
-    def _table(self, name: str) -> pl.DataFrame:
+    @property
+    def name(self) -> str:
+        """The name of its first file, without directory."""
+        first = str(self.summary["files"][0])
+        return "standard input" if first == "-" else Path(first).name
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """One of `TABLES`, lazily. Raises `DumbbellError` if it is missing."""
         import polars as pl
 
-        return pl.read_parquet(self.directory / f"{name}.parquet")
+        path = self.directory / f"{name}.parquet"
+        if not path.is_file():
+            raise DumbbellError(f"{path} is missing", "the analysis of a capture writes it", "repeat dumbbell pcap")
+        return pl.scan_parquet(path)
+
+    def _table(self, name: str) -> pl.DataFrame:
+        return self.scan(name).collect()
 
     @cached_property
     def connections(self) -> pl.DataFrame:
         """A row for each connection, in the order of their first packets."""
         return self._table("connections").sort("connection")
+
+    def largest(self, count: int) -> list[dict[str, Any]]:
+        """Rows of `directions` of those with the most payload, the largest first. Of a million it reads no more."""
+        import polars as pl
+
+        keys = ["connection", "direction"]
+        ranked = (
+            self.scan("directions")
+            .filter(pl.col("payload_bytes") > 0)
+            .select(*keys, "payload_bytes")
+            .sort("payload_bytes", "connection", descending=[True, False])
+            .head(count)
+            .collect()
+        )
+        rows = self.scan("directions").filter(pl.col("connection").is_in(ranked["connection"].to_list())).collect()
+        return ranked.select(keys).join(rows, on=keys, how="left", maintain_order="left").to_dicts()
+
+    def total(self, table: str, *columns: str) -> tuple[int, ...]:
+        """Sums of columns of a table, which is not read whole."""
+        import polars as pl
+
+        (row,) = self.scan(table).select(pl.col(name).sum() for name in columns).collect().rows()
+        return tuple(int(value or 0) for value in row)
+
+    def places(self) -> dict[str, int]:
+        """Where the capture was taken, with the number of connections that say so, the most frequent first."""
+        import polars as pl
+
+        of = self.scan("connections").select(pl.col("place").cast(pl.String)).drop_nulls().group_by("place").len()
+        return dict(of.sort("len", "place", descending=[True, False]).collect().rows())
+
+    def about(self, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
+        """Rows of `connections` by number, of those that are named."""
+        return {row["connection"]: row for row in self.rows("connections", numbers).to_dicts()}
+
+    def rows(self, table: str, numbers: Iterable[int]) -> pl.DataFrame:
+        """Rows of some connections, in the order of connection and time. Of a large table no others are kept."""
+        import polars as pl
+
+        frame = self.scan(table).filter(pl.col("connection").is_in(list(numbers))).collect()
+        time = next((name for name in ("time_ns", "start_ns") if name in frame.columns), "connection")
+        return frame.sort("connection", time, maintain_order=True)
 
     @cached_property
     def directions(self) -> pl.DataFrame:
@@ -64,4 +127,4 @@ class Capture:
         """What limits the figures, the worst first."""
         from dumbbell.captures.warnings import of
 
-        return of(self.summary, self.connections, self.directions)
+        return of(self.summary, self.total)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import polars as pl
+from collections.abc import Callable
+from typing import Any
 
 
-def of(summary: dict[str, Any], connections: pl.DataFrame, directions: pl.DataFrame) -> list[str]:
-    """Sentences about an analysed capture, the worst first."""
-    notes, found = summary["notes"], []
-    unseen = int(directions["unseen_bytes"].sum() or 0)
+def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[str]:
+    """Sentences about an analysed capture, the worst first. `total`: sums of columns of a table."""
+    notes, found = summary["notes"], list[str]()
+    unseen, large, data, doubled = total(
+        "directions", "unseen_bytes", "large_packets", "data_packets", "capture_duplicates"
+    )
+    (one_sided,) = total("connections", "one_sided")
     if unseen:
         found.append(
             f"The capture lost packets: {unseen:,} bytes were acknowledged and never seen. Losses are at most."
@@ -24,14 +25,11 @@ def of(summary: dict[str, Any], connections: pl.DataFrame, directions: pl.DataFr
         found.append("The last packet of a file is cut off.")
     if notes["headless_frames"]:
         found.append(f"{notes['headless_frames']:,} packets were cut before the end of their headers.")
-    large, data = int(directions["large_packets"].sum()), int(directions["data_packets"].sum())
     if large:
         share = 100 * large / max(data, 1)
         found.append(f"Offloads had merged {share:.0f} % of the packets with data: counts of packets are at least.")
-    one_sided = int(connections["one_sided"].sum())
     if one_sided:
         found.append(f"{one_sided:,} connections have packets of one direction only.")
-    doubled = int(directions["capture_duplicates"].sum())
     if doubled:
         found.append(f"{doubled:,} packets were captured twice; they count once.")
     if notes["backward_steps"]:

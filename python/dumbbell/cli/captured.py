@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 
 
 def run_of(files: list[str]) -> Run | None:
-    """The run, if `files` name a directory alone. Raises `InputError`: it is no run, or has no capture."""
+    """The run, if `files` name its directory alone. Raises `InputError`: it is no run, or has no capture."""
+    from dumbbell.captures import is_capture
     from dumbbell.captures.points import FILE
     from dumbbell.errors import InputError
     from dumbbell.records.run import Run
 
-    if len(files) != 1 or not Path(files[0]).is_dir():
+    if len(files) != 1 or not Path(files[0]).is_dir() or is_capture(Path(files[0])):
         return None
     run = Run(files[0])
     if not (run.directory / FILE).is_file():

@@ -11,6 +11,7 @@ import typer
 from dumbbell.cli.options import Json
 
 if TYPE_CHECKING:
+    from dumbbell.captures import Capture
     from dumbbell.compare.settings import Setting
     from dumbbell.compare.studies import Comparison, Row
     from dumbbell.records import Run
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
 def command(
     a: Annotated[
-        str, typer.Argument(metavar="A", help="A study, or a run: a directory, or a name.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="A", help="A study, a run, or an analysed capture: a directory, or a name.", show_default=False
+        ),
     ],
     b: Annotated[str, typer.Argument(metavar="B", help="Another of the same kind.", show_default=False)],
     metric: Annotated[
@@ -44,13 +48,21 @@ def command(
     """Compare two studies: the settings that differ, then metrics of the cells that both have, B against A.
 
     Differences have intervals: paired where both studies have runs with the same seeds, and Welch's otherwise. It also
-    compares two runs; a single run has no interval.
+    compares two runs; a single run has no interval. Or two captures that dumbbell pcap analysed.
     """
+    from dumbbell.captures import Capture, is_capture
     from dumbbell.cli.studies import find, is_study
     from dumbbell.errors import InputError
     from dumbbell.records import Run
 
     places = [find(one) for one in (a, b)]
+    if any(map(is_capture, places)):
+        for name, place in zip((a, b), places, strict=True):
+            if not is_capture(place):
+                raise InputError(f"{name} is no analysed capture", "the other is one", "dumbbell pcap FILE makes one")
+        _refuse_options(metric, confidence, f"{a} is a capture")
+        _captures([Capture(place) for place in places], json)
+        return
     kinds = [is_study(place) for place in places]
     if kinds[0] != kinds[1]:
         what = f"{a} is a {'study' if kinds[0] else 'run'}, {b} a {'study' if kinds[1] else 'run'}"
@@ -58,10 +70,38 @@ def command(
     if kinds[0]:
         _studies(places, metric, 95 if confidence is None else confidence, json)
     else:
-        for option, value in (("--metric", metric), ("--confidence", confidence)):
-            if value is not None:
-                raise InputError(f"{option} applies to studies", f"{a} is a run", f"omit {option}")
+        _refuse_options(metric, confidence, f"{a} is a run")
         _runs([Run(place) for place in places], json)
+
+
+def _refuse_options(metric: list[str] | None, confidence: int | None, why: str) -> None:
+    """Raises `InputError` if an option is given that only studies have."""
+    from dumbbell.errors import InputError
+
+    for option, value in (("--metric", metric), ("--confidence", confidence)):
+        if value is not None:
+            raise InputError(f"{option} applies to studies", why, f"omit {option}")
+
+
+def _captures(captures: Sequence[Capture], json: bool) -> None:
+    from dumbbell.cli.tables import print_table
+    from dumbbell.compare import captures as compared
+    from dumbbell.plan.view import Table
+
+    differing, rows = compared.settings(*captures), compared.rows(*captures)
+    if json:
+        told = [{"of": one.of, "metric": one.measure, "unit": one.unit, "a": one.a, "b": one.b} for one in rows]
+        _print_json(differing, told, warnings={"a": captures[0].warnings, "b": captures[1].warnings})
+        return
+    for name, capture in zip("AB", captures, strict=True):
+        for warning in capture.warnings:
+            print(f"{name}: warning: {warning}")
+    _print_settings(differing)
+    if not rows:
+        print("No connection is in both: the same client, server and port.")
+        return
+    cells = [[one.of, _named(one.measure, one.unit), *_change(one.a, one.b)] for one in rows]
+    print_table(Table("Connections that are in both", ["of", "quantity", "A", "B", "B - A", "change"], cells))
 
 
 def _studies(places: Sequence[Path], metrics: Sequence[str] | None, percent: int, json: bool) -> None:

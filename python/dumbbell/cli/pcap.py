@@ -11,7 +11,9 @@ import typer
 from dumbbell.cli.options import Json
 
 if TYPE_CHECKING:
-    from dumbbell.captures import Capture
+    from dumbbell.captures.detail import Part
+    from dumbbell.pipeline.captured import Capture
+    from dumbbell.records.run import Run
 
 
 class Place(StrEnum):
@@ -31,7 +33,7 @@ def command(
         typer.Argument(
             metavar="FILE...",
             help="Captures, which are read as one: pcap or pcapng, also as .gz, .zst or .lz4; - is standard input. Or "
-            "the directory of a run with record.capture = true.",
+            "the directory of a run with record.capture = true, or of a capture that was analysed.",
             show_default=False,
         ),
     ],
@@ -54,41 +56,135 @@ def command(
             help="Of a run: analyse its packets at the senders of its flows, or at their receivers.",
         ),
     ] = Place.SENDER,
+    connection: Annotated[
+        int | None,
+        typer.Option(
+            "--connection",
+            metavar="N",
+            help="The report draws every packet of this connection, from --from to --to.",
+            show_default=False,
+        ),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--from", metavar="TIME", help="With --connection: from this time on.", show_default=False),
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--to", metavar="TIME", help="With --connection: until then.", show_default=False)
+    ] = None,
+    beside: Annotated[
+        str | None,
+        typer.Option(
+            "--and",
+            metavar="FILE",
+            help="A capture of the same packets at another place: delays between both, where packets were lost, and "
+            "how the clocks differ. Of a run: its directory again, for its packets at the other end.",
+            show_default=False,
+        ),
+    ] = None,
+    xplot: Annotated[
+        Path | None,
+        typer.Option(
+            "--xplot",
+            metavar="DIRECTORY",
+            help="Write time-sequence graphs for xplot, as tcptrace does.",
+            show_default=False,
+        ),
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Write the report, a page with interactive plots.")
+    ] = True,
     json: Json = False,
 ) -> None:
-    """Analyse packet captures: what limits the figures, a table of TCP connections, and tables in Parquet.
+    """Analyse packet captures: what limits the figures, a table of TCP connections, tables in Parquet, and a report.
 
     What is on the wire is certain: repeats, filled holes, losses of the capture. Why is inferred, with its evidence.
     """
-    from dumbbell.captures import pcap
     from dumbbell.captures.points import FILE, interfaces
-    from dumbbell.cli.captured import beside, run_of, table
+    from dumbbell.captures.xplot import write as write_graphs
+    from dumbbell.cli.captured import beside as of_run
+    from dumbbell.cli.captured import run_of, table
+    from dumbbell.cli.paired import between, told
+    from dumbbell.cli.paired import table as table_of_pairs
     from dumbbell.cli.tables import print_table
-    from dumbbell.errors import InputError
-    from dumbbell.units import Duration, QuantityError
+    from dumbbell.pipeline.captured import pcap
+    from dumbbell.report.captured import write_html
 
-    try:
-        interval_ns = int(Duration.parse(interval))
-    except QuantityError as error:
-        raise InputError(f"--interval {interval} is no time", str(error)) from None
+    interval_ns = _time("--interval", interval)
+    parts = _parts(connection, since, until)
     run, only = run_of(files), list(interface or ())
     if run is not None:
         output = output or Path(f"{run.directory.resolve().name}.analysis")
         files, only = [str(run.directory / FILE)], only or interfaces(run.plan, at.value)
     capture = pcap(*files, output=output, interfaces=only, interval_ns=interval_ns)
-    flows = beside(capture, run) if run is not None else None
+    flows = of_run(capture, run) if run is not None else None
+    other = None if beside is None else _other(beside, run, at, capture, interval_ns)
+    found = None if other is None else between(capture, other)
+    if found is not None:
+        found.pairs.write_parquet(capture.directory / "pairs.parquet")
+    graphs = [] if xplot is None else write_graphs(capture, xplot, connection)
+    page = write_html(capture, capture.directory / "report.html", parts) if report else None
     if json:
-        _print_json(capture, flows)
+        _print_json(
+            capture,
+            {"report": None if page is None else str(page), "xplot": [str(path) for path in graphs]}
+            | ({} if flows is None else {"flows": flows})
+            | ({} if found is None else {"between": told(found)}),
+        )
         return
     for warning in capture.warnings:
         print(f"warning: {warning}")
     _print(capture)
     if flows:
         print_table(table(flows))
-    print(capture.directory)
+    if found is not None:
+        print_table(table_of_pairs(found))
+    print(page or capture.directory)
 
 
-def _print_json(capture: Capture, flows: list[dict[str, Any]] | None) -> None:
+def _time(option: str, text: str) -> int:
+    """A time that an option gives, ns."""
+    from dumbbell.errors import InputError
+    from dumbbell.units import Duration, QuantityError
+
+    try:
+        return int(Duration.parse(text))
+    except QuantityError as error:
+        raise InputError(f"{option} {text} is no time", str(error)) from None
+
+
+def _parts(connection: int | None, since: str | None, until: str | None) -> list[Part] | None:
+    """The part whose packets are drawn one by one, if one is named."""
+    from dumbbell.captures.detail import Part
+    from dumbbell.errors import InputError
+
+    if connection is None:
+        if since is not None or until is not None:
+            what = "--from and --to say which part of a connection is drawn"
+            raise InputError(what, "no connection is named", "add --connection 1")
+        return None
+    start = 0 if since is None else _time("--from", since)
+    end = (1 << 62) if until is None else _time("--to", until)
+    return [Part(connection, start, end, "asked for")]
+
+
+def _other(name: str, run: Run | None, at: Place, capture: Capture, interval_ns: int) -> Capture:
+    """The second capture. Of the run of the first it is that at the other end."""
+    from dumbbell.captures.points import FILE, interfaces
+    from dumbbell.cli.captured import run_of
+    from dumbbell.pipeline.captured import pcap
+
+    place = capture.directory / "beside"
+    other = run_of([name])
+    if other is None:
+        return pcap(name, output=place, interval_ns=interval_ns)
+    is_same = run is not None and other.directory.resolve() == run.directory.resolve()
+    end = at if not is_same else Place.RECEIVER if at is Place.SENDER else Place.SENDER
+    only = interfaces(other.plan, end.value)
+    return pcap(other.directory / FILE, output=place, interfaces=only, interval_ns=interval_ns)
+
+
+def _print_json(capture: Capture, more: dict[str, Any]) -> None:
     from json import dumps
 
     directions = capture.directions.to_dicts()
@@ -99,17 +195,15 @@ def _print_json(capture: Capture, flows: list[dict[str, Any]] | None) -> None:
         for one in capture.connections.to_dicts()
     ]
     found = {**capture.summary, "directory": str(capture.directory), "warnings": capture.warnings}
-    if flows is not None:
-        found["flows"] = flows
-    print(dumps({**found, "connections": connections}, indent=2))
+    print(dumps({**found, **more, "connections": connections}, indent=2))
 
 
 def _print(capture: Capture) -> None:
     from dumbbell.cli.tables import print_table
     from dumbbell.plan.view import Table
 
-    data = capture.directions.sort("payload_bytes", "connection", descending=[True, False]).head(SHOWN)
-    about = {row["connection"]: row for row in capture.connections.to_dicts()}
+    data = capture.largest(SHOWN)
+    about = capture.about(row["connection"] for row in data)
     columns = [
         "connection",
         "from",
@@ -123,7 +217,7 @@ def _print(capture: Capture) -> None:
         "needless",
         "limited by",
     ]
-    rows = [_row(about[row["connection"]], row) for row in data.to_dicts() if row["payload_bytes"]]
+    rows = [_row(about[row["connection"]], row) for row in data]
     count = capture.summary["connections"]
     others = count - len({row[0] for row in rows})
     more = f", {others:,} others are in the tables" if others else ""
@@ -131,13 +225,12 @@ def _print(capture: Capture) -> None:
 
 
 def _row(connection: dict[str, Any], row: dict[str, Any]) -> list[str]:
-    ends = [_endpoint(connection, side) for side in ("client", "server")]
+    from dumbbell.report.captured.source import endpoint, limited_by
+
+    ends = [endpoint(connection, side) for side in ("client", "server")]
     if row["direction"] == "to-client":
         ends.reverse()
     rate = row["goodput_bps"]
-    limits = {name: row[f"limited_{name}_ns"] or 0 for name in ("window", "application", "recovery", "network")}
-    whole = sum(limits.values())
-    most = max(limits, key=lambda name: limits[name])
     return [
         str(row["connection"]),
         *ends,
@@ -148,10 +241,5 @@ def _row(connection: dict[str, Any], row: dict[str, Any]) -> list[str]:
         connection["place"] or "not known",
         f"{row['repeated_packets'] + row['lost_before_packets']:,}",
         "" if row["needless_retransmissions"] is None else f"{row['needless_retransmissions']:,}",
-        f"{most} {100 * limits[most] / whole:.0f} %" if whole else "",
+        limited_by(row),
     ]
-
-
-def _endpoint(connection: dict[str, Any], side: str) -> str:
-    address, port = connection[side], connection[f"{side}_port"]
-    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"

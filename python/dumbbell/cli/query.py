@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dumbbell.cli.options import StudyArgument
-
 if TYPE_CHECKING:
     from dumbbell.statistics.query import Answer
 
@@ -15,7 +13,15 @@ FORMATS = ("table", "csv", "json")
 
 
 def command(
-    study: StudyArgument,
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="A study's directory, e.g. studies/buffer-sweep-*, or its name, for the latest below ./studies; or "
+            "the directory of an analysed capture.",
+            show_default=False,
+        ),
+    ],
     sql: Annotated[
         str,
         typer.Argument(
@@ -28,16 +34,20 @@ def command(
 ) -> None:
     """Query a study in SQL (DuckDB's dialect), and print the answer. The tables are runs, flows, links and cells.
 
-    Each table has a column per varied key; quote its name: "topology.bottleneck.buffer". `describe runs` lists columns.
+    Those of a capture that dumbbell pcap analysed are connections, directions, intervals, rtt and events. Each table of
+    a study has a column per varied key; quote its name: "topology.bottleneck.buffer". `describe runs` lists columns.
     """
+    from dumbbell.captures import Capture, is_capture
     from dumbbell.cli.studies import open_study
     from dumbbell.errors import InputError
-    from dumbbell.statistics.query import query
+    from dumbbell.statistics.query import of_capture, of_study, query
     from dumbbell.studies.directory import find
 
     if format not in FORMATS:
         raise InputError(f"no format {format!r}", f"the formats are {', '.join(FORMATS)}")
-    answer = query(open_study(find(study)), sql)
+    place = find(study)
+    tables = of_capture(Capture(place)) if is_capture(place) else of_study(open_study(place))
+    answer = query(tables, sql)
     {"table": _table, "csv": _csv, "json": _json}[format](answer)
 
 

@@ -15,8 +15,8 @@ def command(
         list[str],
         typer.Argument(
             metavar="RUN...",
-            help="Directories of runs or studies, e.g. runs/bbr-vs-cubic-*, or a name: of the latest study below "
-            "./studies, or else of the latest run below ./runs.",
+            help="Directories of runs, studies or analysed captures, e.g. runs/bbr-vs-cubic-*, or a name: of the "
+            "latest study below ./studies, or else of the latest run below ./runs.",
             show_default=False,
         ),
     ],
@@ -67,15 +67,16 @@ def command(
         bool, typer.Option("--open", help="Open the report in the browser, or in the program for such files.")
     ] = False,
 ) -> None:
-    """Write the report of each run or study: a page with interactive plots, figures, or the data behind them.
+    """Write the report of each run, study or analysed capture: a page with plots, figures, or the data behind them.
 
     A failed run has a report, too: it says so, and which tables are missing. Prints the paths of the written files.
     """
+    from dumbbell.captures import Capture, is_capture
     from dumbbell.cli.output import without_advice_of_matplotlib
     from dumbbell.cli.studies import find, is_study, open_study
     from dumbbell.errors import InputError
     from dumbbell.records import Run
-    from dumbbell.report import study, write
+    from dumbbell.report import captured, study, write
 
     without_advice_of_matplotlib()
     directories = [find(run) for run in runs]
@@ -96,7 +97,9 @@ def command(
         if several and output is not None:
             is_file = format == "html" or (not of_study and format != "csv")
             place = output / (f"{directory.name}.{format}" if is_file else directory.name)
-        if of_study:
+        if is_capture(directory):
+            written = captured.write(Capture(directory), format, place)
+        elif of_study:
             written = study.write(open_study(directory), format, place, share, method, reference)
         else:
             written = write(Run(directory, incomplete=True), format, place)

@@ -48,9 +48,8 @@ def write(run: Run, format: Format | str, output: Path | None = None) -> list[Pa
     Raises:
         InputError: there is no such format, or `output` cannot be written.
     """
-    if format not in FORMATS:
-        raise InputError(f"no report format {format!r}", f"the formats are {', '.join(FORMATS)}")
-    output = output or run.directory / ("report-csv" if format == "csv" else f"report.{format}")
+    check_format(format)
+    output = place_of(run.directory, format, output)
     if format == "html":
         return [write_html(run, output)]
     if format == "csv":
@@ -60,6 +59,17 @@ def write(run: Run, format: Format | str, output: Path | None = None) -> list[Pa
     from dumbbell.report.render.figures import render
 
     return [write_file(output, render(figure(run), format))]
+
+
+def check_format(format: str) -> None:
+    """Raises `InputError` if there is no such format."""
+    if format not in FORMATS:
+        raise InputError(f"no report format {format!r}", f"the formats are {', '.join(FORMATS)}")
+
+
+def place_of(directory: Path, format: str, output: Path | None) -> Path:
+    """Where a report goes: `output`, or by default `report.FORMAT` or the folder `report-csv` in `directory`."""
+    return output or directory / ("report-csv" if format == "csv" else f"report.{format}")
 
 
 def write_file(path: Path, content: bytes) -> Path:

@@ -36,12 +36,12 @@ def groups(run: Run) -> tuple[Group, ...]:
     flows = run.plan.flows
     labels = {flow["id"]: flow.get("label") or flow["id"] for flow in summary_list(run, "flows")}
     if len(flows) <= MOST_FLOWS_IN_LEGEND:
-        return tuple(_group(i, _name(labels.get(flow.id, flow.id), flow), (flow.id,)) for i, flow in enumerate(flows))
+        return tuple(numbered(i, _name(labels.get(flow.id, flow.id), flow), (flow.id,)) for i, flow in enumerate(flows))
     kinds: dict[str, list[str]] = {}
     for flow in flows:
         kinds.setdefault(_kind_among_many(flow), []).append(flow.id)
     return tuple(
-        _group(i, f"{kind} x {len(ids)}" if len(ids) > 1 else labels.get(ids[0], ids[0]), tuple(ids))
+        numbered(i, f"{kind} x {len(ids)}" if len(ids) > 1 else labels.get(ids[0], ids[0]), tuple(ids))
         for i, (kind, ids) in enumerate(kinds.items())
     )
 
@@ -51,7 +51,8 @@ def has_kinds(groups: Sequence[Group]) -> bool:
     return any(len(group.flows) > 1 for group in groups)
 
 
-def _group(index: int, label: str, flows: tuple[str, ...]) -> Group:
+def numbered(index: int, label: str, flows: tuple[str, ...]) -> Group:
+    """The group with this number: of its place come its colour and dashes."""
     light, dark = HUES[index % len(HUES)]
     return Group(label, flows, light, dark, _DASHES[index // len(HUES) % len(_DASHES)])
 

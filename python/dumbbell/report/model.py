@@ -1,7 +1,7 @@
 """The content of a report, independent of how it is drawn: the page, the figures and the CSV files all read these
 descriptions.
 
-A report has panels, a panel has views, a view has marks: lines, bands, points, ticks, states and text. Times are
+A report has panels, a panel has views, a view has marks: lines, bands, points, bars, ticks, states and text. Times are
 seconds since the run's origin. Values are in the view's unit; a null value is a gap. The page's types are generated
 from this file (`make generate`): a docstring here is a comment there.
 """
@@ -98,6 +98,25 @@ class Points:
 
 
 @dataclass(frozen=True)
+class Bars:
+    """Upright bars of one flow, as the bytes of packets have in a sequence space."""
+
+    time_s: Times
+    low: Values
+    high: Values
+    group: int | None
+    flow: str | None = None
+    name: str = ""
+    """What they are, in CSV: `packet`, `sack`, `resent`."""
+    state: Codes | None = None
+    """Index of each bar's state in the panel's `states`, whose colour it has; `None`: all have the group's colour."""
+    least: float = 1.0
+    """Least height, pixels of the screen."""
+    is_pale: bool = False
+    kind: Literal["bar"] = "bar"
+
+
+@dataclass(frozen=True)
 class Ticks:
     """Moments: in a lane, or at an edge of the panel."""
 
@@ -142,7 +161,7 @@ class Text:
     kind: Literal["text"] = "text"
 
 
-Mark = Line | Band | Points | Ticks | States | Text
+Mark = Line | Band | Points | Bars | Ticks | States | Text
 
 
 @dataclass(frozen=True)
@@ -280,6 +299,8 @@ class Panel:
     """The number of views in a figure, where no reader can choose; the first ones, one above the other."""
     decimals: int | None = None
     """Decimals of values under the crosshair; `None`: as many as are significant."""
+    is_log: bool = False
+    """True if the axis of values is logarithmic; values are then above 0."""
 
 
 @dataclass(frozen=True)

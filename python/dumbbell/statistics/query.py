@@ -1,4 +1,4 @@
-"""SQL over a study's tables, by DuckDB: `runs`, `flows`, `links` and `cells`, with the columns of its frames.
+"""SQL by DuckDB over the tables of a study, `runs`, `flows`, `links` and `cells`, or over those of an analysed capture.
 
 Queries cannot change anything: only one reading statement is allowed. It runs on copies of the tables that it names, in
 a database in memory that may read no other file. DuckDB comes with the extra `dumbbell[query]`.
@@ -7,13 +7,15 @@ a database in memory that may read no other file. DuckDB comes with the extra `d
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from dumbbell.captures.capture import TABLES as CAPTURED
 from dumbbell.command import extra
 from dumbbell.errors import InputError
 from dumbbell.statistics.frames import Frames
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
-TABLES: Final = ("runs", "flows", "links", "cells")
+    from dumbbell.captures import Capture
+
+Tables = Mapping[str, Callable[[], "pl.LazyFrame"]]
+"""The frames behind the names that a query may use; each is made when it is needed."""
 _READS: Final = ("SELECT", "EXPLAIN")
 
 
@@ -34,8 +39,19 @@ class Answer:
     rows: tuple[tuple[Any, ...], ...]
 
 
-def query(study: Frames, sql: str) -> Answer:
-    """Run a query on a study.
+def of_study(study: Frames) -> Tables:
+    """The tables of a study."""
+    scanned = {name: partial(study.scan, name) for name in ("runs", "flows", "links")}
+    return {**scanned, "cells": lambda: study.cells.lazy()}
+
+
+def of_capture(capture: Capture) -> Tables:
+    """The tables of an analysed capture."""
+    return {name: partial(capture.scan, name) for name in CAPTURED}
+
+
+def query(tables: Tables, sql: str) -> Answer:
+    """Run a query on tables.
 
     Raises:
         InputError: DuckDB is not installed; the statement is none, does more than read, or failed, with the columns
@@ -46,12 +62,12 @@ def query(study: Frames, sql: str) -> Answer:
         try:
             statements = connection.extract_statements(sql)
             _check(sql, statements)
-            with _tables(study, sql, Path(folder), connection):
+            with _tables(tables, sql, Path(folder), connection):
                 found = connection.execute(statements[0])
                 columns = tuple(column[0] for column in found.description or ())
                 return Answer(columns, tuple(found.fetchall()))
         except duckdb.Error as error:
-            raise InputError("the query failed", _first_lines(error), _columns(study)) from None
+            raise InputError("the query failed", _first_lines(error), _columns(tables)) from None
 
 
 def _duckdb() -> Any:
@@ -69,25 +85,21 @@ def _check(sql: str, statements: Sequence[Any]) -> None:
         raise InputError(what, "expected one", "dumbbell query STUDY 'select cell, count(*) from runs group by cell'")
     kind = statements[0].type.name
     if kind not in _READS:
-        raise InputError(f"{kind.lower()}: not a query", "a study is only read", "begin with select, with or describe")
+        raise InputError(f"{kind.lower()}: not a query", "tables are only read", "begin with select, with or describe")
 
 
 @contextmanager
-def _tables(study: Frames, sql: str, folder: Path, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+def _tables(tables: Tables, sql: str, folder: Path, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Make views of the tables whose names occur in the query; of all tables for `show tables`."""
-    named = [name for name in TABLES if re.search(rf"\b{name}\b", sql, re.IGNORECASE)]
-    for name in named or TABLES:
+    named = [name for name in tables if re.search(rf"\b{name}\b", sql, re.IGNORECASE)]
+    for name in named or tables:
         path = folder / f"{name}.parquet"
-        _frame(study, name).sink_parquet(path)
+        tables[name]().sink_parquet(path)
         connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{path}')")
     connection.execute(f"SET allowed_directories = ['{folder}']")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
     yield
-
-
-def _frame(study: Frames, name: str) -> pl.LazyFrame:
-    return study.cells.lazy() if name == "cells" else study.scan(name)
 
 
 def _first_lines(error: Exception) -> str:
@@ -96,11 +108,11 @@ def _first_lines(error: Exception) -> str:
     return said.strip()
 
 
-def _columns(study: Frames) -> str:
+def _columns(tables: Tables) -> str:
     """`runs: run, run_id, ...`, a line per table. Quote a column with a dot."""
     listed = []
-    for name in TABLES:
-        columns = _frame(study, name).collect_schema().names()
+    for name, frame in tables.items():
+        columns = frame().collect_schema().names()
         listed.append(f"{name}: {', '.join(_quoted(column) for column in columns)}")
     return "the tables and their columns are\n" + "\n".join(f"  {line}" for line in listed)
 

@@ -3,6 +3,7 @@
 import type { Mark, View } from "../model";
 import type { Pen } from "../pen";
 import { band } from "./band";
+import { bars } from "./bars";
 import { line } from "./line";
 import { points } from "./points";
 import { states } from "./states";
@@ -20,7 +21,7 @@ export interface Painter<M> {
 }
 
 const PAINTERS: { [K in Mark["kind"]]: Painter<Extract<Mark, { kind: K }>> } = {
-  line, band, point: points, tick: ticks, state: states, text,
+  line, band, point: points, bar: bars, tick: ticks, state: states, text,
 };
 
 function painterOf<M extends Mark>(mark: M): Painter<M> {

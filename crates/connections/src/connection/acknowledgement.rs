@@ -49,8 +49,8 @@ impl Connection {
         if stream_needs_nothing(advances, segment) && una < before {
             return;
         }
-        stream.acknowledged(segment, una.max(before), before, nxt, &scope, sink);
-        stream.window(window);
+        stream.acknowledged(segment, una.max(before), before, &scope, sink);
+        stream.window(window, una.max(before));
         stream.zero_window(segment.window == 0 && !segment.flags.has(Flags::SYN), now);
         let mut has_news = false;
         if segment.sack_count > 0 {

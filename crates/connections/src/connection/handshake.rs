@@ -54,6 +54,7 @@ impl Connection {
                 delay_ns: None,
                 needless: None,
                 tsval,
+                ip_id: segment.ip_id,
             });
         }
     }

@@ -31,9 +31,11 @@ impl Stream {
         let known = self.board.at(start).copied();
         let above = self.board.behind(end).copied();
         let is_double = class == Class::Repeat
-            && known.is_some_and(|one| {
-                segment.ip_id != 0 && one.ip_id == segment.ip_id && one.tsval == sent.tsval && one.end >= end
-            });
+            && (scope.is_doubled
+                || known.is_some_and(|one| {
+                    segment.ip_id != 0 && one.ip_id == segment.ip_id && one.tsval == sent.tsval && one.end >= end
+                }));
+        let copy = known.map(|one| (one.tsval, one.ip_id)).or_else(|| self.copy_of(start));
         let since_ns = match (class, known) {
             (Class::Fill, _) => Some(now - self.hole_ns),
             (_, Some(one)) => Some(now - one.last_ns),
@@ -56,8 +58,12 @@ impl Stream {
             timeout_to: self.timeout_to.filter(|&to| to > una),
             recovery_to: self.recovery_to.filter(|&to| to > una),
         };
+        let late = copy.filter(|_| class == Class::Repeat).and_then(|copy| is_older(segment, copy));
         let (why, evidence, sure) = if is_double {
             (Cause::NetworkDuplicate, Evidence::Identification, true)
+        } else if let Some((evidence, sure)) = late {
+            // The copy seen before was the retransmission: this one is the original, which came late.
+            (Cause::Reordered, evidence, sure)
         } else if class == Class::Fill {
             self.filled(segment, &sent, above.as_ref(), &scene)
         } else {
@@ -67,7 +73,10 @@ impl Stream {
         let is_sent_again = !matches!(why, Cause::Reordered | Cause::NetworkDuplicate);
         if is_sent_again {
             match why {
-                Cause::Timeout => self.timeout_to = Some(nxt),
+                Cause::Timeout => {
+                    self.timeout_to = Some(nxt);
+                    self.board.time_out(now);
+                }
                 _ => self.recovery_to = self.recovery_to.filter(|&to| to > una).or(Some(nxt)),
             }
         }
@@ -84,7 +93,7 @@ impl Stream {
         if class == Class::Fill || unseen > 0 {
             self.fill(sent, nxt, una, is_sent_again);
         }
-        if !is_double && class != Class::Fill {
+        if is_sent_again && class != Class::Fill {
             let reneged = self.board.repeat(start.max(una), below, now, sent.tsval, sent.ip_id);
             self.reneged += reneged as u64;
         }
@@ -102,9 +111,19 @@ impl Stream {
             delay_ns: since_ns,
             needless,
             tsval: segment.timestamps.map(|(value, _)| value),
+            ip_id: segment.ip_id,
         };
         self.event(row, sink);
         unseen + (end - nxt).max(0)
+    }
+
+    /// TSval and IP identification of the last copy of the byte `place` that was no new data.
+    fn copy_of(&self, place: i64) -> Option<(u32, u16)> {
+        let is_it = |event: &&EventRow| {
+            event.class != Class::Unseen && event.seq <= place && place < event.seq + i64::from(event.bytes)
+        };
+        let event = self.events.iter().rev().take(256).find(is_it)?;
+        Some((event.tsval?, event.ip_id))
     }
 
     /// Why a hole was filled.
@@ -170,5 +189,18 @@ impl Stream {
         if self.seen.len() == 0 {
             self.hole_ns = i64::MAX / 4;
         }
+    }
+}
+
+/// Whether a packet was sent before the copy with this TSval and IP identification, by what, and whether that is sure.
+fn is_older(segment: &Segment, (tsval, ip_id): (u32, u16)) -> Option<(Evidence, bool)> {
+    let (value, _) = segment.timestamps?;
+    let apart = segment.ip_id.wrapping_sub(ip_id) as i16;
+    match value.wrapping_sub(tsval) as i32 {
+        ..0 => Some((Evidence::Timestamp, true)),
+        0 if segment.ip_id != 0 && ip_id != 0 && (-1_024..0).contains(&apart) => {
+            Some((Evidence::Identification, false))
+        }
+        _ => None,
     }
 }

@@ -27,6 +27,7 @@ impl Stream {
             delay_ns: None,
             needless: None,
             tsval: None,
+            ip_id: 0,
         };
         self.event(row, sink);
     }
@@ -40,18 +41,18 @@ impl Stream {
             self.events.pop_front();
         }
         self.events.push_back(row);
+        self.told += 1;
     }
 
     /// Bytes before `una` that were never seen: the capture lost them.
-    pub(super) fn skip_unseen(&mut self, una: i64, nxt: i64, now: i64, sink: &mut impl Sink) {
+    pub(super) fn skip_unseen(&mut self, una: i64, now: i64, sink: &mut impl Sink) {
         if una <= self.front {
             return;
         }
-        let seen = self.seen.covered(self.front, una.min(nxt));
-        let unseen = (una - self.front) - seen;
-        let start = self.front;
+        let holes = self.seen.holes(self.front, una);
         self.front = self.seen.forget(una);
-        if unseen > 0 {
+        for (start, end) in holes {
+            let unseen = end - start;
             self.unseen += unseen as u64;
             let row = EventRow {
                 connection: self.connection,
@@ -66,6 +67,7 @@ impl Stream {
                 delay_ns: None,
                 needless: None,
                 tsval: None,
+                ip_id: 0,
             };
             self.event(row, sink);
         }

@@ -11,8 +11,13 @@ const BURST_GAP_NS: i64 = 20_000;
 impl Stream {
     pub(super) fn space(&mut self, segment: &Segment, now: i64) {
         let gap = (now - self.data_ns).max(0);
+        let interval = &mut self.interval;
         if self.last_payload > 0 {
             self.gaps.add(gap);
+            interval.gaps += 1;
+            interval.gap_sum_ns += gap;
+            interval.gap_min_ns = interval.gap_min_ns.min(gap);
+            interval.gap_max_ns = interval.gap_max_ns.max(gap);
         }
         let most = BURST_GAP_NS.max(self.least_rtt_ns() / 32);
         if self.last_payload > 0 && gap <= most {
@@ -22,6 +27,7 @@ impl Stream {
             self.burst = segment.payload.into();
         }
         self.burst_max = self.burst_max.max(self.burst);
+        self.interval.burst_max_bytes = self.interval.burst_max_bytes.max(self.burst);
     }
 
     /// The application limited the time until now, if the last segment was not full and a round trip passed.

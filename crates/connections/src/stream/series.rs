@@ -58,7 +58,9 @@ impl Stream {
             return;
         }
         let old = self.interval;
-        self.give_interval(sink);
+        if self.give_interval(sink) {
+            self.given = self.limited.all();
+        }
         self.interval = IntervalRow {
             connection: self.connection,
             direction: self.direction,
@@ -67,19 +69,29 @@ impl Stream {
             window_min_bytes: u64::MAX,
             sent_max: old.sent_max,
             acknowledged_max: old.acknowledged_max,
+            window_end: old.window_end,
+            gap_min_ns: i64::MAX,
             ..IntervalRow::default()
         };
     }
 
-    pub(super) fn give_interval(&mut self, sink: &mut impl Sink) {
-        if self.interval.packets > 0 || self.interval.acknowledged_bytes > 0 {
+    /// Give the present interval, if anything was in it.
+    pub(super) fn give_interval(&mut self, sink: &mut impl Sink) -> bool {
+        let has_traffic = self.interval.packets > 0 || self.interval.acknowledged_bytes > 0;
+        if has_traffic {
             let least = self.interval.in_flight_min_bytes.min(self.interval.in_flight_max_bytes);
-            sink.interval(IntervalRow { in_flight_min_bytes: least, ..self.interval });
+            let spent = self.limited.all();
+            let limited_ns = std::array::from_fn(|limit| spent[limit].saturating_sub(self.given[limit]));
+            sink.interval(IntervalRow { in_flight_min_bytes: least, limited_ns, ..self.interval });
         }
+        has_traffic
     }
 
-    /// The smallest window of the receiver in the present interval.
-    pub(crate) fn window(&mut self, bytes: u64) {
-        self.interval.window_min_bytes = self.interval.window_min_bytes.min(bytes);
+    /// The receiver's window: `bytes` behind `una`.
+    pub(crate) fn window(&mut self, bytes: u64, una: i64) {
+        let interval = &mut self.interval;
+        interval.window_min_bytes = interval.window_min_bytes.min(bytes);
+        let end = una.saturating_add(i64::try_from(bytes).unwrap_or(i64::MAX));
+        interval.window_end = interval.window_end.max(Some(end));
     }
 }

@@ -8,13 +8,17 @@ from itertools import zip_longest
 import polars as pl
 
 from dumbbell.records import Run
-from dumbbell.report.model import Line, Panel, Plots, Points, States, Ticks, View
+from dumbbell.report.model import Bars, Line, Panel, Plots, Points, States, Ticks, View
 from dumbbell.report.series import build
 
 
 def tables(run: Run) -> dict[str, bytes]:
     """File name -> content. The columns are `time_s`, what tells the curves apart (`link`, `flow`), and the value."""
-    plots = build(run)
+    return tables_of(build(run))
+
+
+def tables_of(plots: Plots) -> dict[str, bytes]:
+    """The same of plots."""
     files: dict[str, bytes] = {}
     for panel in plots.panels:
         if panel.across is not None:
@@ -25,6 +29,8 @@ def tables(run: Run) -> dict[str, bytes]:
             files |= {f"{panel.key}.csv": _events(panel, plots)}
         else:
             files |= _quantities(panel)
+        if any(isinstance(mark, Bars) for view in panel.views for mark in view.marks):
+            files |= {f"{panel.key.removesuffix('_bytes')}_packets.csv": _bars(panel)}
     return files | ({"changes.csv": _changes(plots)} if plots.changes else {})
 
 
@@ -52,6 +58,29 @@ def _curves(panel: Panel, key: str, curves: Sequence[tuple[View, Line | Points]]
     first = curves[0][1]
     rows = pl.concat(parts)
     return (rows if isinstance(first, Line) and first.steps else rows.drop_nulls()).write_csv().encode()
+
+
+def _bars(panel: Panel) -> bytes:
+    """A row for each bar."""
+    keys = {index: state.key for index, state in enumerate(panel.states)}
+    parts = [
+        pl.DataFrame({"time_s": mark.time_s}).select(
+            pl.col("time_s").round(9),
+            flow=pl.lit(mark.flow),
+            what=pl.lit(mark.name),
+            kind=(
+                pl.lit(None, pl.String)
+                if mark.state is None
+                else mark.state.replace_strict(keys, default=None, return_dtype=pl.String)
+            ),
+            start=mark.low * panel.per_unit,
+            end=mark.high * panel.per_unit,
+        )
+        for view in panel.views
+        for mark in view.marks
+        if isinstance(mark, Bars)
+    ]
+    return pl.concat(parts, how="vertical_relaxed").sort("time_s", maintain_order=True).write_csv().encode()
 
 
 def _name(line: Line | Points) -> str:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.transforms import offset_copy
 
-from dumbbell.report.model import Band, Group, Line, Look, Panel, Plots, Points, States, Text, Ticks, View
+from dumbbell.report.model import Band, Bars, Group, Line, Look, Panel, Plots, Points, States, Text, Ticks, View
 
 NEUTRAL: Final = "#4d5866"
 SOFT: Final = "0.35"
@@ -78,6 +78,8 @@ def draw(place: Place) -> None:
                 _band(place, mark)
             case Points():
                 _points(place, mark)
+            case Bars():
+                _bars(place, mark)
             case Ticks():
                 _ticks(place, mark)
             case States():
@@ -147,6 +149,20 @@ def _points(place: Place, points: Points) -> None:
         place.ax.scatter(x, y, s=1.6, c=colors, alpha=alpha, linewidths=0, rasterized=True, zorder=2.2)
     else:
         _events_on_curve(place, points, x, y)
+
+
+def _bars(place: Place, bars: Bars) -> None:
+    """Each with a dot at its foot: a bar of one packet is shorter than a pixel where the plot shows many."""
+    x, low, high = (one.cast(float).to_numpy() for one in (bars.time_s, bars.low, bars.high))
+    if bars.state is None:
+        colors: Any = _color(place, bars.group)
+    else:
+        palette = [*(state.light for state in place.panel.states), _NO_STATE]
+        colors = [palette[code] for code in bars.state.fill_null(len(palette) - 1)]
+    alpha = 0.35 if bars.is_pale else 0.9
+    place.ax.vlines(x, low, high, colors=colors, linewidths=0.6, alpha=alpha, rasterized=True, zorder=2.3)
+    if bars.least > 1:
+        place.ax.scatter(x, low, s=bars.least, c=colors, marker="|", linewidths=0.6, rasterized=True, zorder=2.5)
 
 
 def _events_on_curve(place: Place, points: Points, x: Any, y: Any) -> None:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from dumbbell.report.model import Line, Panel, Plots, Reference, States, Ticks, View
+from dumbbell.report.model import Bars, Line, Panel, Plots, Reference, States, Ticks, View
 from dumbbell.report.render import figure_marks as marks
 from dumbbell.report.render.figure_marks import LEVEL, LOOKS, SOFT, Place
 from dumbbell.report.render.notebook import Picture
@@ -82,6 +82,10 @@ def _has_states(view: View) -> bool:
     return any(isinstance(mark, States) for mark in view.marks)
 
 
+def _has_colours(view: View) -> bool:
+    return any(isinstance(mark, Bars) and mark.state is not None for mark in view.marks)
+
+
 def _time_axis(axes: Sequence[Axes], plots: Plots) -> None:
     for ax in axes:
         for change in plots.changes:
@@ -108,7 +112,10 @@ def _panel(ax: Axes, panel: Panel, view: View, plots: Plots) -> None:
     if view.lanes:
         _lanes(place)
         return
-    _limits(ax, view, panel.from_zero)
+    if panel.is_log:
+        ax.set_yscale("log")
+    else:
+        _limits(ax, view, panel.from_zero)
     if view.top is not None:
         ax.set_ylim(top=1.05 * view.top)
     labelled: list[float] = []
@@ -122,7 +129,10 @@ def _panel(ax: Axes, panel: Panel, view: View, plots: Plots) -> None:
     dropped = any(isinstance(mark, Ticks) and mark.edge == "drop" for mark in view.marks)
     ax.set_title(f"{panel.title}, {view.name}" if view.name else panel.title, pad=7 if dropped else None)
     ax.set_ylabel(panel.unit)
-    _quantities(ax, panel)
+    if _has_colours(view):
+        _above(ax, _colors(panel))
+    else:
+        _quantities(ax, panel)
     if view.second is not None:
         factor = view.second.factor
         to, back = _scaling(factor), _scaling(1 / factor)

@@ -1,0 +1,110 @@
+//! Rows of what a direction does over time.
+
+use records::Values::{I64, U32, U64, Word};
+use records::{Column, Row};
+
+use super::DIRECTIONS;
+
+/// A direction in an interval with data or acknowledgements of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct IntervalRow {
+    pub connection: u64,
+    pub direction: u16,
+    pub start_ns: i64,
+    pub packets: u32,
+    pub payload_bytes: u64,
+    pub repeated_bytes: u64,
+    pub acknowledged_bytes: u64,
+    pub frame_bytes: u64,
+    pub rtt_samples: u32,
+    pub rtt_sum_ns: i64,
+    pub rtt_min_ns: i64,
+    pub rtt_max_ns: i64,
+    pub in_flight_min_bytes: u64,
+    pub in_flight_max_bytes: u64,
+    pub window_min_bytes: u64,
+    pub sent_max: i64,
+    pub acknowledged_max: i64,
+    pub window_end: Option<i64>,
+    pub gaps: u32,
+    pub gap_sum_ns: i64,
+    pub gap_min_ns: i64,
+    pub gap_max_ns: i64,
+    pub burst_max_bytes: u64,
+    /// Time under each limit since the row before: window, application, recovery, network.
+    pub limited_ns: [u64; 4],
+}
+
+impl IntervalRow {
+    fn rtt(&self, value: i64) -> Option<i64> {
+        (self.rtt_samples > 0).then_some(value)
+    }
+
+    fn gap(&self, value: i64) -> Option<i64> {
+        (self.gaps > 0).then_some(value)
+    }
+}
+
+impl Row for IntervalRow {
+    const TABLE: &'static str = "intervals";
+    const COLUMNS: &'static [Column<IntervalRow>] = &[
+        Column::required("connection", U64(|r| Some(r.connection)), "number of the connection"),
+        Column::required("direction", Word(|r| Some(r.direction), &DIRECTIONS), "of the data"),
+        Column::required("start_ns", I64(|r| Some(r.start_ns)), "start of the interval"),
+        Column::required("packets", U32(|r| Some(r.packets)), "packets with data"),
+        Column::required("payload_bytes", U64(|r| Some(r.payload_bytes)), "payload, repeats included"),
+        Column::required("repeated_bytes", U64(|r| Some(r.repeated_bytes)), "payload that was seen before"),
+        Column::required("frame_bytes", U64(|r| Some(r.frame_bytes)), "frames with data"),
+        Column::required("acknowledged_bytes", U64(|r| Some(r.acknowledged_bytes)), "bytes that were acknowledged"),
+        Column::optional("rtt_min_ns", I64(|r| r.rtt(r.rtt_min_ns)), "least `rtt`"),
+        Column::optional("rtt_mean_ns", I64(|r| r.rtt(r.rtt_sum_ns / i64::from(r.rtt_samples.max(1)))), "mean `rtt`"),
+        Column::optional("rtt_max_ns", I64(|r| r.rtt(r.rtt_max_ns)), "largest `rtt`"),
+        Column::required("in_flight_min_bytes", U64(|r| Some(r.in_flight_min_bytes)), "fewest bytes in flight"),
+        Column::required("in_flight_max_bytes", U64(|r| Some(r.in_flight_max_bytes)), "most bytes in flight"),
+        Column::optional(
+            "window_min_bytes",
+            U64(|r| (r.window_min_bytes < u64::MAX).then_some(r.window_min_bytes)),
+            "smallest window of the receiver",
+        ),
+        Column::required("sent_max_bytes", I64(|r| Some(r.sent_max)), "highest byte sent so far, from 0"),
+        Column::required(
+            "acknowledged_max_bytes",
+            I64(|r| Some(r.acknowledged_max)),
+            "highest byte acknowledged so far",
+        ),
+        Column::optional("window_end_bytes", I64(|r| r.window_end), "the byte at which the receiver's window ends"),
+        Column::optional("gap_min_ns", I64(|r| r.gap(r.gap_min_ns)), "least time from a packet with data to the next"),
+        Column::optional("gap_mean_ns", I64(|r| r.gap(r.gap_sum_ns / i64::from(r.gaps.max(1)))), "their mean"),
+        Column::optional("gap_max_ns", I64(|r| r.gap(r.gap_max_ns)), "the longest"),
+        Column::required("burst_max_bytes", U64(|r| Some(r.burst_max_bytes)), "most bytes of a burst"),
+        Column::required(
+            "limited_window_ns",
+            U64(|r| Some(r.limited_ns[0])),
+            "time limited by the receiver's window, since the end of the row before",
+        ),
+        Column::required("limited_application_ns", U64(|r| Some(r.limited_ns[1])), "by the application"),
+        Column::required("limited_recovery_ns", U64(|r| Some(r.limited_ns[2])), "in recovery from losses"),
+        Column::required("limited_network_ns", U64(|r| Some(r.limited_ns[3])), "by congestion window or network"),
+    ];
+}
+
+/// A sample of `rtt`: the least and the largest of each 10 ms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct RttRow {
+    pub connection: u64,
+    pub direction: u16,
+    pub time_ns: i64,
+    pub rtt_ns: i64,
+}
+
+impl Row for RttRow {
+    const TABLE: &'static str = "rtt";
+    const COLUMNS: &'static [Column<RttRow>] = &[
+        Column::required("connection", U64(|r| Some(r.connection)), "number of the connection"),
+        Column::required("direction", Word(|r| Some(r.direction), &DIRECTIONS), "of the data"),
+        Column::required("time_ns", I64(|r| Some(r.time_ns)), "when the ACK or SACK was seen"),
+        Column::required("rtt_ns", I64(|r| Some(r.rtt_ns)), "from the segment's only transmission to it"),
+    ];
+}

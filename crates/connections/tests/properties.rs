@@ -1,0 +1,267 @@
+//! What must not change the analysis of a capture, and what must change it by as much.
+
+mod files;
+
+use connections::rows::{ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow};
+use connections::{Limits, Sink, Table};
+use files::{Frames, Link, Packet, gzipped, pcap, pcapng};
+use proptest::prelude::*;
+
+#[derive(Clone, Debug, Default)]
+struct Rows {
+    connections: Vec<ConnectionRow>,
+    directions: Vec<DirectionRow>,
+    intervals: Vec<IntervalRow>,
+    rtt: Vec<RttRow>,
+    events: Vec<EventRow>,
+}
+
+impl Sink for Rows {
+    fn connection(&mut self, row: ConnectionRow) {
+        self.connections.push(row);
+    }
+    fn direction(&mut self, row: DirectionRow) {
+        self.directions.push(row);
+    }
+    fn interval(&mut self, row: IntervalRow) {
+        self.intervals.push(row);
+    }
+    fn rtt(&mut self, row: RttRow) {
+        self.rtt.push(row);
+    }
+    fn event(&mut self, row: EventRow) {
+        self.events.push(row);
+    }
+}
+
+impl Rows {
+    /// Rows of the connection with this client, numbered 1, without what is of the link and of names.
+    fn of(mut self, client: &str) -> Rows {
+        let numbers: Vec<u64> =
+            self.connections.iter().filter(|row| row.client.0 == client).map(|row| row.connection).collect();
+        assert_eq!(numbers.len(), 1, "{:?}", self.connections);
+        let number = numbers[0];
+        self.connections.retain(|row| row.connection == number);
+        self.directions.retain(|row| row.connection == number);
+        self.intervals.retain(|row| row.connection == number);
+        self.rtt.retain(|row| row.connection == number);
+        self.events.retain(|row| row.connection == number);
+        for row in &mut self.connections {
+            (row.connection, row.layers, row.client.1, row.server.1) = (1, 0, 0, 0);
+            (row.client.0, row.server.0) = (String::new(), String::new());
+        }
+        for row in &mut self.directions {
+            (row.connection, row.counters.frame_bytes) = (1, 0);
+        }
+        for row in &mut self.intervals {
+            (row.connection, row.frame_bytes) = (1, 0);
+        }
+        self.rtt.iter_mut().for_each(|row| row.connection = 1);
+        for row in &mut self.events {
+            (row.connection, row.tsval) = (1, None);
+        }
+        self
+    }
+}
+
+/// Analyse files as one capture.
+fn analysed(files: &[Vec<u8>]) -> Rows {
+    let folder = tempfile::tempdir().expect("a directory");
+    let paths: Vec<_> = files
+        .iter()
+        .enumerate()
+        .map(|(at, bytes)| {
+            let path = folder.path().join(format!("{at}"));
+            std::fs::write(&path, bytes).expect("it is written");
+            path
+        })
+        .collect();
+    let mut capture = capture::Capture::open(&paths, &[]).expect("a capture");
+    let (mut table, mut rows) = (Table::new(Limits::default()), Rows::default());
+    while let Some(segment) = capture.next_segment().expect("it is read") {
+        table.take(segment, &mut rows);
+    }
+    table.finish(&mut rows);
+    let notes = capture.notes();
+    assert_eq!((notes.malformed_frames, notes.headless_frames, notes.damages), (0, 0, 0));
+    rows
+}
+
+const CLIENT: &str = "10.0.0.1";
+
+fn result(packets: &[Packet]) -> Rows {
+    analysed(&[pcap(packets, &Link::ethernet(), &Frames::default())]).of(CLIENT)
+}
+
+fn same(one: &Rows, other: &Rows) {
+    assert_eq!(format!("{one:#?}"), format!("{other:#?}"));
+}
+
+/// What happens to a segment: its size, and whether it is lost, late, or doubled.
+type Fate = (u32, u8);
+
+/// A connection at its client, who sends: a handshake, data of these fates, acknowledgements with SACK, and its end.
+fn connection(fates: &[Fate], rtt_us: i64) -> Vec<Packet> {
+    let mut packets = Packet::handshake(rtt_us);
+    let mut made: Vec<(i64, usize, Packet)> = Vec::new();
+    let mut arrivals: Vec<(i64, i64, i64, u32)> = Vec::new();
+    let mut place = 0_i64;
+    let step = rtt_us / 8;
+    let begin = 2 * rtt_us;
+    for (number, &(size, fate)) in fates.iter().enumerate() {
+        let at = begin + number as i64 * step;
+        let data = |at: i64| Packet::data(at, place as u32, size, (1_000 + at / 1_000) as u32);
+        made.push((at, number, data(at)));
+        let ms = |at: i64| (1_000 + at / 1_000) as u32;
+        match fate {
+            // Lost, and sent again.
+            0 => {
+                let again = at + 2 * rtt_us;
+                made.push((again, number, data(again)));
+                arrivals.push((again + rtt_us / 2, place, place + i64::from(size), ms(again)));
+            }
+            // It comes late.
+            1 => arrivals.push((at + rtt_us / 2 + 2 * step + 1, place, place + i64::from(size), ms(at))),
+            _ => arrivals.push((at + rtt_us / 2, place, place + i64::from(size), ms(at))),
+        }
+        place += i64::from(size);
+    }
+    arrivals.sort_unstable();
+    let mut got: Vec<(i64, i64)> = Vec::new();
+    let mut reached = 0;
+    for (arrival, start, end, stamp) in arrivals {
+        got.push((start, end));
+        got.sort_unstable();
+        for &(start, end) in &got {
+            if start <= reached {
+                reached = reached.max(end);
+            }
+        }
+        let block = (start > reached).then_some((start as u32, end as u32));
+        let at = arrival + rtt_us / 2;
+        made.push((at, usize::MAX, Packet::ack(at, reached as u32, stamp, block)));
+    }
+    made.sort_by_key(|&(at, number, _)| (at, number));
+    let end = made.last().map_or(begin, |&(at, ..)| at) + rtt_us;
+    packets.extend(made.into_iter().map(|(.., packet)| packet));
+    packets.extend(Packet::end(end, place as u32, rtt_us));
+    for (id, packet) in packets.iter_mut().enumerate() {
+        packet.id = id as u16 + 1;
+    }
+    packets
+}
+
+fn fates() -> impl Strategy<Value = Vec<Fate>> {
+    prop::collection::vec((1_u32..1_449, 0_u8..12), 1..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn how_a_file_is_written_changes_nothing(fates in fates(), rtt_ms in 4_i64..200, cut in 96_usize..200, parts in 1_usize..5) {
+        let packets = connection(&fates, rtt_ms * 1_000);
+        let known = result(&packets);
+        let plain = Frames::default();
+        let whole = |frames: &Frames| pcap(&packets, &Link::ethernet(), frames);
+        same(&known, &analysed(&[whole(&Frames { snaplen: cut, ..plain })]).of(CLIENT));
+        same(&known, &analysed(&[whole(&Frames { is_ns: true, ..plain })]).of(CLIENT));
+        same(&known, &analysed(&[whole(&Frames { is_big_endian: true, ..plain })]).of(CLIENT));
+        same(&known, &analysed(&[gzipped(&whole(&plain))]).of(CLIENT));
+        same(&known, &analysed(&[pcapng(&packets, cut)]).of(CLIENT));
+        // A ring buffer's files, in any order.
+        let size = packets.len().div_ceil(parts);
+        let mut ring: Vec<_> = packets.chunks(size).map(|some| pcap(some, &Link::ethernet(), &plain)).collect();
+        ring.reverse();
+        same(&known, &analysed(&ring).of(CLIENT));
+    }
+
+    #[test]
+    fn what_is_around_a_packet_changes_nothing(fates in fates(), rtt_ms in 4_i64..200) {
+        let packets = connection(&fates, rtt_ms * 1_000);
+        let known = result(&packets);
+        for link in Link::others() {
+            let found = analysed(&[pcap(&packets, &link, &Frames::default())]).of(CLIENT);
+            assert_eq!(format!("{known:#?}"), format!("{found:#?}"), "{link:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_times_and_ports_may_begin_anywhere(
+        fates in fates(), rtt_ms in 4_i64..200, own in any::<u32>(), others in any::<u32>(), later_s in 0_i64..1_000_000, port in 1_024_u16..65_535
+    ) {
+        let packets = connection(&fates, rtt_ms * 1_000);
+        let known = result(&packets);
+        let moved: Vec<Packet> = packets.iter().map(|packet| packet.moved(own, others, later_s * 1_000_000, port)).collect();
+        same(&known, &result(&moved));
+    }
+
+    #[test]
+    fn other_connections_change_nothing(fates in fates(), of_others in fates(), rtt_ms in 4_i64..200, of_theirs in 4_i64..200) {
+        let packets = connection(&fates, rtt_ms * 1_000);
+        let known = result(&packets);
+        let others = connection(&of_others, of_theirs * 1_000);
+        let mut both = packets.clone();
+        both.extend(others.iter().map(|packet| Packet { client: [10, 0, 9, 9], time_us: packet.time_us + 1, ..*packet }));
+        both.sort_by_key(|packet| packet.time_us);
+        same(&known, &analysed(&[pcap(&both, &Link::ethernet(), &Frames::default())]).of(CLIENT));
+    }
+
+    #[test]
+    fn merged_packets_keep_their_bytes(fates in fates(), rtt_ms in 4_i64..200) {
+        let packets = connection(&fates, rtt_ms * 1_000);
+        let known = result(&packets);
+        let mut merged: Vec<Packet> = Vec::new();
+        for packet in &packets {
+            match merged.last_mut() {
+                Some(last) if last.is_followed_by(packet) => last.payload += packet.payload,
+                _ => merged.push(*packet),
+            }
+        }
+        let found = result(&merged);
+        let of = |rows: &Rows| {
+            let row = &rows.directions[0];
+            (row.counters.payload_bytes, row.stream.unique_bytes, row.stream.repeated_bytes, row.stream.acknowledged_bytes, row.stream.unseen_bytes)
+        };
+        prop_assert_eq!(of(&known), of(&found));
+    }
+
+    #[test]
+    fn what_the_capture_lost_is_counted_to_the_byte(sizes in prop::collection::vec(1_u32..1_449, 4..60), rtt_ms in 4_i64..200, gone in 0_u64..u64::MAX) {
+        let fates: Vec<Fate> = sizes.iter().map(|&size| (size, 9)).collect();
+        let packets = connection(&fates, rtt_ms * 1_000);
+        let mut place = 0;
+        let mut lost = 0;
+        let kept: Vec<Packet> = packets
+            .into_iter()
+            .filter(|packet| {
+                if packet.payload == 0 {
+                    return true;
+                }
+                place += 1;
+                // The first shows where numbers begin.
+                let is_gone = place > 1 && gone >> (place % 64) & 1 == 1;
+                lost += u64::from(packet.payload) * u64::from(is_gone);
+                !is_gone
+            })
+            .collect();
+        let found = result(&kept);
+        prop_assert_eq!(found.directions[0].stream.unseen_bytes, Some(lost));
+    }
+
+    #[test]
+    fn sums_agree(fates in fates(), rtt_ms in 4_i64..200) {
+        let rows = result(&connection(&fates, rtt_ms * 1_000));
+        let row = &rows.directions[0];
+        let sum = |of: fn(&IntervalRow) -> u64| rows.intervals.iter().filter(|one| one.direction == 0).map(of).sum::<u64>();
+        prop_assert_eq!(sum(|one| one.payload_bytes), row.counters.payload_bytes);
+        prop_assert_eq!(sum(|one| one.repeated_bytes), row.stream.repeated_bytes.unwrap());
+        prop_assert_eq!(sum(|one| one.acknowledged_bytes), row.stream.acknowledged_bytes.unwrap());
+        prop_assert_eq!(row.stream.unique_bytes.unwrap() + row.stream.repeated_bytes.unwrap(), row.counters.payload_bytes);
+        let limits = [row.stream.limited_window_ns, row.stream.limited_application_ns, row.stream.limited_recovery_ns, row.stream.limited_network_ns];
+        for (limit, whole) in limits.iter().enumerate() {
+            let told: u64 = rows.intervals.iter().filter(|one| one.direction == 0).map(|one| one.limited_ns[limit]).sum();
+            prop_assert!(told <= whole.unwrap(), "intervals tell of {told} ns, of {whole:?}");
+        }
+    }
+}

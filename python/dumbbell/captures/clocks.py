@@ -1,0 +1,80 @@
+"""Two clocks, from the times at which packets passed two captures in both directions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+_LEAST_SPAN_NS: Final = 1_000_000_000
+"""Over a shorter time a difference of rates is not told from queueing."""
+_LEAST_PACKETS: Final = 20
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """What the clock of the second capture is, compared with that of the first."""
+
+    offset_low_ns: int | None
+    """The second clock is ahead by this at least: no packet has a negative delay; `None`: nothing came back."""
+    offset_high_ns: int | None
+    """And by this at most."""
+    skew_ppm: float | None
+    """It gains so many us a second; offsets are those at the first packet. `None`: not known."""
+
+
+def compare(there_ns: Ints, there_delay_ns: Ints, back_ns: Ints, back_delay_ns: Ints) -> Clocks:
+    """The clocks, from times at the first capture and from delays by both clocks.
+
+    Args:
+        there_ns: when packets passed the first capture on their way to the second, ns.
+        there_delay_ns: by how much later the second clock said that they passed it.
+        back_ns: when packets of the other direction passed the first capture.
+        back_delay_ns: by how much earlier the second clock said that they had passed it.
+    """
+    skew = _skew(there_ns, there_delay_ns, back_ns, back_delay_ns)
+    if skew is not None:
+        start = min(int(there_ns[0]), int(back_ns[0]))
+        there_delay_ns = there_delay_ns - np.round(skew * (there_ns - start)).astype(np.int64)
+        back_delay_ns = back_delay_ns + np.round(skew * (back_ns - start)).astype(np.int64)
+    low = -int(back_delay_ns.min()) if len(back_delay_ns) else None
+    high = int(there_delay_ns.min()) if len(there_delay_ns) else None
+    return Clocks(low, high, None if skew is None else 1e6 * skew)
+
+
+def _skew(there_ns: Ints, there: Ints, back_ns: Ints, back: Ints) -> float | None:
+    """The difference of the clocks' rates: the mean of both directions' (Moon, Skelly, Towsley, INFOCOM 1999)."""
+    slopes = [_slope(at, delay) for at, delay in ((there_ns, there), (back_ns, back))]
+    if slopes[0] is None or slopes[1] is None:
+        return None
+    return (slopes[0] - slopes[1]) / 2
+
+
+def _slope(at: Ints, delay: Ints) -> float | None:
+    """The slope of the line below all points that is nearest to them: an edge of their lower convex hull."""
+    if len(at) < _LEAST_PACKETS or at.max() - at.min() < _LEAST_SPAN_NS:
+        return None
+    order = np.lexsort((delay, at))
+    x, y = at[order] - at.min(), delay[order] - delay.min()
+    hull: list[tuple[int, int]] = []
+    for point in zip(x.tolist(), y.tolist(), strict=True):
+        if hull and hull[-1][0] == point[0]:
+            continue
+        while len(hull) > 1 and _turns_right(hull[-2], hull[-1], point):
+            hull.pop()
+        hull.append(point)
+    middle = float(x.mean())
+    for (x0, y0), (x1, y1) in pairwise(hull):
+        if x0 <= middle <= x1:
+            return (y1 - y0) / (x1 - x0)
+    return None
+
+
+def _turns_right(a: Any, b: Any, c: Any) -> bool:
+    """The way from `a` by `b` to `c` has `b` on or above the line from `a` to `c`."""
+    return bool((b[1] - a[1]) * (c[0] - a[0]) >= (c[1] - a[1]) * (b[0] - a[0]))

@@ -1,0 +1,134 @@
+"""Single packets of an analysed capture, where they matter: its files are read once more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from json import loads
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any, Final
+
+from dumbbell.captures.capture import MOST_CONNECTIONS, Capture
+from dumbbell.core import core
+from dumbbell.errors import InputError, unwritable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_PACKETS: Final = 30_000
+"""Packets of all parts that are chosen for a report."""
+_UNKNOWN_RTT_NS: Final = 100_000_000
+_EPISODES: Final = 3
+"""Loss episodes of a direction that are chosen, the first ones."""
+_LONGEST_RTTS: Final = 40
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a connection's time."""
+
+    connection: int
+    from_ns: int
+    to_ns: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Detail:
+    """Rows of single packets and of their SACK blocks, each in the order of time."""
+
+    segments: pl.DataFrame
+    sacks: pl.DataFrame
+    left_out: int
+    """Packets of the parts that are no rows."""
+
+
+def read(capture: Capture, parts: Sequence[Part], most: int = 1 << 62) -> Detail:
+    """Read the files of `capture` again. The rows go to `segments.parquet` and `sacks.parquet` in its directory, too.
+
+    Raises:
+        InputError: the files are gone, have changed since the analysis, or were standard input.
+    """
+    import polars as pl
+
+    files = [str(file) for file in capture.summary["files"]]
+    if "-" in files:
+        raise InputError("single packets are not known", "the capture was read from standard input", "analyse a file")
+    if missing := [file for file in files if not Path(file).is_file()]:
+        raise InputError(f"{missing[0]} is gone", "single packets are read from the capture's own files")
+    try:
+        folder = Path(mkdtemp(prefix=".partial-", dir=capture.directory))
+    except OSError as error:
+        raise unwritable(capture.directory, error) from None
+    try:
+        wanted = [(part.connection, part.from_ns, part.to_ns) for part in parts]
+        only = [str(name) for name in capture.summary["only"]]
+        try:
+            told = core.capture_segments(files, only, folder, MOST_CONNECTIONS, wanted, most, lambda *_: None)
+        except RuntimeError as error:
+            raise InputError("the capture cannot be read again", str(error)) from None
+        found = loads(told)
+        if found["all"] != capture.summary["segments"]:
+            raise InputError(
+                f"{files[0]} has changed since it was analysed",
+                f"it has {found['all']:,} TCP packets, and had {capture.summary['segments']:,}",
+                "repeat dumbbell pcap",
+            )
+        for name in ("segments", "sacks"):
+            (folder / f"{name}.parquet").replace(capture.directory / f"{name}.parquet")
+    finally:
+        rmtree(folder, ignore_errors=True)
+    frames = [
+        pl.read_parquet(capture.directory / f"{name}.parquet").sort("time_ns", maintain_order=True)
+        for name in ("segments", "sacks")
+    ]
+    return Detail(frames[0], frames[1], found["left_out"])
+
+
+def choose(capture: Capture, directions: Sequence[dict[str, Any]], most: int = MOST_PACKETS) -> list[Part]:
+    """Where full detail matters, of rows of `directions`: the start, the first losses, the largest RTT.
+
+    Each part has two RTTs before and behind, and is cut where it would have more than its share of `most` packets.
+    """
+    import polars as pl
+
+    keys = [(row["connection"], row["direction"]) for row in directions]
+    numbers = {connection for connection, _ in keys}
+    events, rtt, intervals = (capture.rows(table, numbers) for table in ("events", "rtt", "intervals"))
+    share = most / max(1, len(keys)) / (_EPISODES + 2)
+    parts: list[Part] = []
+    for row, (connection, direction) in zip(directions, keys, strict=True):
+        mine = (pl.col("connection") == connection) & (pl.col("direction") == direction)
+        of = intervals.filter(mine)
+        if of.is_empty():
+            continue
+        around = 2 * int(row["rtt_p50_ns"] or _UNKNOWN_RTT_NS)
+        busiest = float(of["packets"].max() or 1)  # type: ignore[arg-type]
+        # Two packets with data may come with an ACK.
+        per_ns = 1.5 * busiest / capture.summary["interval_ns"]
+        longest = int(min(_LONGEST_RTTS * around / 2, share / per_ns))
+        start = int(row["start_ns"])
+        parts.append(Part(connection, start, start + longest, "start"))
+        resent = events.filter(mine & pl.col("cause").is_not_null() & (pl.col("bytes") > 0))["time_ns"]
+        for begin, end in _episodes(resent.to_list(), around):
+            parts.append(Part(connection, begin - around, min(end + around, begin - around + longest), "losses"))
+        slow = rtt.filter(mine)
+        if not slow.is_empty():
+            at = int(slow["time_ns"][slow["rtt_ns"].arg_max() or 0])
+            parts.append(Part(connection, at - longest // 2, at + longest // 2, "largest RTT"))
+    return parts
+
+
+def _episodes(times: Iterable[int], apart_ns: int) -> list[tuple[int, int]]:
+    """The first and last times of the first groups of times that are nearer to one another than `apart_ns`."""
+    found: list[tuple[int, int]] = []
+    for time in times:
+        if found and time - found[-1][1] < apart_ns:
+            found[-1] = (found[-1][0], time)
+        elif len(found) == _EPISODES:
+            break
+        else:
+            found.append((time, time))
+    return found

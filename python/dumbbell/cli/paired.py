@@ -1,0 +1,65 @@
+"""Two captures of the same packets, as `dumbbell pcap --and` shows them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dumbbell.captures import Capture
+    from dumbbell.captures.pairs import Between
+    from dumbbell.plan.view import Table
+
+
+def between(first: Capture, second: Capture) -> Between:
+    """Match two captures. Raises `InputError`: they have nothing in common."""
+    from dumbbell.captures.pairs import between as matched
+
+    return matched(first, second)
+
+
+def told(found: Between) -> dict[str, Any]:
+    """The figures for `--json`."""
+    clocks = found.clocks
+    return {
+        "first_is_nearer_to_clients": found.first_is_nearer,
+        "clock_offset_low_ns": clocks.offset_low_ns,
+        "clock_offset_high_ns": clocks.offset_high_ns,
+        "clock_skew_ppm": clocks.skew_ppm,
+        "directions": found.ways.to_dicts(),
+    }
+
+
+def table(found: Between) -> Table:
+    """A row for each direction."""
+    from dumbbell.plan.view import Table
+
+    columns = ["connection", "direction", "packets", "lost between", "missed by A", "missed by B", "copied", "late"]
+    columns += ["marked", "delay min", "p50", "p95", "max"]
+
+    def ms(value: int | None) -> str:
+        return "" if value is None else f"{value / 1e6:.4g} ms"
+
+    cells = [
+        [
+            str(row["connection"]),
+            row["direction"],
+            *(
+                f"{row[name]:,}"
+                for name in (
+                    "packets", "lost", "missed_by_first", "missed_by_second", "copied", "reordered", "marked",
+                )
+            ),
+            *(ms(row[f"delay_{name}_ns"]) for name in ("min", "p50", "p95", "max")),
+        ]
+        for row in found.ways.to_dicts()
+    ]  # fmt: skip
+    return Table(f"From A to B and back, by both clocks. {clocks(found)}", columns, cells)
+
+
+def clocks(found: Between) -> str:
+    """A sentence on the offset of B's clock."""
+    low, high = found.clocks.offset_low_ns, found.clocks.offset_high_ns
+    skew = "" if found.clocks.skew_ppm is None else f", and gains {found.clocks.skew_ppm:.3g} us a second"
+    if low is None or high is None:
+        return "How the clocks differ is not known: packets of one direction only are in both."
+    return f"B's clock is ahead by {low / 1e6:.4g} to {high / 1e6:.4g} ms{skew}."

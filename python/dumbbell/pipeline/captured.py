@@ -1,0 +1,56 @@
+"""Analysed captures with their report, as `dumbbell.pcap` returns them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dumbbell import captures
+from dumbbell.report.captured import figure, write_html
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Capture(captures.Capture):
+    """An analysed capture: the tables of `captures.Capture`, with a report and a plot."""
+
+    def report(self) -> Path:
+        """Path of the HTML report, which is written now if there is none yet."""
+        path = self.directory / "report.html"
+        if not path.exists():
+            write_html(self, path)
+        return path
+
+    def plot(self) -> Figure:
+        """The capture's plots on one time axis, as a matplotlib figure, which a notebook shows."""
+        return figure(self)
+
+
+def pcap(
+    *files: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None = None,
+    interfaces: Sequence[str] = (),
+    interval_ns: int = 100_000_000,
+    on_progress: Callable[[int, int], object] = lambda frames, connections: None,
+) -> Capture:
+    """Analyse captures as one, or open the directory of one that was analysed.
+
+    Args:
+        files: pcap and pcapng, compressed or not, in any order; `-` is standard input. Or a directory alone.
+        output: The directory to make; the name of the first file with `.analysis` in the working directory by default.
+        interfaces: The interfaces whose packets count, by the names that pcapng has of them; all by default.
+        interval_ns: Length of the intervals, ns.
+        on_progress: Called with frames and connections so far.
+
+    Raises:
+        InputError: no TCP packet can be read, or `output` is there already and is no analysed capture.
+    """
+    if len(files) == 1 and captures.is_capture(Path(files[0])):
+        return Capture(Path(files[0]))
+    found = captures.analyse(
+        *files, output=output, interfaces=interfaces, interval_ns=interval_ns, on_progress=on_progress
+    )
+    return Capture(found.directory)

@@ -1,0 +1,19 @@
+"""The declaration of a panel of a capture's report. `panels` has a module for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dumbbell.report.captured.source import Source
+from dumbbell.report.model import Panel
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A panel, free of the capture."""
+
+    place: int
+    """Panels are in ascending order of their place."""
+    draw: Callable[[Source], Panel | None]
+    """The panel; `None` if there is nothing to draw."""

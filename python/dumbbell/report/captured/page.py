@@ -1,0 +1,147 @@
+"""A capture's report as one HTML file. Text of the capture, as names of interfaces, is escaped like all other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from dumbbell.captures import Capture
+from dumbbell.captures.detail import Part
+from dumbbell.report import words
+from dumbbell.report.captured.series import build
+from dumbbell.report.captured.source import limited_by, words_of
+from dumbbell.report.render import html
+from dumbbell.report.render.markup import Html, el, join
+from dumbbell.report.render.payload import payload
+from dumbbell.report.render.sections import fact, missing
+
+_MOST_ROWS: Final = 100
+"""Directions in the table, those with the most bytes."""
+_HOW: Final = "All plots share one axis: drag to zoom, double-click to see the whole capture again."
+_NO_SCRIPT: Final = "The plots need JavaScript. dumbbell report DIRECTORY --format svg writes them as figures."
+
+
+def page(capture: Capture, parts: Sequence[Part] | None = None) -> str:
+    """The report of `capture`; packets of `parts` are drawn one by one, or where it matters if they are `None`.
+
+    Raises `DumbbellError` if the front end was not built.
+    """
+    plots = build(capture, parts)
+    return html.document(
+        title=f"{capture.name}: {words.count(capture.summary['connections'], 'connection')}",
+        verdict=_warnings(capture),
+        name=capture.name,
+        facts=_facts(capture),
+        main=join(
+            el("h2", "Connections"),
+            _connections(capture),
+            el("h2", "Over time", id="over-time"),
+            el("p", _HOW, class_="how"),
+            missing(plots.missing),
+            el("noscript", el("p", _NO_SCRIPT, class_="missing")),
+            el("div", id="plots"),
+            _others(capture),
+        ),
+        footer=f"Analysed capture in {capture.directory.name}. This file needs no network.",
+        series=payload(plots),
+    )
+
+
+def _warnings(capture: Capture) -> Html:
+    """The first lines: what limits the figures."""
+    found = capture.warnings
+    word, kind = ("limited", "suspect") if found else ("complete", "valid")
+    said = "what limits the figures:" if found else "nothing that limits the figures was found"
+    head = el("p", el("strong", word), " ", el("span", said))
+    body = el("ul", *(el("li", one) for one in found)) if found else Html("")
+    return el("div", head, body, class_=f"verdict {kind}", role="status")
+
+
+def _facts(capture: Capture) -> Html:
+    summary = capture.summary
+    notes = summary["notes"]
+    began = datetime.fromtimestamp(summary["origin_ns"] / 1e9, UTC)
+    places = capture.places()
+    seen = words.listed(f"{place} ({count:,})" for place, count in places.items()) or words.UNKNOWN
+    files = words.count(len(summary["files"]), "file")
+    pairs = [
+        ("Began", f"{began.day} {began:%b %Y}", f"{began:%H:%M:%S.%f} UTC"),
+        ("Duration", words.seconds(round(summary["end_ns"] / 1e9, 6)), "from the first TCP packet to the last"),
+        ("TCP packets", f"{summary['segments']:,}", f"of {words.count(notes['frames'], 'packet')} in {files}"),
+        ("Connections", f"{summary['connections']:,}", ""),
+        ("Seen from", seen, "where the capture was taken"),
+    ]
+    if summary["only"]:
+        pairs.append(("Interfaces", words.listed(summary["only"]), "the others were left out"))
+    return el("dl", (fact(*pair) for pair in pairs), class_="facts")
+
+
+_HEADS: Final = (
+    ("Connection", ""), ("Path", ""), ("State", ""), ("Seen from", ""), ("Bytes", "n"), ("Goodput", "n"),
+    ("RTT (ms)", "n"), ("p95", "n"), ("Sent again", "n"), ("Needless", "n"), ("Timeouts", "n"), ("Most in flight", "n"),
+    ("Limited by", ""),
+)  # fmt: skip
+
+
+def _connections(capture: Capture) -> Html:
+    shown = capture.largest(_MOST_ROWS)
+    about = capture.about(row["connection"] for row in shown)
+    rows = [_row(about[row["connection"]], row) for row in shown]
+    head = el("thead", el("tr", *(el("th", name, scope="col", class_=kind) for name, kind in _HEADS)))
+    tall = "wide tall" if len(rows) > 16 else "wide"
+    table = el("table", head, el("tbody", *rows), aria_label="Connections")
+    region = el("div", table, class_=tall, tabindex="0", role="region", aria_label="Connections")
+    said = "A row for each direction with data, those with the most first."
+    if len(rows) == _MOST_ROWS:
+        said += " Others are in directions.parquet."
+    return join(region, el("p", said, class_="beneath"))
+
+
+def _row(connection: dict[str, Any], row: dict[str, Any]) -> Html:
+    def ms(name: str) -> str:
+        return words.milliseconds(None if row[name] is None else row[name] / 1e6)
+
+    again = row["repeated_packets"] + row["lost_before_packets"]
+    numbers = [
+        f"{row['payload_bytes']:,}",
+        words.measured_rate(row["goodput_bps"]),
+        ms("rtt_p50_ns"),
+        ms("rtt_p95_ns"),
+        words.count(again),
+        words.count(row["needless_retransmissions"]),
+        words.count(row["timeouts"]),
+        words.size(row["in_flight_max_bytes"]),
+    ]
+    return el(
+        "tr",
+        el("th", str(row["connection"]), scope="row"),
+        el("td", words_of(connection, str(row["direction"]))),
+        el("td", connection["state"]),
+        el("td", connection["place"] or words.UNKNOWN),
+        *(el("td", one, class_="n") for one in numbers),
+        el("td", limited_by(row)),
+    )
+
+
+def _others(capture: Capture) -> Html:
+    """What was not TCP."""
+    others = capture.summary["notes"]["others"]
+    if not others:
+        return Html("")
+    names = ("Protocol", "Packets", "Bytes")
+    head = el("thead", el("tr", *(el("th", one, scope="col", class_="" if one == names[0] else "n") for one in names)))
+    body = el(
+        "tbody",
+        *(
+            el(
+                "tr",
+                el("th", one["name"], scope="row"),
+                el("td", f"{one['packets']:,}", class_="n"),
+                el("td", f"{one['bytes']:,}", class_="n"),
+            )
+            for one in others
+        ),
+    )
+    table = el("table", head, body, aria_label="Not TCP")
+    return join(el("h2", "Not TCP"), el("div", table, class_="wide fit", tabindex="0", role="region"))

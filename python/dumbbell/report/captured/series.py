@@ -1,0 +1,18 @@
+"""All plots of an analysed capture: the one source of its page, its figures and its CSV files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dumbbell.captures import Capture
+from dumbbell.captures.detail import Part
+from dumbbell.report.captured.panels import definitions
+from dumbbell.report.captured.source import source
+from dumbbell.report.model import Plots
+
+
+def build(capture: Capture, parts: Sequence[Part] | None = None) -> Plots:
+    """Gather what to draw; packets of `parts` are drawn one by one, or where it matters if they are `None`."""
+    found = source(capture, parts)
+    drawn = tuple(panel for one in definitions() if (panel := one.draw(found)) is not None)
+    return Plots(capture.name, found.span_ns / 1e9, found.groups, drawn, (), tuple(found.missing))

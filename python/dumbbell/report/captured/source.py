@@ -1,0 +1,132 @@
+"""What the panels of an analysed capture are drawn from: its largest directions, and single packets of some parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+import polars as pl
+
+from dumbbell.captures import Capture
+from dumbbell.captures.detail import Detail, Part, choose, read
+from dumbbell.errors import InputError
+from dumbbell.report.groups import MOST_FLOWS_IN_LEGEND, numbered
+from dumbbell.report.model import Group
+
+POINTS_PER_PAGE: Final = 90_000
+"""Points of all curves: about 1 MB of the page."""
+_CURVES_PER_WAY: Final = 12
+_MOST_POINTS: Final = 4000
+_LEAST_SHARE: Final = 0.001
+"""A direction with a smaller share of the bytes of the largest one is not drawn: requests beside a download."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """A direction of a connection that is drawn."""
+
+    connection: int
+    direction: str
+    group: int
+    row: dict[str, Any] = field(compare=False)
+    """Its row in `directions`."""
+
+    @property
+    def flow(self) -> str:
+        """Its name in tables: `3 to-server`."""
+        return f"{self.connection} {self.direction}"
+
+    def of(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Its rows of a table."""
+        mine = (pl.col("connection") == self.connection) & (pl.col("direction").cast(pl.String) == self.direction)
+        return frame.filter(mine)
+
+
+@dataclass
+class Source:
+    """An analysed capture, and what all panels need to know of it."""
+
+    capture: Capture
+    ways: tuple[Way, ...]
+    groups: tuple[Group, ...]
+    detail: Detail | None
+    parts: Sequence[Part]
+    missing: list[str]
+    """Sentences on what could not be drawn."""
+
+    @cached_property
+    def span_ns(self) -> int:
+        """Length of the time axis."""
+        return max(1, int(self.capture.summary["end_ns"]))
+
+    @property
+    def points(self) -> int:
+        """Points that a curve may have."""
+        return max(400, min(_MOST_POINTS, POINTS_PER_PAGE // (_CURVES_PER_WAY * max(1, len(self.ways)))))
+
+    @cached_property
+    def intervals(self) -> dict[str, pl.DataFrame]:
+        """Rows of `intervals` by flow, of the directions that are drawn."""
+        return self._of_ways("intervals")
+
+    @cached_property
+    def rtt(self) -> dict[str, pl.DataFrame]:
+        """Rows of `rtt` by flow."""
+        return self._of_ways("rtt")
+
+    @cached_property
+    def events(self) -> dict[str, pl.DataFrame]:
+        """Rows of `events` by flow."""
+        return self._of_ways("events")
+
+    def _of_ways(self, table: str) -> dict[str, pl.DataFrame]:
+        rows = self.capture.rows(table, {way.connection for way in self.ways})
+        return {way.flow: way.of(rows) for way in self.ways}
+
+
+def source(capture: Capture, parts: Sequence[Part] | None = None) -> Source:
+    """Choose what is drawn, and read the packets of `parts`, which are chosen, too, if they are `None`."""
+    largest = capture.largest(MOST_FLOWS_IN_LEGEND)
+    least = _LEAST_SHARE * largest[0]["payload_bytes"] if largest else 0
+    chosen = sorted(
+        (row for row in largest if row["payload_bytes"] >= least),
+        key=lambda row: (row["connection"], row["direction"]),
+    )
+    about = capture.about(row["connection"] for row in chosen)
+    ways, groups = [], []
+    for index, row in enumerate(chosen):
+        way = Way(row["connection"], str(row["direction"]), index, row)
+        ways.append(way)
+        groups.append(
+            numbered(index, f"{way.connection} {words_of(about[way.connection], way.direction)}", (way.flow,))
+        )
+    missing: list[str] = []
+    wanted = list(choose(capture, chosen) if parts is None else parts)
+    detail = None
+    try:
+        detail = read(capture, wanted) if wanted else None
+    except InputError as error:
+        missing.append(f"Single packets: {error.what}{f' ({error.why})' if error.why else ''}.")
+    return Source(capture, tuple(ways), tuple(groups), detail, wanted, missing)
+
+
+def words_of(connection: dict[str, Any], direction: str) -> str:
+    """`10.0.0.1:40000 → 10.0.0.2:80`."""
+    ends = [endpoint(connection, side) for side in ("client", "server")]
+    return " → ".join(ends if direction == "to-server" else reversed(ends))
+
+
+def endpoint(connection: dict[str, Any], side: str) -> str:
+    """`10.0.0.2:80` or `[fd00::2]:80`."""
+    address, port = connection[side], connection[f"{side}_port"]
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+
+
+def limited_by(row: dict[str, Any]) -> str:
+    """`window 63 %`: what held a direction back for the longest time; empty if nothing is known."""
+    limits = {name: row[f"limited_{name}_ns"] or 0 for name in ("window", "application", "recovery", "network")}
+    whole = sum(limits.values())
+    most = max(limits, key=lambda name: limits[name])
+    return f"{most} {100 * limits[most] / whole:.0f} %" if whole else ""

@@ -1,0 +1,145 @@
+"""Two captures of a simulated run: together they tell what the run recorded, to the packet and the nanosecond."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import dumbbell
+from benches.pcapng import Packet, as_pcap, packets
+from dumbbell.captures.clocks import compare
+from dumbbell.captures.pairs import Between, between
+from dumbbell.cli import invoke
+from dumbbell.errors import InputError
+
+SENDER = ["bottleneck:in", "bottleneck-reverse:out"]
+RECEIVER = ["bottleneck:out", "bottleneck-reverse:in"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> dumbbell.Run:
+    given = {
+        "duration": "3 s",
+        "record.capture": True,
+        "topology.bottleneck.buffer": "0.5 bdp",
+        "topology.bottleneck.loss": "0.5 %",
+        "topology.bottleneck.reorder": {"rate": "0.2 %"},
+    }
+    found = dumbbell.run("bbr-vs-cubic", given, tmp_path_factory.mktemp("paired"), engine="simulate", report=False)
+    assert isinstance(found, dumbbell.Run)
+    return found
+
+
+def captured(
+    run: dumbbell.Run, folder: Path, change: Callable[[Packet], Packet | None] = lambda packet: packet
+) -> Between:
+    """The run's two captures, with `change` made to the second."""
+    first = dumbbell.pcap(run.directory / "capture.pcapng", output=folder / "a", interfaces=SENDER)
+    changed = (change(packet) for packet in packets(run.directory / "capture.pcapng", RECEIVER))
+    kept = [packet for packet in changed if packet is not None]
+    (folder / "b.pcap").write_bytes(as_pcap(kept))
+    return between(first, dumbbell.pcap(folder / "b.pcap", output=folder / "b"))
+
+
+def test_each_packet_has_its_fate_and_its_delay(run: dumbbell.Run, tmp_path: Path) -> None:
+    file = run.directory / "capture.pcapng"
+    first, second = (
+        dumbbell.pcap(file, output=tmp_path / name, interfaces=interfaces)
+        for name, interfaces in (("a", SENDER), ("b", RECEIVER))
+    )
+    found = between(first, second)
+    assert found.first_is_nearer
+    origin = first.summary["origin_ns"]
+    for link, direction in (("bottleneck", "to-server"), ("bottleneck-reverse", "to-client")):
+        truth = run.packets.filter(pl.col("link") == link)
+        delivered = pl.when(pl.col("fate").cast(pl.String) == "delivered").then(pl.col("delivery_ns"))
+        real = truth.select("arrival_ns", delivered).sort("arrival_ns", "delivery_ns").rows()
+        mine = found.pairs.filter(pl.col("direction") == direction)
+        sent, got = ("first_ns", "second_ns") if direction == "to-server" else ("second_ns", "first_ns")
+        seen = mine.select(pl.col(sent) + origin, pl.col(got) + origin).sort(sent, got).rows()
+        assert seen == real
+        assert len(real) > 3_000
+    lost = found.pairs.filter(pl.col("fate") == "lost").height
+    fates = run.packets.filter(pl.col("link").is_in(["bottleneck", "bottleneck-reverse"]))["fate"].cast(pl.String)
+    # What was still under way at the end has no other fate.
+    assert lost == (fates != "delivered").sum() > 20
+    assert set(found.pairs["fate"].unique()) == {"delivered", "lost"}
+    reordered = run.packets.filter((pl.col("link") == "bottleneck") & pl.col("reordered").is_not_null())
+    assert found.ways["reordered"].sum() > 0
+    assert reordered.height > 0
+    low, high = found.clocks.offset_low_ns, found.clocks.offset_high_ns
+    assert low is not None
+    assert high is not None
+    assert low <= 0 <= high
+    assert high - low <= 31e6
+
+
+def test_a_clock_that_is_ahead_and_gains_is_found(run: dumbbell.Run, tmp_path: Path) -> None:
+    found = captured(run, tmp_path, lambda one: replace(one, time_ns=round(one.time_ns * (1 + 50e-6)) + 3_700_000_000))
+    clocks = found.clocks
+    assert clocks.offset_low_ns is not None
+    assert clocks.offset_high_ns is not None
+    assert clocks.offset_low_ns - 300_000 <= 3_700_000_000 <= clocks.offset_high_ns + 300_000
+    assert clocks.skew_ppm == pytest.approx(50, abs=15)
+
+
+def test_what_a_capture_missed_was_not_lost(run: dumbbell.Run, tmp_path: Path) -> None:
+    whole = captured(run, tmp_path / "whole").pairs
+    chance = random.Random(1)
+    found = captured(run, tmp_path / "part", lambda one: one if chance.random() > 0.01 else None).pairs
+    data = pl.col("is_data") & (pl.col("direction") == "to-server")
+    missed = found.filter(data & (pl.col("fate") == "missed-by-second")).height
+    gone = (
+        whole.filter(data & (pl.col("fate") == "delivered")).height
+        - found.filter(data & (pl.col("fate") == "delivered")).height
+    )
+    assert gone > 50
+    assert missed == pytest.approx(gone, rel=0.05)
+    back = found.filter((pl.col("direction") == "to-client") & (pl.col("fate") == "missed-by-second"))
+    assert back.height > 20
+
+
+def test_the_command_reads_a_run_at_both_ends(
+    run: dumbbell.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = ["pcap", str(run.directory), "--and", str(run.directory), "--no-report"]
+    assert invoke([*arguments, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["between"]
+    assert told["clock_offset_low_ns"] <= 0 <= told["clock_offset_high_ns"]
+    assert {one["direction"] for one in told["directions"]} == {"to-server", "to-client"}
+    assert (tmp_path / f"{run.directory.name}.analysis" / "pairs.parquet").is_file()
+    assert invoke(arguments) == 0
+    assert "B's clock is ahead by" in capsys.readouterr().out
+
+
+def test_captures_without_a_common_connection_are_refused(run: dumbbell.Run, tmp_path: Path) -> None:
+    from made_capture import lossy
+
+    (tmp_path / "other.pcap").write_bytes(lossy())
+    other = dumbbell.pcap(tmp_path / "other.pcap", output=tmp_path / "other")
+    first = dumbbell.pcap(run.directory / "capture.pcapng", output=tmp_path / "a", interfaces=SENDER)
+    with pytest.raises(InputError, match="no connection in common"):
+        between(first, other)
+
+
+def test_queueing_hides_no_clock() -> None:
+    rng = np.random.default_rng(1)
+    at = np.sort(rng.integers(0, 20_000_000_000, 5_000))
+    there = 10_000_000 + rng.exponential(5e6, 5_000).astype(np.int64) + (at * 20e-6).astype(np.int64) + 1_000_000_000
+    back = 12_000_000 + rng.exponential(1e6, 5_000).astype(np.int64) - (at * 20e-6).astype(np.int64) - 1_000_000_000
+    found = compare(at, there, at, back)
+    assert found.skew_ppm == pytest.approx(20, abs=1)
+    assert found.offset_low_ns is not None
+    assert found.offset_high_ns is not None
+    assert found.offset_low_ns <= 1_000_000_000 <= found.offset_high_ns
+    assert found.offset_high_ns - found.offset_low_ns == pytest.approx(22_000_000, rel=0.05)
+    nothing = np.array([], dtype=np.int64)
+    assert compare(at, there, nothing, nothing).offset_low_ns is None

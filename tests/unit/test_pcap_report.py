@@ -1,0 +1,165 @@
+"""The report of an analysed capture, and the verbs that take its directory."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from made_capture import HEAD, handshake, long, lossy
+
+import dumbbell
+from dumbbell.captures.detail import Part, choose, read
+from dumbbell.cli import invoke
+from dumbbell.errors import InputError
+from dumbbell.report.captured.series import build
+from dumbbell.report.model import Bars, Ticks
+from dumbbell.report.render.export import tables_of
+
+MOST_BYTES = 3_000_000
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> dumbbell.Capture:
+    folder = tmp_path_factory.mktemp("captured")
+    (folder / "trace.pcap").write_bytes(long())
+    return dumbbell.pcap(folder / "trace.pcap", output=folder / "out")
+
+
+def test_it_has_a_panel_for_each_question(capture: dumbbell.Capture) -> None:
+    plots = build(capture)
+    assert [panel.key for panel in plots.panels] == [
+        "throughput_bps", "rtt_ms", "in_flight_bytes", "limited_by", "sequence_bytes", "gap_ms", "events",
+    ]  # fmt: skip
+    assert plots.missing == ()
+    assert [group.label for group in plots.groups] == ["1 10.0.0.1:40000 → 10.0.0.2:80"]
+    throughput = plots.panel("throughput_bps")
+    assert throughput is not None
+    rate = throughput.views[0].lines[0].values.max()
+    # 1000 bytes each ms.
+    assert rate * throughput.per_unit == pytest.approx(8e6, rel=0.02)
+    events = plots.panel("events")
+    assert events is not None
+    (ticks,) = [mark for mark in events.views[0].marks if isinstance(mark, Ticks)]
+    assert (events.views[0].lanes[0].key, len(ticks.time_s)) == ("fast", 20)
+
+
+def test_the_sequence_has_single_packets_where_it_matters_and_every_repeat(capture: dumbbell.Capture) -> None:
+    panel = build(capture).panel("sequence_bytes")
+    assert panel is not None
+    bars = {mark.name: mark for mark in panel.views[0].marks if isinstance(mark, Bars)}
+    assert [state.key for state in panel.states] == ["fast"]
+    repeats = bars["event"]
+    assert repeats.low.to_list() == [1_000 * n for n in range(50, 2_000, 100)]
+    assert (repeats.high - repeats.low).unique().to_list() == [1_000]
+    packets = bars["packet"]
+    assert packets.time_s[0] == pytest.approx(0.2)
+    assert 100 < len(packets.time_s) < 2_000
+    reasons = {part.why for part in choose(capture, capture.directions.head(1).to_dicts())}
+    assert reasons == {"start", "losses", "largest RTT"}
+
+
+def test_single_packets_are_those_of_the_file(capture: dumbbell.Capture) -> None:
+    every = read(capture, [Part(1, 0, 1 << 60, "all")])
+    assert every.left_out == 0
+    assert every.segments.height == capture.summary["segments"]
+    data = every.segments.filter(pl.col("bytes") > 0)
+    assert data["class"].value_counts(sort=True).rows()[1:] == [("repeat", 20)]
+    assert every.segments["flags"].head(3).to_list() == ["SYN", "SYN ACK", "ACK"]
+    few = read(capture, [Part(1, 0, 1 << 60, "all")], most=10)
+    assert (few.segments.height, few.left_out) == (10, every.segments.height - 10)
+
+
+def test_a_file_that_changed_or_is_gone_costs_single_packets_only(tmp_path: Path) -> None:
+    file = tmp_path / "trace.pcap"
+    file.write_bytes(long(300))
+    capture = dumbbell.pcap(file, output=tmp_path / "out")
+    file.write_bytes(long(200))
+    with pytest.raises(InputError, match="has changed"):
+        read(capture, [Part(1, 0, 1, "all")])
+    file.unlink()
+    plots = build(capture)
+    assert "is gone" in plots.missing[0]
+    assert plots.panel("sequence_bytes") is not None
+
+
+@pytest.mark.parametrize("format", ["html", "png", "svg", "pdf", "csv"])
+def test_every_format_is_written(
+    capture: dumbbell.Capture, format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / ("out" if format == "csv" else f"out.{format}")
+    assert invoke(["report", str(capture.directory), "--format", format, "--output", str(place)]) == 0
+    written = [Path(line) for line in capsys.readouterr().out.split()]
+    assert written
+    assert all(path.stat().st_size > 20 for path in written)
+    if format == "csv":
+        names = {path.name for path in written}
+        assert {"throughput_bps.csv", "rtt_ms.csv", "sequence_packets.csv", "events.csv"} <= names
+    if format == "html":
+        assert written[0].stat().st_size < MOST_BYTES
+
+
+def test_csv_has_the_bytes_of_packets(capture: dumbbell.Capture) -> None:
+    rows = list(csv.DictReader(io.StringIO(tables_of(build(capture))["sequence_packets.csv"].decode())))
+    assert {row["what"] for row in rows} == {"packet", "event"}
+    first = next(row for row in rows if row["what"] == "event")
+    assert (first["kind"], float(first["start"]), float(first["end"])) == ("fast", 50_000, 51_000)
+
+
+def test_many_connections_and_repeats_make_no_larger_page(tmp_path: Path) -> None:
+    parts = [long(3_000, port=40_000 + n)[len(HEAD) :] for n in range(14)]
+    file = tmp_path / "trace.pcap"
+    file.write_bytes(HEAD + b"".join(parts))
+    capture = dumbbell.pcap(file, output=tmp_path / "out")
+    assert capture.report().stat().st_size < MOST_BYTES
+    assert len(build(capture).groups) == 12
+
+
+def test_an_analysed_directory_is_opened_again(capture: dumbbell.Capture, capsys: pytest.CaptureFixture[str]) -> None:
+    again = dumbbell.pcap(capture.directory)
+    assert again.connections.equals(capture.connections)
+    assert invoke(["pcap", str(capture.directory), "--no-report"]) == 0
+    assert capsys.readouterr().out.endswith(f"{capture.directory}\n")
+
+
+def test_a_part_of_a_connection_is_drawn_packet_by_packet(
+    capture: dumbbell.Capture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = ["--connection", "1", "--from", "1 s", "--to", "1.2 s"]
+    assert invoke(["pcap", str(capture.directory), *chosen]) == 0
+    rows = pl.read_parquet(capture.directory / "segments.parquet")
+    assert rows["time_ns"].min() >= 1_000_000_000  # type: ignore[operator]
+    assert rows.filter(pl.col("bytes") > 0).height in range(200, 205)
+    assert invoke(["pcap", str(capture.directory), "--from", "1 s"]) == 2
+    assert "--connection" in capsys.readouterr().err
+
+
+def test_a_capture_is_queried(capture: dumbbell.Capture, capsys: pytest.CaptureFixture[str]) -> None:
+    sql = "select cause, count(*) as n from events group by cause"
+    assert invoke(["query", str(capture.directory), sql, "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"cause": "fast", "n": 20}]
+    assert invoke(["query", str(capture.directory), "select nothing from events"]) == 2
+    assert "directions: connection" in capsys.readouterr().err
+
+
+def test_captures_are_compared(capture: dumbbell.Capture, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "other.pcap").write_bytes(lossy())
+    other = dumbbell.pcap(tmp_path / "other.pcap", output=tmp_path / "other")
+    assert invoke(["compare", str(capture.directory), str(other.directory), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert "files" in {one["key"] for one in told["settings"]}
+    lost = next(one for one in told["metrics"] if one["metric"] == "lost behind the capture")
+    assert (lost["a"], lost["b"]) == (20, 1)
+    assert invoke(["compare", str(capture.directory), str(tmp_path)]) == 2
+    assert "no analysed capture" in capsys.readouterr().err
+
+
+def test_text_of_a_file_stays_text(tmp_path: Path) -> None:
+    file = tmp_path / "<img src=x onerror=alert(1)>.pcap"
+    file.write_bytes(HEAD + b"".join(handshake()) + long(50)[len(HEAD) :])
+    page = dumbbell.pcap(file, output=tmp_path / "out").report().read_text()
+    assert "<img src=x" not in page
+    assert "&lt;img src=x" in page
