@@ -7,6 +7,7 @@ Chromium and Playwright, as the tests of the page do.
 from __future__ import annotations
 
 import argparse
+import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -24,7 +25,9 @@ AT_MOST = {"report_s": 5.0, "page_mb": 3.0, "zoom_ms": 16.0}
 def zoom_ms(page_file: Path) -> float:
     """Main-thread time of a zoom step, ms."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium") or "/usr/bin/chromium", args=["--no-sandbox"]
+        )
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(page_file.as_uri())
         page.wait_for_selector(".u-over")

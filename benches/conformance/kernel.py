@@ -54,12 +54,6 @@ CASES: Final = [
         [ECN, {"cc": "reno", "ecn": True}, udp("1 Mbit/s", payload="100 B")],
         expects=("delivered", "marked early"),
     ),
-    Case(
-        "CAKE",
-        {"queue": {"kind": "cake", "rtt": "40 ms"}, "buffer": "unlimited"},
-        [ECN, {"cc": "reno", "ecn": True}, udp("1 Mbit/s", payload="100 B")],
-        expects=("delivered", "marked early"),
-    ),
 ]
 
 RED: Final = {"gentle": False, "weight": 2.0**-7}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from made_capture import HEAD, long
+from made_capture import long
 from playwright.sync_api import Browser
 from test_report_page import Opened, drag
 
@@ -18,9 +18,10 @@ PANELS = ["throughput_bps", "rtt_ms", "in_flight_bytes", "limited_by", "sequence
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("captured")
-    flows = [long(2_000, port=40_000 + n)[len(HEAD) :] for n in range(3)]
-    (folder / "trace.pcap").write_bytes(HEAD + b"".join(flows))
-    return dumbbell.pcap(folder / "trace.pcap", output=folder / "out").report()
+    files = [folder / f"{number}.pcap" for number in range(3)]
+    for number, file in enumerate(files):
+        file.write_bytes(long(2_000, port=40_000 + number))
+    return dumbbell.pcap(*files, output=folder / "out").report()
 
 
 @pytest.fixture
@@ -69,4 +70,4 @@ def test_gaps_are_read_on_a_logarithmic_axis(opened: Opened) -> None:
     # A segment each ms; those sent again come between two.
     assert 0.9 < mean <= 1
     assert longest == pytest.approx(1)
-    assert 0 < least <= 1
+    assert 0 <= least <= 1

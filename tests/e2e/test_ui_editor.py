@@ -377,7 +377,8 @@ def test_scenario_one_by_the_keyboard_alone(application: Application, page: Page
     press("Enter")
     press("Enter")
     # The form has the focus: its first field that can be typed into is the rate.
-    page.wait_for_function("document.activeElement.closest('.form-pane') !== null")
+    # The page's policy lets Playwright evaluate an expression once, but not poll it.
+    eventually(lambda: page.evaluate("document.activeElement.closest('.form-pane') !== null"), "the form has the focus")
     page.evaluate("document.querySelector('.form-pane [data-key$=rate] input').focus()")
     write("50")
     press("Tab")
@@ -471,7 +472,7 @@ def test_typing_reaches_the_file_and_the_drawing(application: Application, page:
     while "f2" in page.locator(".outline").inner_text():
         before = page.locator(".cm-content").inner_text()
         page.keyboard.press("Control+z")
-        page.wait_for_function("(before) => document.querySelector('.cm-content').innerText !== before", arg=before)
+        eventually(lambda shown=before: page.locator(".cm-content").inner_text() != shown, "undo shows")
     eventually(lambda: "reno" not in text(), "undo")
 
 

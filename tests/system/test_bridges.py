@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from graphs import event, flow, graph, link
 from harness import Place, knows_vlans
+from scenarios import checks
 
 STP = {"bridge": True, "stp": True}
 LOOP = (
@@ -48,12 +49,15 @@ def test_packets_take_the_spanning_tree_and_keep_their_ids(anyone: Place) -> Non
     run = anyone.run(graph(*LOOP, flow("h2", "h3", bytes="300 kB"), nodes=TREE, name="loop", duration="3 s"))
     assert run.flows["received_bytes"].to_list() == [300_000]
     packets = run.packets.filter(pl.col("flow") == "f1")
-    assert set(packets["link"].cast(str)) == {"left", "left-reverse", "right", "right-reverse"}
+    ways = ["left", "left-reverse", "right", "right-reverse"]
+    # A bridge floods what it does not know yet, also to where the other end is blocked.
+    assert len(packets.filter(~pl.col("link").cast(str).is_in(ways))) <= 4
+    packets = packets.filter(pl.col("link").cast(str).is_in(ways))
     # The same packet on both links, in each direction.
-    ways = packets.group_by("packet").agg(pl.col("link").cast(str).sort()).get_column("link").to_list()
-    assert all(way in (["left-reverse", "right"], ["left", "right-reverse"]) for way in ways), ways[:5]
-    found = {check["name"]: check["verdict"] for check in run.summary["checks"]}
-    assert found["conservation"] == "valid"
+    found = packets.group_by("packet").agg(pl.col("link").cast(str).sort()).get_column("link").to_list()
+    odd = [way for way in found if way not in (["left-reverse", "right"], ["left", "right-reverse"])]
+    assert len(odd) <= 4 < len(found) / 10, odd
+    assert checks(run)["conservation"]["verdict"] == "valid"
 
 
 def test_all_hosts_of_a_loop_answer_and_a_cut_is_mended(user: Place) -> None:
@@ -80,12 +84,12 @@ def test_all_hosts_of_a_loop_answer_and_a_cut_is_mended(user: Place) -> None:
 
 
 def test_an_outage_ends_when_the_tree_has_changed(anyone: Place) -> None:
-    cut = event("1 s", link="left", up=False, carrier="lost")
-    pings = flow("h1", "h2", protocol="ping", interval="100 ms")
+    cut = event("1 s", link="right", up=False, carrier="lost")
+    pings = flow("h1", "h3", protocol="ping", interval="100 ms")
     run = anyone.run(graph(*LOOP, pings, cut, nodes=TREE, name="cut", duration="9 s"))
-    packets = run.packets.filter((pl.col("flow") == "f1") & (pl.col("link").cast(str) == "below"))
-    assert len(packets) > 10, "afterwards they take the other way"
-    first = packets["arrival_ns"].min()
+    # Requests are flooded towards the port that waits; answers come once it forwards.
+    answers = run.packets.filter(pl.col("flow") == "f1", pl.col("link").cast(str) == "below-reverse")
+    first = answers["arrival_ns"].min()
     # 2 s of listening and 2 s of learning, by timers of the kernel.
     assert isinstance(first, int)
     assert 4.5e9 < first < 7.5e9
@@ -122,7 +126,7 @@ def test_a_bridge_that_waits_too_long_is_named(here: Place) -> None:
     text = graph(*LOOP, flow("h2", "h3"), nodes=TREE, name="loop", duration="1 s", wait="1 s")
     done = here.invoke("run", here.write(text))
     assert done.returncode == 1
-    assert "the bridges have no spanning tree within 1 s: eth1 of s1 does not forward yet" in done.stderr
+    assert "the bridges have no spanning tree within 1 s\n  eth1 of s1 does not forward yet, " in done.stderr
     assert "topology.wait" in done.stderr
 
 

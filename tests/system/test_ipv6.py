@@ -70,7 +70,7 @@ def test_bbr_over_ipv6_comes_to_the_rate_of_the_link(here: Place, cc: str) -> No
             duration="3 s",
             ipv6=True,
         ),
-        "--set=record.acks=on",
+        "--set=record.acks=true",
     )
     found = checks(run)
     assert found["algorithm"]["verdict"] == "valid", found["algorithm"]

@@ -120,7 +120,7 @@ def test_the_shell_knows_mininets_words(labs: Place) -> None:
     assert "<Host s1: s1-eth0:10.0.0.1>" in lines
     assert "<Switch left: >" in lines
     assert "10.0.1.1" in lines
-    assert any(line.startswith("pingall [TIMEOUT]") for line in lines)
+    assert any(line.startswith("pingall [-6] [TIMEOUT]") for line in lines)
 
 
 def test_pingall_has_mininets_table(labs: Place) -> None:

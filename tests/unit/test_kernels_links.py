@@ -15,7 +15,7 @@ from dumbbell.kernels import Kernel
 from dumbbell.plan import expand, wire
 
 KERNELS = '[emulate]\nlinks = "kernel"\n'
-QUEUES = "drop-tail, codel, fq-codel, pie, red, ared, cake"
+QUEUES = "drop-tail, codel, fq-codel, pie, red, ared"
 FOREIGN = {
     'jitter = { max = "1 ms", correlation = "25 %" }': "netem correlates other numbers than ours",
     'jitter = { distribution = "pareto", min = "1 ms", shape = 3 }': "netem has no jitter of this distribution",
@@ -37,8 +37,7 @@ FOREIGN = {
     'queue = { kind = "pie", alpha = 0.1 }': "0.1 is not given to tc, which counts sixteenths up to 2",
     'queue = { kind = "red", weight = 0.25 }': "the kernel's RED is not gentle",
     'queue = { kind = "red", gentle = false }': "the kernel's RED weighs by powers of two, and 0.002 is none",
-    'queue = { kind = "cake", ecn = false }': "the kernel's CAKE always marks",
-    'queue = { kind = "cake", quantum = "1000 B" }': "the kernel's CAKE takes it from the rate",
+    'queue = "cake"': f"of the kernel's queues {QUEUES} can be had, and not cake",
     'queue = { kind = "drop-tail", ce_threshold = "30 kB" }': "the kernel's drop-tail marks no packets",
     'queue = { kind = "codel", target = "1500 ns" }': "1.5 us is not given to tc, which counts whole microseconds",
     'queue = { kind = "codel", ecn = true, ce_threshold = "1 ms" }': "nothing tells for which of two reasons",
@@ -65,7 +64,7 @@ def link(keys: str) -> str:
 @pytest.mark.parametrize("keys", FOREIGN)
 def test_a_key_that_no_discipline_obeys_is_refused(keys: str) -> None:
     key = keys.partition(" =")[0]
-    buffer = "300 kB" if '"red"' in keys else "unlimited" if '"cake"' in keys else "100 packets"
+    buffer = "300 kB" if '"red"' in keys else "100 packets"
     said = refused(link(keys).replace("100 packets", buffer))
     assert said.startswith(f"my.toml:12: topology.bottleneck.{key}")
     assert FOREIGN[keys] in said
@@ -89,7 +88,6 @@ def test_codel_is_the_kernels_if_the_buffer_is_in_packets() -> None:
         ('"fq-codel"', "the kernel's FQ-CoDel counts packets", "30 kB"),
         ('"pie"', "the kernel's PIE counts packets", "30 kB"),
         ('{ kind = "red", gentle = false, weight = 0.0078125 }', "the kernel's RED counts bytes", "100 packets"),
-        ('"cake"', "the kernel's CAKE counts the memory of packets", "100 packets"),
     ],
 )
 def test_a_queue_has_a_buffer_in_the_kernels_unit(queue: str, why: str, buffer: str) -> None:

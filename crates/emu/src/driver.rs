@@ -66,7 +66,7 @@ impl<T> Driver<T> {
     pub(crate) fn new(plan: &Plan, ports: &[Port], store: Store, transmitter: T) -> Driver<T> {
         let places = Ports::new(ports);
         let port = |link| places.at_the_end_of(link).map(|i| i as u16);
-        let start = |link| ports.iter().position(|port| port.is_at_the_start_of(link)).map(|i| i as u16);
+        let start = |link| places.at_the_start_of(link).map(|i| i as u16);
         let ends = |name: &str| {
             let port = &ports[places.of_host(name)?];
             Some([port.mac, port.gateway_mac?].concat().try_into().expect("twice six bytes"))

@@ -217,3 +217,28 @@ pub fn new_default_route(ifindex: i32, gateway: Ipv4Addr) -> RouteNetlinkMessage
         vec![RouteAttribute::Gateway(RouteAddress::Inet(gateway)), RouteAttribute::Oif(ifindex as u32)];
     RouteNetlinkMessage::NewRoute(message)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netlink_packet_core::Emitable;
+
+    /// What `bridge link set dev ... cost 5` and `bridge vlan add dev ... vid 10 pvid untagged` send (linux/if_bridge.h).
+    #[test]
+    fn a_port_of_a_bridge_has_its_cost_and_vlans() {
+        let vlans = Vlans { untagged: Some(10), tagged: vec![20] };
+        let RouteNetlinkMessage::SetLink(message) = set_port(7, Some(5), Some(&vlans)) else {
+            panic!("another message")
+        };
+        let mut bytes = vec![0; message.buffer_len()];
+        message.emit(&mut bytes);
+        let words = |words: &[u16]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
+        let (head, attributes) = bytes.split_at(16);
+        assert_eq!((head[0], &head[4..8]), (libc::AF_BRIDGE as u8, &7i32.to_ne_bytes()[..]));
+        let nested = 0x8000;
+        let cost = [&words(&[12, libc::IFLA_PROTINFO | nested, 8, 3])[..], &5u32.to_ne_bytes()].concat();
+        // PVID and untagged, then neither.
+        let vlans = words(&[20, libc::IFLA_AF_SPEC, 8, 2, 2 | 4, 10, 8, 2, 0, 20]);
+        assert_eq!(attributes, [cost, vlans].concat());
+    }
+}

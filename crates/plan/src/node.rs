@@ -261,7 +261,7 @@ impl Node {
     pub fn cpu_ppm(&self) -> Option<u32> {
         match self {
             Node::Host { cpu_ppm, .. } | Node::Router { cpu_ppm, .. } => *cpu_ppm,
-            Node::Switch { .. } => None,
+            Node::Switch { .. } | Node::Bridge { .. } => None,
         }
     }
 

@@ -114,8 +114,11 @@ impl Link {
     }
 }
 
-/// What jitter adds to the delay in the mean; how much more a packet may have, and netem's words for it.
-fn jitter(jitter: &Jitter) -> Result<(Duration, Option<(Duration, String)>), &'static str> {
+/// The most that jitter adds beyond its mean, and netem's words for it.
+type Spread = (Duration, String);
+
+/// What jitter adds to the delay in the mean, and its spread around that.
+fn jitter(jitter: &Jitter) -> Result<(Duration, Option<Spread>), &'static str> {
     if jitter.correlation != 0.0 {
         return Err("jitter that hangs on the packet before");
     }

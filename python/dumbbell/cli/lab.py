@@ -252,16 +252,16 @@ def capture(
     from dumbbell.labs.network import Network
 
     path = place.find(which)
-    place = place_of(Network.of(path), words)
+    wanted = place_of(Network.of(path), words)
     if output is None:
-        captured(path, place, sys.stdout.buffer, seconds)
+        captured(path, wanted, sys.stdout.buffer, seconds)
         return
     try:
         with output.open("wb") as file:
-            count = captured(path, place, file, seconds)
+            count = captured(path, wanted, file, seconds)
     except OSError as error:
         raise unwritable(output, error) from error
-    print(f"{output}: {count} frames at {place}")
+    print(f"{output}: {count} frames at {wanted}")
 
 
 @app.command()

@@ -49,7 +49,7 @@ def way(lab: Live, from_: str, to: str, ip: int = 4) -> Way:
     steps: list[Step] = []
     node, came_in = from_, None
     while node != to:
-        iif = [] if came_in is None else ["iif", came_in]
+        iif: list[str] = [] if came_in is None else ["iif", came_in]
         done = lab[node].run(["ip", f"-{ip}", "route", "get", target, "from", source, *iif])
         words = done.stdout.split()
         if done.returncode or "dev" not in words:

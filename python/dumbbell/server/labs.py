@@ -200,7 +200,10 @@ def router(root: Path, labs: Labs, terminals: Terminals) -> APIRouter:
     def captured(lab: str, node: str, interface: str, seconds: float = 10.0) -> StreamingResponse:
         """Frames at an interface for some seconds, as a pcap file."""
         path = find(lab)
-        node, interface = capture.place_of(Network.of(path), [node, interface])
+        network = Network.of(path)
+        network.check_node(node)
+        if interface not in dict(network.interfaces(node)):
+            raise InputError(f"{node} has no interface {interface}", "", "open the node: its interfaces are listed")
         name = re.sub(r"[^A-Za-z0-9.-]", "_", f"{lab}-{node}-{interface}.pcap")
         parts = capture.parts(path, node, interface, min(max(seconds, 0.1), 3600.0))
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}

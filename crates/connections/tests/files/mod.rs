@@ -121,7 +121,7 @@ impl Packet {
         bytes.extend(destination.1.to_be_bytes());
         bytes.extend(self.seq.to_be_bytes());
         bytes.extend(self.ack.to_be_bytes());
-        bytes.extend([((20 + options.len()) / 4 << 4) as u8, self.flags]);
+        bytes.extend([(((20 + options.len()) / 4) << 4) as u8, self.flags]);
         bytes.extend(6_000_u16.to_be_bytes());
         bytes.extend([0; 4]);
         bytes.extend(options);

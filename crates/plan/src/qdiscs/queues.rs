@@ -6,6 +6,7 @@ use super::{Order, US};
 use crate::{Isolation, Queue};
 
 /// A queue inside a bucket of tokens, or one that has a shaper of its own.
+#[derive(Debug)]
 pub(super) struct Words {
     pub queue: String,
     pub order: Order,
@@ -157,7 +158,7 @@ fn cake(queue: &Queue, room: Room, rate: Rate) -> Result<Words, &'static str> {
         return Err("CAKE with a limit");
     }
     // `cake_set_rate()` in net/sched/sch_cake.c: the quantum follows from the rate.
-    if u64::from(quantum_bytes.get()) != (rate.as_bps() / 8 >> 12).clamp(300, 1514) || !ecn {
+    if u64::from(quantum_bytes.get()) != ((rate.as_bps() / 8) >> 12).clamp(300, 1514) || !ecn {
         return Err("CAKE with another quantum than Linux's, or without marks");
     }
     let isolation = match isolation {
@@ -219,7 +220,7 @@ mod tests {
             isolation: Isolation::TripleIsolate,
             ecn: true,
         };
-        let found = words(&cake(610), Room::Unlimited, RATE).ok().expect("tc can say it");
+        let found = words(&cake(610), Room::Unlimited, RATE).expect("tc can say it");
         assert!(found.shapes && found.order == Order::Flow);
         let flags = "besteffort triple-isolate nonat nowash no-ack-filter raw";
         assert_eq!(found.queue, format!("cake bandwidth 20000000bit {flags} memlimit 2000000000 rtt 100000us"));

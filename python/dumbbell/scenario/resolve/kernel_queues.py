@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from typing import Final
 
-from dumbbell.scenario.links.queues import AnyQueue, Cake, Codel, Fifo, FqCodel, Pie
+from dumbbell.scenario.links.queues import AnyQueue, Codel, Fifo, FqCodel, Pie
 from dumbbell.scenario.links.red import Red
 from dumbbell.scenario.resolve.direction import WrittenLink
 from dumbbell.scenario.source import Finding, Key
@@ -24,7 +24,6 @@ _ROOM: Final = {
     "pie": (("packets", "unlimited"), "the kernel's PIE counts packets", "1000 packets", "in packets"),
     "red": (("bytes", "unlimited"), "the kernel's RED counts bytes", "100 kB", "in bytes"),
     "ared": (("bytes", "unlimited"), "the kernel's RED counts bytes", "100 kB", "in bytes"),
-    "cake": (("unlimited",), "the kernel's CAKE counts the memory of packets", "unlimited", "without a limit"),
 }
 """Queue -> the units of a buffer that the kernel has too, why it has no other, an example, and how to give it."""
 DISCIPLINES: Final = {
@@ -33,7 +32,6 @@ DISCIPLINES: Final = {
     "pie": "pie",
     "red": "red",
     "ared": "red",
-    "cake": "cake",
 }
 """Queue -> the kernel's discipline, as `tc` calls it."""
 _PIE_BURST: Final = 150_000_000
@@ -64,13 +62,11 @@ def check_queue(link: WrittenLink) -> Iterator[Finding]:
         where = (*link.at, "buffer") if "buffer" in link.given else at
         what = f"{what}, and the buffer of {link.name} has another unit"
         yield Finding(where, what, f'buffer = "{example}"', f"give the buffer {how}, {EITHER_OURS}")
-    plain = link.start.with_keys({"queue": Cake(kind="cake")}).settled(link.rtt).queue
-    assert isinstance(plain, Cake)
-    yield from _keys(at, queue, plain)
+    yield from _keys(at, queue)
 
 
-def _keys(at: Key, queue: AnyQueue, by_rate: Cake) -> Iterator[Finding]:
-    times = {name: getattr(queue, name, None) for name in ("target", "interval", "ce_threshold", "t_update", "rtt")}
+def _keys(at: Key, queue: AnyQueue) -> Iterator[Finding]:
+    times = {name: getattr(queue, name, None) for name in ("target", "interval", "ce_threshold", "t_update")}
     for name, time in times.items():
         if time is not None and time % US:
             yield _refusal((*at, name), f"{time} is not given to tc, which counts whole microseconds", "1 us or more")
@@ -82,11 +78,6 @@ def _keys(at: Key, queue: AnyQueue, by_rate: Cake) -> Iterator[Finding]:
             yield from _pie(at, queue)
         case Red():
             yield from _red(at, queue)
-        case Cake():
-            if not queue.ecn:
-                yield _refusal((*at, "ecn"), "the kernel's CAKE always marks", "true")
-            if queue.quantum != by_rate.quantum:
-                yield _refusal((*at, "quantum"), "the kernel's CAKE takes it from the rate", f"{by_rate.quantum} B")
         case _:
             pass
 
