@@ -79,7 +79,7 @@ class LivePlot {
     this.frame.note.textContent = of.note;
     this.panel = {
       key: of.key, perUnit: 1, title: of.title, unit: of.unit, views: [], fromZero: of.fromZero, quantities: [], across: null,
-      states: [], isStacked: false, choice: "", decimals: null, pictured: 1,
+      states: [], isStacked: false, isLog: false, choice: "", decimals: null, pictured: 1,
     };
     if (of.sources.length > 1) this.frame.head.append(this.choice());
     const width = this.frame.canvas.clientWidth || host.clientWidth || 600;
