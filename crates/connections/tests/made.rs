@@ -1,35 +1,11 @@
 //! Connections made packet by packet, whose truth is known.
 
+mod rows;
+
 use capture::{Flags, Segment};
-use connections::rows::{Cause, Class, ConnectionRow, DirectionRow, EventRow, IntervalRow, Needless, RttRow};
-use connections::{Limits, Sink, Table};
-
-#[derive(Default)]
-struct Rows {
-    connections: Vec<ConnectionRow>,
-    directions: Vec<DirectionRow>,
-    intervals: Vec<IntervalRow>,
-    rtt: Vec<RttRow>,
-    events: Vec<EventRow>,
-}
-
-impl Sink for Rows {
-    fn connection(&mut self, row: ConnectionRow) {
-        self.connections.push(row);
-    }
-    fn direction(&mut self, row: DirectionRow) {
-        self.directions.push(row);
-    }
-    fn interval(&mut self, row: IntervalRow) {
-        self.intervals.push(row);
-    }
-    fn rtt(&mut self, row: RttRow) {
-        self.rtt.push(row);
-    }
-    fn event(&mut self, row: EventRow) {
-        self.events.push(row);
-    }
-}
+use connections::rows::{Cause, Class, DirectionRow, IntervalRow, Needless};
+use connections::{Limits, Table};
+use rows::Rows;
 
 const MS: i64 = 1_000_000;
 

@@ -1,38 +1,13 @@
 //! What must not change the analysis of a capture, and what must change it by as much.
 
 mod files;
+mod rows;
 
-use connections::rows::{ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow};
-use connections::{Limits, Sink, Table};
+use connections::rows::IntervalRow;
+use connections::{Limits, Table};
 use files::{Frames, Link, Packet, gzipped, pcap, pcapng};
 use proptest::prelude::*;
-
-#[derive(Clone, Debug, Default)]
-struct Rows {
-    connections: Vec<ConnectionRow>,
-    directions: Vec<DirectionRow>,
-    intervals: Vec<IntervalRow>,
-    rtt: Vec<RttRow>,
-    events: Vec<EventRow>,
-}
-
-impl Sink for Rows {
-    fn connection(&mut self, row: ConnectionRow) {
-        self.connections.push(row);
-    }
-    fn direction(&mut self, row: DirectionRow) {
-        self.directions.push(row);
-    }
-    fn interval(&mut self, row: IntervalRow) {
-        self.intervals.push(row);
-    }
-    fn rtt(&mut self, row: RttRow) {
-        self.rtt.push(row);
-    }
-    fn event(&mut self, row: EventRow) {
-        self.events.push(row);
-    }
-}
+use rows::Rows;
 
 impl Rows {
     /// Rows of the connection with this client, numbered 1, without what is of the link and of names.

@@ -96,7 +96,7 @@ impl Link {
         Ok(all)
     }
 
-    /// A bucket of tokens with a queue in it, or a queue that shapes.
+    /// A bucket of tokens with a queue in it.
     fn shaper(&self, rate: Rate, frame: u64) -> Result<Qdisc, &'static str> {
         let tbf = |limit| format!("tbf rate {}bit burst {} limit {limit}", rate.as_bps(), frame + SPARE);
         let qdisc = |order, root, child| Qdisc { part: Part::Shaper, order, root, child };
@@ -109,8 +109,8 @@ impl Link {
             Buffer::Packets(packets) => Room::Packets(packets + 1),
             Buffer::Unlimited => Room::Unlimited,
         };
-        let Words { queue, order, shapes } = queues::words(&self.queue, room, rate)?;
-        Ok(if shapes { qdisc(order, queue, None) } else { qdisc(order, tbf(frame), Some(queue)) })
+        let Words { queue, order } = queues::words(&self.queue, room, rate)?;
+        Ok(qdisc(order, tbf(frame), Some(queue)))
     }
 }
 

@@ -3,7 +3,7 @@
 use capture::{Flags, Segment};
 
 use super::{Connection, direction};
-use crate::rows::{Cause, Class};
+use crate::rows::{Cause, Class, EventRow};
 use crate::table::Sink;
 
 impl Connection {
@@ -40,22 +40,9 @@ impl Connection {
             self.syns[1] = Some((segment.time_ns, tsval));
         }
         if is_again {
-            let class = Class::Repeat;
-            sink.event(crate::rows::EventRow {
-                connection: self.number,
-                direction: direction(by, self.client),
-                time_ns: segment.time_ns,
-                seq: -1,
-                bytes: 0,
-                class,
-                cause: Some(Cause::Syn),
-                evidence: None,
-                sure: true,
-                delay_ns: None,
-                needless: None,
-                tsval,
-                ip_id: segment.ip_id,
-            });
+            let direction = direction(by, self.client);
+            let bare = EventRow::bare(self.number, direction, Class::Repeat, -1, segment.time_ns);
+            sink.event(EventRow { cause: Some(Cause::Syn), tsval, ip_id: segment.ip_id, ..bare });
         }
     }
 

@@ -24,6 +24,27 @@ pub struct EventRow {
     pub ip_id: u16,
 }
 
+impl EventRow {
+    /// An event of a direction, of which nothing more is known.
+    pub(crate) fn bare(connection: u64, direction: u16, class: Class, seq: i64, time_ns: i64) -> EventRow {
+        EventRow {
+            connection,
+            direction,
+            time_ns,
+            seq,
+            bytes: 0,
+            class,
+            cause: None,
+            evidence: None,
+            sure: true,
+            delay_ns: None,
+            needless: None,
+            tsval: None,
+            ip_id: 0,
+        }
+    }
+}
+
 impl Row for EventRow {
     const TABLE: &'static str = "events";
     const COLUMNS: &'static [Column<EventRow>] = &[

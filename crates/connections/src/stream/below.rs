@@ -98,13 +98,9 @@ impl Stream {
             self.reneged += reneged as u64;
         }
         self.take_seen(start, end);
+        let class = if is_double { Class::Duplicate } else { class };
         let row = EventRow {
-            connection: self.connection,
-            direction: self.direction,
-            time_ns: now,
-            seq: start,
             bytes: segment.payload,
-            class: if is_double { Class::Duplicate } else { class },
             cause: Some(why),
             evidence: Some(evidence),
             sure,
@@ -112,6 +108,7 @@ impl Stream {
             needless,
             tsval: segment.timestamps.map(|(value, _)| value),
             ip_id: segment.ip_id,
+            ..EventRow::bare(self.connection, self.direction, class, start, now)
         };
         self.event(row, sink);
         unseen + (end - nxt).max(0)

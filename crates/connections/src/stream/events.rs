@@ -14,21 +14,7 @@ const MOST_EVENTS: usize = 1 << 16;
 impl Stream {
     /// An event without data of its own.
     pub(crate) fn bare(&mut self, class: Class, cause: Option<Cause>, seq: i64, now_ns: i64, sink: &mut impl Sink) {
-        let row = EventRow {
-            connection: self.connection,
-            direction: self.direction,
-            time_ns: now_ns,
-            seq,
-            bytes: 0,
-            class,
-            cause,
-            evidence: None,
-            sure: true,
-            delay_ns: None,
-            needless: None,
-            tsval: None,
-            ip_id: 0,
-        };
+        let row = EventRow { cause, ..EventRow::bare(self.connection, self.direction, class, seq, now_ns) };
         self.event(row, sink);
     }
 
@@ -54,21 +40,8 @@ impl Stream {
         for (start, end) in holes {
             let unseen = end - start;
             self.unseen += unseen as u64;
-            let row = EventRow {
-                connection: self.connection,
-                direction: self.direction,
-                time_ns: now,
-                seq: start,
-                bytes: u32::try_from(unseen).unwrap_or(u32::MAX),
-                class: Class::Unseen,
-                cause: None,
-                evidence: None,
-                sure: true,
-                delay_ns: None,
-                needless: None,
-                tsval: None,
-                ip_id: 0,
-            };
+            let bare = EventRow::bare(self.connection, self.direction, Class::Unseen, start, now);
+            let row = EventRow { bytes: u32::try_from(unseen).unwrap_or(u32::MAX), ..bare };
             self.event(row, sink);
         }
     }

@@ -49,25 +49,30 @@ struct Carrier {
 }
 
 impl Carrier {
-    /// Take out those that can no longer come out, now that the packet at `place` does.
-    fn take_lost(&mut self, place: usize, now: Time) -> Vec<Passage> {
-        let out = self.inside[place].0.packet;
-        let is_lost = |index: usize, passage: &Passage, came: Time| match self.order {
-            Order::Arrival => index < place,
-            Order::Flow => index < place && passage.packet.flow_hash == out.flow_hash,
-            Order::Within(time) => index != place && now - came > time,
-        };
+    /// Take out the packet `id`, which comes out now, behind those that can no longer do so.
+    /// `None`: no such packet is inside.
+    fn take(&mut self, id: u64, now: Time) -> Option<(Vec<Passage>, Passage)> {
+        let place = self.inside.iter().position(|(passage, _)| passage.packet.id == id)?;
+        let (out, _) = self.inside.remove(place)?;
         let mut lost = Vec::new();
-        let mut index = 0;
-        self.inside.retain(|(passage, came)| {
-            let is_lost = is_lost(index, passage, *came);
-            index += 1;
-            if is_lost {
-                lost.push(*passage);
+        match self.order {
+            Order::Arrival => lost.extend(self.inside.drain(..place).map(|(passage, _)| passage)),
+            Order::Flow => {
+                let behind = self.inside.split_off(place);
+                self.take_if(&mut lost, |passage, _| passage.packet.flow_hash == out.packet.flow_hash);
+                self.inside.extend(behind);
             }
+            Order::Within(time) => self.take_if(&mut lost, |_, came| now - came > time),
+        }
+        Some((lost, out))
+    }
+
+    fn take_if(&mut self, lost: &mut Vec<Passage>, is_lost: impl Fn(&Passage, Time) -> bool) {
+        self.inside.retain(|(passage, came)| {
+            let is_lost = is_lost(passage, *came);
+            lost.extend(is_lost.then_some(*passage));
             !is_lost
         });
-        lost
     }
 }
 
@@ -159,15 +164,12 @@ impl Link {
         let Out { id, is_marked } = out;
         let outside = self.outside.as_mut()?;
         let carrier = outside.parts.get_mut(part)?;
-        let place = carrier.inside.iter().position(|(passage, _)| passage.packet.id == id)?;
+        let (lost, mut passage) = carrier.take(id, at)?;
         let fate = match carrier.part {
             Part::LossBefore => Fate::LostBefore,
             Part::Shaper => Fate::DroppedEarly,
             Part::Line => Fate::LostAfter,
         };
-        let lost = carrier.take_lost(place, at);
-        let place = carrier.inside.iter().position(|(passage, _)| passage.packet.id == id)?;
-        let (mut passage, _) = carrier.inside.remove(place)?;
         if is_marked {
             let by_wait =
                 matches!(self.spec.queue, Queue::Codel { ecn: false, .. } | Queue::FqCodel { ecn: false, .. });

@@ -3,15 +3,13 @@
 use units::{Duration, Rate};
 
 use super::{Order, US};
-use crate::{Isolation, Queue};
+use crate::Queue;
 
-/// A queue inside a bucket of tokens, or one that has a shaper of its own.
+/// A queue inside a bucket of tokens.
 #[derive(Debug)]
 pub(super) struct Words {
     pub queue: String,
     pub order: Order,
-    /// It shapes: no bucket of tokens stands around it.
-    pub shapes: bool,
 }
 
 /// The room for packets that wait, the one that waits for tokens among them.
@@ -33,12 +31,9 @@ const PIE_GAIN: f64 = 1.0 / 16.0;
 
 /// `queue` in tc's words; or the part of it that tc cannot say as we mean it.
 pub(super) fn words(queue: &Queue, room: Room, rate: Rate) -> Result<Words, &'static str> {
-    let inside = |queue| Words { queue, order: Order::Arrival, shapes: false };
+    let inside = |queue| Words { queue, order: Order::Arrival };
     if let Queue::Red { .. } = queue {
         return red(queue, room, rate).map(inside);
-    }
-    if let Queue::Cake { .. } = queue {
-        return cake(queue, room, rate);
     }
     let limit = match room {
         Room::Packets(limit) => limit,
@@ -54,7 +49,7 @@ pub(super) fn words(queue: &Queue, room: Room, rate: Rate) -> Result<Words, &'st
         Queue::FqCodel { target_ns, interval_ns, quantum_bytes, flows, ecn, ce_threshold_ns } => {
             let law = codel(target_ns, interval_ns, ecn, ce_threshold_ns)?;
             let queue = format!("fq_codel limit {limit} flows {flows} quantum {quantum_bytes} drop_batch 1 {law}");
-            Ok(Words { queue, order: Order::Flow, shapes: false })
+            Ok(Words { queue, order: Order::Flow })
         }
         Queue::Pie { target_ns, t_update_ns, alpha, beta, max_burst_ns, ecn, mark_ecnth } => {
             if max_burst_ns != PIE_BURST || (ecn && mark_ecnth != PIE_ECN) {
@@ -151,29 +146,6 @@ fn red_burst(weight: f64, min_th: u64, packet: u32) -> Option<u64> {
     })?
 }
 
-/// CAKE has a shaper of its own. Its limit counts the memory of packets, so that only none is the same as ours.
-fn cake(queue: &Queue, room: Room, rate: Rate) -> Result<Words, &'static str> {
-    let &Queue::Cake { interval_ns, quantum_bytes, isolation, ecn, .. } = queue else { unreachable!("another queue") };
-    if !matches!(room, Room::Unlimited) {
-        return Err("CAKE with a limit");
-    }
-    // `cake_set_rate()` in net/sched/sch_cake.c: the quantum follows from the rate.
-    if u64::from(quantum_bytes.get()) != ((rate.as_bps() / 8) >> 12).clamp(300, 1514) || !ecn {
-        return Err("CAKE with another quantum than Linux's, or without marks");
-    }
-    let isolation = match isolation {
-        Isolation::Flows => "flows",
-        Isolation::TripleIsolate => "triple-isolate",
-    };
-    let queue = format!(
-        "cake bandwidth {}bit besteffort {isolation} nonat nowash no-ack-filter raw memlimit {} rtt {}us",
-        rate.as_bps(),
-        MANY.1,
-        whole_us(interval_ns)?
-    );
-    Ok(Words { queue, order: Order::Flow, shapes: true })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,23 +181,6 @@ mod tests {
         assert_eq!(words, "pie limit 1001 target 15000us tupdate 15000us alpha 2 beta 20 ecn");
         assert!(said(&pie(0.1, PIE_BURST), Room::Unlimited).is_err());
         assert!(said(&pie(0.125, Duration::ZERO), Room::Unlimited).is_err());
-    }
-
-    #[test]
-    fn cake_takes_the_place_of_the_bucket() {
-        let cake = |quantum| Queue::Cake {
-            target_ns: Duration::from_millis(5),
-            interval_ns: Duration::from_millis(100),
-            quantum_bytes: std::num::NonZeroU32::new(quantum).unwrap(),
-            isolation: Isolation::TripleIsolate,
-            ecn: true,
-        };
-        let found = words(&cake(610), Room::Unlimited, RATE).expect("tc can say it");
-        assert!(found.shapes && found.order == Order::Flow);
-        let flags = "besteffort triple-isolate nonat nowash no-ack-filter raw";
-        assert_eq!(found.queue, format!("cake bandwidth 20000000bit {flags} memlimit 2000000000 rtt 100000us"));
-        assert!(said(&cake(1514), Room::Unlimited).is_err());
-        assert!(said(&cake(610), Room::Bytes(100_000)).is_err());
     }
 
     #[test]

@@ -1,0 +1,32 @@
+//! Rows of an analysis, kept.
+
+use connections::Sink;
+use connections::rows::{ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow};
+
+/// All rows, table by table.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    pub connections: Vec<ConnectionRow>,
+    pub directions: Vec<DirectionRow>,
+    pub intervals: Vec<IntervalRow>,
+    pub rtt: Vec<RttRow>,
+    pub events: Vec<EventRow>,
+}
+
+impl Sink for Rows {
+    fn connection(&mut self, row: ConnectionRow) {
+        self.connections.push(row);
+    }
+    fn direction(&mut self, row: DirectionRow) {
+        self.directions.push(row);
+    }
+    fn interval(&mut self, row: IntervalRow) {
+        self.intervals.push(row);
+    }
+    fn rtt(&mut self, row: RttRow) {
+        self.rtt.push(row);
+    }
+    fn event(&mut self, row: EventRow) {
+        self.events.push(row);
+    }
+}
