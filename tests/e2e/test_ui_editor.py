@@ -229,7 +229,7 @@ def test_every_key_of_a_scenario_is_in_a_form(application: Application, page: Pa
     def properties(name: str) -> set[str]:
         return set(schema["$defs"][name]["properties"])
 
-    # Of the scenario itself, which is shown while nothing is selected.
+    # The scenario's own form, which is shown while nothing is selected.
     page.locator(".form-pane .field").first.wait_for()
     shown = opened()
     drawn_elsewhere = {"topology", "flows"}

@@ -36,7 +36,7 @@ def test_anycast_leads_to_the_nearest_server_that_is_announced(here: Place) -> N
     pings = run.pings.with_columns(ms=pl.col("rtt_ns") / 1e6, s=pl.col("time_ns") / 1e9)
     assert pings.filter(pl.col("flow") == "east")["ms"].to_list() == pytest.approx([20] * 300, abs=1)
     west = pings.filter(pl.col("flow") == "west")
-    # Of a request or two the answer is lost: it is at a router that has just lost its routes.
+    # A request or two lose their answer: it is at a router that has just lost its routes.
     assert west["lost"].sum() <= 2
     answered = west.filter(~pl.col("lost"))
     far = answered.filter(pl.col("s").is_between(5.2, 10 + started["converged_s"] - 0.1))

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Segments that are remembered at once. Of those before, RTT and causes are unknown.
+/// Segments that are remembered at once. Older ones have no RTT and no cause.
 const MOST: usize = 1 << 20;
 
 /// A segment that was sent and not acknowledged.
@@ -163,7 +163,7 @@ impl Scoreboard {
     }
 
     fn delivered(&mut self, one: &Sent, now_ns: i64, least_rtt_ns: i64) {
-        // Of a repeat, either copy may have come: this one only if it had the time.
+        // Either copy of a repeat may have come: this one only if it had the time.
         if one.copies == 1 || now_ns - one.last_ns >= least_rtt_ns {
             self.delivered_sent = self.delivered_sent.max((one.last_ns, one.end));
             self.delivered_rtt_ns = now_ns - one.last_ns;

@@ -29,7 +29,7 @@ pub trait Sink {
 pub struct Limits {
     /// Connections that are followed at once. With more, those idle for the longest are given up.
     pub connections: usize,
-    /// Of these, connections of which more than a SYN was seen: they take ten times the memory, or more.
+    /// Connections that showed more than a SYN: they take ten times the memory, or more.
     pub answered: usize,
     /// Length of an interval in ns.
     pub interval_ns: i64,

@@ -43,7 +43,7 @@ pub(crate) struct Driver<T> {
     pub filtered: u64,
     /// Frames that found no room when a switch copied them.
     pub unflooded: u64,
-    /// Of the flows of a lab's records.
+    /// What the links count of the datagrams of a lab that is recorded.
     pub datagrams: Counted,
     /// The ports that lose their carrier at some time.
     unplugged: Vec<bool>,

@@ -56,7 +56,7 @@ pub struct Outage {
 struct Episode {
     at: Time,
     events: Vec<String>,
-    /// Of the changes of tables: the last one, how many, and whose.
+    /// Changes of routing tables: when the last one came, how many there were, and whose.
     last: Option<Time>,
     changes: usize,
     routers: Vec<u16>,

@@ -39,7 +39,7 @@ pub struct LinkProgress {
 pub struct Health {
     /// Packets handed to hosts.
     pub sent_packets: u64,
-    /// Of them: more than 1 ms late.
+    /// Those that were more than 1 ms late.
     pub late_over_1ms: u64,
     /// 99 of 100 packets were at most so late.
     pub lateness_p99_ns: u64,

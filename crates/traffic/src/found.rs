@@ -66,7 +66,7 @@ struct Flow {
     /// What links have counted of datagrams, there and back.
     datagrams: [Datagrams; 2],
     report: FlowReport,
-    /// Of the connection that has sent most.
+    /// Bytes that the connection with the most has sent; `cc_actual` is that connection's.
     most_sent: u64,
 }
 

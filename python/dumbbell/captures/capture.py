@@ -61,7 +61,7 @@ class Capture:
         return self._table("connections").sort("connection")
 
     def largest(self, count: int) -> list[dict[str, Any]]:
-        """Rows of `directions` of those with the most payload, the largest first. Of a million it reads no more."""
+        """Rows of `directions` with the most payload, the largest first. It reads no others, not even of a million."""
         import polars as pl
 
         keys = ["connection", "direction"]
@@ -95,7 +95,7 @@ class Capture:
         return {row["connection"]: row for row in self.rows("connections", numbers).to_dicts()}
 
     def rows(self, table: str, numbers: Iterable[int]) -> pl.DataFrame:
-        """Rows of some connections, in the order of connection and time. Of a large table no others are kept."""
+        """Rows of some connections, in the order of connection and time. It keeps no others of a large table."""
         import polars as pl
 
         frame = self.scan(table).filter(pl.col("connection").is_in(list(numbers))).collect()

@@ -78,7 +78,7 @@ def command(
             "--and",
             metavar="FILE",
             help="A capture of the same packets at another place: delays between both, where packets were lost, and "
-            "how the clocks differ. Of a run: its directory again, for its packets at the other end.",
+            "how the clocks differ. With a run: its directory again, for its packets at the other end.",
             show_default=False,
         ),
     ] = None,
@@ -169,7 +169,7 @@ def _parts(connection: int | None, since: str | None, until: str | None) -> list
 
 
 def _other(name: str, run: Run | None, at: Place, capture: Capture, interval_ns: int) -> Capture:
-    """The second capture. Of the run of the first it is that at the other end."""
+    """The second capture. If both are the same run, it is the one at the other end."""
     from dumbbell.captures.points import FILE, interfaces
     from dumbbell.cli.captured import run_of
     from dumbbell.pipeline.captured import pcap

@@ -32,7 +32,7 @@ def command(
 ) -> None:
     """Show the planned run: nodes, links and flows, with every default filled in.
 
-    Starts nothing. With --json, prints the plan as an engine reads it from plan.json. Of a study, and with --vary or
+    Starts nothing. With --json, prints the plan as an engine reads it from plan.json. For a study, and with --vary or
     --repeat, it first lists the cells, how many runs there are, how much traffic, and how long that takes with the
     engine; with --json, these alone.
     """

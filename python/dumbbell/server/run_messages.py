@@ -79,7 +79,7 @@ class RunReplay(Message):
     n: int
     """The number of the last one. Any other event from the run has its number, too."""
     events: list[dict[str, Any]]
-    """As `--events` writes them. Of a long run, some `progress` is left out."""
+    """As `--events` writes them. A long run's list leaves out some `progress`."""
 
 
 class LegendFlow(Message):
