@@ -56,7 +56,7 @@ export interface RunReplay {
   event: "replay";
   /** The number of the last one. Any other event from the run has its number, too. */
   n: number;
-  /** As `--events` writes them. Of a long run, some `progress` is left out. */
+  /** As `--events` writes them. A long run's list leaves out some `progress`. */
   events: (Record<string, unknown>)[];
 }
 

@@ -54,7 +54,7 @@ class Health(TypedDict):
     sent_packets: int
     """Packets handed to hosts."""
     late_over_1ms: int
-    """Of them: more than 1 ms late."""
+    """Those that were more than 1 ms late."""
     lateness_p99_ns: int
     """99 of 100 packets were at most so late."""
     lateness_max_ns: int
