@@ -45,16 +45,13 @@ def compare(run: Path, link: str = "bottleneck") -> Difference:
     return _difference(link, *replayed(run, link))
 
 
-def replayed(
-    run: Path, link: str, later_ns: int = 0, seed: int | None = None
-) -> tuple[list[dict[str, Any]], list[Packet]]:
+def replayed(run: Path, link: str, later_ns: int = 0) -> tuple[list[dict[str, Any]], list[Packet]]:
     """The rows of a link in the order of arrival, and what the model makes of the same arrivals.
 
-    `later_ns` is added to the target of the model's queue. `seed`: in place of the run's.
+    `later_ns` is added to the target of the model's queue.
     """
     plan = read_json(run / "plan.json")
-    record = pl.read_parquet(run / "packets.parquet").filter(pl.col("link") == link).sort("arrival_ns", "packet")
-    rows = record.to_dicts()
+    rows = link_rows(run, link)
     versions = versions_of(plan, link)
     if later_ns:
         versions[0][1]["queue"]["target_ns"] += later_ns
@@ -72,8 +69,14 @@ def replayed(
         )
         for number, row in enumerate(rows)
     ]
-    Link(versions, plan["seed"] if seed is None else seed, plan["duration_ns"]).run(packets)
+    Link(versions, plan["seed"], plan["duration_ns"]).run(packets)
     return rows, packets
+
+
+def link_rows(run: Path, link: str) -> list[dict[str, Any]]:
+    """The record of a link, in the order of arrival."""
+    record = pl.read_parquet(run / "packets.parquet").filter(pl.col("link") == link)
+    return record.sort("arrival_ns", "packet").to_dicts()
 
 
 def versions_of(plan: dict[str, Any], link: str) -> Versions:

@@ -10,13 +10,13 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from statistics import mean, stdev
 from typing import Any, Final
 
 import polars as pl
 
 import dumbbell
-from benches.conformance.cases import BURSTS, CUBIC, ECN, Case, red, udp
+from benches.conformance import lots
+from benches.conformance.cases import BURSTS, CUBIC, ECN, Case, udp
 from benches.conformance.compare import replayed
 from benches.table import show
 
@@ -55,31 +55,6 @@ CASES: Final = [
         expects=("delivered", "marked early"),
     ),
 ]
-
-RED: Final = {"gentle": False, "weight": 2.0**-7}
-RANDOM: Final = [
-    Case("RED", {"queue": red(**RED), "buffer": "150 kB"}, [CUBIC, CUBIC], expects=("dropped-early",)),
-    Case(
-        "RED, ECN",
-        {"queue": red(**RED, ecn=True), "buffer": "150 kB"},
-        [ECN, {"cc": "reno", "ecn": True}],
-        expects=("marked early",),
-    ),
-    Case(
-        "ARED", {"queue": red(**RED | {"kind": "ared"}), "buffer": "150 kB"}, [CUBIC, CUBIC], expects=("dropped-early",)
-    ),
-    Case("PIE", {"queue": "pie", "buffer": "1000 packets"}, [CUBIC, CUBIC], expects=("dropped-early",)),
-    Case(
-        "PIE, ECN",
-        {"queue": {"kind": "pie", "ecn": True}, "buffer": "1000 packets"},
-        [ECN, {"cc": "reno", "ecn": True}],
-        expects=("marked early",),
-    ),
-]
-"""Queues that drop or mark at random: numbers agree, packets cannot."""
-
-SEEDS: Final = 20
-"""Replays of what came to a random queue."""
 
 FLOWS: Final = ("reno", "cubic", "bbr")
 
@@ -127,33 +102,6 @@ def agreement(run: Path, link: str = "bottleneck", later_ns: int = 0) -> Agreeme
     )
 
 
-@dataclass(frozen=True)
-class Chances:
-    """Drops and marks of a random queue of the kernel's, beside those of ours on the same arrivals with many seeds."""
-
-    packets: int
-    theirs: int
-    ours: float
-    """The mean over seeds."""
-    sd: float
-    """Their standard deviation: one number of theirs is as far from the mean as one of ours."""
-
-    @property
-    def away(self) -> float:
-        """How far theirs is from the mean of ours, in standard deviations of one number."""
-        return (self.theirs - self.ours) / (self.sd or 1.0)
-
-
-def chances(run: Path, link: str = "bottleneck", later_ns: int = 0) -> Chances:
-    """Replay what came to a link of the kernel's through the model of ours, with `SEEDS` seeds."""
-    theirs, ours = 0, []
-    for seed in range(SEEDS):
-        rows, packets = replayed(run, link, later_ns, seed)
-        theirs = sum(row["fate"].startswith("dropped") or row["mark"] is not None for row in rows)
-        ours.append(sum((packet.fate or "").startswith("dropped") or packet.mark is not None for packet in packets))
-    return Chances(len(rows), theirs, mean(ours), stdev(ours))
-
-
 def over(links: str, scenario: Mapping[str, Any], scratch: Path) -> Path:
     """Run `scenario` over the kernel's links, or over ours; the run's directory."""
     asked = {**scenario, "emulate": {"links": links}}
@@ -185,7 +133,7 @@ def totals(run: Path) -> tuple[int, float]:
 
 def main(seconds: int, only: str) -> None:
     """All tables."""
-    alike, random, fares = [], [], []
+    alike, fares = [], []
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
         for case in (case for case in CASES if only in case.name):
@@ -193,19 +141,7 @@ def main(seconds: int, only: str) -> None:
             alike.append([case.name, *_cells(agreement(run))])
             if "CoDel" in case.name:
                 alike.append([f"{case.name}, later", *_cells(agreement(run, later_ns=bucket_ns(20)))])
-        for case in (case for case in RANDOM if only in case.name):
-            run = over("kernel", case.scenario(seconds, scratch), scratch / case.name)
-            found = chances(run, later_ns=bucket_ns(20) if "PIE" in case.name else 0)
-            random.append(
-                [
-                    case.name,
-                    f"{found.packets:,}",
-                    f"{found.theirs:,}",
-                    f"{found.ours:.1f}",
-                    f"{found.sd:.1f}",
-                    f"{found.away:.1f}",
-                ]
-            )
+        lots.main(seconds, only, scratch)
         for cc in (cc for cc in FLOWS if only in cc):
             theirs, ours = (over(links, flow(cc, seconds), scratch / cc) for links in ("kernel", "ours"))
             alike.append([f"one flow of {cc}", *_cells(agreement(theirs))])
@@ -216,12 +152,6 @@ def main(seconds: int, only: str) -> None:
         "theirs, measured from ours",
         ["mechanism", "packets", "theirs", "ours", "marks", "ours", "other fates", "earliest ns", "latest ns"],
         alike,
-    )
-    show(
-        f"Queues that draw lots, {seconds} s each: drops and marks of theirs; mean and standard deviation of ours over "
-        f"{SEEDS} seeds; distance in standard deviations",
-        ["queue", "packets", "theirs", "ours", "sd", "away"],
-        random,
     )
     show(
         f"One flow, 50 Mbit/s, 40 ms, 250 kB, {seconds} s: dropped packets, goodput in Mbit/s",

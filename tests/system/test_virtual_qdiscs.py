@@ -9,13 +9,13 @@ import pytest
 from scipy.stats import ks_2samp
 
 import dumbbell
+from benches.conformance import lots
+from benches.conformance.given import judge
 from benches.conformance.kernel import (
     BURST_BYTES,
     CASES,
-    RANDOM,
     agreement,
     bucket_ns,
-    chances,
     flow,
     over,
     totals,
@@ -95,24 +95,25 @@ def test_queues_of_flows_drop_and_mark_as_many(name: str, tmp_path: Path) -> Non
     assert theirs == pytest.approx(ours, rel=0.1, abs=3)
 
 
-@pytest.mark.parametrize("name", ["RED", "ARED"])
-def test_queues_that_draw_lots_drop_as_many(name: str, tmp_path: Path) -> None:
-    case = next(case for case in RANDOM if case.name == name)
-    found = chances(over("kernel", case.scenario(4, tmp_path), tmp_path))
-    assert found.theirs >= 10
-    # What remains of five standard deviations is no chance.
-    assert abs(found.away) <= 5
-
-
-@pytest.mark.parametrize("name", ["RED, ECN", "PIE", "PIE, ECN"])
-def test_queues_whose_numbers_differ_are_known_for_it(name: str, tmp_path: Path) -> None:
-    """docs/results/kernel-qdiscs.md has the numbers; why they differ was not looked for."""
-    case = next(case for case in RANDOM if case.name == name)
-    run = over("kernel", case.scenario(4, tmp_path), tmp_path)
-    found = chances(run, later_ns=bucket_ns(20) if "PIE" in name else 0)
-    assert 0.3 * found.ours < found.theirs < found.ours
+@pytest.mark.parametrize("name", ["RED", "RED, ECN", "PIE", "PIE, ECN"])
+def test_queues_that_draw_lots_obey_their_laws_packet_by_packet(name: str, tmp_path: Path) -> None:
+    case = next(case for case in lots.CASES if case.name == name)
+    run = lots.over("kernel", case, 4, 1, tmp_path)
+    found = lots.given(lots.read(run))
+    assert found.happened >= 10
+    assert found.impossible == 0
+    # Chance is farther away in one of 16,000 seeds; the same seed gives the same run.
+    assert abs(found.away) <= 4
     rows = pl.read_parquet(run / "packets.parquet").select(pl.col("fate", "mark").cast(pl.String))
     assert set(case.expects) <= {*rows["fate"], *("marked " + mark for mark in rows["mark"].drop_nulls())}
+
+
+def test_a_probability_above_one_tells_linuxs_pie_from_the_rfcs(tmp_path: Path) -> None:
+    case = next(case for case in lots.CASES if case.name == "PIE, ECN")
+    record = lots.read(lots.over("kernel", case, 4, 1, tmp_path))
+    traits = lots.without(lots.settled(record))
+    for what in ("a probability of 1 at most", "updates every 15 ms"):
+        assert judge(record.pie(traits[what])).impossible > 10
 
 
 def test_jitter_has_the_same_distribution(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from dumbbell.kernels import Kernel
 from dumbbell.plan import expand, wire
 
 KERNELS = '[emulate]\nlinks = "kernel"\n'
-QUEUES = "drop-tail, codel, fq-codel, pie, red, ared"
+QUEUES = "drop-tail, codel, fq-codel, pie, red"
 FOREIGN = {
     'jitter = { max = "1 ms", correlation = "25 %" }': "netem correlates other numbers than ours",
     'jitter = { distribution = "pareto", min = "1 ms", shape = 3 }': "netem has no jitter of this distribution",
@@ -37,6 +37,8 @@ FOREIGN = {
     'queue = { kind = "pie", alpha = 0.1 }': "0.1 is not given to tc, which counts sixteenths up to 2",
     'queue = { kind = "red", weight = 0.25 }': "the kernel's RED is not gentle",
     'queue = { kind = "red", gentle = false }': "the kernel's RED weighs by powers of two, and 0.002 is none",
+    'queue = "ared"': "the kernel's RED does not adapt when tc sets it up",
+    'queue = { kind = "red", adaptive = true, gentle = false }': "the kernel's RED does not adapt when tc sets it up",
     'queue = "cake"': f"of the kernel's queues {QUEUES} can be had, and not cake",
     'queue = { kind = "drop-tail", ce_threshold = "30 kB" }': "the kernel's drop-tail marks no packets",
     'queue = { kind = "codel", target = "1500 ns" }': "1.5 us is not given to tc, which counts whole microseconds",

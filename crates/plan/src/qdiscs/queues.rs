@@ -110,6 +110,10 @@ fn red(queue: &Queue, room: Room, rate: Rate) -> Result<String, &'static str> {
     if gentle {
         return Err("RED that is gentle");
     }
+    if adaptive {
+        // tc(8) gives its flags as TCA_RED_FLAGS since iproute2 5.7, and the kernel's timer wants them in the older field.
+        return Err("RED that adapts");
+    }
     let burst =
         red_burst(weight, min_th_bytes, average_packet_bytes).ok_or("a weight of RED that is no power of two")?;
     let mut words = format!(
@@ -119,9 +123,6 @@ fn red(queue: &Queue, room: Room, rate: Rate) -> Result<String, &'static str> {
     );
     if ecn {
         words += " ecn harddrop";
-    }
-    if adaptive {
-        words += " adaptive";
     }
     Ok(words)
 }
@@ -162,12 +163,13 @@ mod tests {
     }
 
     #[test]
-    fn red_is_neither_gentle_nor_of_any_weight() {
-        let words = said(&red(0.0078125, false, true), Room::Bytes(150_000)).unwrap();
+    fn red_is_neither_gentle_nor_adaptive_nor_of_any_weight() {
+        let words = said(&red(0.0078125, false, false), Room::Bytes(150_000)).unwrap();
         assert!(words.starts_with("red limit 150000 min 15140 max 45420 avpkt 1514 burst "), "{words}");
-        assert!(words.ends_with(" probability 0.1 bandwidth 20000000bit ecn harddrop adaptive"), "{words}");
+        assert!(words.ends_with(" probability 0.1 bandwidth 20000000bit ecn harddrop"), "{words}");
         assert!(said(&red(0.002, false, false), Room::Unlimited).is_err());
         assert!(said(&red(0.0078125, true, false), Room::Unlimited).is_err());
+        assert!(said(&red(0.0078125, false, true), Room::Unlimited).is_err());
         assert!(said(&red(0.0078125, false, false), Room::Packets(10)).is_err());
     }
 

@@ -23,7 +23,6 @@ _ROOM: Final = {
     "fq-codel": (("packets", "unlimited"), "the kernel's FQ-CoDel counts packets", "1000 packets", "in packets"),
     "pie": (("packets", "unlimited"), "the kernel's PIE counts packets", "1000 packets", "in packets"),
     "red": (("bytes", "unlimited"), "the kernel's RED counts bytes", "100 kB", "in bytes"),
-    "ared": (("bytes", "unlimited"), "the kernel's RED counts bytes", "100 kB", "in bytes"),
 }
 """Queue -> the units of a buffer that the kernel has too, why it has no other, an example, and how to give it."""
 DISCIPLINES: Final = {
@@ -31,9 +30,9 @@ DISCIPLINES: Final = {
     "fq-codel": "fq_codel",
     "pie": "pie",
     "red": "red",
-    "ared": "red",
 }
 """Queue -> the kernel's discipline, as `tc` calls it."""
+_NOT_ADAPTIVE: Final = "the kernel's RED does not adapt when tc sets it up"
 _PIE_BURST: Final = 150_000_000
 _PIE_GAIN: Final = 16
 """Steps of tc's gains in 1 Hz."""
@@ -55,6 +54,8 @@ def check_queue(link: WrittenLink) -> Iterator[Finding]:
         what = f"of the kernel's queues drop-tail, {', '.join(_ROOM)} can be had, and not {queue.kind}"
         if queue.kind == "drop-tail":
             what = "the kernel's drop-tail marks no packets"
+        elif queue.kind == "ared":
+            what = _NOT_ADAPTIVE
         yield _refusal(at, what, "drop-tail or codel")
         return
     kinds, what, example, how = _ROOM[queue.kind]
@@ -98,6 +99,8 @@ def _pie(at: Key, queue: Pie) -> Iterator[Finding]:
 def _red(at: Key, queue: Red) -> Iterator[Finding]:
     if queue.gentle:
         yield _refusal((*at, "gentle"), "the kernel's RED is not gentle", "false")
+    if queue.adaptive:
+        yield _refusal((*at, "adaptive"), _NOT_ADAPTIVE, "false")
     assert queue.weight is not None, "it is settled"
     if math.frexp(queue.weight)[0] != 0.5:
         nearest = 2.0 ** round(math.log2(queue.weight))
