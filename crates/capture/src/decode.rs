@@ -58,17 +58,31 @@ pub(crate) enum Next {
 
 /// Find the innermost TCP segment of a frame. A frame without a time has time 0.
 pub fn decode(frame: &Frame<'_>) -> Decoded {
-    match innermost(frame) {
-        Ok(found) => found,
-        Err(Fault::Cut) if (frame.bytes.len() as u64) < u64::from(frame.length) => Decoded::Cut,
-        // All of the frame is there, and it ends within a header.
-        Err(Fault::Cut | Fault::Malformed) => Decoded::Malformed,
-        Err(Fault::Other(name)) => Decoded::Other(name),
-        Err(Fault::UnknownLink(link)) => Decoded::UnknownLink(link),
+    let mut segment = Segment::default();
+    match decode_into(frame, &mut segment) {
+        None => Decoded::Segment(segment),
+        Some(other) => other,
     }
 }
 
-fn innermost(frame: &Frame<'_>) -> Result<Decoded, Fault> {
+/// The same, with the segment written where it is to stay. Returns `None` if there is one, else what the frame is instead.
+#[inline]
+pub(crate) fn decode_into(frame: &Frame<'_>, segment: &mut Segment) -> Option<Decoded> {
+    let fault = match innermost(frame, segment) {
+        Ok(None) => return None,
+        Ok(Some(fragment)) => return Some(Decoded::Fragment(fragment)),
+        Err(fault) => fault,
+    };
+    Some(match fault {
+        Fault::Cut if (frame.bytes.len() as u64) < u64::from(frame.length) => Decoded::Cut,
+        // All of the frame is there, and it ends within a header.
+        Fault::Cut | Fault::Malformed => Decoded::Malformed,
+        Fault::Other(name) => Decoded::Other(name),
+        Fault::UnknownLink(link) => Decoded::UnknownLink(link),
+    })
+}
+
+fn innermost(frame: &Frame<'_>, segment: &mut Segment) -> Result<Option<Fragment>, Fault> {
     let bytes = frame.bytes;
     let length = frame.length.saturating_sub(frame.fcs_bytes.into());
     let (mut next, mut at, outgoing) = links::first(frame.link, bytes)?;
@@ -116,7 +130,7 @@ fn innermost(frame: &Frame<'_>) -> Result<Decoded, Fault> {
                         (inside, size)
                     }
                     Inside::Tcp => {
-                        let segment = Segment {
+                        *segment = Segment {
                             time_ns: frame.time_ns.unwrap_or(0),
                             frame_bytes: frame.length,
                             place: place.0,
@@ -198,25 +212,25 @@ fn named(kind: u16) -> &'static str {
     }
 }
 
-fn finish(bytes: &[u8], ip: &Ip, mut segment: Segment) -> Result<Decoded, Fault> {
+fn finish(bytes: &[u8], ip: &Ip, segment: &mut Segment) -> Result<Option<Fragment>, Fault> {
     let Some(piece) = ip.fragment else {
-        tcp(bytes.get(ip.header as usize..).ok_or(Fault::Cut)?, ip, &mut segment)?;
-        return Ok(Decoded::Segment(segment));
+        tcp(bytes.get(ip.header as usize..).ok_or(Fault::Cut)?, ip, segment)?;
+        return Ok(None);
     };
     let is_first = piece.offset == 0;
     if is_first {
-        tcp(bytes.get(ip.header as usize..).ok_or(Fault::Cut)?, ip, &mut segment)?;
+        tcp(bytes.get(ip.header as usize..).ok_or(Fault::Cut)?, ip, segment)?;
     }
-    Ok(Decoded::Fragment(Fragment {
+    Ok(Some(Fragment {
         source: ip.source,
         destination: ip.destination,
         piece,
         length: ip.length.saturating_sub(ip.header),
-        segment: is_first.then_some(segment),
+        segment: is_first.then_some(*segment),
     }))
 }
 
-/// A number for the place at which a frame was seen (FNV-1a).
+/// A number for the place at which a frame was seen.
 struct Place(u32);
 
 impl Place {
@@ -226,9 +240,12 @@ impl Place {
         place
     }
 
+    /// Mix in up to 8 bytes, with one multiplication: this is done for each frame.
+    #[inline]
     fn add(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-        }
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        let mixed = (u64::from(self.0).rotate_left(40) ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = (mixed >> 32) as u32 ^ mixed as u32;
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use crate::decode::{Decoded, decode};
+use crate::decode::{Decoded, decode_into};
 use crate::fragments::Fragments;
 use crate::{Interface, Notes, Reader, Segment};
 
@@ -83,8 +83,17 @@ impl Capture {
     /// # Errors
     /// The next file cannot be opened.
     pub fn next_segment(&mut self) -> Result<Option<Segment>> {
+        let mut segment = Segment::default();
+        Ok(self.next_into(&mut segment)?.then_some(segment))
+    }
+
+    /// Put the next TCP segment into `segment`. Returns false at the end.
+    ///
+    /// # Errors
+    /// The next file cannot be opened.
+    pub fn next_into(&mut self, segment: &mut Segment) -> Result<bool> {
         loop {
-            let Some(reader) = &mut self.reader else { return Ok(None) };
+            let Some(reader) = &mut self.reader else { return Ok(false) };
             let Some(frame) = reader.next_frame() else {
                 reader.note(&mut self.notes);
                 self.interfaces.extend_from_slice(reader.interfaces());
@@ -108,12 +117,13 @@ impl Capture {
                 self.notes.timeless_frames += 1;
                 continue;
             };
-            match decode(&frame) {
-                Decoded::Segment(segment) => return Ok(Some(segment)),
+            let Some(other) = decode_into(&frame, segment) else { return Ok(true) };
+            match other {
+                Decoded::Segment(_) => return Ok(true),
                 Decoded::Fragment(fragment) => {
-                    let whole = self.fragments.take(&fragment, now_ns, frame.length);
-                    if whole.is_some() {
-                        return Ok(whole);
+                    if let Some(whole) = self.fragments.take(&fragment, now_ns, frame.length) {
+                        *segment = whole;
+                        return Ok(true);
                     }
                 }
                 Decoded::Other(name) => self.notes.other(name, frame.length),

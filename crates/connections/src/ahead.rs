@@ -15,18 +15,19 @@ const WAITING: usize = 16;
 ///
 /// # Errors
 /// A file cannot be read, or `take` fails.
-pub(crate) fn each(mut capture: Capture, mut take: impl FnMut(&[Segment], u64) -> Result<()>) -> Result<Capture> {
+pub(crate) fn each(mut capture: Capture, mut take: impl FnMut(&mut [Segment], u64) -> Result<()>) -> Result<Capture> {
     std::thread::scope(|scope| {
-        let (full, batches) = sync_channel::<(Vec<Segment>, u64)>(WAITING);
+        let (full, batches) = sync_channel::<(Vec<Segment>, usize, u64)>(WAITING);
         let (empty, spare) = channel::<Vec<Segment>>();
         let reader = scope.spawn(move || -> Result<Capture> {
             loop {
-                let mut batch = spare.try_recv().unwrap_or_else(|_| Vec::with_capacity(BATCH));
-                let mut ended = Ok(false);
-                while batch.len() < BATCH {
-                    match capture.next_segment() {
-                        Ok(Some(segment)) => batch.push(segment),
-                        Ok(None) => {
+                // Segments are written where they stay, over those of before.
+                let mut batch = spare.try_recv().unwrap_or_else(|_| vec![Segment::default(); BATCH]);
+                let (mut count, mut ended) = (0, Ok(false));
+                for segment in &mut batch {
+                    match capture.next_into(segment) {
+                        Ok(true) => count += 1,
+                        Ok(false) => {
                             ended = Ok(true);
                             break;
                         }
@@ -37,19 +38,18 @@ pub(crate) fn each(mut capture: Capture, mut take: impl FnMut(&[Segment], u64) -
                     }
                 }
                 // Who has failed takes no more.
-                let is_over = full.send((batch, capture.notes().frames)).is_err() || ended?;
+                let is_over = full.send((batch, count, capture.notes().frames)).is_err() || ended?;
                 if is_over {
                     return Ok(capture);
                 }
             }
         });
         let mut taken = Ok(());
-        for (mut batch, frames) in &batches {
-            taken = take(&batch, frames);
+        for (mut batch, count, frames) in &batches {
+            taken = take(&mut batch[..count], frames);
             if taken.is_err() {
                 break;
             }
-            batch.clear();
             let _ = empty.send(batch);
         }
         drop(batches);

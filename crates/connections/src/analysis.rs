@@ -143,7 +143,7 @@ pub(crate) fn take_all(
 ) -> Result<Capture> {
     ahead::each(capture, |segments, frames| {
         let steps = table.segments / STEP;
-        for &segment in segments {
+        for segment in segments {
             table.take(segment, sink);
         }
         if table.segments / STEP > steps {

@@ -1,11 +1,11 @@
 //! Samples of a time, in little memory.
 
-use hdrhistogram::Histogram;
+use std::collections::VecDeque;
 
 /// Samples that are kept as they are.
 const FEW: usize = 32;
-/// Values beyond it, 1 h, count as it.
-const MOST_US: u64 = 3_600_000_000;
+/// Bits of a value that its bucket tells: a bucket is less than 1 % wide.
+const BITS: u32 = 7;
 
 /// Times in ns: least, mean, most and quantiles. Quantiles of many are exact to 1 %, and to 1 us.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct Quantiles {
 #[derive(Clone, Debug)]
 enum Kept {
     Few(Vec<i64>),
-    Many(Box<Histogram<u32>>),
+    Many(Histogram),
 }
 
 impl Default for Kept {
@@ -37,16 +37,14 @@ impl Quantiles {
         self.sum_ns += i128::from(ns);
         self.least_ns = Some(self.least_ns.map_or(ns, |least| least.min(ns)));
         self.most_ns = self.most_ns.max(ns);
-        let in_us = |ns: i64| (ns as u64).div_ceil(1_000).min(MOST_US);
         match &mut self.kept {
             Kept::Few(few) if few.len() < FEW => few.push(ns),
             Kept::Few(few) => {
-                let bounds = "a histogram from 1 us to 1 h with two digits";
-                let mut many = Histogram::new_with_bounds(1, MOST_US, 2).expect(bounds);
-                few.iter().chain([&ns]).for_each(|&ns| many.saturating_record(in_us(ns)));
-                self.kept = Kept::Many(Box::new(many));
+                let mut many = Histogram::default();
+                few.iter().chain([&ns]).for_each(|&ns| many.add(ns));
+                self.kept = Kept::Many(many);
             }
-            Kept::Many(many) => many.saturating_record(in_us(ns)),
+            Kept::Many(many) => many.add(ns),
         }
     }
 
@@ -70,8 +68,50 @@ impl Quantiles {
                 let at = (share * sorted.len() as f64).ceil() as usize;
                 Some(sorted[at.clamp(1, sorted.len()) - 1])
             }
-            Kept::Many(many) => Some((many.value_at_quantile(share) as i64 * 1_000).min(self.most_ns)),
+            Kept::Many(many) => Some(many.quantile_ns(share, self.count).min(self.most_ns)),
         }
+    }
+}
+
+/// Counts of times by buckets, which are 1 us wide up to 256 us, and then twice as wide with each power of two. It has only
+/// the buckets between the least and the largest: a million connections have four each.
+#[derive(Clone, Debug, Default)]
+struct Histogram {
+    first: usize,
+    counts: VecDeque<u32>,
+}
+
+impl Histogram {
+    fn add(&mut self, ns: i64) {
+        let us = (ns as u64).div_ceil(1_000);
+        let shift = (u64::BITS - us.leading_zeros()).saturating_sub(BITS + 1);
+        let bucket = ((shift as usize) << BITS) + (us >> shift) as usize;
+        if self.counts.is_empty() {
+            self.first = bucket;
+        }
+        while bucket < self.first {
+            self.counts.push_front(0);
+            self.first -= 1;
+        }
+        let at = bucket - self.first;
+        if at >= self.counts.len() {
+            self.counts.resize(at + 1, 0);
+        }
+        self.counts[at] = self.counts[at].saturating_add(1);
+    }
+
+    /// The largest time of the bucket up to which a share of all `count` samples lies.
+    fn quantile_ns(&self, share: f64, count: u64) -> i64 {
+        let wanted = ((share * count as f64).ceil() as u64).max(1);
+        let mut so_far = 0;
+        let reaches = |&count: &u32| {
+            so_far += u64::from(count);
+            so_far >= wanted
+        };
+        let bucket = self.first + self.counts.iter().position(reaches).unwrap_or(self.counts.len().saturating_sub(1));
+        let shift = (bucket >> BITS).saturating_sub(1);
+        let lowest = (bucket - (shift << BITS)) << shift;
+        ((lowest + (1 << shift) - 1) * 1_000) as i64
     }
 }
 
@@ -108,6 +148,25 @@ impl Timer {
         match self.srtt_ns() {
             Some(srtt) => srtt + (4 * self.rttvar_ns).max(LEAST_VARIATION_NS),
             None => INITIAL_RTO_NS,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn quantiles_are_exact_to_a_percent(samples in prop::collection::vec(0_i64..4_000_000_000_000, 1..200), share in 0.01_f64..1.0) {
+            let mut quantiles = Quantiles::default();
+            samples.iter().for_each(|&ns| quantiles.add(ns));
+            let mut sorted = samples.clone();
+            sorted.sort_unstable();
+            let exact = sorted[((share * sorted.len() as f64).ceil() as usize).max(1) - 1];
+            let found = quantiles.quantile_ns(share).expect("there are samples");
+            prop_assert!((exact..=exact + exact / 100 + 1_000).contains(&found), "{} for {}", found, exact);
         }
     }
 }

@@ -113,18 +113,18 @@ impl Table {
         self.origin_ns
     }
 
-    /// Take a segment.
-    pub fn take(&mut self, mut segment: Segment, sink: &mut impl Sink) {
+    /// Take a segment, whose time becomes that from the origin.
+    pub fn take(&mut self, segment: &mut Segment, sink: &mut impl Sink) {
         let origin = *self.origin_ns.get_or_insert(segment.time_ns);
         segment.time_ns = segment.time_ns.saturating_sub(origin);
-        // A century away from the first packet is damage: sums of times must not overflow.
-        const CENTURY_NS: i64 = 3_155_760_000_000_000_000;
-        if segment.time_ns.unsigned_abs() > CENTURY_NS as u64 {
+        // A decade away from the first packet is damage: sums of times must not overflow.
+        const DECADE_NS: u64 = 315_576_000_000_000_000;
+        if segment.time_ns.unsigned_abs() > DECADE_NS {
             segment.time_ns = self.last_ns;
         }
         self.segments += 1;
         self.last_ns = segment.time_ns;
-        let (key, is_second) = Key::of(&segment);
+        let (key, is_second) = Key::of(segment);
         let by = usize::from(is_second);
         let mut slot = match self.last {
             Some((last, slot)) if last == key => Some(slot),
@@ -135,7 +135,7 @@ impl Table {
                 self.make_whole(at, key, sink);
             }
             let is_another = segment.flags.has(Flags::SYN)
-                && matches!(&self.slots[at as usize], Slot::Whole(one) if one.is_succeeded_by(&segment, by));
+                && matches!(&self.slots[at as usize], Slot::Whole(one) if one.is_succeeded_by(segment, by));
             if is_another {
                 self.leave(at, false, sink);
                 slot = None;
@@ -144,9 +144,9 @@ impl Table {
         match slot {
             Some(slot) => {
                 self.last = Some((key, slot));
-                self.give(slot, &segment, by, sink);
+                self.give(slot, segment, by, sink);
             }
-            None => self.begin(key, &segment, by, sink),
+            None => self.begin(key, segment, by, sink),
         }
         while let Some(&(closed_ns, slot, number)) = self.closing.front() {
             if segment.time_ns - closed_ns < LINGER_NS {

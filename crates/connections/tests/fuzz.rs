@@ -1,7 +1,10 @@
-//! Damaged captures: whatever is in a file, reading it ends, and what is counted is bounded by its bytes.
+//! Damaged captures: whatever is in a file, a frame or a sequence of segments, reading it ends, and what is counted is bounded
+//! by what was there.
 
 mod files;
 
+use capture::decode::{Decoded, decode};
+use capture::{Flags, Frame, Segment};
 use connections::rows::{ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow};
 use connections::{Limits, Sink, Table};
 use files::{Frames, Link, Packet, pcap, pcapng};
@@ -107,8 +110,8 @@ proptest! {
         let size = bytes.len() as u64;
         let Ok(mut capture) = capture::Capture::from_bytes(bytes) else { return Ok(()) };
         let (mut table, mut counts) = (Table::new(Limits::default()), Counts::default());
-        while let Some(segment) = capture.next_segment().expect("it is one file") {
-            table.take(segment, &mut counts);
+        while let Some(mut segment) = capture.next_segment().expect("it is one file") {
+            table.take(&mut segment, &mut counts);
         }
         table.finish(&mut counts);
         // A record has 16 bytes at least.
@@ -116,5 +119,85 @@ proptest! {
         prop_assert_eq!(counts.connections, table.connections);
         prop_assert!(counts.rows <= 6 * table.segments);
         prop_assert!(counts.told <= counts.payload);
+    }
+}
+
+/// A segment of one of two connections. Its numbers are near those of the others, at a wrap, or anywhere.
+fn segment() -> impl Strategy<Value = Segment> {
+    let number = || prop_oneof![4 => 0_u32..6, 2 => (0_u32..6).prop_map(|n| n.wrapping_sub(3)), 1 => any::<u32>()];
+    let step = prop_oneof![8 => 0_i64..3_000_000, 1 => -2_000_000_000_i64..0, 1 => any::<i64>()];
+    let flags = prop_oneof![6 => Just(Flags::ACK.0), 2 => 0_u16..0x200];
+    let payload = prop_oneof![3 => Just(0_u32), 5 => 1_u32..5, 1 => any::<u32>()];
+    let stamps = prop::option::weighted(0.8, (number(), number()));
+    let sack = prop::collection::vec((number(), number()), 0..5);
+    let who = (any::<bool>(), any::<bool>(), 0_u16..4);
+    let options = (stamps, sack, prop::option::of(any::<u8>()), prop::option::of(any::<u16>()));
+    (step, flags, (number(), number(), payload), options, who, any::<u16>()).prop_map(
+        |(time_ns, flags, (seq, ack, payload), (timestamps, sack, window_scale, mss), (back, other, ip_id), window)| {
+            let ends = [(1, 4_000 + u16::from(other)), (2, 80)];
+            let (from, to) = if back { (ends[1], ends[0]) } else { (ends[0], ends[1]) };
+            let mut blocks = [(0, 0); 4];
+            blocks.iter_mut().zip(&sack).for_each(|(block, &edges)| *block = edges);
+            Segment {
+                time_ns,
+                source: [from.0; 16],
+                destination: [to.0; 16],
+                source_port: from.1,
+                destination_port: to.1,
+                // In steps of a segment, so that they meet.
+                seq: seq.wrapping_mul(payload.clamp(1, 4)),
+                ack,
+                window,
+                flags: Flags(flags),
+                payload,
+                timestamps,
+                window_scale,
+                mss,
+                ip_id,
+                sack_count: sack.len().min(4) as u8,
+                sack: blocks,
+                ..Segment::default()
+            }
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn frames_of_any_bytes_are_decoded(
+        kind in 0_usize..8, changes in prop::collection::vec(change(), 0..8), sack in any::<bool>(), length in any::<u32>(),
+        link in prop::sample::select(vec![0_u16, 1, 9, 12, 14, 50, 51, 101, 108, 113, 228, 229, 239, 258, 276]),
+        is_as_made in any::<bool>(),
+    ) {
+        let packet = Packet::ack(1, 2, 3, sack.then_some((4, 5)));
+        let made = if kind == 0 { Link::ethernet() } else { Link::others().swap_remove(kind - 1) };
+        let bytes = changed(made.frame(&packet), &changes);
+        let link = if is_as_made { made.number as u16 } else { link };
+        let (fcs_bytes, outgoing, interface, time_ns) = (4, None, 0, Some(0));
+        let length = if is_as_made { bytes.len() as u32 } else { length };
+        let frame = Frame { time_ns, interface, link, fcs_bytes, length, outgoing, bytes: &bytes };
+        if let Decoded::Segment(segment) = decode(&frame) {
+            prop_assert!(segment.ip_bytes >= 20 + u32::from(segment.header_bytes));
+            prop_assert!(segment.payload < segment.ip_bytes);
+            prop_assert!(segment.sack_count <= 4);
+        }
+    }
+
+    #[test]
+    fn segments_in_any_order_are_taken(steps in prop::collection::vec(segment(), 1..120), connections in 1_usize..4) {
+        let limits = Limits { connections, answered: connections, ..Limits::default() };
+        let (mut table, mut counts) = (Table::new(limits), Counts::default());
+        let (mut now_ns, mut payload) = (0_i64, 0);
+        for mut segment in steps.iter().copied() {
+            now_ns = now_ns.saturating_add(segment.time_ns);
+            segment.time_ns = now_ns;
+            payload += u64::from(segment.payload);
+            table.take(&mut segment, &mut counts);
+        }
+        table.finish(&mut counts);
+        prop_assert_eq!(table.segments, steps.len() as u64);
+        prop_assert_eq!(counts.connections, table.connections);
+        prop_assert!(counts.payload <= payload && counts.told <= payload);
+        prop_assert!(counts.rows <= 8 * table.segments);
     }
 }

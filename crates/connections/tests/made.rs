@@ -44,7 +44,7 @@ impl Made {
         change(&mut segment);
         segment.frame_bytes = 66 + segment.payload;
         segment.ip_bytes = 52 + segment.payload;
-        self.table.take(segment, &mut self.rows);
+        self.table.take(&mut segment, &mut self.rows);
     }
 
     fn handshake(&mut self) {
@@ -256,7 +256,7 @@ fn with_too_many_connections_idle_ones_are_given_up_and_counted() {
     let mut table = Table::new(Limits { connections: 100, ..Limits::default() });
     let mut rows = Rows::default();
     for port in 0..1_000_u16 {
-        let segment = Segment {
+        let mut segment = Segment {
             time_ns: i64::from(port) * MS,
             source: [1; 16],
             destination: [2; 16],
@@ -265,7 +265,7 @@ fn with_too_many_connections_idle_ones_are_given_up_and_counted() {
             flags: Flags::SYN,
             ..Segment::default()
         };
-        table.take(segment, &mut rows);
+        table.take(&mut segment, &mut rows);
     }
     table.finish(&mut rows);
     assert_eq!(rows.connections.len(), 1_000);
@@ -287,10 +287,10 @@ fn connections_with_more_than_a_syn_have_a_bound_of_their_own() {
             flags: Flags::SYN,
             ..Segment::default()
         };
-        table.take(syn, &mut rows);
+        table.take(&mut syn.clone(), &mut rows);
         // Every third is answered.
         if port % 3 == 0 {
-            table.take(Segment { seq: 1, payload: 100, flags: Flags::ACK, ..syn }, &mut rows);
+            table.take(&mut Segment { seq: 1, payload: 100, flags: Flags::ACK, ..syn }, &mut rows);
         }
     }
     assert!((200..=300).contains(&table.evicted), "{}", table.evicted);

@@ -53,8 +53,8 @@ fn analysed(files: &[Vec<u8>]) -> Rows {
         .collect();
     let mut capture = capture::Capture::open(&paths, &[]).expect("a capture");
     let (mut table, mut rows) = (Table::new(Limits::default()), Rows::default());
-    while let Some(segment) = capture.next_segment().expect("it is read") {
-        table.take(segment, &mut rows);
+    while let Some(mut segment) = capture.next_segment().expect("it is read") {
+        table.take(&mut segment, &mut rows);
     }
     table.finish(&mut rows);
     let notes = capture.notes();

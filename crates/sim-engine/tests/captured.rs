@@ -153,8 +153,8 @@ fn analysed(file: &Path, point: Point) -> (Rows, i64) {
     let only = [point.forward.1.to_owned(), point.back.to_owned()];
     let mut capture = Capture::open(&[file.to_owned()], &only).unwrap();
     let (mut table, mut rows) = (Table::new(Limits::default()), Rows::default());
-    while let Some(segment) = capture.next_segment().unwrap() {
-        table.take(segment, &mut rows);
+    while let Some(mut segment) = capture.next_segment().unwrap() {
+        table.take(&mut segment, &mut rows);
     }
     table.finish(&mut rows);
     let notes = capture.notes();

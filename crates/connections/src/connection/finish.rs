@@ -103,7 +103,7 @@ impl Connection {
 }
 
 /// An address as users write it.
-fn spelt(address: [u8; 16]) -> String {
+fn spelt(address: u128) -> String {
     let address = Ipv6Addr::from(address);
     address.to_ipv4_mapped().map_or_else(|| address.to_string(), |four| four.to_string())
 }

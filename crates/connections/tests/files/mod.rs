@@ -133,7 +133,7 @@ impl Packet {
 /// What is around IP packets.
 #[derive(Clone, Debug)]
 pub struct Link {
-    number: u32,
+    pub number: u32,
     before: Vec<u8>,
     is_in_ip: bool,
 }
@@ -163,7 +163,7 @@ impl Link {
         ]
     }
 
-    fn frame(&self, packet: &Packet) -> Vec<u8> {
+    pub fn frame(&self, packet: &Packet) -> Vec<u8> {
         let inside = packet.ip();
         let mut bytes = self.before.clone();
         if self.is_in_ip {
