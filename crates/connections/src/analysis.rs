@@ -55,6 +55,8 @@ pub struct Summary {
 
 /// Chunks of rows that may wait to be written.
 pub(crate) const BACKLOG: usize = 16;
+/// The same of rows of connections and directions, which take 1 kB each.
+const LARGE_BACKLOG: usize = 2;
 /// Segments between two reports.
 const STEP: u64 = 1 << 18;
 
@@ -68,16 +70,16 @@ struct Tables {
 
 impl Tables {
     fn create(directory: &Path) -> Result<Tables> {
-        fn table<R: Row>(directory: &Path) -> Result<Writer<R>> {
+        fn table<R: Row>(directory: &Path, backlog: usize) -> Result<Writer<R>> {
             let path = directory.join(format!("{}.parquet", R::TABLE));
-            Ok(Writer::create(&path, Names::default())?.waiting(BACKLOG))
+            Ok(Writer::create(&path, Names::default())?.waiting(backlog))
         }
         Ok(Tables {
-            connections: table(directory)?,
-            directions: table(directory)?,
-            intervals: table(directory)?,
-            rtt: table(directory)?,
-            events: table(directory)?,
+            connections: table(directory, LARGE_BACKLOG)?,
+            directions: table(directory, LARGE_BACKLOG)?,
+            intervals: table(directory, BACKLOG)?,
+            rtt: table(directory, BACKLOG)?,
+            events: table(directory, BACKLOG)?,
         })
     }
 

@@ -14,6 +14,7 @@ mod connection;
 mod detail;
 pub mod half;
 mod limits;
+mod patience;
 mod place;
 mod quantiles;
 mod ranges;

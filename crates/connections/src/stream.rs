@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use capture::Segment;
 
 use crate::limits::{Limit, Limited};
+use crate::patience::Patience;
 use crate::quantiles::{Quantiles, Timer};
 use crate::ranges::Ranges;
 use crate::rows::{Cause, EventRow, IntervalRow, RttRow};
@@ -51,6 +52,7 @@ pub(crate) struct Stream {
     pub(crate) rtt_timestamp: Quantiles,
     pub(crate) rtt_back: Quantiles,
     timer: Timer,
+    patience: Patience,
     timeout_to: Option<i64>,
     recovery_to: Option<i64>,
     news_ns: i64,
@@ -210,8 +212,12 @@ impl Stream {
             self.interval.acknowledged_bytes += (una - before) as u64;
             self.skip_unseen(una, now, sink);
             self.eifel(segment, una, before);
+            let was_recovering = self.timeout_to.is_some() || self.recovery_to.is_some();
             self.timeout_to = self.timeout_to.filter(|&to| to > una);
             self.recovery_to = self.recovery_to.filter(|&to| to > una);
+            if was_recovering && self.timeout_to.is_none() && self.recovery_to.is_none() {
+                self.patience.recovered();
+            }
         }
         self.interval.acknowledged_max = una;
         self.told(told, now, sink);
@@ -234,11 +240,13 @@ impl Stream {
     /// After an acknowledgement and its blocks: losses, and what limits.
     pub(crate) fn settle(&mut self, nxt: i64, una: i64, mss: u64, scope: &Scope) {
         let least = self.least_rtt_ns();
-        // As Linux does: segments that come late have a quarter of the least RTT, unless losses are clear and none came late.
+        // As Linux does: segments may come late for a while, unless losses are clear and none came late.
         let many = self.board.sacked >= 3 * mss.max(1) as i64 || self.duplicate_acks >= 3;
         let is_clear = !self.board.is_reordered && (many || self.recovery_to.is_some() || self.timeout_to.is_some());
+        self.patience.adapt(una, nxt);
         if self.board.sacked > 0 || self.board.again > 0 {
-            self.board.judge(una, scope.now_ns, if is_clear { 0 } else { least / 4 });
+            let patience_ns = self.patience.ns(least, self.timer.srtt_ns().unwrap_or(i64::MAX));
+            self.board.judge(una, scope.now_ns, if is_clear { 0 } else { patience_ns });
         }
         let in_flight = self.in_flight(nxt, una) as u64;
         self.interval.in_flight_min_bytes = self.interval.in_flight_min_bytes.min(in_flight);

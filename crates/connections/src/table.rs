@@ -35,9 +35,16 @@ pub struct Limits {
     pub interval_ns: i64,
 }
 
+impl Limits {
+    /// Bounds for so many connections at once: a sixth of them may have more than a SYN, so that a million take less than 1 GB.
+    pub fn of(connections: usize) -> Limits {
+        Limits { connections: connections.max(1), answered: (connections / 6).max(1), interval_ns: 100_000_000 }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { connections: 1 << 20, answered: 1 << 18, interval_ns: 100_000_000 }
+        Limits::of(1 << 20)
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn analyse_captures(
     connections: usize,
     on_progress: Py<PyAny>,
 ) -> PyResult<String> {
-    let limits = Limits { interval_ns: interval_ns.max(1), ..limits(connections) };
+    let limits = Limits { interval_ns: interval_ns.max(1), ..Limits::of(connections) };
     let analysis = || {
         let analysis = Analysis { captures: &paths, interfaces: &interfaces, directory: &directory, limits };
         analyse(&analysis, |so_far| tell(&on_progress, so_far))
@@ -54,7 +54,7 @@ pub(crate) fn capture_segments(
 ) -> PyResult<String> {
     let parts: Vec<Part> =
         parts.into_iter().map(|(connection, from_ns, to_ns)| Part { connection, from_ns, to_ns }).collect();
-    let limits = limits(connections);
+    let limits = Limits::of(connections);
     let again = || {
         let wanted =
             Wanted { captures: &paths, interfaces: &interfaces, directory: &directory, limits, parts: &parts, most };
@@ -62,11 +62,6 @@ pub(crate) fn capture_segments(
     };
     let found = py.detach(again).map_err(crate::simulate::raised)?;
     Ok(serde_json::to_string(&found).expect("counts are plain data"))
-}
-
-/// Bounds of memory for so many connections at once: a quarter of them may have more than a SYN.
-fn limits(connections: usize) -> Limits {
-    Limits { connections: connections.max(1), answered: (connections / 4).max(1), ..Limits::default() }
 }
 
 /// Tell Python how far an analysis is, and let Ctrl-C end it.

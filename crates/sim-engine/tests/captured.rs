@@ -358,11 +358,11 @@ fn classes_and_causes_are_those_of_the_senders() {
         wrong.extend(is_wrong.then(|| format!("{name}: {right_causes} causes of {all}")));
     }
     println!("in flight: {flights:?}");
-    // Linux waits longer for late segments with each needless retransmission, and that is not followed.
-    let (right_of_late, late) = flights.remove("all at once").unwrap();
-    let (right, all) = flights.values().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    for (right, all, least) in [(right, all, 0.99), (right_of_late, late, 0.9)] {
-        assert!(all > 10_000 && right as f64 >= least * all as f64, "in flight is right after {right} of {all} ACKs");
+    let whole = flights.values().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    for (name, &(right, all)) in flights.iter().chain([(&"all paths", &whole)]) {
+        // Where ACKs are lost it is a little less; why was not looked for.
+        let least = if *name == "lost ACKs" { 0.98 } else { 0.99 };
+        assert!(all > 3_000 && right as f64 >= least * all as f64, "{name}: right after {right} of {all} ACKs");
     }
     assert!(wrong.is_empty(), "{wrong:?}");
 }

@@ -67,6 +67,11 @@ impl Stream {
 
     /// The receiver reports that it had bytes twice (RFC 2883).
     pub(crate) fn duplicate_sacked(&mut self, start: i64, end: i64) {
+        let is_sent = |(cause, _): &(usize, &u64)| {
+            *cause != Cause::Reordered as usize && *cause != Cause::NetworkDuplicate as usize
+        };
+        let sent_again = self.causes.iter().enumerate().filter(is_sent).map(|(_, count)| count).sum();
+        self.patience.duplicate(sent_again, self.board.is_reordered);
         let is_it = |event: &&mut EventRow| {
             let is_repeat = matches!(event.class, Class::Repeat | Class::Overlap | Class::Fill);
             let is_sent_again = !matches!(event.cause, Some(Cause::Reordered | Cause::NetworkDuplicate));
