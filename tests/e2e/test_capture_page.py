@@ -12,7 +12,7 @@ from test_report_page import Opened, drag
 
 import dumbbell
 
-PANELS = ["throughput_bps", "rtt_ms", "in_flight_bytes", "limited_by", "sequence_bytes", "gap_ms", "events"]
+PANELS = ["throughput_bps", "rtt_ms", "in_flight_bytes", "limited_by", "sequence_bytes", "gap_ms", "events", "ladder"]
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,12 @@ import pytest
 from made_capture import HEAD, handshake, long, lossy
 
 import dumbbell
-from dumbbell.captures.detail import Part, choose, read
+from dumbbell.captures.detail import Part, choose, keep, read
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError
+from dumbbell.report.captured.hosts import pairs
 from dumbbell.report.captured.series import build
-from dumbbell.report.model import Bars, Ticks
+from dumbbell.report.model import Bars, Line, Points, Ticks
 from dumbbell.report.render.export import tables_of
 
 MOST_BYTES = 3_000_000
@@ -32,7 +33,7 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> dumbbell.Capture:
 def test_it_has_a_panel_for_each_question(capture: dumbbell.Capture) -> None:
     plots = build(capture)
     assert [panel.key for panel in plots.panels] == [
-        "throughput_bps", "rtt_ms", "in_flight_bytes", "limited_by", "sequence_bytes", "gap_ms", "events",
+        "throughput_bps", "rtt_ms", "in_flight_bytes", "limited_by", "sequence_bytes", "gap_ms", "events", "ladder",
     ]  # fmt: skip
     assert plots.missing == ()
     assert [group.label for group in plots.groups] == ["1 10.0.0.1:40000 → 10.0.0.2:80"]
@@ -73,6 +74,26 @@ def test_single_packets_are_those_of_the_file(capture: dumbbell.Capture) -> None
     assert (few.segments.height, few.left_out) == (10, every.segments.height - 10)
 
 
+def test_every_packet_of_the_largest_connections_is_kept_beside_a_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / "trace.pcap", tmp_path / "out"
+    file.write_bytes(long(400) + long(300, port=40_001)[len(HEAD) :])
+    assert invoke(["pcap", str(file), "--output", str(out), "--segments", "all"]) == 0
+    found = dumbbell.pcap(out)
+    segments = pl.read_parquet(out / "segments.parquet")
+    assert segments.height == found.summary["segments"]
+    assert (out / "report.html").is_file()
+    packets = found.directions.group_by("connection").agg(pl.col("packets").sum()).sort("connection")
+    assert segments["connection"].value_counts().sort("connection")["count"].to_list() == packets["packets"].to_list()
+    assert keep(found, 1) == [1]
+    kept = pl.read_parquet(out / "segments.parquet")
+    assert kept["connection"].unique().to_list() == [1]
+    # What the report draws leaves the kept rows alone.
+    assert read(found, [Part(2, 0, 1 << 60, "a part")]).segments["connection"].unique().to_list() == [2]
+    assert pl.read_parquet(out / "segments.parquet").height == kept.height
+
+
 def test_a_file_that_changed_or_is_gone_costs_single_packets_only(tmp_path: Path) -> None:
     file = tmp_path / "trace.pcap"
     file.write_bytes(long(300))
@@ -107,6 +128,43 @@ def test_csv_has_the_bytes_of_packets(capture: dumbbell.Capture) -> None:
     assert {row["what"] for row in rows} == {"packet", "event"}
     first = next(row for row in rows if row["what"] == "event")
     assert (first["kind"], float(first["start"]), float(first["end"])) == ("fast", 50_000, 51_000)
+
+
+def test_packets_cross_on_a_ladder_from_one_end_to_the_other(capture: dumbbell.Capture) -> None:
+    panel = build(capture).panel("ladder")
+    assert panel is not None
+    lines = [mark for mark in panel.views[0].marks if isinstance(mark, Line)]
+    to_server, to_client = ([value for value in line.values.to_list() if value is not None] for line in lines)
+    assert to_server[:2] == [1.0, 0.0]
+    assert to_client[:2] == [0.0, 1.0]
+    assert lines[0].values.to_list()[2::3] == [None] * (len(lines[0].values) // 3)
+    (again,) = [mark for mark in panel.views[0].marks if isinstance(mark, Points)]
+    assert again.look == "resent"
+    first_repeat = capture.events.filter(pl.col("bytes") > 0)["time_ns"][0] / 1e9
+    assert again.time_s[0] == pytest.approx(first_repeat)
+    assert panel.views[0].references[0].label == "client"
+
+
+def test_pairs_of_hosts_have_a_table_and_a_lane_each(tmp_path: Path) -> None:
+    first = long(2_000)
+    # The same from another host, and half as long.
+    other = long(1_000)[len(HEAD) :].replace(bytes([10, 0, 0, 1]), bytes([10, 0, 0, 9]))
+    file = tmp_path / "trace.pcap"
+    file.write_bytes(first + other)
+    capture = dumbbell.pcap(file, output=tmp_path / "out")
+    found, count = pairs(capture)
+    assert count == 2
+    assert [(pair.client, pair.server, pair.ports, pair.connections) for pair in found] == [
+        ("10.0.0.1", "10.0.0.2", (80,), 1),
+        ("10.0.0.9", "10.0.0.2", (80,), 1),
+    ]
+    assert found[0].to_server_bytes == 2_020_000
+    assert sum(pair.packets for pair in found) == capture.directions["packets"].sum()
+    panel = build(capture).panel("hosts")
+    assert panel is not None
+    assert [lane.name for lane in panel.views[0].lanes] == ["10.0.0.1 - 10.0.0.2", "10.0.0.9 - 10.0.0.2"]
+    page = capture.report().read_text(encoding="utf-8")
+    assert 'aria-label="Hosts"' in page
 
 
 def test_many_connections_and_repeats_make_no_larger_page(tmp_path: Path) -> None:

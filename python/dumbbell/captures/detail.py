@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from json import loads
+from json import dumps, loads
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.captures.capture import MOST_CONNECTIONS, Capture
+from dumbbell.captures.capture import MOST_CONNECTIONS, SUMMARY, Capture
 from dumbbell.core import core
 from dumbbell.errors import InputError, unwritable
 
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 
 MOST_PACKETS: Final = 30_000
 """Packets of all parts that are chosen for a report."""
+ASKED: Final = "asked for"
+"""Why a part that a user names is drawn."""
+KEPT: Final = "segments_of_connections"
+"""In the summary: the number of connections of which `keep` has written every packet."""
+_TABLES: Final = ("segments", "sacks")
 _UNKNOWN_RTT_NS: Final = 100_000_000
 _EPISODES: Final = 3
 """Loss episodes of a direction that are chosen, the first ones."""
@@ -46,13 +52,44 @@ class Detail:
 
 
 def read(capture: Capture, parts: Sequence[Part], most: int = 1 << 62) -> Detail:
-    """Read the files of `capture` again. The rows go to `segments.parquet` and `sacks.parquet` in its directory, too.
+    """Read the files of `capture` again. The rows go to its directory, too, unless `keep` has put others there.
 
     Raises:
         InputError: the files are gone, have changed since the analysis, or were standard input.
     """
     import polars as pl
 
+    with _again(capture, parts, most) as (folder, left_out):
+        place = folder
+        if not capture.summary.get(KEPT):
+            place = capture.directory
+            for name in _TABLES:
+                (folder / f"{name}.parquet").replace(place / f"{name}.parquet")
+        frames = [pl.read_parquet(place / f"{name}.parquet").sort("time_ns", maintain_order=True) for name in _TABLES]
+    return Detail(frames[0], frames[1], left_out)
+
+
+def keep(capture: Capture, count: int | None) -> list[int]:
+    """Write a row for each packet of the `count` connections with the most payload, or of all, to the directory.
+
+    Returns their numbers. Raises `InputError` as `read` does.
+    """
+    if count is None:
+        numbers = list(range(1, capture.summary["connections"] + 1))
+    else:
+        numbers = list(dict.fromkeys(row["connection"] for row in capture.largest(2 * count)))[:count]
+    parts = [Part(number, 0, (1 << 62), ASKED) for number in numbers]
+    with _again(capture, parts, 1 << 62) as (folder, _):
+        for name in _TABLES:
+            (folder / f"{name}.parquet").replace(capture.directory / f"{name}.parquet")
+    capture.summary[KEPT] = len(numbers)
+    (capture.directory / SUMMARY).write_text(dumps(capture.summary, indent=2) + "\n", encoding="utf-8")
+    return numbers
+
+
+@contextmanager
+def _again(capture: Capture, parts: Sequence[Part], most: int) -> Iterator[tuple[Path, int]]:
+    """A folder with the tables of `parts`, while it is needed, and how many packets are left out."""
     files = [str(file) for file in capture.summary["files"]]
     if "-" in files:
         raise InputError("single packets are not known", "the capture was read from standard input", "analyse a file")
@@ -76,15 +113,9 @@ def read(capture: Capture, parts: Sequence[Part], most: int = 1 << 62) -> Detail
                 f"it has {found['all']:,} TCP packets, and had {capture.summary['segments']:,}",
                 "repeat dumbbell pcap",
             )
-        for name in ("segments", "sacks"):
-            (folder / f"{name}.parquet").replace(capture.directory / f"{name}.parquet")
+        yield folder, int(found["left_out"])
     finally:
         rmtree(folder, ignore_errors=True)
-    frames = [
-        pl.read_parquet(capture.directory / f"{name}.parquet").sort("time_ns", maintain_order=True)
-        for name in ("segments", "sacks")
-    ]
-    return Detail(frames[0], frames[1], found["left_out"])
 
 
 def choose(capture: Capture, directions: Sequence[dict[str, Any]], most: int = MOST_PACKETS) -> list[Part]:

@@ -23,6 +23,15 @@ class Place(StrEnum):
     RECEIVER = "receiver"
 
 
+class Segments(StrEnum):
+    """Of which connections every packet is a row."""
+
+    NONE = "none"
+    TOP = "top"
+    ALL = "all"
+
+
+TOP = 12
 SHOWN = 20
 """Connections in the table, those with the most bytes."""
 
@@ -91,6 +100,23 @@ def command(
             show_default=False,
         ),
     ] = None,
+    segments: Annotated[
+        Segments,
+        typer.Option(
+            "--segments",
+            metavar="none|top|all",
+            help="Write a row for each packet to the table `segments`: of the 12 connections with the most payload, or "
+            "of all. `none`: only of what the report draws packet by packet.",
+        ),
+    ] = Segments.NONE,
+    identify: Annotated[
+        bool,
+        typer.Option(
+            "--identify",
+            help="Of a run: guess the congestion control of each flow from its packets. Of other captures the path is "
+            "not known, and there is no guess.",
+        ),
+    ] = False,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write the report, a page with interactive plots.")
     ] = True,
@@ -100,10 +126,14 @@ def command(
 
     What is on the wire is certain: repeats, filled holes, losses of the capture. Why is inferred, with its evidence.
     """
+    from dumbbell.captures.detail import keep
     from dumbbell.captures.points import FILE, interfaces
     from dumbbell.captures.xplot import write as write_graphs
     from dumbbell.cli.captured import beside as of_run
     from dumbbell.cli.captured import run_of, table
+    from dumbbell.cli.identified import guesses
+    from dumbbell.cli.identified import table as table_of_guesses
+    from dumbbell.cli.identified import told as told_of_guesses
     from dumbbell.cli.paired import between, told
     from dumbbell.cli.paired import table as table_of_pairs
     from dumbbell.cli.tables import print_table
@@ -117,11 +147,14 @@ def command(
         output = output or Path(f"{run.directory.resolve().name}.analysis")
         files, only = [str(run.directory / FILE)], only or interfaces(run.plan, at.value)
     capture = pcap(*files, output=output, interfaces=only, interval_ns=interval_ns)
+    if segments is not Segments.NONE:
+        keep(capture, TOP if segments is Segments.TOP else None)
     flows = of_run(capture, run) if run is not None else None
     other = None if beside is None else _other(beside, run, at, capture, interval_ns)
     found = None if other is None else between(capture, other)
     if found is not None:
         found.pairs.write_parquet(capture.directory / "pairs.parquet")
+    seen = guesses(capture, run, flows) if identify else None
     graphs = [] if xplot is None else write_graphs(capture, xplot, connection)
     page = write_html(capture, capture.directory / "report.html", parts) if report else None
     if json:
@@ -129,6 +162,7 @@ def command(
             capture,
             {"report": None if page is None else str(page), "xplot": [str(path) for path in graphs]}
             | ({} if flows is None else {"flows": flows})
+            | ({} if seen is None else {"identified": told_of_guesses(seen)})
             | ({} if found is None else {"between": told(found)}),
         )
         return
@@ -137,6 +171,8 @@ def command(
     _print(capture)
     if flows:
         print_table(table(flows))
+    if seen is not None:
+        print_table(table_of_guesses(seen))
     if found is not None:
         print_table(table_of_pairs(found))
     print(page or capture.directory)
@@ -155,7 +191,7 @@ def _time(option: str, text: str) -> int:
 
 def _parts(connection: int | None, since: str | None, until: str | None) -> list[Part] | None:
     """The part whose packets are drawn one by one, if one is named."""
-    from dumbbell.captures.detail import Part
+    from dumbbell.captures.detail import ASKED, Part
     from dumbbell.errors import InputError
 
     if connection is None:
@@ -165,7 +201,7 @@ def _parts(connection: int | None, since: str | None, until: str | None) -> list
         return None
     start = 0 if since is None else _time("--from", since)
     end = (1 << 62) if until is None else _time("--to", until)
-    return [Part(connection, start, end, "asked for")]
+    return [Part(connection, start, end, ASKED)]
 
 
 def _other(name: str, run: Run | None, at: Place, capture: Capture, interval_ns: int) -> Capture:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from dumbbell.captures import Capture
 from dumbbell.captures.detail import Part
 from dumbbell.report import words
+from dumbbell.report.captured.hosts import pairs
 from dumbbell.report.captured.series import build
 from dumbbell.report.captured.source import limited_by, words_of
 from dumbbell.report.render import html
@@ -41,6 +42,7 @@ def page(capture: Capture, parts: Sequence[Part] | None = None) -> str:
             missing(plots.missing),
             el("noscript", el("p", _NO_SCRIPT, class_="missing")),
             el("div", id="plots"),
+            _hosts(capture),
             _others(capture),
         ),
         footer=f"Analysed capture in {capture.directory.name}. This file needs no network.",
@@ -122,6 +124,42 @@ def _row(connection: dict[str, Any], row: dict[str, Any]) -> Html:
         *(el("td", one, class_="n") for one in numbers),
         el("td", limited_by(row)),
     )
+
+
+_HOST_HEADS: Final = (
+    ("Client", ""), ("Server", ""), ("Ports", ""), ("Connections", "n"), ("Packets", "n"), ("To the server", "n"),
+    ("To the client", "n"), ("From (s)", "n"), ("To (s)", "n"),
+)  # fmt: skip
+
+
+def _hosts(capture: Capture) -> Html:
+    """Who talks to whom; nothing if two hosts do."""
+    shown, count = pairs(capture)
+    if count < 2:
+        return Html("")
+    rows = [
+        el(
+            "tr",
+            el("th", pair.client, scope="row"),
+            el("td", pair.server),
+            el("td", ", ".join(str(port) for port in pair.ports)),
+            *(
+                el("td", one, class_="n")
+                for one in (
+                    f"{pair.connections:,}", f"{pair.packets:,}", f"{pair.to_server_bytes:,}",
+                    f"{pair.to_client_bytes:,}", f"{pair.start_ns / 1e9:.3f}", f"{pair.end_ns / 1e9:.3f}",
+                )
+            ),
+        )
+        for pair in shown
+    ]  # fmt: skip
+    head = el("thead", el("tr", *(el("th", name, scope="col", class_=kind) for name, kind in _HOST_HEADS)))
+    table = el("table", head, el("tbody", *rows), aria_label="Hosts")
+    said = "Pairs of hosts with the most payload first, and the ports of servers with the most of it."
+    if count > len(shown):
+        said += f" {count - len(shown):,} more pairs are in connections.parquet."
+    region = el("div", table, class_="wide", tabindex="0", role="region", aria_label="Hosts")
+    return join(el("h2", "Hosts"), region, el("p", said, class_="beneath"))
 
 
 def _others(capture: Capture) -> Html:

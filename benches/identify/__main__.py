@@ -1,0 +1,112 @@
+"""Which congestion control is it? Makes the model of `dumbbell pcap --identify`, and measures how often it is right.
+
+    python -m benches.identify --train                          # writes the model, of 60 paths that are simulated
+    python -m benches.identify                                  # the tables of docs/results/identify.md: 30 other paths
+    python -m benches.identify --engine virtual --paths 4       # the same, over the TCP of Linux
+
+Paths are drawn by chance from a fixed seed. Over each, every algorithm sends for 25 s with a link of its own. What is
+not enough for a guess counts as no guess.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from json import dumps
+from pathlib import Path as File
+from typing import Final
+
+import numpy as np
+
+from benches.identify.paths import SECONDS, Drawn, draw, observed
+from dumbbell.captures.identify import ALGORITHMS, Guess, digest, forest, guess
+
+TRAINED: Final = (1000, 60)
+HELD_OUT: Final = (5000, 30)
+MODEL: Final = File(__file__).parents[2] / "python/dumbbell/captures/identify/model.json"
+
+Seen = Sequence[tuple[str, dict[str, float] | str]]
+
+
+def runs(paths: Sequence[Drawn], engine: str, jobs: int) -> Iterator[Seen]:
+    """What is seen of every algorithm on each path."""
+    with tempfile.TemporaryDirectory() as scratch, ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(partial(observed, engine=engine, folder=File(scratch)), paths)
+
+
+def train(engine: str, jobs: int) -> None:
+    """Write the model."""
+    rows: list[dict[str, float]] = []
+    classes: list[int] = []
+    for seen in runs(draw(*TRAINED), engine, jobs):
+        for algorithm, found in seen:
+            if not isinstance(found, str):
+                rows.append(found)
+                classes.append(ALGORITHMS.index(algorithm))
+    names = list(rows[0])
+    values = np.array([[row[name] for name in names] for row in rows])
+    trees = forest.grow(values, np.array(classes), len(ALGORITHMS))
+    made = {
+        "comment": "Made by `python -m benches.identify --train`; do not edit.",
+        "digest": digest(),
+        "trained": {"engine": engine, "paths": TRAINED[1], "seconds": SECONDS, "flows": len(rows)},
+        "algorithms": ALGORITHMS,
+        "features": names,
+    }
+    head = dumps(made, indent=1)[:-2]
+    body = ",\n".join(dumps(tree, separators=(",", ":")) for tree in trees)
+    MODEL.write_text(f'{head},\n "trees": [\n{body}\n]}}\n', encoding="utf-8")
+    print(f"{MODEL}: {len(rows)} flows over {TRAINED[1]} paths, {MODEL.stat().st_size / 1e3:.0f} kB")
+
+
+def score(paths: Sequence[Drawn], engine: str, jobs: int) -> None:
+    """Print the tables."""
+    told: Counter[tuple[str, str]] = Counter()
+    wrong: list[str] = []
+    shares: list[tuple[float, bool]] = []
+    for path, seen in zip(paths, runs(paths, engine, jobs), strict=True):
+        for algorithm, found in seen:
+            one = Guess(None, None, found) if isinstance(found, str) else guess(found)
+            told[algorithm, one.algorithm or "none"] += 1
+            if one.algorithm is not None:
+                shares.append((one.share or 0.0, one.algorithm == algorithm))
+            if one.algorithm != algorithm:
+                why = f"taken for {one.algorithm}" if one.algorithm else one.why_not
+                wrong.append(f"| {algorithm} | {path.words} | {why} |")
+    flows, guesses = sum(told.values()), len(shares)
+    right = sum(is_right for _, is_right in shares)
+    print(
+        f"{flows} flows over {len(paths)} paths (`--engine {engine}`): {guesses} guesses, of which {right} are right "
+        f"({100 * right / max(1, guesses):.1f} %); no guess of {flows - guesses} "
+        f"({100 * (flows - guesses) / max(1, flows):.1f} %).\n"
+    )
+    columns = [*ALGORITHMS, "none"]
+    print(f"| true, and guessed | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}")
+    for algorithm in ALGORITHMS:
+        cells = [f"{told[algorithm, column]:,}" if told[algorithm, column] else "" for column in columns]
+        print(f"| {algorithm} | {' | '.join(cells)} |")
+    if wrong:
+        print("\n| true | path | instead |\n|---|---|---|")
+        print("\n".join(wrong))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--train", action="store_true")
+    parser.add_argument("--engine", choices=("simulate", "virtual"), default="simulate")
+    parser.add_argument("--paths", type=int, default=HELD_OUT[1])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    if options.train:
+        train(options.engine, options.jobs)
+    else:
+        score(draw(HELD_OUT[0], options.paths), options.engine, options.jobs)
+
+
+if __name__ == "__main__":
+    main()
