@@ -101,6 +101,29 @@ def test_input_reaches_a_command_and_signals_do(labs: Place) -> None:
         assert program.wait(60) == 3
 
 
+@pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "pipe"])
+def test_down_ends_a_lab_whose_shell_waits_for_a_line(user: Place, terminal: bool) -> None:
+    near, far = os.openpty() if terminal else os.pipe()[::-1]
+    words = user.command("lab", "up", user.write(LAB))
+    output = far if terminal else subprocess.PIPE
+    process = subprocess.Popen(words, cwd=user.directory, stdin=far, stdout=output, stderr=subprocess.PIPE, text=True)
+    with killed_at_the_end(process):
+        os.write(near, b"s1 expr 40 + 2\n")
+        said, source = b"", near if process.stdout is None else process.stdout.fileno()
+        while b"42" not in said:
+            assert select.select([source], [], [], 60)[0], f"no answer after {said!r}"
+            said += os.read(source, 4096)
+        began = time.monotonic()
+        done = user.invoke("lab", "down")
+        assert (done.returncode, done.stdout) == (0, "lab lab is down\n"), done.stderr
+        # Not after its limit of 10 s; the command alone takes half a second on an idle machine.
+        assert time.monotonic() - began < 8
+        told = process.communicate(timeout=60)[1]
+        assert (process.returncode, told.strip()) == (0, "the lab has ended")
+    os.close(near)
+    os.close(far)
+
+
 def test_a_program_ends_with_whoever_started_it(labs: Place) -> None:
     program = subprocess.Popen(labs.command("lab", "exec", "s1", "sleep", "271"), cwd=labs.directory)
     sleeps = lambda: [p for p in psutil.process_iter(["cmdline"]) if p.info["cmdline"] == ["sleep", "271"]]  # noqa: E731

@@ -19,7 +19,8 @@ use crate::host::{self, ETH0, GATEWAY, Interface, Role};
 use crate::namespace::{self, Visit};
 use crate::netlink::{Batch, Netlink};
 use crate::requests::{self, End};
-use crate::{Host, HostSpec, Own, names, network, own, sysctl};
+use crate::sysctl::Sysctls;
+use crate::{Host, HostSpec, Own, names, network, own};
 use messages::Failure;
 use plan::{EmulatePath, Node, Plan};
 use units::Mtu;
@@ -94,7 +95,7 @@ impl Lab {
         host::check_unique(hosts)?;
         let core = namespace::current()?;
         let mut socket = Netlink::open()?;
-        sysctl::disable_ipv6().context("in the core")?;
+        Sysctls::default().disable_ipv6().context("in the core")?;
         let mut batch = Batch::default();
         batch.push("bringing up the core's loopback interface", requests::set_up(LOOPBACK), 0);
         socket.execute(batch)?;
@@ -123,7 +124,7 @@ impl Lab {
         network::check(plan)?;
         let core = namespace::current()?;
         let mut socket = Netlink::open()?;
-        sysctl::disable_ipv6().context("in the core")?;
+        Sysctls::default().disable_ipv6().context("in the core")?;
         let mut batch = Batch::default();
         batch.push("bringing up the core's loopback interface", requests::set_up(LOOPBACK), 0);
         socket.execute(batch)?;
@@ -202,7 +203,8 @@ impl Lab {
     pub fn sysctls(&self) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
         let read = |(index, host): (usize, &Host)| {
             let keys = self.pinned[index].iter();
-            let values = self.in_host(index, || keys.map(|key| Ok((key.clone(), sysctl::get(key)?))).collect())?;
+            let mut sysctls = Sysctls::default();
+            let values = self.in_host(index, || keys.map(|key| Ok((key.clone(), sysctls.get(key)?))).collect())?;
             Ok((host.name.clone(), values))
         };
         self.hosts.iter().enumerate().map(read).collect()
@@ -220,7 +222,8 @@ fn build_host(
     namespace::enter(&netns)?;
     namespace::name(&spec.name)?;
     // Before there is an interface: no address, no duplicate address detection, no multicast reports.
-    sysctl::disable_ipv6()?;
+    let mut sysctls = Sysctls::default();
+    sysctls.disable_ipv6()?;
     let mut inside = Netlink::open()?;
 
     let eth0 = Interface {
@@ -253,7 +256,7 @@ fn build_host(
     inside.execute(batch)?;
 
     for (key, value) in &spec.sysctl {
-        sysctl::set(key, value)?;
+        sysctls.set(key, value)?;
     }
     Ok(Host {
         name: spec.name.clone(),

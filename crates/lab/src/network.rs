@@ -16,7 +16,8 @@ use crate::ethtool::Features;
 use crate::host::{self, ETH0, HostSpec, Interface, Role};
 use crate::lab::{LOOPBACK, connect};
 use crate::netlink::{AT_ONCE, Batch, Encoded, Netlink};
-use crate::{Host, bridge, namespace, own, requests, sysctl};
+use crate::sysctl::Sysctls;
+use crate::{Host, bridge, namespace, own, requests};
 
 /// Sequence numbers of requests that several sockets send.
 const SHARED: u32 = 1 << 30;
@@ -89,7 +90,8 @@ impl Place<'_> {
         namespace::enter(netns)?;
         namespace::name(self.node.name())?;
         // Before there is an interface, which gets these values.
-        self.prepare()?;
+        let mut sysctls = Sysctls::default();
+        self.prepare(&mut sysctls)?;
         let mut inside = Netlink::open()?;
         let mut interfaces = Vec::new();
         for (number, spec) in self.node.interfaces().iter().enumerate() {
@@ -121,39 +123,39 @@ impl Place<'_> {
         }
         if let Node::Host { sysctl, .. } | Node::Router { sysctl, .. } = self.node {
             for (key, value) in sysctl {
-                sysctl::set(key, value)?;
+                sysctls.set(key, value)?;
             }
         }
         Ok(interfaces)
     }
 
     /// Sysctls that make a router of it, and keep it from more than the plan asks for.
-    fn prepare(&self) -> Result<()> {
+    fn prepare(&self, sysctls: &mut Sysctls) -> Result<()> {
         let has_ipv6 = addresses(self.node).any(|(_, address)| address.addr().is_ipv6());
         if has_ipv6 {
             for key in ["accept_dad", "accept_ra"] {
-                sysctl::set(&format!("net.ipv6.conf.all.{key}"), "0")?;
-                sysctl::set(&format!("net.ipv6.conf.default.{key}"), "0")?;
+                sysctls.set(&format!("net.ipv6.conf.all.{key}"), "0")?;
+                sysctls.set(&format!("net.ipv6.conf.default.{key}"), "0")?;
             }
         } else {
-            sysctl::disable_ipv6()?;
+            sysctls.disable_ipv6()?;
         }
         if self.node.is_router() {
-            sysctl::set("net.ipv4.ip_forward", "1")?;
+            sysctls.set("net.ipv4.ip_forward", "1")?;
             if has_ipv6 {
-                sysctl::set("net.ipv6.conf.all.forwarding", "1")?;
+                sysctls.set("net.ipv6.conf.all.forwarding", "1")?;
             }
             // Of several next hops a flow keeps to one: ports count, too. A kernel without multipath routes lacks these.
             for key in ["net.ipv4.fib_multipath_hash_policy", "net.ipv6.fib_multipath_hash_policy"] {
-                if sysctl::is_known(key) {
-                    sysctl::set(key, "1")?;
+                if sysctls.is_known(key) {
+                    sysctls.set(key, "1")?;
                 }
             }
         }
         if self.node.interfaces().len() > 1 {
             // Packets may come and go by different ways.
-            sysctl::set("net.ipv4.conf.all.rp_filter", "0")?;
-            sysctl::set("net.ipv4.conf.default.rp_filter", "0")?;
+            sysctls.set("net.ipv4.conf.all.rp_filter", "0")?;
+            sysctls.set("net.ipv4.conf.default.rp_filter", "0")?;
         }
         Ok(())
     }

@@ -1,57 +1,97 @@
 //! Sysctls of the calling thread's network namespace, through `/proc/sys/net`.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use anyhow::{Context, Result};
+use nix::fcntl::{OFlag, open, openat};
+use nix::sys::stat::Mode;
 
 use messages::Failure;
 
-/// Writes a value and reads it back: the kernel clamps some values silently.
-pub fn set(key: &str, value: &str) -> Result<()> {
-    let what = || format!("setting {key} = {value}");
-    let path = path(key).with_context(what)?;
-    // fs::write would ask for the file to be created: a missing sysctl must be reported as missing.
-    let write = |path: PathBuf| OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes());
-    write(path).map_err(|why| Failure::new(what(), reason(&why)).hint(hint(&why)))?;
-    let kept = get(key)?;
-    if kept != normalize(value) {
-        return Err(Failure::new(what(), format!("the kernel keeps {kept}"))
-            .hint("the kernel limits this value; write the one that it keeps")
-            .into());
+/// The sysctls of the network namespace in which the calling thread was when they were first asked for.
+///
+/// Each namespace has directories of its own in one place, `/proc/sys/net`, and the kernel finds them there by looking at
+/// those of all namespaces in turn. So they are looked up once.
+#[derive(Default)]
+pub struct Sysctls {
+    directories: Vec<(String, OwnedFd)>,
+}
+
+impl Sysctls {
+    /// Writes a value and reads it back: the kernel clamps some values silently.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        let what = || format!("setting {key} = {value}");
+        let parts = parts(key).with_context(what)?;
+        let failed = |why: io::Error| Failure::new(what(), reason(&why)).hint(hint(&why));
+        let file = self.open(&parts, OFlag::O_RDWR).map_err(failed)?;
+        file.write_all_at(value.as_bytes(), 0).map_err(failed)?;
+        let kept = read(&file).map_err(|why| Failure::new(format!("reading {key}"), reason(&why)))?;
+        if kept != normalize(value) {
+            return Err(Failure::new(what(), format!("the kernel keeps {kept}"))
+                .hint("the kernel limits this value; write the one that it keeps")
+                .into());
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// The value now, with its words one space apart.
-pub fn get(key: &str) -> Result<String> {
-    let text = fs::read_to_string(path(key)?)
-        .map_err(|why| Failure::new(format!("reading {key}"), reason(&why)).hint(hint(&why)))?;
-    Ok(normalize(&text))
-}
-
-/// True if a network namespace of this kernel has it.
-pub fn is_known(key: &str) -> bool {
-    path(key).is_ok_and(|path| path.exists())
-}
-
-/// Disables IPv6 on every interface to come, where the kernel has it.
-pub fn disable_ipv6() -> Result<()> {
-    if !Path::new("/proc/sys/net/ipv6").exists() {
-        return Ok(());
+    /// The value now, with its words one space apart.
+    pub fn get(&mut self, key: &str) -> Result<String> {
+        let found = self.open(&parts(key)?, OFlag::O_RDONLY).and_then(|file| read(&file));
+        Ok(found.map_err(|why| Failure::new(format!("reading {key}"), reason(&why)).hint(hint(&why)))?)
     }
-    set("net.ipv6.conf.all.disable_ipv6", "1")?;
-    set("net.ipv6.conf.default.disable_ipv6", "1")
+
+    /// True if a network namespace of this kernel has it.
+    pub fn is_known(&mut self, key: &str) -> bool {
+        parts(key).is_ok_and(|parts| self.open(&parts, OFlag::O_PATH).is_ok())
+    }
+
+    /// Disables IPv6 on every interface to come, where the kernel has it.
+    pub fn disable_ipv6(&mut self) -> Result<()> {
+        if self.directory("ipv6").is_err() {
+            return Ok(());
+        }
+        self.set("net.ipv6.conf.all.disable_ipv6", "1")?;
+        self.set("net.ipv6.conf.default.disable_ipv6", "1")
+    }
+
+    /// A missing sysctl is reported as missing: no file is made.
+    fn open(&mut self, parts: &[&str], how: OFlag) -> io::Result<File> {
+        let directory = self.directory(parts[1])?;
+        Ok(openat(directory, &*parts[2..].join("/"), how | OFlag::O_CLOEXEC, Mode::empty())?.into())
+    }
+
+    /// `/proc/sys/net/NAME`.
+    fn directory(&mut self, name: &str) -> io::Result<BorrowedFd<'_>> {
+        let known = match self.directories.iter().position(|(known, _)| known == name) {
+            Some(known) => known,
+            None => {
+                let path = Path::new("/proc/sys/net").join(name);
+                let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+                self.directories.push((name.to_owned(), open(&path, flags, Mode::empty())?));
+                self.directories.len() - 1
+            }
+        };
+        Ok(self.directories[known].1.as_fd())
+    }
+}
+
+fn read(file: &File) -> io::Result<String> {
+    let mut bytes = vec![0; 4096];
+    let length = file.read_at(&mut bytes, 0)?;
+    Ok(normalize(&String::from_utf8_lossy(&bytes[..length])))
 }
 
 fn normalize(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The file of a sysctl. The first separator decides which one is used, as in sysctl(8):
+/// The words of a sysctl's name. The first separator decides which one is used, as in sysctl(8):
 /// `net/ipv4/conf/a.b/forwarding`.
-fn path(key: &str) -> Result<PathBuf> {
+fn parts(key: &str) -> Result<Vec<&str>> {
     let separator = key.chars().find(|character| ['.', '/'].contains(character)).unwrap_or('.');
     let parts: Vec<&str> = key.split(separator).collect();
     let sound = parts.iter().all(|part| !part.is_empty() && *part != ".." && !part.contains('/'));
@@ -60,7 +100,7 @@ fn path(key: &str) -> Result<PathBuf> {
             .hint("only names that start with `net.` belong to a host, e.g. net.ipv4.tcp_rmem")
             .into());
     }
-    Ok(Path::new("/proc/sys").join(parts.join("/")))
+    Ok(parts)
 }
 
 fn reason(why: &io::Error) -> String {
@@ -87,13 +127,12 @@ fn hint(why: &io::Error) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::path;
+    use super::parts;
 
     #[test]
-    fn names_become_files() {
-        let file = |key| path(key).map(|path| path.to_str().unwrap().to_owned()).ok();
-        assert_eq!(file("net.ipv4.tcp_rmem").unwrap(), "/proc/sys/net/ipv4/tcp_rmem");
-        assert_eq!(file("net/ipv4/conf/a.b/forwarding").unwrap(), "/proc/sys/net/ipv4/conf/a.b/forwarding");
+    fn the_first_separator_parts_a_name() {
+        assert_eq!(parts("net.ipv4.tcp_rmem").unwrap(), ["net", "ipv4", "tcp_rmem"]);
+        assert_eq!(parts("net/ipv4/conf/a.b/forwarding").unwrap(), ["net", "ipv4", "conf", "a.b", "forwarding"]);
     }
 
     #[test]
@@ -108,7 +147,7 @@ mod tests {
             "net./x.y",
             "vm.swappiness",
         ] {
-            let error = path(key).expect_err(key).to_string();
+            let error = parts(key).expect_err(key).to_string();
             assert!(error.contains("not a sysctl of a network namespace"), "{key}: {error}");
         }
     }

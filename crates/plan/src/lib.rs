@@ -10,6 +10,7 @@ mod change;
 mod check;
 mod daemons;
 mod delays;
+mod gathering;
 mod impairments;
 mod lab_routes;
 mod link;

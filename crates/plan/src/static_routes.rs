@@ -4,18 +4,19 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use anyhow::{Result, ensure};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
+use crate::gathering::gathered;
 use crate::lab_routes::{LabRoutes, Tree};
 use crate::{Interface, Node, Plan, Route, Wiring};
 
-/// A node with more routes has those of neighbouring prefixes gathered, or large networks would have millions of routes.
+/// A node with more routes has them gathered, or large networks would have millions of routes.
 const MANY: usize = 32;
 
 impl Plan {
     /// The routes with which the nodes' kernels send packets along [`Routes`](crate::Routes), by node: one for each subnet
     /// and router id that a node has no interface in, by the least sum of the links' costs. A host with one interface has
     /// default routes, and others only where another router is nearer to a destination. Where a node has more than 32 routes,
-    /// prefixes that make up a larger one and lead to the same next hops are one route. A route has several next hops where
-    /// flows choose among paths of equal cost ([`Spread::Flows`](crate::Spread)).
+    /// they are gathered: prefixes that make up a larger one are one route, with others for exceptions. A route has several
+    /// next hops where flows choose among paths of equal cost ([`Spread::Flows`](crate::Spread)).
     ///
     /// # Errors
     /// Two nodes follow each other on a path and have no subnet in common.
@@ -76,7 +77,8 @@ impl Plan {
                 true => by_default(&routes, &destinations),
                 false => routes.into_iter().map(|Short { to, via }| (destinations[to as usize], via)).collect(),
             };
-            let routes = if routes.len() > MANY { gathered(routes) } else { routes };
+            let own: Vec<IpNet> = node.address().map(|id| Ipv4Net::from(id).into()).into_iter().collect();
+            let routes = if routes.len() > MANY { gathered(&routes, &own) } else { routes };
             routes.into_iter().map(|(to, via)| Route { to, via: hops.lists[via as usize].clone() }).collect()
         };
         Ok(self.nodes.iter().zip(routes).map(whole).collect())
@@ -198,19 +200,4 @@ fn by_default(routes: &[Short], destinations: &[IpNet]) -> Vec<(IpNet, u32)> {
         kept.extend(of_family.filter(|&(_, via)| via != most));
     }
     kept
-}
-
-/// The same routes, with one in place of those that lead to the same next hops and make up a larger prefix.
-fn gathered(routes: Vec<(IpNet, u32)>) -> Vec<(IpNet, u32)> {
-    let mut groups: Vec<(u32, Vec<IpNet>)> = Vec::new();
-    let mut known: HashMap<u32, usize> = HashMap::new();
-    for (to, via) in routes {
-        let place = *known.entry(via).or_insert(groups.len());
-        if place == groups.len() {
-            groups.push((via, Vec::new()));
-        }
-        groups[place].1.push(to);
-    }
-    let larger = |(via, prefixes): (u32, Vec<IpNet>)| IpNet::aggregate(&prefixes).into_iter().map(move |to| (to, via));
-    groups.into_iter().flat_map(larger).collect()
 }

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
@@ -21,6 +22,7 @@ from typing import Any, Self, Unpack
 from dumbbell.errors import InputError
 from dumbbell.labs import drawn, place
 from dumbbell.labs.build import LabScenario, load
+from dumbbell.labs.ending import interrupted
 from dumbbell.labs.keys import HostKeys, LinkKeys, NetworkKeys, RouterKeys, SwitchKeys
 from dumbbell.labs.live import Link, Live, Node
 from dumbbell.labs.owner import Owner
@@ -171,6 +173,10 @@ class Lab(Live):
     ) -> None:
         """End it, and all programs in it."""
         self.stop()
+
+    def interrupted_at_end(self) -> AbstractContextManager[None]:
+        """Within, the end of this lab raises `LabEnded` in the main thread, whatever it waits for."""
+        return nullcontext() if self._owner is None else interrupted(self._owner)
 
     def shell(self) -> int:
         """The lab's shell on standard input. Returns the exit code of the last command."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -40,6 +41,10 @@ class Live:
             why = "it is up within `with dumbbell.Lab(FILE) as lab`, or between lab.start() and lab.stop()"
             raise RunFailed("the lab is not up", why, "call lab.start() once its network is drawn")
         return self._path
+
+    def interrupted_at_end(self) -> AbstractContextManager[None]:
+        """Within, the end of a lab that this process owns raises `LabEnded` in the main thread."""
+        return nullcontext()
 
     @cached_property
     def network(self) -> Network:

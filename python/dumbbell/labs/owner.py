@@ -8,7 +8,8 @@ import signal
 import sys
 import threading
 import time
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -45,6 +46,9 @@ class Owner:
         self._plan, self.planned = plan_of(scenario)
         self._ended = threading.Event()
         self._failure: RunFailed | None = None
+        self._turn = threading.Lock()
+        self._lock = -1
+        self._at_end: Callable[[], None] | None = None
 
     @property
     def plan(self) -> Plan:
@@ -59,15 +63,14 @@ class Owner:
             RunFailed: it cannot be built.
         """
         with ExitStack() as stack:
-            self.path, lock = place.begin(self._name)
-            stack.callback(place.end, self.path)
-            stack.callback(os.close, lock)
+            self.path, self._lock = place.begin(self._name)
+            stack.callback(self._leave)
             self._write()
             algorithms.prepare(self._plan, self.path)
             with listen(self.path) as socket:
                 command = [*HELPER, f"--stay={socket.fileno()}", str(self.path)]
                 stderr = self.path / "logs" / "helper.stderr"
-                self._helper = stack.enter_context(Helper(command, stderr, lock, socket.fileno()))
+                self._helper = stack.enter_context(Helper(command, stderr, self._lock, socket.fileno()))
             self._wake = stack.enter_context(Wake())
             self._await_start()
             self._reader = threading.Thread(target=self._read, name="dumbbell-lab", daemon=True)
@@ -93,6 +96,28 @@ class Owner:
         if ended and self._failure is not None:
             raise self._failure
         return ended
+
+    @contextmanager
+    def until_end(self, call: Callable[[], None]) -> Iterator[None]:
+        """Within, `call` is called by another thread once the lab has ended; not after leaving."""
+        with self._turn:
+            self._at_end = call
+            ended = self._ended.is_set()
+        try:
+            if ended:
+                call()
+            yield
+        finally:
+            with self._turn:
+                self._at_end = None
+
+    def _leave(self) -> None:
+        """Remove its directory, and free its name. At the end of the lab, so that nobody waits for its owner."""
+        with self._turn:
+            lock, self._lock = self._lock, -1
+        if lock >= 0:
+            os.close(lock)
+            place.end(self.path)
 
     def _write(self) -> None:
         (self.path / "plan.json").write_text(wire.text(self._plan), encoding="utf-8")
@@ -142,7 +167,11 @@ class Owner:
         except (Ordered, DumbbellError, OSError, ValueError):
             pass  # We have closed it.
         self._failure = failure
-        self._ended.set()
+        self._leave()
+        with self._turn:
+            self._ended.set()
+            if self._at_end is not None:
+                self._at_end()
 
     def _stop(self) -> None:
         if not self._ended.is_set():

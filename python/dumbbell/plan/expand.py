@@ -5,13 +5,15 @@ The plan's types and meaning are those of the Rust crate `plan`.
 
 from __future__ import annotations
 
+import gc
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Final
 
 from dumbbell.plan.algorithms import entries
-from dumbbell.plan.links import shaped, transparent
+from dumbbell.plan.links import at_first, shaped, transparent
 from dumbbell.plan.nodes import planned, with_routes
 from dumbbell.plan.offload import settled
 from dumbbell.plan.sysctls import pinned
@@ -56,6 +58,23 @@ _ACKS: Final[Mapping[bool | str, Acks]] = {"auto": "auto", True: "on", False: "o
 
 def expand(scenario: Scenario) -> Plan:
     """The plan of a scenario, as it is written to `plan.json`. Raises `ScenarioError` if the scenario is refused."""
+    with _uncollected():
+        return _expand(scenario)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Within, no garbage is looked for: the plan of a large network is a million objects, all of which are in use."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _expand(scenario: Scenario) -> Plan:
     resolved = resolve(scenario)
     links, events = _links(resolved.network), _events(resolved.network)
     plan = with_routes(
@@ -115,7 +134,7 @@ def _wait(scenario: Scenario, network: Network) -> Wait | None:
 
 def _links(network: Network) -> tuple[Link, ...]:
     return (
-        *(shaped(link, link.first) for link in network.shaped),
+        *at_first(network.shaped),
         *(transparent(link.name, link.from_, link.to, link.delay) for link in network.access),
     )
 

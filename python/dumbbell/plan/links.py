@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dumbbell.plan import wire
@@ -49,6 +51,25 @@ def shaped(of: ShapedLink, link: Direction) -> Link:
     )
 
 
+def at_first(links: Sequence[ShapedLink]) -> Iterator[Link]:
+    """Each link as it is at the start. Links with the same values are worked out once."""
+    known: dict[int, Link] = {}
+    for link in links:
+        alike = known.get(id(link.first))
+        if alike is None:
+            alike = known[id(link.first)] = shaped(link, link.first)
+        ends = link.ends
+        yield replace(
+            alike,
+            name=link.name,
+            from_=link.from_,
+            to=link.to,
+            from_interface=None if ends is None else ends.from_interface,
+            to_interface=None if ends is None else ends.to_interface,
+            cost=1 if ends is None else ends.cost,
+        )
+
+
 def transparent(name: str, from_: str, to: str, delay_ns: int) -> Link:
     """A link without a limit, on which nothing happens to a packet but its delay."""
     return Link(name=name, from_=from_, to=to, rate_bps=None, overhead_bytes=0, buffer="unlimited", delay_ns=delay_ns)
@@ -83,7 +104,6 @@ def _part(name: str, part: LinkPart | None) -> Any:
 
 
 def _losses(name: str, link: Direction, position: str) -> tuple[Loss, ...]:
-    found: tuple[Loss, ...] = wire.field(
-        Link, name, [loss.in_plan() for loss in link.loss if loss.position == position]
-    )
+    there = [loss.in_plan() for loss in link.loss if loss.position == position]
+    found: tuple[Loss, ...] = wire.field(Link, name, there) if there else ()
     return found

@@ -13,12 +13,12 @@ from pydantic import ValidationError
 
 from dumbbell.errors import DumbbellError
 from dumbbell.plan import words
-from dumbbell.plan.links import shaped, transparent
+from dumbbell.plan.links import at_first, shaped, transparent
 from dumbbell.plan.types import Link
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import Resolved, bottleneck, resolve
 from dumbbell.scenario.resolve.direction import Direction, both
-from dumbbell.scenario.resolve.drawn.check import link_names
+from dumbbell.scenario.resolve.drawn.check import link_names, named
 from dumbbell.scenario.resolve.network import ShapedLink
 from dumbbell.scenario.resolve.outline import NetworkNode
 from dumbbell.scenario.topology.cables import Cable
@@ -153,10 +153,7 @@ def _ends(table: Any) -> tuple[str, str] | None:
 
 def _names(links: Iterable[tuple[tuple[str, str], Any]]) -> list[tuple[str, str]]:
     """The names of both directions of each link, by the rule of all drawings."""
-    cables = [
-        Cable.model_construct(between=list(ends), name=name if isinstance(name, str) else None) for ends, name in links
-    ]
-    return link_names(Drawn({}, cables, []))
+    return named((ends, name if isinstance(name, str) else None) for ends, name in links)
 
 
 @lru_cache(maxsize=4096)
@@ -195,9 +192,14 @@ def _unsettled(name: str, ends: Sequence[str], link: Direction) -> DrawnDirectio
 def _all_directions(resolved: Resolved) -> dict[str, DrawnDirection]:
     """The directions of all links of a network by name, as they are at the start."""
     network = resolved.network
-    found = {}
-    for link in network.shaped:
-        found[link.name] = _said(shaped(link, link.first), int(link.rtt), link.first.frame)
+    found: dict[str, DrawnDirection] = {}
+    # Links with the same keys share their values.
+    known: dict[tuple[int, int], DrawnDirection] = {}
+    for link, plan in zip(network.shaped, at_first(network.shaped), strict=True):
+        same = id(link.first), int(link.rtt)
+        if same not in known:
+            known[same] = _said(plan, int(link.rtt), link.first.frame)
+        found[link.name] = known[same].model_copy(update={"name": link.name})
     for access in network.access:
         plain = transparent(access.name, access.from_, access.to, access.delay)
         found[access.name] = _said(plain, 0, frame_bytes(network.mtu))

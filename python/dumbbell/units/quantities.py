@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -37,13 +38,7 @@ class Quantity(int):
 
     def __str__(self) -> str:
         """The shortest exact text; among equals the largest unit."""
-        value = int(self)
-        texts = []
-        for unit in self.printed:
-            size = self.grammar.units[unit]
-            if value >= size and (size % 10 == 0 or value % size == 0):
-                texts.append(f"{decimal(Fraction(value, size))} {unit}")
-        return min(texts, key=len, default=f"{value} {self.grammar.likely[0]}")
+        return _text(type(self), int(self))
 
     def __repr__(self) -> str:
         """Type and text, e.g. `Time('10 ms')`."""
@@ -58,6 +53,16 @@ class Quantity(int):
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """A string with the pattern of the known units."""
         return json_schema(cls.grammar)
+
+
+@lru_cache(maxsize=4096)
+def _text(kind: type[Quantity], value: int) -> str:
+    texts = []
+    for unit in kind.printed:
+        size = kind.grammar.units[unit]
+        if value >= size and (size % 10 == 0 or value % size == 0):
+            texts.append(f"{decimal(Fraction(value, size))} {unit}")
+    return min(texts, key=len, default=f"{value} {kind.grammar.likely[0]}")
 
 
 class Time(Quantity):

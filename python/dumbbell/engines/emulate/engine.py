@@ -101,7 +101,7 @@ def _check_cpus(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _check_sysctls(scenario: Scenario) -> Iterator[Problem]:
-    if scenario.hosts.sysctls:
+    if any(settings for _, settings in scenario.hosts.sysctls):
         listed = "sysctl -aN lists what this kernel has"
         yield from sysctls.lacking(scenario, sysctls.names(SYSCTLS), "this kernel", listed)
 

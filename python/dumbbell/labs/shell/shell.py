@@ -14,6 +14,7 @@ from typing import Final
 
 from dumbbell.errors import DumbbellError
 from dumbbell.labs import packages, programs
+from dumbbell.labs.ending import LabEnded
 from dumbbell.labs.live import Live
 from dumbbell.labs.shell import control, look, measure, session, why
 from dumbbell.labs.shell.words import WORDS, Session
@@ -36,16 +37,21 @@ class Shell:
         self._session = Session(lab, self.execute)
 
     def interact(self, lines: Sequence[str] | None = None) -> int:
-        """Carry out lines until `exit`, or their end. Returns the exit code of the last command.
+        """Carry out lines until `exit`, their end, or the end of a lab that this process owns. Returns the exit code of
+        the last command.
 
         Args:
             lines: by default, those of standard input, with a prompt on a terminal.
         """
         code = 0
-        for line in lines if lines is not None else self._read():
-            code = self.execute(line)
-            if self._session.over:
-                break
+        try:
+            with self._session.lab.interrupted_at_end():
+                for line in lines if lines is not None else self._read():
+                    code = self.execute(line)
+                    if self._session.over:
+                        break
+        except LabEnded:
+            print("\nthe lab has ended", file=sys.stderr)
         return code
 
     def execute(self, line: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Literal
 
 from dumbbell.scenario.links.link import AS_FORWARD, IMPAIRMENTS, DirectionKeys
@@ -135,6 +136,19 @@ def both(
 
 
 def _direction(given: dict[str, Any], duration: Time, mtu: int, delay: Time) -> Direction:
+    """The direction with these keys: the same object for the same keys, as a large network has thousands of links."""
+    try:
+        return _alike(tuple(given.items()), duration, mtu, delay)
+    except TypeError:  # A key has a list, which has no hash.
+        return _made(given, duration, mtu, delay)
+
+
+@lru_cache(maxsize=256)
+def _alike(given: tuple[tuple[str, Any], ...], duration: Time, mtu: int, delay: Time) -> Direction:
+    return _made(dict(given), duration, mtu, delay)
+
+
+def _made(given: dict[str, Any], duration: Time, mtu: int, delay: Time) -> Direction:
     buffer = BufferSize("unlimited") if given.get("rate") is None else BufferSize("bdp", Fraction(1))
     # The values are of models that are validated.
     return Direction.model_construct(

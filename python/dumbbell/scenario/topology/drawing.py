@@ -29,12 +29,16 @@ class Drawing:
         cables: in order.
         keys: for each cable, the place of its keys in the scenario.
         notes: what a file that was read does not say, and what was taken in its place.
+        numbering: the indices of the cables, or of some that come first, in the order in which subnets are assigned;
+            the others follow. What lies in one direction from most routers has one prefix, if it has neighbouring
+            subnets.
     """
 
     nodes: Mapping[str, Node]
     cables: Sequence[Cable]
     keys: Sequence[Key]
     notes: Sequence[str] = field(default=())
+    numbering: Sequence[int] = field(default=())
 
     @property
     def hosts(self) -> list[str]:
@@ -178,14 +182,15 @@ class Pencil:
         self._nodes[name] = Router(kind="router")
         return name
 
-    def cable(self, a: str, b: str, table: CableKeys, key: str, name: str | None = None) -> None:
-        """A cable from `a` to `b` with the keys of `table`, which stands at `key` of the topology."""
+    def cable(self, a: str, b: str, table: CableKeys, key: str, name: str | None = None) -> int:
+        """A cable from `a` to `b` with the keys of `table`, at `key` of the topology. Returns its index."""
         # The values are of a model that is validated.
         given = {one: getattr(table, one) for one in table.model_fields_set}
         made = Cable.model_construct({*given, "between"}, **{**_blank(), **given, "name": name, "between": [a, b]})
         self._cables.append(made)
         self._keys.append(("topology", key))
+        return len(self._cables) - 1
 
-    def done(self) -> Drawing:
-        """The drawing."""
-        return Drawing(self._nodes, self._cables, self._keys)
+    def done(self, numbering: Sequence[int] = ()) -> Drawing:
+        """The drawing, whose subnets are assigned in this order of its cables."""
+        return Drawing(self._nodes, self._cables, self._keys, numbering=numbering)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
@@ -36,22 +37,26 @@ class FatTree(Drawn):
     trunk: CableKeys | None = Field(default=None, description="The links between routers. Default: as `link`.")
 
     def draw(self) -> Drawing:
-        """Pod by pod."""
+        """Pod by pod.
+
+        Subnets are numbered by what lies in one direction: the hosts of an edge router; then what lies behind one of
+        its links upwards, the links of aggregation routers with one place in their pods.
+        """
         pencil, half = Pencil(), self.k // 2
         trunk, key = (self.link, "link") if self.trunk is None else (self.trunk, "trunk")
         pods = range(1, self.k + 1)
         ports = range(1, half + 1)
         hosts = {(pod, i): [pencil.host(f"h{pod}-{i}-{n}") for n in ports] for pod in pods for i in ports}
         edges = {pod: [pencil.router(f"e{pod}-{i}") for i in ports] for pod in pods}
-        middles = {pod: [pencil.router(f"a{pod}-{i}") for i in ports] for pod in pods}
-        cores = [pencil.router(f"c{i}") for i in range(1, half**2 + 1)]
+        middles = {(pod, j): pencil.router(f"a{pod}-{j}") for j in ports for pod in pods}
+        cores = {(j, i): pencil.router(f"c{(j - 1) * half + i}") for j in ports for i in ports}
+        leaves: list[int] = []
+        behind: dict[tuple[int, str], list[int]] = {(j, level): [] for j in ports for level in ("edge", "core")}
         for pod in pods:
             for i, edge in enumerate(edges[pod], 1):
-                for host in hosts[pod, i]:
-                    pencil.cable(host, edge, self.link, "link")
-                for middle in middles[pod]:
-                    pencil.cable(edge, middle, trunk, key)
-            for j, middle in enumerate(middles[pod]):
-                for core in cores[j * half : (j + 1) * half]:
-                    pencil.cable(middle, core, trunk, key)
-        return pencil.done()
+                leaves += [pencil.cable(host, edge, self.link, "link") for host in hosts[pod, i]]
+                for j in ports:
+                    behind[j, "edge"].append(pencil.cable(edge, middles[pod, j], trunk, key))
+            for j, i in cores:
+                behind[j, "core"].append(pencil.cable(middles[pod, j], cores[j, i], trunk, key))
+        return pencil.done([*leaves, *chain.from_iterable(behind.values())])

@@ -41,7 +41,9 @@ class Addressing:
         taken = [subnet for subnet in subnets if subnet is not None]
         free = {key: _Free(getattr(self._pools, key), taken) for key in ("lan", "link")}
         found: dict[Port, tuple[AnyInterface, ...]] = {}
-        for number, (domain, subnet) in enumerate(zip(domains, subnets, strict=True), 1):
+        places = {cable: place for place, cable in enumerate(self._drawing.numbering)}
+        numbered = sorted(zip(domains, subnets, strict=True), key=lambda one: _place(one[0], places))
+        for number, (domain, subnet) in enumerate(numbered, 1):
             found |= self._domain(domain, subnet, free, number)
         return found
 
@@ -171,6 +173,11 @@ class Addressing:
         if isinstance(node, Host) and node.address and not (cable.addresses and cable.addresses[port.end]):
             at = ("topology", "nodes", port.node, "address")
         self._wrong.append(Finding(at, f"{port.node}: {what}", why, hint))
+
+
+def _place(domain: Domain, places: Mapping[int, int]) -> int:
+    """The place of a domain's first cable among those that are numbered; those that are not come last."""
+    return places.get(domain.ports[0].cable, len(places))
 
 
 def _ipv6_of(domain: Domain) -> list[IPv6Network]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_address
 
 from dumbbell.scenario.resolve.drawn.interfaces import Domain, Port
@@ -153,14 +153,18 @@ def link_names(drawing: Drawing) -> list[tuple[str, str]]:
 
     Without a name of its own, a cable is called by its ends; the second one between the same two nodes has a number.
     """
+    return named((cable.between, cable.name) for cable in drawing.cables)
+
+
+def named(cables: Iterable[tuple[Sequence[str], str | None]]) -> list[tuple[str, str]]:
+    """The same of cables between two nodes each, with the names of their own that some have."""
     found: list[tuple[str, str]] = []
     count: dict[frozenset[str], int] = {}
-    for cable in drawing.cables:
-        if cable.name is not None:
-            found.append((cable.name, f"{cable.name}-reverse"))
+    for (a, b), name in cables:
+        if name is not None:
+            found.append((name, f"{name}-reverse"))
             continue
-        a, b = cable.between
-        ends = frozenset(cable.between)
+        ends = frozenset((a, b))
         count[ends] = count.get(ends, 0) + 1
         number = "" if count[ends] == 1 else f"-{count[ends]}"
         found.append((f"{a}-{b}{number}", f"{b}-{a}{number}"))
