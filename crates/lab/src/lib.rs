@@ -25,6 +25,7 @@ mod namespace;
 mod netlink;
 mod network;
 mod own;
+mod procfs;
 mod requests;
 pub mod sandbox;
 pub mod shares;

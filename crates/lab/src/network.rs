@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
@@ -17,10 +17,13 @@ use crate::host::{self, ETH0, HostSpec, Interface, Role};
 use crate::lab::{LOOPBACK, connect};
 use crate::netlink::{AT_ONCE, Batch, Encoded, Netlink};
 use crate::sysctl::Sysctls;
-use crate::{Host, bridge, namespace, own, requests};
+use crate::{Host, bridge, namespace, own, procfs, requests};
 
 /// Sequence numbers of requests that several sockets send.
 const SHARED: u32 = 1 << 30;
+
+/// Nodes whose sysctls are set through one procfs: making one takes as long as some tens of them take to look up.
+const PER_PROCFS: usize = 64;
 
 /// The nodes with a network namespace: hosts, routers and bridges.
 fn spaces(plan: &Plan) -> impl Iterator<Item = (usize, &Node)> {
@@ -53,8 +56,13 @@ pub(crate) fn build(plan: &Plan, core: &mut Netlink, offloads_off: Option<&Featu
     let neighbours = Shared::default();
     let mut ports = 0;
     let mut built = Vec::with_capacity(own.len());
+    let mut procfs = None;
     for ((index, node), (own, netns)) in spaces(plan).zip(own) {
-        let place = Place { plan, wiring: &wiring, neighbours: &neighbours, index, node };
+        if built.len().is_multiple_of(PER_PROCFS) {
+            procfs = procfs::fresh();
+        }
+        let procfs = procfs.as_ref().map(OwnedFd::as_fd);
+        let place = Place { plan, wiring: &wiring, neighbours: &neighbours, procfs, index, node };
         let made = place.build(&netns, &mut ports, core, offloads_off);
         let interfaces = made.with_context(|| format!("building {}", node.name()))?;
         built.push(Host {
@@ -75,6 +83,8 @@ struct Place<'a> {
     plan: &'a Plan,
     wiring: &'a Wiring,
     neighbours: &'a Shared,
+    /// Where its sysctls are set.
+    procfs: Option<BorrowedFd<'a>>,
     index: usize,
     node: &'a Node,
 }
@@ -90,7 +100,7 @@ impl Place<'_> {
         namespace::enter(netns)?;
         namespace::name(self.node.name())?;
         // Before there is an interface, which gets these values.
-        let mut sysctls = Sysctls::default();
+        let mut sysctls = Sysctls::shown_by(self.procfs);
         self.prepare(&mut sysctls)?;
         let mut inside = Netlink::open()?;
         let mut interfaces = Vec::new();
@@ -130,7 +140,7 @@ impl Place<'_> {
     }
 
     /// Sysctls that make a router of it, and keep it from more than the plan asks for.
-    fn prepare(&self, sysctls: &mut Sysctls) -> Result<()> {
+    fn prepare(&self, sysctls: &mut Sysctls<'_>) -> Result<()> {
         let has_ipv6 = addresses(self.node).any(|(_, address)| address.addr().is_ipv6());
         if has_ipv6 {
             for key in ["accept_dad", "accept_ra"] {

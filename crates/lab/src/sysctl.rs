@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
 use anyhow::{Context, Result};
 use nix::fcntl::{OFlag, open, openat};
@@ -14,14 +13,21 @@ use messages::Failure;
 
 /// The sysctls of the network namespace in which the calling thread was when they were first asked for.
 ///
-/// Each namespace has directories of its own in one place, `/proc/sys/net`, and the kernel finds them there by looking at
-/// those of all namespaces in turn. So they are looked up once.
+/// Each namespace has directories of its own in one place, `sys/net`. They are looked up once: that is slow for many
+/// namespaces, see [`procfs::fresh`](crate::procfs::fresh).
 #[derive(Default)]
-pub struct Sysctls {
+pub struct Sysctls<'a> {
+    /// The root of the procfs that is asked; none: `/proc`.
+    procfs: Option<BorrowedFd<'a>>,
     directories: Vec<(String, OwnedFd)>,
 }
 
-impl Sysctls {
+impl<'a> Sysctls<'a> {
+    /// Those that another procfs than `/proc` shows.
+    pub fn shown_by(procfs: Option<BorrowedFd<'a>>) -> Sysctls<'a> {
+        Sysctls { procfs, directories: Vec::new() }
+    }
+
     /// Writes a value and reads it back: the kernel clamps some values silently.
     pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
         let what = || format!("setting {key} = {value}");
@@ -64,14 +70,18 @@ impl Sysctls {
         Ok(openat(directory, &*parts[2..].join("/"), how | OFlag::O_CLOEXEC, Mode::empty())?.into())
     }
 
-    /// `/proc/sys/net/NAME`.
+    /// `sys/net/NAME`.
     fn directory(&mut self, name: &str) -> io::Result<BorrowedFd<'_>> {
         let known = match self.directories.iter().position(|(known, _)| known == name) {
             Some(known) => known,
             None => {
-                let path = Path::new("/proc/sys/net").join(name);
+                let path = format!("sys/net/{name}");
                 let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-                self.directories.push((name.to_owned(), open(&path, flags, Mode::empty())?));
+                let opened = match self.procfs {
+                    Some(procfs) => openat(procfs, &*path, flags, Mode::empty())?,
+                    None => open(&*format!("/proc/{path}"), flags, Mode::empty())?,
+                };
+                self.directories.push((name.to_owned(), opened));
                 self.directories.len() - 1
             }
         };
