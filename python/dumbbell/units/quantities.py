@@ -56,7 +56,8 @@ class Quantity(int):
 
 
 @lru_cache(maxsize=4096)
-def _text(kind: type[Quantity], value: int) -> str:
+def _text(kind: Any, value: int) -> str:
+    """The text of a value of a kind of quantity."""
     texts = []
     for unit in kind.printed:
         size = kind.grammar.units[unit]
