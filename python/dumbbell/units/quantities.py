@@ -38,7 +38,8 @@ class Quantity(int):
 
     def __str__(self) -> str:
         """The shortest exact text; among equals the largest unit."""
-        return _text(type(self), int(self))
+        kind: Any = type(self)
+        return _text(kind, int(self))
 
     def __repr__(self) -> str:
         """Type and text, e.g. `Time('10 ms')`."""
