@@ -11,7 +11,7 @@ WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f -print)
 # The kernel of tests in virtual time; built once, in minutes, and kept below the user's cache directory.
 KERNEL ?= 6.12
 
-.PHONY: run build kernel test test-rust test-python test-system test-web test-wheel fuzz lint wasm generate format bench pictures \
+.PHONY: run build kernel test test-rust test-python test-system test-web test-wheel fuzz lint wasm generate format bench truth pictures \
 	wheel sdist clean
 
 run: build
@@ -105,6 +105,10 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.cluster
 	$(BIN)/python -m benches.web
 	cargo bench -p link -p sim
+
+# Every night: a random tenth of what docs/results/trust.md rests on, another one each day. Minutes, however busy the machine is.
+truth: build kernel
+	$(BIN)/python -m benches.truth
 
 # Minutes, on an idle machine: docs/images/links.
 pictures: build

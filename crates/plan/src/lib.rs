@@ -307,12 +307,23 @@ pub enum Links {
 pub struct Simulate {
     /// Senders hand over trains of segments, as the kernel does; if not, each segment on its own.
     pub tso: bool,
+    /// How long hosts take to answer; `None`: as long as those of a real machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Hosts>,
 }
 
 impl Default for Simulate {
     fn default() -> Simulate {
-        Simulate { tso: true }
+        Simulate { tso: true, hosts: None }
     }
+}
+
+/// What simulated hosts can be like, in place of a real machine's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Hosts {
+    /// Hosts of a user-mode kernel in virtual time: less than a microsecond, which its clock rounds up.
+    Virtual,
 }
 
 /// The form in which packets cross the boundary between kernel and emulator.

@@ -62,9 +62,9 @@ def cells_of(row: Mapping[str, Any], engines: Engines) -> list[str]:
     """A row of the table as text; `head` names the columns."""
     first, second = engines
     return [
-        row["flows"].replace("-", " + "),
-        str(row["rate_mbit"]),
-        str(row["rtt_ms"]),
+        row["flows"].replace("-", " + ") + (f"; {row['also']}" if row["also"] else ""),
+        f"{row['rate_mbit']:g}",
+        f"{row['rtt_ms']:g}",
         f"{row['buffer_bdp']:g}",
         f"{row['loss_percent']:g}",
         str(row["repetitions"]),

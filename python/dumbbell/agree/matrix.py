@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 from dumbbell.errors import InputError
 
@@ -41,6 +41,18 @@ MARKING_SHARE: Final = 7
 """DCTCP marks from 1/7 of the BDP on (M. Alizadeh et al.: Data Center TCP, SIGCOMM 2010, section 3.3)."""
 
 
+class Named(Protocol):
+    """Whatever has a name to choose it by."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+
+_Named = TypeVar("_Named", bound=Named)
+
+
 @dataclass(frozen=True)
 class Cell:
     """Flows on a path."""
@@ -51,6 +63,8 @@ class Cell:
     rtt_ms: int
     buffer_bdp: float
     loss_percent: float
+    also: tuple[str, ...] = ()
+    """What else there is: nothing, in the matrix."""
 
     @property
     def mix(self) -> str:
@@ -102,7 +116,7 @@ def quick() -> list[Cell]:
     return [cell for k, name in enumerate(ALGORITHMS) for cell in _cells((name,), k, diagonal)]
 
 
-def select(cells: Sequence[Cell], patterns: Sequence[str]) -> list[Cell]:
+def select(cells: Sequence[_Named], patterns: Sequence[str]) -> list[_Named]:
     """The cells whose names match one of `patterns`; all if there are none. Raises `InputError` for a pattern without
     match."""
     for pattern in patterns:

@@ -11,7 +11,7 @@ from dumbbell.agree.comparison import Comparison, Engines, compare
 from dumbbell.agree.figures import Figures, figures
 from dumbbell.agree.spread import Spread, spread
 from dumbbell.agree.targets import Status, judge, overall
-from dumbbell.engines.planned import kernel_override, planned
+from dumbbell.engines.planned import planned
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import InputError, Problem, ScenarioError
 from dumbbell.execute import ATTEMPTS, Job, Progress, carry_out, look_up
@@ -33,8 +33,8 @@ class Subject:
     """The scenario with each repetition's seed."""
     directory: Path
     """The directory of its runs."""
-    kernels: Mapping[str, str] = field(default_factory=dict)
-    """The kernels of those that are compared, by their names; the scenario's own where none is given."""
+    settings: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What the scenario is told anew for one of those that are compared, as after `--set`, by its name: its kernel."""
 
     @classmethod
     def of(
@@ -43,7 +43,7 @@ class Subject:
         overrides: Sequence[str],
         repeat: int,
         root: Path,
-        kernels: Mapping[str, str] | None = None,
+        settings: Mapping[str, Sequence[str]] | None = None,
     ) -> Subject:
         """A scenario, `repeat` times: with its seed, and with the next ones.
 
@@ -56,11 +56,11 @@ class Subject:
         first = load(source, overrides)
         seeds = range(first.seed, first.seed + repeat)
         scenarios = {seed: load(source, [*overrides, f"seed={seed}"]) for seed in seeds}
-        return cls(first.name, scenarios, root / first.name, kernels or {})
+        return cls(first.name, scenarios, root / first.name, settings or {})
 
     def under(self, name: str, scenario: Scenario) -> Scenario:
         """One of the scenarios, as the engine with this name gets it."""
-        return load(scenario, kernel_override(self.kernels[name])) if name in self.kernels else scenario
+        return load(scenario, self.settings[name]) if name in self.settings else scenario
 
     def again(self) -> Subject:
         """The subject with one more repetition."""

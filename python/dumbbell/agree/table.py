@@ -11,6 +11,7 @@ import polars as pl
 
 from dumbbell.agree import targets
 from dumbbell.agree.comparison import Comparison, Engines, Row
+from dumbbell.agree.drawn import About
 from dumbbell.agree.figures import (
     JAIN,
     QUEUE_P50,
@@ -20,18 +21,18 @@ from dumbbell.agree.figures import (
     TOTAL_GOODPUT,
     UTILISATION,
 )
-from dumbbell.agree.matrix import Cell
 from dumbbell.agree.study import Outcome
 from dumbbell.statistics.frames import BOTTLENECK
 
 _COLUMNS: Final[dict[str, pl.DataType]] = {
     "cell": pl.String(),
     "flows": pl.String(),
-    "rate_mbit": pl.Int64(),
-    "rtt_ms": pl.Int64(),
+    "rate_mbit": pl.Float64(),
+    "rtt_ms": pl.Float64(),
     "buffer_bdp": pl.Float64(),
     "loss_percent": pl.Float64(),
     "duration_s": pl.Float64(),
+    "also": pl.String(),
     "repetitions": pl.Int64(),
     "agreement": pl.String(),
     "goodput": pl.String(),
@@ -79,7 +80,7 @@ def columns(engines: Engines) -> dict[str, pl.DataType]:
     return {name.format(first=engines[0], second=engines[1]): kind for name, kind in _COLUMNS.items()}
 
 
-def table(cells: Mapping[str, Cell], outcomes: Sequence[Outcome], engines: Engines) -> pl.DataFrame:
+def table(cells: Mapping[str, About], outcomes: Sequence[Outcome], engines: Engines) -> pl.DataFrame:
     """A row for each outcome, whose subject is the cell of the same name. Null where there is no measurement."""
     rows = [_row(cells[outcome.subject.name], outcome) for outcome in outcomes]
     return pl.DataFrame(rows, schema=columns(engines))
@@ -114,12 +115,12 @@ def write(frame: pl.DataFrame, directory: Path, stem: str) -> list[Path]:
     return [parquet, csv]
 
 
-def _row(cell: Cell, outcome: Outcome) -> dict[str, Any]:
+def _row(cell: About, outcome: Outcome) -> dict[str, Any]:
     found = outcome.comparison
     judged = targets.judge(found)
     goodput, jain = found.get(TOTAL_GOODPUT), found.get(JAIN)
     worst = max(found.of(RTT_P50, "flow"), key=targets.rtt_excess, default=None)
-    about = {
+    about: dict[str, Any] = {
         "cell": cell.name,
         "flows": cell.mix,
         "rate_mbit": cell.rate_mbit,
@@ -127,6 +128,7 @@ def _row(cell: Cell, outcome: Outcome) -> dict[str, Any]:
         "buffer_bdp": cell.buffer_bdp,
         "loss_percent": cell.loss_percent,
         "duration_s": cell.duration_s,
+        "also": ", ".join(cell.also),
         "repetitions": found.repetitions,
         "agreement": targets.overall(judged).value,
         "repetitions_needed": targets.needed(found),

@@ -12,7 +12,7 @@ from dumbbell.cli.options import Json, Kernel, Set
 
 if TYPE_CHECKING:
     from dumbbell.agree.comparison import Engines
-    from dumbbell.agree.matrix import Cell
+    from dumbbell.agree.drawn import About
     from dumbbell.agree.study import Outcome, Subject
     from dumbbell.engines.protocol import Engine
 
@@ -36,6 +36,13 @@ def command(
     kernel: Kernel = None,
     matrix: Annotated[bool, typer.Option("--matrix", help="Compare the bundled cells in place of scenarios.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Only cells with an algorithm alone, on three paths.")] = False,
+    random: Annotated[
+        int,
+        typer.Option("--random", min=0, metavar="N", help="Compare N scenarios drawn at random in place of scenarios."),
+    ] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, metavar="N", help="With --random: the same seed draws the same scenarios.")
+    ] = 1,
     cells: Annotated[
         list[str] | None,
         typer.Option("--cells", metavar="PATTERN", help="Only cells that match PATTERN, e.g. 'bbr_*'. Repeatable."),
@@ -58,7 +65,8 @@ def command(
             "--seeds",
             min=0,
             metavar="N",
-            help="With --matrix: also run each cell under B with N seeds, and say whether a difference is chance.",
+            help="With --matrix or --random: also run each cell under B with N seeds, and say whether a difference is "
+            "chance.",
         ),
     ] = 0,
     json: Json = False,
@@ -69,41 +77,52 @@ def command(
     Each scenario is run N times under either engine, with N seeds. Runs on disk are not repeated, except invalid
     emulated runs.
 
-    Exit code: 0 if the targets are met (for a matrix: by 95 % of the cells), 1 if not, 3 if a scenario has no valid
-    runs, 2 for bad input, 130 if interrupted.
+    Exit code: 0 if the targets are met (for a matrix or random scenarios: by 95 % of them), 1 if not, 3 if a scenario
+    has no valid runs, 2 for bad input, 130 if interrupted.
     """
-    from dumbbell.agree.matrix import matrix as all_cells
-    from dumbbell.agree.matrix import quick as quick_cells
-    from dumbbell.agree.matrix import select
-
-    _refuse(scenarios or [], overrides or [], matrix, quick or bool(cells) or list_ or seeds > 0)
-    chosen = select(quick_cells() if quick else all_cells(), cells or []) if matrix else []
+    _refuse(scenarios or [], overrides or [], matrix, random, quick, bool(cells) or list_ or seeds > 0)
+    chosen = _cells(matrix, quick, random, seed, cells or [])
     if list_:
         print("\n".join(cell.name for cell in chosen))
         return 0
     from dumbbell.agree.study import Subject, with_spread
 
-    both, kernels = _engines(engines, kernel)
+    both, settings = _engines(engines, kernel)
     subjects = [
-        Subject.of(one if isinstance(one, str) else one.scenario(), overrides or [], repeat, output, kernels)
+        Subject.of(one if isinstance(one, str) else one.scenario(), overrides or [], repeat, output, settings)
         for one in chosen or scenarios or []
     ]
     outcomes = _carry_out(subjects, both, most, jobs, resimulate, as_is, json or quiet)
     first, second = both
     if seeds:
         outcomes = with_spread(outcomes, seeds, second, both[second])
-    return _of_matrix((first, second), chosen, outcomes, output, json) if matrix else _of_scenarios(outcomes, json)
+    return _of_matrix((first, second), chosen, outcomes, output, json) if chosen else _of_scenarios(outcomes, json)
 
 
-def _engines(named: str, kernel: str | None) -> tuple[dict[str, Engine], dict[str, str]]:
-    """The engines of `--engines` by their words there, and the kernels of those that run any.
+def _cells(matrix: bool, quick: bool, random: int, seed: int, patterns: Sequence[str]) -> Sequence[About]:
+    """The cells of the matrix, or the scenarios that are drawn at random; none if scenarios are named."""
+    from dumbbell.agree.drawn import draw
+    from dumbbell.agree.matrix import matrix as all_cells
+    from dumbbell.agree.matrix import quick as quick_cells
+    from dumbbell.agree.matrix import select
+
+    if random:
+        return select(draw(seed, random), patterns)
+    return select(quick_cells() if quick else all_cells(), patterns) if matrix else []
+
+
+def _engines(named: str, kernel: str | None) -> tuple[dict[str, Engine], dict[str, list[str]]]:
+    """The engines of `--engines` by their words there, and what scenarios are told anew for each: the kernel of those
+    that run any. Beside one in virtual time, the simulator's hosts are like its own: they take no time.
 
     Raises `InputError` unless there are two, one of which takes `kernel`.
     """
+    from dumbbell.engines.planned import kernel_override
     from dumbbell.engines.registry import engine
     from dumbbell.errors import InputError
 
-    found, kernels = {}, {}
+    found: dict[str, Engine] = {}
+    settings: dict[str, list[str]] = {}
     for word in named.split(","):
         name, at, own = word.partition("@")
         found[word] = engine(name)
@@ -112,26 +131,34 @@ def _engines(named: str, kernel: str | None) -> tuple[dict[str, Engine], dict[st
             why = f"{name} runs no kernel of its own" if own else "the kernel's name is missing"
             raise InputError(f"--engines {named}: {word}", why, "--engines virtual@6.1,virtual@6.12")
         if any_kernel and (chosen := own or kernel):
-            kernels[word] = chosen
+            settings[word] = kernel_override(chosen)
     if len(found) != 2 or named.count(",") != 1:
         raise InputError(f"--engines {named}", "two different engines can be compared", "--engines virtual,simulate")
     if kernel is not None and not any(one.capabilities.any_kernel for one in found.values()):
         why = f"neither of {' and '.join(found)} runs any kernel"
         raise InputError(f"--kernel {kernel}", why, "--engines virtual,simulate")
-    return found, kernels
+    if any(one.capabilities.any_kernel for one in found.values()):
+        simulators = (word for word, one in found.items() if one.capabilities.models_tcp)
+        settings |= {word: ["simulate.hosts=virtual"] for word in simulators}
+    return found, settings
 
 
-def _refuse(scenarios: Sequence[str], overrides: Sequence[str], matrix: bool, of_matrix: bool) -> None:
+def _refuse(
+    scenarios: Sequence[str], overrides: Sequence[str], matrix: bool, random: int, quick: bool, of_cells: bool
+) -> None:
     from dumbbell.errors import InputError
 
-    if matrix and scenarios:
-        raise InputError(f"--matrix takes no scenario, and {scenarios[0]} is one", "give one or the other")
-    if matrix and overrides:
+    if matrix and random:
+        raise InputError("--matrix and --random are two sets of scenarios", "give one or the other")
+    asked = "--matrix" if matrix else "--random" if random else ""
+    if asked and scenarios:
+        raise InputError(f"{asked} takes no scenario, and {scenarios[0]} is one", "give one or the other")
+    if asked and overrides:
         why = "its cells are fixed, so that tables can be compared"
-        raise InputError(f"--matrix takes no --set {overrides[0]}", why, "write a scenario of your own")
-    if not matrix and of_matrix:
+        raise InputError(f"{asked} takes no --set {overrides[0]}", why, "write a scenario of your own")
+    if (not asked and of_cells) or (quick and not matrix):
         raise InputError("--quick, --cells, --list and --seeds apply to the bundled cells", hint="add --matrix")
-    if not matrix and not scenarios:
+    if not asked and not scenarios:
         raise InputError("nothing to compare", hint="name a scenario, or write dumbbell agree --matrix --quick")
 
 
@@ -189,7 +216,7 @@ def _of_scenarios(outcomes: Sequence[Outcome], json: bool) -> int:
     return 0 if all(status is Status.INSIDE for status in statuses) else 1
 
 
-def _of_matrix(engines: Engines, cells: Sequence[Cell], outcomes: Sequence[Outcome], output: Path, json: bool) -> int:
+def _of_matrix(engines: Engines, cells: Sequence[About], outcomes: Sequence[Outcome], output: Path, json: bool) -> int:
     from dumbbell.agree import markdown
     from dumbbell.agree.page import STEM, write_files
     from dumbbell.agree.table import table, write

@@ -102,7 +102,10 @@ def _expand(scenario: Scenario) -> Plan:
                 kernel=scenario.emulate.kernel,
                 links=None if scenario.emulate.links == "ours" else scenario.emulate.links,
             ),
-            simulate=Simulate(tso=scenario.simulate.tso),
+            simulate=Simulate(
+                tso=scenario.simulate.tso,
+                hosts=None if scenario.simulate.hosts == "machine" else scenario.simulate.hosts,
+            ),
             mtu=resolved.network.mtu,
             neighbours=resolved.network.neighbours,
             wait=_wait(scenario, resolved.network),

@@ -91,6 +91,8 @@ def _run(plan: Plan) -> Table:
     if emulate.cpus is not None:
         rows.append(["emulate.cpus", str(emulate.cpus)])
     rows.append(["simulate.tso", _yes(plan.simulate.tso)])
+    if plan.simulate.hosts is not None:
+        rows.append(["simulate.hosts", plan.simulate.hosts])
     return Table(f"Run {plan.name}", ["setting", "value"], rows)
 
 

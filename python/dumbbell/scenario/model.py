@@ -121,6 +121,12 @@ class Simulate(Table):
         strict=True,
         description="Senders hand over trains of segments, as the kernel does; false: each segment on its own.",
     )
+    hosts: Literal["machine", "virtual"] = Field(
+        default="machine",
+        description="How long hosts take to answer. `machine`: 25 to 135 us, as those of an emulated run. `virtual`: "
+        "less than 1 us, as those of a run in virtual time, to compare with one (`dumbbell agree --engines "
+        "virtual,simulate` sets it). With a buffer of a few packets that decides which of them are dropped.",
+    )
 
 
 class Scenario(Table):

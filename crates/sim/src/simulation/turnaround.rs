@@ -15,24 +15,46 @@ use super::Simulation;
 use crate::observer::Observer;
 use crate::segment::Segment;
 
-/// Least and most, uniform between them: about what both ends of an emulated path take together. Within a burst, from the
-/// time at which a segment is due to its ACK 5 % take less than 14 us and 5 % more than 125 us, half of them 30 us; from an ACK
-/// to what it lets out 15, 72 and 26 us.
-const LEAST: Duration = Duration::from_micros(25);
-const MOST: Duration = Duration::from_micros(105);
+/// How long a host takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Takes {
+    /// Least and most, uniform between them.
+    least: Duration,
+    most: Duration,
+    /// A host that has had nothing to do takes longer, up to this much more after a pause of [`ASLEEP`]: its processor sleeps
+    /// (not while the emulator keeps it awake), its caches are cold. The ACKs of a burst therefore come closer together than
+    /// its segments.
+    waking: Duration,
+}
 
-/// A host that has had nothing to do takes longer, up to this much more after a pause of [`ASLEEP`]: its processor sleeps (not
-/// while the emulator keeps it awake), its caches are cold. The ACKs of a burst therefore come closer together than its
-/// segments.
-const WAKING: Duration = Duration::from_micros(30);
 const ASLEEP: Duration = Duration::from_millis(10);
+
+/// About what both ends of an emulated path take together. Within a burst, from the time at which a segment is due to its ACK
+/// 5 % take less than 14 us and 5 % more than 125 us, half of them 30 us; from an ACK to what it lets out 15, 72 and 26 us.
+const MACHINE: Takes =
+    Takes { least: Duration::from_micros(25), most: Duration::from_micros(105), waking: Duration::from_micros(30) };
+
+/// In virtual time computing takes none, but the kernel's clock counts in steps of 256 ns: a frame reaches its host up to 448 ns
+/// after it is due, the segment and its ACK alike.
+const VIRTUAL: Takes = Takes { least: Duration::ZERO, most: Duration(896), waking: Duration::ZERO };
+
+impl Takes {
+    /// As the hosts of a plan do.
+    pub(super) fn by(hosts: Option<plan::Hosts>) -> Takes {
+        match hosts {
+            None => MACHINE,
+            Some(plan::Hosts::Virtual) => VIRTUAL,
+        }
+    }
+}
 
 /// The ACKs that wait for their time, of all flows.
 ///
 /// There are as many as ACKs are sent: a separate queue, sorted by time, holds them beside the events of a run. A few
 /// wait at most times, and a new one goes behind most others.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Turnarounds {
+    takes: Takes,
     flows: Vec<Flow>,
     /// Each ACK's time and flow: the earliest first, and among several at a time the one that was held first.
     due: VecDeque<(Time, u32)>,
@@ -51,12 +73,12 @@ struct Flow {
 
 impl Turnarounds {
     /// The turnarounds of these flows; without any, hosts take no time.
-    pub(super) fn new<'a>(seed: u64, flows: impl Iterator<Item = &'a str>) -> Turnarounds {
+    pub(super) fn new<'a>(seed: u64, flows: impl Iterator<Item = &'a str>, takes: Takes) -> Turnarounds {
         let flows = flows.map(|flow| {
             let stream = Stream::new(seed, &format!("flow/{flow}/turnaround"));
             Flow { stream, drawn: 0, last: Time::ZERO, waiting: VecDeque::new() }
         });
-        Turnarounds { flows: flows.collect(), due: VecDeque::new() }
+        Turnarounds { takes, flows: flows.collect(), due: VecDeque::new() }
     }
 
     /// The time at which the first ACK goes.
@@ -67,11 +89,12 @@ impl Turnarounds {
 
     /// The segments that a flow's receiver sends at one time go at one time.
     fn hold(&mut self, flow: usize, segments: impl Iterator<Item = Segment>, now: Time) {
+        let Takes { least, most, waking } = self.takes;
         let Flow { stream, drawn, last, waiting } = &mut self.flows[flow];
-        let takes = stream.at(*drawn) % (MOST.0 - LEAST.0 + 1) as u64;
+        let takes = stream.at(*drawn) % (most.0 - least.0 + 1) as u64;
         *drawn += 1;
         let pause = (now - std::mem::replace(last, now)).min(ASLEEP);
-        let at = now + LEAST + Duration(takes as i64 + WAKING.0 * pause.0 / ASLEEP.0);
+        let at = now + least + Duration(takes as i64 + waking.0 * pause.0 / ASLEEP.0);
         let at = waiting.back().map_or(at, |last| at.max(last.0));
         waiting.extend(segments.map(|segment| (at, segment)));
         let before = self.due.partition_point(|due| due.0 <= at);
@@ -113,14 +136,15 @@ mod tests {
 
     #[test]
     fn each_takes_its_time_and_none_overtakes() {
-        let (mut turnarounds, mut out, mut times) = (Turnarounds::new(1, ["f1"].into_iter()), Vec::new(), Vec::new());
+        let (mut turnarounds, mut out, mut times) = (Turnarounds::new(1, ["f1"].into_iter(), MACHINE), Vec::new(), Vec::new());
         for n in 0..1000 {
             let now = Time(n * 20_000);
             turnarounds.hold(0, [Segment::default(); 2].into_iter(), now);
             let waiting = &turnarounds.flows[0].waiting;
             let (first, second) = (waiting[2 * n as usize].0, waiting[2 * n as usize + 1].0);
             assert_eq!(first, second);
-            assert!(first - now >= LEAST && first - now <= MOST + Duration(WAKING.0 * 20_000 / ASLEEP.0));
+            let most = MACHINE.most + Duration(MACHINE.waking.0 * 20_000 / ASLEEP.0);
+            assert!(first - now >= MACHINE.least && first - now <= most);
             times.push(first);
         }
         assert!(times.is_sorted());
@@ -133,7 +157,7 @@ mod tests {
 
     #[test]
     fn flows_take_turns_in_the_order_of_time() {
-        let (mut turnarounds, mut out) = (Turnarounds::new(1, ["f1", "f2", "f3"].into_iter()), Vec::new());
+        let (mut turnarounds, mut out) = (Turnarounds::new(1, ["f1", "f2", "f3"].into_iter(), MACHINE), Vec::new());
         let mut held = Vec::new();
         for n in 0..300 {
             let flow = n % 3;

@@ -42,6 +42,8 @@ pub struct Settings {
     pub comp_sack_nr: u32,
     /// `net.ipv4.tcp_comp_sack_delay_ns`.
     pub comp_sack_delay_ns: i64,
+    /// `net.ipv4.tcp_comp_sack_slack_ns`: the timer of SACKs may be this late.
+    pub comp_sack_slack_ns: i64,
     /// The receive buffer: the default of `net.ipv4.tcp_rmem`, bytes.
     pub receive_buffer: u64,
     /// The largest size that it may grow to: the maximum of `net.ipv4.tcp_rmem`, bytes.
@@ -70,6 +72,7 @@ impl Default for Settings {
             pacing_ca_ratio: 120,
             comp_sack_nr: 44,
             comp_sack_delay_ns: 1_000_000,
+            comp_sack_slack_ns: 100_000,
             receive_buffer: 131_072,
             receive_buffer_max: 6_291_456,
             offered_at_first: 128,
@@ -133,6 +136,7 @@ impl Settings {
             "tcp_pacing_ca_ratio" => self.pacing_ca_ratio = number.min(1000),
             "tcp_comp_sack_nr" => self.comp_sack_nr = number.min(255),
             "tcp_comp_sack_delay_ns" => self.comp_sack_delay_ns = i64::from(number),
+            "tcp_comp_sack_slack_ns" => self.comp_sack_slack_ns = i64::from(number),
             "tcp_sack" | "tcp_dsack" | "tcp_timestamps" | "tcp_recovery" => {
                 ensure!(number == 1, Missing::SwitchedOff);
             }

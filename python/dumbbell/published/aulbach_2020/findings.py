@@ -175,7 +175,7 @@ def _loss(studies: Studies) -> Judged:
     kept = {}
     for cc in figures.along(CC):
         found = [(100 * number(loss), figures.interval("goodput", None, {CC: cc, LOSS: loss})) for loss in losses]
-        between = endured([(loss, above(one, 0.5 * 10e6)) for loss, one in found if one is not None])
+        between = endured([(loss, above(one, 0.5 * 100e6)) for loss, one in found if one is not None])
         if between is not None:
             kept[cc] = between
     said = ", ".join(f"{cc} between {low:.3g} and {high:.3g} %" for cc, (low, high) in kept.items())
@@ -204,12 +204,12 @@ def _bloat(studies: Studies) -> Judged:
     figures = Figures(studies["6"])
     largest = max(figures.along(BUFFER), key=number)
     found = {cc: figures.interval("rtt_p50", None, {CC: cc, BUFFER: largest}) for cc in figures.along(CC)}
-    said = f"median RTT with {largest}, of which 100 ms are the path's: {listed(found, 1.0, 'ms')}"
+    said = f"median RTT with {largest}, of which 40 ms are the path's: {listed(found, 1.0, 'ms')}"
     cubic, bbr = found.get("cubic"), found.get("bbr")
     if cubic is None or bbr is None:
         return NOT_RUN
     # The queue is ten times BBR's.
-    return Judged(compared(shifted(cubic, -100), ">", scaled(shifted(bbr, -100), 10)), said)
+    return Judged(compared(shifted(cubic, -40), ">", scaled(shifted(bbr, -40), 10)), said)
 
 
 FINDINGS: Final = (

@@ -4,6 +4,7 @@ use units::{Duration, Time};
 
 use super::Receiver;
 use crate::segment::Segment;
+use crate::tcp::ticks;
 
 /// Segments that are acknowledged one by one, at the start and after a surprise: `TCP_MAX_QUICKACKS`.
 pub(super) const MAX_QUICKACKS: u32 = 16;
@@ -143,14 +144,15 @@ impl Receiver {
             wait = wait.min(if self.rtt_us > 0 { rtt.max(ATO_MIN) } else { Duration::from_millis(500) });
         }
         wait = wait.min(DELAY_MAX);
+        let fires = ticks::fires(self.now, wait);
         if self.acks.delayed_until != Time::NEVER {
-            // About to fire anyway.
-            if self.acks.delayed_until <= self.now + Duration(wait.0 / 4) {
+            // About to fire anyway: what it waits for ends a tick before it fires.
+            if self.acks.delayed_until - ticks::TICK <= self.now + Duration(wait.0 / 4) {
                 return self.send_ack(out);
             }
-            return self.acks.delayed_until = self.acks.delayed_until.min(self.now + wait);
+            return self.acks.delayed_until = self.acks.delayed_until.min(fires);
         }
-        self.acks.delayed_until = self.now + wait;
+        self.acks.delayed_until = fires;
     }
 
     /// Only the first of the SACKs for data behind a hole goes at once; then one covers those of a millisecond, or of a
@@ -175,7 +177,8 @@ impl Receiver {
             (of_data, of_handshake) => (of_data >> 3).min(of_handshake),
         };
         let wait = (i64::from(rtt) * 1000 / 20).min(self.settings.comp_sack_delay_ns);
-        self.acks.compressed_until = self.now + Duration(wait);
+        // The timer may be late by its slack, so that it fires together with others; nothing else fires here.
+        self.acks.compressed_until = self.now + Duration(wait + self.settings.comp_sack_slack_ns);
     }
 
     /// Send the ACKs that are due by the timers that delay and compress.

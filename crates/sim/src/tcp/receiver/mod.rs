@@ -11,8 +11,8 @@ use link::Ecn;
 use units::{Duration, Time};
 
 use crate::segment::{Flags, Segment};
-use crate::tcp::Settings;
 use crate::tcp::sender::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US, timestamp_ms};
+use crate::tcp::{Settings, ticks};
 use acks::Acks;
 use reassembly::Reassembly;
 use window::Window;
@@ -185,7 +185,7 @@ impl Receiver {
         let rto = if self.rtt_us == 0 { RTO_INITIAL_US } else { u64::from(self.rtt_us + self.rtt_us.max(RTO_MIN_US)) };
         let rto = (rto << self.control_attempts.min(16)).min(RTO_MAX_US);
         (self.control_sent, self.control_attempts) = (self.now, self.control_attempts + 1);
-        self.control_timer = self.now + Duration::from_micros(rto as i64);
+        self.control_timer = ticks::fires(self.now, Duration::from_micros(rto as i64));
     }
 
     fn advance_phase(&mut self, segment: &Segment) {

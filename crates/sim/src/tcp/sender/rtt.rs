@@ -1,5 +1,7 @@
 //! RTT estimate, retransmission timeout (RFC 6298) and minimum RTT, as Linux keeps them.
 
+use crate::tcp::ticks;
+
 /// Least retransmission timeout, us: `TCP_RTO_MIN`. RFC 6298 section 2.4 has a second.
 pub(crate) const RTO_MIN_US: u32 = 200_000;
 /// Largest, us: `TCP_RTO_MAX`.
@@ -80,9 +82,9 @@ impl RttEstimator {
         self.min.sample(rtt.max(1), now)
     }
 
-    /// The timeout after `backoff` timeouts in a row (RFC 6298 section 5.5).
+    /// The timeout after `backoff` timeouts in a row (RFC 6298 section 5.5), in whole ticks.
     pub(crate) fn backed_off(&self, backoff: u32) -> u64 {
-        (self.rto_us << backoff.min(16)).min(RTO_MAX_US)
+        (ticks::round_up_us(self.rto_us) << backoff.min(16)).min(RTO_MAX_US)
     }
 }
 

@@ -4,6 +4,7 @@ use units::{Duration, Time};
 
 use super::{Phase, Sender};
 use crate::segment::Segment;
+use crate::tcp::ticks;
 
 /// The sender's timer. There is one deadline, and one action that is due then, as in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +86,7 @@ impl Sender {
     }
 
     pub(super) fn set_timer(&mut self, what: Timer, after_us: u64) {
-        self.timers.set(what, self.now + Duration::from_micros(after_us as i64));
+        self.timers.set(what, ticks::fires(self.now, Duration::from_micros(after_us as i64)));
     }
 
     /// Remaining retransmission timeout of the oldest segment, us, counted from its transmission.
@@ -136,5 +137,5 @@ impl Sender {
 
 /// RFC 8985's `WCDelAckT`: Linux takes the least retransmission timeout.
 const ALONE_US: u64 = super::RTO_MIN_US as u64;
-/// Linux adds this to short timers: two jiffies, here of a millisecond.
+/// Linux adds this to short timers (`TCP_TIMEOUT_MIN_US`).
 pub(super) const TIMER_MIN_US: u64 = 2_000;
