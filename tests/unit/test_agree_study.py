@@ -264,6 +264,19 @@ def test_a_kernel_is_for_the_engine_that_runs_any(fakes: dict[str, FakeEngine], 
     assert asked == {"kernels": ["6.1"] * 2, SIMULATE: [None] * 2}
 
 
+def test_beside_a_kernel_in_virtual_time_simulated_hosts_are_as_quick(
+    fakes: dict[str, FakeEngine], any_kernel: FakeEngine
+) -> None:
+    asked: dict[str, list[str | None]] = {EMULATE: [], "kernels": [], SIMULATE: []}
+    for name, hosts in asked.items():
+        fakes[name]._change = lambda plan, files, hosts=hosts: hosts.append(plan.simulate.hosts)
+    assert invoke(["agree", "--engines", "kernels,simulate", file("a"), "--repeat", "1"]) == 0
+    assert asked == {EMULATE: [], "kernels": [None], SIMULATE: ["virtual"]}
+    # Beside this machine's kernel they take their time.
+    assert invoke(["agree", "--engines", "emulate,simulate", file("a"), "--repeat", "1"]) == 0
+    assert asked == {EMULATE: [None], "kernels": [None], SIMULATE: ["virtual", None]}
+
+
 def test_two_kernels_are_compared_under_one_engine(any_kernel: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
     seen: list[str | None] = []
     any_kernel._change = lambda plan, files: seen.append(plan.emulate.kernel)

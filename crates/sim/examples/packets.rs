@@ -18,8 +18,17 @@ impl Observer for Rows {
         writeln!(
             self.0,
             "{},{},{},{},{},{},{:?},{},{},{},{}",
-            row.link, p.packet.flow, p.arrival.0, t(p.departure), t(p.delivery), s.seq, p.fate, row.payload_bytes, s.ack, sacks.join(" "), p.packet.id,
-
+            row.link,
+            p.packet.flow,
+            p.arrival.0,
+            t(p.departure),
+            t(p.delivery),
+            s.seq,
+            p.fate,
+            row.payload_bytes,
+            s.ack,
+            sacks.join(" "),
+            p.packet.id,
         )
         .unwrap();
     }
@@ -29,7 +38,9 @@ fn main() -> anyhow::Result<()> {
     let mut args = std::env::args().skip(1);
     let mut plan = Plan::read(Path::new(&args.next().expect("a plan")))?;
     let how = args.next();
-    if how.as_deref() == Some("virtual") { plan.simulate.hosts = Some(Hosts::Virtual); }
+    if how.as_deref() == Some("virtual") {
+        plan.simulate.hosts = Some(Hosts::Virtual);
+    }
     let options = Options { turnaround: how.as_deref() != Some("instant"), ..Options::default() };
     let mut simulation = Simulation::new(&plan, options, Rows(BufWriter::new(std::io::stdout())))?;
     simulation.run();

@@ -1038,12 +1038,20 @@ class Record:
     """Write the packets at both ends of each link as `capture.pcapng`."""
 
 
+Hosts = Literal["virtual"]
+"""What simulated hosts can be like, in place of a real machine's.
+- `virtual`: Hosts of a user-mode kernel in virtual time: less than a microsecond, which its clock rounds up.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulate:
     """Settings of the simulator."""
 
     tso: bool
     """Senders hand over trains of segments, as the kernel does; if not, each segment on its own."""
+    hosts: Annotated[Hosts | None, Field(exclude_if=lambda value: value is None)] = None
+    """How long hosts take to answer; `None`: as long as those of a real machine."""
 
 
 Spread = Literal["nothing", "destinations", "flows"]

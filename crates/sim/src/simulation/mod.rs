@@ -97,7 +97,8 @@ impl<O: Observer> Simulation<O> {
             plan.events.iter().map(|event| Ok((event.at_ns, index(&event.link.name)? as u32, event.link.clone())));
         let changes = changes.collect::<Result<VecDeque<_>>>()?;
         let flows = plan.flows.iter().filter(|_| options.turnaround);
-        let turnarounds = Turnarounds::new(plan.seed, flows.map(|flow| flow.id.as_str()), Takes::by(plan.simulate.hosts));
+        let turnarounds =
+            Turnarounds::new(plan.seed, flows.map(|flow| flow.id.as_str()), Takes::by(plan.simulate.hosts));
         let mut simulation = Simulation {
             now: Time::ZERO,
             end: Time::ZERO + plan.duration_ns,

@@ -136,7 +136,8 @@ mod tests {
 
     #[test]
     fn each_takes_its_time_and_none_overtakes() {
-        let (mut turnarounds, mut out, mut times) = (Turnarounds::new(1, ["f1"].into_iter(), MACHINE), Vec::new(), Vec::new());
+        let (mut turnarounds, mut out, mut times) =
+            (Turnarounds::new(1, ["f1"].into_iter(), MACHINE), Vec::new(), Vec::new());
         for n in 0..1000 {
             let now = Time(n * 20_000);
             turnarounds.hold(0, [Segment::default(); 2].into_iter(), now);
