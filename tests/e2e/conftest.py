@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from application import Application, serving
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
 
@@ -31,3 +31,11 @@ def application(tmp_path: Path) -> Iterator[Application]:
     workspace.mkdir()
     with serving(workspace) as served:
         yield served
+
+
+@pytest.fixture
+def page(application: Application, browser: Browser) -> Iterator[Page]:
+    """A page of it, wide and light."""
+    opened = application.page(browser)
+    yield opened
+    opened.context.close()

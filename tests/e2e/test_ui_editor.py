@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +50,6 @@ at = "1 s"
 link = "h1-s1"
 rate = "5 Mbit/s"
 """
-
-
-@pytest.fixture
-def page(application: Application, browser: Browser) -> Iterator[Page]:
-    opened = application.page(browser)
-    yield opened
-    opened.context.close()
 
 
 def given(application: Application, page: Page, text: str = SCENARIO, name: str = "row.toml") -> Callable[[], str]:

@@ -6,11 +6,11 @@ import re
 import shutil
 import time
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from application import Application, eventually
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 NET = """\
 name = "net"
@@ -54,13 +54,6 @@ between = ["r1", "r2"]
 [[topology.links]]
 between = ["r2", "h2"]
 """
-
-
-@pytest.fixture
-def page(application: Application, browser: Browser) -> Iterator[Page]:
-    opened = application.page(browser)
-    yield opened
-    opened.context.close()
 
 
 def start(application: Application, page: Page, text: str = NET) -> None:

@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +36,6 @@ from = "s2"
 to = "r2"
 cc = "cubic"
 """
-
-
-@pytest.fixture
-def page(application: Application, browser: Browser) -> Iterator[Page]:
-    opened = application.page(browser)
-    yield opened
-    opened.context.close()
 
 
 def given(application: Application, duration: float = 60, rate: str = "5 Mbit/s", more: str = "") -> None:

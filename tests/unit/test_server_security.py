@@ -6,6 +6,7 @@ import http.client
 import json
 import logging
 import os
+import tomllib
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 from serving import Served, serving
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+
+from dumbbell.server.agreement import programs
 
 SCENARIO = 'name = "a"\nduration = "1 s"\n[topology]\nkind = "graph"\n'
 
@@ -288,16 +291,20 @@ def test_programs_of_a_foreign_file_are_asked_about(served: Served) -> None:
         assert state["runs_programs"] == ["touch /tmp/never"]
         assert not state["trusted"]
         status, _, content = served.ask("POST", "/api/runs", {"path": "foreign.toml"})
-        assert status == 400
-        assert b"not agreed" in content
-        answer = page.command("foreign.toml", {"do": "trust"})
-        assert answer["type"] == "ack"
+        assert status == 428
+        asked = json.loads(content)
+        assert asked["programs"] == ["touch /tmp/never"]
+        assert served.ask("POST", "/api/labs", {"path": "foreign.toml"})[0] == 428
+        # What is agreed to is what was shown, and nothing else.
+        served.json("POST", "/api/agree", {"programs": ["touch /tmp/never", "another"]})
+        assert served.ask("POST", "/api/runs", {"path": "foreign.toml"})[0] == 428
+        served.json("POST", "/api/agree", {"programs": asked["programs"]})
         assert page.until("foreign.toml", 1, trusted=True)
         # Other programs are asked about again, unless they are written here.
         (served.root / "foreign.toml").write_text(text.replace("never", "other"))
         state = page.until("foreign.toml", state["revision"] + 1)
         assert not state["trusted"]
-        page.command("foreign.toml", {"do": "trust"})
+        served.json("POST", "/api/agree", {"programs": state["runs_programs"]})
         page.until("foreign.toml", state["revision"], trusted=True)
         mine = page.do("foreign.toml", do="replace_text", text=text.replace("never", "mine"))
         assert page.until("foreign.toml", mine["revision"], trusted=True)["runs_programs"] == ["touch /tmp/mine"]
@@ -312,3 +319,30 @@ def test_what_the_user_writes_here_is_not_asked_about(served: Served) -> None:
         state = page.do("own.toml", do="replace_text", text=text)
         assert state["runs_programs"] == [program["command"]]
         assert state["trusted"]
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        '[sweep]\n"flows.0.command" = ["touch /tmp/never"]\n',
+        '[[sweep.zip]]\n"programs.0.command" = ["touch /tmp/never"]\n',
+        '[[sweep.cases]]\n"flows.0" = { command = "touch /tmp/never" }\n',
+        '[[programs]]\nnode = "h1"\ncommand = "touch /tmp/never"\n',
+        '[topology.nodes.h1]\nfrr = "touch /tmp/never"\n',
+        '[[flows]]\ncc = { bpf = "touch /tmp/never" }\n',
+    ],
+)
+def test_programs_hide_nowhere(hidden: str) -> None:
+    assert programs(tomllib.loads(hidden)) == ("touch /tmp/never",)
+
+
+def test_a_study_of_a_stranger_goes_on_only_after_a_question(served: Served) -> None:
+    study = served.root / "studies" / "theirs-0123"
+    study.mkdir(parents=True)
+    (study / "study.json").write_text(json.dumps({"status": "interrupted", "name": "theirs"}))
+    (study / "study.toml").write_text("")
+    text = SCENARIO + '[sweep]\n"flows.0.command" = ["touch /tmp/theirs"]\n'
+    (study / "scenario.toml").write_text(text)
+    status, _, content = served.ask("POST", "/api/studies/theirs-0123/resume", {})
+    assert status == 428, content
+    assert (status, json.loads(content)["programs"]) == (428, ["touch /tmp/theirs"])

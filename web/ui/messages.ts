@@ -20,6 +20,30 @@ export interface Problem {
   length: number | null;
 }
 
+/** What a refused start answers, with 428: agree to these programs first. */
+export interface Question {
+  /** The first line: the place, the key and its value, and what is wrong with it. */
+  what: string;
+  why: string;
+  hint: string;
+  /** What is wrong, without the place and the key; for a badge or below a field. */
+  wrong: string;
+  /** The scenario's key that it is about. */
+  key: (string | number)[] | null;
+  /** The line in the document's text, from 1. */
+  line: number | null;
+  /** The first character's column, from 1. */
+  column: number | null;
+  /** Number of characters, all in this line. */
+  length: number | null;
+  programs: string[];
+}
+
+/** `POST /api/agree`: programs that were shown may run, now and later. */
+export interface Agree {
+  programs: string[];
+}
+
 /** A place on the canvas: whole pixels. */
 export interface Point {
   x: number;
@@ -298,12 +322,7 @@ export interface Resolve {
   take: "mine" | "disk";
 }
 
-/** Agree to the programs of this text: it may run here. */
-export interface Trust {
-  do: "trust";
-}
-
-export type Command = Set | Unset | AddNode | RemoveNode | RenameNode | AddLink | RemoveLink | AddFlow | RemoveFlow | AddItem | RemoveItem | Move | Annotate | ReplaceText | Free | Batch | Undo | Redo | Save | Resolve | Trust;
+export type Command = Set | Unset | AddNode | RemoveNode | RenameNode | AddLink | RemoveLink | AddFlow | RemoveFlow | AddItem | RemoveItem | Move | Annotate | ReplaceText | Free | Batch | Undo | Redo | Save | Resolve;
 
 /** Get the events of a topic: `document/PATH`, `run/ID`, `study/ID`, `lab/ID`, `files`. */
 export interface Subscribe {
@@ -327,11 +346,11 @@ export interface SendCommand {
   do: "command";
   topic: string;
   /**
-   * The revision that the client saw. A change of an older one is refused as `stale`. `undo`, `redo`, `save`,
-   * `resolve` and `trust` need none.
+   * The revision that the client saw. A change of an older one is refused as `stale`. `undo`, `redo`, `save`
+   * and `resolve` need none.
    */
   base?: number | null;
-  command: Set | Unset | AddNode | RemoveNode | RenameNode | AddLink | RemoveLink | AddFlow | RemoveFlow | AddItem | RemoveItem | Move | Annotate | ReplaceText | Free | Batch | Undo | Redo | Save | Resolve | Trust;
+  command: Set | Unset | AddNode | RemoveNode | RenameNode | AddLink | RemoveLink | AddFlow | RemoveFlow | AddItem | RemoveItem | Move | Annotate | ReplaceText | Free | Batch | Undo | Redo | Save | Resolve;
 }
 
 export type Request = Subscribe | Unsubscribe | SendCommand;

@@ -7,11 +7,27 @@ the file: other values may change. What the user writes here by himself needs no
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from json import dumps
 from pathlib import Path
+from typing import Any, Final
 
+from dumbbell.errors import InputError
 from dumbbell.server.journal import digest
+
+_RUN: Final = ("command", "server_command", "bpf", "frr")
+"""Keys whose values are run on this machine: command lines, and files that are compiled and loaded, or configure
+daemons."""
+
+
+class NotAgreed(InputError):
+    """A scenario runs programs that the user has not agreed to."""
+
+    def __init__(self, path: str, programs: Sequence[str]) -> None:
+        """Say so of the scenario `path`; `programs` are all that it runs."""
+        hint = "look at them, and agree: it is asked once"
+        super().__init__(f"{path} runs programs that you have not agreed to", "\n".join(programs), hint)
+        self.programs = list(programs)
 
 
 class Agreement:
@@ -46,6 +62,23 @@ class Agreement:
             except (OSError, UnicodeDecodeError):
                 self._known = set()
         return self._known
+
+
+def programs(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a scenario runs on this machine, in its order, each once. A key may be dotted, as a sweep has it, and then
+    has a list of what is run in turn."""
+    return tuple(dict.fromkeys(_found(data)))
+
+
+def _found(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            if str(key).rpartition(".")[2] in _RUN:
+                yield from (one for one in (part if isinstance(part, list) else [part]) if isinstance(one, str))
+            yield from _found(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _found(part)
 
 
 def _key(programs: Sequence[str]) -> str:

@@ -14,8 +14,9 @@ from starlette.exceptions import HTTPException
 import dumbbell
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.server import facts, files, socket, transfer, work
+from dumbbell.server.agreement import NotAgreed
 from dumbbell.server.documents import Documents
-from dumbbell.server.messages import Login, Problem
+from dumbbell.server.messages import Agree, Login, Problem, Question
 from dumbbell.server.problems import problem
 from dumbbell.server.security import LOGIN, Access, Refused, answer
 from dumbbell.server.workspace import Workspace
@@ -36,6 +37,7 @@ def routes(workspace: Workspace, access: Access) -> FastAPI:
     app.state.workspace, app.state.documents, app.state.sockets = workspace, documents, 0
     app.state.topics = {"document": documents.events, "files": files.Watching(workspace)}
     app.add_exception_handler(DumbbellError, _refused)
+    app.add_exception_handler(NotAgreed, _asks)
     app.add_exception_handler(Refused, _turned_away)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _http)
@@ -47,6 +49,12 @@ def routes(workspace: Workspace, access: Access) -> FastAPI:
             raise Refused(401, "this is not the token", "each start has its own", "open the URL that it printed")
         response.headers["set-cookie"] = access.set_cookie()
         return {"ok": True}
+
+    @app.post("/api/agree")
+    async def agree(asked: Agree) -> dict[str, bool]:
+        """Let programs run that a start was refused for."""
+        documents.agree(asked.programs)
+        return {"agreed": True}
 
     for router in (facts.router, files.router, transfer.router, socket.router):
         app.include_router(router)
@@ -77,6 +85,12 @@ async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, DumbbellError), "as registered"
     status = 400 if isinstance(error, InputError) else 500 if error.exit_code == 1 else 409
     return _answer(status, problem(error.problems[0]))
+
+
+async def _asks(request: Request, error: Exception) -> Response:
+    assert isinstance(error, NotAgreed), "as registered"
+    told = problem(error.problems[0])
+    return _answer(428, Question(**told.model_dump(), programs=error.programs))
 
 
 async def _turned_away(request: Request, error: Exception) -> Response:

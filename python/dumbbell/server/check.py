@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from dumbbell.plan.expand import expand
 from dumbbell.scenario.file.loading import Draft, checked, not_toml
 from dumbbell.scenario.file.toml import TOMLDecodeError, parse
 from dumbbell.scenario.model import Scenario
+from dumbbell.server.agreement import programs
 from dumbbell.server.drawing import draw, plain
 from dumbbell.server.messages import Drawing, Problem
 from dumbbell.server.problems import problem, problems
@@ -30,7 +31,7 @@ class Checked:
     duration_s: float | None = None
     study_runs: int | None = None
     programs: tuple[str, ...] = ()
-    """Commands in it that a run executes on this machine."""
+    """What a run of it executes on this machine."""
     data: Mapping[str, Any] | None = None
     """What the text says, as JSON; `None`: it is no TOML."""
     scenario: Scenario | None = field(default=None, repr=False)
@@ -65,7 +66,7 @@ def check(text: str, path: Path, name: str = "") -> Checked:
         draw(data, path.parent, scenario, found),
         None if scenario is None else float(scenario.duration) / 1e9,
         _runs(draft, scenario),
-        tuple(dict.fromkeys(_programs(data))),
+        programs(data),
         plain(data),
         scenario,
     )
@@ -99,25 +100,3 @@ def _runs(draft: Draft, scenario: Scenario | None) -> int | None:
     except (DumbbellError, ScenarioError):
         return None
     return base.repeat.least * len(cells)
-
-
-def _programs(data: Mapping[str, Any]) -> Iterator[str]:
-    """What runs on this machine: commands of flows and programs, and files that are compiled and loaded."""
-    for listed, keys in (("flows", ("command", "server_command")), ("programs", ("command",))):
-        tables = data.get(listed)
-        for table in tables if isinstance(tables, list) else ():
-            for key in keys if isinstance(table, Mapping) else ():
-                if isinstance(command := table.get(key), str):
-                    yield command
-    yield from _files(data)
-
-
-def _files(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for key, part in value.items():
-            if key in ("bpf", "frr") and isinstance(part, str):
-                yield part
-            yield from _files(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _files(part)

@@ -137,8 +137,6 @@ class Document:
                 self._is_gone = False
             case m.Resolve():
                 self._resolve(command.take)
-            case m.Trust():
-                pass
             case _:
                 if base != self.revision:
                     raise Stale

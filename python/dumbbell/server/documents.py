@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.server import messages as m
-from dumbbell.server.agreement import Agreement
+from dumbbell.server.agreement import Agreement, NotAgreed
 from dumbbell.server.check import Checked, check, looked_further
 from dumbbell.server.document import Document
 from dumbbell.server.journal import Journal, journals
@@ -174,9 +174,6 @@ class Documents:
             if one.is_closed:
                 raise InputError(f"{path} is not open any more", "its file was renamed or deleted")
             before = one.document.revision
-            if isinstance(command, m.Trust):
-                await self._understood(one)
-                self.agreement.add(one.checked.programs)
             text = one.document.text
             was_own = text == one.own_text or (text == one.checked_text and self.agreement.has(one.checked.programs))
             made = one.document.apply(command, base, author, loop.time())
@@ -202,7 +199,8 @@ class Documents:
         return None
 
     async def ready_to_run(self, path: str) -> None:
-        """Save a scenario before it is run. Raises `InputError` if it is not saved, or runs what is not agreed to."""
+        """Save a scenario before it is run. Raises `InputError` if it is not saved, `NotAgreed` if it runs
+        what the user has not agreed to."""
         one = self._opened(path)
         await self._save(one)
         try:
@@ -211,12 +209,20 @@ class Documents:
                 why = told.why if told else "the file and this page have both changed"
                 raise InputError(f"{path} is not saved", why, "decide which text to keep, then run it")
             await self._understood(one)
-            if not self.agreement.has(one.checked.programs):
-                why = "\n".join(one.checked.programs)
-                hint = "look at them, and agree: it is asked once"
-                raise InputError(f"{path} runs programs that you have not agreed to", why, hint)
+            self.ask_about(path, one.checked.programs)
         finally:
             self._drop(one)
+
+    def ask_about(self, path: str, programs: Sequence[str]) -> None:
+        """Raises `NotAgreed` if programs of a scenario may not run yet."""
+        if not self.agreement.has(programs):
+            raise NotAgreed(path, programs)
+
+    def agree(self, programs: Sequence[str]) -> None:
+        """Let these programs run, whatever scenario has them."""
+        self.agreement.add(programs)
+        for one in self._open.values():
+            one.tell()
 
     # Files come, move and go
 

@@ -43,6 +43,18 @@ class Problem(Message):
     """Number of characters, all in this line."""
 
 
+class Question(Problem):
+    """What a refused start answers, with 428: agree to these programs first."""
+
+    programs: list[str]
+
+
+class Agree(Asked):
+    """`POST /api/agree`: programs that were shown may run, now and later."""
+
+    programs: list[str] = Field(max_length=10_000)
+
+
 # The document
 
 
@@ -372,14 +384,8 @@ class Resolve(Asked):
     take: Literal["mine", "disk"]
 
 
-class Trust(Asked):
-    """Agree to the programs of this text: it may run here."""
-
-    do: Literal["trust"] = "trust"
-
-
 Command = Annotated[
-    Edit | Batch | Undo | Redo | Save | Resolve | Trust,
+    Edit | Batch | Undo | Redo | Save | Resolve,
     Field(discriminator="do"),
 ]
 
@@ -412,8 +418,8 @@ class SendCommand(Asked):
     do: Literal["command"] = "command"
     topic: str
     base: int | None = None
-    """The revision that the client saw. A change of an older one is refused as `stale`. `undo`, `redo`, `save`,
-    `resolve` and `trust` need none."""
+    """The revision that the client saw. A change of an older one is refused as `stale`. `undo`, `redo`, `save`
+    and `resolve` need none."""
     command: Command
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
 
@@ -18,7 +18,9 @@ from dumbbell.command import command
 from dumbbell.engines.registry import DEFAULT, option
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.records.files import is_locked, read_json
+from dumbbell.scenario.file.toml import parse
 from dumbbell.server import run_places
+from dumbbell.server.agreement import programs
 from dumbbell.server.children import Children, stop_holder
 from dumbbell.server.run_messages import Started, Stop, StudyEntry, StudyState
 from dumbbell.server.topics import Event
@@ -53,12 +55,16 @@ def router(root: Path, children: Children) -> APIRouter:
         return {"stopping": True}
 
     @made.post("/{study}/resume")
-    async def resume(study: str) -> Started:
+    async def resume(study: str, request: Request) -> Started:
         """Go on with a study that was stopped, or was killed."""
         path = find(root, study)
         if is_locked(path / LOCK):
             raise InputError(f"the study {study} goes on already", "a command works on it", "wait for it, or stop it")
         arguments = await run_in_threadpool(_again, root, path)
+        documents = getattr(request.app.state, "documents", None)
+        if documents is not None:
+            # Its text is none of the workspace's scenarios, and the folder may be a stranger's.
+            documents.ask_about(f"the study {study}", await run_in_threadpool(_programs, path))
         return await begin(children, arguments)
 
     @made.get("/{study}/report.html")
@@ -175,6 +181,13 @@ def _entry(path: Path) -> StudyEntry | None:
             scenario_source=manifest.get("scenario_source"),
         )
     return None
+
+
+def _programs(path: Path) -> tuple[str, ...]:
+    """What a study runs on this machine."""
+    with suppress(OSError, ValueError):  # A text that is no scenario runs nothing: the command says what is wrong.
+        return programs(parse((path / "scenario.toml").read_text("utf-8")))
+    return ()
 
 
 def _again(root: Path, path: Path) -> list[str]:

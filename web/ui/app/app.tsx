@@ -4,6 +4,7 @@ import { Component, lazy, Suspense, useEffect, useState, type ComponentType, typ
 import { get, Refused } from "../api";
 import type { About } from "../messages";
 import { socket, type Link } from "../socket";
+import { Consent } from "./consent";
 import { Help } from "./help";
 import { Icon } from "./icons";
 import { usePlainKeys } from "./keys";
@@ -122,6 +123,7 @@ export function App({ about }: { about: About }): ReactNode {
       </main>
       {palette && <Palette onClose={() => set({ palette: false })} />}
       {help && <Help about={about} onClose={() => set({ help: false })} />}
+      <Consent />
       <Toasts />
     </div>
   );

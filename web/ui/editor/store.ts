@@ -121,7 +121,7 @@ const fresh = new Set<string | number>();
 
 /** The revision of the last command of this page that changed the places of entries in lists. */
 let renumbered = 0;
-const NEED_NO_BASE = new Set<Command["do"]>(["undo", "redo", "save", "resolve", "trust"]);
+const NEED_NO_BASE = new Set<Command["do"]>(["undo", "redo", "save", "resolve"]);
 const RENUMBER = new Set<Command["do"]>(["remove_node", "remove_link", "remove_flow", "remove_item", "add_item", "replace_text", "free", "undo", "redo"]);
 
 function renumbers(command: Command): boolean {

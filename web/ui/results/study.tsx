@@ -1,6 +1,7 @@
 // A study: how far it is, and its page.
 
 import { useEffect, useState, type ReactNode } from "react";
+import { withConsent } from "../app/consent";
 import { Button, ProblemText, toast } from "../app/parts";
 import { href } from "../app/route";
 import type { ViewProps } from "../app/views";
@@ -26,7 +27,7 @@ export default function View({ rest }: ViewProps): ReactNode {
 
   const going = study.status === "running";
   const resume = (): void => {
-    post(`/api/studies/${encodeURIComponent(id)}/resume`).catch((thrown: unknown) => toast(problemOf(thrown)));
+    withConsent(() => post(`/api/studies/${encodeURIComponent(id)}/resume`)).catch((thrown: unknown) => toast(problemOf(thrown)));
   };
   const refused = Object.entries(study.refused);
   return (

@@ -1,5 +1,6 @@
 // Start runs, studies and labs; stop them.
 
+import { withConsent } from "../app/consent";
 import { toast } from "../app/parts";
 import { go } from "../app/route";
 import { post, problemOf, remove } from "../api";
@@ -8,8 +9,8 @@ import type { LabState, Started } from "../run-messages";
 /** Start a scenario of the workspace. Null if it was refused, which the page says. */
 export async function startRun(path: string, engine: string | null = null, repeat: number | null = null): Promise<Started | null> {
   try {
-    const started = await post<Started>("/api/runs", { path, engine, repeat });
-    if (started.beside > 0) {
+    const started = await withConsent(() => post<Started>("/api/runs", { path, engine, repeat }));
+    if (started && started.beside > 0) {
       const others = started.beside === 1 ? "another run goes on" : `${started.beside} other runs go on`;
       toast(`${others} in real time: they disturb each other`);
     }
@@ -37,8 +38,8 @@ export async function stop(kind: "runs" | "studies", id: string, how: "early" | 
 /** Start the network of a scenario as a lab, and show it. */
 export async function startLab(path: string): Promise<void> {
   try {
-    const lab = await post<LabState>("/api/labs", { path });
-    go("labs", lab.id);
+    const lab = await withConsent(() => post<LabState>("/api/labs", { path }));
+    if (lab) go("labs", lab.id);
   } catch (thrown) {
     toast(problemOf(thrown));
   }
