@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dumbbell.server import terminal as module
-from dumbbell.server.run_messages import OpenTerminal
+from dumbbell.server.lab_messages import OpenTerminal
 from dumbbell.server.terminal import Terminal
 
 Scene = Callable[[Terminal], Awaitable[None]]

@@ -14,7 +14,7 @@ from typing import Any, Final
 from dumbbell import _core
 from dumbbell.report.model import Plots
 from dumbbell.report.study.payload import StudyPage
-from dumbbell.server import messages, run_messages
+from dumbbell.server import http_messages, lab_messages, messages, run_messages
 from tools.generate import (
     cellular,
     core_stub,
@@ -56,8 +56,8 @@ TARGETS: Final = (
     Target("python/dumbbell/cc/manifests.py", "bpf/algorithms", lambda found: manifests.text(found["algorithms"])),
     Target("python/dumbbell/labs/keys.py", "python/dumbbell/scenario/topology", lambda _: lab_keys.text()),
     Target("web/charts/model.ts", "python/dumbbell/report", lambda _: report_types.text(Plots, StudyPage)),
-    Target("web/ui/messages.ts", "python/dumbbell/server", lambda _: server_types.text(messages)),
-    Target("web/ui/run-messages.ts", "python/dumbbell/server", lambda _: server_types.text(run_messages)),
+    Target("web/ui/messages.ts", "python/dumbbell/server", lambda _: server_types.text(messages, http_messages)),
+    Target("web/ui/run-messages.ts", "python/dumbbell/server", lambda _: server_types.text(run_messages, lab_messages)),
     Target("python/dumbbell/records/columns.py", "crates/records and crates/figures", tables.columns_module),
     Target("python/dumbbell/statistics/metrics/declared.py", "crates/figures", tables.metrics_module),
     *(

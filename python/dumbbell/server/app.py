@@ -16,7 +16,8 @@ from dumbbell.errors import DumbbellError, InputError
 from dumbbell.server import facts, files, socket, transfer, work
 from dumbbell.server.agreement import NotAgreed
 from dumbbell.server.documents import Documents
-from dumbbell.server.messages import Agree, Login, Problem, Question
+from dumbbell.server.http_messages import Login
+from dumbbell.server.messages import Agree, Problem, Question
 from dumbbell.server.problems import problem
 from dumbbell.server.security import LOGIN, Access, Refused, answer
 from dumbbell.server.workspace import Workspace

@@ -15,7 +15,7 @@ from dumbbell.plan import algorithms
 from dumbbell.records.manifest import core_version
 from dumbbell.scenario.file.schema import json_schema
 from dumbbell.server import assets
-from dumbbell.server.messages import About, Check, Engine
+from dumbbell.server.http_messages import About, Check, Engine
 
 router = APIRouter(prefix="/api")
 

@@ -15,18 +15,18 @@ from dumbbell.errors import InputError, unwritable
 from dumbbell.server import layout, templates
 from dumbbell.server.check import check
 from dumbbell.server.documents import Documents
-from dumbbell.server.messages import (
+from dumbbell.server.http_messages import (
     CopyFile,
     DeleteFile,
     FileChange,
     FileEntry,
     Files,
-    FilesChanged,
     NewFile,
     NewFolder,
     RenameFile,
     Template,
 )
+from dumbbell.server.messages import FilesChanged
 from dumbbell.server.topics import Event
 from dumbbell.server.workspace import SCENARIO, Workspace, layout_of, write
 

@@ -9,7 +9,7 @@ from typing import Final
 from dumbbell.errors import InputError
 from dumbbell.labs import daemons, packages, pings
 from dumbbell.labs.live import Live
-from dumbbell.server.run_messages import AskLab, LabAnswer
+from dumbbell.server.lab_messages import AskLab, LabAnswer
 
 LONGEST_S: Final = 30.0
 PINGS: Final = 4

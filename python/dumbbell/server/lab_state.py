@@ -9,7 +9,7 @@ from typing import Any
 from dumbbell.labs import changes, daemons, place, recording
 from dumbbell.labs.network import Network
 from dumbbell.labs.shell.look import described
-from dumbbell.server.run_messages import LabEvent, LabLink, LabNode, LabState, TerminalState
+from dumbbell.server.lab_messages import LabEvent, LabLink, LabNode, LabState, TerminalState
 from dumbbell.units import Rate
 
 

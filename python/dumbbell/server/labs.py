@@ -20,8 +20,7 @@ from dumbbell.labs.network import Network
 from dumbbell.labs.owner import end
 from dumbbell.server import lab_questions, run_places
 from dumbbell.server.children import Child, Children
-from dumbbell.server.lab_state import standing
-from dumbbell.server.run_messages import (
+from dumbbell.server.lab_messages import (
     AskLab,
     ChangeDaemon,
     ChangeLink,
@@ -37,6 +36,7 @@ from dumbbell.server.run_messages import (
     StartTraffic,
     TrafficResult,
 )
+from dumbbell.server.lab_state import standing
 from dumbbell.server.terminals import Terminals
 from dumbbell.server.topics import Event
 

@@ -12,8 +12,9 @@ from dumbbell.errors import InputError
 from dumbbell.scenario import bundled
 from dumbbell.scenario.model import NAME_PATTERN
 from dumbbell.server.check import check
+from dumbbell.server.http_messages import Template
 from dumbbell.server.layout import read
-from dumbbell.server.messages import Layout, Template
+from dumbbell.server.messages import Layout
 
 FOLDER: Final = Path(__file__).parent / "starts"
 """The small networks, each with its layout."""

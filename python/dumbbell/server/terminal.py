@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from fastapi import WebSocket, WebSocketDisconnect
 
-from dumbbell.server.run_messages import OpenTerminal, TerminalState
+from dumbbell.server.lab_messages import OpenTerminal, TerminalState
 
 KEPT: Final = 256 * 1024
 MOST_OWED: Final = 256 * 1024

@@ -18,7 +18,7 @@ from dumbbell.labs.agent import Connection, running
 from dumbbell.labs.network import Network
 from dumbbell.labs.place import alive
 from dumbbell.server import run_places
-from dumbbell.server.run_messages import OpenTerminal, TerminalState
+from dumbbell.server.lab_messages import OpenTerminal, TerminalState
 from dumbbell.server.terminal import Terminal
 
 MOST: Final = 64

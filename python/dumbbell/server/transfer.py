@@ -29,7 +29,8 @@ from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import show
 from dumbbell.server.disk import read as read_files
 from dumbbell.server.documents import Documents
-from dumbbell.server.messages import Exported, Import, Imported, Layout, Planned, PlanRequest, PlanTable, Point, Problem
+from dumbbell.server.http_messages import Exported, Import, Imported, Planned, PlanRequest, PlanTable
+from dumbbell.server.messages import Layout, Point, Problem
 from dumbbell.server.problems import problem, problems
 from dumbbell.server.workspace import SCENARIO, Workspace
 

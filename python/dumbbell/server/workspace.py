@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from dumbbell.errors import InputError
-from dumbbell.server.messages import FileEntry
+from dumbbell.server.http_messages import FileEntry
 
 OWN: Final = ".dumbbell"
 """The application's folder in the workspace."""

@@ -1,0 +1,189 @@
+"""Messages about labs and their terminals. `messages` has the base."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+from pydantic import Field
+
+from dumbbell.server.messages import Asked, Message
+
+_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+
+# Labs
+
+
+class StartLab(Asked):
+    """`POST /api/labs`: a network that stays up, of a scenario of the workspace."""
+
+    path: str
+    overrides: list[str] = Field(default=[], max_length=200)
+    name: str | None = Field(default=None, pattern=_NAME)
+
+
+class LabNode(Message):
+    """A node of a lab."""
+
+    name: str
+    kind: Literal["host", "router", "switch"]
+    interfaces: list[tuple[str, list[str]]]
+    daemons: dict[str, bool]
+    """Routing daemons of a router, and whether they run."""
+
+
+class LabLink(Message):
+    """One direction of a link, as it is now."""
+
+    name: str
+    sender: str
+    receiver: str
+    up: bool
+    rate: str
+    """Empty: without a limit."""
+    rate_bps: int | None
+    delay: str
+    words: str
+    """All that holds, in words."""
+
+
+class LabEvent(Message):
+    """A change that was made."""
+
+    at_s: float
+    what: str
+
+
+class LabState(Message):
+    """`GET /api/labs/{id}`, and the event `state` of the topic `lab/ID`."""
+
+    event: Literal["state"] = "state"
+    id: str
+    scenario: str
+    started: str
+    mine: bool
+    """True if this server started it: it ends with the server."""
+    nodes: list[LabNode]
+    links: list[LabLink]
+    cables: list[list[str]]
+    """Names of the links of each cable."""
+    changes: list[LabEvent]
+    recording: bool
+    terminals: list[TerminalState]
+
+
+class LabProgress(Message):
+    """An event of the topic `lab/ID`, ten times a second: what each link carries."""
+
+    event: Literal["progress"] = "progress"
+    time_ns: int
+    links: list[dict[str, Any]]
+
+
+class LabEnded(Message):
+    """The last event of the topic `lab/ID`."""
+
+    event: Literal["ended"] = "ended"
+    problem: str | None = None
+
+
+class ChangeLink(Asked):
+    """`POST /api/labs/{id}/link`: change a link, or all between two nodes, now."""
+
+    of: list[str] = Field(min_length=1, max_length=2)
+    """The name of a link, for one direction; or two nodes."""
+    keys: dict[str, str]
+    """As in `[[events]]`: `{"rate": "5 Mbit/s"}`; `{"up": "false", "carrier": "lost"}` pulls the cable."""
+
+
+class ChangeDaemon(Asked):
+    """`POST /api/labs/{id}/daemon`: kill or start a routing daemon."""
+
+    router: str
+    daemon: str
+    up: bool
+
+
+class AskLab(Asked):
+    """`POST /api/labs/{id}/ask`: a question about two nodes, or one."""
+
+    do: Literal["ping", "traceroute", "routes", "neighbours", "sockets"]
+    node: str
+    to: str | None = None
+
+
+class LabAnswer(Message):
+    """What the program said."""
+
+    command: str
+    text: str
+    code: int
+
+
+class StartTraffic(Asked):
+    """`POST /api/labs/{id}/traffic`: a flow from now on; without nodes, the scenario's flows and events."""
+
+    sender: str | None = None
+    receiver: str | None = None
+    cc: str | None = None
+    seconds: float = Field(default=10.0, gt=0, le=3600)
+
+
+class TrafficResult(Message):
+    """The end of flows: what each received."""
+
+    flows: list[str]
+
+
+class SaveLab(Asked):
+    """`POST /api/labs/{id}/save`: what was done as a new scenario, or its changes alone as text."""
+
+    path: str | None = None
+
+
+class SavedLab(Message):
+    """The changes as `[[events]]`, and the file that was written."""
+
+    text: str
+    path: str | None
+
+
+class RecordLab(Asked):
+    """`POST /api/labs/{id}/record`."""
+
+    action: Literal["start", "stop"]
+    name: str | None = Field(default=None, pattern=_NAME)
+
+
+class Recorded(Message):
+    """The run that a recording became; null as it begins."""
+
+    run: str | None
+    verdict: str | None = None
+
+
+# Terminals
+
+
+class OpenTerminal(Asked):
+    """`POST /api/terminals`."""
+
+    lab: str
+    node: str
+    program: Literal["shell", "vtysh", "lab"] = "shell"
+    """`shell`: of the node; `vtysh`: of a router's daemons; `lab`: the lab's own, with Mininet's words, and no node."""
+    rows: int = Field(default=24, ge=2, le=1000)
+    columns: int = Field(default=80, ge=2, le=1000)
+
+
+class TerminalState(Message):
+    """A terminal."""
+
+    id: str
+    lab: str
+    node: str
+    program: str
+    code: int | None
+    """Its program's exit code; null while it runs."""
+
+
+LabState.model_rebuild()
