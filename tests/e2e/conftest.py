@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from application import Application, serving
-from playwright.sync_api import Browser, Page, sync_playwright
+from application import PATIENCE_S, Application, serving
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
+
+expect.set_options(timeout=PATIENCE_S * 1e3)
 
 
 @pytest.fixture(scope="session")

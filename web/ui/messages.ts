@@ -146,6 +146,13 @@ export interface Drawing {
   current: boolean;
 }
 
+/** A run, a study or a lab of a scenario that goes on, whoever has started it. */
+export interface Going {
+  kind: "run" | "study" | "lab";
+  /** What follows `run/`, `study/` or `lab/` in topics and routes. */
+  id: string;
+}
+
 /** The whole state of an open scenario: each event of the topic `document/PATH`. */
 export interface Document {
   /** Relative to the workspace, with `/`. */
@@ -183,6 +190,8 @@ export interface Document {
   trusted: boolean;
   /** What the text says, as JSON: forms show it. While the text is no TOML, what it said last. */
   data: Record<string, unknown>;
+  /** What goes on of it: meanwhile the page asks before it changes the text. */
+  going: Going[];
 }
 
 /** Write a value. Tables on the way to it are made. */

@@ -144,6 +144,7 @@ class Owner:
                 facts = {
                     "name": self._name,
                     "scenario": self._scenario.source.name,
+                    "file": str(self._scenario.source.folder.absolute() / Path(self._scenario.source.name).name),
                     "owner": os.getpid(),
                     "started": datetime.now(UTC).isoformat(timespec="seconds"),
                     "origin_ns": event["origin_ns"],

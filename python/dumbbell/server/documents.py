@@ -14,6 +14,7 @@ from dumbbell.server import messages as m
 from dumbbell.server.agreement import Agreement, NotAgreed
 from dumbbell.server.check import Checked, check, looked_further
 from dumbbell.server.document import Document
+from dumbbell.server.going import Lookout
 from dumbbell.server.journal import Journal, journals
 from dumbbell.server.topics import Event
 from dumbbell.server.workspace import LAYOUT, Workspace
@@ -41,6 +42,8 @@ class Open:
     """Held by whoever changes or saves it."""
     checking: asyncio.Task[None] | None = None
     looking: asyncio.Task[None] | None = None
+    going: list[m.Going] = field(default_factory=list)
+    """Runs, studies and labs of it."""
     saving: asyncio.Task[None] | None = None
     unsaved_since: float | None = None
     is_closed: bool = False
@@ -61,6 +64,7 @@ class Documents:
         """None is open yet."""
         self.workspace = workspace
         self.agreement = Agreement(workspace.own)
+        self._lookout = Lookout(workspace.root)
         self._open: dict[str, Open] = {}
         self._one_check = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -78,9 +82,20 @@ class Documents:
         """Look at the files of open documents for ever, and try again to save what could not be saved."""
         while True:
             await asyncio.sleep(LOOK_S)
+            if self._open:
+                await self._look_out()
             for one in list(self._open.values()):
                 if one.saving is None:
                     await self._save(one) if one.document.wants_saving else await self._look(one)
+
+    async def _look_out(self) -> None:
+        """See what goes on of the open documents."""
+        found = await asyncio.to_thread(self._lookout.look)
+        for path, one in self._open.items():
+            going = found.get(path, [])
+            if going != one.going:
+                one.going = going
+                one.tell()
 
     async def close(self) -> None:
         """Save everything, as the server ends."""
@@ -157,6 +172,7 @@ class Documents:
             runs_programs=list(checked.programs),
             trusted=self.agreement.has(checked.programs),
             data=dict(checked.data or {}),
+            going=one.going,
         ).model_dump(mode="json")
 
     # Changing

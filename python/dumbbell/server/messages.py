@@ -168,6 +168,14 @@ class Drawing(Message):
     """False if the text has problems that hide what it means: this is the last drawing that it had."""
 
 
+class Going(Message):
+    """A run, a study or a lab of a scenario that goes on, whoever has started it."""
+
+    kind: Literal["run", "study", "lab"]
+    id: str
+    """What follows `run/`, `study/` or `lab/` in topics and routes."""
+
+
 class Document(Message):
     """The whole state of an open scenario: each event of the topic `document/PATH`."""
 
@@ -204,6 +212,8 @@ class Document(Message):
     """False if this text comes from elsewhere and its programs have not been agreed to."""
     data: dict[str, Any] = {}
     """What the text says, as JSON: forms show it. While the text is no TOML, what it said last."""
+    going: list[Going] = []
+    """What goes on of it: meanwhile the page asks before it changes the text."""
 
 
 # Commands

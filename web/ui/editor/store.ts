@@ -4,6 +4,7 @@ import { create } from "zustand";
 import { toast } from "../app/parts";
 import type { Ack, Command, Document, Drawing, DrawnFlow, DrawnLink, DrawnNode, Edit, Key, Problem } from "../messages";
 import { socket } from "../socket";
+import { changesText, mayChange } from "./lock";
 import { forgetPlaces } from "./places";
 
 export type Tool = "select" | "host" | "switch" | "router" | "link" | "flow";
@@ -134,7 +135,7 @@ export function send(command: Command): Promise<Ack | null> {
   // Keys hold numbers of entries as they were shown: if a command before this one has moved entries, this one is stale.
   const seen = state().document?.revision ?? revision;
   const next = queue.then(async () => {
-    if (state().path !== path) return null;
+    if (state().path !== path || (changesText(command) && !(await mayChange(state().document)))) return null;
     const base = NEED_NO_BASE.has(command.do) ? null : renumbered > seen ? seen : revision;
     const answer = await socket.command(`document/${path}`, base, command);
     if (answer.type === "ack") {

@@ -11,6 +11,7 @@ import { RunButton, RunDock } from "../runs/editor";
 import { editorActions } from "./actions";
 import { Canvas } from "./canvas";
 import { Inspector } from "./inspector";
+import { LockBar } from "./lock-bar";
 import { FreeBar } from "./made";
 import { Outline } from "./outline";
 import { openDocument, send, toggle, useEditor, type Pane } from "./store";
@@ -67,6 +68,7 @@ export default function View({ rest }: ViewProps): ReactNode {
       <section className="middle">
         <Toolbar />
         <Clash />
+        <LockBar />
         <div className="stage">
           <div className="drawing">
             {drawing ? <Canvas /> : <p className="loading">The text has problems, so there is no drawing yet: they are listed beside it.</p>}

@@ -6,17 +6,20 @@ import { bracketMatching, StreamLanguage, syntaxHighlighting } from "@codemirror
 import { toml } from "@codemirror/legacy-modes/mode/toml";
 import { lintGutter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { Annotation, EditorState, Transaction } from "@codemirror/state";
+import { Annotation, Compartment, EditorState, Transaction } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { theAbout, theSchema } from "../../app/about";
 import { Button } from "../../app/parts";
 import type { Problem } from "../../messages";
+import { holders, useLock } from "../lock";
 import { known, send, sendText, toggle, useEditor } from "../store";
 import { completion } from "./complete";
 import { highlight, theme } from "./theme";
 
 const PAUSE_MS = 250;
+/** While the text is locked nothing can be typed; what was typed before is sent. */
+const writable = new Compartment();
 const theirs = Annotation.define<boolean>();
 
 /** The one span that differs between two texts. */
@@ -117,6 +120,7 @@ export default function TextPane(): ReactNode {
           EditorView.contentAttributes.of({ "aria-label": `Text of ${document.path}`, spellcheck: "false" }),
           theme,
           typed,
+          writable.of([]),
         ],
       }),
     });
@@ -150,6 +154,11 @@ export default function TextPane(): ReactNode {
     }
     editor.dispatch(setDiagnostics(editor.state, diagnostics(editor.state, document.problems)));
   }, [document]);
+
+  const { locks } = holders(document, useLock(({ open }) => open));
+  useEffect(() => {
+    view.current?.dispatch({ effects: writable.reconfigure(EditorState.readOnly.of(locks)) });
+  }, [locks, document !== null]);
 
   useEffect(() => {
     const editor = view.current;
