@@ -286,6 +286,17 @@ def test_curves_of_records_are_thinned_out(served: Served, plot: str) -> None:
         assert curve["t"] == sorted(curve["t"])
 
 
+def test_less_time_has_finer_curves(served: Served) -> None:
+    path = f"/api/runs/alpha-{RUN_ID}/series?plot=rtt&points=10"
+    (whole, *_) = served.json("GET", path)["curves"]
+    middle = 0.25 * whole["t"][0] + 0.75 * whole["t"][-1]
+    (part, *_) = served.json("GET", f"{path}&from={middle}&to={whole['t'][-1] + 1}")["curves"]
+    assert part["t"][0] >= middle
+    assert len(part["t"]) > sum(time >= middle for time in whole["t"])
+    assert served.ask("GET", f"{path}&from=-1", None)[0] == 422
+    assert all(one["t"] == [] for one in served.json("GET", f"{path}&from=1000&to=2000")["curves"])
+
+
 def test_a_tag_is_given_and_a_run_removed(tmp_path: Path) -> None:
     run(tmp_path, "alpha")
     run(tmp_path, "beta")

@@ -6,7 +6,7 @@ name on the line. A link in an order is the plan's class.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from tools.generate.plan_types import documented, indented, pascal, referred, type_of
@@ -47,7 +47,7 @@ def events(schema: Schema) -> str:
     """The module of events: what they hold stands before them."""
     definitions = schema["$defs"]
     variants = definitions["Event"]["oneOf"]
-    used = dict.fromkeys(name for variant in variants for name in _references(variant) if name != "Link")
+    used = dict.fromkeys(name for variant in variants for name in _held(variant, definitions))
     parts = [_part(name, definitions[name]) for name in used]
     return "\n\n".join([_EVENTS, *parts, *(_typed_dict(_name(one, "event"), one) for one in variants)]) + "\n"
 
@@ -58,6 +58,14 @@ def orders(schema: Schema) -> str:
     classes = [_order(variant) for variant in variants]
     union = f"Order = {' | '.join(_name(variant, 'order') for variant in variants)}\n"
     return "\n\n".join([_ORDERS, *classes, union])
+
+
+def _held(schema: Schema, definitions: Schema) -> Iterator[str]:
+    """The names of all that an event holds, parts before what they are parts of. A link is the plan's."""
+    for name in _references(schema):
+        if name != "Link":
+            yield from _held(definitions[name], definitions)
+            yield name
 
 
 def _name(variant: Schema, tag: str) -> str:

@@ -4,10 +4,11 @@ import { Chart, type Picked, type Place } from "../charts/chart";
 import { element } from "../charts/dom";
 import { hasStates } from "../charts/lanes";
 import { indexOf } from "../charts/marks/points";
-import type { Mark, Panel, Points, State, View } from "../charts/model";
+import type { Mark, Panel, Points, View } from "../charts/model";
 import type { Shared } from "../charts/pen";
 import { frameOf } from "./frame";
 import { inWords, pointInWords, readoutOf } from "./readout";
+import { colours } from "./states";
 
 const KEYS = "Arrow keys move the crosshair, plus and minus zoom, 0 shows the whole run.";
 
@@ -46,7 +47,7 @@ function single(panel: Panel, shared: Shared, host: HTMLElement, isFirst: boolea
   const chart = new Chart(panel, first, shared, frame.canvas, { width: widthOf(host, frame.canvas), isFirst, isLast: true, onCursor });
   const inColours = first.marks.some((mark) => mark.kind === "bar" && mark.state !== null);
   if (hasStates(first.marks) || inColours) {
-    frame.canvas.append(element("ul", { class: "states", "aria-label": "Colours of states" }, ...panel.states.map(entry)));
+    frame.canvas.append(colours(panel.states));
   }
   const tell = (view: View): void => {
     frame.note.textContent = view.note;
@@ -136,14 +137,6 @@ function at(mark: Points, time: number): Picked[] {
 function place(view: View, { mark, index }: Picked): Place[] {
   const same = dots(view).find((one) => one.flow === mark.flow);
   return same ? [{ x: same.x?.[index] ?? 0, y: same.values[index] ?? Number.NaN, group: same.group }] : [];
-}
-
-function entry(state: State): HTMLElement {
-  const box = element("i", { class: "state", "aria-hidden": "true" });
-  box.style.setProperty("--light", state.light);
-  box.style.setProperty("--dark", state.dark);
-  box.style.setProperty("--tall", `${Math.max(25, Math.round(100 * state.height))}%`);
-  return element("li", {}, element("span", { class: "box" }, box), state.word);
 }
 
 function choice(name: string, texts: string[], chosen: number, onChoose: (index: number) => void): HTMLElement {

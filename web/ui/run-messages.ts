@@ -89,6 +89,16 @@ export interface LegendLink {
   delay_s: number;
 }
 
+/** A state of BBR, as reports name and colour it. */
+export interface LegendState {
+  key: string;
+  word: string;
+  light: string;
+  dark: string;
+  /** Of its block, as a share of the lane. */
+  height: number;
+}
+
 /** A change of a link that the scenario plans. */
 export interface LegendEvent {
   at_s: number;
@@ -105,6 +115,7 @@ export interface Legend {
   /** The least round-trip time of any flow's path. */
   base_rtt_s: number | null;
   mtu: number;
+  states: LegendState[];
 }
 
 /** `GET /api/runs/{id}`. */
@@ -296,7 +307,7 @@ export interface Curve {
   y: (number | null)[];
 }
 
-/** `GET /api/runs/{id}/series?plot=`: a plot of the run's records. */
+/** `GET /api/runs/{id}/series?plot=&from=&to=`: a plot of the run's records; with a span, in seconds, only that. */
 export interface Series {
   plot: string;
   title: string;
@@ -359,11 +370,13 @@ export interface LabState {
   terminals: TerminalState[];
 }
 
-/** An event of the topic `lab/ID`, ten times a second: what each link carries. */
+/** An event of the topic `lab/ID`, ten times a second: what each link carries, and the flows of `traffic`. */
 export interface LabProgress {
   event: "progress";
   time_ns: number;
   links: (Record<string, unknown>)[];
+  /** Those that go on, as in the event `progress` of a run; their ids are `h1 > h2`. */
+  flows: (Record<string, unknown>)[];
 }
 
 /** The last event of the topic `lab/ID`. */

@@ -7,6 +7,7 @@ use messages::Failure;
 use nix::errno::Errno;
 use nix::unistd::Pid;
 
+use crate::flows::Flowing;
 use crate::request::{Answer, Request};
 
 /// The longest line of a client.
@@ -35,6 +36,8 @@ pub(crate) struct Client {
     /// The descriptors that came with the request.
     pub descriptors: Vec<OwnedFd>,
     pub work: Work,
+    /// The flows that it has asked for, as they go on.
+    pub flowing: Option<Flowing>,
     /// It has its last answer, or is gone.
     pub over: bool,
 }
@@ -50,7 +53,14 @@ impl Client {
         // SAFETY: a new descriptor, which is ours.
         let socket = unsafe { OwnedFd::from_raw_fd(fd) };
         let mine = peer(&socket).is_ok_and(|user| user == nix::unistd::geteuid().as_raw());
-        let client = Client { socket, partial: Vec::new(), descriptors: Vec::new(), work: Work::Nothing, over: false };
+        let client = Client {
+            socket,
+            partial: Vec::new(),
+            descriptors: Vec::new(),
+            work: Work::Nothing,
+            flowing: None,
+            over: false,
+        };
         mine.then_some(client)
     }
 

@@ -13,6 +13,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, pipe2};
 
 use crate::client::{Client, Work};
+use crate::flows::Flowing;
 use crate::program::{self, Program};
 use crate::record::Recorder;
 use crate::request::{Answer, Request};
@@ -226,9 +227,12 @@ impl Agent<'_> {
             Request::Flows { flows, duration_ns } => {
                 let (control, start) = pipe2(nix::fcntl::OFlag::O_CLOEXEC).context("making a pipe")?;
                 let stop = File::from(start.try_clone().context("sharing a pipe")?);
-                let work =
-                    |agent: &Self| flows::carry_out(&agent.setting, flows, duration_ns, control, File::from(start));
+                let flowing = Flowing::of(&flows)?;
+                let work = |agent: &Self| {
+                    flows::carry_out(&agent.setting, flows, duration_ns, control, File::from(start), flowing.gauges())
+                };
                 self.begin(client, Some(stop), work)?;
+                client.flowing = Some(flowing);
             }
             Request::ChangeLink { link } => self.change(number, client, Order::ChangeLink { link })?,
             Request::ChangeDaemon { router, daemon, up } => {
@@ -243,6 +247,9 @@ impl Agent<'_> {
             Request::Look => {
                 if let Some(event) = (self.setting.progress)() {
                     self.looked = Some(event);
+                }
+                if let Some(Event::Progress { flows, .. }) = &mut self.looked {
+                    *flows = flows::progress(self.clients.values_mut().filter_map(|one| one.flowing.as_mut()));
                 }
                 client.finish(&match &self.looked {
                     Some(event) => Answer::Told { event: Box::new(event.clone()) },

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use failure::Failure;
 pub use order::{Capturing, Inbox, Order, Recording, RoutesWanted};
-pub use progress::{FlowCounts, FlowProgress, Health, LinkCounts, LinkProgress, Meter};
+pub use progress::{BbrProgress, FlowCounts, FlowProgress, Health, LinkCounts, LinkProgress, Meter};
 pub use schema::schema;
 
 /// A line from a process of the run.
@@ -172,6 +172,8 @@ mod tests {
             srtt_us: None,
             cwnd_packets: Some(10),
             retransmitted_segments: Some(0),
+            bytes_in_flight: Some(1448),
+            bbr: None,
         };
         let flows = Meter::new(["f1".into()], []).flows(std::iter::once(counts));
         let progress = Event::Progress { time_ns: 5, flows, links: Vec::new(), health: None };

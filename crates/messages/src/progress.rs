@@ -16,6 +16,23 @@ pub struct FlowProgress {
     pub cwnd_packets: Option<u32>,
     /// Segments that the sender has sent again so far; `None` if the flow repeats none.
     pub retransmitted_segments: Option<u32>,
+    /// Bytes that the sender takes to be on their way; `None` if the flow has no window.
+    pub bytes_in_flight: Option<u64>,
+    /// BBR's model of the path; `None` if another algorithm works, or BBR does not tell.
+    pub bbr: Option<BbrProgress>,
+}
+
+/// What BBR knows of the path, as `struct tcp_bbr_info` has it. The gains tell its state.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BbrProgress {
+    /// The bottleneck's bandwidth, from a max filter.
+    pub bw_bps: u64,
+    /// The least RTT, from BBR's own min filter.
+    pub min_rtt_us: u32,
+    /// Factor on the bandwidth for pacing.
+    pub pacing_gain: f32,
+    /// Factor on the BDP for cwnd.
+    pub cwnd_gain: f32,
 }
 
 /// The progress of a link.
@@ -71,7 +88,7 @@ impl From<[u64; Health::WORDS]> for Health {
 }
 
 /// The counts of a flow at a time. The counts as words fit a gauge that processes share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowCounts {
     /// Since the run's origin.
     pub time_ns: i64,
@@ -83,6 +100,10 @@ pub struct FlowCounts {
     pub cwnd_packets: Option<u32>,
     /// See [`FlowProgress`].
     pub retransmitted_segments: Option<u32>,
+    /// See [`FlowProgress`].
+    pub bytes_in_flight: Option<u64>,
+    /// See [`FlowProgress`].
+    pub bbr: Option<BbrProgress>,
 }
 
 /// The counts of a link at a time.
@@ -110,25 +131,51 @@ fn value(word: u64) -> Option<u32> {
     u32::try_from(word).ok()
 }
 
+impl BbrProgress {
+    /// Both gains share a word. No number has all bits set, as [`NONE`] has, in both.
+    fn words(of: Option<BbrProgress>) -> [u64; 3] {
+        of.map_or([NONE; 3], |BbrProgress { bw_bps, min_rtt_us, pacing_gain, cwnd_gain }| {
+            let gains = u64::from(pacing_gain.to_bits()) << 32 | u64::from(cwnd_gain.to_bits());
+            [bw_bps, u64::from(min_rtt_us), gains]
+        })
+    }
+
+    fn of([bw_bps, min_rtt, gains]: [u64; 3]) -> Option<BbrProgress> {
+        (gains != NONE).then(|| BbrProgress {
+            bw_bps,
+            min_rtt_us: min_rtt as u32,
+            pacing_gain: f32::from_bits((gains >> 32) as u32),
+            cwnd_gain: f32::from_bits(gains as u32),
+        })
+    }
+}
+
 impl FlowCounts {
     /// The number of words.
-    pub const WORDS: usize = 5;
+    pub const WORDS: usize = 9;
 
     /// The counts as words.
     pub fn words(&self) -> [u64; FlowCounts::WORDS] {
-        let FlowCounts { time_ns, received_bytes, srtt_us, cwnd_packets, retransmitted_segments } = *self;
-        [time_ns as u64, received_bytes, word(srtt_us), word(cwnd_packets), word(retransmitted_segments)]
+        let FlowCounts { time_ns, received_bytes, srtt_us, cwnd_packets, retransmitted_segments, bytes_in_flight, bbr } =
+            *self;
+        let [bw, min_rtt, gains] = BbrProgress::words(bbr);
+        let (srtt, cwnd, again) = (word(srtt_us), word(cwnd_packets), word(retransmitted_segments));
+        [time_ns as u64, received_bytes, srtt, cwnd, again, bytes_in_flight.unwrap_or(NONE), bw, min_rtt, gains]
     }
 }
 
 impl From<[u64; FlowCounts::WORDS]> for FlowCounts {
-    fn from([time, received_bytes, srtt, cwnd, retransmitted]: [u64; FlowCounts::WORDS]) -> FlowCounts {
+    fn from(
+        [time, received_bytes, srtt, cwnd, again, in_flight, bw, min_rtt, gains]: [u64; FlowCounts::WORDS],
+    ) -> Self {
         FlowCounts {
             time_ns: time as i64,
             received_bytes,
             srtt_us: value(srtt),
             cwnd_packets: value(cwnd),
-            retransmitted_segments: value(retransmitted),
+            retransmitted_segments: value(again),
+            bytes_in_flight: (in_flight != NONE).then_some(in_flight),
+            bbr: BbrProgress::of([bw, min_rtt, gains]),
         }
     }
 }
@@ -191,6 +238,8 @@ impl Meter {
             srtt_us: counts.srtt_us,
             cwnd_packets: counts.cwnd_packets,
             retransmitted_segments: counts.retransmitted_segments,
+            bytes_in_flight: counts.bytes_in_flight,
+            bbr: counts.bbr,
         };
         self.flows.iter_mut().zip(counts).map(one).collect()
     }
@@ -224,8 +273,12 @@ mod tests {
             srtt_us: Some(30_000),
             cwnd_packets: None,
             retransmitted_segments: Some(0),
+            bytes_in_flight: Some(14_480),
+            bbr: Some(BbrProgress { bw_bps: 9, min_rtt_us: 30_000, pacing_gain: 2.885, cwnd_gain: 0.0 }),
         };
         assert_eq!(FlowCounts::from(counts.words()), counts);
+        let other = FlowCounts { bytes_in_flight: None, bbr: None, ..counts };
+        assert_eq!(FlowCounts::from(other.words()), other);
         assert_eq!(LinkCounts::from(link(9, 8).words()), link(9, 8));
         let health = Health::from([1, 2, 3, 4, 5, 6]);
         assert_eq!((health.words(), health.lateness_max_ns), ([1, 2, 3, 4, 5, 6], 4));

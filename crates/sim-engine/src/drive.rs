@@ -8,7 +8,7 @@ use plan::Plan;
 use sim::{Observer, Simulation};
 use units::Duration;
 
-use crate::samples::srtt_us;
+use crate::samples::{bbr_progress, bytes_in_flight, srtt_us};
 
 /// A callback for events; it returns true if the run is to go on. An error ends the run, too.
 pub type OnEvent<'a> = dyn FnMut(&Event) -> Result<bool> + 'a;
@@ -84,6 +84,8 @@ impl Live {
             srtt_us: sender.and_then(|sender| srtt_us(sender.socket())),
             cwnd_packets: sender.map(|sender| sender.socket().snd_cwnd),
             retransmitted_segments: sender.map(|_| report.retransmitted_segments as u32),
+            bytes_in_flight: sender.map(bytes_in_flight),
+            bbr: sender.and_then(bbr_progress),
         };
         let link = |&link: &usize| {
             let (counters, backlog) = (simulation.links()[link].counters(), simulation.links()[link].backlog());

@@ -2,6 +2,7 @@
 
 use cc::state::{BbrState, NONE};
 use figures::{FlowSample, LinkSample};
+use messages::BbrProgress;
 use records::samples::{BbrSample, CaState, Sample, TcpSample};
 use sim::tcp::Sender;
 use sim::{FlowRow, LinkRow};
@@ -66,7 +67,7 @@ fn tcp(sender: &Sender) -> TcpSample {
         srtt_us: srtt_us(sk),
         rttvar_us: srtt_us(sk).map(|_| sender.rtt_deviation_us()),
         min_rtt_us: min_rtt_us(sk),
-        bytes_in_flight: u64::from(sk.packets_in_flight()) * u64::from(sk.mss_cache),
+        bytes_in_flight: bytes_in_flight(sender),
         pacing_rate_bps: pacing_rate_bps(sk),
         delivery_rate_bps: rate.map(|(bytes, _)| bytes.saturating_mul(8)),
         // Before the first sample the kernel says that the application limits it.
@@ -81,8 +82,25 @@ fn tcp(sender: &Sender) -> TcpSample {
         rwnd_limited_us: counters.rwnd_limited_us,
         // Send buffers have no limit.
         sndbuf_limited_us: 0,
-        bbr: BbrState::of(&sender.congestion_control().state()).map(|bbr| bbr_sample(&bbr, sk.mss_cache)),
+        bbr: bbr(sender),
     }
+}
+
+/// Bytes that the sender takes to be on their way.
+pub(crate) fn bytes_in_flight(sender: &Sender) -> u64 {
+    let sk = sender.socket();
+    u64::from(sk.packets_in_flight()) * u64::from(sk.mss_cache)
+}
+
+/// BBR's model of the path for events; `None` of another algorithm.
+pub(crate) fn bbr_progress(sender: &Sender) -> Option<BbrProgress> {
+    let BbrSample { bw_bps, min_rtt_us, pacing_gain, cwnd_gain } = bbr(sender)?;
+    Some(BbrProgress { bw_bps, min_rtt_us, pacing_gain, cwnd_gain })
+}
+
+fn bbr(sender: &Sender) -> Option<BbrSample> {
+    let state = sender.congestion_control().state();
+    BbrState::of(&state).map(|bbr| bbr_sample(&bbr, sender.socket().mss_cache))
 }
 
 /// The sample as `struct tcp_bbr_info` has it: a bandwidth or an RTT that is not known yet is a number, too.

@@ -119,6 +119,8 @@ mod tests {
             srtt_us: None,
             cwnd_packets: Some(10),
             retransmitted_segments: Some(0),
+            bytes_in_flight: None,
+            bbr: None,
         };
         let link = LinkCounts { time_ns, departed_bytes: bytes, queue_bytes: 0, queue_packets: 0, dropped_packets: 0 };
         live.flows[0].publish(flow.words());

@@ -6,11 +6,12 @@ use std::fs::File;
 use std::time::{Duration as Wait, Instant};
 
 use anyhow::Result;
-use messages::{FlowCounts, Inbox, Order};
+use messages::{BbrProgress, FlowCounts, Inbox, Order};
 use nix::sys::epoll::EpollFlags;
 use nix::sys::signal::Signal;
 use plan::Plan;
 use realtime::{Sleep, thread_cpu_ns};
+use records::samples::BbrSample;
 use units::{Duration, Time};
 
 use crate::agent::Agent;
@@ -254,6 +255,10 @@ impl<'a> EventLoop<'a> {
                 srtt_us: tcp.and_then(|tcp| tcp.srtt_us),
                 cwnd_packets: tcp.map(|tcp| tcp.cwnd_packets),
                 retransmitted_segments: tcp.map(|tcp| tcp.retransmitted_segments),
+                bytes_in_flight: tcp.map(|tcp| tcp.bytes_in_flight),
+                bbr: tcp.and_then(|tcp| tcp.bbr).map(|BbrSample { bw_bps, min_rtt_us, pacing_gain, cwnd_gain }| {
+                    BbrProgress { bw_bps, min_rtt_us, pacing_gain, cwnd_gain }
+                }),
             };
             gauge.publish(counts.words());
         }

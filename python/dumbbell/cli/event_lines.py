@@ -127,5 +127,5 @@ RUN: Final[tuple[type, ...]] = (
 """The lines of a single run, in the order in which they come."""
 STUDY: Final[tuple[type, ...]] = (Planning, PlannedStudy, StudyProgress, Reporting)
 """The lines of a study."""
-PARTS: Final[tuple[type, ...]] = (events.FlowProgress, events.LinkProgress, events.Health)
+PARTS: Final[tuple[type, ...]] = (events.FlowProgress, events.BbrProgress, events.LinkProgress, events.Health)
 """The objects within lines."""

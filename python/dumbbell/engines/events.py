@@ -29,6 +29,19 @@ Process = Literal["helper", "init", "emulator", "bridges", "routers", "traffic",
 """
 
 
+class BbrProgress(TypedDict):
+    """What BBR knows of the path, as `struct tcp_bbr_info` has it. The gains tell its state."""
+
+    bw_bps: int
+    """The bottleneck's bandwidth, from a max filter."""
+    min_rtt_us: int
+    """The least RTT, from BBR's own min filter."""
+    pacing_gain: float
+    """Factor on the bandwidth for pacing."""
+    cwnd_gain: float
+    """Factor on the BDP for cwnd."""
+
+
 class FlowProgress(TypedDict):
     """The progress of a flow."""
 
@@ -44,6 +57,10 @@ class FlowProgress(TypedDict):
     """Congestion window of the sender; `None` if the flow has none."""
     retransmitted_segments: int | None
     """Segments that the sender has sent again so far; `None` if the flow repeats none."""
+    bytes_in_flight: int | None
+    """Bytes that the sender takes to be on their way; `None` if the flow has no window."""
+    bbr: BbrProgress | None
+    """BBR's model of the path; `None` if another algorithm works, or BBR does not tell."""
 
 
 class Health(TypedDict):

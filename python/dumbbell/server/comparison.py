@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import polars as pl
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from dumbbell.agree.figures import What, figures
 from dumbbell.compare import settings
@@ -57,11 +57,17 @@ def router(root: Path) -> APIRouter:
         return _runs([Run(run_places.find(root, run)) for run in asked.runs])
 
     @made.get("/runs/{run}/series")
-    def plot(run: str, plot: str = "goodput", points: int = 800) -> Series:
-        """A plot of a run's records, thinned out."""
+    def plot(
+        run: str,
+        plot: str = "goodput",
+        points: int = 800,
+        begin: Annotated[float, Query(alias="from", ge=0, allow_inf_nan=False)] = 0.0,
+        end: Annotated[float | None, Query(alias="to", gt=0, allow_inf_nan=False)] = None,
+    ) -> Series:
+        """A plot of a run's records between two times, in seconds, thinned out: the less time, the finer."""
         if plot not in PLOTS:
             raise InputError(f"no plot {plot!r}", f"the plots are {', '.join(PLOTS)}", "choose one of them")
-        return _series(Run(run_places.find(root, run)), plot, min(max(points, 10), 4000))
+        return _series(Run(run_places.find(root, run)), plot, min(max(points, 10), 4000), begin, end)
 
     return made
 
@@ -133,9 +139,10 @@ def _row(row: Row, factor: float, unit: str) -> ComparedRow:
     )
 
 
-def _series(run: Run, plot: str, points: int) -> Series:
+def _series(run: Run, plot: str, points: int, begin: float, end: float | None) -> Series:
     title, unit, size = PLOTS[plot]
     drawn = series.build(run, (title,))
+    end = drawn.duration_s if end is None else min(end, drawn.duration_s)
     curves: list[Curve] = []
     for panel in drawn.panels:
         view = panel.views[0]
@@ -143,7 +150,8 @@ def _series(run: Run, plot: str, points: int) -> Series:
             if isinstance(mark, Line) and not mark.is_level and mark.quantity == 0:
                 times = view.time_s if mark.time_s is None else mark.time_s
                 rows = pl.LazyFrame({"t": (times * 1e9).cast(pl.Int64), "v": mark.values})
-                thin = extremes(rows, "t", "v", int(drawn.duration_s * 1e9), points)
+                rows = rows.filter(pl.col("t").is_between(int(begin * 1e9), int(end * 1e9)))
+                thin = extremes(rows, "t", "v", max(1, int((end - begin) * 1e9)), points)
                 group = drawn.groups[mark.group] if mark.group is not None else None
                 light, dark = (group.light, group.dark) if group else HUES[0]
                 curves.append(

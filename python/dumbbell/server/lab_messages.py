@@ -72,11 +72,13 @@ class LabState(Message):
 
 
 class LabProgress(Message):
-    """An event of the topic `lab/ID`, ten times a second: what each link carries."""
+    """An event of the topic `lab/ID`, ten times a second: what each link carries, and the flows of `traffic`."""
 
     event: Literal["progress"] = "progress"
     time_ns: int
     links: list[dict[str, Any]]
+    flows: list[dict[str, Any]]
+    """Those that go on, as in the event `progress` of a run; their ids are `h1 > h2`."""
 
 
 class LabEnded(Message):

@@ -259,7 +259,7 @@ class Topic:
         if answer["answer"] != "told":
             return stamp, state, None
         event = answer["event"]
-        return stamp, state, LabProgress(time_ns=event["time_ns"], links=event["links"])
+        return stamp, state, LabProgress(time_ns=event["time_ns"], links=event["links"], flows=event["flows"])
 
 
 def _size(path: Path) -> int:

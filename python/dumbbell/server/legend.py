@@ -10,7 +10,8 @@ from dumbbell.records import Run
 from dumbbell.report.changes import changes
 from dumbbell.report.facts import buffer_bytes, facts
 from dumbbell.report.groups import groups
-from dumbbell.server.run_messages import Legend, LegendEvent, LegendFlow, LegendGroup, LegendLink
+from dumbbell.report.states import STATES
+from dumbbell.server.run_messages import Legend, LegendEvent, LegendFlow, LegendGroup, LegendLink, LegendState
 
 
 def legend(path: Path) -> Legend:
@@ -41,6 +42,9 @@ def legend(path: Path) -> Legend:
         changes=[LegendEvent(at_s=one.time_s, words=one.label) for one in changes(run, facts(run))],
         base_rtt_s=min(rtts) / 1e9 if rtts else None,
         mtu=plan.mtu,
+        states=[
+            LegendState(key=one.key, word=one.word, light=one.light, dark=one.dark, height=one.height) for one in STATES
+        ],
     )
 
 

@@ -112,6 +112,17 @@ class LegendLink(Message):
     delay_s: float
 
 
+class LegendState(Message):
+    """A state of BBR, as reports name and colour it."""
+
+    key: str
+    word: str
+    light: str
+    dark: str
+    height: float
+    """Of its block, as a share of the lane."""
+
+
 class LegendEvent(Message):
     """A change of a link that the scenario plans."""
 
@@ -130,6 +141,7 @@ class Legend(Message):
     base_rtt_s: float | None
     """The least round-trip time of any flow's path."""
     mtu: int
+    states: list[LegendState]
 
 
 class RunDetail(Message):
@@ -343,7 +355,7 @@ class Curve(Message):
 
 
 class Series(Message):
-    """`GET /api/runs/{id}/series?plot=`: a plot of the run's records."""
+    """`GET /api/runs/{id}/series?plot=&from=&to=`: a plot of the run's records; with a span, in seconds, only that."""
 
     plot: str
     title: str

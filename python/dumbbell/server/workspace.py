@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from dumbbell.errors import InputError
+from dumbbell.records.files import sync
 from dumbbell.server.http_messages import FileEntry
 
 OWN: Final = ".dumbbell"
@@ -148,8 +149,4 @@ def write(path: Path, content: bytes) -> None:
             scratch.unlink()
         raise
     with suppress(OSError):
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync(path.parent)

@@ -2,9 +2,9 @@
 
 import { useEffect, useState, type ReactNode } from "react";
 import { post, problemOf } from "../api";
-import { Button, Dialog, ProblemText, toast } from "../app/parts";
-import { go } from "../app/route";
-import type { FileChange, Import, Imported, Problem } from "../messages";
+import { Button, Dialog, ProblemText } from "../app/parts";
+import type { Import, Imported, Problem } from "../messages";
+import { makeAndOpen } from "./make";
 
 export function ImportDialog({ dir, file, onClose }: { dir: string; file: File | null; onClose: () => void }): ReactNode {
   const [chosen, setChosen] = useState(file);
@@ -28,14 +28,7 @@ export function ImportDialog({ dir, file, onClose }: { dir: string; file: File |
   }, [chosen, dir]);
   const make = async (): Promise<void> => {
     if (!found) return;
-    const body: FileChange = { do: "new", path: name, text: found.text, layout: found.layout, foreign: true };
-    try {
-      await post("/api/files", body);
-      onClose();
-      go("edit", name);
-    } catch (thrown) {
-      toast(problemOf(thrown));
-    }
+    await makeAndOpen({ do: "new", path: name, text: found.text, layout: found.layout, foreign: true }, onClose);
   };
   return (
     <Dialog

@@ -1,10 +1,10 @@
 // A new scenario: a name, and something to begin with.
 
 import { useEffect, useId, useState, type ReactNode } from "react";
-import { get, post, problemOf } from "../api";
+import { get, problemOf } from "../api";
 import { Button, Dialog, toast } from "../app/parts";
-import { go } from "../app/route";
-import type { FileChange, Template } from "../messages";
+import type { Template } from "../messages";
+import { makeAndOpen } from "./make";
 
 const BLANK = "blank";
 
@@ -27,14 +27,7 @@ export function NewDialog({ dir, taken, onClose }: { dir: string; taken: readonl
   const make = async (): Promise<void> => {
     const file = /\.toml$/.test(name) ? name : `${name}.toml`;
     const path = dir ? `${dir}/${file}` : file;
-    const body: FileChange = { do: "new", path, template };
-    try {
-      await post("/api/files", body);
-      onClose();
-      go("edit", path);
-    } catch (thrown) {
-      toast(problemOf(thrown));
-    }
+    await makeAndOpen({ do: "new", path, template }, onClose);
   };
   const choose = (one: Template): void => {
     setTemplate(one.name);

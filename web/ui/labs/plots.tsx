@@ -1,8 +1,10 @@
-// What the links of a lab carry, in the last minute.
+// What the links of a lab carry and how its flows do, in the last minute.
 
 import { useEffect, useRef, type ReactNode } from "react";
 import type { Change } from "../../charts/model";
-import { LivePlots, queues, type Plot } from "../runs/live-plots";
+import type { FlowLive } from "../runs/live";
+import { LivePlots, queues, type Curve, type Plot } from "../runs/live-plots";
+import type { Series } from "../runs/series";
 import type { Lab } from "./use-lab";
 
 const WINDOW_S = 60;
@@ -21,14 +23,22 @@ export function LabPlots({ lab }: { lab: Lab }): ReactNode {
   const links = lab.state?.links ?? [];
   const limited = links.filter(({ rate_bps }) => rate_bps !== null);
   const shown = (limited.length ? limited : links).map(({ name }) => name).slice(0, MOST);
-  const key = shown.join("/");
+  const flows = [...lab.flows.keys()].slice(0, MOST);
+  const key = [...shown, "", ...flows].join("/");
 
   useEffect(() => {
     if (!host.current || !shown.length) return;
-    const groups = shown.map((name, i) => {
+    const groups = [...shown, ...flows].map((name, i) => {
       const [light, dark] = HUES[i % HUES.length] as [string, string];
       return { label: name, light, dark, dash: i < HUES.length ? [] : [6, 3], flows: [] };
     });
+    const ofFlows = (pick: (flow: FlowLive) => Series) => (): Curve[] =>
+      flows.flatMap((name, i) => {
+        const flow = now.current.flows.get(name);
+        return flow ? [{ label: name, group: shown.length + i, flow: null, series: pick(flow) }] : [];
+      });
+    const goodput: Plot = { key: "goodput", title: "Goodput", unit: "Mbit/s", note: "Flows of `traffic`: bytes read by the receiver, over half a second.", fromZero: true, sources: [{ name: "flows", references: [], curves: ofFlows((flow) => flow.goodput) }] };
+    const rtt: Plot = { key: "rtt", title: "RTT", unit: "ms", note: "Smoothed RTT of the sender’s kernel.", fromZero: false, sources: [{ name: "flows", references: [], curves: ofFlows((flow) => flow.rtt) }] };
     const rates: Plot = {
       key: "rate", title: "Rate", unit: "Mbit/s", note: "What left each link’s queue.", fromZero: true,
       sources: [{
@@ -40,7 +50,7 @@ export function LabPlots({ lab }: { lab: Lab }): ReactNode {
       }],
     };
     const queue = queues(shown.map((name) => ({ name, buffer_bytes: null })), (name) => now.current.links.get(name));
-    const made = new LivePlots(host.current, [rates, queue], groups, changes.current, WINDOW_S);
+    const made = new LivePlots(host.current, flows.length ? [goodput, rtt, rates, queue] : [rates, queue], groups, changes.current, WINDOW_S);
     plots.current = made;
     return () => {
       made.end();

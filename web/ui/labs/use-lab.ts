@@ -1,14 +1,17 @@
 // A lab as a view follows it.
 
-import { useEffect, useReducer, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
+import { useRedraw } from "../app/redraw";
 import type { Problem } from "../messages";
 import type { LabEnded, LabProgress, LabState } from "../run-messages";
-import { LinkLive, type LinkProgress } from "../runs/live";
+import { FlowLive, LinkLive, type FlowProgress, type LinkProgress } from "../runs/live";
 import { socket } from "../socket";
 
 export interface Lab {
   state: LabState | null;
   links: Map<string, LinkLive>;
+  /** Those that go on and those that went, by their ends. */
+  flows: Map<string, FlowLive>;
   /** Seconds since the lab was up. */
   time: number;
   ended: boolean;
@@ -18,20 +21,13 @@ export interface Lab {
 
 /** Follow a lab. Drawn again when its state changes, and a few times a second for its numbers. */
 export function useLab(id: string): Lab {
-  const [, redraw] = useReducer((n: number) => n + 1, 0);
+  const soon = useRedraw();
   const [problem, setProblem] = useState<Problem | null>(null);
-  const lab = useRef<Lab>({ state: null, links: new Map(), time: 0, ended: false, problem: null, version: 0 });
+  const lab = useRef<Lab>({ state: null, links: new Map(), flows: new Map(), time: 0, ended: false, problem: null, version: 0 });
   useEffect(() => {
-    lab.current = { state: null, links: new Map(), time: 0, ended: false, problem: null, version: 0 };
+    lab.current = { state: null, links: new Map(), flows: new Map(), time: 0, ended: false, problem: null, version: 0 };
     setProblem(null);
-    let due: ReturnType<typeof setTimeout> | undefined;
-    const soon = (ms: number): void => {
-      due ??= setTimeout(() => {
-        due = undefined;
-        redraw();
-      }, ms);
-    };
-    const leave = socket.subscribe(
+    return socket.subscribe(
       `lab/${id}`,
       (event) => {
         const now = lab.current;
@@ -39,10 +35,10 @@ export function useLab(id: string): Lab {
         const told = event as LabState | LabProgress | LabEnded;
         if (told.event === "state") {
           now.state = told;
-          redraw();
+          soon(0);
         } else if (told.event === "ended") {
           now.ended = true;
-          redraw();
+          soon(0);
         } else {
           now.time = told.time_ns / 1e9;
           for (const link of told.links as unknown as LinkProgress[]) {
@@ -50,16 +46,19 @@ export function useLab(id: string): Lab {
             if (!known) now.links.set(link.name, (known = new LinkLive()));
             known.add(now.time, link);
           }
+          const going = told.flows as unknown as FlowProgress[];
+          for (const flow of going) {
+            let known = now.flows.get(flow.id);
+            if (!known) now.flows.set(flow.id, (known = new FlowLive()));
+            known.add(now.time, flow);
+          }
+          for (const [id, flow] of now.flows) if (!going.some((one) => one.id === id)) flow.rest(now.time);
           soon(250);
         }
       },
       null,
       setProblem,
     );
-    return () => {
-      leave();
-      clearTimeout(due);
-    };
   }, [id]);
   return { ...lab.current, problem };
 }

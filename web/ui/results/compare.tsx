@@ -83,8 +83,7 @@ function Runs({ of }: { of: ComparedRuns }): ReactNode {
 
 function Settings({ of, many }: { of: ComparedRuns; many: boolean }): ReactNode {
   return (
-    <div className="wide-table" tabIndex={0} role="group" aria-label="Table">
-      <table className="list compare-table">
+    <WideTable>
         <thead>
           <tr>
             <th scope="col">setting</th>
@@ -99,8 +98,7 @@ function Settings({ of, many }: { of: ComparedRuns; many: boolean }): ReactNode 
             </tr>
           ))}
         </tbody>
-      </table>
-    </div>
+      </WideTable>
   );
 }
 
@@ -115,8 +113,7 @@ function counted(values: readonly string[]): string {
 function Figures({ of }: { of: ComparedRuns }): ReactNode {
   const two = of.runs.length === 2;
   return (
-    <div className="wide-table" tabIndex={0} role="group" aria-label="Table">
-      <table className="list compare-table">
+    <WideTable>
         <thead>
           <tr>
             <th scope="col">of</th>
@@ -140,15 +137,13 @@ function Figures({ of }: { of: ComparedRuns }): ReactNode {
             );
           })}
         </tbody>
-      </table>
-    </div>
+      </WideTable>
   );
 }
 
 function Ranges({ of }: { of: ComparedRuns }): ReactNode {
   return (
-    <div className="wide-table" tabIndex={0} role="group" aria-label="Table">
-      <table className="list compare-table">
+    <WideTable>
         <thead>
           <tr>
             <th scope="col">of</th>
@@ -174,8 +169,7 @@ function Ranges({ of }: { of: ComparedRuns }): ReactNode {
             );
           })}
         </tbody>
-      </table>
-    </div>
+      </WideTable>
   );
 }
 
@@ -208,19 +202,16 @@ function Studies({ of }: { of: ComparedStudies }): ReactNode {
       <section>
         <h2>Settings that differ</h2>
         {of.settings.length === 0 ? <p className="soft">None.</p> : (
-          <div className="wide-table" tabIndex={0} role="group" aria-label="Table">
-            <table className="list compare-table">
+          <WideTable>
               <thead><tr><th scope="col">setting</th><th scope="col">A</th><th scope="col">B</th></tr></thead>
               <tbody>{of.settings.map(({ key, values }) => <tr key={key}><th scope="row"><code>{key}</code></th>{values.map((value, i) => <td key={i}>{value}</td>)}</tr>)}</tbody>
-            </table>
-          </div>
+            </WideTable>
         )}
       </section>
       {[...groups].map(([metric, rows]) => (
         <section key={metric}>
           <h2>{metric}{rows[0]?.unit ? <span className="soft"> {rows[0].unit}</span> : ""}</h2>
-          <div className="wide-table" tabIndex={0} role="group" aria-label="Table">
-            <table className="list compare-table">
+          <WideTable>
               <thead>
                 <tr>
                   {keys.map((key) => <th scope="col" key={key}>{key}</th>)}
@@ -242,8 +233,7 @@ function Studies({ of }: { of: ComparedStudies }): ReactNode {
                   </tr>
                 ))}
               </tbody>
-            </table>
-          </div>
+            </WideTable>
         </section>
       ))}
     </article>
@@ -254,4 +244,13 @@ function grouped<T extends { metric: string }>(rows: readonly T[]): Map<string, 
   const found = new Map<string, T[]>();
   for (const row of rows) found.set(row.metric, [...(found.get(row.metric) ?? []), row]);
   return found;
+}
+
+/** A table that scrolls by itself where it is wider than the page. */
+function WideTable({ children }: { children: ReactNode }): ReactNode {
+  return (
+    <div className="wide-table" tabIndex={0} role="group" aria-label="Table">
+      <table className="list compare-table">{children}</table>
+    </div>
+  );
 }

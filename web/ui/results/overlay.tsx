@@ -4,8 +4,8 @@ import { useEffect, useRef, useState, type ReactNode } from "react";
 import { Button, toast } from "../app/parts";
 import { get, problemOf } from "../api";
 import type { Series } from "../run-messages";
-import { LivePlots, type Curve } from "../runs/live-plots";
-import { Series as Values } from "../runs/series";
+import { LivePlots, type Curve, type Finer } from "../runs/live-plots";
+import { valuesOf } from "../runs/series";
 
 const PLOTS = { goodput: "Goodput", rtt: "RTT", cwnd: "Congestion window", queue: "Queue" } as const;
 type Key = keyof typeof PLOTS;
@@ -34,6 +34,10 @@ export function Overlay({ runs }: { runs: readonly { id: string; name: string }[
   );
 }
 
+function seriesOf(runs: readonly { id: string }[], query: Record<string, string>): Promise<Series[]> {
+  return Promise.all(runs.map(({ id }) => get<Series>(`/api/runs/${encodeURIComponent(id)}/series`, query)));
+}
+
 function Curves({ plot, runs }: { plot: Key; runs: readonly { id: string; name: string }[] }): ReactNode {
   const host = useRef<HTMLDivElement>(null);
   const [found, setFound] = useState<Series[] | null>(null);
@@ -41,8 +45,7 @@ function Curves({ plot, runs }: { plot: Key; runs: readonly { id: string; name: 
   useEffect(() => {
     let wanted = true;
     setFound(null);
-    const each = runs.map(({ id }) => get<Series>(`/api/runs/${encodeURIComponent(id)}/series`, { plot }));
-    Promise.all(each).then(
+    seriesOf(runs, { plot }).then(
       (all) => wanted && setFound(all),
       (thrown) => wanted && toast(problemOf(thrown)),
     );
@@ -54,24 +57,22 @@ function Curves({ plot, runs }: { plot: Key; runs: readonly { id: string; name: 
     if (!host.current || !found) return;
     const groups = runs.map(({ name }, i) => ({ label: name, light: HUES[i]?.[0] ?? "", dark: HUES[i]?.[1] ?? "", dash: [] as number[], flows: [] }));
     // Flows of one run have its colour, and dashes to tell them apart.
-    const shown: typeof groups = [];
-    const curves: Curve[] = [];
-    let duration = 1;
-    found.forEach((series, run) =>
-      series.curves.forEach((curve, i) => {
-        const values = new Values();
-        curve.t.forEach((time, at) => values.push(time, curve.y[at] ?? null));
-        duration = Math.max(duration, curve.t.at(-1) ?? 0);
+    const shown = found.flatMap((series, run) =>
+      series.curves.map((curve, i) => {
         const label = series.curves.length > 1 ? `${runs[run]?.name} ${curve.label}` : (runs[run]?.name ?? "");
-        shown.push({ ...(groups[run] as (typeof groups)[number]), label, dash: DASHES[i % DASHES.length] ?? [] });
-        curves.push({ label, group: shown.length - 1, flow: null, series: values });
+        return { ...(groups[run] as (typeof groups)[number]), label, dash: DASHES[i % DASHES.length] ?? [] };
       }),
     );
+    const curvesOf = (all: readonly Series[]): Curve[] =>
+      all.flatMap(({ curves }) => curves).map((curve, group) => ({ label: shown[group]?.label ?? curve.label, group, flow: null, series: valuesOf(curve) }));
+    const curves = curvesOf(found);
+    const duration = Math.max(1, ...found.flatMap((series) => series.curves.map(({ t }) => t.at(-1) ?? 0)));
+    const finer: Finer = async (_, __, from, to) => curvesOf(await seriesOf(runs, { plot, from: String(from), to: String(to), points: "2400" }));
     const unit = found[0]?.unit ?? "";
     const made = new LivePlots(
       host.current,
       [{ key: plot, title: PLOTS[plot], unit, note: "From the records of each run, thinned out to its extremes.", fromZero: plot !== "rtt", sources: [{ name: "", references: [], curves: () => curves }] }],
-      shown, [], Math.ceil(duration),
+      shown, [], Math.ceil(duration), finer,
     );
     made.draw();
     return () => {

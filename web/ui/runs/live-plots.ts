@@ -3,13 +3,15 @@
 import { Chart } from "../../charts/chart";
 import { element } from "../../charts/dom";
 import { legend as legendOf, swatch } from "../../charts/legend";
-import type { Line, Mark, Panel, Reference, Ticks, View } from "../../charts/model";
+import type { Lane, Line, Mark, Panel, Reference, State, States, Ticks, View } from "../../charts/model";
 import { digits } from "../../charts/numbers";
 import type { Shared } from "../../charts/pen";
 import { Theme } from "../../charts/theme";
 import { TimeAxis } from "../../charts/time-axis";
 import { frameOf } from "../../report/frame";
+import { colours } from "../../report/states";
 import type { Legend } from "../run-messages";
+import type { BbrLive } from "./bbr";
 import type { FlowLive, LinkLive, LiveRun } from "./live";
 import type { Series } from "./series";
 
@@ -17,6 +19,8 @@ import type { Series } from "./series";
 const MOST_VALUES = 12;
 /** A plot is described to those who don't see it this often, in milliseconds. */
 const TELL_MS = 3000;
+/** Finer curves are asked for this long after the last change of the time that is shown, in milliseconds. */
+const AT_REST_MS = 200;
 
 export interface Curve {
   label: string;
@@ -26,11 +30,20 @@ export interface Curve {
   drops?: readonly number[];
 }
 
+/** The states of one flow, in a lane. */
+export interface StateLane {
+  name: string;
+  group: number | null;
+  bbr: BbrLive;
+}
+
 /** What a panel shows of one link, or of all flows. */
 export interface Source {
   name: string;
   curves: () => Curve[];
   references: Reference[];
+  /** In place of curves. */
+  lanes?: StateLane[];
 }
 
 export interface Plot {
@@ -40,7 +53,12 @@ export interface Plot {
   note: string;
   sources: Source[];
   fromZero: boolean;
+  /** What lanes may show. */
+  states?: State[];
 }
+
+/** Curves of a plot between two times, finer than those that are shown; null: there are none. */
+export type Finer = (plot: string, source: string, from: number, to: number) => Promise<Curve[] | null>;
 
 const QUIET: Omit<View, "name" | "marks" | "references"> = {
   timeS: new Float64Array(), note: "", second: null, low: null, top: null, lanes: [], key: "", perUnit: 1, title: "", unit: "",
@@ -57,11 +75,16 @@ function dropsOf(times: readonly number[]): Ticks {
   return { kind: "tick", timeS: Float64Array.from(times), count: null, lane: null, edge: "drop" };
 }
 
-function viewOf(source: Source): View {
-  const curves = source.curves();
-  const marks: Mark[] = curves.map(lineOf);
+function statesOf({ bbr }: StateLane, lane: number, known: readonly State[]): States {
+  const index = new Map(known.map(({ key }, i) => [key, i]));
+  return { kind: "state", lane, startS: Float64Array.from(bbr.start), endS: Float64Array.from(bbr.end), state: Uint8Array.from(bbr.state, (key) => index.get(key) ?? 255) };
+}
+
+function viewOf(source: Source, curves: readonly Curve[], states: readonly State[] = []): View {
+  const lanes: Lane[] = (source.lanes ?? []).map(({ name, group }) => ({ key: "", name, group, word: "", isPale: false }));
+  const marks: Mark[] = [...curves.map(lineOf), ...(source.lanes ?? []).map((one, lane) => statesOf(one, lane, states))];
   for (const { drops } of curves) if (drops?.length) marks.push(dropsOf(drops));
-  return { ...QUIET, name: source.name, marks, references: source.references };
+  return { ...QUIET, name: source.name, marks, references: source.references, lanes };
 }
 
 /** One plot with its values: those at the crosshair, or else the latest. */
@@ -72,6 +95,8 @@ class LivePlot {
   private told = 0;
   private readonly frame;
   private readonly panel: Panel;
+  /** Curves of the time that is shown, in place of the source's. */
+  private finer: Curve[] | null = null;
 
   constructor(private readonly of: Plot, private readonly shared: Shared, host: HTMLElement, isFirst: boolean) {
     this.source = of.sources[0] as Source;
@@ -79,28 +104,49 @@ class LivePlot {
     this.frame.note.textContent = of.note;
     this.panel = {
       key: of.key, perUnit: 1, title: of.title, unit: of.unit, views: [], fromZero: of.fromZero, quantities: [], across: null,
-      states: [], isStacked: false, isLog: false, choice: "", decimals: null, pictured: 1,
+      states: of.states ?? [], isStacked: false, isLog: false, choice: "", decimals: null, pictured: 1,
     };
     if (of.sources.length > 1) this.frame.head.append(this.choice());
     const width = this.frame.canvas.clientWidth || host.clientWidth || 600;
-    this.chart = new Chart(this.panel, viewOf(this.source), shared, this.frame.canvas, {
+    if (of.states) this.frame.canvas.append(colours(of.states));
+    this.chart = new Chart(this.panel, this.view(), shared, this.frame.canvas, {
       width, isFirst, isLast: true, onCursor: () => this.read(),
     });
     this.list();
   }
 
   draw(now: number): void {
-    this.chart.setData(viewOf(this.source));
+    this.chart.setData(this.view());
     if (this.chart.cursor === null) this.read();
     if (now - this.told < TELL_MS) return;
     this.told = now;
     const curves = this.source.curves().slice(0, MOST_VALUES);
     const said = curves.map(({ label, series }) => `${label} ${series.length ? digits(series.last) : "no value"}`);
-    this.frame.canvas.setAttribute("aria-label", `${this.of.title} in ${this.of.unit}, now: ${said.join(", ")}.`);
+    for (const { name, bbr } of this.source.lanes ?? []) said.push(`${name} ${this.word(bbr.state.at(-1)) || "no state"}`);
+    this.frame.canvas.setAttribute("aria-label", `${this.of.title}${this.of.unit && ` in ${this.of.unit}`}, now: ${said.join(", ")}.`);
   }
 
   get width(): number {
     return this.frame.canvas.clientWidth;
+  }
+
+  /** The key of the plot and the name of what it shows, by which finer curves are asked for. */
+  get subject(): [string, string] {
+    return [this.of.key, this.source.name];
+  }
+
+  /** Show these curves in place of the source's; null: the source's again. */
+  refine(curves: Curve[] | null): void {
+    this.finer = curves;
+    this.draw(performance.now());
+  }
+
+  private view(): View {
+    return viewOf(this.source, this.finer ?? this.source.curves(), this.of.states);
+  }
+
+  private word(key: string | undefined): string {
+    return this.of.states?.find((one) => one.key === key)?.word ?? "";
   }
 
   private choice(): HTMLElement {
@@ -108,6 +154,7 @@ class LivePlot {
     const select = element("select", { "aria-label": `Link of ${this.of.title}` }, ...options);
     select.addEventListener("change", () => {
       this.source = this.of.sources[Number(select.value)] as Source;
+      this.finer = null;
       this.list();
       this.told = 0;
       this.draw(performance.now());
@@ -118,7 +165,8 @@ class LivePlot {
   private list(): void {
     const curves = this.source.curves();
     this.outputs = [];
-    const lines = curves.length > MOST_VALUES ? [] : curves.map(({ label, group }) => {
+    const named = [...curves, ...(this.source.lanes ?? []).map(({ name, group }) => ({ label: name, group }))];
+    const lines = named.length > MOST_VALUES ? [] : named.map(({ label, group }) => {
       const output = element("output", {});
       this.outputs.push(output);
       return element("div", {}, swatch(group, group === null ? undefined : this.shared.groups[group]), label, output);
@@ -131,7 +179,13 @@ class LivePlot {
   private read(): void {
     if (!this.chart) return;
     const values = this.chart.values();
-    const curves = this.source.curves();
+    const lanes = this.source.lanes;
+    if (lanes) {
+      const states = this.chart.states();
+      this.outputs.forEach((output, i) => (output.textContent = (states ? states[i]?.word : this.word(lanes[i]?.bbr.state.at(-1))) || "–"));
+      return;
+    }
+    const curves = this.finer ?? this.source.curves();
     if (this.outputs.length !== curves.length && curves.length <= MOST_VALUES) return this.list();
     this.outputs.forEach((output, i) => {
       const value = values ? (values[i] ?? Number.NaN) : (curves[i]?.series.last ?? Number.NaN);
@@ -149,11 +203,14 @@ export class LivePlots {
   private width = 0;
   private frame = 0;
   private following = false;
+  private asking: ReturnType<typeof setTimeout> | undefined;
+  private asked = 0;
 
-  constructor(host: HTMLElement, plots: Plot[], groups: Shared["groups"], changes: Shared["changes"], duration: number, names = true) {
+  /** `finer`: where curves of a shorter time come from, once one zooms in. */
+  constructor(host: HTMLElement, plots: Plot[], groups: Shared["groups"], changes: Shared["changes"], duration: number, private readonly finer: Finer | null = null) {
     this.axis = new TimeAxis(duration);
     this.shared = { groups, changes, axis: this.axis, theme: new Theme() };
-    if (names && groups.length > 1) {
+    if (groups.length > 1) {
       host.append(legendOf(groups, (group, visible) => this.plots.forEach(({ chart }) => chart.setVisible(group, visible))));
     }
     this.plots = plots.map((plot, i) => new LivePlot(plot, this.shared, host, i === 0));
@@ -161,6 +218,20 @@ export class LivePlots {
     this.observer = new ResizeObserver(() => this.fit());
     this.observer.observe(host);
     this.fit();
+    if (finer) this.axis.onChange(() => this.refineSoon());
+  }
+
+  /** Once the axis is at rest, ask for what it shows. */
+  private refineSoon(): void {
+    clearTimeout(this.asking);
+    const number = ++this.asked;
+    const { min, max, isWhole } = this.axis;
+    this.asking = setTimeout(() => {
+      for (const plot of this.plots) {
+        if (isWhole || !this.finer) plot.refine(null);
+        else void this.finer(...plot.subject, min, max).then((curves) => number === this.asked && plot.refine(curves), () => undefined);
+      }
+    }, AT_REST_MS);
   }
 
   /** Show the last `seconds` up to `now`; null: all of the time so far, or of the run. */
@@ -181,6 +252,8 @@ export class LivePlots {
 
   end(): void {
     cancelAnimationFrame(this.frame);
+    clearTimeout(this.asking);
+    this.asked++;
     this.observer.disconnect();
     for (const { chart } of this.plots) chart.u.destroy();
   }
@@ -211,9 +284,27 @@ export function plotsOf(run: LiveRun, legend: Legend): Plot[] {
     { key: "goodput", title: "Goodput", unit: "Mbit/s", note: "Bytes read by the receiver's application, over half a second.", fromZero: true, sources: of(capacity, flows((flow) => flow.goodput)) },
     { key: "rtt", title: "RTT", unit: "ms", note: "Smoothed RTT of the sender's kernel.", fromZero: false, sources: of(base, flows((flow) => flow.rtt)) },
     { key: "cwnd", title: "Congestion window", unit: "packets", note: "", fromZero: true, sources: of([], flows((flow) => flow.cwnd)) },
+    { key: "in-flight", title: "Bytes in flight", unit: "kB", note: "As the sender’s kernel counts them.", fromZero: true, sources: of([], flows((flow) => flow.inFlight)) },
   ];
+  const lanes = legend.flows.flatMap(({ id, label, group }): StateLane[] => {
+    const bbr = run.flows.get(id)?.bbr;
+    return bbr?.state.length ? [{ name: label, group, bbr }] : [];
+  });
+  if (lanes.length) plots.push(bbrStates(lanes.slice(0, MOST_LANES), legend.states));
   if (limited.length) plots.push(queues(limited, (name) => run.links.get(name)));
   return plots;
+}
+
+const MOST_LANES = 8;
+/** States that gains can tell apart: see `stateOf`. */
+const BY_GAINS = ["startup", "drain", "probe_bw_below", "probe_bw", "probe_bw_above", "probe_rtt"];
+
+function bbrStates(lanes: StateLane[], known: readonly State[]): Plot {
+  return {
+    key: "bbr", title: "BBR state", unit: "", fromZero: true, states: known.filter(({ key }) => BY_GAINS.includes(key)),
+    note: "As its gains tell, ten times a second: shorter states can be missing. The report has the state as of each ACK.",
+    sources: [{ name: ALL_FLOWS, references: [], curves: () => [], lanes }],
+  };
 }
 
 /** The queue of each link that has one; first those called `bottleneck`. */

@@ -1,6 +1,7 @@
 // A run while it goes on, as its events tell: series for plots, and where it stands now.
 
 import type { Legend, RunState } from "../run-messages";
+import { BbrLive } from "./bbr";
 import { Series } from "./series";
 
 /** Goodput is shown over this time, in seconds: a tenth of a second is too short for slow flows. */
@@ -13,6 +14,8 @@ export interface FlowProgress {
   srtt_us: number | null;
   cwnd_packets: number | null;
   retransmitted_segments: number | null;
+  bytes_in_flight: number | null;
+  bbr: { bw_bps: number; min_rtt_us: number; pacing_gain: number; cwnd_gain: number } | null;
 }
 
 export interface LinkProgress {
@@ -46,13 +49,16 @@ export class FlowLive {
   readonly goodput = new Series();
   readonly rtt = new Series();
   readonly cwnd = new Series();
-  readonly resent = new Series();
+  readonly inFlight = new Series();
+  readonly bbr = new BbrLive();
   now: FlowProgress | null = null;
   bps = 0;
   private readonly before: [number, number][] = [];
 
   add(time: number, now: FlowProgress): void {
     this.now = now;
+    // In a lab, another flow between the same nodes goes on where one has ended.
+    if (now.received_bytes < (this.before.at(-1)?.[1] ?? 0)) this.before.length = 0;
     this.before.push([time, now.received_bytes]);
     while (this.before.length > 2 && (this.before[1] as [number, number])[0] <= time - OVER_S) this.before.shift();
     const [then, bytes] = this.before[0] as [number, number];
@@ -60,6 +66,16 @@ export class FlowLive {
     this.goodput.push(time, this.bps / 1e6);
     this.rtt.push(time, now.srtt_us === null ? null : now.srtt_us / 1e3);
     this.cwnd.push(time, now.cwnd_packets);
+    this.inFlight.push(time, now.bytes_in_flight === null ? null : now.bytes_in_flight / 1e3);
+    if (now.bbr) this.bbr.add(time, now.bbr);
+  }
+
+  /** It has ended, in a lab: curves do not lead from it to the next one. */
+  rest(time: number): void {
+    if (!this.now) return;
+    this.now = null;
+    this.before.length = 0;
+    for (const series of [this.goodput, this.rtt, this.cwnd, this.inFlight]) series.push(time, null);
   }
 }
 

@@ -80,3 +80,10 @@ export class Series {
     this.n = kept + RECENT;
   }
 }
+
+/** A series of values that are all there already. */
+export function valuesOf({ t, y }: { t: readonly number[]; y: readonly (number | null)[] }): Series {
+  const series = new Series();
+  t.forEach((time, at) => series.push(time, y[at] ?? null));
+  return series;
+}

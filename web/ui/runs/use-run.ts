@@ -2,6 +2,7 @@
 
 import { useEffect, useReducer, useRef, useState } from "react";
 import { get, problemOf } from "../api";
+import { useRedraw } from "../app/redraw";
 import type { Problem } from "../messages";
 import type { RunDetail } from "../run-messages";
 import { socket } from "../socket";
@@ -17,7 +18,7 @@ export interface Followed {
 
 /** Follow the run `id`: the component is drawn again a few times a second at most; plots draw themselves. */
 export function useRun(id: string): Followed {
-  const [, redraw] = useReducer((n: number) => n + 1, 0);
+  const soon = useRedraw();
   const [detail, setDetail] = useState<RunDetail | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [asked, refresh] = useReducer((n: number) => n + 1, 0);
@@ -33,14 +34,7 @@ export function useRun(id: string): Followed {
 
   useEffect(() => {
     if (live.state && live.state.status !== "running" && live.state.status !== "starting" && live.state.report) return;
-    let due: ReturnType<typeof setTimeout> | undefined;
-    const soon = (ms: number): void => {
-      due ??= setTimeout(() => {
-        due = undefined;
-        redraw();
-      }, ms);
-    };
-    const leave = socket.subscribe(
+    return socket.subscribe(
       `run/${known.current?.id ?? id}`,
       (event) => {
         const before = live.state?.status;
@@ -50,10 +44,6 @@ export function useRun(id: string): Followed {
       0,
       setProblem,
     );
-    return () => {
-      leave();
-      clearTimeout(due);
-    };
     // `live` stays the same object while the same run is shown.
   }, [live]);
 
@@ -66,7 +56,8 @@ export function useRun(id: string): Followed {
     get<RunDetail>(`/api/runs/${encodeURIComponent(place)}`).then(
       (found) => {
         if (!wanted) return;
-        live.legend = found.legend;
+        // Plots are made anew for another legend, and forget what part of the time they show.
+        if (JSON.stringify(live.legend) !== JSON.stringify(found.legend)) live.legend = found.legend;
         setDetail(found);
       },
       (thrown) => wanted && setProblem(problemOf(thrown)),
