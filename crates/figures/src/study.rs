@@ -136,7 +136,7 @@ fn of_runs<'a>(
     };
     let numbers: ArrayRef = Arc::new(UInt64Array::from_iter_values(of_rows().map(|run| run.run)));
     let ids: ArrayRef = Arc::new(StringArray::from_iter_values(of_rows().map(|run| &run.run_id)));
-    let own = RUNS[..2].iter().map(|column| Arc::new(column.field()));
+    let own = RUNS[..2].iter().map(|column| Arc::new(records::field(column)));
     let fields: Vec<Arc<Field>> = own.chain(none.schema().fields().iter().cloned()).collect();
     let rows = concat_batches(&none.schema(), parts)?;
     let columns = [numbers, ids].into_iter().chain(rows.columns().iter().cloned()).collect();

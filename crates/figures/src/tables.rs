@@ -43,8 +43,8 @@ fn batch<R: 'static>(figures: impl Iterator<Item = &'static Figure<R>>, rows: &[
     let names = Names::default();
     let (mut fields, mut arrays): (Vec<Field>, Vec<_>) = (Vec::new(), Vec::new());
     for Figure { column, .. } in figures {
-        fields.push(column.field());
-        arrays.push(column.array(rows, &names)?);
+        fields.push(records::field(column));
+        arrays.push(records::array(column, rows, &names)?);
     }
     Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)
 }

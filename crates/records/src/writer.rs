@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 
 use anyhow::{Context, Result, anyhow};
 use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use realtime::thread_cpu_ns;
 use serde::Serialize;
 
@@ -26,6 +26,15 @@ pub struct WriterStats {
     pub cpu_s: f64,
     /// The most rows that waited to be written, in chunks of 8192.
     pub backlog_max_chunks: usize,
+}
+
+/// The encoding of columns for which dictionaries are not the best.
+fn encoded<R: Row>(properties: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
+    R::DELTAS.iter().fold(properties, |properties, name| {
+        properties
+            .set_column_dictionary_enabled((*name).into(), false)
+            .set_column_encoding((*name).into(), Encoding::DELTA_BINARY_PACKED)
+    })
 }
 
 /// Writes rows to a Parquet file from a thread of the lowest priority.
@@ -52,7 +61,7 @@ impl<R: Row> Writer<R> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
             .set_max_row_group_row_count(Some(1 << 20));
-        let properties = R::encoding(properties).build();
+        let properties = encoded::<R>(properties).build();
         let table = ArrowWriter::try_new(file, schema(R::COLUMNS), Some(properties))?;
         let (full, full_rx) = channel();
         let (empty_tx, empty) = channel();

@@ -3,12 +3,13 @@
 use std::time::{Duration as Wall, Instant};
 
 use anyhow::Result;
-use messages::{Event, FlowCounts, LinkCounts, Meter};
+use messages::{BbrProgress, Event, FlowCounts, LinkCounts, Meter};
 use plan::Plan;
+use records::samples::BbrSample;
+use sim::rows::{bbr, bytes_in_flight, srtt_us};
+use sim::tcp::Sender;
 use sim::{Observer, Simulation};
 use units::Duration;
-
-use crate::samples::{bbr_progress, bytes_in_flight, srtt_us};
 
 /// A callback for events; it returns true if the run is to go on. An error ends the run, too.
 pub type OnEvent<'a> = dyn FnMut(&Event) -> Result<bool> + 'a;
@@ -123,6 +124,12 @@ impl Stride {
             self.0 = Duration((nanos / 2).max(LEAST));
         }
     }
+}
+
+/// BBR's model of the path for events; `None` of another algorithm.
+fn bbr_progress(sender: &Sender) -> Option<BbrProgress> {
+    let BbrSample { bw_bps, min_rtt_us, pacing_gain, cwnd_gain } = bbr(sender)?;
+    Some(BbrProgress { bw_bps, min_rtt_us, pacing_gain, cwnd_gain })
 }
 
 #[cfg(test)]

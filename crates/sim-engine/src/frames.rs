@@ -9,7 +9,7 @@ use records::frames::SNAPLEN;
 use sim::Segment;
 use units::{Ip, headers};
 
-use crate::socket::local_port;
+use sim::rows::local_port;
 
 /// Where a host's packets come from.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,6 @@
 //! threads.
 
 mod accounts;
-mod acks;
 pub mod batch;
 mod delays;
 mod drive;
@@ -17,7 +16,6 @@ mod frames;
 mod recorder;
 mod run;
 mod samples;
-mod socket;
 
 pub use accounts::{Accounts, Ledger, observe, summarize};
 pub use drive::OnEvent;

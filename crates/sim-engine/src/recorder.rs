@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
-use datagrams::Echo;
 use plan::Plan;
 use records::acks::Ack;
 use records::frames::Frames;
@@ -12,11 +11,9 @@ use records::packets::PacketRow;
 use records::pings::PingRow;
 use records::samples::Sample;
 use records::{Names, Row, Writer, WriterStats};
-use sim::{Observer, Resent};
+use sim::{Observer, Resent, rows};
 
-use crate::acks::ack;
 use crate::frames::Headers;
-use crate::samples::sample;
 
 /// Rows come faster than they can be written: so many chunks of 8192 may wait for each table, some 30 MB.
 const BACKLOG_CHUNKS: usize = 16;
@@ -100,7 +97,7 @@ impl<const PACKETS: bool, const ACKS: bool> Observer for Recorder<PACKETS, ACKS>
 
     fn ack(&mut self, row: &sim::AckRow<'_>) {
         if let Some(table) = &mut self.acks {
-            table.push(ack(row));
+            table.push(rows::ack(row));
         }
     }
 
@@ -109,32 +106,23 @@ impl<const PACKETS: bool, const ACKS: bool> Observer for Recorder<PACKETS, ACKS>
             frames.passed(row.link, row.passage, headers.write(row.segment, row.passage), note(row.segment.resent));
         }
         if let Some(table) = &mut self.packets {
-            table.push(PacketRow {
-                link: row.link,
-                payload_bytes: row.payload_bytes,
-                tcp_seq: row.tcp_seq,
-                passage: *row.passage,
-                // No packet is late in virtual time.
-                sent: row.passage.delivery.filter(|_| row.is_last && row.passage.fate == link::Fate::Delivered),
-            });
+            table.push(rows::packet(row));
         }
     }
 
     fn echo(&mut self, row: &sim::EchoRow) {
         if let Some(table) = &mut self.pings {
-            let Echo { number, sent, rtt, is_lost } = row.echo;
-            table.push(PingRow { flow: row.flow, number, sent, rtt, is_lost });
+            table.push(rows::ping(row));
         }
     }
 
     fn flow(&mut self, row: &sim::FlowRow<'_>) {
-        if let Some(sample) = sample(row) {
+        if let Some(sample) = rows::sample(row) {
             self.samples.push(sample);
         }
     }
 
     fn link(&mut self, row: &sim::LinkRow) {
-        let &sim::LinkRow { time, link, counters, backlog, queue_bytes_max, capacity_bytes } = row;
-        self.links.push(records::links::LinkRow { time, link, counters, backlog, queue_bytes_max, capacity_bytes });
+        self.links.push(rows::link(row));
     }
 }

@@ -54,6 +54,7 @@ mod network;
 mod observer;
 mod ping;
 mod problem;
+pub mod rows;
 mod segment;
 mod simulation;
 mod store;

@@ -227,6 +227,11 @@ impl<O: Observer> Simulation<O> {
         &self.observer
     }
 
+    /// The observer, for its owner to take what it has gathered so far.
+    pub fn observer_mut(&mut self) -> &mut O {
+        &mut self.observer
+    }
+
     /// The observer, at the end of the simulation.
     pub fn into_observer(self) -> O {
         self.observer

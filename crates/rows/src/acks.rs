@@ -2,8 +2,6 @@
 
 use cc::State;
 use cc::state::STATE_SETS;
-use parquet::basic::Encoding;
-use parquet::file::properties::WriterPropertiesBuilder;
 use units::Time;
 
 use crate::Values::{Bool, Flow, I64, Published, U16, U32, U64, Word};
@@ -158,14 +156,7 @@ const OF_SOCKET: [Column<Ack>; 22] = [
 impl Row for Ack {
     const TABLE: &'static str = "acks";
     const COLUMNS: &'static [Column<Ack>] = &with_published();
-
-    fn encoding(properties: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
-        DELTAS.iter().fold(properties, |properties, name| {
-            properties
-                .set_column_dictionary_enabled((*name).into(), false)
-                .set_column_encoding((*name).into(), Encoding::DELTA_BINARY_PACKED)
-        })
-    }
+    const DELTAS: &'static [&'static str] = &DELTAS;
 }
 
 /// The number of columns.

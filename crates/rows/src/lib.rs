@@ -1,0 +1,69 @@
+//! The rows of a run's tables: what each [`Column`] means, and how a row fills it.
+//!
+//! One schema for every engine. Files, `docs/reference/records.md` and Python's schema are made of these declarations, and so is
+//! what a simulation in a browser gives its page: this crate knows neither files nor clocks. A [`Digest`] tells whether two
+//! tables hold the same, however they are written.
+
+pub mod acks;
+mod cell;
+mod column;
+mod digest;
+pub mod links;
+pub mod packets;
+pub mod pings;
+pub mod routes;
+pub mod samples;
+
+pub use cell::{Cell, bandwidth_bps, fixed};
+pub use column::{Column, Described, Table, Values};
+pub use digest::Digest;
+
+/// The words behind the numbers in rows.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    /// Flow ids in the plan's order.
+    pub flows: Vec<String>,
+    /// Link names in the plan's order.
+    pub links: Vec<String>,
+}
+
+impl Names {
+    /// The names of a plan. The flow after the last one is [`packets::OTHER_FLOW`].
+    pub fn of(plan: &plan::Plan) -> Names {
+        let other = packets::OTHER_FLOW.to_string();
+        Names {
+            flows: plan.flows.iter().map(|f| f.id.clone()).chain([other]).collect(),
+            links: plan.links.iter().map(|l| l.name.clone()).collect(),
+        }
+    }
+
+    /// The index in `flows` of packets that belong to no flow of the plan.
+    pub fn other_flow(&self) -> u16 {
+        self.flows.len() as u16 - 1
+    }
+}
+
+/// A row of a table.
+pub trait Row: Send + Sized + 'static {
+    /// Name of the table.
+    const TABLE: &'static str;
+    /// The columns in order.
+    const COLUMNS: &'static [Column<Self>];
+    /// Columns whose values differ little from those of the row before: files keep the differences.
+    const DELTAS: &'static [&'static str] = &[];
+}
+
+/// The tables that engines write while a run goes on.
+pub fn tables() -> Vec<Table> {
+    fn table<R: Row>() -> Table {
+        Table { name: R::TABLE, columns: R::COLUMNS.iter().map(Column::described).collect() }
+    }
+    vec![
+        table::<samples::Sample>(),
+        table::<acks::Ack>(),
+        table::<packets::PacketRow>(),
+        table::<links::LinkRow>(),
+        table::<pings::PingRow>(),
+        table::<routes::RouteRow>(),
+    ]
+}

@@ -1,0 +1,12 @@
+//! The simulator as WebAssembly: a plan goes in, rows of its tables come out.
+//!
+//! A [`Machine`] runs one plan as far as it is told, so that a page can draw, pause and give up. It gives the columns of
+//! `samples` and `links` that the page wants, and, if asked, the digests of all tables: those of the same plan's run by
+//! `--engine simulate`. `exports` is how JavaScript calls it, with nothing between but the C interface: numbers, and
+//! pointers into the module's memory.
+
+mod exports;
+mod machine;
+mod recorder;
+
+pub use machine::{Asked, Machine, Report};
