@@ -6,13 +6,13 @@ BIN := $(VENV)/bin
 SCENARIO ?= bbr-vs-cubic
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) $(shell find bpf -name '*.[ch]') Cargo.toml Cargo.lock
-WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f -print)
+WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f ! -name '*.wasm' -print)
 
 # The kernel of tests in virtual time; built once, in minutes, and kept below the user's cache directory.
 KERNEL ?= 6.12
 
-.PHONY: run build kernel test test-rust test-python test-system test-web test-wheel fuzz lint wasm generate format bench truth pictures \
-	wheel sdist clean
+.PHONY: run build kernel test test-rust test-python test-system test-web test-wheel fuzz lint wasm what-if generate format bench truth \
+	pictures wheel sdist clean
 
 run: build
 	$(BIN)/dumbbell run $(SCENARIO)
@@ -58,10 +58,13 @@ lint: build wasm
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# What shall run in a browser some day builds for it: sim, with cc and link below it.
+# The simulator for a browser. `make build` goes on without it, and the page says what is missing.
 wasm: $(VENV)/.build-tools
 	tools/wasm
-	cargo build --release --target wasm32-unknown-unknown --package sim
+
+# "What if" as one file that needs no server: dist/what-if.html.
+what-if: build wasm
+	$(BIN)/python -m tools.whatif dist/what-if.html
 
 # The checked-in files that follow from Rust's declarations; a unit test says which of them is stale.
 generate: build
@@ -152,6 +155,10 @@ $(VENV)/.core: $(VENV)/.python $(RUST_SOURCES)
 	@$(BIN)/python -c 'from dumbbell.doctor import installation; installation.warn()'
 	touch $@
 
-$(VENV)/.web: $(WEB_SOURCES) | $(VENV)/.build-tools
+$(VENV)/.wasm: $(RUST_SOURCES) tools/wasm | $(VENV)/.build-tools
+	tools/wasm || echo "going on without the simulator for browsers"
+	touch $@
+
+$(VENV)/.web: $(WEB_SOURCES) $(VENV)/.wasm | $(VENV)/.build-tools
 	cd web && npm ci --silent --no-audit --no-fund && npm run --silent build
 	touch $@

@@ -1,7 +1,8 @@
 // Bundles the pages: those of reports as one script each, the application as modules whose names have the hash of their content.
 
 import { build } from "esbuild";
-import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 
 const PACKAGE = "../python/dumbbell";
@@ -16,14 +17,34 @@ await build({
 
 /** The server gives `index.html` at `/`, and the rest, which a browser may keep for ever, below `/assets`. */
 const PAGE = `${PACKAGE}/server/page`;
-await mkdir(PAGE, { recursive: true });
+await mkdir(`${PAGE}/assets`, { recursive: true });
+
+// "What if": the simulator and its worker, which are loaded when they are first needed.
+const worker = await build({
+  ...COMMON,
+  entryPoints: { "whatif-worker": "ui/whatif/worker.ts" },
+  format: "iife",
+  entryNames: "[name]-[hash]",
+  outdir: `${PAGE}/assets`,
+  metafile: true,
+});
+const [workerName] = Object.keys(worker.metafile.outputs).map((name) => basename(name));
+/** `tools/wasm` puts it there; without it the page says what is missing. */
+const module = await readFile("simulator.wasm").catch(() => null);
+const moduleName = module && `simulator-${createHash("sha256").update(module).digest("hex").slice(0, 8)}.wasm`;
+if (module) await writeFile(`${PAGE}/assets/${moduleName}`, module);
+
 const built = await build({
   ...COMMON,
   entryPoints: { ui: "ui/main.tsx" },
   format: "esm",
   splitting: true,
   jsx: "automatic",
-  define: { "process.env.NODE_ENV": '"production"' },
+  define: {
+    "process.env.NODE_ENV": '"production"',
+    "process.env.WHATIF_WORKER": JSON.stringify(`/assets/${workerName}`),
+    "process.env.WHATIF_MODULE": JSON.stringify(moduleName ? `/assets/${moduleName}` : ""),
+  },
   legalComments: "linked",
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
@@ -68,5 +89,5 @@ ${preloads}
 );
 // A server that runs meanwhile has the old page with its files, or the new one with its.
 await rename(`${PAGE}/index.html.new`, `${PAGE}/index.html`);
-const made = new Set(Object.keys(built.metafile.outputs).map((name) => basename(name)));
+const made = new Set([...Object.keys(built.metafile.outputs).map((name) => basename(name)), workerName, moduleName]);
 for (const name of await readdir(`${PAGE}/assets`)) if (!made.has(name)) await rm(`${PAGE}/assets/${name}`, { recursive: true });

@@ -14,7 +14,7 @@ from typing import Any, Final
 from dumbbell import _core
 from dumbbell.report.model import Plots
 from dumbbell.report.study.payload import StudyPage
-from dumbbell.server import http_messages, lab_messages, messages, run_messages
+from dumbbell.server import http_messages, lab_messages, messages, run_messages, whatif_messages
 from tools.generate import (
     cellular,
     core_stub,
@@ -45,6 +45,9 @@ class Target:
     """Its text, without the first line; ruff formats that of Python."""
 
 
+_WHAT_IF: Final = 'import type { Legend } from "../run-messages";\n\n'
+"""What its messages take from others."""
+
 TARGETS: Final = (
     Target("python/dumbbell/plan/types.py", "crates/plan", lambda found: plan_types.text(found["plan"])),
     Target(
@@ -58,6 +61,7 @@ TARGETS: Final = (
     Target("web/charts/model.ts", "python/dumbbell/report", lambda _: report_types.text(Plots, StudyPage)),
     Target("web/ui/messages.ts", "python/dumbbell/server", lambda _: server_types.text(messages, http_messages)),
     Target("web/ui/run-messages.ts", "python/dumbbell/server", lambda _: server_types.text(run_messages, lab_messages)),
+    Target("web/ui/whatif/messages.ts", "python/dumbbell/server", lambda _: _WHAT_IF + server_types.text(whatif_messages)),
     Target("python/dumbbell/records/columns.py", "crates/records and crates/figures", tables.columns_module),
     Target("python/dumbbell/statistics/metrics/declared.py", "crates/figures", tables.metrics_module),
     *(

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from dumbbell.errors import DumbbellError
 from dumbbell.plan.network import Network, network
-from dumbbell.plan.types import BufferBytes, DropTailQueue, Link
+from dumbbell.plan.types import BufferBytes, DropTailQueue, Link, Plan
 from dumbbell.records import Run
 from dumbbell.statistics.frames import BOTTLENECK
 
@@ -82,23 +82,27 @@ class Facts:
 
 def facts(run: Run) -> Facts:
     """Gather them from the plan, and the order of links from the summary where there is one."""
-    measured = {link["name"]: link for link in summary_list(run, "links")}
+    return of_plan(run.plan, {link["name"]: link for link in summary_list(run, "links")})
+
+
+def of_plan(plan: Plan, measured: Mapping[str, Any]) -> Facts:
+    """The same of a plan. `measured`: figures of links by name, where there are any."""
 
     def busy(link: Link) -> tuple[bool, float, float]:
         known = measured.get(link.name, {})
         return link.name != BOTTLENECK, -(known.get("bottleneck_share") or 0.0), -(known.get("utilisation") or 0.0)
 
-    found = network(run.plan)
-    limited = tuple(sorted((link for link in run.plan.links if link.rate_bps is not None), key=busy))
+    found = network(plan)
+    limited = tuple(sorted((link for link in plan.links if link.rate_bps is not None), key=busy))
     rtts: set[int] = set()
     across: dict[tuple[int, ...], set[int]] = {}
     for path in found.paths:
         mine = {rtt for _, rtt in path.base_rtts_ns}
         rtts |= mine
-        across.setdefault(tuple(at for at in path.there if run.plan.links[at].rate_bps is not None), set()).update(mine)
-    has_several = len({_cable(run.plan.links[at]) for way in across for at in way}) > 1
+        across.setdefault(tuple(at for at in path.there if plan.links[at].rate_bps is not None), set()).update(mine)
+    has_several = len({_cable(plan.links[at]) for way in across for at in way}) > 1
     if has_several:
-        ways = tuple(_way(found, [run.plan.links[at] for at in way], mine) for way, mine in across.items() if way)
+        ways = tuple(_way(found, [plan.links[at] for at in way], mine) for way, mine in across.items() if way)
     else:
         ways = (_way(found, limited[:1], rtts),) if limited else ()
     return Facts(limited, _seconds(rtts), ways, has_several, found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from dumbbell.plan.parts import cc, group, size
@@ -33,8 +33,12 @@ def groups(run: Run) -> tuple[Group, ...]:
     Connections are of one kind if they come from one entry of the scenario and have the same congestion control (or
     protocol) and size. Single flows differ by their congestion control alone.
     """
-    flows = run.plan.flows
     labels = {flow["id"]: flow.get("label") or flow["id"] for flow in summary_list(run, "flows")}
+    return of_flows(run.plan.flows, labels)
+
+
+def of_flows(flows: Sequence[Flow], labels: Mapping[str, str]) -> tuple[Group, ...]:
+    """The same of a plan's flows. `labels`: how a run has named them, where there is one."""
     if len(flows) <= MOST_FLOWS_IN_LEGEND:
         return tuple(numbered(i, _name(labels.get(flow.id, flow.id), flow), (flow.id,)) for i, flow in enumerate(flows))
     kinds: dict[str, list[str]] = {}

@@ -89,6 +89,16 @@ def _new(documents: Documents, asked: NewFile) -> FileEntry:
     return _entry(workspace, file)
 
 
+def create(documents: Documents, path: str, text: str, beside: Path) -> FileEntry:
+    """Write a new scenario, drawn as the one in the file `beside` is. Raises `DumbbellError`."""
+    workspace = documents.workspace
+    file = _free(workspace, path)
+    _write(file, text)
+    if layout_of(beside).is_file():
+        _write(layout_of(file), layout_of(beside).read_text(encoding="utf-8"))
+    return _entry(workspace, file)
+
+
 def _free(workspace: Workspace, path: str) -> Path:
     """The file of a path that is not taken. Raises `InputError`."""
     file = workspace.writable(path)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from dumbbell.plan.network import network
-from dumbbell.plan.types import Link
+from dumbbell.plan.types import Link, Plan
 from dumbbell.records import Run
 from dumbbell.report.changes import changes
+from dumbbell.report.changes import of_plan as changes_of
 from dumbbell.report.facts import buffer_bytes, facts
-from dumbbell.report.groups import groups
+from dumbbell.report.facts import of_plan as facts_of
+from dumbbell.report.groups import groups, of_flows
+from dumbbell.report.model import Change, Group
 from dumbbell.report.states import STATES
 from dumbbell.server.run_messages import Legend, LegendEvent, LegendFlow, LegendGroup, LegendLink, LegendState
 
@@ -17,8 +21,15 @@ from dumbbell.server.run_messages import Legend, LegendEvent, LegendFlow, Legend
 def legend(path: Path) -> Legend:
     """The legend of a run, which may still go on. Raises `DumbbellError` if it has no plan yet."""
     run = Run(path, incomplete=True)
-    plan = run.plan
-    known = groups(run)
+    return _legend(run.plan, groups(run), changes(run, facts(run)))
+
+
+def of_plan(plan: Plan) -> Legend:
+    """The legend of a run that nobody has carried out."""
+    return _legend(plan, of_flows(plan.flows, {}), changes_of(plan, facts_of(plan, {})))
+
+
+def _legend(plan: Plan, known: Sequence[Group], changed: Sequence[Change]) -> Legend:
     group_of = {flow: (number, one.label) for number, one in enumerate(known) for flow in one.flows}
     rtts = network(plan).base_rtts_ns
     return Legend(
@@ -39,7 +50,7 @@ def legend(path: Path) -> Legend:
             for one in known
         ],
         links=[_link(link) for link in plan.links],
-        changes=[LegendEvent(at_s=one.time_s, words=one.label) for one in changes(run, facts(run))],
+        changes=[LegendEvent(at_s=one.time_s, words=one.label) for one in changed],
         base_rtt_s=min(rtts) / 1e9 if rtts else None,
         mtu=plan.mtu,
         states=[

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from dumbbell.server import comparison, labs, live, results, runs, studies, terminals
+from dumbbell.server import comparison, labs, live, results, runs, studies, terminals, whatif
 from dumbbell.server.children import Children
 
 
@@ -21,6 +21,7 @@ def include(app: FastAPI, root: Path) -> None:
         studies.router(root, children),
         labs.router(root, kept, opened),
         terminals.router(opened),
+        whatif.router(root),
     ):
         app.include_router(router)
     app.state.topics |= {

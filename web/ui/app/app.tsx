@@ -117,7 +117,7 @@ export function App({ about }: { about: About }): ReactNode {
       <main id="main" tabIndex={-1} className={`view view-${view}`}>
         <Guard of={`${view}/${rest.join("/")}`}>
           <Suspense fallback={<p className="loading">Loading…</p>}>
-            {Shown ? <Shown key={view === "edit" ? rest.join("/") : view} rest={rest} /> : <p className="loading">There is no such view.</p>}
+            {Shown ? <Shown key={view === "edit" || view === "whatif" ? rest.join("/") : view} rest={rest} /> : <p className="loading">There is no such view.</p>}
           </Suspense>
         </Guard>
       </main>

@@ -21,6 +21,8 @@ const PATHS = {
   minus: "M4 10h12",
   more: "M5 10h.01M10 10h.01M15 10h.01",
   play: "M6 4l10 6l-10 6z",
+  pause: "M6.5 4.5v11M13.5 4.5v11",
+  step: "M4 4.5l8 5.5l-8 5.5zM15.5 4.5v11",
   stop: "M5 5h10v10H5z",
   file: "M5 2.5h6.5L15 6v11.5H5zM11.5 2.5V6H15",
   folder: "M2.5 5h5l1.5 2h8.5v9h-15z",

@@ -22,5 +22,6 @@ export const VIEWS: Readonly<Record<string, View>> = {
   runs: { title: "Runs", icon: "play", listed: true, load: () => import("../runs/view") },
   studies: { title: "Study", icon: "outline", listed: false, load: () => import("../results/study") },
   compare: { title: "Compare", icon: "outline", listed: false, load: () => import("../results/compare") },
+  whatif: { title: "What if", icon: "settings", listed: false, load: () => import("../whatif/view") },
   labs: { title: "Labs", icon: "terminal", listed: true, load: () => import("../labs/view") },
 };

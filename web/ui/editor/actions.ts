@@ -3,6 +3,7 @@
 import type { Action } from "../app/actions";
 import { copy, duplicate, paste } from "./clipboard";
 import { addNode, annotate, layOut, nudge, removeSelected, selectAll } from "./commands";
+import { go } from "../app/route";
 import { download, exportAs } from "./export";
 import { ask } from "./questions";
 import { GRID } from "./places";
@@ -52,6 +53,7 @@ export function editorActions(): Action[] {
         { id: `move-far-${key}`, title: `Move the selection far ${key.toLowerCase()}`, group: "Edit", keys: [`Shift-${key}`], quiet: true, can: nodes, run: () => nudge(dx * GRID * 5, dy * GRID * 5) },
       ];
     }),
+    { id: "whatif", title: "What if: simulate it with sliders", group: "Run", icon: "settings", can: () => state().document !== null, run: () => go("whatif", state().path) },
     { id: "find", title: "Find", group: "View", icon: "search", keys: ["/", "Ctrl-F"], run: () => ask("find") },
     { id: "text", title: "Show or hide the text", group: "View", icon: "text", keys: ["E"], run: () => toggle("text") },
     { id: "outline", title: "Show or hide the outline", group: "View", icon: "outline", keys: ["O"], run: () => toggle("outline") },

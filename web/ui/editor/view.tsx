@@ -124,6 +124,9 @@ function Bar(): ReactNode {
         <Button look="quiet" icon="text" title="Text (E)" aria-pressed={text} onClick={() => toggle("text")} />
         <Button look="quiet" icon="settings" title="Form (P)" aria-pressed={form} onClick={() => toggle("form")} />
       </span>
+      <a className="button whatif-link" href={href("whatif", document.path)} title="Simulate it in this page, with sliders">
+        What if
+      </a>
       <RunButton document={document} />
     </>
   );

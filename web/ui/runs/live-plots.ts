@@ -12,7 +12,6 @@ import { frameOf } from "../../report/frame";
 import { colours } from "../../report/states";
 import type { Legend } from "../run-messages";
 import type { BbrLive } from "./bbr";
-import type { FlowLive, LinkLive, LiveRun } from "./live";
 import type { Series } from "./series";
 
 /** Lists of values beside a plot are no longer than this. */
@@ -44,6 +43,26 @@ export interface Source {
   references: Reference[];
   /** In place of curves. */
   lanes?: StateLane[];
+}
+
+/** Series of a run by the ids of its flows and the names of its links. */
+export interface Measured {
+  flows: ReadonlyMap<string, FlowSeries>;
+  links: ReadonlyMap<string, LinkSeries>;
+}
+
+interface FlowSeries {
+  goodput: Series;
+  rtt: Series;
+  cwnd: Series;
+  /** The simulator in the page has neither. */
+  inFlight?: Series;
+  bbr?: BbrLive;
+}
+
+interface LinkSeries {
+  queue: Series;
+  drops: readonly number[];
 }
 
 export interface Plot {
@@ -269,11 +288,12 @@ export class LivePlots {
 const ALL_FLOWS = "all flows";
 
 /** The plots of a run: goodput, RTT and window of each flow, queues of the links that have a rate. */
-export function plotsOf(run: LiveRun, legend: Legend): Plot[] {
-  const flows = (pick: (flow: FlowLive) => Series) => (): Curve[] =>
+export function plotsOf(run: Measured, legend: Legend): Plot[] {
+  const flows = (pick: (flow: FlowSeries) => Series | undefined) => (): Curve[] =>
     legend.flows.flatMap(({ id, label, group }) => {
       const live = run.flows.get(id);
-      return live ? [{ label, group, flow: id, series: pick(live) }] : [];
+      const series = live && pick(live);
+      return series ? [{ label, group, flow: id, series }] : [];
     });
   const limited = legend.links.filter(({ rate_bps }) => rate_bps !== null);
   const narrowest = Math.min(...limited.map(({ rate_bps }) => rate_bps ?? Number.POSITIVE_INFINITY));
@@ -284,8 +304,10 @@ export function plotsOf(run: LiveRun, legend: Legend): Plot[] {
     { key: "goodput", title: "Goodput", unit: "Mbit/s", note: "Bytes read by the receiver's application, over half a second.", fromZero: true, sources: of(capacity, flows((flow) => flow.goodput)) },
     { key: "rtt", title: "RTT", unit: "ms", note: "Smoothed RTT of the sender's kernel.", fromZero: false, sources: of(base, flows((flow) => flow.rtt)) },
     { key: "cwnd", title: "Congestion window", unit: "packets", note: "", fromZero: true, sources: of([], flows((flow) => flow.cwnd)) },
-    { key: "in-flight", title: "Bytes in flight", unit: "kB", note: "As the sender’s kernel counts them.", fromZero: true, sources: of([], flows((flow) => flow.inFlight)) },
   ];
+  // Before its first event a run has no flows.
+  if ([...run.flows.values()].every(({ inFlight }) => inFlight))
+    plots.push({ key: "in-flight", title: "Bytes in flight", unit: "kB", note: "As the sender’s kernel counts them.", fromZero: true, sources: of([], flows((flow) => flow.inFlight)) });
   const lanes = legend.flows.flatMap(({ id, label, group }): StateLane[] => {
     const bbr = run.flows.get(id)?.bbr;
     return bbr?.state.length ? [{ name: label, group, bbr }] : [];
@@ -308,7 +330,7 @@ function bbrStates(lanes: StateLane[], known: readonly State[]): Plot {
 }
 
 /** The queue of each link that has one; first those called `bottleneck`. */
-export function queues(limited: Pick<Legend["links"][number], "name" | "buffer_bytes">[], live: (name: string) => LinkLive | undefined): Plot {
+export function queues(limited: Pick<Legend["links"][number], "name" | "buffer_bytes">[], live: (name: string) => LinkSeries | undefined): Plot {
   const sorted = [...limited].sort((a, b) => Number(b.name === "bottleneck") - Number(a.name === "bottleneck"));
   return {
     key: "queue", title: "Queue", unit: "kB", note: "Bytes that wait, ten times a second. Triangles: drops.", fromZero: true,
