@@ -6,7 +6,7 @@ import { digits } from "../../charts/numbers";
 import type { Bench } from "./bench";
 import type { Curves } from "./curves";
 
-const said = (value: number | undefined): string => (value === undefined || Number.isNaN(value) ? "–" : digits(value));
+const said = (value: number | undefined): string => (value === undefined || Number.isNaN(value) ? "–" : value === 0 ? "0" : digits(value));
 
 function Value({ now, kept }: { now: number | undefined; kept?: number | undefined }): ReactNode {
   return (

@@ -29,7 +29,7 @@ export function Workbench({ bench, title, command, actions, anyKey = false }: Pr
         <div className="whatif-title">
           {title}
           <p className="soft">
-            <b className="simulated">simulated</b> A model of Linux’s TCP, in this page. The same values give the same run, to the last packet.
+            <b className="simulated">simulated</b> A model of Linux’s TCP, in this page.<span className="long"> The same values give the same run, to the last packet.</span>
           </p>
         </div>
         <div className="whatif-actions">
