@@ -107,6 +107,7 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.simulator.study
 	$(BIN)/python -m benches.cluster
 	$(BIN)/python -m benches.web
+	$(BIN)/python -m benches.web.whatif
 	cargo bench -p link -p sim
 
 # Every night: a random tenth of what docs/results/trust.md rests on, another one each day. Minutes, however busy the machine is.

@@ -1,8 +1,9 @@
-"""Writes "What if" as one HTML file that needs no server: `python -m tools.whatif dist/what-if.html`, or `make what-if`.
+"""Writes "What if" as one HTML file that needs no server: `make what-if`, or `python -m tools.whatif OUT.html`.
 
 A page without a server has no planner. So plans are baked: the planner itself plans the scenario with several values of
-each slider, and what differs between these plans is written down, as a rule where it follows the value (`a + b * x`), or as
-it is for words. A value of the plan that follows no such rule, or follows two sliders, ends this program with an error.
+each slider, and what differs between these plans is written down, as a rule where it follows the value (`a + b * x`),
+or as it is for words. A value of the plan that follows no such rule, or follows two sliders, ends this program with an
+error.
 """
 
 from __future__ import annotations
@@ -55,7 +56,11 @@ Document = dict[str, Any]
 def document(settings: Sequence[str]) -> Document:
     """The plan with these settings, and what its plots need."""
     planned = of_scenario(load(SCENARIO, [*SETTINGS, *settings]))
-    return {"plan": json.loads(planned.plan), "legend": planned.legend.model_dump(mode="json"), "packets": planned.packets}
+    return {
+        "plan": json.loads(planned.plan),
+        "legend": planned.legend.model_dump(mode="json"),
+        "packets": planned.packets,
+    }
 
 
 def baked() -> Document:
@@ -100,7 +105,9 @@ def baked() -> Document:
 def _rules(base: Document, knob: Knob) -> list[Document]:
     """How numbers of the plan follow a slider."""
     steps = [knob.low + (knob.high - knob.low) * i / (_SAMPLES - 1) for i in range(_SAMPLES)]
-    values = [Fraction(str(round(step))) for step in steps] if knob.whole else [Fraction(f"{step:.3f}") for step in steps]
+    values = (
+        [Fraction(str(round(step))) for step in steps] if knob.whole else [Fraction(f"{step:.3f}") for step in steps]
+    )
     documents = [document([f"{knob.path}={float(value):g} {knob.unit}".strip()]) for value in values]
     at = sorted({way for one in documents for way in _differences(base, one)}, key=str)
     return [_rule(way, values, [_get(one, way) for one in documents]) for way in at]
@@ -116,7 +123,9 @@ def _rule(at: Pointer, values: Sequence[Fraction], found: Sequence[Any]) -> Docu
         expected = start + slope * value
         fits = round(expected) == number if at[0] == "plan" else math.isclose(expected, number, abs_tol=1e-9)
         if not fits:
-            raise ValueError(f"{at} does not follow the slider: {float(number)} in place of {float(expected)} at {value}")
+            raise ValueError(
+                f"{at} does not follow the slider: {float(number)} in place of {float(expected)} at {value}"
+            )
     return {"at": list(at), "start": float(start), "slope": float(slope), "whole": at[0] == "plan"}
 
 
@@ -155,7 +164,9 @@ def page(out: Path) -> None:
     subprocess.run(["node", "what-if.mjs", str(folder)], cwd=WEB, check=True)
     known = json.dumps(baked(), separators=(",", ":")).replace("</", "<\\/")
     module = base64.b64encode((WEB / "simulator.wasm").read_bytes()).decode()
-    script, worker, style = ((folder / name).read_text(encoding="utf-8") for name in ("page.js", "worker.js", "page.css"))
+    script, worker, style = (
+        (folder / name).read_text(encoding="utf-8") for name in ("page.js", "worker.js", "page.css")
+    )
     texts = {
         "title": escape("What if? CUBIC and BBR in your browser"),
         "style": style,

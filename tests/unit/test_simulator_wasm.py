@@ -1,4 +1,4 @@
-"""The simulator as WebAssembly gives the tables of `--engine simulate`: equal digests, from a module that knows no files."""
+"""The simulator as WebAssembly gives the tables of `--engine simulate`: their digests are equal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ pytest.importorskip("dumbbell._core", reason="the core is not built")
 ROOT = Path(__file__).parents[2]
 MODULE = ROOT / "web" / "simulator.wasm"
 needs_module = pytest.mark.skipif(
-    not MODULE.exists() or not shutil.which("node"), reason="tools/wasm has not built the simulator, or there is no node"
+    not MODULE.exists() or not shutil.which("node"),
+    reason="tools/wasm has not built the simulator, or there is no node",
 )
 
 SHORT = {"duration": "3 s", "topology.bottleneck.rate": "20 Mbit/s", "record.packets": True, "record.acks": True}
@@ -34,7 +35,7 @@ SCENARIOS: dict[str, tuple[str, dict[str, Any]]] = {
         {**SHORT, "topology.bottleneck.jitter": {"distribution": "normal", "mean": "2 ms", "sd": "1 ms"}, "seed": 3},
     ),
     "bursts of loss": ("gilbert-elliott", {"duration": "3 s"}),
-    "datagrams": ("udp-cross-traffic", {"duration": "3 s"}),
+    "datagrams": ("udp-cross-traffic", {"duration": "3 s", "flows.1.start": "1 s", "flows.1.stop": "2 s"}),
     "pings": ("latency-under-load", {"duration": "3 s"}),
     "CoDel": ("bbr-vs-cubic", {**SHORT, "topology.bottleneck.queue": "fq-codel", "flows.0.ecn": True}),
     "a parking lot": ("parking-lot", {"duration": "2 s"}),

@@ -61,7 +61,9 @@ TARGETS: Final = (
     Target("web/charts/model.ts", "python/dumbbell/report", lambda _: report_types.text(Plots, StudyPage)),
     Target("web/ui/messages.ts", "python/dumbbell/server", lambda _: server_types.text(messages, http_messages)),
     Target("web/ui/run-messages.ts", "python/dumbbell/server", lambda _: server_types.text(run_messages, lab_messages)),
-    Target("web/ui/whatif/messages.ts", "python/dumbbell/server", lambda _: _WHAT_IF + server_types.text(whatif_messages)),
+    Target(
+        "web/ui/whatif/messages.ts", "python/dumbbell/server", lambda _: _WHAT_IF + server_types.text(whatif_messages)
+    ),
     Target("python/dumbbell/records/columns.py", "crates/records and crates/figures", tables.columns_module),
     Target("python/dumbbell/statistics/metrics/declared.py", "crates/figures", tables.metrics_module),
     *(

@@ -1,6 +1,6 @@
 """What is in a run's tables, as digests: equal if the tables hold the same, however their files are written.
 
-The crate `rows` says what is hashed, and computes the same from rows that were never written: in a browser, for example.
+The crate `rows` says what is hashed, and computes the same from rows that were never written, as in a browser.
 """
 
 from __future__ import annotations
