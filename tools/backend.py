@@ -67,6 +67,8 @@ def build_sdist(folder: str, settings: dict[str, Any] | None = None) -> str:
 
 def portable_wheel(folder: Path) -> None:
     """A wheel for other machines: it holds all libraries but C's, and its name says how old that one may be."""
+    if not any((PACKAGE / "server" / "page" / "assets").glob("simulator-*.wasm")):
+        raise SystemExit("error: the page lacks its simulator\nhint: make wasm says why; then: make wheel")
     guest()
     executable()
     try:
@@ -88,6 +90,8 @@ def assets() -> None:
     """Build the pages' scripts and styles, unless they are there: `make` renews them."""
     if ASSETS.is_dir():
         return
+    # Without it the page says what is missing.
+    subprocess.run([str(ROOT / "tools" / "wasm")], cwd=ROOT, stdout=sys.stderr, check=False)
     run("npm", "ci", "--silent", "--no-audit", "--no-fund", cwd=ROOT / "web")
     run("npm", "run", "--silent", "build", cwd=ROOT / "web")
 
