@@ -128,7 +128,7 @@ sdist: build
 	$(BIN)/python tools/backend.py sdist dist
 
 clean:
-	rm -rf dist $(VENV) target web/node_modules python/dumbbell/report/assets python/dumbbell/server/page python/dumbbell/_core*.so python/dumbbell/kernels/*.so
+	rm -rf dist $(VENV) target web/node_modules web/simulator.wasm python/dumbbell/report/assets python/dumbbell/server/page python/dumbbell/_core*.so python/dumbbell/kernels/*.so
 
 # What the targets stand on. A stamp file stands for each, so that a second `make run` starts at once.
 
