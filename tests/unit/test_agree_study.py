@@ -270,11 +270,11 @@ def test_beside_a_kernel_in_virtual_time_simulated_hosts_are_as_quick(
     asked: dict[str, list[str | None]] = {EMULATE: [], "kernels": [], SIMULATE: []}
     for name, hosts in asked.items():
         fakes[name]._change = lambda plan, files, hosts=hosts: hosts.append(plan.simulate.hosts)
-    assert invoke(["agree", "--engines", "kernels,simulate", file("a"), "--repeat", "1"]) == 0
-    assert asked == {EMULATE: [], "kernels": [None], SIMULATE: ["virtual"]}
+    assert invoke(["agree", "--engines", "kernels,simulate", file("a"), "--repeat", "2"]) == 0
+    assert asked == {EMULATE: [], "kernels": [None] * 2, SIMULATE: ["virtual"] * 2}
     # Beside this machine's kernel they take their time.
-    assert invoke(["agree", "--engines", "emulate,simulate", file("a"), "--repeat", "1"]) == 0
-    assert asked == {EMULATE: [None], "kernels": [None], SIMULATE: ["virtual", None]}
+    assert invoke(["agree", "--engines", "emulate,simulate", file("a"), "--repeat", "2"]) == 0
+    assert asked == {EMULATE: [None] * 2, "kernels": [None] * 2, SIMULATE: ["virtual"] * 2 + [None] * 2}
 
 
 def test_two_kernels_are_compared_under_one_engine(any_kernel: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
