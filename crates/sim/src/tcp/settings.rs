@@ -41,9 +41,9 @@ pub struct Settings {
     /// `net.ipv4.tcp_comp_sack_nr`: SACKs that one may cover.
     pub comp_sack_nr: u32,
     /// `net.ipv4.tcp_comp_sack_delay_ns`.
-    pub comp_sack_delay_ns: i64,
+    pub comp_sack_delay_ns: u32,
     /// `net.ipv4.tcp_comp_sack_slack_ns`: the timer of SACKs may be this late.
-    pub comp_sack_slack_ns: i64,
+    pub comp_sack_slack_ns: u32,
     /// The receive buffer: the default of `net.ipv4.tcp_rmem`, bytes.
     pub receive_buffer: u64,
     /// The largest size that it may grow to: the maximum of `net.ipv4.tcp_rmem`, bytes.
@@ -135,8 +135,8 @@ impl Settings {
             "tcp_pacing_ss_ratio" => self.pacing_ss_ratio = number.min(1000),
             "tcp_pacing_ca_ratio" => self.pacing_ca_ratio = number.min(1000),
             "tcp_comp_sack_nr" => self.comp_sack_nr = number.min(255),
-            "tcp_comp_sack_delay_ns" => self.comp_sack_delay_ns = i64::from(number),
-            "tcp_comp_sack_slack_ns" => self.comp_sack_slack_ns = i64::from(number),
+            "tcp_comp_sack_delay_ns" => self.comp_sack_delay_ns = number,
+            "tcp_comp_sack_slack_ns" => self.comp_sack_slack_ns = number,
             "tcp_sack" | "tcp_dsack" | "tcp_timestamps" | "tcp_recovery" => {
                 ensure!(number == 1, Missing::SwitchedOff);
             }

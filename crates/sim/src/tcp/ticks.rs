@@ -59,9 +59,10 @@ mod tests {
         assert_eq!(waits_ms(0, 260), 288);
         // 252 ms are 63 ticks, the first of the second level; 2016 ms are 504, the first of the third, in steps of 64.
         assert_eq!((waits_ms(0, 248), waits_ms(0, 252), waits_ms(0, 2012), waits_ms(0, 2016)), (252, 256, 2016, 2048));
-        for after in [252, 300, 1000, 2015] {
+        for after in [252, 300, 1000, 2012] {
             let late: Vec<_> = (0..2000).map(|now| waits_ms(now, after) - after).collect();
-            assert!(late.iter().all(|late| (0..=36).contains(late)), "{after} ms: {late:?}");
+            let (least, most) = (late.iter().min().unwrap(), late.iter().max().unwrap());
+            assert!(*least >= 0 && *most <= 36, "{after} ms: {least} to {most} ms late");
             assert!(late.iter().any(|&late| late >= 28));
         }
     }

@@ -176,9 +176,9 @@ impl Receiver {
             (of_data, 0) => of_data >> 3,
             (of_data, of_handshake) => (of_data >> 3).min(of_handshake),
         };
-        let wait = (i64::from(rtt) * 1000 / 20).min(self.settings.comp_sack_delay_ns);
+        let wait = (i64::from(rtt) * 1000 / 20).min(i64::from(self.settings.comp_sack_delay_ns));
         // The timer may be late by its slack, so that it fires together with others; nothing else fires here.
-        self.acks.compressed_until = self.now + Duration(wait + self.settings.comp_sack_slack_ns);
+        self.acks.compressed_until = self.now + Duration(wait + i64::from(self.settings.comp_sack_slack_ns));
     }
 
     /// Send the ACKs that are due by the timers that delay and compress.
