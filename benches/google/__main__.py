@@ -1,0 +1,97 @@
+"""Google's BBR beside ours: `python -m benches.google --kernel NAME`, a kernel that you have built with their patch."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Any, Final
+
+import dumbbell
+from benches.google.cells import CELLS, Cell
+from benches.table import show
+
+FIGURES: Final = {"goodput": "Mbit/s", "rtt": "ms, median", "p95": "ms", "retransmitted": "segments"}
+
+
+@dataclass(frozen=True)
+class Side:
+    """Whose BBR, and what runs it."""
+
+    name: str
+    engine: str
+    cc: str
+    kernel: str | None = None
+
+
+def figures(cell: Cell, side: Side, seed: int, scratch: Path) -> dict[str, float]:
+    """Those of the flow that is compared."""
+    asked = cell.scenario(side.cc, seed)
+    if side.kernel is not None:
+        asked["emulate"] = {"kernel": side.kernel}
+    run = dumbbell.run(asked, directory=scratch, engine=side.engine, report=False)
+    flow: dict[str, Any] = run.summary["flows"][0]
+    return {
+        "goodput": flow["goodput_bps"] / 1e6,
+        "rtt": flow["rtt_ms"]["p50"],
+        "p95": flow["rtt_ms"]["p95"],
+        "retransmitted": flow["retransmitted_segments"],
+    }
+
+
+def spread(values: Sequence[float], digits: int) -> str:
+    """The mean, and all values' range if they differ."""
+    least, most = min(values), max(values)
+    told = f"{mean(values):.{digits}f}"
+    return told if least == most else f"{told} [{least:.{digits}f} {most:.{digits}f}]"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kernel", required=True, help="the kernel with Google's patch")
+    parser.add_argument("--theirs", default="bbr", help="what Google's BBR is called there")
+    parser.add_argument("--ours", default="bbr3")
+    parser.add_argument("--ours-kernel", default="6.12", help="a kernel without the patch")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--only", default="", help="cells whose names contain this")
+    options = parser.parse_args()
+    sides = [
+        Side("Google's", "virtual", options.theirs, options.kernel),
+        Side("ours, in a kernel", "virtual", options.ours, options.ours_kernel),
+        Side("ours, simulated", "simulate", options.ours),
+    ]
+    cells = [cell for cell in CELLS if options.only in cell.name]
+    seeds = range(1, options.seeds + 1)
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = {
+            (cell.name, side.name, seed): pool.submit(figures, cell, side, seed, Path(name) / f"{i}-{j}-{seed}")
+            for i, cell in enumerate(cells)
+            for j, side in enumerate(sides)
+            for seed in seeds
+        }
+        found = {key: job.result() for key, job in jobs.items()}
+    for figure, unit in FIGURES.items():
+        rows = [
+            [
+                cell.name,
+                *(
+                    spread(
+                        [found[cell.name, side.name, seed][figure] for seed in seeds], 2 if figure == "goodput" else 1
+                    )
+                    for side in sides
+                ),
+            ]
+            for cell in cells
+        ]
+        show(
+            f"{figure} ({unit}), {options.seeds} seeds: mean, least and most", ["cell", *(s.name for s in sides)], rows
+        )
+
+
+if __name__ == "__main__":
+    main()
