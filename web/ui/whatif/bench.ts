@@ -19,6 +19,10 @@ const PARTIAL_MS = 400;
 /** More packets take so long that it is asked first. */
 export const MANY_PACKETS = 20e6;
 
+/** Time between two pictures of a run that is played, and the most that counts on a busy machine, in ms. */
+const FRAME_MS = 30;
+const SLOWEST_MS = 250;
+
 export type Mode = "whole" | "playing" | "paused";
 
 export interface Kept {
@@ -243,12 +247,13 @@ export class Bench {
 
   private readonly tick = (now: number): void => {
     if (this.mode !== "playing") return;
-    // The simulator may be slower than what is asked for: then time goes as fast as it can.
-    if (this.running?.idle) {
-      this.time = Math.min(this.duration, this.time + (Math.max(0, now - this.ticked) / 1e3) * this.speed);
+    // The simulator may be slower than what is asked for, and so may the drawing: then time goes as fast as they can.
+    const since = Math.max(0, now - this.ticked);
+    if (this.running?.idle && since >= FRAME_MS) {
+      this.time = Math.min(this.duration, this.time + (Math.min(since, SLOWEST_MS) / 1e3) * this.speed);
       this.running.until(this.time);
+      this.ticked = now;
     }
-    this.ticked = now;
     this.frame = requestAnimationFrame(this.tick);
   };
 
