@@ -26,9 +26,9 @@ from dumbbell.server import run_places
 from dumbbell.server.documents import Documents
 from dumbbell.server.draft import Draft
 from dumbbell.server.files import create
+from dumbbell.server.http_messages import FileEntry
 from dumbbell.server.knobs import knobs
 from dumbbell.server.legend import of_plan
-from dumbbell.server.messages import FileEntry
 from dumbbell.server.whatif_messages import Knobs, PlanAsked, Planned, SaveAsked
 
 ENGINE: Final = "simulate"

@@ -70,7 +70,7 @@ export function Plots({ bench }: { bench: Bench }): ReactNode {
     const { legend } = bench.shown;
     const keptGroups = bench.kept ? [...groupsOf(bench.kept.curves.legend).map(pale), PALE] : [];
     const changes: Change[] = legend.changes.map(({ at_s, words }) => ({ timeS: at_s, link: "", words, label: words }));
-    const made = new LivePlots(host.current, following(bench), [...groupsOf(legend), ...keptGroups], changes, legend.duration_s, false);
+    const made = new LivePlots(host.current, following(bench), [...groupsOf(legend), ...keptGroups], changes, legend.duration_s);
     made.follow(null, 0);
     made.draw();
     plots.current = made;
