@@ -336,3 +336,26 @@ proptest::proptest! {
         proptest::prop_assert!(sums(|row| row.payload_bytes) <= sent);
     }
 }
+
+#[test]
+fn a_time_of_another_age_is_damage() {
+    let (mut table, mut rows) = (Table::new(Limits::default()), Rows::default());
+    let data = |time_ns: i64, seq: u32| Segment {
+        time_ns,
+        source: [1; 16],
+        destination: [2; 16],
+        source_port: 4_000,
+        destination_port: 80,
+        seq,
+        payload: 100,
+        flags: Flags::ACK,
+        ..Segment::default()
+    };
+    // Sums of times of 97 years overflowed: a fuzzer found it.
+    for (time_ns, seq) in [(0, 0), (3_074_457_345_617_257_492, 100), (2 * MS, 0), (3 * MS, 200)] {
+        table.take(&mut data(time_ns, seq), &mut rows);
+    }
+    assert_eq!(table.last_ns, 3 * MS);
+    table.finish(&mut rows);
+    assert_eq!((rows.connections[0].end_ns, rows.connections[0].clock_breaks), (3 * MS, 0));
+}
