@@ -100,4 +100,4 @@ def serving(workspace: Path) -> Iterator[Application]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-    assert served.complaints == []
+    assert served.complaints == [], "\n".join(served.complaints)

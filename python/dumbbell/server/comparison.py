@@ -67,7 +67,7 @@ def router(root: Path) -> APIRouter:
         """A plot of a run's records between two times, in seconds, thinned out: the less time, the finer."""
         if plot not in PLOTS:
             raise InputError(f"no plot {plot!r}", f"the plots are {', '.join(PLOTS)}", "choose one of them")
-        return _series(Run(run_places.find(root, run)), plot, min(max(points, 10), 4000), begin, end)
+        return _series(Run(run_places.find(root, run), incomplete=True), plot, min(max(points, 10), 4000), begin, end)
 
     return made
 

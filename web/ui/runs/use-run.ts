@@ -8,6 +8,9 @@ import type { RunDetail } from "../run-messages";
 import { socket } from "../socket";
 import { LiveRun, type RunEvent } from "./live";
 
+/** The time between two looks at a run that has no plan yet, ms. */
+const AGAIN_MS = 300;
+
 export interface Followed {
   live: LiveRun;
   detail: RunDetail | null;
@@ -53,17 +56,21 @@ export function useRun(id: string): Followed {
   useEffect(() => {
     if (!status || status === "starting") return;
     let wanted = true;
+    let again: ReturnType<typeof setTimeout> | undefined;
     get<RunDetail>(`/api/runs/${encodeURIComponent(place)}`).then(
       (found) => {
         if (!wanted) return;
         // Plots are made anew for another legend, and forget what part of the time they show.
         if (JSON.stringify(live.legend) !== JSON.stringify(found.legend)) live.legend = found.legend;
         setDetail(found);
+        // A run that has just begun has no plan yet, without which there are no plots.
+        if (!found.legend && status === "running") again = setTimeout(refresh, AGAIN_MS);
       },
       (thrown) => wanted && setProblem(problemOf(thrown)),
     );
     return () => {
       wanted = false;
+      clearTimeout(again);
     };
   }, [live, status, report, place, asked]);
 
