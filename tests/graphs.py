@@ -111,3 +111,20 @@ def _toml(value: Any) -> str:
         return "[" + ", ".join(map(_toml, value)) + "]"
     # JSON's texts, numbers and booleans are TOML's.
     return json.dumps(value)
+
+
+VLANS = graph(
+    link("h1", "s1", vlan=10),
+    link("h2", "s1", vlan=20),
+    link("h3", "s2", vlan=10),
+    link("h4", "s2", vlan=20),
+    link("s1", "s2", "trunk", vlans=[10, 20], rate="50 Mbit/s", delay="1 ms"),
+    link("r1", "s1", vlan=10),
+    link("r1", "s1", vlan=20),
+    flow("h1", "h3", id="same", bytes="200 kB"),
+    flow("h2", "h3", id="routed", bytes="200 kB"),
+    nodes={"s1": {"bridge": True}, "s2": {"bridge": True}},
+    name="vlans",
+    duration="3 s",
+)
+"""Two VLANs over a trunk between two bridges; a router joins them."""

@@ -12,6 +12,7 @@
 #include <linux/etherdevice.h>
 #include <linux/hrtimer.h>
 #include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 #include <linux/interrupt.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -168,6 +169,12 @@ static rx_handler_result_t links_receive(struct sk_buff **pskb)
 		return RX_HANDLER_CONSUMED;
 	frame.port = (unsigned long)rcu_dereference(skb->dev->rx_handler_data);
 	skb_push(skb, skb->data - skb_mac_header(skb));
+	/* The tag of a VLAN travels beside the frame: on a link it is part of it. */
+	if (skb_vlan_tag_present(skb)) {
+		skb = __vlan_hwaccel_push_inside(skb);
+		if (!skb)
+			return RX_HANDLER_CONSUMED;
+	}
 	frame.checksum_missing = skb->ip_summed == CHECKSUM_PARTIAL;
 	/* A frame that this cannot describe is no burst of TCP or UDP: the library counts it. */
 	if (virtio_net_hdr_from_skb(skb, &vnet, true, true, 0))

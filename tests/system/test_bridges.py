@@ -7,7 +7,7 @@ import time
 
 import polars as pl
 import pytest
-from graphs import event, flow, graph, link
+from graphs import VLANS, event, flow, graph, link
 from harness import Place, knows_vlans
 from scenarios import checks
 
@@ -22,21 +22,6 @@ LOOP = (
 )
 TREE = dict.fromkeys(("s1", "s2", "s3"), STP)
 """s1 is the root, so frames take the links left and right, and below is blocked."""
-VLANS = graph(
-    link("h1", "s1", vlan=10),
-    link("h2", "s1", vlan=20),
-    link("h3", "s2", vlan=10),
-    link("h4", "s2", vlan=20),
-    link("s1", "s2", "trunk", vlans=[10, 20], rate="50 Mbit/s", delay="1 ms"),
-    link("r1", "s1", vlan=10),
-    link("r1", "s1", vlan=20),
-    flow("h1", "h3", id="same", bytes="200 kB"),
-    flow("h2", "h3", id="routed", bytes="200 kB"),
-    nodes={"s1": {"bridge": True}, "s2": {"bridge": True}},
-    name="vlans",
-    duration="3 s",
-)
-
 
 with_vlans = pytest.mark.skipif(not knows_vlans(), reason="bridges of this machine's kernel know no VLANs")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
-from graphs import event, flow, graph, link
+from graphs import VLANS, event, flow, graph, link, program
 from harness import Place
 
 from dumbbell.engines.names import VIRTUAL
@@ -38,10 +38,22 @@ def test_a_cut_is_mended_after_listening_and_learning_and_each_time_alike(here: 
     assert 4.0 <= mended / 1e9 - CUT_S <= 5.2
 
 
-def test_vlans_that_the_kernel_lacks_are_refused_by_key(here: Place) -> None:
-    bridges = {"s1": {"bridge": True}, "s2": {"bridge": True}}
-    links = (link("h1", "s1", vlan=10), link("h2", "s2", vlan=10), link("s1", "s2", vlans=[10]))
-    done = here.invoke("run", here.write(graph(*links, flow(), nodes=bridges)), *ENGINE)
-    assert done.returncode == 2
-    assert "topology.links.0.vlan = 10: bridges of the kernel" in done.stderr
-    assert "CONFIG_BRIDGE_VLAN_FILTERING" in done.stderr
+def test_flows_are_known_behind_the_tags_of_vlans(here: Place) -> None:
+    first, second = (here.run(VLANS, *ENGINE) for _ in range(2))
+    assert first.flows["received_bytes"].to_list() == [200_000, 200_000]
+    assert first.packets is not None
+    assert first.packets.equals(second.packets)
+    trunk = first.packets.filter(pl.col("link").cast(str) == "trunk")
+    assert set(trunk["flow"].cast(str)) == {"same", "routed"}
+    assert trunk["size_bytes"].max() == 1514 + 4, "a tag is part of a frame"
+
+
+def test_a_vlan_keeps_hosts_apart(here: Place) -> None:
+    """By hand in one subnet: ARP asks, and only who is in the same VLAN hears it."""
+    ping = "ip address add 10.9.0.1/24 dev eth0; for i in 2 3; do ping -c1 -W1 10.9.0.$i; done; true"
+    own = (program(f"h{n}", f"ip address add 10.9.0.{n}/24 dev eth0", name=f"own{n}") for n in (2, 3))
+    run = here.run("\n".join([VLANS, *own, program("h1", ping, name="pings")]), *ENGINE)
+    said = "".join(file.read_text() for file in (run.directory / "logs").rglob("pings*"))
+    answered = [f"1 packets transmitted, {count} received" in said for count in (0, 1)]
+    assert answered == [True, True], said
+    assert "64 bytes from 10.9.0.3" in said
