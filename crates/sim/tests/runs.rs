@@ -225,9 +225,10 @@ fn a_lost_handshake_costs_a_second_and_a_lost_close_nothing() {
     };
     let plan = || Dumbbell::new(100, 20.0).flow(sized("cubic", 5_000), 0.0);
     assert_eq!(took(plan()), (30, 0));
-    assert_eq!(took(plan().with(lost(&[0]))), (1_030, 1), "the SYN");
-    assert_eq!(took(plan().with(lost(&[0, 1]))), (2_070, 2), "two SYNs: the timeout is still a second, the window one");
-    assert_eq!(took(plan().with_back(lost(&[0]))), (1_030, 1), "the SYN-ACK: the SYN is sent again");
+    // A second is 250 ticks: the kernel's wheel lets it end at 1024 ms, and the next at 2048 ms.
+    assert_eq!(took(plan().with(lost(&[0]))), (1_054, 1), "the SYN");
+    assert_eq!(took(plan().with(lost(&[0, 1]))), (2_118, 2), "two SYNs: the timeout is still a second, the window one");
+    assert_eq!(took(plan().with_back(lost(&[0]))), (1_054, 1), "the SYN-ACK: the SYN is sent again");
     assert_eq!(took(plan().with(lost(&[1]))), (30, 0), "the handshake's last ACK");
     assert_eq!(took(plan().with_back(lost(&[5, 6]))), (30, 0), "the receiver's FIN");
 }

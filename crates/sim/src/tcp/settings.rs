@@ -16,6 +16,8 @@ pub struct Settings {
     pub ip: Ip,
     /// Send trains of segments, as the kernel does whatever the device can; if not, each on its own.
     pub tso: bool,
+    /// Timers fire at ticks, as the kernel's do; if not, when they are due.
+    pub ticks: bool,
     /// Initial window, packets (RFC 6928).
     pub initial_cwnd: u32,
     /// `net.ipv4.tcp_min_tso_segs`, which congestion controls may override.
@@ -59,6 +61,7 @@ impl Default for Settings {
             mtu: Mtu::default(),
             ip: Ip::default(),
             tso: true,
+            ticks: true,
             initial_cwnd: 10,
             min_tso_segs: None,
             tso_win_divisor: 3,

@@ -2,6 +2,8 @@
 
 use units::{Duration, Time};
 
+use crate::tcp::Settings;
+
 /// A tick: `CONFIG_HZ=250`, as Debian builds its kernels and dumbbell its own.
 pub(super) const TICK: Duration = Duration::from_millis(4);
 
@@ -16,7 +18,10 @@ const LEVELS: u32 = 9;
 /// The wait is rounded up to whole ticks, counted from the last tick. A timer must not fire early, so it fires at the end of its
 /// bucket: a tick later, or 8 ticks where it waits for 63 ticks or more, and so on (`kernel/time/timer.c`). So 40 ms take
 /// 40 to 44 ms, and 260 ms up to 292 ms.
-pub(super) fn fires(now: Time, after: Duration) -> Time {
+pub(super) fn fires(now: Time, after: Duration, settings: &Settings) -> Time {
+    if !settings.ticks {
+        return now + after;
+    }
     let ticks = whole(after);
     let level = (1..LEVELS).take_while(|level| ticks >= (BUCKETS - 1) << (COARSER * (level - 1))).count() as u32;
     let shift = COARSER * level.min(LEVELS - 1);
@@ -39,7 +44,8 @@ mod tests {
     use super::*;
 
     fn waits_ms(now_ms: i64, after_ms: i64) -> i64 {
-        (fires(Time(now_ms * 1_000_000), Duration::from_millis(after_ms)).0 - now_ms * 1_000_000) / 1_000_000
+        (fires(Time(now_ms * 1_000_000), Duration::from_millis(after_ms), &Settings::default()).0 - now_ms * 1_000_000)
+            / 1_000_000
     }
 
     #[test]

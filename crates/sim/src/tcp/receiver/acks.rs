@@ -144,10 +144,11 @@ impl Receiver {
             wait = wait.min(if self.rtt_us > 0 { rtt.max(ATO_MIN) } else { Duration::from_millis(500) });
         }
         wait = wait.min(DELAY_MAX);
-        let fires = ticks::fires(self.now, wait);
+        let fires = ticks::fires(self.now, wait, &self.settings);
         if self.acks.delayed_until != Time::NEVER {
             // About to fire anyway: what it waits for ends a tick before it fires.
-            if self.acks.delayed_until - ticks::TICK <= self.now + Duration(wait.0 / 4) {
+            let rounded = if self.settings.ticks { ticks::TICK } else { Duration::ZERO };
+            if self.acks.delayed_until - rounded <= self.now + Duration(wait.0 / 4) {
                 return self.send_ack(out);
             }
             return self.acks.delayed_until = self.acks.delayed_until.min(fires);

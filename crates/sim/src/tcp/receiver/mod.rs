@@ -185,7 +185,7 @@ impl Receiver {
         let rto = if self.rtt_us == 0 { RTO_INITIAL_US } else { u64::from(self.rtt_us + self.rtt_us.max(RTO_MIN_US)) };
         let rto = (rto << self.control_attempts.min(16)).min(RTO_MAX_US);
         (self.control_sent, self.control_attempts) = (self.now, self.control_attempts + 1);
-        self.control_timer = ticks::fires(self.now, Duration::from_micros(rto as i64));
+        self.control_timer = ticks::fires(self.now, Duration::from_micros(rto as i64), &self.settings);
     }
 
     fn advance_phase(&mut self, segment: &Segment) {

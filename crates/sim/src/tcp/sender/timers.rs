@@ -86,7 +86,7 @@ impl Sender {
     }
 
     pub(super) fn set_timer(&mut self, what: Timer, after_us: u64) {
-        self.timers.set(what, ticks::fires(self.now, Duration::from_micros(after_us as i64)));
+        self.timers.set(what, ticks::fires(self.now, Duration::from_micros(after_us as i64), &self.settings));
     }
 
     /// Remaining retransmission timeout of the oldest segment, us, counted from its transmission.
