@@ -41,6 +41,18 @@ CASES: Final = [
         [ECN, {"cc": "reno", "ecn": True}],
         expects=("delivered", "marked early"),
     ),
+    Case(
+        "FQ",
+        {"queue": {"kind": "fq", "quantum": "1514 B"}, "buffer": "unlimited"},
+        [CUBIC, {"cc": "reno"}, udp("1 Mbit/s", payload="100 B")],
+        expects=("delivered",),
+    ),
+    Case(
+        "CAKE",
+        {"queue": {"kind": "cake", "rtt": "40 ms"}, "buffer": "unlimited"},
+        [ECN, {"cc": "reno"}, udp("1 Mbit/s", payload="100 B")],
+        expects=("dropped-early", "marked early"),
+    ),
     Case("delay line", {"buffer": "60 kB", "delay_line": "10 packets"}, [CUBIC], expects=("dropped-delay-line",)),
     Case(
         "FQ-CoDel",

@@ -430,6 +430,15 @@ def test_the_kernels_own_links_may_send_a_bucket_of_tokens_at_once(excess: float
     assert found["rate"] is verdict
 
 
+def test_mininets_links_are_not_judged_by_their_rate() -> None:
+    evidence = sound()
+    update("plan.emulate.links", "mininet")(evidence)
+    update("paces.bottleneck", Pace(0.5, 43.0))(evidence)
+    (found,) = [check for check in check_all(evidence) if check.check == "rate"]
+    assert found.verdict is V
+    assert "propagate before they wait" in found.measured
+
+
 @pytest.mark.parametrize(("min_rtt_us", "verdict"), [(20_000, V), (19_999, V), (19_998, X)])
 def test_timestamps_round_rtts_down_to_a_millisecond(min_rtt_us: int, verdict: Verdict) -> None:
     evidence = sound()

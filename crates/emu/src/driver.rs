@@ -102,7 +102,7 @@ impl<T> Driver<T> {
             handover: Handover::new(ports.len()),
             outgoing: Outgoing::new(plan.emulate.path == EmulatePath::Gso),
             hops: Hops::default(),
-            to_hops: Outgoing::new(false),
+            to_hops: Outgoing::new(plan.emulate.path == EmulatePath::Gso),
             transmitter,
         }
     }
@@ -305,7 +305,6 @@ impl<T: Transmit> Sink for Driver<T> {
     }
 
     fn outside(&mut self, link: u32, part: usize, packet: &Packet) -> Entry {
-        let frame = self.store.frame(packet.handle);
-        self.hops.send(link, part, packet, frame, &mut self.transmitter, &mut self.to_hops)
+        self.hops.send((link, part), packet, &self.store, &mut self.transmitter, &mut self.to_hops)
     }
 }

@@ -2,7 +2,7 @@ use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use messages::{Event, Health, Inbox, LinkCounts, Process};
 use plan::Plan;
 use realtime::{Gauge, Idle, Sleep, Spans, ThreadTimes, Urgency, monotonic_ns, wall_clock_ns};
@@ -18,6 +18,7 @@ use crate::control::{Begin, Control, Done, Ended, Taken};
 use crate::device::Device;
 use crate::driver::Driver;
 use crate::frame::slot_bytes;
+use crate::hops::Hops;
 use crate::intake::Intake;
 use crate::plugs::Plugs;
 use crate::read_delay;
@@ -91,27 +92,30 @@ pub fn run(
 ) -> Result<()> {
     match Device::find()? {
         Some(device) => device.run(plan, ends, control, events, live)?,
-        None if plan.emulate.links.is_some() => bail!("this emulator hands no links to the kernel"),
-        None => in_real_time(plan, ends.ports, dir, control, events, live, witness)?,
+        None => in_real_time(plan, ends, dir, control, events, live, witness)?,
     }
     Event::Done { process: Process::Emulator }.emit(&mut &*events)
 }
 
 fn in_real_time(
     plan: &Plan,
-    ports: &[Port],
+    ends: Ends<'_>,
     dir: &Path,
     control: OwnedFd,
     events: &File,
     live: Option<LiveGauges<'_>>,
     witness: Option<&dyn Witness>,
 ) -> Result<()> {
+    let Ends { ports, hops } = ends;
     // The writers' threads start before this one becomes urgent, so they don't inherit it.
     let tables = tables(plan, Names::of(plan), dir, CHUNKS)?;
     let mut ring = Ring::open(plan)?;
     let store = Store::new(Arena::new(plan.emulate.arena_bytes, slot_bytes(plan.largest_mtu()), PREFAULT)?);
-    let driver = Driver::new(plan, ports, store, PacketSocket::open(ports, plan.emulate.path)?);
+    let driver = Driver::new(plan, ports, store, PacketSocket::open(ports, hops, plan.emulate.path)?);
     let mut carrier = Carrier::new(plan, Intake::new(plan, ports), driver, tables)?;
+    let qdiscs = plan.qdiscs().map_err(|what| anyhow!("the kernel's links don't have {what}"))?;
+    carrier.network.hand_out(&qdiscs);
+    carrier.driver.hops = Hops::new(plan.links.len(), hops, |hop| ports.len() + hop);
     let plugs = Plugs::new(plan, ports)?;
     Event::Ready { process: Process::Emulator }.emit(&mut &*events)?;
     let mut inbox = Inbox::new(File::from(control));
@@ -235,7 +239,13 @@ impl Emulator<'_> {
             }
             let arrival = arrival.min(now);
             self.read_lag.add(now - arrival);
-            entered += self.carrier.enter(&captured, arrival);
+            match self.carrier.driver.hops.returned(captured.ifindex, captured.frame) {
+                Some(left) => {
+                    self.carrier.left(left, arrival);
+                    entered += 1;
+                }
+                None => entered += self.carrier.enter(&captured, arrival),
+            }
             self.ring.release();
             read += 1;
         }

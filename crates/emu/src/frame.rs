@@ -4,6 +4,8 @@ use link::Ecn;
 use units::{Mtu, headers};
 
 pub(crate) const ETHERNET: usize = headers::ETHERNET as usize;
+/// Where the sender's MAC address stands.
+pub(crate) const SENDER: std::ops::Range<usize> = 6..12;
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 /// The types that begin the tag of a VLAN: of a customer, and of a provider (IEEE 802.1Q).

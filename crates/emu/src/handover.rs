@@ -3,6 +3,7 @@ use std::collections::VecDeque;
 use units::Time;
 
 use crate::arena::NONE;
+use crate::frame::SENDER;
 use crate::gso::{HEADER_ROOM, Run, Vnet, checksum_at, write_header};
 use crate::outgoing::Outgoing;
 use crate::store::{Inside, Store};
@@ -29,6 +30,44 @@ pub(crate) struct Together {
     pub first: u32,
     pub last: u32,
     pub segments: u16,
+}
+
+impl Together {
+    /// A packet that is a whole burst, or one frame.
+    pub(crate) fn of_packet(port: u16, handle: u32, store: &Store) -> Together {
+        let slots = store.frames(handle);
+        let (last, segments) = slots.fold((handle, 0), |(_, segments), slot| (slot, segments + 1));
+        Together { port, first: handle, last, segments }
+    }
+
+    /// Make a frame of them behind the others. `sender` takes the place of the sender's MAC address in a burst.
+    pub(crate) fn compose(&self, store: &Store, sender: Option<[u8; 6]>, frames: &mut Outgoing) {
+        let &Together { port, first, last, segments } = self;
+        let inside = store.get(first);
+        if segments == 1 {
+            let partial = || Vnet::partial(inside.transport, checksum_at(inside.protocol) as u16);
+            frames.begin(port, if inside.partial { partial() } else { Vnet::default() }, &[]);
+            frames.add(store.frame(first));
+            return;
+        }
+        let payload = usize::from(inside.payload);
+        let gso_size = usize::from(inside.gso_size);
+        let run = Run {
+            header: &store.frame(first)[..payload],
+            transport: usize::from(inside.transport),
+            protocol: inside.protocol,
+            last: store.frame(last),
+            gso_size,
+            payload_bytes: gso_size * usize::from(segments - 1) + store.frame(last).len() - payload,
+        };
+        let mut header = [0; HEADER_ROOM];
+        let vnet = write_header(&run, &mut header);
+        if let Some(sender) = sender {
+            header[SENDER].copy_from_slice(&sender);
+        }
+        frames.begin(port, vnet, &header[..payload]);
+        store.frames(first).for_each(|slot| frames.add(&store.frame(slot)[payload..]));
+    }
 }
 
 /// Puts together what leaves together.
@@ -91,29 +130,7 @@ impl Handover {
     /// Make the frames, ready to be sent.
     pub(crate) fn compose(&self, store: &Store, frames: &mut Outgoing) {
         frames.clear();
-        for &Together { port, first, last, segments } in &self.all {
-            let inside = store.get(first);
-            if segments == 1 {
-                let partial = || Vnet::partial(inside.transport, checksum_at(inside.protocol) as u16);
-                frames.begin(port, if inside.partial { partial() } else { Vnet::default() }, &[]);
-                frames.add(store.frame(first));
-                continue;
-            }
-            let payload = usize::from(inside.payload);
-            let gso_size = usize::from(inside.gso_size);
-            let run = Run {
-                header: &store.frame(first)[..payload],
-                transport: usize::from(inside.transport),
-                protocol: inside.protocol,
-                last: store.frame(last),
-                gso_size,
-                payload_bytes: gso_size * usize::from(segments - 1) + store.frame(last).len() - payload,
-            };
-            let mut header = [0; HEADER_ROOM];
-            let vnet = write_header(&run, &mut header);
-            frames.begin(port, vnet, &header[..payload]);
-            store.frames(first).for_each(|slot| frames.add(&store.frame(slot)[payload..]));
-        }
+        self.all.iter().for_each(|together| together.compose(store, None, frames));
         frames.close();
     }
 

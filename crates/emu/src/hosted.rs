@@ -164,7 +164,11 @@ impl<O: Outlet + Clone> Hosted<O> {
         let mut carrier = Carrier::new(&plan, Intake::new(&plan, &numbered), driver, tables)?;
         let qdiscs = plan.qdiscs().map_err(|what| anyhow!("the kernel's links don't have {what}"))?;
         carrier.network.hand_out(&qdiscs);
-        carrier.driver.hops = Hops::new(plan.links.len(), ports.len(), hops);
+        // Interfaces are numbered as they were attached: behind the hosts', into the first hop, out of it, and so on.
+        let place = |hop: usize| ports.len() + 2 * hop;
+        let numbered: Vec<_> =
+            hops.iter().enumerate().map(|(i, hop)| Hop { out_of: place(i) as i32 + 1, ..*hop }).collect();
+        carrier.driver.hops = Hops::new(plan.links.len(), &numbered, place);
         let vnet = plan.emulate.path == plan::EmulatePath::Gso;
         let origin_ns = plan.wait.map(|_| now - Earlier::BEGIN.as_nanos());
         self.running = Some(Running { plan, carrier, opened_ns: now, origin_ns, early: Vec::new(), vnet });
@@ -243,7 +247,7 @@ impl<O: Outlet> Running<O> {
 
     fn arrived(&mut self, frame: &Frame<'_>, now: i64) {
         let &Frame { port, bytes, length, checksum_missing, vnet } = frame;
-        if let Some(left) = self.carrier.driver.hops.returned(port, bytes) {
+        if let Some(left) = self.carrier.driver.hops.returned(port as i32, bytes) {
             let now = self.time(now);
             return self.carrier.left(left, now);
         }

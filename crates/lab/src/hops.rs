@@ -39,13 +39,14 @@ impl Lab {
             plan.qdiscs().map_err(|what| Failure::new("building the kernel's links", format!("none has {what}")))?;
         let (mut batch, mut words) = (Batch::default(), String::new());
         for (link, parts) in (0..).zip(&qdiscs) {
-            for (part, Qdisc { root, child, .. }) in parts.iter().enumerate() {
+            for (part, Qdisc { root, class, child, .. }) in parts.iter().enumerate() {
                 let number = self.hops.len();
                 let into = FIRST + 2 * number as i32;
                 let hop = Hop { link, part, into, out_of: into + 1 };
                 let name = format!("part{number}");
                 self.push_pair(hop, &name, plan, &mut batch);
                 words += &format!("qdisc add dev {name} root handle 1: {root}\n");
+                words.extend(class.iter().map(|class| format!("class add dev {name} parent 1: classid 1:1 {class}\n")));
                 words.extend(child.iter().map(|child| format!("qdisc add dev {name} parent 1:1 {child}\n")));
                 self.hops.push(hop);
             }

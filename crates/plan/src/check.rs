@@ -5,7 +5,7 @@ use anyhow::{Result, anyhow, bail, ensure};
 use ipnet::IpNet;
 use units::{Duration, Ip};
 
-use crate::{Echo, EmulatePath, Mac, Neighbours, Node, Plan, Spread, Wiring, Workload};
+use crate::{Echo, EmulatePath, Links, Mac, Neighbours, Node, Plan, Spread, Wiring, Workload};
 
 impl Plan {
     /// The planner has refused bad input with better words; this keeps an engine from starting on a broken plan.
@@ -31,9 +31,12 @@ impl Plan {
         } else {
             self.check_core()?
         }
-        if self.emulate.links.is_some() {
-            let whole = self.emulate.path == EmulatePath::Wire && !self.is_lab() && self.events.is_empty();
-            ensure!(whole, "the kernel's links carry packets one by one, in a core network, and never change");
+        if let Some(links) = self.emulate.links {
+            let one_by_one = self.emulate.path == EmulatePath::Wire;
+            let fits = one_by_one || (links == Links::Mininet && self.emulate.whole_bursts);
+            ensure!(fits, "the kernel's links carry packets one by one, and Mininet's whole bursts");
+            let core = !self.is_lab() && self.events.is_empty();
+            ensure!(core, "the kernel's links carry the packets of a core network, and never change");
             self.qdiscs().map_err(|what| anyhow!("the kernel's links don't have {what}"))?;
         }
         ensure!(self.events.is_sorted_by_key(|event| event.at_ns), "events are not in the order of time");

@@ -299,6 +299,8 @@ pub struct Emulate {
 pub enum Links {
     /// Queueing disciplines of the kernel, each on a pair of interfaces of its own between the hosts.
     Kernel,
+    /// The same, in the tree that Mininet makes of a link: htb, and in it netem.
+    Mininet,
 }
 
 /// Settings of the simulator.

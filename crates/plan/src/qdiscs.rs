@@ -1,11 +1,12 @@
 //! A link in the words of tc(8): the queueing disciplines of the kernel that do what its keys say.
 
+mod mininet;
 mod queues;
 
 use units::{Duration, Mtu, Rate};
 
 use self::queues::{Room, Words};
-use crate::{Buffer, Distribution, Jitter, Link, Links, Loss, Plan, Queue};
+use crate::{Buffer, Distribution, Jitter, Link, Links, Loss, Plan, Queue, Reorder};
 
 /// What a queueing discipline does for its link, in the order in which packets meet them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub enum Part {
     Shaper,
     /// Delays packets, and loses some of those that left the queue.
     Line,
+    /// All that happens to a packet: what propagates and what waits are one queue.
+    Whole,
 }
 
 /// The order in which packets come out of a part: what tells that one was lost.
@@ -38,6 +41,8 @@ pub struct Qdisc {
     pub order: Order,
     /// What follows `tc qdisc add dev INTERFACE root handle 1:`.
     pub root: String,
+    /// What follows `tc class add dev INTERFACE parent 1: classid 1:1`, if the root has classes that must be made.
+    pub class: Option<String>,
     /// What follows `tc qdisc add dev INTERFACE parent 1:1`: the queue inside, if the root's own will not do.
     pub child: Option<String>,
 }
@@ -52,30 +57,19 @@ const SPARE: u64 = 86;
 const SIGMAS: i64 = 4;
 /// A packet is late by the kernel's work on others at most.
 const TIMER: Duration = Duration::from_millis(10);
+/// A packet whose delay is over waits behind others for less than this.
+const LONGEST_WAIT: Duration = Duration::from_millis(2000);
 
 impl Link {
     /// The queueing disciplines that carry this link's packets, or the part of it that tc(8) cannot say as we mean it.
     /// Empty if nothing happens to a packet.
     pub fn qdiscs(&self, mtu: Mtu) -> Result<Vec<Qdisc>, &'static str> {
-        let foreign = [
-            ("a link that is down", !self.up),
-            ("a rate that changes", self.variation.is_some()),
-            ("slots", self.slots.is_some()),
-            ("a policer", self.policer.is_some()),
-            // tc's unit of time.
-            ("a delay of a fraction of a microsecond", self.delay_ns.as_nanos() % US != 0),
-            ("overhead", self.overhead_bytes > 0),
-            ("jitter that keeps the order", self.jitter.is_some() && !self.reordering),
-            ("packets that overtake", self.reorder.is_some()),
-            ("duplication", self.duplication.is_some()),
-            ("corruption", self.corruption.is_some()),
-            ("random marks", self.marking.is_some()),
-        ];
-        if let Some((what, _)) = foreign.iter().find(|(_, is_there)| *is_there) {
+        if let Some(what) = foreign(self) {
             return Err(what);
         }
         let mut all = Vec::new();
-        let netem = |part, order, words| Qdisc { part, order, root: format!("netem {words}"), child: None };
+        let netem =
+            |part, order, words| Qdisc { part, order, root: format!("netem {words}"), class: None, child: None };
         if let Some(loss) = loss(&self.loss_before)? {
             all.push(netem(Part::LossBefore, Order::Arrival, format!("limit {NO_LIMIT} {loss}")));
         }
@@ -83,23 +77,32 @@ impl Link {
             all.push(self.shaper(rate, u64::from(mtu.frame_bytes()))?);
         }
         let lost = loss(&self.loss_after)?;
+        let overtaking = self.reorder.as_ref().map(overtaking).transpose()?;
         let (least, jitter) = self.jitter.as_ref().map(jitter).transpose()?.unwrap_or_default();
         let delay = self.delay_ns + least;
+        if overtaking.is_some() && delay == Duration::ZERO {
+            return Err("packets that overtake where nothing is delayed");
+        }
         if delay > Duration::ZERO || lost.is_some() || self.delay_line_packets.is_some() {
             let limit = self.delay_line_packets.unwrap_or(NO_LIMIT);
             let mut words = format!("limit {limit} delay {}us", delay.as_nanos() / US);
             words.extend(jitter.as_ref().map(|(_, jitter)| format!(" {jitter}")));
             words.extend(lost.map(|lost| format!(" {lost}")));
-            let order = jitter.map_or(Order::Arrival, |(more, _)| Order::Within(delay + more + TIMER));
+            words.extend(overtaking.as_ref().map(|overtaking| format!(" {overtaking}")));
+            let order = match (jitter, overtaking) {
+                (Some((more, _)), _) => Order::Within(delay + more + TIMER),
+                (None, Some(_)) => Order::Within(delay + TIMER),
+                (None, None) => Order::Arrival,
+            };
             all.push(netem(Part::Line, order, words));
         }
         Ok(all)
     }
 
-    /// A bucket of tokens with a queue in it.
+    /// A bucket of tokens with a queue in it, or a queue that shapes.
     fn shaper(&self, rate: Rate, frame: u64) -> Result<Qdisc, &'static str> {
         let tbf = |limit| format!("tbf rate {}bit burst {} limit {limit}", rate.as_bps(), frame + SPARE);
-        let qdisc = |order, root, child| Qdisc { part: Part::Shaper, order, root, child };
+        let qdisc = |order, root, child| Qdisc { part: Part::Shaper, order, root, class: None, child };
         // The frame that waits for tokens is in the kernel's queue; the one in service is not in ours.
         let room = match self.buffer {
             Buffer::Bytes(bytes) if self.queue == Queue::default() => {
@@ -109,9 +112,27 @@ impl Link {
             Buffer::Packets(packets) => Room::Packets(packets + 1),
             Buffer::Unlimited => Room::Unlimited,
         };
-        let Words { queue, order } = queues::words(&self.queue, room, rate)?;
-        Ok(qdisc(order, tbf(frame), Some(queue)))
+        let Words { queue, order, shapes } = queues::words(&self.queue, room, rate)?;
+        Ok(if shapes { qdisc(order, queue, None) } else { qdisc(order, tbf(frame), Some(queue)) })
     }
+}
+
+/// The part of a link that no queueing discipline does as we mean it.
+fn foreign(link: &Link) -> Option<&'static str> {
+    let foreign = [
+        ("a link that is down", !link.up),
+        ("a rate that changes", link.variation.is_some()),
+        ("slots", link.slots.is_some()),
+        ("a policer", link.policer.is_some()),
+        // tc's unit of time.
+        ("a delay of a fraction of a microsecond", link.delay_ns.as_nanos() % US != 0),
+        ("overhead", link.overhead_bytes > 0),
+        ("jitter that keeps the order", link.jitter.is_some() && !link.reordering),
+        ("duplication", link.duplication.is_some()),
+        ("corruption", link.corruption.is_some()),
+        ("random marks", link.marking.is_some()),
+    ];
+    foreign.iter().find(|(_, is_there)| *is_there).map(|(what, _)| *what)
 }
 
 /// The most that jitter adds beyond its mean, and netem's words for it.
@@ -144,12 +165,23 @@ fn jitter(jitter: &Jitter) -> Result<(Duration, Option<Spread>), &'static str> {
     Ok((Duration(mean), Some((Duration(most), format!("{}us{kind}", spread / US)))))
 }
 
+/// netem's words for packets that skip the delay. From its `gap` on each packet is a candidate until one skips.
+fn overtaking(reorder: &Reorder) -> Result<String, &'static str> {
+    if reorder.gap != 1 || reorder.correlation != 0.0 || reorder.delay_ns != Duration::ZERO {
+        return Err("packets that overtake in another way than each by its own lot and at once");
+    }
+    Ok(format!("reorder {}%", reorder.probability * 100.0))
+}
+
 /// netem's words for a link's losses.
 fn loss(all: &[Loss]) -> Result<Option<String>, &'static str> {
     let percent = |share: &f64| format!("{}%", share * 100.0);
     let words = match all {
         [] => return Ok(None),
         [Loss::Independent { probability }] => format!("loss {}", percent(probability)),
+        [Loss::Netem { probability, correlation }] => {
+            format!("loss {} {}", percent(probability), percent(correlation))
+        }
         [Loss::GilbertElliott { p, r, loss_bad, loss_good }] => {
             format!("loss gemodel {} {} {} {}", percent(p), percent(r), percent(loss_bad), percent(loss_good))
         }
@@ -169,6 +201,7 @@ impl Plan {
         match self.emulate.links {
             None => Ok(vec![Vec::new(); self.links.len()]),
             Some(Links::Kernel) => self.links.iter().map(|link| link.qdiscs(self.mtu)).collect(),
+            Some(Links::Mininet) => self.links.iter().map(|link| link.tc_link(self.mtu)).collect(),
         }
     }
 }
@@ -228,6 +261,19 @@ mod tests {
         let gilbert = Loss::GilbertElliott { p: 0.01, r: 0.25, loss_bad: 1.0, loss_good: 0.0 };
         let link = Link { loss_before: vec![gilbert], ..link };
         assert_eq!(words(&link)[0].1, "netem limit 1000000 loss gemodel 1% 25% 100% 0%");
+        let netem = Loss::Netem { probability: 0.02, correlation: 0.25 };
+        assert_eq!(words(&Link { loss_before: vec![netem], ..link })[0].1, "netem limit 1000000 loss 2% 25%");
+    }
+
+    #[test]
+    fn packets_skip_the_delay_by_lot() {
+        let reorder = |gap| Some(Reorder { probability: 0.25, correlation: 0.0, gap, delay_ns: Duration::ZERO });
+        let skipping = Link { reorder: reorder(1), ..link() };
+        let said = skipping.qdiscs(Mtu::default()).unwrap()[0].clone();
+        assert_eq!(said.root, "netem limit 1000000 delay 20000us reorder 25%");
+        assert_eq!(said.order, Order::Within(Duration::from_millis(30)));
+        assert!(Link { reorder: reorder(5), ..link() }.qdiscs(Mtu::default()).is_err());
+        assert!(Link { delay_ns: Duration::ZERO, ..skipping }.qdiscs(Mtu::default()).is_err());
     }
 
     #[test]

@@ -23,6 +23,7 @@ def examine() -> list[Finding]:
         *core(),
         *installation.examine(),
         *network.algorithms(),
+        network.qdiscs(),
         machine.priority(),
         machine.cores(),
         machine.load(),

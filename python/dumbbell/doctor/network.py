@@ -1,13 +1,14 @@
-"""Checks of the kernel's congestion controls."""
+"""Checks of the kernel's congestion controls and queueing disciplines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 from dumbbell.cc import core
 from dumbbell.doctor.finding import Finding, Level
+from dumbbell.engines.emulate import qdiscs as disciplines
 from dumbbell.engines.emulate.algorithms import has_algorithm
 from dumbbell.errors import RunFailed
 from dumbbell.machine import has_module
@@ -37,6 +38,17 @@ def algorithms(modules: Path | None = None) -> Iterator[Finding]:
     others = sorted(set(available()) - set(EXPECTED) - _ours())
     if others:
         yield Finding("other congestion controls", Level.OK, ", ".join(others))
+
+
+def qdiscs(has: Callable[[str], bool] = disciplines.has) -> Finding:
+    """The queueing disciplines of which `emulate.links` can make links in real time."""
+    there = [name for name in disciplines.KNOWN if has(name)]
+    missing = [name for name in disciplines.KNOWN if name not in there]
+    if not missing:
+        return Finding("queueing disciplines", Level.OK, ", ".join(there))
+    told = f"{', '.join(there) or 'none'}; missing: {', '.join(missing)}"
+    why = f"{told}. Only emulate.links in real time needs them; kernels in virtual time have their own"
+    return Finding("queueing disciplines", Level.WARN, why, disciplines.remedy(missing))
 
 
 def _ours() -> set[str]:

@@ -97,7 +97,7 @@ def _expand(scenario: Scenario) -> Plan:
                 ring_bytes=int(scenario.emulate.ring),
                 spin_ns=int(scenario.emulate.spin),
                 arena_bytes=int(scenario.emulate.arena),
-                whole_bursts=scenario.emulate.whole_bursts,
+                whole_bursts=whole_bursts(scenario),
                 cpus=scenario.emulate.cpus,
                 kernel=scenario.emulate.kernel,
                 links=None if scenario.emulate.links == "ours" else scenario.emulate.links,
@@ -128,6 +128,11 @@ def _program(name: str, program: ProgramKeys) -> Program:
         kind, port = program.ready.kind, program.ready.port
         ready = ExitReady() if port is None else TcpReady(port=port) if kind == "tcp" else UdpReady(port=port)
     return Program(name=name, node=program.node, command=program.command, ready=ready)
+
+
+def whole_bursts(scenario: Scenario) -> bool:
+    """Bursts stay whole: so asked, or on Mininet's links unless packets cross one by one."""
+    return scenario.emulate.whole_bursts or (scenario.emulate.links == "mininet" and scenario.emulate.path != "wire")
 
 
 def _wait(scenario: Scenario, network: Network) -> Wait | None:

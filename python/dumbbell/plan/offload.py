@@ -38,15 +38,15 @@ def settled(plan: Plan, path: Literal["auto"] | EmulatePath, merge_ns: int | Non
 def choose(plans: Sequence[Plan]) -> EmulatePath:
     """`gso` if a run of `plans` asks for it by its rates, so that all of a study's runs are carried out alike.
 
-    One does not if the kernel's links carry its packets. Else it does if a link that a flow crosses is faster than
-    `GSO_ABOVE_BPS` says at any time, or if no link on a flow's path is limited, or if bursts shall stay whole. None
-    does if packets of one have tags of VLANs, which bursts lack.
+    One does not if the kernel's links carry its packets one by one. Else it does if a link that a flow crosses is
+    faster than `GSO_ABOVE_BPS` says at any time, or if no link on a flow's path is limited, or if bursts shall stay
+    whole. None does if packets of one have tags of VLANs, which bursts lack.
     """
     return "gso" if any(map(_asks, plans)) and not any(map(has_vlans, plans)) else "wire"
 
 
 def _asks(plan: Plan) -> bool:
-    if plan.emulate.links is not None:
+    if plan.emulate.links == "kernel":
         return False
     found, above = network(plan), GSO_ABOVE_BPS * full_frame(plan) // frame_bytes(MTU)
     for path in found.paths:

@@ -100,7 +100,7 @@ class DaemonChange:
     """It is started; if not, it is killed."""
 
 
-Links = Literal["kernel"]
+Links = Literal["kernel", "mininet"]
 """What can carry packets in place of our links.
 - `kernel`: Queueing disciplines of the kernel, each on a pair of interfaces of its own between the hosts.
 """

@@ -104,12 +104,14 @@ class Emulate(Table):
         'shows. Default: `"6.12"`. It can be varied: `--vary emulate.kernel=6.1,6.12`.',
         examples=["6.12"],
     )
-    links: Literal["ours", "kernel"] = Field(
+    links: Literal["ours", "kernel", "mininet"] = Field(
         default="ours",
         description="What carries packets from host to host. `ours`: dumbbell's link emulator. `kernel`: the queueing "
         "disciplines of the kernel, to compare ours with them: `tbf` for rate and buffer, `netem` for losses and "
-        "delay, each on a pair of interfaces of its own between the hosts. They run in virtual time (`--engine "
-        "virtual`), and refuse keys that they cannot obey as we mean them.",
+        "delay, each on a pair of interfaces of its own between the hosts. `mininet`: those that Mininet's `TCLink` "
+        "makes: `htb`, and in it a `netem` whose limit counts what propagates, too; hosts send bursts. They run in "
+        "virtual time (`--engine virtual`), and in real time if this machine's kernel has them, and refuse keys that "
+        "they cannot obey.",
     )
 
 

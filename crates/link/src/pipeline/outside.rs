@@ -88,7 +88,7 @@ impl Outside {
 
     /// The packet enters the queue, or leaves it.
     fn change_backlog(&mut self, part: usize, packet: &Packet, change: i64) {
-        if self.parts[part].part == Part::Shaper {
+        if matches!(self.parts[part].part, Part::Shaper | Part::Whole) {
             self.backlog.bytes = self.backlog.bytes.saturating_add_signed(change * i64::from(packet.size));
             self.backlog.packets = self.backlog.packets.saturating_add_signed(change as i32);
         }
@@ -166,7 +166,7 @@ impl Link {
         let carrier = outside.parts.get_mut(part)?;
         let (lost, mut passage) = carrier.take(id, at)?;
         let fate = match carrier.part {
-            Part::LossBefore => Fate::LostBefore,
+            Part::LossBefore | Part::Whole => Fate::LostBefore,
             Part::Shaper => Fate::DroppedEarly,
             Part::Line => Fate::LostAfter,
         };
@@ -244,6 +244,29 @@ mod tests {
         assert_eq!(passage.sojourn, Some(Duration(MS)));
         let counters = link.counters();
         assert_eq!((counters.departed_bytes, counters.delivered_bytes, counters.inside()), (1000, 1000, 0));
+    }
+
+    #[test]
+    fn what_propagates_in_mininets_link_is_in_its_queue() {
+        let spec = plan::Link {
+            rate_bps: Rate::from_bps(10_000_000),
+            delay_ns: Duration::from_millis(20),
+            buffer: Buffer::Packets(2),
+            ..plan::Link::transparent("l", "a", "b")
+        };
+        let mut link = Link::new(&spec, 1);
+        let tree = Qdisc { part: Part::Whole, order: Order::Arrival, root: String::new(), class: None, child: None };
+        link.hand_out(&[tree]);
+        (1..=4).for_each(|id| push(&mut link, id, 0));
+        link.entered(0, Entry::Refused);
+        assert_eq!(link.backlog(), Backlog { bytes: 3000, packets: 3 });
+        link.left(0, out(2), Time(21 * MS)).expect("it is there");
+        let found: Vec<_> =
+            passages(&mut link, 21 * MS).iter().map(|one| (one.packet.id, one.fate, one.departure)).collect();
+        let left = Some(Time(21 * MS));
+        let expected = [(4, Fate::DroppedTail, None), (1, Fate::LostBefore, None), (2, Fate::Delivered, left)];
+        assert_eq!(found, expected);
+        assert_eq!(link.backlog().packets, 1);
     }
 
     #[test]

@@ -3,13 +3,15 @@
 use units::{Duration, Rate};
 
 use super::{Order, US};
-use crate::Queue;
+use crate::{Isolation, Queue};
 
-/// A queue inside a bucket of tokens.
+/// A queue inside a bucket of tokens, or one that has a shaper of its own.
 #[derive(Debug)]
 pub(super) struct Words {
     pub queue: String,
     pub order: Order,
+    /// It shapes: no bucket of tokens stands around it.
+    pub shapes: bool,
 }
 
 /// The room for packets that wait, the one that waits for tokens among them.
@@ -31,9 +33,14 @@ const PIE_GAIN: f64 = 1.0 / 16.0;
 
 /// `queue` in tc's words; or the part of it that tc cannot say as we mean it.
 pub(super) fn words(queue: &Queue, room: Room, rate: Rate) -> Result<Words, &'static str> {
-    let inside = |queue| Words { queue, order: Order::Arrival };
-    if let Queue::Red { .. } = queue {
-        return red(queue, room, rate).map(inside);
+    let inside = |queue| Words { queue, order: Order::Arrival, shapes: false };
+    match queue {
+        Queue::Red { .. } => return red(queue, room, rate).map(inside),
+        Queue::Cake { .. } | Queue::Fq { .. } if !matches!(room, Room::Unlimited) => {
+            return Err("a queue of flows that makes room in another way than ours");
+        }
+        Queue::Cake { .. } => return cake(queue, rate),
+        _ => {}
     }
     let limit = match room {
         Room::Packets(limit) => limit,
@@ -49,7 +56,19 @@ pub(super) fn words(queue: &Queue, room: Room, rate: Rate) -> Result<Words, &'st
         Queue::FqCodel { target_ns, interval_ns, quantum_bytes, flows, ecn, ce_threshold_ns } => {
             let law = codel(target_ns, interval_ns, ecn, ce_threshold_ns)?;
             let queue = format!("fq_codel limit {limit} flows {flows} quantum {quantum_bytes} drop_batch 1 {law}");
-            Ok(Words { queue, order: Order::Flow })
+            Ok(Words { queue, order: Order::Flow, shapes: false })
+        }
+        Queue::Fq { quantum_bytes, flows } => {
+            // Flows without a socket are as many as the bits of a mask.
+            if !flows.is_power_of_two() {
+                return Err("a number of flows that is no power of two");
+            }
+            let queue = format!(
+                "fq limit {limit} flow_limit {limit} quantum {quantum_bytes} initial_quantum {quantum_bytes} buckets {flows} \
+                 orphan_mask {} nopacing",
+                flows.get() - 1
+            );
+            Ok(Words { queue, order: Order::Flow, shapes: false })
         }
         Queue::Pie { target_ns, t_update_ns, alpha, beta, max_burst_ns, ecn, mark_ecnth } => {
             if max_burst_ns != PIE_BURST || (ecn && mark_ecnth != PIE_ECN) {
@@ -147,6 +166,27 @@ fn red_burst(weight: f64, min_th: u64, packet: u32) -> Option<u64> {
     })?
 }
 
+/// CAKE has a shaper of its own. Its limit counts the memory of packets, so that only none is the same as ours. Flows are
+/// told apart without connection tracking, which the word `nonat` would ask for.
+fn cake(queue: &Queue, rate: Rate) -> Result<Words, &'static str> {
+    let &Queue::Cake { interval_ns, quantum_bytes, isolation, ecn, .. } = queue else { unreachable!("another queue") };
+    // The kernel's quantum follows from the rate: 1/4096 s of it, 300 to 1514 bytes.
+    if u64::from(quantum_bytes.get()) != (rate.as_bps() / 8 / 4096).clamp(300, 1514) || !ecn {
+        return Err("CAKE with another quantum than Linux's, or without marks");
+    }
+    let isolation = match isolation {
+        Isolation::Flows => "flows",
+        Isolation::TripleIsolate => "triple-isolate",
+    };
+    let queue = format!(
+        "cake bandwidth {}bit besteffort {isolation} nowash no-ack-filter raw memlimit {} rtt {}us",
+        rate.as_bps(),
+        MANY.1,
+        whole_us(interval_ns)?
+    );
+    Ok(Words { queue, order: Order::Flow, shapes: true })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,6 +223,34 @@ mod tests {
         assert_eq!(words, "pie limit 1001 target 15000us tupdate 15000us alpha 2 beta 20 ecn");
         assert!(said(&pie(0.1, PIE_BURST), Room::Unlimited).is_err());
         assert!(said(&pie(0.125, Duration::ZERO), Room::Unlimited).is_err());
+    }
+
+    #[test]
+    fn cake_takes_the_place_of_the_bucket() {
+        let cake = |quantum| Queue::Cake {
+            target_ns: Duration::from_millis(5),
+            interval_ns: Duration::from_millis(100),
+            quantum_bytes: std::num::NonZeroU32::new(quantum).unwrap(),
+            isolation: Isolation::TripleIsolate,
+            ecn: true,
+        };
+        let found = words(&cake(610), Room::Unlimited, RATE).expect("tc can say it");
+        assert!(found.shapes && found.order == Order::Flow);
+        let flags = "besteffort triple-isolate nowash no-ack-filter raw";
+        assert_eq!(found.queue, format!("cake bandwidth 20000000bit {flags} memlimit 2000000000 rtt 100000us"));
+        assert!(said(&cake(1514), Room::Unlimited).is_err());
+        assert!(said(&cake(610), Room::Bytes(100_000)).is_err());
+    }
+
+    #[test]
+    fn fq_has_as_many_flows_as_a_mask() {
+        let fq = |flows| {
+            let number = |value| std::num::NonZeroU32::new(value).unwrap();
+            said(&Queue::Fq { quantum_bytes: number(3028), flows: number(flows) }, Room::Unlimited)
+        };
+        let words = fq(1024).unwrap();
+        assert!(words.ends_with("quantum 3028 initial_quantum 3028 buckets 1024 orphan_mask 1023 nopacing"), "{words}");
+        assert!(fq(1000).is_err());
     }
 
     #[test]

@@ -12,7 +12,7 @@ from dumbbell.command import rebuild
 from dumbbell.engines import sysctls
 from dumbbell.engines.bridges import check_bridges
 from dumbbell.engines.conductor import Bounds, Conductor
-from dumbbell.engines.emulate import algorithms
+from dumbbell.engines.emulate import algorithms, qdiscs
 from dumbbell.engines.emulate.capabilities import CAPABILITIES
 from dumbbell.engines.programs import check_cpus, check_programs
 from dumbbell.engines.routing import check_routers
@@ -53,7 +53,7 @@ class EmulateEngine:
             *_check_platform(),
             *algorithms.check(scenario),
             *_check_kernel(scenario),
-            *_check_links(scenario),
+            *qdiscs.check(scenario, plan),
             *_check_cpus(scenario),
             *_check_sysctls(scenario),
             *check_programs(scenario, plan),
@@ -83,13 +83,6 @@ def _check_kernel(scenario: Scenario) -> Iterator[Problem]:
     if scenario.emulate.kernel is not None:
         hint = "run it with --engine virtual, which takes any kernel"
         yield scenario.source.problem(Finding(("emulate", "kernel"), "this engine has this machine's kernel", "", hint))
-
-
-def _check_links(scenario: Scenario) -> Iterator[Problem]:
-    if scenario.emulate.links != "ours":
-        hint = "run it with --engine virtual, or leave emulate.links out"
-        finding = Finding(("emulate", "links"), "in real time links are dumbbell's own", 'links = "ours"', hint)
-        yield scenario.source.problem(finding)
 
 
 def _check_cpus(scenario: Scenario) -> Iterator[Problem]:

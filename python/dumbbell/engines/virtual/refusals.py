@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from typing import Final
 
 from dumbbell import kernels
 from dumbbell.engines.bridges import first_vlan
@@ -12,18 +11,15 @@ from dumbbell.engines.routing import refuse_routers
 from dumbbell.errors import Problem, RunFailed
 from dumbbell.kernels import Kernel
 from dumbbell.kernels.names import BPF_SINCE
+from dumbbell.plan import expand, qdiscs
 from dumbbell.plan.algorithms import linked, own
 from dumbbell.plan.types import CommandWorkload, Plan
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.resolve.drawn.vlans import is_bridge, vlans
-from dumbbell.scenario.resolve.kernel_queues import DISCIPLINES
 from dumbbell.scenario.resolve.labels import Labelled
 from dumbbell.scenario.source import Finding, Key, dotted
 from dumbbell.scenario.topology.drawing import Drawn
-
-_QDISCS: Final = ("netem", "tbf")
-"""What the kernel's own links are made of."""
 
 
 def check(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:
@@ -47,9 +43,7 @@ def _findings(scenario: Scenario, kernel: Kernel) -> Iterator[Finding]:
         what, hint = "dumbbell's own links carry the packets of a ready kernel", "take a kernel that dumbbell has built"
         yield Finding(("emulate", "links"), what, 'links = "ours"', hint)
     elif scenario.emulate.links != "ours":
-        queues = {link.first.queue.kind for link in resolve(scenario).network.shaped}
-        wanted = [*_QDISCS, *sorted({DISCIPLINES[queue] for queue in queues & DISCIPLINES.keys()})]
-        missing = [qdisc for qdisc in wanted if qdisc not in kernel.qdiscs]
+        missing = [qdisc for qdisc in qdiscs.wanted(expand(scenario)) if qdisc not in kernel.qdiscs]
         if missing:
             settings = " and ".join(f"CONFIG_NET_SCH_{name.upper()}=y" for name in missing)
             hint = f"build one with {settings}, or leave emulate.links out"

@@ -9,11 +9,11 @@ import math
 from collections.abc import Iterator
 from typing import Final
 
-from dumbbell.scenario.links.queues import AnyQueue, Codel, Fifo, FqCodel, Pie
+from dumbbell.scenario.links.queues import AnyQueue, Cake, Codel, Fifo, Fq, FqCodel, Pie
 from dumbbell.scenario.links.red import Red
 from dumbbell.scenario.resolve.direction import WrittenLink
 from dumbbell.scenario.source import Finding, Key
-from dumbbell.units import QuantityError
+from dumbbell.units import QuantityError, Rate
 
 US: Final = 1000
 """Nanoseconds: tc's unit of time."""
@@ -23,15 +23,10 @@ _ROOM: Final = {
     "fq-codel": (("packets", "unlimited"), "the kernel's FQ-CoDel counts packets", "1000 packets", "in packets"),
     "pie": (("packets", "unlimited"), "the kernel's PIE counts packets", "1000 packets", "in packets"),
     "red": (("bytes", "unlimited"), "the kernel's RED counts bytes", "100 kB", "in bytes"),
+    "fq": (("unlimited",), "the kernel's fq drops what comes, not what the longest queue has", "unlimited", "no limit"),
+    "cake": (("unlimited",), "the kernel's CAKE counts memory", "unlimited", "no limit"),
 }
 """Queue -> the units of a buffer that the kernel has too, why it has no other, an example, and how to give it."""
-DISCIPLINES: Final = {
-    "codel": "codel",
-    "fq-codel": "fq_codel",
-    "pie": "pie",
-    "red": "red",
-}
-"""Queue -> the kernel's discipline, as `tc` calls it."""
 _NOT_ADAPTIVE: Final = "the kernel's RED does not adapt when tc sets it up"
 _PIE_BURST: Final = 150_000_000
 _PIE_GAIN: Final = 16
@@ -63,10 +58,10 @@ def check_queue(link: WrittenLink) -> Iterator[Finding]:
         where = (*link.at, "buffer") if "buffer" in link.given else at
         what = f"{what}, and the buffer of {link.name} has another unit"
         yield Finding(where, what, f'buffer = "{example}"', f"give the buffer {how}, {EITHER_OURS}")
-    yield from _keys(at, queue)
+    yield from _keys(at, queue, start.nominal)
 
 
-def _keys(at: Key, queue: AnyQueue) -> Iterator[Finding]:
+def _keys(at: Key, queue: AnyQueue, rate: Rate | None) -> Iterator[Finding]:
     times = {name: getattr(queue, name, None) for name in ("target", "interval", "ce_threshold", "t_update")}
     for name, time in times.items():
         if time is not None and time % US:
@@ -79,6 +74,11 @@ def _keys(at: Key, queue: AnyQueue) -> Iterator[Finding]:
             yield from _pie(at, queue)
         case Red():
             yield from _red(at, queue)
+        case Fq() if queue.flows & (queue.flows - 1):
+            nearest = 1 << (queue.flows - 1).bit_length()
+            yield _refusal((*at, "flows"), "the kernel's fq has powers of two", str(nearest))
+        case Cake():
+            yield from _cake(at, queue, rate)
         case _:
             pass
 
@@ -94,6 +94,16 @@ def _pie(at: Key, queue: Pie) -> Iterator[Finding]:
             nearest = min(round(gain * _PIE_GAIN) / _PIE_GAIN, _PIE_MOST)
             what = f"{gain} is not given to tc, which counts sixteenths up to {_PIE_MOST}"
             yield _refusal((*at, name), what, str(nearest))
+
+
+def _cake(at: Key, queue: Cake, rate: Rate | None) -> Iterator[Finding]:
+    if queue.rtt % US:
+        yield _refusal((*at, "rtt"), "tc counts whole microseconds", "1 us or more")
+    if not queue.ecn:
+        yield _refusal((*at, "ecn"), "the kernel's CAKE always marks", "true")
+    by_rate = Cake(kind="cake").settled(rate, None, 0, 0, 0).quantum
+    if queue.quantum != by_rate:
+        yield _refusal((*at, "quantum"), "the kernel's CAKE has the quantum of its rate", f"{by_rate} B")
 
 
 def _red(at: Key, queue: Red) -> Iterator[Finding]:

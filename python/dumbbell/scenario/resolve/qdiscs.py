@@ -1,15 +1,15 @@
-"""Keys of links that the kernel's queueing disciplines cannot obey as we mean them (`emulate.links = "kernel"`)."""
+"""Keys of links that the kernel's queueing disciplines cannot obey as we mean them (`emulate.links`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from dumbbell.scenario.links.delays import AnyJitter, Normal, Uniform
-from dumbbell.scenario.links.losses import FourState, GilbertElliott, Independent
+from dumbbell.scenario.links.delays import AnyJitter, Normal, Reorder, Uniform
+from dumbbell.scenario.links.losses import FourState, GilbertElliott, Independent, Netem
 from dumbbell.scenario.links.rates import Trace, Varying
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve.direction import WrittenLink
+from dumbbell.scenario.resolve.direction import DROP_TAIL, WrittenLink
 from dumbbell.scenario.resolve.kernel_queues import EITHER_OURS, US, check_queue
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.topology.drawing import Drawn
@@ -28,7 +28,7 @@ def check_kernels_links(scenario: Scenario, links: Sequence[WrittenLink]) -> Ite
     if scenario.events:
         hint = f"leave the events out, {EITHER_OURS}"
         yield Finding(("events", 0), "the kernel's links stay as they are for a whole run", "", hint)
-    if scenario.emulate.path == "gso":
+    if scenario.emulate.path == "gso" and scenario.emulate.links == "kernel":
         hint = 'write path = "wire", or leave path out'
         yield Finding(("emulate", "path"), "the kernel's links carry packets one by one", 'path = "wire"', hint)
     for link in links:
@@ -40,7 +40,13 @@ def check_kernels_links(scenario: Scenario, links: Sequence[WrittenLink]) -> Ite
             yield from _key((*link.at, key), value)
         if link.start.jitter is not None:
             yield from _jitter(link, link.start.jitter)
-        yield from check_queue(link)
+        if link.start.reorder is not None:
+            at = (*link.at, "reorder") if "reorder" in link.given else ("emulate", "links")
+            yield from _overtaking(at, link.start.reorder, link.start.delay)
+        if scenario.emulate.links == "mininet":
+            yield from _mininet(link)
+        else:
+            yield from check_queue(link)
 
 
 def _key(at: Key, value: Any) -> Iterator[Finding]:
@@ -51,6 +57,32 @@ def _key(at: Key, value: Any) -> Iterator[Finding]:
         yield from _losses(at, value)
     elif key in _FOREIGN and value:
         yield _refusal(at, *_FOREIGN[key])
+
+
+def _mininet(link: WrittenLink) -> Iterator[Finding]:
+    """What a link of Mininet's lacks beside the kernel's."""
+    start = link.start
+    behind = [loss for loss in link.given.get("loss") or () if getattr(loss, "position", "") == "after-queue"]
+    others = {
+        "queue": (start.queue != DROP_TAIL, "netem is the only queue in Mininet's links", '"drop-tail"'),
+        "delay_line": (start.delay_line is not None, "the buffer of Mininet's links is netem's limit", _NONE),
+        "reorder": (start.reorder is not None, "Mininet gives no such word to netem", _NONE),
+        "loss": (bool(behind), "Mininet's links lose packets before they wait", 'position = "before-queue"'),
+    }
+    for key, (is_there, what, expected) in others.items():
+        if is_there:
+            yield _refusal((*link.at, key) if key in link.given else ("emulate", "links"), what, expected)
+
+
+def _overtaking(at: Key, reorder: Reorder, delay: int) -> Iterator[Finding]:
+    if not delay:
+        yield _refusal(at, "netem lets no packet overtake where nothing is delayed", "a delay")
+    if reorder.gap != 1:
+        yield _refusal((*at, "gap"), "netem's gap counts otherwise than ours", "1")
+    if reorder.correlation.probability:
+        yield _refusal((*at, "correlation"), "netem correlates other numbers than ours", "no correlation")
+    if reorder.delay:
+        yield _refusal((*at, "delay"), "netem's packets overtake at once", "0 s")
 
 
 def _jitter(link: WrittenLink, jitter: AnyJitter) -> Iterator[Finding]:
@@ -76,8 +108,8 @@ def _jitter(link: WrittenLink, jitter: AnyJitter) -> Iterator[Finding]:
 
 def _losses(at: Key, losses: Sequence[Any]) -> Iterator[Finding]:
     for loss in losses:
-        if not isinstance(loss, Independent | GilbertElliott | FourState):
-            can = "independent, gilbert-elliott or four-state"
+        if not isinstance(loss, Independent | Netem | GilbertElliott | FourState):
+            can = "independent, netem, gilbert-elliott or four-state"
             yield _refusal(at, f"netem has no losses like {loss.model} as we mean them", can)
             return
     positions = [loss.position for loss in losses]
@@ -91,7 +123,6 @@ def _refusal(at: Key, what: str, expected: str) -> Finding:
 
 _NONE: Final = "none"
 _FOREIGN: Final[dict[Any, tuple[str, str]]] = {
-    "reorder": ("netem's gap counts otherwise than ours", _NONE),
     "duplicate": ("netem's copies enter another place than ours", _NONE),
     "corrupt": ("the kernel does not tell which packets it changed", _NONE),
     "mark": ("netem marks no packets at random but in place of losses", _NONE),
