@@ -114,3 +114,31 @@ def test_overrides_win_over_calls() -> None:
     lab = drawn(overrides={"topology.links.0.rate": "3 Mbit/s", "seed": 7})
     plan = document(plan_of(lab.scenario())[0])
     assert (plan["seed"], plan["links"][0]["rate_bps"]) == (7, 3_000_000)
+
+
+def test_without_flows_a_bdp_is_reckoned_by_the_longest_rtt_between_hosts_across_the_link() -> None:
+    lab = dumbbell.Lab()
+    lab.host("h1"), lab.host("h2"), lab.host("h3"), lab.host("alone"), lab.host("beside"), lab.router("r1")
+    lab.switch("s1")
+    lab.link("h1", "r1", delay="5 ms")
+    lab.link("r1", "s1", rate="10 Mbit/s", delay="15 ms")
+    lab.link("s1", "h2", rate="100 Mbit/s", buffer="2 bdp")
+    lab.link("s1", "h3", rate="8 Mbit/s", buffer="3 packets")
+    # Nobody else reaches them, and their delays are small.
+    lab.link("alone", "beside", rate="8 Mbit/s", delay="1 ms")
+    links = {link["name"]: link["buffer"] for link in document(plan_of(lab.scenario())[0])["links"]}
+    # 40 ms there and back; 10 ms at least.
+    assert links["r1-s1"] == {"bytes": 50_000}
+    assert links["s1-h2"] == {"bytes": 2 * 500_000}
+    assert links["s1-h3"] == {"packets": 3}
+    assert links["alone-beside"] == {"bytes": 10_000}
+
+
+def test_with_flows_it_is_that_of_the_flows() -> None:
+    lab = dumbbell.Lab(overrides={"flows": [{"from": "h1", "to": "h2"}]})
+    lab.host("h1"), lab.host("h2"), lab.host("h3"), lab.switch("s1")
+    lab.link("h1", "s1", rate="8 Mbit/s", delay="1 ms")
+    lab.link("s1", "h2")
+    lab.link("s1", "h3", delay="50 ms")
+    links = {link["name"]: link["buffer"] for link in document(plan_of(lab.scenario())[0])["links"]}
+    assert links["h1-s1"] == {"bytes": 2_000}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,7 +15,7 @@ from dumbbell.scenario.resolve.drawn.interfaces import Port, bridge_ports, domai
 from dumbbell.scenario.resolve.drawn.ipv6 import check_ipv6, check_mtus
 from dumbbell.scenario.resolve.drawn.routing import routed
 from dumbbell.scenario.resolve.drawn.vlans import is_bridge, vlans
-from dumbbell.scenario.resolve.drawn.ways import Hop, ways
+from dumbbell.scenario.resolve.drawn.ways import Hop, between_hosts, ways
 from dumbbell.scenario.resolve.outline import Ends, NetworkNode, NodeInterface, Outline, SpanningTree, Way
 from dumbbell.scenario.source import Finding
 from dumbbell.scenario.topology.cables import Cable
@@ -23,6 +23,10 @@ from dumbbell.scenario.topology.drawing import Drawing, Drawn, Node
 from dumbbell.scenario.topology.graph import Graph
 from dumbbell.scenario.topology.nodes import AnyInterface, Router, Switch, Timers
 from dumbbell.units import Time
+
+LEAST_RTT: Final = Time(10 * 10**6)
+"""By which BDPs in a lab without flows are reckoned at least: many labs have rates and no delays, and with a buffer of
+one packet TCP would get little of the rate."""
 
 TREES: Final[Mapping[Timers, tuple[int, int, int]]] = {"fast": (1, 2, 6), "standard": (2, 15, 20)}
 """Hello time, forward delay and maximum age of spanning trees, in s: the least that Linux takes, and those of
@@ -57,7 +61,15 @@ def drawn_outline(scenario: Scenario, topology: Drawn, wrong: list[Finding]) -> 
         prepared[from_].append(way)
         prepared[to].append(way)
     mtus = _mtus(topology, drawing, found)
-    return Outline(nodes, _with_rtts(links, found.values()), lambda *pair: found.get(pair), prepared, (), ends, mtus)
+    return Outline(
+        nodes,
+        _reckoned(scenario, links, nodes, hops, found.values()),
+        lambda *pair: found.get(pair),
+        prepared,
+        (),
+        ends,
+        mtus,
+    )
 
 
 def _mtus(topology: Drawn, drawing: Drawing, found: Mapping[tuple[str, str], Way]) -> dict[tuple[str, str], int]:
@@ -148,6 +160,20 @@ def _ends(drawing: Drawing, addresses: Iterable[Port]) -> dict[str, Ends]:
 def _hop(link: WrittenLink, ends: Ends) -> Hop:
     delay = int(link.start.delay)
     return link.name, link.from_, ends.from_interface, link.to, ends.to_interface, ends.cost, delay, link.start.up
+
+
+def _reckoned(
+    scenario: Scenario,
+    links: Sequence[WrittenLink],
+    nodes: Sequence[NetworkNode],
+    hops: Sequence[Hop],
+    found: Iterable[Way],
+) -> tuple[WrittenLink, ...]:
+    """The links with the RTT by which their BDP is reckoned: of flows; of all traffic where a lab has no flows."""
+    if scenario.flows or all(link.start.buffer.kind != "bdp" for link in links):
+        return _with_rtts(links, found)
+    reckoned = _with_rtts(links, between_hosts(nodes, hops))
+    return tuple(link.reckoned_by(max(link.rtt, LEAST_RTT)) for link in reckoned)
 
 
 def _with_rtts(links: Iterable[WrittenLink], found: Iterable[Way]) -> tuple[WrittenLink, ...]:

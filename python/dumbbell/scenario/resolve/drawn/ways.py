@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from itertools import combinations
+from typing import Any, Final
 
 from dumbbell.core import core
 from dumbbell.scenario.model import Scenario
@@ -55,6 +56,29 @@ def ways(
         at = ("flows", entry, "to")
         wrong.append(Finding(at, f"no path from {pair[0]} to {pair[1]} and back", "a host that can be reached", hint))
     return {}
+
+
+MOST_HOSTS: Final = 64
+"""Hosts between which ways are looked for in a network without flows: pairs grow with their square."""
+
+
+def between_hosts(nodes: Sequence[NetworkNode], hops: Sequence[Hop]) -> list[Way]:
+    """The ways that traffic may take in a network without flows.
+
+    Of hosts that hang at one node by links of one delay two are enough. Of more than 64 hosts others are left out.
+    """
+    hosts = [node.name for node in nodes if node.kind == "host"]
+    places: dict[object, list[str]] = {}
+    for name in hosts:
+        links = frozenset((to, delay) for _, from_, _, to, _, _, delay, _ in hops if from_ == name)
+        places.setdefault(links, []).append(name)
+    some = [name for alike in places.values() for name in alike[:2]]
+    some = some[:: -(-len(some) // MOST_HOSTS)] if some else []
+    plan, pairs = _plan(nodes, hops), list(combinations(some, 2))
+    try:
+        return list(_found(plan, pairs).values())
+    except RuntimeError:  # Not all reach each other.
+        return list(_found(plan, [pair for pair in pairs if _is_joined(plan, pair)]).values())
 
 
 def _pairs(scenario: Scenario) -> dict[Pair, int]:
