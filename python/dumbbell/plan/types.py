@@ -103,6 +103,7 @@ class DaemonChange:
 Links = Literal["kernel", "mininet"]
 """What can carry packets in place of our links.
 - `kernel`: Queueing disciplines of the kernel, each on a pair of interfaces of its own between the hosts.
+- `mininet`: The same, in the tree that Mininet makes of a link: htb, and in it netem.
 """
 
 EmulatePath = Literal["wire", "gso"]
