@@ -38,7 +38,7 @@ static void calm_cong_avoid(struct sock *sk, __u32 ack, __u32 acked)
 		set_cwnd(tp, tp->snd_cwnd + acked);
 	if (before(ack, state->round_end))
 		return;
-	/* A round trip has passed. Of the window, the share that the RTT exceeds its minimum by waits in a queue. */
+	/* A round trip has passed. The share of the window that waits in a queue is the share of the RTT above its minimum. */
 	if (rtt > base && rtt != ~0)
 		queued = (__u64)tp->snd_cwnd * (rtt - base) / rtt;
 	if (queued > target) {
