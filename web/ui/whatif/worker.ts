@@ -67,7 +67,8 @@ function slice(): void {
   try {
     began = performance.now();
     const end = simulator.duration;
-    const target = Math.min(until, end);
+    // Virtual time is whole nanoseconds: anything between two of them would never be reached.
+    const target = Math.min(Math.round(until * 1e9) / 1e9, end);
     while (simulator.now < target) {
       const from = performance.now();
       simulator.runUntil(Math.min(target, simulator.now + stride));
