@@ -5,6 +5,8 @@
 //! `--engine simulate`. `exports` is how JavaScript calls it, with nothing between but the C interface: numbers, and
 //! pointers into the module's memory.
 
+// Nowhere else: in a native program `free` and `end` would take the place of the C library's and the linker's.
+#[cfg(target_arch = "wasm32")]
 mod exports;
 mod machine;
 mod recorder;
