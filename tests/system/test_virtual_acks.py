@@ -136,8 +136,8 @@ def test_rows_tell_what_samples_tell(together: dumbbell.Run, name: str, cc: str)
 
 @EACH
 def test_rows_show_the_algorithms_state(together: dumbbell.Run, name: str, cc: str) -> None:
-    shifted = {"sent_before": pl.col("snd_nxt_bytes").shift(1), "ca_before": pl.col("ca_state").cast(pl.String).shift(1)}
-    acks = rows(together, name).with_columns(**shifted)
+    before = {"sent_before": "snd_nxt_bytes", "ca_before": "ca_state"}
+    acks = rows(together, name).with_columns(**{name: pl.col(column).shift(1) for name, column in before.items()})
     assert set(acks["moment"]) == {"after" if cc in WRITE_AFTER else "before", "close"}
     assert acks["time_ns"].is_sorted()
     assert acks["delivered_packets"].is_sorted()
