@@ -23,7 +23,7 @@ fn a_flow_without_memory_is_counted() {
     if !support::is_allowed("a_flow_without_memory_is_counted") {
         return;
     }
-    let plan = serde_json::from_value(json!({
+    let plan = plan::Plan::of(json!({
         "name": "test", "duration_ns": 1, "seed": 1, "links": [], "nodes": [], "flows": [],
         "algorithms": [{"label": "bbr3", "source": {"kind": "bundled", "name": "bbr3"}, "parameters": {}, "sha256": null}],
         "record": {"sample_interval_ns": 1, "packets": false},

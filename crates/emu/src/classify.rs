@@ -201,7 +201,7 @@ mod tests {
 
     fn plan(flows: &[serde_json::Value]) -> Plan {
         let host = |n: u8| serde_json::json!({"kind": "host", "name": format!("h{n}"), "address": format!("10.0.0.{n}"), "sysctl": {}});
-        serde_json::from_value(serde_json::json!({
+        Plan::of(serde_json::json!({
             "name": "t", "duration_ns": 1, "seed": 1, "nodes": [host(1), host(2)], "links": [], "flows": flows,
             "record": {"sample_interval_ns": 1, "packets": true},
             "emulate": {"ring_bytes": 1, "spin_ns": 0, "arena_bytes": 1},

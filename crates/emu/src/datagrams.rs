@@ -141,7 +141,7 @@ mod tests {
             to_interface: Some("eth0".into()),
             ..plan::Link::transparent(name, from, to)
         };
-        serde_json::from_value(json!({"name": "t", "duration_ns": 1, "seed": 1, "flows": [],
+        Plan::of(json!({"name": "t", "duration_ns": 1, "seed": 1, "flows": [],
             "nodes": [node("host", "h1", 1), node("router", "r", 2), node("host", "h2", 3)],
             "links": [wire("h1-r", "h1", "r"), wire("r-h2", "r", "h2"), wire("h2-r", "h2", "r"), wire("r-h1", "r", "h1")],
             "record": {"sample_interval_ns": 1, "packets": true},

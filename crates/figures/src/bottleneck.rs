@@ -218,7 +218,7 @@ mod tests {
             "workload": {"kind": "tcp", "cc": "reno", "bytes": null, "ecn": false}})
         };
         let rate = Some(8_000_000);
-        serde_json::from_value(json!({
+        Plan::of(json!({
             "name": "parking-lot", "duration_ns": 1_000_000_000, "seed": 1,
             "nodes": [host("a", 1), host("b", 2), host("d", 4), switch("x"), switch("y"), switch("z")],
             "links": [

@@ -42,7 +42,7 @@ fn with_events(events: &[serde_json::Value]) -> Plan {
         serde_json::json!({"name": name, "from": from, "to": to, "rate_bps": rate, "delay_ns": delay,
             "buffer": {"bytes": 3100}, "overhead_bytes": 0})
     };
-    serde_json::from_value(serde_json::json!({
+    Plan::of(serde_json::json!({
         "name": "test", "duration_ns": 1_000_000_000, "seed": 1,
         "nodes": [
             {"kind": "host", "name": "a", "address": "10.0.0.1", "sysctl": {}},

@@ -353,6 +353,15 @@ impl Plan {
         Ok(plan)
     }
 
+    /// A plan of JSON, unchecked, as tests spell it. Compiled here, once: a caller of `serde_json::from_value` compiles the
+    /// reading of a whole plan anew, which takes seconds for each test program.
+    ///
+    /// # Errors
+    /// A key is missing or unknown, or a value has another type.
+    pub fn of(json: serde_json::Value) -> serde_json::Result<Plan> {
+        serde_json::from_value(json)
+    }
+
     /// Hosts with their addresses, in the plan's order.
     pub fn hosts(&self) -> impl Iterator<Item = (&str, Ipv4Addr, &BTreeMap<String, String>)> {
         self.nodes.iter().filter_map(|node| match node {

@@ -77,7 +77,7 @@ mod tests {
         let tcp = json!({"kind": "tcp", "cc": "reno", "bytes": null, "ecn": false});
         let udp = json!({"kind": "udp", "rate_bps": 1, "payload_bytes": 1, "bytes": null});
         let program = json!({"kind": "command", "command": "x", "server_command": null});
-        let plan: Plan = serde_json::from_value(json!({
+        let plan: Plan = Plan::of(json!({
             "name": "test", "duration_ns": 1, "seed": 1, "links": [],
             "nodes": [host("a", "10.0.0.1"), host("b", "10.0.0.2"), host("c", "10.0.0.3")],
             "flows": [flow("f1", "a", 1, tcp), flow("f2", "a", 1, udp), flow("f3", "b", 2, program)],

@@ -46,7 +46,7 @@ fn plan(port: u16, cc: &str) -> Plan {
         .map(|_| json!({"label": cc, "source": {"kind": "bundled", "name": cc}, "parameters": {}, "sha256": null}))
         .into_iter()
         .collect();
-    serde_json::from_value(json!({
+    Plan::of(json!({
         "name": "test", "duration_ns": 1, "seed": 1, "links": [], "nodes": [host("a"), host("b")],
         "algorithms": algorithms,
         "flows": [{"id": "f1", "from": "a", "to": "b", "start_ns": 0, "stop_ns": 1, "port": port,

@@ -39,7 +39,7 @@ fn parking_lot(rates: [u64; LINKS], cc: &str, cross: &[(usize, f64, f64, u64)], 
         flows.push(flow(&format!("cross{number}"), &sender, &receiver, ns(from), ns(until), 5000 + number, workload));
     }
     hosts.extend((0..=LINKS).map(|at| json!({"kind": "switch", "name": format!("s{at}")})));
-    serde_json::from_value(json!({
+    Plan::of(json!({
         "name": "parking-lot", "duration_ns": ns(END_S), "seed": 1, "nodes": hosts, "links": links, "events": events,
         "flows": flows, "record": {"sample_interval_ns": 10_000_000, "packets": false},
         "emulate": {"ring_bytes": 1, "spin_ns": 0, "arena_bytes": 1},

@@ -11,7 +11,7 @@
 //!     "rate_bps": 10_000_000, "delay_ns": 20_000_000, "buffer": {"bytes": 50_000}, "overhead_bytes": 0});
 //! let host = |name: &str, address: &str| serde_json::json!({"kind": "host", "name": name, "address": address,
 //!     "sysctl": {}});
-//! let plan: plan::Plan = serde_json::from_value(serde_json::json!({
+//! let plan: plan::Plan = plan::Plan::of(serde_json::json!({
 //!     "name": "example", "duration_ns": 5_000_000_000i64, "seed": 1,
 //!     "nodes": [host("a", "10.0.0.1"), host("b", "10.0.0.2")],
 //!     "links": [link("there", "a", "b"), link("back", "b", "a")],

@@ -110,7 +110,7 @@ mod tests {
             json!({"name": name, "from": from, "to": to, "rate_bps": null,
             "delay_ns": 0, "buffer": "unlimited", "overhead_bytes": 0})
         };
-        serde_json::from_value(json!({
+        Plan::of(json!({
             "name": "p", "duration_ns": 1, "seed": 1,
             "nodes": [host("a", "10.0.0.1", &sysctl), host("b", "10.0.0.2", &json!({}))],
             "links": [link("there", "a", "b"), link("back", "b", "a")], "flows": flows,

@@ -376,7 +376,7 @@ mod tests {
     use crate::udp_receiver::Batch;
 
     fn shared(dir: &TempDir) -> Shared {
-        let plan = serde_json::from_value(json!({
+        let plan = plan::Plan::of(json!({
             "name": "test", "duration_ns": 1, "seed": 1, "nodes": [], "links": [],
             "flows": [{"id": "f1", "from": "h1", "to": "h2", "start_ns": 0, "stop_ns": 1, "port": 1,
                        "workload": {"kind": "tcp", "cc": "reno", "bytes": null, "ecn": false}}],

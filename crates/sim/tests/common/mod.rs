@@ -105,7 +105,7 @@ impl Dumbbell {
         let memory = ((8.0 * held) as u64).next_power_of_two().clamp(6 << 20, 1 << 30);
         let rmem = format!("4096 {memory} {memory}");
         let host = |name: &str, address: &str| json!({"kind": "host", "name": name, "address": address, "sysctl": {"net.ipv4.tcp_rmem": rmem}});
-        serde_json::from_value(json!({
+        Plan::of(json!({
             "name": "dumbbell", "duration_ns": (self.seconds * 1e9) as i64, "seed": self.seed,
             "nodes": [
                 host("a", "10.0.0.1"), {"kind": "switch", "name": "left"},

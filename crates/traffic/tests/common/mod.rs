@@ -30,7 +30,7 @@ pub const MS: i64 = 1_000_000;
 /// A plan whose hosts are loopback addresses, sampled every 10 ms.
 pub fn plan(duration_ns: i64, flows: Value) -> Plan {
     let host = |name: &str, address: &str| json!({"kind": "host", "name": name, "address": address, "sysctl": {}});
-    serde_json::from_value(json!({
+    Plan::of(json!({
         "name": "test", "duration_ns": duration_ns, "seed": 1,
         "nodes": [host("h1", "127.0.0.1"), host("h2", "127.0.0.2"), host("lonely", "127.0.0.3")],
         "links": [], "flows": flows,
