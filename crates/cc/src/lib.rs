@@ -51,7 +51,7 @@ pub use random::Random;
 pub use reno::Reno;
 pub use sample::{AckSample, LostPacket, RateSample};
 pub use seq::{after, before};
-pub use socket::{EcnFlags, ImmediateAck, Socket};
+pub use socket::{EcnFlags, ImmediateAck, Socket, TICK_US};
 pub use state::State;
 pub use tunable::{Parameter, Setting, Unfit};
 pub use vegas::Vegas;

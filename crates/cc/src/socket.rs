@@ -1,5 +1,10 @@
 use crate::{CaState, Random};
 
+/// The kernel's tick (a jiffy), us: `CONFIG_HZ=250`, as Debian builds its kernels and dumbbell its own.
+pub const TICK_US: u64 = 4_000;
+/// `HZ`: ticks in a second.
+pub const TICKS_PER_S: u64 = 1_000_000 / TICK_US;
+
 /// The part of a connection that an algorithm reads and writes: the fields of `tcp_sock`, `inet_connection_sock` and
 /// `sock`, under their names. Packets are segments of `mss_cache` bytes, counts wrap, times are microseconds unless the
 /// name says `ns`.
@@ -153,6 +158,11 @@ impl Socket {
             immediate_ack: None,
             random: Random::new(seed),
         }
+    }
+
+    /// Now, in ticks: `tcp_jiffies32`.
+    pub fn ticks(&self) -> u64 {
+        self.tcp_mstamp / TICK_US
     }
 
     /// Packets in the network: `tcp_packets_in_flight`.

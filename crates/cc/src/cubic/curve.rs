@@ -1,4 +1,5 @@
 use super::Parameters;
+use crate::socket::{TICK_US, TICKS_PER_S};
 use crate::state::{CubicState, NONE, narrow};
 
 /// C = 0.4 (RFC 9438 section 5), of 1024 and scaled by 10: 41/1024 * 10.
@@ -7,8 +8,8 @@ const C: u64 = 410;
 const CLOCK_SHIFT: u32 = 10;
 /// C's scale and three times the clock's.
 const CUBE_SHIFT: u32 = 10 + 3 * CLOCK_SHIFT;
-/// The shortest time between two computations of the curve while the window is constant, ms.
-const UPDATE_EVERY: u64 = 1000 / 32;
+/// While the window is constant, the curve is worked out anew when more ticks than these have passed (`HZ / 32`).
+const UPDATE_EVERY: u64 = TICKS_PER_S / 32;
 /// Before the first loss the window grows by 5 % in a round at least: a packet for each 20 ACKed.
 const SLOWEST_WITHOUT_LOSS: u32 = 20;
 /// The window grows by half a packet at most for each ACKed (RFC 9438 section 4.4's limit of 1.5 cwnd in a round).
@@ -20,10 +21,10 @@ pub(super) struct Curve {
     pub params: Parameters,
     /// W_max: the window before the last reduction, packets; 0: there was none.
     last_max: u32,
-    /// The window and the time of the last update.
+    /// The window and the time of the last update, packets and ticks.
     last_cwnd: u32,
     last_update: u64,
-    /// The start of this epoch of congestion avoidance, ms; `None`: it begins at the next ACK.
+    /// The start of this epoch of congestion avoidance, ticks; `None`: it begins at the next ACK.
     epoch_start: Option<u64>,
     /// The window at the plateau, packets.
     origin: u32,
@@ -53,13 +54,13 @@ impl Curve {
 
     /// The number of packets that have to be ACKed for the window to grow by one.
     ///
-    /// `now` in ms; `delay_min` in us: the window is aimed at the time one RTT ahead (RFC 9438 section 4.2).
+    /// `now` in ticks; `delay_min` in us: the window is aimed at the time one RTT ahead (RFC 9438 section 4.2).
     pub(super) fn update(&mut self, cwnd: u32, acked: u32, now: u64, delay_min: u32) -> u32 {
         self.reno_acked = self.reno_acked.saturating_add(acked);
         if self.last_cwnd == cwnd && now.saturating_sub(self.last_update) <= UPDATE_EVERY {
             return self.acks_per_packet.max(FASTEST);
         }
-        // The curve is a function of milliseconds: it need not be worked out twice in one.
+        // The curve is a function of ticks: it need not be worked out twice in one.
         if self.epoch_start.is_none() || now != self.last_update {
             let start = *self.epoch_start.get_or_insert_with(|| {
                 self.reno_acked = acked;
@@ -68,8 +69,8 @@ impl Curve {
                 self.k = cube_root((u64::from(self.origin - cwnd) << CUBE_SHIFT) / C);
                 now
             });
-            let ahead = now.saturating_sub(start) + u64::from(delay_min.div_ceil(1000));
-            self.acks_per_packet = self.cubic_pace(cwnd, (ahead << CLOCK_SHIFT) / 1000);
+            let ahead = now.saturating_sub(start) + u64::from(delay_min).div_ceil(TICK_US);
+            self.acks_per_packet = self.cubic_pace(cwnd, (ahead << CLOCK_SHIFT) / TICKS_PER_S);
             self.last_cwnd = cwnd;
             self.last_update = now;
         }
@@ -100,14 +101,14 @@ impl Curve {
         if self.reno_cwnd > cwnd { cwnd / (self.reno_cwnd - cwnd) } else { u32::MAX }
     }
 
-    /// Idle time is no time of the epoch (RFC 9438 section 5.8): without this the window would jump after it.
+    /// Idle time is no time of the epoch (RFC 9438 section 5.8): without this the window would jump after it. In ticks.
     pub(super) fn shift_epoch(&mut self, now: u64, last_sent: u64) {
         if let Some(start) = &mut self.epoch_start {
             *start = (*start + now.saturating_sub(last_sent)).min(now);
         }
     }
 
-    /// Did an epoch begin less than `span` ms ago?
+    /// Did an epoch begin less than `span` ticks ago?
     pub(super) fn began_within(&self, now: u64, span: u64) -> bool {
         self.epoch_start.is_some_and(|start| now.saturating_sub(start) < span)
     }
@@ -166,10 +167,10 @@ mod tests {
         let mut curve = Curve::default();
         let cwnd = curve.reduce(1000);
         curve.update(cwnd, 1, 0, 0);
-        let k_ms = curve.k * 1000 / 1024;
-        let near = |curve: &Curve, cwnd, ms: u64| curve.cubic_pace(cwnd, (ms << CLOCK_SHIFT) / 1000);
-        assert!(near(&curve, 999, k_ms) > near(&curve, 700, k_ms / 10), "slower at the plateau than at the start");
-        assert!(near(&curve, 1000, 2 * k_ms) < near(&curve, 1000, k_ms + k_ms / 5), "faster the farther beyond");
+        let k = curve.k;
+        let at = |t| curve.cubic_pace(1000, t);
+        assert!(curve.cubic_pace(999, k) > curve.cubic_pace(700, k / 10), "slower at the plateau than at the start");
+        assert!(at(2 * k) < at(k + k / 5), "faster the farther beyond");
     }
 
     #[test]
@@ -185,10 +186,21 @@ mod tests {
         // 10 packets and a plateau that is 4 s away: Reno is faster (RFC 9438 section 4.3).
         let mut curve = Curve { last_max: 40, ..Curve::default() };
         curve.update(10, 1, 0, 10_000);
-        curve.update(10, 200, 40, 10_000);
+        curve.update(10, 200, 10, 10_000);
         assert_eq!(curve.params.reno_scale(), 15);
         assert_eq!(curve.reno_cwnd, 10 + 200 / 18);
         assert_eq!(curve.acks_per_packet, FASTEST);
+    }
+
+    #[test]
+    fn a_standing_window_is_looked_at_again_after_8_ticks() {
+        // 28 to 32 ms: on a path of 10 ms each third round, where a clock of milliseconds would take the fourth.
+        let mut curve = Curve::default();
+        curve.update(10, 1, 0, 10_000);
+        curve.update(10, 100, 7, 10_000);
+        assert_eq!(curve.reno_cwnd, 10);
+        curve.update(10, 1, 8, 10_000);
+        assert_eq!(curve.reno_cwnd, 10 + 101 / 18);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! CUBIC (RFC 9438) as Linux runs it, with HyStart.
 //!
-//! Linux counts its clock in jiffies; here a jiffy is a millisecond (HZ = 1000). Its cube root is a table and one Newton
-//! step, within 0.2 % on average; here it is exact.
+//! Its clock counts ticks, as Linux's does: how often the curve is looked at decides how fast a small window grows. Linux's cube
+//! root is a table and one Newton step, within 0.2 % on average; here it is exact.
 
 mod curve;
 mod hystart;
@@ -10,6 +10,7 @@ mod parameters;
 use alloc::boxed::Box;
 
 use crate::algorithms::{Declared, Made};
+use crate::socket::{TICK_US, TICKS_PER_S};
 use crate::state::CubicState;
 use crate::tunable::with;
 use crate::{AckSample, CaEvent, CaState, CongestionControl, Setting, Socket, State};
@@ -26,8 +27,8 @@ pub struct Cubic {
     delay_min: u32,
 }
 
-/// RTT samples of the first second after a reduction are not trusted, ms: retransmissions and the draining queue are in them.
-const DISTRUST_AFTER_REDUCTION: u64 = 1000;
+/// RTT samples of the first second after a reduction are not trusted: retransmissions and the draining queue are in them. Ticks.
+const DISTRUST_AFTER_REDUCTION: u64 = TICKS_PER_S;
 
 pub(crate) fn create(declared: &'static Declared, settings: &[(&str, Setting)]) -> Made {
     Ok(Box::new(Cubic::new(with(&TUNABLES, Parameters::default(), declared.parameters, settings)?)))
@@ -53,7 +54,7 @@ impl CongestionControl for Cubic {
         }
         let left = if sk.is_in_slow_start() { sk.slow_start(acked) } else { acked };
         if left > 0 {
-            let acks_per_packet = self.curve.update(sk.snd_cwnd, left, now_ms(sk), self.delay_min);
+            let acks_per_packet = self.curve.update(sk.snd_cwnd, left, sk.ticks(), self.delay_min);
             sk.cong_avoid_ai(acks_per_packet, left);
         }
     }
@@ -67,12 +68,12 @@ impl CongestionControl for Cubic {
 
     fn cwnd_event(&mut self, sk: &mut Socket, event: CaEvent) {
         if event == CaEvent::TxStart {
-            self.curve.shift_epoch(now_ms(sk), sk.lsndtime / 1000);
+            self.curve.shift_epoch(sk.ticks(), sk.lsndtime / TICK_US);
         }
     }
 
     fn pkts_acked(&mut self, sk: &mut Socket, sample: &AckSample) {
-        if sample.rtt_us < 0 || self.curve.began_within(now_ms(sk), DISTRUST_AFTER_REDUCTION) {
+        if sample.rtt_us < 0 || self.curve.began_within(sk.ticks(), DISTRUST_AFTER_REDUCTION) {
             return;
         }
         let delay = (sample.rtt_us as u32).max(1);
@@ -94,10 +95,6 @@ impl Cubic {
     pub(crate) fn new(params: Parameters) -> Cubic {
         Cubic { curve: Curve::new(params), ..Cubic::default() }
     }
-}
-
-fn now_ms(sk: &Socket) -> u64 {
-    sk.tcp_mstamp / 1000
 }
 
 #[cfg(test)]
@@ -137,6 +134,6 @@ mod tests {
         cubic.cong_avoid(&mut sk, 0, 1);
         (sk.tcp_mstamp, sk.lsndtime) = (9_000_000, 6_000_000);
         cubic.cwnd_event(&mut sk, CaEvent::TxStart);
-        assert!(cubic.curve.began_within(9_000, 1_001) && !cubic.curve.began_within(9_000, 1_000));
+        assert!(cubic.curve.began_within(2_250, 251) && !cubic.curve.began_within(2_250, 250));
     }
 }

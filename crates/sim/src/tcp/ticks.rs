@@ -4,8 +4,8 @@ use units::{Duration, Time};
 
 use crate::tcp::Settings;
 
-/// A tick: `CONFIG_HZ=250`, as Debian builds its kernels and dumbbell its own.
-pub(super) const TICK: Duration = Duration::from_millis(4);
+/// A tick.
+pub(super) const TICK: Duration = Duration::from_micros(cc::TICK_US as i64);
 
 /// Buckets of a level of the wheel (`LVL_SIZE`), and how much coarser each level is than the one before, as a power of two
 /// (`LVL_CLK_SHIFT`).
