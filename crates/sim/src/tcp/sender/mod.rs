@@ -4,6 +4,7 @@
 //! fills [`cc::Socket`] and calls its [`CongestionControl`] where Linux does.
 
 mod ack;
+mod buffers;
 mod cleanup;
 mod ecn;
 mod loss;
@@ -28,6 +29,7 @@ use units::Time;
 
 use crate::segment::Segment;
 use crate::tcp::Settings;
+use buffers::Buffers;
 use rack::Rack;
 use rate::RateEstimator;
 use rtt::RttEstimator;
@@ -58,6 +60,7 @@ pub struct Sender {
     window_end: u64,
     /// The last segment smaller than a full one ends here (Nagle's rule as modified by Minshall).
     small_end: u64,
+    buffers: Buffers,
     board: Scoreboard,
 
     rtt: RttEstimator,
@@ -149,6 +152,7 @@ impl Sender {
             is_closing: false,
             window_end: 0,
             small_end: 0,
+            buffers: Buffers::default(),
             board: Scoreboard::new(settings.mss()),
             rtt: RttEstimator::default(),
             rate: RateEstimator::default(),

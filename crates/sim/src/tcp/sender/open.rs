@@ -1,5 +1,6 @@
 //! Opening a connection (RFC 9293 section 3.5).
 
+use super::buffers::Buffers;
 use super::timers::Timer;
 use super::{Phase, RTO_INITIAL_US, RTO_MAX_US, Sender};
 use crate::segment::{Flags, Segment};
@@ -60,6 +61,7 @@ impl Sender {
         self.set_una(1);
         self.window_end = 1 + u64::from(segment.window);
         self.small_end = 1;
+        self.buffers = Buffers::new(u64::from(segment.window), self.largest_train(), self.settings.mss());
         self.sk.ecn_flags.ok &= segment.flags.ece;
         // The SYN counts as delivered.
         self.sk.delivered = 1;

@@ -46,15 +46,16 @@ impl Sender {
                 break;
             }
             let available = self.stream_end() - self.snd_nxt;
+            let buffer = self.buffers.bytes(self.snd_nxt, quota, self.settings.mss()).min(available);
             if why == Push::All && available > u64::from(self.settings.mss()) {
-                let (defers, by_cwnd, by_rwnd) = self.defers_train(most);
+                let (defers, by_cwnd, by_rwnd) = self.defers_train(most, buffer);
                 is_cwnd_limited |= by_cwnd;
                 is_rwnd_limited |= by_rwnd;
                 if defers {
                     break;
                 }
             }
-            sent_segments += self.send_train(quota, out);
+            sent_segments += self.send_train(quota, buffer, out);
             if why == Push::Probe {
                 break;
             }
@@ -99,7 +100,7 @@ impl Sender {
         ((bytes / u64::from(sk.mss_cache)) as u32).max(least).min(self.largest_train())
     }
 
-    fn largest_train(&self) -> u32 {
+    pub(super) fn largest_train(&self) -> u32 {
         (self.sk.sk_gso_max_size / self.sk.mss_cache).max(1)
     }
 
@@ -111,8 +112,8 @@ impl Sender {
     }
 
     /// Three answers: it is better to wait for the next ACK and send more at once; that waits for cwnd; that waits for
-    /// the receive window.
-    fn defers_train(&self, most: u32) -> (bool, bool, bool) {
+    /// the receive window. `buffer`: bytes in the buffer that is sent next.
+    fn defers_train(&self, most: u32, buffer: u64) -> (bool, bool, bool) {
         const NO: (bool, bool, bool) = (false, false, false);
         const MS: u64 = 1_000_000;
         let sk = &self.sk;
@@ -125,8 +126,8 @@ impl Sender {
         let window = self.window_end.saturating_sub(self.snd_nxt);
         let congestion = u64::from(sk.snd_cwnd.saturating_sub(sk.packets_in_flight())) * mss;
         let limit = window.min(congestion);
-        let (available, chunk) = (self.stream_end() - self.snd_nxt, self.chunk_left());
-        if limit >= u64::from(most) * mss || (available > chunk && limit >= chunk) {
+        let is_last = self.stream_end() - self.snd_nxt <= buffer;
+        if limit >= u64::from(most) * mss || (!is_last && limit >= buffer) {
             return NO;
         }
         if self.settings.tso_win_divisor > 0 {
@@ -143,26 +144,19 @@ impl Sender {
         if ack_in > (srtt_ns / 2).min(MS) as i64 {
             return NO;
         }
-        let next = available.min(chunk);
-        if congestion < window && congestion <= next {
+        if congestion < window && congestion <= buffer {
             return (true, true, false);
         }
-        if congestion >= window && window <= next {
+        if congestion >= window && window <= buffer {
             return (true, false, true);
         }
         (!self.is_closing, false, false)
     }
 
-    /// Bytes up to the end of the buffer that the application's write filled: no train goes beyond one.
-    fn chunk_left(&self) -> u64 {
-        let chunk = u64::from(self.largest_train()) * u64::from(self.settings.mss());
-        chunk - (self.snd_nxt - 1) % chunk
-    }
-
-    /// Send up to `quota` segments as a train. Returns how many.
-    fn send_train(&mut self, quota: u32, out: &mut Vec<Segment>) -> u32 {
+    /// Send up to `quota` segments, of the next `buffer` bytes, as a train. Returns how many.
+    fn send_train(&mut self, quota: u32, buffer: u64, out: &mut Vec<Segment>) -> u32 {
         let mss = u64::from(self.settings.mss());
-        let mut end = self.snd_nxt + (u64::from(quota) * mss).min(self.chunk_left());
+        let mut end = self.snd_nxt + (u64::from(quota) * mss).min(buffer);
         if end > self.window_end {
             end = self.snd_nxt + (self.window_end.saturating_sub(self.snd_nxt) / mss).max(1) * mss;
         }
