@@ -122,20 +122,31 @@ class Path:
 def analyse_captures(
     paths: SupportsGetItem[int, str | PathLike[str]],
     interfaces: SupportsGetItem[int, str],
+    decode_as: SupportsGetItem[int, str],
     directory: str | PathLike[str],
     interval_ns: SupportsIndex,
     connections: SupportsIndex,
+    packets: str,
+    most: SupportsIndex,
     on_progress: Any,
 ) -> str:
     """
     Analyse the captures `paths` as one, and write the tables `connections`, `directions`, `intervals`, `rtt` and `events` to
     `directory`; `-` is standard input. If `interfaces` names some, only their packets count. Intervals are `interval_ns` long; at most `connections` are followed at once.
 
+    `packets` says of which connections each packet becomes a row of `segments`, and each SACK block one of `sacks`: `none`,
+    `top` of the `most` with the most payload in a direction, or `all`.
+
     Calls `on_progress` with the frames and connections so far about every 262,144 TCP segments; what it raises ends it.
     Returns JSON: `origin_ns` (since 1970; times in tables count from it), `end_ns`, `segments`, `connections`, `evicted`,
-    `interval_ns`, `interfaces` and `notes`.
+    `interval_ns`, `interfaces`, `notes`, and `kept` if there are rows of packets: their number, `connections`, and whether
+    these are `incomplete`, for lack of memory.
 
-    Raises RuntimeError: what failed, and why, as that no TCP packet can be read.
+    `decode_as` says of ports and link types what is in their packets: `udp:PORT=vxlan`, `=geneve`, `=gtp`, `link=TYPE` and
+    `link:TYPE=TYPE`.
+
+    Raises ValueError: what of `decode_as` is malformed. Raises RuntimeError: what failed, and why, as that no TCP packet can
+    be read.
     """
 
 def bottlenecks_of(directory: str | PathLike[str]) -> str:
@@ -150,6 +161,7 @@ def bottlenecks_of(directory: str | PathLike[str]) -> str:
 def capture_segments(
     paths: SupportsGetItem[int, str | PathLike[str]],
     interfaces: SupportsGetItem[int, str],
+    decode_as: SupportsGetItem[int, str],
     directory: str | PathLike[str],
     connections: SupportsIndex,
     parts: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex, SupportsIndex]],

@@ -1,7 +1,7 @@
 //! From a frame to its innermost TCP segment.
 
 use crate::transport::{Ip, Piece, ipv4, ipv6, tcp};
-use crate::{Frame, Segment, links, tunnels};
+use crate::{DecodeAs, Frame, Segment, links, tunnels};
 
 /// Tunnels and tags that are followed. A frame with more is malformed.
 const MOST_LAYERS: u8 = 8;
@@ -56,10 +56,10 @@ pub(crate) enum Next {
     Llc,
 }
 
-/// Find the innermost TCP segment of a frame. A frame without a time has time 0.
-pub fn decode(frame: &Frame<'_>) -> Decoded {
+/// Find the innermost TCP segment of a frame, `as_said` of it. A frame without a time has time 0.
+pub fn decode(frame: &Frame<'_>, as_said: &DecodeAs) -> Decoded {
     let mut segment = Segment::default();
-    match decode_into(frame, &mut segment) {
+    match decode_into(frame, as_said, &mut segment) {
         None => Decoded::Segment(segment),
         Some(other) => other,
     }
@@ -67,8 +67,8 @@ pub fn decode(frame: &Frame<'_>) -> Decoded {
 
 /// The same, with the segment written where it is to stay. Returns `None` if there is one, else what the frame is instead.
 #[inline]
-pub(crate) fn decode_into(frame: &Frame<'_>, segment: &mut Segment) -> Option<Decoded> {
-    let fault = match innermost(frame, segment) {
+pub(crate) fn decode_into(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut Segment) -> Option<Decoded> {
+    let fault = match innermost(frame, as_said, segment) {
         Ok(None) => return None,
         Ok(Some(fragment)) => return Some(Decoded::Fragment(fragment)),
         Err(fault) => fault,
@@ -82,10 +82,10 @@ pub(crate) fn decode_into(frame: &Frame<'_>, segment: &mut Segment) -> Option<De
     })
 }
 
-fn innermost(frame: &Frame<'_>, segment: &mut Segment) -> Result<Option<Fragment>, Fault> {
+fn innermost(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut Segment) -> Result<Option<Fragment>, Fault> {
     let bytes = frame.bytes;
     let length = frame.length.saturating_sub(frame.fcs_bytes.into());
-    let (mut next, mut at, outgoing) = links::first(frame.link, bytes)?;
+    let (mut next, mut at, outgoing) = links::first(as_said.link(frame.link), bytes)?;
     let mut place = Place::of(frame.interface);
     let mut layers = 0;
     loop {
@@ -124,7 +124,7 @@ fn innermost(frame: &Frame<'_>, segment: &mut Segment) -> Result<Option<Fragment
                     _ => return Err(Fault::Malformed),
                 };
                 place.add(&[ip.ttl]);
-                match payload(rest, &ip)? {
+                match payload(rest, &ip, as_said)? {
                     Inside::Tunnel(inside, size) => {
                         layers += 1;
                         (inside, size)
@@ -156,7 +156,7 @@ enum Inside {
 }
 
 /// What an IP packet holds.
-fn payload(bytes: &[u8], ip: &Ip) -> Result<Inside, Fault> {
+fn payload(bytes: &[u8], ip: &Ip, as_said: &DecodeAs) -> Result<Inside, Fault> {
     let header = ip.header as usize;
     let is_later = ip.fragment.is_some_and(|piece| piece.offset > 0);
     match ip.protocol {
@@ -175,7 +175,8 @@ fn payload(bytes: &[u8], ip: &Ip) -> Result<Inside, Fault> {
             let udp = bytes.get(header..).ok_or(Fault::Cut)?;
             let head: &[u8; 8] = udp.first_chunk().ok_or(Fault::Cut)?;
             let (source, port) = (u16::from_be_bytes([head[0], head[1]]), u16::from_be_bytes([head[2], head[3]]));
-            match tunnels::udp(udp, port) {
+            let Some(tunnel) = as_said.tunnel(port) else { return Err(Fault::Other(datagram(source, port))) };
+            match tunnels::udp(udp, tunnel) {
                 Ok(Some((inside, at))) => Ok(Inside::Tunnel(inside, header + at)),
                 Ok(None) => Err(Fault::Other(datagram(source, port))),
                 Err(fault) => Err(fault),

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 
 use crate::decode::{Decoded, decode_into};
 use crate::fragments::Fragments;
-use crate::{Interface, Notes, Reader, Segment};
+use crate::{DecodeAs, Interface, Notes, Reader, Segment};
 
 /// A capture in one or several files, in the order of their first frames, as a ring buffer leaves them.
 pub struct Capture {
@@ -20,6 +20,7 @@ pub struct Capture {
     notes: Notes,
     /// Names of the interfaces whose frames count; empty: all.
     only: Vec<String>,
+    as_said: DecodeAs,
 }
 
 impl Capture {
@@ -58,6 +59,11 @@ impl Capture {
         Ok(Capture { reader: Some(Reader::from_bytes(bytes)?), ..Capture::empty() })
     }
 
+    /// Read frames as somebody says who knows more of them than they tell.
+    pub fn decoding(self, as_said: DecodeAs) -> Capture {
+        Capture { as_said, ..self }
+    }
+
     fn empty() -> Capture {
         Capture {
             waiting: VecDeque::new(),
@@ -67,6 +73,7 @@ impl Capture {
             interfaces: Vec::new(),
             notes: Notes::default(),
             only: Vec::new(),
+            as_said: DecodeAs::default(),
         }
     }
 
@@ -117,7 +124,7 @@ impl Capture {
                 self.notes.timeless_frames += 1;
                 continue;
             };
-            let Some(other) = decode_into(&frame, segment) else { return Ok(true) };
+            let Some(other) = decode_into(&frame, &self.as_said, segment) else { return Ok(true) };
             match other {
                 Decoded::Segment(_) => return Ok(true),
                 Decoded::Fragment(fragment) => {

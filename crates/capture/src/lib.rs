@@ -6,6 +6,7 @@
 
 mod bytes;
 pub mod decode;
+mod decode_as;
 mod files;
 mod fragments;
 mod frame;
@@ -22,6 +23,7 @@ mod tunnels;
 mod window;
 pub mod writer;
 
+pub use decode_as::{DecodeAs, Tunnel};
 pub use files::Capture;
 pub use frame::{Frame, Interface};
 pub use notes::{Notes, Protocol};

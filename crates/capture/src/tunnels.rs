@@ -1,5 +1,6 @@
 //! Headers of tunnels: what is inside, and where it begins.
 
+use crate::Tunnel;
 use crate::bytes::{be16, be32};
 use crate::decode::{Fault, Next};
 
@@ -27,12 +28,12 @@ pub(crate) fn gre(bytes: &[u8]) -> Result<(Next, usize), Fault> {
 }
 
 /// Behind a UDP header whose port says that a tunnel follows; `None` if it does not.
-pub(crate) fn udp(bytes: &[u8], port: u16) -> Result<Option<(Next, usize)>, Fault> {
+pub(crate) fn udp(bytes: &[u8], tunnel: Tunnel) -> Result<Option<(Next, usize)>, Fault> {
     const UDP: usize = 8;
     let byte = |at: usize| bytes.get(UDP + at).copied().ok_or(Fault::Cut);
-    Ok(match port {
-        4789 | 8472 if byte(0)? & 0x08 != 0 => Some((Next::Ethernet, UDP + 8)),
-        6081 => {
+    Ok(match tunnel {
+        Tunnel::Vxlan => (byte(0)? & 0x08 != 0).then_some((Next::Ethernet, UDP + 8)),
+        Tunnel::Geneve => {
             let options = 4 * usize::from(byte(0)? & 0x3f);
             let inside = match be16(bytes, UDP + 2).ok_or(Fault::Cut)? {
                 0x6558 => Next::Ethernet,
@@ -40,8 +41,7 @@ pub(crate) fn udp(bytes: &[u8], port: u16) -> Result<Option<(Next, usize)>, Faul
             };
             Some((inside, UDP + 8 + options))
         }
-        2152 => gtp(bytes, UDP)?.map(|at| (Next::Ip, at)),
-        _ => None,
+        Tunnel::Gtp => gtp(bytes, UDP)?.map(|at| (Next::Ip, at)),
     })
 }
 

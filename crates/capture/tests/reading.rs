@@ -160,6 +160,23 @@ fn tags_and_tunnels_are_looked_through() {
 }
 
 #[test]
+fn ports_and_link_types_are_read_as_users_say() {
+    let plain = frame(77, 100);
+    let udp = [&[0, 9][..], &4_790_u16.to_be_bytes(), &[0; 4], &[8, 0, 0, 0, 0, 0, 1, 0], &plain[..]].concat();
+    let mut ip = vec![0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2];
+    ip[2..4].copy_from_slice(&(20 + udp.len() as u16).to_be_bytes());
+    let tunnel = [&plain[..12], &[8, 0], &ip[..], &udp[..]].concat();
+    for (link, bytes, said) in [(1, tunnel, "udp:4790=vxlan"), (147, plain.clone(), "link:147=1"), (9, plain, "link=1")]
+    {
+        let file = pcap(MAGIC, false, link, &[(1, 0, bytes)], 65_535, 0);
+        assert!(read(file.clone()).0.is_empty(), "{said}");
+        let as_said = capture::DecodeAs::parse(&[said.to_owned()]).expect("well-formed");
+        let mut capture = Capture::from_bytes(file).expect("a capture").decoding(as_said);
+        assert_eq!(capture.next_segment().expect("a file").expect("a segment").seq, 77, "{said}");
+    }
+}
+
+#[test]
 fn link_types_that_are_not_read_are_counted() {
     let (found, notes) = read(pcap(MAGIC, false, 999, &[(1, 0, vec![0; 80])], 65_535, 0));
     assert_eq!((found.len(), notes.unknown_links), (0, vec![(999, 1)]));
@@ -260,7 +277,7 @@ proptest! {
     fn any_frame_is_decoded_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), link in 0_u16..300, more in 0_u32..2_000, at in 0_usize..200, byte in any::<u8>()) {
         let decode = |link: u16, bytes: &[u8]| {
             let length = bytes.len() as u32 + more;
-            capture::decode::decode(&capture::Frame { time_ns: None, interface: 0, link, fcs_bytes: 4, length, outgoing: None, bytes })
+            capture::decode::decode(&capture::Frame { time_ns: None, interface: 0, link, fcs_bytes: 4, length, outgoing: None, bytes }, &capture::DecodeAs::default())
         };
         let _ = decode(link, &bytes);
         // Frames that are nearly right lead deeper.

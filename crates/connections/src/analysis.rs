@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use capture::{Capture, Notes};
+use capture::{Capture, DecodeAs, Notes};
 use records::{Names, Row, Writer};
 use serde::Serialize;
 
-use crate::rows::{ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow};
+use crate::packets::{Every, Kept, Larger, Packets};
+use crate::rows::{ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow, SackRow, SegmentRow};
 use crate::{Limits, Sink, Table, ahead};
 
 /// What to analyse.
@@ -17,10 +18,14 @@ pub struct Analysis<'a> {
     pub captures: &'a [PathBuf],
     /// Names of the interfaces whose packets count; empty: all.
     pub interfaces: &'a [String],
+    /// How frames are read that do not say it themselves.
+    pub as_said: &'a DecodeAs,
     /// Where the tables are written.
     pub directory: &'a Path,
     /// Bounds of memory, and the length of intervals.
     pub limits: Limits,
+    /// Of which connections each packet becomes a row, too.
+    pub every: Every,
 }
 
 /// How far an analysis is.
@@ -49,6 +54,9 @@ pub struct Summary {
     pub interval_ns: i64,
     /// Names of the interfaces, where the files have them.
     pub interfaces: Vec<Option<String>>,
+    /// Rows of single packets, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Kept>,
     /// What there is to say of the files.
     pub notes: Notes,
 }
@@ -57,6 +65,8 @@ pub struct Summary {
 pub(crate) const BACKLOG: usize = 16;
 /// The same of rows of connections and directions, which take 1 kB each.
 const LARGE_BACKLOG: usize = 2;
+/// Bytes that packets take before they are written.
+const MOST_PACKET_BYTES: usize = 128 << 20;
 /// Segments between two reports.
 const STEP: u64 = 1 << 18;
 
@@ -66,10 +76,12 @@ struct Tables {
     intervals: Writer<IntervalRow>,
     rtt: Writer<RttRow>,
     events: Writer<EventRow>,
+    packets: Option<Packets>,
+    larger: Larger,
 }
 
 impl Tables {
-    fn create(directory: &Path) -> Result<Tables> {
+    fn create(directory: &Path, every: Every) -> Result<Tables> {
         fn table<R: Row>(directory: &Path, backlog: usize) -> Result<Writer<R>> {
             let path = directory.join(format!("{}.parquet", R::TABLE));
             Ok(Writer::create(&path, Names::default())?.waiting(backlog))
@@ -80,16 +92,21 @@ impl Tables {
             intervals: table(directory, BACKLOG)?,
             rtt: table(directory, BACKLOG)?,
             events: table(directory, BACKLOG)?,
+            packets: match every {
+                Every::None => None,
+                _ => Some(Packets::create(directory, every, MOST_PACKET_BYTES)?),
+            },
+            larger: Larger::default(),
         })
     }
 
-    fn finish(self) -> Result<()> {
+    fn finish(self) -> Result<Option<Kept>> {
         self.connections.finish()?;
         self.directions.finish()?;
         self.intervals.finish()?;
         self.rtt.finish()?;
         self.events.finish()?;
-        Ok(())
+        self.packets.map(Packets::finish).transpose()
     }
 }
 
@@ -98,6 +115,7 @@ impl Sink for Tables {
         self.connections.push(row);
     }
     fn direction(&mut self, row: DirectionRow) {
+        self.larger.direction(&row);
         self.directions.push(row);
     }
     fn interval(&mut self, row: IntervalRow) {
@@ -109,6 +127,26 @@ impl Sink for Tables {
     fn event(&mut self, row: EventRow) {
         self.events.push(row);
     }
+
+    fn wants(&self, _: u64, _: i64) -> bool {
+        self.packets.is_some()
+    }
+    fn segment(&mut self, row: SegmentRow) {
+        if let Some(packets) = &mut self.packets {
+            packets.segment(&row);
+        }
+    }
+    fn sack(&mut self, row: SackRow) {
+        if let Some(packets) = &mut self.packets {
+            packets.sack(&row);
+        }
+    }
+    fn ended(&mut self, connection: u64) {
+        let payload = self.larger.take();
+        if let Some(packets) = &mut self.packets {
+            packets.ended(connection, payload);
+        }
+    }
 }
 
 /// Analyse captures, and write their tables. `on_progress` is called every 262,144 segments.
@@ -116,12 +154,12 @@ impl Sink for Tables {
 /// # Errors
 /// A file cannot be read, none has a TCP segment that can be read, a table cannot be written, or `on_progress` says so.
 pub fn analyse(analysis: &Analysis<'_>, mut on_progress: impl FnMut(Progress) -> Result<()>) -> Result<Summary> {
-    let capture = Capture::open(analysis.captures, analysis.interfaces)?;
-    let mut tables = Tables::create(analysis.directory)?;
+    let capture = Capture::open(analysis.captures, analysis.interfaces)?.decoding(analysis.as_said.clone());
+    let mut tables = Tables::create(analysis.directory, analysis.every)?;
     let mut table = Table::new(analysis.limits);
     let capture = take_all(capture, &mut table, &mut tables, &mut on_progress)?;
     table.finish(&mut tables);
-    tables.finish()?;
+    let kept = tables.finish()?;
     let notes = capture.notes().clone();
     let Some(origin_ns) = table.origin_ns() else { bail!("{}", nothing(&notes)) };
     Ok(Summary {
@@ -132,6 +170,7 @@ pub fn analyse(analysis: &Analysis<'_>, mut on_progress: impl FnMut(Progress) ->
         evicted: table.evicted,
         interval_ns: analysis.limits.interval_ns,
         interfaces: capture.interfaces().iter().map(|interface| interface.name.clone()).collect(),
+        kept,
         notes,
     })
 }

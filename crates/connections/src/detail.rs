@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use capture::Capture;
+use capture::{Capture, DecodeAs};
 use records::{Names, Row, Writer};
 use serde::Serialize;
 
@@ -30,6 +30,8 @@ pub struct Wanted<'a> {
     pub captures: &'a [PathBuf],
     /// Names of the interfaces whose packets count; empty: all.
     pub interfaces: &'a [String],
+    /// How frames are read that do not say it themselves.
+    pub as_said: &'a DecodeAs,
     /// Where the tables `segments` and `sacks` are written.
     pub directory: &'a Path,
     /// The bounds of memory with which the files were analysed.
@@ -101,7 +103,7 @@ pub fn detail(wanted: &Wanted<'_>, mut on_progress: impl FnMut(Progress) -> Resu
     for part in wanted.parts {
         parts.entry(part.connection).or_default().push((part.from_ns, part.to_ns));
     }
-    let capture = Capture::open(wanted.captures, wanted.interfaces)?;
+    let capture = Capture::open(wanted.captures, wanted.interfaces)?.decoding(wanted.as_said.clone());
     let mut rows = Rows {
         parts,
         segments: writer(wanted.directory)?,

@@ -14,6 +14,7 @@ mod connection;
 mod detail;
 pub mod half;
 mod limits;
+mod packets;
 mod patience;
 mod place;
 mod quantiles;
@@ -27,4 +28,5 @@ mod table;
 
 pub use analysis::{Analysis, Progress, Summary, analyse};
 pub use detail::{Detail, Part, Wanted, detail};
+pub use packets::{Every, Kept};
 pub use table::{Limits, Sink, Table};

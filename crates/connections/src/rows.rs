@@ -1,5 +1,6 @@
 //! The tables of an analysed capture.
 
+mod columns;
 mod event;
 mod segment;
 mod series;
@@ -7,6 +8,7 @@ mod series;
 use records::Values::{Bool, F64, I64, Text, U32, U64, Word};
 use records::{Column, Row};
 
+pub(crate) use columns::{Columns, SackColumns, SegmentColumns};
 pub use event::EventRow;
 pub use segment::{SackRow, SegmentRow};
 pub use series::{IntervalRow, RttRow};

@@ -22,6 +22,8 @@ pub trait Sink {
     }
     fn segment(&mut self, _row: SegmentRow) {}
     fn sack(&mut self, _row: SackRow) {}
+    /// All rows of a connection were given.
+    fn ended(&mut self, _connection: u64) {}
 }
 
 /// Bounds of memory.
@@ -190,7 +192,7 @@ impl Table {
         self.index.insert(key, slot);
         self.last = Some((key, slot));
         let is_syn = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK) && segment.payload == 0;
-        if !is_syn || sink.wants(number, segment.time_ns) {
+        if !is_syn {
             self.make_whole(slot, key, sink);
         }
     }

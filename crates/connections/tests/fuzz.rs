@@ -176,7 +176,7 @@ proptest! {
         let (fcs_bytes, outgoing, interface, time_ns) = (4, None, 0, Some(0));
         let length = if is_as_made { bytes.len() as u32 } else { length };
         let frame = Frame { time_ns, interface, link, fcs_bytes, length, outgoing, bytes: &bytes };
-        if let Decoded::Segment(segment) = decode(&frame) {
+        if let Decoded::Segment(segment) = decode(&frame, &capture::DecodeAs::default()) {
             prop_assert!(segment.ip_bytes >= 20 + u32::from(segment.header_bytes));
             prop_assert!(segment.payload < segment.ip_bytes);
             prop_assert!(segment.sack_count <= 4);

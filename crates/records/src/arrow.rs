@@ -94,7 +94,11 @@ fn published<R>(rows: &[R], of: fn(&R) -> (&State, u32), column: &StateColumn) -
     })
 }
 
-fn dictionary<S: AsRef<str>>(keys: ArrayRef, words: &[S]) -> Result<ArrayRef> {
+/// A column of words by their indices, which are `UInt16`.
+///
+/// # Errors
+/// There is an index without a word.
+pub fn dictionary<S: AsRef<str>>(keys: ArrayRef, words: &[S]) -> Result<ArrayRef> {
     let keys: UInt16Array = keys.to_data().into();
     let words: StringArray = words.iter().map(|word| Some(word.as_ref())).collect();
     Ok(Arc::new(DictionaryArray::try_new(keys, Arc::new(words))?))

@@ -6,9 +6,11 @@ pub mod accounts;
 mod arrow;
 pub mod found;
 pub mod frames;
+mod groups;
 mod writer;
 
-pub use arrow::{array, batch, field, schema};
+pub use arrow::{array, batch, dictionary, field, schema};
+pub use groups::Groups;
 pub use rows::{
     Column, Described, Digest, Names, Row, Table, Values, acks, links, packets, pings, routes, samples, tables,
 };

@@ -28,8 +28,13 @@ pub struct WriterStats {
     pub backlog_max_chunks: usize,
 }
 
+/// How tables are compressed.
+pub(crate) fn zstd() -> Result<Compression> {
+    Ok(Compression::ZSTD(ZstdLevel::try_new(1)?))
+}
+
 /// The encoding of columns for which dictionaries are not the best.
-fn encoded<R: Row>(properties: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
+pub(crate) fn encoded<R: Row>(properties: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
     R::DELTAS.iter().fold(properties, |properties, name| {
         properties
             .set_column_dictionary_enabled((*name).into(), false)
@@ -58,9 +63,8 @@ impl<R: Row> Writer<R> {
     /// Start a table at `path`.
     pub fn create(path: &Path, names: Names) -> Result<Self> {
         let file = File::create(path).with_context(|| format!("creating the table {}", path.display()))?;
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
-            .set_max_row_group_row_count(Some(1 << 20));
+        let properties =
+            WriterProperties::builder().set_compression(zstd()?).set_max_row_group_row_count(Some(1 << 20));
         let properties = encoded::<R>(properties).build();
         let table = ArrowWriter::try_new(file, schema(R::COLUMNS), Some(properties))?;
         let (full, full_rx) = channel();

@@ -1,49 +1,21 @@
 //! Captures of simulated runs: what the analysis finds in them is what the senders did.
 
 mod common;
+#[path = "../../connections/tests/rows/mod.rs"]
+mod rows;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
 use capture::Capture;
 use common::{Dumbbell, bulk, run, sized};
-use connections::rows::{
-    Cause, Class, ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow, SackRow, SegmentRow,
-};
-use connections::{Limits, Sink, Table};
+use connections::rows::{Cause, Class, EventRow};
+use connections::{Limits, Table};
 use plan::Plan;
+use rows::Rows;
 use serde_json::json;
 use sim::{AckRow, Observer, Options, PacketRow, Resent, Simulation};
 use units::Duration;
-
-#[derive(Default)]
-struct Rows {
-    connections: Vec<ConnectionRow>,
-    directions: Vec<DirectionRow>,
-    events: Vec<EventRow>,
-    segments: Vec<SegmentRow>,
-}
-
-impl Sink for Rows {
-    fn connection(&mut self, row: ConnectionRow) {
-        self.connections.push(row);
-    }
-    fn direction(&mut self, row: DirectionRow) {
-        self.directions.push(row);
-    }
-    fn interval(&mut self, _: IntervalRow) {}
-    fn rtt(&mut self, _: RttRow) {}
-    fn event(&mut self, row: EventRow) {
-        self.events.push(row);
-    }
-    fn wants(&self, _: u64, _: i64) -> bool {
-        true
-    }
-    fn segment(&mut self, row: SegmentRow) {
-        self.segments.push(row);
-    }
-    fn sack(&mut self, _: SackRow) {}
-}
 
 /// Where a capture is taken: the end of a link, and one of the way back.
 #[derive(Clone, Copy, Debug)]
@@ -152,7 +124,8 @@ fn judged(mut passed: Vec<Passed>, point: Point) -> Found {
 fn analysed(file: &Path, point: Point) -> (Rows, i64) {
     let only = [point.forward.1.to_owned(), point.back.to_owned()];
     let mut capture = Capture::open(&[file.to_owned()], &only).unwrap();
-    let (mut table, mut rows) = (Table::new(Limits::default()), Rows::default());
+    let mut table = Table::new(Limits::default());
+    let mut rows = Rows { segments: Some(Vec::new()), ..Rows::default() };
     while let Some(mut segment) = capture.next_segment().unwrap() {
         table.take(&mut segment, &mut rows);
     }
@@ -308,7 +281,7 @@ fn flows_of(rows: &Rows) -> BTreeMap<u64, u16> {
 fn in_flight(rows: &Rows, origin_ns: i64, truth: &InFlight) -> (u64, u64) {
     let flows = flows_of(rows);
     let mut said: BTreeMap<(u16, i64), u64> = BTreeMap::new();
-    for row in rows.segments.iter().filter(|row| row.direction == 1 && row.bytes == 0) {
+    for row in rows.segments.iter().flatten().filter(|row| row.direction == 1 && row.bytes == 0) {
         if let Some(bytes) = row.in_flight_bytes {
             said.insert((flows[&row.connection], row.time_ns + origin_ns), bytes);
         }

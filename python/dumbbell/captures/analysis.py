@@ -8,10 +8,15 @@ from json import dumps, loads
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
+from typing import Final, Literal
 
-from dumbbell.captures.capture import MOST_CONNECTIONS, SUMMARY, Capture
+from dumbbell.captures.capture import KEPT, MOST_CONNECTIONS, SUMMARY, Capture
+from dumbbell.captures.detail import keep
 from dumbbell.core import core
 from dumbbell.errors import InputError, unwritable
+
+TOP: Final = 12
+"""Connections of which each packet becomes a row with `segments="top"`, and directions that a report draws."""
 
 
 def analyse(
@@ -19,6 +24,8 @@ def analyse(
     output: str | os.PathLike[str] | None = None,
     interfaces: Sequence[str] = (),
     interval_ns: int = 100_000_000,
+    segments: Literal["none", "top", "all"] = "none",
+    decode_as: Sequence[str] = (),
     on_progress: Callable[[int, int], object] = lambda frames, connections: None,
 ) -> Capture:
     """Analyse captures as one: pcap and pcapng, compressed or not, in any order; `-` is standard input.
@@ -27,10 +34,15 @@ def analyse(
         output: The directory to make; the name of the first file with `.analysis` in the working directory by default.
         interfaces: The interfaces whose packets count, by the names that pcapng has of them; all by default.
         interval_ns: Length of the intervals, ns.
+        segments: Of which connections each packet becomes a row of `segments`: `none`, `top` of the 12 with the most
+            payload in a direction, or `all`.
+        decode_as: What frames hold that do not say it: `udp:PORT=vxlan`, `=geneve` or `=gtp`, `link=TYPE` or
+            `link:TYPE=TYPE`, with numbers of link types.
         on_progress: Called with frames and connections so far.
 
     Raises:
-        InputError: no TCP packet can be read, or `output` is there already and is no analysed capture.
+        InputError: no TCP packet can be read, `decode_as` is malformed, or `output` is there already and is no analysed
+            capture.
     """
     if not files:
         raise InputError("no capture is named", "", "dumbbell pcap FILE...")
@@ -47,11 +59,25 @@ def analyse(
     try:
         try:
             summary = core.analyse_captures(
-                paths, list(interfaces), partial, interval_ns, MOST_CONNECTIONS, on_progress
+                paths,
+                list(interfaces),
+                list(decode_as),
+                partial,
+                interval_ns,
+                MOST_CONNECTIONS,
+                segments,
+                TOP,
+                on_progress,
             )
+        except ValueError as error:
+            word, _, why = str(error).partition(": ")
+            raise InputError(f"--decode-as {word} says nothing", why, "udp:4790=vxlan, or link:147=1") from None
         except RuntimeError as error:
             raise InputError("the capture cannot be analysed", str(error)) from None
-        said = {"files": paths, "only": list(interfaces), **loads(summary)}
+        said = {"files": paths, "only": list(interfaces), "decode_as": list(decode_as), **loads(summary)}
+        kept = said.pop("kept", None)
+        if kept is not None and not kept["incomplete"]:
+            said[KEPT] = len(kept["connections"]) if segments == "top" else said["connections"]
         (partial / SUMMARY).write_text(dumps(said, indent=2) + "\n", encoding="utf-8")
         partial.chmod(0o755)
         if place.exists():
@@ -60,4 +86,8 @@ def analyse(
     except BaseException:
         rmtree(partial, ignore_errors=True)
         raise
-    return Capture(place)
+    capture = Capture(place)
+    if kept is not None and kept["incomplete"]:
+        # A connection was small for so long that its packets were given up: now its number is known.
+        keep(capture, kept["connections"])
+    return capture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from json import loads
 from pathlib import Path
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 SUMMARY: Final = "capture.json"
 TABLES: Final = ("connections", "directions", "intervals", "rtt", "events")
+KEPT: Final = "segments_of_connections"
+"""In the summary: the number of connections of which every packet is a row."""
 MOST_CONNECTIONS: Final = 1 << 20
 """Connections that are followed at once."""
 
@@ -60,14 +62,16 @@ class Capture:
         """A row for each connection, in the order of their first packets."""
         return self._table("connections").sort("connection")
 
-    def largest(self, count: int) -> list[dict[str, Any]]:
-        """Rows of `directions` with the most payload, the largest first. It reads no others, not even of a million."""
+    def largest(self, count: int, of: Sequence[int] | None = None) -> list[dict[str, Any]]:
+        """Rows of `directions` with the most payload, the largest first; of some connections, or of all. It reads no
+        others, not even of a million."""
         import polars as pl
 
         keys = ["connection", "direction"]
+        is_of = pl.lit(True) if of is None else pl.col("connection").is_in(list(of))
         ranked = (
             self.scan("directions")
-            .filter(pl.col("payload_bytes") > 0)
+            .filter(is_of & (pl.col("payload_bytes") > 0))
             .select(*keys, "payload_bytes")
             .sort("payload_bytes", "connection", descending=[True, False])
             .head(count)
@@ -75,6 +79,13 @@ class Capture:
         )
         rows = self.scan("directions").filter(pl.col("connection").is_in(ranked["connection"].to_list())).collect()
         return ranked.select(keys).join(rows, on=keys, how="left", maintain_order="left").to_dicts()
+
+    def numbers(self, most: int | None = None) -> list[int]:
+        """Numbers of the `most` connections with the most payload in a direction, the largest first; else of all."""
+        if most is None:
+            return list(range(1, self.summary["connections"] + 1))
+        # Of each connection there are two directions at most.
+        return list(dict.fromkeys(row["connection"] for row in self.largest(2 * most)))[:most]
 
     def total(self, table: str, *columns: str) -> tuple[int, ...]:
         """Sums of columns of a table, which is not read whole."""

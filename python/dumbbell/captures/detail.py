@@ -11,7 +11,7 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.captures.capture import MOST_CONNECTIONS, SUMMARY, Capture
+from dumbbell.captures.capture import KEPT, MOST_CONNECTIONS, SUMMARY, Capture
 from dumbbell.core import core
 from dumbbell.errors import InputError, unwritable
 
@@ -22,8 +22,6 @@ MOST_PACKETS: Final = 30_000
 """Packets of all parts that are chosen for a report."""
 ASKED: Final = "asked for"
 """Why a part that a user names is drawn."""
-KEPT: Final = "segments_of_connections"
-"""In the summary: the number of connections of which `keep` has written every packet."""
 _TABLES: Final = ("segments", "sacks")
 _UNKNOWN_RTT_NS: Final = 100_000_000
 _EPISODES: Final = 3
@@ -69,22 +67,14 @@ def read(capture: Capture, parts: Sequence[Part], most: int = 1 << 62) -> Detail
     return Detail(frames[0], frames[1], left_out)
 
 
-def keep(capture: Capture, count: int | None) -> list[int]:
-    """Write a row for each packet of the `count` connections with the most payload, or of all, to the directory.
-
-    Returns their numbers. Raises `InputError` as `read` does.
-    """
-    if count is None:
-        numbers = list(range(1, capture.summary["connections"] + 1))
-    else:
-        numbers = list(dict.fromkeys(row["connection"] for row in capture.largest(2 * count)))[:count]
+def keep(capture: Capture, numbers: Sequence[int]) -> None:
+    """Write a row for each packet of these connections to the directory. Raises `InputError` as `read` does."""
     parts = [Part(number, 0, (1 << 62), ASKED) for number in numbers]
     with _again(capture, parts, 1 << 62) as (folder, _):
         for name in _TABLES:
             (folder / f"{name}.parquet").replace(capture.directory / f"{name}.parquet")
     capture.summary[KEPT] = len(numbers)
     (capture.directory / SUMMARY).write_text(dumps(capture.summary, indent=2) + "\n", encoding="utf-8")
-    return numbers
 
 
 @contextmanager
@@ -101,9 +91,9 @@ def _again(capture: Capture, parts: Sequence[Part], most: int) -> Iterator[tuple
         raise unwritable(capture.directory, error) from None
     try:
         wanted = [(part.connection, part.from_ns, part.to_ns) for part in parts]
-        only = [str(name) for name in capture.summary["only"]]
+        only, as_said = ([str(name) for name in capture.summary.get(key, ())] for key in ("only", "decode_as"))
         try:
-            told = core.capture_segments(files, only, folder, MOST_CONNECTIONS, wanted, most, lambda *_: None)
+            told = core.capture_segments(files, only, as_said, folder, MOST_CONNECTIONS, wanted, most, lambda *_: None)
         except RuntimeError as error:
             raise InputError("the capture cannot be read again", str(error)) from None
         found = loads(told)

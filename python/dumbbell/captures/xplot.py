@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,8 +20,8 @@ _LETTERS: Final = {"reordered": ("pink", "O"), "network-duplicate": ("blue", "HD
 _AGAIN: Final = ("red", "R")
 
 
-def write(capture: Capture, folder: Path, connection: int | None = None) -> list[Path]:
-    """Write the graphs of the largest directions, or of one connection, to `folder`; return the files.
+def write(capture: Capture, folder: Path, only: Sequence[int] | None = None) -> list[Path]:
+    """Write the graphs of the largest directions, or of connections `only`, to `folder`; return the files.
 
     The words are those that tcptrace 6.6.7 writes: white arrows for data, red R for what was sent again, pink O for
     what came late, green steps for acknowledgements, yellow ones for the window's end, purple bars S for SACK blocks.
@@ -31,10 +31,7 @@ def write(capture: Capture, folder: Path, connection: int | None = None) -> list
     """
     import polars as pl
 
-    of = capture.directions.filter(pl.col("payload_bytes") > 0)
-    if connection is not None:
-        of = of.filter(pl.col("connection") == connection)
-    chosen = of.sort("payload_bytes", "connection", descending=[True, False]).head(MOST).to_dicts()
+    chosen = capture.largest(MOST, only)
     about = capture.about(row["connection"] for row in chosen)
     numbers = dict.fromkeys(row["connection"] for row in chosen)
     detail = read(capture, [Part(number, -_ALL_NS, _ALL_NS, "all") for number in numbers])

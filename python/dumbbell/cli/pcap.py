@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,9 +32,9 @@ class Segments(StrEnum):
     ALL = "all"
 
 
-TOP = 12
 SHOWN = 20
 """Connections in the table, those with the most bytes."""
+_ALL_NS = 1 << 62
 
 
 def command(
@@ -66,17 +67,20 @@ def command(
         ),
     ] = Place.SENDER,
     connection: Annotated[
-        int | None,
+        str | None,
         typer.Option(
             "--connection",
-            metavar="N",
-            help="The report draws every packet of this connection, from --from to --to.",
+            metavar="N|ADDRESS:PORT|ADDRESS:PORT-ADDRESS:PORT|top:N",
+            help="Only these connections get plots, graphs of --xplot and rows of --segments top: one by its number, "
+            "those of an endpoint or between two, or those with the most payload. Of one alone every packet is drawn.",
             show_default=False,
         ),
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option("--from", metavar="TIME", help="With --connection: from this time on.", show_default=False),
+        typer.Option(
+            "--from", metavar="TIME", help="With --connection: draw every packet from this time on.", show_default=False
+        ),
     ] = None,
     until: Annotated[
         str | None, typer.Option("--to", metavar="TIME", help="With --connection: until then.", show_default=False)
@@ -105,10 +109,19 @@ def command(
         typer.Option(
             "--segments",
             metavar="none|top|all",
-            help="Write a row for each packet to the table `segments`: of the 12 connections with the most payload, or "
-            "of all. `none`: only of what the report draws packet by packet.",
+            help="Write a row for each packet to the table `segments`: of the 12 connections with the most payload, of "
+            "those that --connection names, or of all. `none`: only of what the report draws packet by packet.",
         ),
     ] = Segments.NONE,
+    decode_as: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--decode-as",
+            metavar="udp:PORT=vxlan|geneve|gtp, link:TYPE=TYPE",
+            help="What packets hold that do not say it: a tunnel at a port of UDP beside 4789 and 8472 (VXLAN), 6081 "
+            "(Geneve) and 2152 (GTP-U), or frames of a link type as those of another; link=TYPE: of all. Repeatable.",
+        ),
+    ] = None,
     identify: Annotated[
         bool,
         typer.Option(
@@ -127,6 +140,7 @@ def command(
     What is on the wire is certain: repeats, filled holes, losses of the capture. Why is inferred, with its evidence.
     """
     from dumbbell.captures.detail import keep
+    from dumbbell.captures.named import Named
     from dumbbell.captures.points import FILE, interfaces
     from dumbbell.captures.xplot import write as write_graphs
     from dumbbell.cli.captured import beside as of_run
@@ -141,22 +155,34 @@ def command(
     from dumbbell.report.captured import write_html
 
     interval_ns = _time("--interval", interval)
-    parts = _parts(connection, since, until)
-    run, only = run_of(files), list(interface or ())
+    span = _span(connection, since, until)
+    named = None if connection is None else Named.parse(connection)
+    run, points = run_of(files), list(interface or ())
     if run is not None:
         output = output or Path(f"{run.directory.resolve().name}.analysis")
-        files, only = [str(run.directory / FILE)], only or interfaces(run.plan, at.value)
-    capture = pcap(*files, output=output, interfaces=only, interval_ns=interval_ns)
-    if segments is not Segments.NONE:
-        keep(capture, TOP if segments is Segments.TOP else None)
+        files, points = [str(run.directory / FILE)], points or interfaces(run.plan, at.value)
+    # Packets of named connections are read when their numbers are known.
+    is_later = named is not None and segments is Segments.TOP
+    at_once = Segments.NONE if is_later else segments
+    capture = pcap(
+        *files,
+        output=output,
+        interfaces=points,
+        interval_ns=interval_ns,
+        segments=at_once.value,
+        decode_as=decode_as or (),
+    )
+    only = None if named is None else named.numbers(capture)
+    if only is not None and is_later:
+        keep(capture, only)
     flows = of_run(capture, run) if run is not None else None
-    other = None if beside is None else _other(beside, run, at, capture, interval_ns)
+    other = None if beside is None else _other(beside, run, at, capture, interval_ns, decode_as or ())
     found = None if other is None else between(capture, other)
     if found is not None:
         found.pairs.write_parquet(capture.directory / "pairs.parquet")
     seen = guesses(capture, run, flows) if identify else None
-    graphs = [] if xplot is None else write_graphs(capture, xplot, connection)
-    page = write_html(capture, capture.directory / "report.html", parts) if report else None
+    graphs = [] if xplot is None else write_graphs(capture, xplot, only)
+    page = write_html(capture, capture.directory / "report.html", _parts(only, span), only) if report else None
     if json:
         _print_json(
             capture,
@@ -189,22 +215,32 @@ def _time(option: str, text: str) -> int:
         raise InputError(f"{option} {text} is no time", str(error)) from None
 
 
-def _parts(connection: int | None, since: str | None, until: str | None) -> list[Part] | None:
-    """The part whose packets are drawn one by one, if one is named."""
-    from dumbbell.captures.detail import ASKED, Part
+def _span(connection: str | None, since: str | None, until: str | None) -> tuple[int, int] | None:
+    """From when to when packets are drawn one by one, if that is said, ns."""
     from dumbbell.errors import InputError
 
-    if connection is None:
-        if since is not None or until is not None:
-            what = "--from and --to say which part of a connection is drawn"
-            raise InputError(what, "no connection is named", "add --connection 1")
+    if since is None and until is None:
         return None
-    start = 0 if since is None else _time("--from", since)
-    end = (1 << 62) if until is None else _time("--to", until)
-    return [Part(connection, start, end, ASKED)]
+    if connection is None:
+        what = "--from and --to say which part of a connection is drawn"
+        raise InputError(what, "no connection is named", "add --connection 1")
+    return 0 if since is None else _time("--from", since), _ALL_NS if until is None else _time("--to", until)
 
 
-def _other(name: str, run: Run | None, at: Place, capture: Capture, interval_ns: int) -> Capture:
+def _parts(only: list[int] | None, span: tuple[int, int] | None) -> list[Part] | None:
+    """The parts whose packets are all drawn; None if the report chooses them."""
+    from dumbbell.captures import TOP
+    from dumbbell.captures.detail import ASKED, Part
+
+    if only is None or (len(only) > 1 and span is None):
+        return None
+    since, until = span or (0, _ALL_NS)
+    return [Part(number, since, until, ASKED) for number in only[:TOP]]
+
+
+def _other(
+    name: str, run: Run | None, at: Place, capture: Capture, interval_ns: int, decode_as: Sequence[str]
+) -> Capture:
     """The second capture. If both are the same run, it is the one at the other end."""
     from dumbbell.captures.points import FILE, interfaces
     from dumbbell.cli.captured import run_of
@@ -213,7 +249,7 @@ def _other(name: str, run: Run | None, at: Place, capture: Capture, interval_ns:
     place = capture.directory / "beside"
     other = run_of([name])
     if other is None:
-        return pcap(name, output=place, interval_ns=interval_ns)
+        return pcap(name, output=place, interval_ns=interval_ns, decode_as=decode_as)
     is_same = run is not None and other.directory.resolve() == run.directory.resolve()
     end = at if not is_same else Place.RECEIVER if at is Place.SENDER else Place.SENDER
     only = interfaces(other.plan, end.value)
@@ -261,7 +297,8 @@ def _print(capture: Capture) -> None:
 
 
 def _row(connection: dict[str, Any], row: dict[str, Any]) -> list[str]:
-    from dumbbell.report.captured.source import endpoint, limited_by
+    from dumbbell.captures.named import endpoint
+    from dumbbell.report.captured.source import limited_by
 
     ends = [endpoint(connection, side) for side in ("client", "server")]
     if row["direction"] == "to-client":

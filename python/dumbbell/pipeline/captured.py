@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from dumbbell import captures
+from dumbbell.captures.detail import keep
 from dumbbell.report.captured import figure, write_html
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def pcap(
     output: str | os.PathLike[str] | None = None,
     interfaces: Sequence[str] = (),
     interval_ns: int = 100_000_000,
+    segments: Literal["none", "top", "all"] = "none",
+    decode_as: Sequence[str] = (),
     on_progress: Callable[[int, int], object] = lambda frames, connections: None,
 ) -> Capture:
     """Analyse captures as one, or open the directory of one that was analysed.
@@ -43,14 +46,28 @@ def pcap(
         output: The directory to make; the name of the first file with `.analysis` in the working directory by default.
         interfaces: The interfaces whose packets count, by the names that pcapng has of them; all by default.
         interval_ns: Length of the intervals, ns.
+        segments: Of which connections each packet becomes a row of `segments`: `none`, `top` of the 12 with the most
+            payload in a direction, or `all`.
+        decode_as: What frames hold that do not say it: `udp:PORT=vxlan`, `=geneve` or `=gtp`, `link=TYPE` or
+            `link:TYPE=TYPE`, with numbers of link types.
         on_progress: Called with frames and connections so far.
 
     Raises:
-        InputError: no TCP packet can be read, or `output` is there already and is no analysed capture.
+        InputError: no TCP packet can be read, `decode_as` is malformed, or `output` is there already and is no analysed
+            capture.
     """
     if len(files) == 1 and captures.is_capture(Path(files[0])):
-        return Capture(Path(files[0]))
+        opened = Capture(Path(files[0]))
+        if segments != "none":
+            keep(opened, opened.numbers(captures.TOP if segments == "top" else None))
+        return opened
     found = captures.analyse(
-        *files, output=output, interfaces=interfaces, interval_ns=interval_ns, on_progress=on_progress
+        *files,
+        output=output,
+        interfaces=interfaces,
+        interval_ns=interval_ns,
+        segments=segments,
+        decode_as=decode_as,
+        on_progress=on_progress,
     )
     return Capture(found.directory)

@@ -77,6 +77,7 @@ impl Connection {
                 stream,
             });
         }
+        sink.ended(self.number);
     }
 
     pub(super) fn place(&self) -> Option<(Place, Option<f64>, &'static str)> {

@@ -31,6 +31,8 @@ pub struct SegmentRow {
 
 impl Row for SegmentRow {
     const TABLE: &'static str = "segments";
+    const DELTAS: &'static [&'static str] =
+        &["connection", "time_ns", "seq", "bytes", "ack", "window_end", "in_flight_bytes", "tsval", "tsecr", "ip_id"];
     const COLUMNS: &'static [Column<SegmentRow>] = &[
         Column::required("connection", U64(|r| Some(r.connection)), "number of the connection"),
         Column::required("direction", Word(|r| Some(r.direction), &DIRECTIONS), "of the packet"),
@@ -76,6 +78,7 @@ pub struct SackRow {
 
 impl Row for SackRow {
     const TABLE: &'static str = "sacks";
+    const DELTAS: &'static [&'static str] = &["connection", "time_ns", "start", "end", "block"];
     const COLUMNS: &'static [Column<SackRow>] = &[
         Column::required("connection", U64(|r| Some(r.connection)), "number of the connection"),
         Column::required("direction", Word(|r| Some(r.direction), &DIRECTIONS), "of the data that it tells of"),
@@ -88,7 +91,8 @@ impl Row for SackRow {
 
 const NAMES: [&str; 9] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "AE"];
 
-static SPELT: LazyLock<Vec<String>> = LazyLock::new(|| {
+/// The names of all flags that can be set together.
+pub(super) static SPELT: LazyLock<Vec<String>> = LazyLock::new(|| {
     let words = |bits: usize| NAMES.iter().enumerate().filter(move |(bit, _)| bits >> bit & 1 == 1);
     (0..1 << NAMES.len()).map(|bits| words(bits).map(|(_, &name)| name).collect::<Vec<_>>().join(" ")).collect()
 });

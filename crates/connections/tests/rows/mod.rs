@@ -1,7 +1,7 @@
 //! Rows of an analysis, kept.
 
 use connections::Sink;
-use connections::rows::{ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow};
+use connections::rows::{ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow, SegmentRow};
 
 /// All rows, table by table.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +11,8 @@ pub struct Rows {
     pub intervals: Vec<IntervalRow>,
     pub rtt: Vec<RttRow>,
     pub events: Vec<EventRow>,
+    /// Those of every packet, if they are wanted.
+    pub segments: Option<Vec<SegmentRow>>,
 }
 
 impl Sink for Rows {
@@ -28,5 +30,11 @@ impl Sink for Rows {
     }
     fn event(&mut self, row: EventRow) {
         self.events.push(row);
+    }
+    fn wants(&self, _: u64, _: i64) -> bool {
+        self.segments.is_some()
+    }
+    fn segment(&mut self, row: SegmentRow) {
+        self.segments.get_or_insert_default().push(row);
     }
 }

@@ -14,18 +14,24 @@ if TYPE_CHECKING:
     from dumbbell.captures.detail import Part
 
 
-def write_html(capture: Capture, path: str | os.PathLike[str], parts: Sequence[Part] | None = None) -> Path:
+def write_html(
+    capture: Capture,
+    path: str | os.PathLike[str],
+    parts: Sequence[Part] | None = None,
+    only: Sequence[int] | None = None,
+) -> Path:
     """Write the report of `capture` as one HTML file that needs no other file and no network; return `path`.
 
     Args:
         capture: what was analysed.
         path: the file.
         parts: whose packets are drawn one by one; where it matters by default.
+        only: numbers of the connections that are drawn; the largest by default.
     """
     from dumbbell.report import write_file
     from dumbbell.report.captured.page import page
 
-    return write_file(Path(path), page(capture, parts).encode())
+    return write_file(Path(path), page(capture, parts, only).encode())
 
 
 def figure(capture: Capture) -> Figure:

@@ -23,12 +23,13 @@ _HOW: Final = "All plots share one axis: drag to zoom, double-click to see the w
 _NO_SCRIPT: Final = "The plots need JavaScript. dumbbell report DIRECTORY --format svg writes them as figures."
 
 
-def page(capture: Capture, parts: Sequence[Part] | None = None) -> str:
-    """The report of `capture`; packets of `parts` are drawn one by one, or where it matters if they are `None`.
+def page(capture: Capture, parts: Sequence[Part] | None = None, only: Sequence[int] | None = None) -> str:
+    """The report of `capture`, with plots of connections `only` or of the largest; packets of `parts` are drawn one by
+    one, or where it matters if they are `None`.
 
     Raises `DumbbellError` if the front end was not built.
     """
-    plots = build(capture, parts)
+    plots = build(capture, parts, only)
     return html.document(
         title=f"{capture.name}: {words.count(capture.summary['connections'], 'connection')}",
         verdict=_warnings(capture),

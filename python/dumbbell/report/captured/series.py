@@ -11,8 +11,9 @@ from dumbbell.report.captured.source import source
 from dumbbell.report.model import Plots
 
 
-def build(capture: Capture, parts: Sequence[Part] | None = None) -> Plots:
-    """Gather what to draw; packets of `parts` are drawn one by one, or where it matters if they are `None`."""
-    found = source(capture, parts)
+def build(capture: Capture, parts: Sequence[Part] | None = None, only: Sequence[int] | None = None) -> Plots:
+    """Gather what to draw, of connections `only` or of the largest; packets of `parts` are drawn one by one, or where
+    it matters if they are `None`."""
+    found = source(capture, parts, only)
     drawn = tuple(panel for one in definitions() if (panel := one.draw(found)) is not None)
     return Plots(capture.name, found.span_ns / 1e9, found.groups, drawn, (), tuple(found.missing))

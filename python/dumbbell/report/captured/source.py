@@ -11,6 +11,7 @@ import polars as pl
 
 from dumbbell.captures import Capture
 from dumbbell.captures.detail import Detail, Part, choose, read
+from dumbbell.captures.named import endpoint
 from dumbbell.errors import InputError
 from dumbbell.report.groups import MOST_FLOWS_IN_LEGEND, numbered
 from dumbbell.report.model import Group
@@ -86,9 +87,10 @@ class Source:
         return {way.flow: way.of(rows) for way in self.ways}
 
 
-def source(capture: Capture, parts: Sequence[Part] | None = None) -> Source:
-    """Choose what is drawn, and read the packets of `parts`, which are chosen, too, if they are `None`."""
-    largest = capture.largest(MOST_FLOWS_IN_LEGEND)
+def source(capture: Capture, parts: Sequence[Part] | None = None, only: Sequence[int] | None = None) -> Source:
+    """Choose what is drawn, of connections `only` or of all, and read the packets of `parts`, which are chosen, too, if
+    they are `None`."""
+    largest = capture.largest(MOST_FLOWS_IN_LEGEND, only)
     least = _LEAST_SHARE * largest[0]["payload_bytes"] if largest else 0
     chosen = sorted(
         (row for row in largest if row["payload_bytes"] >= least),
@@ -116,12 +118,6 @@ def words_of(connection: dict[str, Any], direction: str) -> str:
     """`10.0.0.1:40000 → 10.0.0.2:80`."""
     ends = [endpoint(connection, side) for side in ("client", "server")]
     return " → ".join(ends if direction == "to-server" else reversed(ends))
-
-
-def endpoint(connection: dict[str, Any], side: str) -> str:
-    """`10.0.0.2:80` or `[fd00::2]:80`."""
-    address, port = connection[side], connection[f"{side}_port"]
-    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 def limited_by(row: dict[str, Any]) -> str:
