@@ -15,9 +15,12 @@ import pytest
 import dumbbell
 from benches.pcapng import Packet, as_pcap, packets
 from dumbbell.captures.clocks import compare
+from dumbbell.captures.detail import ASKED, Part
 from dumbbell.captures.pairs import Between, between
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError
+from dumbbell.report.captured.series import build
+from dumbbell.report.model import Line
 
 SENDER = ["bottleneck:in", "bottleneck-reverse:out"]
 RECEIVER = ["bottleneck:out", "bottleneck-reverse:in"]
@@ -145,3 +148,28 @@ def test_queueing_hides_no_clock() -> None:
     assert found.offset_high_ns - found.offset_low_ns == pytest.approx(22_000_000, rel=0.05)
     nothing = np.array([], dtype=np.int64)
     assert compare(at, there, nothing, nothing).offset_low_ns is None
+
+
+def test_the_ladder_has_the_slopes_that_were_measured(run: dumbbell.Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ["pcap", str(run.directory), "--and", str(run.directory), "--output", str(out)]
+    assert invoke([*arguments, "--connection", "1", "--from", "1 s", "--to", "1.2 s"]) == 0
+    capture = dumbbell.pcap(out)
+    panel = build(capture, [Part(1, 1_000_000_000, 1_200_000_000, ASKED)], [1]).panel("ladder")
+    assert panel is not None
+    slopes, between_ends = panel.views
+    assert slopes.name.endswith("from A to B")
+    assert not between_ends.name.endswith("from A to B")
+    pairs = pl.read_parquet(out / "pairs.parquet").filter(pl.col("connection") == 1)
+    lines = [mark for mark in slopes.marks if isinstance(mark, Line)]
+    # One clock, so that whatever offset is taken lines last as long as packets took, but for that offset.
+    offset = capture.summary["between"]["offset_ns"]
+    for line, direction, sign in zip(lines, ("to-server", "to-client"), (-1, 1), strict=True):
+        assert line.time_s is not None
+        time = line.time_s.to_numpy().reshape(-1, 3)
+        took = {round(float(ns)) for ns in 1e9 * (time[:, 1] - time[:, 0])}
+        mine = pairs.filter((pl.col("direction") == direction) & (pl.col("fate") == "delivered"))
+        real = set((mine["delay_ns"] + sign * offset).to_list())
+        assert len(time) > 20
+        assert all(any(abs(ns - one) <= 1 for one in real) for ns in took)
+        assert line.values.to_list()[:3] == ([1.0, 0.0, None] if direction == "to-server" else [0.0, 1.0, None])

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use capture::Capture;
 use common::{Dumbbell, bulk, run, sized};
-use connections::rows::{Cause, Class, EventRow};
+use connections::rows::{Cause, Class};
 use connections::{Limits, Table};
 use plan::Plan;
 use rows::Rows;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from json import loads
+from json import dumps, loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,6 +38,11 @@ class Capture:
             raise InputError(
                 f"{directory} is no analysed capture", str(error), "dumbbell pcap FILE makes one"
             ) from None
+
+    def note(self, key: str, value: object) -> None:
+        """Keep something in the summary."""
+        self.summary[key] = value
+        (self.directory / SUMMARY).write_text(dumps(self.summary, indent=2) + "\n", encoding="utf-8")
 
     @property
     def name(self) -> str:

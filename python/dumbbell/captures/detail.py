@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from json import dumps, loads
+from json import loads
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.captures.capture import KEPT, MOST_CONNECTIONS, SUMMARY, Capture
+from dumbbell.captures.capture import KEPT, MOST_CONNECTIONS, Capture
 from dumbbell.core import core
 from dumbbell.errors import InputError, unwritable
 
@@ -73,8 +73,7 @@ def keep(capture: Capture, numbers: Sequence[int]) -> None:
     with _again(capture, parts, 1 << 62) as (folder, _):
         for name in _TABLES:
             (folder / f"{name}.parquet").replace(capture.directory / f"{name}.parquet")
-    capture.summary[KEPT] = len(numbers)
-    (capture.directory / SUMMARY).write_text(dumps(capture.summary, indent=2) + "\n", encoding="utf-8")
+    capture.note(KEPT, len(numbers))
 
 
 @contextmanager

@@ -18,6 +18,9 @@ from dumbbell.errors import InputError
 
 _ALL_NS: Final = 1 << 61
 DIRECTIONS: Final = ("to-server", "to-client")
+PAIRS: Final = "pairs.parquet"
+BETWEEN: Final = "between"
+"""In the summary of the first capture: where the second was taken, and how its clock differs."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,13 @@ class Between:
     clocks: Clocks
     first_is_nearer: bool
     """The first capture is nearer to the clients than the second."""
+
+    def keep(self, first: Capture) -> None:
+        """Write the pairs to the directory of the first capture, whose report draws them."""
+        self.pairs.write_parquet(first.directory / PAIRS)
+        low, high = self.clocks.offset_low_ns, self.clocks.offset_high_ns
+        offset = None if low is None or high is None else round((low + high) / 2)
+        first.note(BETWEEN, {"first_is_nearer": self.first_is_nearer, "offset_ns": offset})
 
 
 def between(first: Capture, second: Capture) -> Between:

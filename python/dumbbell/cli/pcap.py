@@ -179,7 +179,7 @@ def command(
     other = None if beside is None else _other(beside, run, at, capture, interval_ns, decode_as or ())
     found = None if other is None else between(capture, other)
     if found is not None:
-        found.pairs.write_parquet(capture.directory / "pairs.parquet")
+        found.keep(capture)
     seen = guesses(capture, run, flows) if identify else None
     graphs = [] if xplot is None else write_graphs(capture, xplot, only)
     page = write_html(capture, capture.directory / "report.html", _parts(only, span), only) if report else None

@@ -10,6 +10,7 @@ import polars as pl
 
 from dumbbell.captures.detail import ASKED
 from dumbbell.report.captured.definition import Definition
+from dumbbell.report.captured.slopes import measured
 from dumbbell.report.captured.source import Source, Way
 from dumbbell.report.model import Line, Panel, Points, Reference, View
 
@@ -24,7 +25,7 @@ def _panel(source: Source) -> Panel | None:
     if source.detail is None or source.detail.segments.is_empty():
         return None
     numbers = dict.fromkeys(way.connection for way in source.ways)
-    views = tuple(view for number in numbers if (view := _view(source, number)) is not None)
+    views = tuple(view for number in numbers for view in _views(source, number))
     if not views:
         return None
     return Panel(
@@ -32,18 +33,19 @@ def _panel(source: Source) -> Panel | None:
     )  # fmt: skip
 
 
-def _view(source: Source, number: int) -> View | None:
+def _views(source: Source, number: int) -> list[View]:
+    """The packets of a connection, between its ends, and between two captures if there are two."""
     assert source.detail is not None
     rows = source.detail.segments.filter(pl.col("connection") == number)
     if rows.is_empty():
-        return None
+        return []
     parts = [part for part in source.parts if part.connection == number]
     asked = any(part.why == ASKED for part in parts)
     if not asked and (losses := [part for part in parts if part.why == "losses"]):
         first = min(losses, key=lambda part: part.from_ns)
         rows = rows.filter(pl.col("time_ns").is_between(first.from_ns, first.to_ns))
         if rows.is_empty():
-            return None
+            return []
     most = _MOST if asked else _FEW
     left_out = max(0, rows.height - most)
     rows = rows.head(most)
@@ -67,7 +69,9 @@ def _view(source: Source, number: int) -> View | None:
     label = next(iter(ways.values()))
     references = (Reference(_CLIENT, "client"), Reference(_SERVER, "server"))
     name = f"{number} {source.groups[label.group].label.split(' ', 1)[-1]}"
-    return View(name, pl.Series([], dtype=pl.Float64), tuple(marks), note, references, low=0.0, top=1.0)
+    view = View(name, pl.Series([], dtype=pl.Float64), tuple(marks), note, references, low=0.0, top=1.0)
+    slopes = measured(source, number, ways, rows["time_ns"][0], rows["time_ns"][-1], most)
+    return [view] if slopes is None else [slopes, view]
 
 
 def _halves(source: Source, number: int) -> tuple[float, float]:
