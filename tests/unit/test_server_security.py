@@ -8,6 +8,7 @@ import logging
 import os
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from serving import Served, serving
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from dumbbell.server.agreement import programs
+from dumbbell.server.agreement import has_changed, programs
 
 SCENARIO = 'name = "a"\nduration = "1 s"\n[topology]\nkind = "graph"\n'
 
@@ -332,8 +333,53 @@ def test_what_the_user_writes_here_is_not_asked_about(served: Served) -> None:
         '[[flows]]\ncc = { bpf = "touch /tmp/never" }\n',
     ],
 )
-def test_programs_hide_nowhere(hidden: str) -> None:
-    assert programs(tomllib.loads(hidden)) == ("touch /tmp/never",)
+def test_programs_hide_nowhere(hidden: str, tmp_path: Path) -> None:
+    assert programs(tomllib.loads(hidden), tmp_path) == ("touch /tmp/never",)
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ('[topology.nodes.h1]\nfrr = "{}"', "their.conf"),
+        ('[[flows]]\ncc = {{ bpf = "{}" }}', "theirs.bpf.c"),
+        ('[[flows]]\ncc = {{ kernel = "{}" }}', "theirs.c"),
+        ('[sweep]\n"flows.0.cc.kernel" = ["bbr3", "{}"]', "theirs.c"),
+    ],
+)
+def test_what_is_in_files_is_agreed_to(tmp_path: Path, key: str, name: str) -> None:
+    data = tomllib.loads(key.format(name))
+    assert programs(data, tmp_path) == (name,)
+    (tmp_path / name).write_text('#include "part.h"\n')
+    (first,) = programs(data, tmp_path)
+    assert first.startswith(f"{name}, SHA-256 ")
+    (tmp_path / name).write_text('#include "part.h"\n// more\n')
+    (second,) = programs(data, tmp_path)
+    assert has_changed([first], [second])
+    assert not has_changed([first], [first, "another, SHA-256 0"])
+    if name.endswith(".c"):
+        (tmp_path / "part.h").write_text("// more\n")
+        assert has_changed([second], programs(data, tmp_path))
+
+
+def test_another_content_of_a_foreign_file_is_asked_about_again(served: Served) -> None:
+    text = SCENARIO + '[topology.nodes]\nr1 = { kind = "router", frr = "r1.conf" }\n'
+    (served.root / "r1.conf").write_text("! theirs\n")
+    served.json("POST", "/api/files", {"do": "new", "path": "routed.toml", "text": text, "foreign": True})
+    with served.page() as page:
+        state = page.open("routed.toml")
+        (first,) = state["runs_programs"]
+        assert first.startswith("r1.conf, SHA-256 ")
+        served.json("POST", "/api/agree", {"programs": [first]})
+        page.until("routed.toml", state["revision"], trusted=True)
+        (served.root / "r1.conf").write_text("! theirs, changed\n")
+        status, _, content = served.ask("POST", "/api/labs", {"path": "routed.toml"})
+        assert status == 428
+        (second,) = json.loads(content)["programs"]
+        assert second != first
+        # A change of the text by the user is no agreement to what is in the file.
+        mine = page.do("routed.toml", do="replace_text", text=f"{text}# mine\n")
+        assert not page.until("routed.toml", mine["revision"], runs_programs=[second])["trusted"]
+        assert served.ask("POST", "/api/labs", {"path": "routed.toml"})[0] == 428
 
 
 def test_a_study_of_a_stranger_goes_on_only_after_a_question(served: Served) -> None:

@@ -1,23 +1,33 @@
 """Programs of scenarios that come from elsewhere run only after the user has seen them and agreed, once.
 
-A scenario is code where it has commands, BPF programs or routers' configurations. What is agreed to is these texts, not
-the file: other values may change. What the user writes here by himself needs no question.
+A scenario is code where it has commands, BPF programs, sources of a kernel or routers' configurations. What is agreed
+to is these texts, and what is in the files that they name: other values may change. What the user writes here by
+himself needs no question.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from json import dumps
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell import inputs
+from dumbbell.cc import source
+from dumbbell.cc.source import LINKED_SUFFIX
 from dumbbell.errors import InputError
 from dumbbell.server.journal import digest
 
-_RUN: Final = ("command", "server_command", "bpf", "frr")
-"""Keys whose values are run on this machine: command lines, and files that are compiled and loaded, or configure
-daemons."""
+_COMMANDS: Final = ("command", "server_command")
+"""Keys whose values are command lines."""
+_FILES: Final = ("bpf", "frr", "kernel")
+"""Keys that name files which are compiled and loaded, become part of a kernel, or configure daemons."""
+_LARGEST: Final = 64 << 20
+"""More bytes than a daemon's configuration may have."""
+_DIGEST: Final = ", SHA-256 "
+"""Between a file's name and its digest."""
 
 
 class NotAgreed(InputError):
@@ -64,21 +74,51 @@ class Agreement:
         return self._known
 
 
-def programs(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a scenario runs on this machine, in its order, each once. A key may be dotted, as a sweep has it, and then
-    has a list of what is run in turn."""
-    return tuple(dict.fromkeys(_found(data)))
+def programs(data: Mapping[str, Any], folder: Path) -> tuple[str, ...]:
+    """What a scenario runs on this machine, in its order, each once: command lines, and files with the digest of what
+    is in them now. A key may be dotted, as a sweep has it, and then has a list of what is run in turn.
+
+    Args:
+        data: the scenario.
+        folder: where its file lies, from which it names others.
+    """
+    return tuple(dict.fromkeys(_found(data, folder)))
 
 
-def _found(value: Any) -> Iterator[str]:
+def has_changed(before: Sequence[str], now: Sequence[str]) -> bool:
+    """True if another content is in a file that is named as before."""
+    known = {one.partition(_DIGEST)[0]: one for one in before}
+    return any(_DIGEST in one and known.get(one.partition(_DIGEST)[0], one) != one for one in now)
+
+
+def _found(value: Any, folder: Path) -> Iterator[str]:
     if isinstance(value, Mapping):
         for key, part in value.items():
-            if str(key).rpartition(".")[2] in _RUN:
-                yield from (one for one in (part if isinstance(part, list) else [part]) if isinstance(one, str))
-            yield from _found(part)
+            last = str(key).rpartition(".")[2]
+            if last in _COMMANDS + _FILES:
+                named = [one for one in (part if isinstance(part, list) else [part]) if isinstance(one, str)]
+                if last == "kernel":  # Others are names of algorithms and of kernels.
+                    named = [one for one in named if one.endswith(LINKED_SUFFIX)]
+                yield from named if last in _COMMANDS else (_with_digest(last, one, folder) for one in named)
+            yield from _found(part, folder)
     elif isinstance(value, list):
         for part in value:
-            yield from _found(part)
+            yield from _found(part, folder)
+
+
+def _with_digest(key: str, name: str, folder: Path) -> str:
+    """A file's name, with the digest of what a run would take from it; the name alone, if there is nothing."""
+    path = folder / name
+    try:
+        if key == "bpf":
+            found = source.read(path).sha256
+        elif key == "kernel":
+            found = source.read_linked(path).sha256
+        else:
+            found = hashlib.sha256(inputs.read(path, _LARGEST)).hexdigest()
+    except (OSError, ValueError):
+        return name  # A run says what is wrong with it.
+    return f"{name}{_DIGEST}{found}"
 
 
 def _key(programs: Sequence[str]) -> str:

@@ -66,7 +66,7 @@ def check(text: str, path: Path, name: str = "") -> Checked:
         draw(data, path.parent, scenario, found),
         None if scenario is None else float(scenario.duration) / 1e9,
         _runs(draft, scenario),
-        programs(data),
+        programs(data, path.parent),
         plain(data),
         scenario,
     )

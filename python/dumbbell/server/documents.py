@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.server import messages as m
-from dumbbell.server.agreement import Agreement, NotAgreed
+from dumbbell.server.agreement import Agreement, NotAgreed, has_changed, programs
 from dumbbell.server.check import Checked, check, looked_further
 from dumbbell.server.document import Document
 from dumbbell.server.going import Lookout
@@ -225,9 +225,18 @@ class Documents:
                 why = told.why if told else "the file and this page have both changed"
                 raise InputError(f"{path} is not saved", why, "decide which text to keep, then run it")
             await self._understood(one)
+            await self._looked_into_files(one)
             self.ask_about(path, one.checked.programs)
         finally:
             self._drop(one)
+
+    async def _looked_into_files(self, one: Open) -> None:
+        """Files that the scenario names may have changed since its text was checked."""
+        known = one.checked
+        found = await asyncio.to_thread(programs, known.data or {}, one.document.file.parent)
+        if found != known.programs and one.checked is known:
+            one.checked = replace(known, programs=found)
+            one.tell()
 
     def ask_about(self, path: str, programs: Sequence[str]) -> None:
         """Raises `NotAgreed` if programs of a scenario may not run yet."""
@@ -302,7 +311,8 @@ class Documents:
             text = one.document.text
             async with self._one_check:
                 found = await asyncio.to_thread(_check, text, one)
-            if text == one.own_text:
+            # Who writes the text has not written what came into a file that it names meanwhile.
+            if text == one.own_text and not has_changed(one.checked.programs, found.programs):
                 self.agreement.add(found.programs)
             if found.drawing is None and one.checked.drawing is not None:
                 found = replace(found, drawing=one.checked.drawing.model_copy(update={"current": False}))

@@ -186,7 +186,7 @@ def _entry(path: Path) -> StudyEntry | None:
 def _programs(path: Path) -> tuple[str, ...]:
     """What a study runs on this machine."""
     with suppress(OSError, ValueError):  # A text that is no scenario runs nothing: the command says what is wrong.
-        return programs(parse((path / "scenario.toml").read_text("utf-8")))
+        return programs(parse((path / "scenario.toml").read_text("utf-8")), path)
     return ()
 
 
