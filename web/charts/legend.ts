@@ -34,9 +34,22 @@ export function swatch(index: number | "level" | null, group: Pick<Group, "light
   const dash = group?.dash.length ? " dashed" : "";
   const kind = index === null ? "swatch queue" : index === "level" ? "swatch level dashed" : `swatch${dash}`;
   const made = element("i", { class: kind, "aria-hidden": "true" });
+  if (dash && group) made.style.setProperty("--dashes", dashes(group.dash));
   if (group) {
     made.style.setProperty("--light", group.light);
     made.style.setProperty("--dark", group.dark);
   }
   return made;
+}
+
+/** The stops of a gradient that shows a line's dashes, as lengths on and off. */
+export function dashes(lengths: readonly number[]): string {
+  let at = 0;
+  return lengths
+    .map((length, i) => {
+      const from = at;
+      at += length;
+      return `${i % 2 ? "transparent" : "var(--of)"} ${from}px ${at}px`;
+    })
+    .join(", ");
 }

@@ -34,6 +34,9 @@ const onGrid = ({ x, y }: Point): Point => ({ x: snap(x), y: snap(y) });
 const onNodeTwice = (_: unknown, node: AnyNode): void => edit(node.id);
 const onEdgeTwice = (): void => edit(null);
 
+/** How all of a drawing is shown. */
+const WHOLE = { padding: 0.18, maxZoom: 1.25, duration: 0 };
+
 export const Canvas = memo(function Canvas(): ReactNode {
   return (
     <ReactFlowProvider>
@@ -70,13 +73,25 @@ function Inside(): ReactNode {
 
   const fit = useCallback(() => {
     whole.current = true;
-    void flow.fitView({ padding: 0.18, maxZoom: 1.25, duration: 0 });
+    void flow.fitView(WHOLE);
   }, [flow]);
   useEffect(() => {
-    const resized = new ResizeObserver(() => whole.current && fitted.current && requestAnimationFrame(fit));
+    let [width, height] = [box.current?.clientWidth ?? 0, box.current?.clientHeight ?? 0];
+    const inSight = (): boolean => {
+      const { x, y, zoom } = flow.getViewport();
+      const all = flow.getNodesBounds(flow.getNodes());
+      return all.x * zoom + x >= 0 && all.y * zoom + y >= 0 && (all.x + all.width) * zoom + x <= width && (all.y + all.height) * zoom + y <= height;
+    };
+    // Where a pane opens beside the drawing, all that was in sight stays so.
+    const resized = new ResizeObserver(() => {
+      const wasInSight = inSight();
+      [width, height] = [box.current?.clientWidth ?? 0, box.current?.clientHeight ?? 0];
+      if (!fitted.current || !(whole.current || (wasInSight && !inSight()))) return;
+      requestAnimationFrame(() => void flow.fitView(WHOLE));
+    });
     if (box.current) resized.observe(box.current);
     return () => resized.disconnect();
-  }, [fit]);
+  }, [flow]);
   useEffect(() => {
     if (fitted.current || !drawing) return;
     fitted.current = true;

@@ -2,6 +2,7 @@
 
 import { type EdgeProps } from "@xyflow/react";
 import { memo, type ReactNode } from "react";
+import { beside, LINE } from "./beside";
 import { SIZE, type FlowEdge, type LinkEdge } from "./elements";
 import { useLive, type LiveDirection } from "./live";
 
@@ -20,11 +21,11 @@ export const LinkEdgeView = memo(function LinkEdgeView({ sourceX, sourceY, targe
   const [mx, my] = [(x1 + x2) / 2, (y1 + y2) / 2];
   const plain = drawn.forward?.transparent && drawn.back?.transparent;
   const shown = forward || back ? live(forward, back) : said;
-  // Above a flat link; beside a steep one, on its right.
-  const steep = Math.abs(uy) > 0.55;
+  const running = Boolean(forward || back);
+  const steep = beside(ux, uy, shown.length, running ? 14 : 8);
   // Where two nodes stand close, what is written stands above both.
   const close = !steep && Math.max(0, ...shown.map((line) => line.length)) * 6.2 + SIZE + 14 > length ? 20 : 0;
-  const lift = steep ? (shown.length - 1) * 7.5 : (forward || back ? 19 : 7) + close + (shown.length - 1) * 15;
+  const lift = steep ? ((shown.length - 1) * LINE) / 2 : (running ? 19 : 7) + close + (shown.length - 1) * LINE;
   return (
     <g className={`link ${plain ? "plain" : ""} ${selected ? "selected" : ""} ${drawn.given ? "made" : ""} ${drawn.problems > 0 ? "wrong" : ""}`}>
       <path className="react-flow__edge-path" d={`M${x1} ${y1}L${x2} ${y2}`} />
@@ -33,7 +34,7 @@ export const LinkEdgeView = memo(function LinkEdgeView({ sourceX, sourceY, targe
       <path className="react-flow__edge-interaction" d={`M${x1} ${y1}L${x2} ${y2}`} strokeWidth={18} fill="none" />
       {selected && <path className="towards" transform={`translate(${mx + ux * 26},${my + uy * 26}) rotate(${(Math.atan2(uy, ux) * 180) / Math.PI})`} d="M-5 -5L5 0L-5 5z" />}
       {shown.map((line, i) => (
-        <text key={i} className={steep ? "said aside" : "said"} x={steep ? mx + (forward || back ? 18 : 8) : mx} y={my + (steep ? 4 : 0) - lift + i * 15}>
+        <text key={i} className={steep ? `said ${steep.anchor}` : "said"} x={mx + (steep?.dx ?? 0)} y={my + (steep?.dy ?? -lift) + i * LINE}>
           {line}
         </text>
       ))}

@@ -27,33 +27,35 @@ export const Toolbar = memo(function Toolbar(): ReactNode {
   const flowsShown = useEditor((editor) => editor.flowsShown);
   const [menu, setMenu] = useState<MenuPlace | null>(null);
   return (
-    <div className="toolbar" role="toolbar" aria-label="Drawing">
-      {TOOLS.map(({ tool: one, title, hint }) => (
-        <Button key={one} look="quiet" icon={one} className="tool" aria-pressed={tool === one} aria-label={title} title={hint} onClick={() => useEditor.setState({ tool: one })}>
-          <span className="tool-name">{title}</span>
-        </Button>
-      ))}
-      <span className="gap" />
-      <Button look="quiet" icon="undo" title={`Undo${undo ? `: ${undo}` : ""} (Ctrl-Z)`} disabled={!can_undo} onClick={() => void send({ do: "undo" })} />
-      <Button look="quiet" icon="redo" title={`Redo${redo ? `: ${redo}` : ""} (Ctrl-Shift-Z)`} disabled={!can_redo} onClick={() => void send({ do: "redo" })} />
-      <span className="gap" />
-      <Button look="quiet" icon="template" title="Insert a group of nodes" onClick={() => ask("generate")} />
-      <Button look="quiet" icon="layout" title="Lay out all nodes" onClick={layOut} />
-      <Button look="quiet" icon="fit" title="Show all (1)" onClick={() => stage()?.fit()} />
-      <Button look="quiet" icon="search" title="Find (/)" onClick={() => ask("find")} />
-      <Button
-        look="quiet"
-        icon="export"
-        title="Export"
-        aria-haspopup="menu"
-        onClick={({ currentTarget }) => {
-          const { left, bottom } = currentTarget.getBoundingClientRect();
-          setMenu({ x: left, y: bottom + 4 });
-        }}
-      />
+    <>
+      <div className="toolbar" role="toolbar" aria-label="Drawing">
+        {TOOLS.map(({ tool: one, title, hint }) => (
+          <Button key={one} look="quiet" icon={one} className="tool" aria-pressed={tool === one} aria-label={title} title={hint} onClick={() => useEditor.setState({ tool: one })}>
+            <span className="tool-name">{title}</span>
+          </Button>
+        ))}
+        <span className="gap" />
+        <Button look="quiet" icon="undo" title={`Undo${undo ? `: ${undo}` : ""} (Ctrl-Z)`} disabled={!can_undo} onClick={() => void send({ do: "undo" })} />
+        <Button look="quiet" icon="redo" title={`Redo${redo ? `: ${redo}` : ""} (Ctrl-Shift-Z)`} disabled={!can_redo} onClick={() => void send({ do: "redo" })} />
+        <span className="gap" />
+        <Button look="quiet" icon="template" title="Insert a group of nodes" onClick={() => ask("generate")} />
+        <Button look="quiet" icon="layout" title="Lay out all nodes" onClick={layOut} />
+        <Button look="quiet" icon="fit" title="Show all (1)" onClick={() => stage()?.fit()} />
+        <Button look="quiet" icon="search" title="Find (/)" onClick={() => ask("find")} />
+        <Button
+          look="quiet"
+          icon="export"
+          title="Export"
+          aria-haspopup="menu"
+          onClick={({ currentTarget }) => {
+            const { left, bottom } = currentTarget.getBoundingClientRect();
+            setMenu({ x: left, y: bottom + 4 });
+          }}
+        />
+        <Button look="quiet" icon="flow" className="flows-toggle" title={flowsShown ? "Hide flows" : "Show flows"} aria-pressed={flowsShown} onClick={() => toggle("flowsShown")} />
+      </div>
       {menu && <Menu at={menu} of="export" onClose={() => setMenu(null)} />}
-      <Button look="quiet" icon="flow" className="flows-toggle" title={flowsShown ? "Hide flows" : "Show flows"} aria-pressed={flowsShown} onClick={() => toggle("flowsShown")} />
-    </div>
+    </>
   );
 });
 

@@ -57,6 +57,11 @@ export default function View({ rest }: ViewProps): ReactNode {
           <button key={one} type="button" aria-pressed={pane === one} onClick={() => (useEditor.setState({ pane: one }), one !== "draw" && toggle(one, true))}>
             <Icon name={icon} />
             {title}
+            {one === "form" && document.problems.length > 0 && (
+              <span className="badge wrong" role="img" aria-label={`${document.problems.length} problems`}>
+                {document.problems.length}
+              </span>
+            )}
           </button>
         ))}
       </nav>

@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import { Icon } from "../app/icons";
+import { beside, LINE } from "../editor/beside";
 import { laidOut, places } from "../editor/places";
 import type { Document, Drawing, Layout, Point } from "../messages";
 import type { LabLink, LabState } from "../run-messages";
@@ -93,7 +94,8 @@ export function LabDrawing({ lab, chosen, onChoose, onOpen }: { lab: Lab; chosen
             <g transform="translate(-12,-12)">
               <svg width={24} height={24} viewBox="0 0 20 20"><Icon name={kind} size={20} /></svg>
             </g>
-            <text y={SIZE / 2 + 16} className="lab-name">{name}</text>
+            {/* The space keeps both words apart for those who hear them. */}
+            <text y={SIZE / 2 + 16} className="lab-name">{`${name} `}</text>
             <text y={SIZE / 2 + 30} className="lab-address">{address.split("/")[0]}</text>
           </g>
         );
@@ -134,9 +136,9 @@ function CableView({ cable: { there, back, at, of }, a, b, lab, chosen, onChoose
   const carried = [there, back].map((link) => (link && lab.links.get(link.name)?.bps) || 0);
   const words = [there.rate, there.delay !== "0 ms" ? there.delay : ""].filter(Boolean).join(", ");
   const [mx, my] = [(a.x + b.x) / 2 - uy * aside, (a.y + b.y) / 2 + ux * aside];
-  const steep = Math.abs(uy) > 0.55;
   const arrow = ux < 0 ? ["←", "→"] : ["→", "←"];
   const said = [words, ...(carried.some((bps) => bps > 1000) ? carried.map((bps, i) => `${arrow[i]} ${rate(bps)}`) : [])].filter(Boolean);
+  const steep = beside(ux, uy, said.length, 12);
   const load = (link: LabLink | null, bps: number): ReactNode => {
     if (!link || bps < 1000) return null;
     const share = link.rate_bps ? bps / link.rate_bps : 0.3;
@@ -152,7 +154,7 @@ function CableView({ cable: { there, back, at, of }, a, b, lab, chosen, onChoose
       {load(back, carried[1] ?? 0)}
       <path className="lab-reach" d={line(0)} />
       {said.map((text, i) => (
-        <text key={i} className="lab-said" x={steep ? mx + 10 : mx} y={(steep ? my : my - 9 - (said.length - 1) * 15) + i * 15} textAnchor={steep ? "start" : "middle"}>{text}</text>
+        <text key={i} className="lab-said" x={mx + (steep?.dx ?? 0)} y={my + (steep?.dy ?? -9 - (said.length - 1) * LINE) + i * LINE} textAnchor={steep?.anchor ?? "middle"}>{text}</text>
       ))}
       {down && <text className="lab-said cut" x={mx} y={my + 18} textAnchor="middle">down</text>}
     </g>

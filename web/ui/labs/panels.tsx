@@ -37,8 +37,10 @@ export function NodePanel({ base, lab, name, places, onTerminal, onAnswer }: Nod
         {node.interfaces.map(([one, addresses]) => (
           <div key={one}>
             <dt>{one}</dt>
-            <dd>{addresses.join(", ")}</dd>
-            <Button look="quiet" icon="save" title={`Capture ${name} ${one} for 10 s as a pcap file`} onClick={() => capture(base, name, one)} />
+            <dd>
+              <span>{addresses.join(", ")}</span>
+              <Button look="quiet" icon="save" title={`Capture ${name} ${one} for 10 s as a pcap file`} onClick={() => capture(base, name, one)} />
+            </dd>
           </div>
         ))}
       </dl>

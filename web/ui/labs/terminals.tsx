@@ -21,10 +21,10 @@ export function Terminals({ open, shown, onShow, onClose, onExit }: Props): Reac
   if (!open.length) return null;
   return (
     <section className="terminals" aria-label="Terminals">
-      <div className="terminal-tabs" role="tablist" aria-label="Terminals">
+      <div className="terminal-tabs" role="group" aria-label="Open terminals">
         {open.map((one) => (
           <span key={one.id} className={one.id === shown ? "terminal-tab shown" : "terminal-tab"}>
-            <button type="button" role="tab" aria-selected={one.id === shown} onClick={() => onShow(one.id)}>
+            <button type="button" aria-pressed={one.id === shown} onClick={() => onShow(one.id)}>
               {named(one)}
               {one.code !== null && <span className="soft"> ended</span>}
             </button>

@@ -38,7 +38,7 @@ function Labs(): ReactNode {
         </p>
       )}
       {labs && labs.length > 0 && (
-        <table className="list results-table">
+        <table className="list results-table labs-table">
           <thead>
             <tr>
               <th scope="col">lab</th>

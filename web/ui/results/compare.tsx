@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { digits } from "../../charts/numbers";
-import { ProblemText } from "../app/parts";
+import { Button, ProblemText } from "../app/parts";
 import { href } from "../app/route";
 import type { ViewProps } from "../app/views";
 import { post, problemOf } from "../api";
@@ -112,32 +112,46 @@ function counted(values: readonly string[]): string {
 
 function Figures({ of }: { of: ComparedRuns }): ReactNode {
   const two = of.runs.length === 2;
+  const [all, setAll] = useState(false);
+  const differing = of.figures.filter(({ values }) => new Set(values).size > 1);
+  const alike = of.figures.length - differing.length;
+  const figures = all || differing.length === 0 ? of.figures : differing;
   return (
-    <WideTable>
-        <thead>
-          <tr>
-            <th scope="col">of</th>
-            <th scope="col">quantity</th>
-            {of.runs.map((_, i) => <th scope="col" className="n" key={i}>{letter(i)}</th>)}
-            {two && <th scope="col" className="n">B − A</th>}
-            {two && <th scope="col" className="n">change</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {of.figures.map((figure, row) => {
-            const [a, b] = figure.values;
-            return (
-              <tr key={`${figure.of} ${figure.measure}`} className={of.figures[row - 1]?.of === figure.of ? "" : "first-of"}>
-                <th scope="row">{of.figures[row - 1]?.of === figure.of ? "" : figure.of || "run"}</th>
-                <td>{named(figure)}</td>
-                {figure.values.map((value, i) => <td className="n" key={i}>{value === null ? "–" : number(value)}</td>)}
-                {two && <td className="n">{a != null && b != null ? signed(b - a) : ""}</td>}
-                {two && <td className="n">{a && b != null ? `${signed(100 * (b / a - 1))} %` : ""}</td>}
-              </tr>
-            );
-          })}
-        </tbody>
+    <>
+      <WideTable>
+          <thead>
+            <tr>
+              <th scope="col">of</th>
+              <th scope="col">quantity</th>
+              {of.runs.map((_, i) => <th scope="col" className="n" key={i}>{letter(i)}</th>)}
+              {two && <th scope="col" className="n">B − A</th>}
+              {two && <th scope="col" className="n">change</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {figures.map((figure, row) => {
+              const [a, b] = figure.values;
+              const first = figures[row - 1]?.of !== figure.of;
+              return (
+                <tr key={`${figure.of} ${figure.measure}`} className={first ? "first-of" : ""}>
+                  <th scope="row">{first ? figure.of || "run" : ""}</th>
+                  <td>{named(figure)}</td>
+                  {figure.values.map((value, i) => <td className="n" key={i}>{value === null ? "–" : number(value)}</td>)}
+                  {two && <td className="n">{a != null && b != null ? signed(b - a) : ""}</td>}
+                  {two && <td className="n">{a && b != null ? `${signed(100 * (b / a - 1))} %` : ""}</td>}
+                </tr>
+              );
+            })}
+          </tbody>
       </WideTable>
+      {differing.length > 0 && alike > 0 && (
+        <p>
+          <Button look="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
+            {all ? "Only what differs" : `${alike} more ${alike === 1 ? "is" : "are"} the same in all`}
+          </Button>
+        </p>
+      )}
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 // What flows and links do now: the numbers beside the plots.
 
 import type { ReactNode } from "react";
+import { dashes } from "../../charts/legend";
 import { digits } from "../../charts/numbers";
 import type { Legend } from "../run-messages";
 import type { LiveRun } from "./live";
@@ -19,7 +20,7 @@ export function bytes(count: number): string {
 }
 
 export function Swatch({ of }: { of: { light: string; dark: string; dash: number[] } | undefined }): ReactNode {
-  const style = of && ({ "--light": of.light, "--dark": of.dark } as Record<string, string>);
+  const style = of && ({ "--light": of.light, "--dark": of.dark, ...(of.dash.length ? { "--dashes": dashes(of.dash) } : {}) } as Record<string, string>);
   return <i className={of?.dash.length ? "swatch dashed" : "swatch"} style={style} aria-hidden="true" />;
 }
 

@@ -191,7 +191,7 @@ class LivePlot {
       return element("div", {}, swatch(group, group === null ? undefined : this.shared.groups[group]), label, output);
     });
     this.frame.values.replaceChildren(...lines);
-    this.frame.values.classList.toggle("two", lines.length > 5);
+    this.frame.values.classList.toggle("two", lines.length > 5 && named.every(({ label }) => label.length <= SHORT));
     this.read();
   }
 
@@ -214,6 +214,9 @@ class LivePlot {
 }
 
 /** All plots of a run on one time axis. */
+/** So many letters of a curve's name leave room for a second column. */
+const SHORT = 10;
+
 export class LivePlots {
   private readonly axis: TimeAxis;
   private readonly plots: LivePlot[];
