@@ -114,9 +114,10 @@ bench: build $(VENV)/.test-tools
 truth: build kernel
 	$(BIN)/python -m benches.truth
 
-# Minutes, on an idle machine: docs/images/links.
-pictures: build
+# Minutes, on an idle machine: docs/images/links, docs/images/ui.
+pictures: build $(VENV)/.test-tools
 	$(BIN)/python docs/draw/links.py
+	$(BIN)/python docs/draw/ui.py
 
 # What a release consists of: docs/how-to/release.md.
 wheel: build

@@ -19,6 +19,8 @@ from dumbbell.server.messages import Layout
 FOLDER: Final = Path(__file__).parent / "starts"
 """The small networks, each with its layout."""
 
+BLANK: Final = "blank"
+
 
 @cache
 def all_of_them() -> list[Template]:
@@ -45,6 +47,8 @@ def text(template: str, name: str) -> str:
     """A template's text with the scenario's name. Raises `InputError` for an unknown one."""
     own = _start(template)
     found = own.read_text(encoding="utf-8") if own else bundled.text(template)
+    if template == BLANK:  # What it says of itself is not true for long.
+        found = re.sub(r"^description = .*\n", "", found, count=1, flags=re.MULTILINE)
     if re.fullmatch(NAME_PATTERN, name):
         found = found.replace(f'name = "{template}"', f'name = "{name}"', 1)
     return found
