@@ -27,7 +27,9 @@ function split(text: string, units: readonly string[]): { number: string; unit: 
 /** One step of the second digit: 100 -> 110, 15 -> 16, 0.5 -> 0.6. */
 export function step(number: string, up: boolean): string {
   const value = Number(number);
-  const size = value >= 10 ? 10 ** (Math.floor(Math.log10(value + (up ? 0 : -1e-9))) - 1) : value > 1 || (value === 1 && up) ? 1 : 0.1;
+  // Down from 10, 100, ... with the steps by which one came up to it.
+  const near = up ? value : value - 1e-9;
+  const size = near >= 10 ? 10 ** (Math.floor(Math.log10(near)) - 1) : near >= 1 ? 1 : 0.1;
   const next = Math.max(0, value + (up ? size : -size));
   return String(Number(next.toPrecision(12)));
 }

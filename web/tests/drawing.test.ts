@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { dashes } from "../charts/legend";
+import { digits, prefix } from "../charts/numbers";
+import { round } from "../charts/scales";
+import { beside, LINE } from "../ui/editor/beside";
+import { GRID, laidOut, places } from "../ui/editor/places";
+import type { Drawing } from "../ui/messages";
+
+function drawing(names: string[], links: [string, string][], sender: string, receiver: string): Drawing {
+  const nodes = names.map((name) => ({ name, kind: "host" as const, key: [], given: true, written: {}, addresses: [], interfaces: [], problems: 0 }));
+  const of = links.map((between) => ({ key: [], between, given: true, forward: null, back: null, written: {}, name: null, problems: 0 }));
+  const flow = { sender, receiver } as Drawing["flows"][number];
+  return { topology: "graph", free: true, flows: [flow], current: true, nodes, links: of };
+}
+
+const NAMES = ["s", "a", "b", "c", "d", "r"];
+const NET = drawing(NAMES, [["s", "a"], ["s", "b"], ["a", "r"], ["c", "b"], ["r", "d"], ["s", "r"]], "s", "r");
+
+test("a network is laid out on the grid, from senders to receivers, and no node covers another", () => {
+  const at = laidOut(NET);
+  assert.deepEqual(Object.keys(at).sort(), [...NAMES].sort());
+  for (const { x, y } of Object.values(at)) assert.ok(x % GRID === 0 && y % GRID === 0);
+  assert.ok((at.s?.x ?? 0) < (at.r?.x ?? 0));
+  const all = Object.values(at);
+  all.forEach((one, i) => all.slice(i + 1).forEach((other) => assert.ok(Math.hypot(one.x - other.x, one.y - other.y) > 50)));
+});
+
+test("a place that somebody gave is kept, and the other nodes have one, too", () => {
+  const at = places(NET, { nodes: { a: { x: 777, y: -30 } }, notes: [] } as unknown as Parameters<typeof places>[1]);
+  assert.deepEqual(at.a, { x: 777, y: -30 });
+  assert.deepEqual(Object.keys(at).sort(), [...NAMES].sort());
+});
+
+test("words beside a steep link do not cross it", () => {
+  for (const angle of [-130, -100, -85, -60, -40, 40, 60, 80, 95, 120, 140]) {
+    const [ux, uy] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
+    const place = beside(ux, uy, 2, 10);
+    if (!place) {
+      assert.ok(Math.abs(uy) < 0.6, `${angle}: flat`);
+      continue;
+    }
+    // The end of the last line that is next to the link, and where the link is at its height.
+    const y = place.dy + LINE;
+    const x = (y * ux) / uy;
+    assert.ok(place.anchor === "start" ? x < place.dx : x > place.dx, `${angle}: the link at ${x}, words from ${place.dx}`);
+  }
+});
+
+test("dashes of a legend are those of the line", () => {
+  assert.equal(dashes([6, 3]), "var(--of) 0px 6px, transparent 6px 9px");
+  assert.equal(new Set([[6, 3], [2, 2], [8, 2, 2, 2]].map(dashes)).size, 3);
+});
+
+test("numbers have as many digits as tell something", () => {
+  assert.deepEqual([1234.5, 12.345, 1.2345].map(digits), ["1,235", "12.3", "1.23"]);
+  assert.deepEqual([2e9, 3e6, 5].map((value) => prefix(value)[1]), ["G", "M", ""]);
+});
+
+test("ticks are round and cover the span", () => {
+  for (const [low, high] of [[0, 1], [3, 97], [-5, 12], [0.001, 0.0019]] as const) {
+    const ticks = round(low, high);
+    assert.ok(ticks.length >= 3 && ticks.length <= 8, `${ticks}`);
+    assert.ok(ticks.every((tick) => tick >= low - 1e-9 && tick <= high + 1e-9));
+  }
+});
