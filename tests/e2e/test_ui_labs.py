@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 import time
 import tomllib
 from collections.abc import Callable
 
+import polars
 import pytest
-from application import Application, eventually
+from application import DUMBBELL, Application, eventually
 from playwright.sync_api import Locator, Page, expect
 
 NET = """\
@@ -132,6 +134,31 @@ def test_links_change_while_a_program_sends(application: Application, page: Page
     assert [one["up"] for one in events if "up" in one and one["link"] == "s1-h2"] == [False, True]
     times = [float(one["at"].removesuffix(" s")) for one in events]
     assert times == sorted(times)
+    slow, down, up = (times[at] for at in (0, 2, 4))
+
+    # Without traffic of the lab's own there is nothing that a run could repeat, which is said on top of the dialog.
+    page.get_by_role("button", name="Save as a scenario").click()
+    refusal = page.locator(".toast.problem")
+    expect(refusal).to_contain_text("no traffic")
+    assert page.locator(".toasts").evaluate("toasts => toasts.matches(':popover-open')")
+    application.complaints.clear()  # The browser notes each refusal.
+    # In a scenario with a flow, the events are the same steps of capacity.
+    flow = '[[flows]]\nfrom = "h2"\nto = "h1"\ncc = "cubic"\n'
+    again = application.workspace / "again.toml"
+    again.write_text(f'duration = "{up + 2} s"\n{application.text("net.toml")}\n{flow}\n{said.inner_text()}')
+    command = [DUMBBELL, "run", again.name, "--output", "again"]
+    done = subprocess.run(command, cwd=application.workspace, check=False, capture_output=True, text=True)
+    assert done.returncode in (0, 3), done.stderr  # It may be invalid: the machine has other work.
+    (run,) = (application.workspace / "again").glob("[!.]*")
+    rows = polars.read_parquet(run / "links.parquet").filter(polars.col("link") == "h2-s1")
+
+    def allowed_mbps(start_s: float, end_s: float) -> float:
+        some = rows.filter(polars.col("time_ns").is_between(start_s * 1e9, end_s * 1e9))
+        (begin, end), (first, last) = some["time_ns"][[0, -1]], some["capacity_bytes"][[0, -1]]
+        return float((last - first) * 8e3 / (end - begin))
+
+    steps = ((0, slow), (slow + 0.05, down), (down + 0.05, up), (up + 0.05, up + 2))
+    assert [round(allowed_mbps(*step), 2) for step in steps] == [20, 5, 0, 5]
 
 
 def test_what_is_wrong_with_a_change_is_said(application: Application, page: Page) -> None:

@@ -107,8 +107,14 @@ export function Toasts(): ReactNode {
     (redraw) => (changed.add(redraw), () => changed.delete(redraw)),
     () => toasts,
   );
+  const host = useRef<HTMLDivElement>(null);
+  // On top of all, also of a dialog that was open before.
+  useEffect(() => {
+    if (host.current?.matches(":popover-open")) host.current.hidePopover();
+    if (shown.length > 0) host.current?.showPopover();
+  }, [shown]);
   return (
-    <div className="toasts" role="status" aria-live="polite">
+    <div ref={host} popover="manual" className="toasts" role="status" aria-live="polite">
       {shown.map(({ id, text, problem }) => (
         <div key={id} className={problem ? "toast problem" : "toast"}>
           {problem ? <ProblemText problem={problem} /> : <p>{text}</p>}
