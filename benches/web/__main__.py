@@ -1,7 +1,8 @@
-"""Measure the editor on networks of 200 and 500 nodes: `python -m benches.web`, on an idle machine with Chromium.
+"""Measure the web application: `python -m benches.web`, on an idle machine with Chromium.
 
-CPU time of the page's main thread, not frames: it is steady beside other work. A command's time is until its answer,
-with problems and drawing, has come back to the page.
+Its start, the editor on networks of 200 and 500 nodes, and a lab's terminal. Of the editor, CPU time of the page's main
+thread, not frames: it is steady beside other work. A command's time is until its answer, with problems and drawing, has
+come back to the page.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from benches.table import show
+from benches.web import begin, terminal
 from benches.web.networks import network
 
 SIZES = {200: 371, 500: 955}
@@ -62,6 +64,7 @@ COMMANDS = 40
 def main() -> None:
     """Measure and print."""
     rows = []
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as scratch:
         for nodes, links in SIZES.items():
             (Path(scratch) / f"n{nodes}.toml").write_text(network(nodes, links))
@@ -76,21 +79,32 @@ def main() -> None:
                     bar = BARS.get((nodes, what))
                     rows.append([str(nodes), what, f"{cost:.1f}", f"<= {bar:g}" if bar else ""])
                 page.close()
+            page = browser.new_page(viewport={"width": 1440, "height": 900})
+            page.goto(url)
+            page.wait_for_selector(".files")
+            answers = terminal.rows(page, Path(scratch))
+            page.close()
+            starts = begin.rows(browser, _command(Path(scratch)))
             browser.close()
+    show(f"Start, load {load:.1f}", ["what", "median, ms", "most, ms", "bar"], starts)
     show(
-        "The editor: CPU time of the main thread; of a command, the time until its state is there",
+        f"The editor: CPU time of the main thread; of a command, the time until its state is there. Load {load:.1f}",
         ["nodes", "what", "ms", "bar"],
         rows,
     )
+    show(f"A terminal, load {load:.1f}", ["what", "median, ms", "95 %, ms", "bar"], answers)
+
+
+def _command(folder: Path) -> list[str | Path]:
+    """The server for a folder."""
+    as_root = ["--as-root"] if os.geteuid() == 0 else []
+    return [Path(sys.executable).with_name("dumbbell"), "ui", folder, "--no-open", *as_root]
 
 
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
     """The server's URL with its token."""
-    command = [str(Path(sys.executable).with_name("dumbbell")), "ui", str(folder), "--no-open"]
-    if os.geteuid() == 0:
-        command.append("--as-root")
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(_command(folder), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
             yield process.stdout.readline().strip()

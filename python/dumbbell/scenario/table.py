@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializerFunctionWrapHandler, WrapSerializer
 
@@ -12,6 +12,10 @@ class Table(BaseModel):
     """A TOML table: no unknown keys, no changes after validation."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """Itself: it never changes. Pydantic copies a default for each table that leaves it out."""
+        return self
 
 
 def word_for_none(word: str, schema: Any) -> tuple[BeforeValidator, WrapSerializer]:

@@ -92,7 +92,7 @@ def has_changed(before: Sequence[str], now: Sequence[str]) -> bool:
 
 
 def _found(value: Any, folder: Path) -> Iterator[str]:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict | Mapping):
         for key, part in value.items():
             last = str(key).rpartition(".")[2]
             if last in _COMMANDS + _FILES:
@@ -100,10 +100,12 @@ def _found(value: Any, folder: Path) -> Iterator[str]:
                 if last == "kernel":  # Others are names of algorithms and of kernels.
                     named = [one for one in named if one.endswith(LINKED_SUFFIX)]
                 yield from named if last in _COMMANDS else (_with_digest(last, one, folder) for one in named)
-            yield from _found(part, folder)
+            if not isinstance(part, str):
+                yield from _found(part, folder)
     elif isinstance(value, list):
         for part in value:
-            yield from _found(part, folder)
+            if not isinstance(part, str):
+                yield from _found(part, folder)
 
 
 def _with_digest(key: str, name: str, folder: Path) -> str:

@@ -321,10 +321,14 @@ def _flow(index: int, table: Data, label: str | None) -> DrawnFlow:
 
 def plain(value: Any) -> Any:
     """Values of TOML as JSON has them: dates become texts."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, list):
+    kind = type(value)
+    # Nearly all of a large network is of these.
+    if kind is str or kind is int or kind is bool:
+        return value
+    if kind is list or isinstance(value, list):
         return [plain(one) for one in value]
+    if isinstance(value, dict | Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
     if isinstance(value, float) and value - value != 0:
         return str(value)  # nan and inf
-    return value if isinstance(value, str | int | float | bool) else str(value)
+    return value if isinstance(value, str | int | float) else str(value)
