@@ -56,18 +56,20 @@ def spread(values: Sequence[float], digits: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kernel", required=True, help="the kernel with Google's patch")
+    parser.add_argument("--kernel", default="6.12-google", help="the kernel with Google's patch")
     parser.add_argument("--theirs", default="bbr", help="what Google's BBR is called there")
     parser.add_argument("--ours", default="bbr3")
     parser.add_argument("--ours-kernel", default="6.12", help="a kernel without the patch")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--only", default="", help="cells whose names contain this")
+    parser.add_argument("--simulated", action="store_true", help="only the simulated side, which needs no kernel")
     options = parser.parse_args()
     sides = [
         Side("Google's", "virtual", options.theirs, options.kernel),
         Side("ours, in a kernel", "virtual", options.ours, options.ours_kernel),
         Side("ours, simulated", "simulate", options.ours),
     ]
+    sides = sides[-1:] if options.simulated else sides
     cells = [cell for cell in CELLS if options.only in cell.name]
     seeds = range(1, options.seeds + 1)
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -7,33 +7,29 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Buffers {
     /// Payload of each buffer of the first write, and of each later one, bytes.
-    first: u64,
-    later: u64,
-    /// The sequence number behind the first write.
-    first_end: u64,
+    first: u32,
+    later: u32,
 }
 
 /// No SYN-ACK offers more: its window is not scaled (RFC 7323 section 2.2).
-const UNSCALED_WINDOW: u64 = 65_535;
+const UNSCALED_WINDOW: u32 = 65_535;
 /// Buffers of the first write: the memory for sending holds no more at first, 87,040 bytes with what describes them.
 const FIRST_BUFFERS: u64 = 3;
 
 impl Buffers {
     /// `window`: what the peer's SYN-ACK offers, bytes; `largest`: segments of the largest train.
-    pub(super) fn new(window: u64, largest: u32, mss: u32) -> Buffers {
-        let mss = u64::from(mss);
-        let later = u64::from(largest) * mss;
+    pub(super) fn new(window: u32, largest: u32, mss: u32) -> Buffers {
+        let later = largest * mss;
         let first = (window.min(UNSCALED_WINDOW) / 2 / mss * mss).clamp(mss, later);
-        Buffers { first, later, first_end: 1 + FIRST_BUFFERS * first }
+        Buffers { first, later }
     }
 
     /// Bytes from `next` to the end of its buffer. One that holds less than `quota` segments is filled up from the one behind it,
     /// since Linux 6.10.
     pub(super) fn bytes(&self, next: u64, quota: u32, mss: u32) -> u64 {
-        let left = match next < self.first_end {
-            true => self.first - (next - 1) % self.first,
-            false => self.later - (next - self.first_end) % self.later,
-        };
+        let (first, later) = (u64::from(self.first), u64::from(self.later));
+        let first_end = 1 + FIRST_BUFFERS * first;
+        let left = if next < first_end { first - (next - 1) % first } else { later - (next - first_end) % later };
         left.max(u64::from(quota) * u64::from(mss))
     }
 }

@@ -61,7 +61,7 @@ impl Sender {
         self.set_una(1);
         self.window_end = 1 + u64::from(segment.window);
         self.small_end = 1;
-        self.buffers = Buffers::new(u64::from(segment.window), self.largest_train(), self.settings.mss());
+        self.buffers = Buffers::new(segment.window, self.largest_train(), self.settings.mss());
         self.sk.ecn_flags.ok &= segment.flags.ece;
         // The SYN counts as delivered.
         self.sk.delivered = 1;
