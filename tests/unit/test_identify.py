@@ -11,6 +11,7 @@ import pytest
 import dumbbell
 from dumbbell.captures.identify import ALGORITHMS, digest, forest, guess, model
 from dumbbell.captures.identify.decide import Model, reason_against
+from dumbbell.captures.identify.dips import dips
 from dumbbell.captures.identify.features import Path as Way
 from dumbbell.captures.identify.marks import marks
 from dumbbell.cli import invoke
@@ -51,6 +52,16 @@ def test_other_dips_are_not(start: float, end: float, packets: int, losses: np.n
     time, flight = flat()
     flight[(time > start) & (time < end)] = packets * SEGMENT
     assert marks(time, flight, SEGMENT, losses) == []
+
+
+def test_a_report_marks_no_dip_that_is_left_slowly() -> None:
+    time, flight = flat(20.0, 0.1)
+    flight[(time > 4.95) & (time < 5.25)] = [50 * SEGMENT, 45 * SEGMENT, 48 * SEGMENT]
+    # A window that was halved for marks, and opens again.
+    flight[(time > 11.95) & (time < 12.45)] = [SEGMENT * n for n in (45, 52, 59, 66, 73)]
+    assert len(marks(time, flight, SEGMENT, NONE, is_least=True)) == 2
+    (dip,) = dips(time, flight, SEGMENT, NONE)
+    assert dip.start_s == pytest.approx(5.0)
 
 
 def test_trees_tell_apart_what_differs_and_are_the_same_each_time() -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell.captures.identify.marks import marks
+from dumbbell.captures.identify.dips import dips
 from dumbbell.report.captured.curves import column, times
 from dumbbell.report.captured.definition import Definition
 from dumbbell.report.captured.source import Source, Way
@@ -18,7 +18,7 @@ _STATES: Final = (
 )
 _NOTE: Final = (
     "What was in flight fell to 4 packets, or to about half, for 0.2 s or a little longer, without a loss, and rose "
-    "again. That is what PROBE_RTT looks like; whether it is, a capture cannot tell."
+    "again at once. That is what PROBE_RTT looks like; whether it is, a capture cannot tell."
 )
 
 
@@ -40,7 +40,7 @@ def _states(source: Source, way: Way) -> tuple[list[float], list[float], list[in
     events = source.events[way.flow].filter(pl.col("cause").is_not_null() & (pl.col("bytes") > 0))
     losses = times(events) / 1e9
     segment = int(way.row["segment_max_bytes"] or 1)
-    found = marks(times(rows, "start_ns") / 1e9, column(rows, "in_flight_min_bytes"), segment, losses, is_least=True)
+    found = dips(times(rows, "start_ns") / 1e9, column(rows, "in_flight_min_bytes"), segment, losses)
     if not found:
         return None
     return [one.start_s for one in found], [one.end_s for one in found], [int(not one.is_deep) for one in found]
