@@ -85,6 +85,27 @@ def cpu_s(command: list[str]) -> tuple[float, float]:
     return after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
 
 
+_OF_THREAD = """
+import resource, sys, dumbbell
+
+def spent(who):
+    used = resource.getrusage(who)
+    return used.ru_utime + used.ru_stime
+
+whose = (resource.RUSAGE_THREAD, resource.RUSAGE_SELF)
+before = [spent(who) for who in whose]
+dumbbell.pcap(sys.argv[1], output=sys.argv[2])
+of_thread, of_all = (spent(who) - was for who, was in zip(whose, before))
+print(of_thread / of_all)
+"""
+
+
+def analysing_share(file: Path, output: str) -> float:
+    """The share of an analysis' CPU time that the calling thread takes, which analyses what others read and write."""
+    command = [sys.executable, "-c", _OF_THREAD, str(file), output]
+    return float(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+
+
 def wall_s(command: list[str], cores: int) -> float:
     """Time of a command on so many cores."""
     chosen = ",".join(str(core) for core in sorted(os.sched_getaffinity(0))[:cores])
@@ -129,6 +150,7 @@ def main() -> None:
                 found[name].append((user - apart[0], system - apart[1]))
             for cores, times in walls.items():
                 times.append(wall_s(tools[OWN], cores))
+        share = analysing_share(file, f"{scratch}/out")
         size = file.stat().st_size / 1e6
     rows = []
     for name, spent in found.items():
@@ -142,6 +164,10 @@ def main() -> None:
     print(f"a row for each packet takes {every / plain:.2f} times the CPU time of none")
     one, two = min(walls[1]), min(walls[2])
     print(f"{OWN} on one core {one:.2f} s, on two {two:.2f} s: {one / two:.2f} times as fast (with Python's start)")
+    print(
+        f"the thread that analyses takes {share:.0%} of the CPU time: "
+        f"more cores make it {1 / share:.2f} times as fast at most"
+    )
     missing = sorted({"tcptrace", "tshark"} - tools.keys())
     if missing:
         print(f"not installed: {', '.join(missing)}")
