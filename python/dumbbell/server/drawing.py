@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from dumbbell.errors import DumbbellError
 from dumbbell.plan import words
-from dumbbell.plan.links import at_first, shaped, transparent
+from dumbbell.plan.links import shaped, transparent
 from dumbbell.plan.types import Link
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import Resolved, bottleneck, resolve
@@ -195,10 +195,10 @@ def _all_directions(resolved: Resolved) -> dict[str, DrawnDirection]:
     found: dict[str, DrawnDirection] = {}
     # Links with the same keys share their values.
     known: dict[tuple[int, int], DrawnDirection] = {}
-    for link, plan in zip(network.shaped, at_first(network.shaped), strict=True):
+    for link in network.shaped:
         same = id(link.first), int(link.rtt)
         if same not in known:
-            known[same] = _said(plan, int(link.rtt), link.first.frame)
+            known[same] = _said(shaped(link, link.first), int(link.rtt), link.first.frame)
         found[link.name] = known[same].model_copy(update={"name": link.name})
     for access in network.access:
         plain = transparent(access.name, access.from_, access.to, access.delay)
