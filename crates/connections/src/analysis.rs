@@ -214,6 +214,9 @@ fn nothing(notes: &Notes) -> String {
     if notes.timeless_frames > 0 {
         reasons.push(format!("{} packets have no time", notes.timeless_frames));
     }
+    if notes.open_datagrams > 0 {
+        reasons.push(format!("of {} fragmented packets some fragments are missing", notes.open_datagrams));
+    }
     for other in &notes.others {
         reasons.push(format!("{} packets are {}", other.packets, other.name));
     }
@@ -221,4 +224,15 @@ fn nothing(notes: &Notes) -> String {
         reasons.push("the file is damaged".to_owned());
     }
     format!("no TCP packet can be read: {}", reasons.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fragment_alone_is_a_reason() {
+        let notes = Notes { frames: 1, open_datagrams: 1, ..Notes::default() };
+        assert_eq!(nothing(&notes), "no TCP packet can be read: of 1 fragmented packets some fragments are missing");
+    }
 }
