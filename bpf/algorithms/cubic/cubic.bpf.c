@@ -2,8 +2,8 @@
 /*
  * CUBIC (RFC 9438) as Linux runs it, with HyStart.
  *
- * Linux counts its clock in jiffies; here it is milliseconds. Its cube root is a table and one Newton step, within 0.2 % on
- * average; here it is exact.
+ * Its clock counts ticks of 4 ms, as that of a Linux with HZ = 250 does: how often the curve is looked at decides how fast a
+ * small window grows. Linux's cube root is a table and one Newton step, within 0.2 % on average; here it is exact.
  */
 #include <algorithms/cubic/parameters.h>
 #include <dumbbell/congestion_control.h>
@@ -14,20 +14,23 @@ PUBLISHES(DB_STATE_CUBIC)
 
 /* C = 0.4 (section 5), of 1024 and scaled by 10: 41/1024 * 10. */
 #define CUBIC_C 410
-/* The curve's clock ticks 1024 times a second, so that the scalings are shifts. */
+/* A tick of the clock, us, and the ticks of a second. */
+#define TICK_US 4000
+#define TICKS_PER_S (1000000 / TICK_US)
+/* The curve's own clock ticks 1024 times a second, so that the scalings are shifts. */
 #define CLOCK_SHIFT 10
 /* C's scale and three times the clock's. */
 #define CUBE_SHIFT (10 + 3 * CLOCK_SHIFT)
 /* Farther from the plateau than this the curve is as good as vertical; in ticks, 128 s. It keeps the cube within 64 bits. */
 #define FARTHEST (1 << 17)
-/* The curve is worked out anew at most this often while the window stands, ms. */
-#define UPDATE_EVERY (1000 / 32)
+/* While the window stands, the curve is worked out anew when more ticks than these have passed. */
+#define UPDATE_EVERY (TICKS_PER_S / 32)
 /* Before the first loss the window grows by 5 % in a round at least: a packet for each 20 ACKed. */
 #define SLOWEST_WITHOUT_LOSS 20
 /* At most half a packet for each ACKed (section 4.4's limit of 1.5 cwnd in a round). */
 #define FASTEST 2
-/* RTT samples of this time after a reduction are not trusted, ms: retransmissions and the draining queue are in them. */
-#define DISTRUST_AFTER_REDUCTION 1000
+/* RTT samples of the first second after a reduction are not trusted: retransmissions and the draining queue are in them. */
+#define DISTRUST_AFTER_REDUCTION TICKS_PER_S
 
 /* HyStart: smaller windows are left alone, packets; but rounds are counted from the first. */
 #define LOW_WINDOW 16
@@ -43,8 +46,8 @@ struct cubic {
 	/* W_max, the window before the last reduction; and of this epoch, if there is one, the plateau, K and W_est. */
 	struct db_cubic_state state;
 	__u32 last_cwnd;   /* the window, ... */
-	__u32 last_update; /* ... and the time of the last update, ms */
-	__u32 epoch_start; /* when this epoch of congestion avoidance began, ms */
+	__u32 last_update; /* ... and the time of the last update, ticks */
+	__u32 epoch_start; /* when this epoch of congestion avoidance began, ticks */
 	__u32 reno_acked;  /* ACKs that have not grown W_est (section 4.3) yet */
 	__u32 acks_per_packet; /* the answer: ACKs per packet of growth */
 	/* HyStart's round. */
@@ -55,7 +58,7 @@ struct cubic {
 	__u32 samples;	   /* of the RTT in it, at most MIN_SAMPLES */
 	/* A pair of clocks, for times that the stack keeps in jiffies. */
 	__u32 jiffies;
-	__u32 ms;
+	__u32 ticks;
 	__u8 in_epoch;
 };
 
@@ -66,9 +69,9 @@ static __always_inline __u32 now_us(const struct tcp_sock *tp)
 	return (__u32)tp->tcp_mstamp;
 }
 
-static __always_inline __u32 now_ms(const struct tcp_sock *tp)
+static __always_inline __u32 now_ticks(const struct tcp_sock *tp)
 {
-	return (__u32)(tp->tcp_mstamp / 1000);
+	return (__u32)(tp->tcp_mstamp / TICK_US);
 }
 
 /* The largest integer whose cube is at most a, for a < 2^54: bit by bit, from the top, without branches. */
@@ -142,15 +145,15 @@ static __always_inline __u32 update(struct cubic *cubic, __u32 cwnd, __u32 acked
 	cubic->reno_acked += acked;
 	if (cubic->last_cwnd == cwnd && now - cubic->last_update <= UPDATE_EVERY)
 		return max(cubic->acks_per_packet, (__u32)FASTEST);
-	/* The curve is a function of milliseconds: it need not be worked out twice in one. */
+	/* The curve is a function of ticks: it need not be worked out twice in one. */
 	if (!cubic->in_epoch || now != cubic->last_update) {
 		__u64 ahead;
 
 		if (!cubic->in_epoch)
 			start_epoch(cubic, cwnd, acked, now);
 		/* The window is aimed at the time one RTT ahead (section 4.2). */
-		ahead = now - cubic->epoch_start + (cubic->state.delay_min + 999) / 1000;
-		cubic->acks_per_packet = cubic_pace(cubic, cwnd, (__u32)((ahead << CLOCK_SHIFT) / 1000));
+		ahead = now - cubic->epoch_start + (cubic->state.delay_min + TICK_US - 1) / TICK_US;
+		cubic->acks_per_packet = cubic_pace(cubic, cwnd, (__u32)((ahead << CLOCK_SHIFT) / TICKS_PER_S));
 		cubic->last_cwnd = cwnd;
 		cubic->last_update = now;
 	}
@@ -189,7 +192,7 @@ static void cubic_init(struct sock *sk)
 
 	forget(sk, cubic);
 	cubic->jiffies = (__u32)bpf_jiffies64();
-	cubic->ms = now_ms(tcp_sk(sk));
+	cubic->ticks = now_ticks(tcp_sk(sk));
 }
 
 /*
@@ -216,7 +219,7 @@ static void cubic_cong_avoid(struct sock *sk, __u32 ack, __u32 acked)
 	if (is_in_slow_start(tp))
 		acked = slow_start(tp, acked);
 	if (acked)
-		additive_increase(tp, update(inet_csk_ca(sk), tp->snd_cwnd, acked, now_ms(tp)), acked);
+		additive_increase(tp, update(inet_csk_ca(sk), tp->snd_cwnd, acked, now_ticks(tp)), acked);
 }
 
 /* A time-out says that what was known of the path no longer holds (section 4.8). */
@@ -230,14 +233,14 @@ static void cubic_set_state(struct sock *sk, __u8 state)
 static void cubic_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
 	struct cubic *cubic = inet_csk_ca(sk);
-	__u32 now = now_ms(tcp_sk(sk));
+	__u32 now = now_ticks(tcp_sk(sk));
 	__u32 jiffies = (__u32)bpf_jiffies64();
 	__u32 idle;
 
 	if (event != CA_EVENT_TX_START || !cubic->in_epoch || jiffies == cubic->jiffies)
 		return;
 	/* The length of a jiffy depends on the kernel's build; both clocks since this flow began show it. */
-	idle = scale(jiffies - tcp_sk(sk)->lsndtime, now - cubic->ms, jiffies - cubic->jiffies);
+	idle = scale(jiffies - tcp_sk(sk)->lsndtime, now - cubic->ticks, jiffies - cubic->jiffies);
 	cubic->epoch_start += min(idle, now - cubic->epoch_start);
 }
 
@@ -283,7 +286,7 @@ static void cubic_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 	bool is_long;
 
 	if (sample->rtt_us < 0 ||
-	    (cubic->in_epoch && now_ms(tp) - cubic->epoch_start < DISTRUST_AFTER_REDUCTION))
+	    (cubic->in_epoch && now_ticks(tp) - cubic->epoch_start < DISTRUST_AFTER_REDUCTION))
 		return;
 	delay = max((__u32)sample->rtt_us, 1U);
 	if (!cubic->state.delay_min || delay < cubic->state.delay_min)

@@ -60,7 +60,7 @@ fn cubic() -> Result<()> {
     let [cong_avoid, ssthresh, undo_cwnd, slow_start] = run("twins_cubic", &path)?;
     ensure!(cong_avoid.calls > 1000 && ssthresh.calls >= 1 && slow_start.calls >= 1, "too little has happened");
     ensure!(ssthresh.different == 0 && undo_cwnd.different == 0, "CUBIC's reduction differs from the kernel's");
-    // Linux counts the time of the curve in jiffies of 1 to 10 ms, ours is in milliseconds: a packet may come earlier or later.
+    // Linux counts the time of the curve in jiffies of 1 to 10 ms, ours in ticks of 4 ms: a packet may come earlier or later.
     let rare = cong_avoid.different * 20 < cong_avoid.calls && cong_avoid.worst <= 1;
     ensure!(rare, "CUBIC's growth differs from the kernel's");
     ensure!(slow_start.different == 0, "HyStart ends slow start elsewhere than the kernel's");
