@@ -4,6 +4,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, ensure};
+use lab::ClosedAside;
 use plan::{EmulatePath, Plan};
 use units::Mtu;
 
@@ -48,7 +49,7 @@ pub(crate) type Stamp = (u32, u32);
 /// V2, not V3: V3 retires blocks by a timer of milliseconds. One ring for all interfaces: each ring costs milliseconds
 /// to open and close, and one ring keeps packets in the order of their arrival.
 pub(crate) struct Ring {
-    socket: OwnedFd,
+    socket: ClosedAside,
     memory: NonNull<u8>,
     bytes: usize,
     layout: Layout,
@@ -103,7 +104,7 @@ impl Ring {
         ensure!(memory != libc::MAP_FAILED, "mapping the packet ring: {}", std::io::Error::last_os_error());
         let memory = NonNull::new(memory.cast::<u8>()).expect("mmap returns no null");
         let slots = request.tp_frame_nr;
-        let ring = Ring { socket, memory, bytes, layout, slots, next: 0 };
+        let ring = Ring { socket: socket.into(), memory, bytes, layout, slots, next: 0 };
         ring.listen()?;
         Ok(ring)
     }

@@ -2,6 +2,7 @@ use std::mem::size_of;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use anyhow::{Context, Result, ensure};
+use lab::ClosedAside;
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{SndBuf, SndBufForce};
 use plan::EmulatePath;
@@ -15,9 +16,9 @@ const QUEUED: usize = 1 << 30;
 
 /// Sends several frames by one system call, which spreads its cost.
 pub(crate) struct PacketSocket {
-    socket: OwnedFd,
+    socket: ClosedAside,
     /// Sends into the kernel's links, whose queueing disciplines it does not bypass.
-    queued: OwnedFd,
+    queued: ClosedAside,
     /// The number of hosts' interfaces; those of the kernel's links stand behind them.
     hosts: usize,
     addresses: Vec<libc::sockaddr_ll>,
@@ -37,7 +38,13 @@ impl PacketSocket {
         setsockopt(&queued, SndBufForce, &QUEUED)
             .or_else(|_| setsockopt(&queued, SndBuf, &QUEUED))
             .context("making room for what waits in the kernel's links")?;
-        Ok(PacketSocket { socket, queued, hosts: ports.len(), addresses, messages: Vec::new() })
+        Ok(PacketSocket {
+            socket: socket.into(),
+            queued: queued.into(),
+            hosts: ports.len(),
+            addresses,
+            messages: Vec::new(),
+        })
     }
 }
 

@@ -18,6 +18,7 @@ use crate::hops::Hop;
 use crate::host::{self, ETH0, GATEWAY, Interface, Role};
 use crate::namespace::{self, Visit};
 use crate::netlink::{Batch, Netlink};
+use crate::release::close_together;
 use crate::requests::{self, End};
 use crate::sysctl::Sysctls;
 use crate::{Host, HostSpec, Own, names, network, own};
@@ -75,6 +76,12 @@ pub struct Lab {
     /// The names of each host's pinned sysctls.
     pinned: Vec<Vec<String>>,
     pub(crate) hops: Vec<Hop>,
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        close_together(self.hosts.drain(..).map(|host| host.own.mounts).collect());
+    }
 }
 
 impl Lab {

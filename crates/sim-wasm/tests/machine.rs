@@ -61,8 +61,7 @@ fn digests_tell_runs_apart_and_cost_nothing_unasked() {
     for (table, digest) in &cubic {
         assert_ne!(digest, &reno[table], "{table}");
     }
-    let mut quiet =
-        Machine::new(&plan("cubic"), &Asked { digests: false, ..asked() }).expect("it can be simulated");
+    let mut quiet = Machine::new(&plan("cubic"), &Asked { digests: false, ..asked() }).expect("it can be simulated");
     quiet.run_until(i64::MAX / 2);
     assert!(quiet.report().digests.is_empty());
     assert!(!quiet.links().is_empty());
