@@ -37,7 +37,7 @@ test-system: build kernel $(VENV)/.test-tools
 
 test-web: build $(VENV)/.test-tools
 	cd web && npm run --silent check
-	$(BIN)/pytest tests/e2e
+	$(BIN)/python -m tools.real_time --numprocesses 2 tests/e2e
 
 # The wheel on bare systems; as root, in some minutes. Not a part of `make test`.
 test-wheel: wheel sdist kernel

@@ -1,9 +1,10 @@
 """Real-time tests: what fails beside other tests is measured once more, alone.
 
-The tests in `tests/system` run real TCP in real time, three at once on two cores. Another test, or another guest of
-the machine, can take the CPU for longer than a test's tolerance. So a test that fails runs again with nothing beside
-it, with new runs and new fixtures, and that outcome counts. Its first failure stays in the output. A defect fails both
-times. More failures than `FEW` are no bad luck: they count as they are.
+The tests in `tests/system` run real TCP in real time, three at once on two cores; those in `tests/e2e` watch such runs
+in a browser, two at once. Another test, or another guest of the machine, can take the CPU for longer than a test's
+tolerance. So a test that fails runs again with nothing beside it, with new runs and new fixtures, and that outcome
+counts. Its first failure stays in the output. A defect fails both times. More failures than `FEW` are no bad luck:
+they count as they are.
 
 Usage: python -m tools.real_time [pytest's arguments]
 """
