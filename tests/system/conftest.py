@@ -40,3 +40,11 @@ def user(anyone: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
     """A user whose labs are apart from all others."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime_of(anyone)))
     return anyone
+
+
+@pytest.fixture
+def apart(here: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """`here` as the test's own working directory; labs of the test are apart from all others."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime_of(here)))
+    monkeypatch.chdir(here.directory)
+    return here

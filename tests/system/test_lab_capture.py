@@ -85,20 +85,16 @@ def test_any_link_is_captured_at_both_ends(user: Place, words: list[str], interf
     assert len(seen) >= 4
 
 
-def test_a_capture_says_what_was_dropped_and_an_analyser_reads_it(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    runtime = here.directory / "runtime"
-    runtime.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    monkeypatch.chdir(here.directory)
-    with dumbbell.Lab(here.write(NETWORK)) as lab:
+def test_a_capture_says_what_was_dropped_and_an_analyser_reads_it(apart: Place) -> None:
+    with dumbbell.Lab(apart.write(NETWORK)) as lab:
         # Several at once, and a record beside them, which begins time anew.
         other = subprocess.Popen(
-            here.command("lab", "capture", "trunk", "--output", "trunk.pcapng"), cwd=here.directory
+            apart.command("lab", "capture", "trunk", "--output", "trunk.pcapng"), cwd=apart.directory
         )
-        until((here.directory / "trunk.pcapng").exists, 60, "the first capture's begin")
+        until((apart.directory / "trunk.pcapng").exists, 60, "the first capture's begin")
         time.sleep(1.5)
         with lab.record("beside") as record:
-            file = captured(here, ["core"], *["pingall 0.3"] * 6)
+            file = captured(apart, ["core"], *["pingall 0.3"] * 6)
         other.send_signal(signal.SIGINT)
         assert other.wait(60) == 0
     content = file.read_bytes()
@@ -108,12 +104,12 @@ def test_a_capture_says_what_was_dropped_and_an_analyser_reads_it(here: Place, m
     packets = record.run.packets
     came = packets.filter(packets["link"].cast(str) == "core").height
     assert content.count(b"bytes waited") == came
-    moments = [when for *_, when in frames(here.directory / "trunk.pcapng")]
+    moments = [when for *_, when in frames(apart.directory / "trunk.pcapng")]
     assert moments == sorted(moments)
     # 6 pings of h1 and 6 answers, as they came and as they left: all at the times of the wall clock.
     assert len(moments) == 24
     assert all(abs(moment - time.time()) < 300 for moment in moments)
-    done = here.invoke("pcap", "links.pcapng")
+    done = apart.invoke("pcap", "links.pcapng")
     assert done.returncode in (0, 2)
     assert "Traceback" not in done.stderr
 

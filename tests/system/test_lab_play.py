@@ -23,12 +23,8 @@ PLAYED = graph(
 )
 
 
-def test_a_lab_plays_flows_and_events(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    runtime = here.directory / "runtime"
-    runtime.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    monkeypatch.chdir(here.directory)
-    with dumbbell.Lab(here.write(PLAYED)) as lab:
+def test_a_lab_plays_flows_and_events(apart: Place) -> None:
+    with dumbbell.Lab(apart.write(PLAYED)) as lab:
         lab.link("core").set(rate="10Mbit/s")
         begin = changes.now_ns(lab.path)
         (result,) = lab.play()
@@ -51,13 +47,13 @@ def test_a_lab_plays_flows_and_events(here: Place, monkeypatch: pytest.MonkeyPat
         lab.link("core").set(delay="9 ms")
         core = lab.link("core").state["core"]
         assert (core["rate_bps"], core["delay_ns"]) == (4_000_000, 9_000_000)
-        done = here.invoke("lab", "shell", "-c", "save done.toml")
+        done = apart.invoke("lab", "shell", "-c", "save done.toml")
         assert done.returncode == 0, done.stderr
-    saved = tomllib.loads((here.directory / "done.toml").read_text(encoding="utf-8"))
+    saved = tomllib.loads((apart.directory / "done.toml").read_text(encoding="utf-8"))
     assert len(saved["flows"]) == 1
     assert [one["link"] for one in saved["events"]] == ["core", "core", "core-reverse", "core-reverse", "core", "core"]
     assert saved["events"][1]["loss"] == {"model": "independent", "rate": "1 %"}
-    assert here.invoke("plan", "done.toml").returncode == 0
+    assert apart.invoke("plan", "done.toml").returncode == 0
 
 
 def test_a_scenario_without_anything_to_play_says_so(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:

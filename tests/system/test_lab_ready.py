@@ -12,12 +12,8 @@ import dumbbell
 
 
 @pytest.fixture
-def lab(here: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[dumbbell.Lab]:
-    runtime = here.directory / "runtime"
-    runtime.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    monkeypatch.chdir(here.directory)
-    with dumbbell.Lab(here.write(graph(link("h1", "h2"), duration=None))) as up:
+def lab(apart: Place) -> Iterator[dumbbell.Lab]:
+    with dumbbell.Lab(apart.write(graph(link("h1", "h2"), duration=None))) as up:
         yield up
 
 

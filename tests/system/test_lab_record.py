@@ -48,12 +48,8 @@ time.sleep(0.3)
 
 
 @pytest.fixture
-def lab(here: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[dumbbell.Lab]:
-    runtime = here.directory / "runtime"
-    runtime.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    monkeypatch.chdir(here.directory)
-    with dumbbell.Lab(here.write(RECORDED)) as lab:
+def lab(apart: Place) -> Iterator[dumbbell.Lab]:
+    with dumbbell.Lab(apart.write(RECORDED)) as lab:
         yield lab
 
 

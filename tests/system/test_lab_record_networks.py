@@ -92,12 +92,8 @@ def test_a_recording_with_routing_daemons_has_their_routes_and_flows_of_both_ver
 
 
 @pytest.fixture
-def record_here(here: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
-    runtime = here.directory / "runtime"
-    runtime.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    monkeypatch.chdir(here.directory)
-    yield here
+def record_here(apart: Place) -> Iterator[Place]:
+    yield apart
     assert alive() == []
 
 

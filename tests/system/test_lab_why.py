@@ -22,12 +22,8 @@ LINE = graph(
 
 
 @pytest.fixture
-def lab(here: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[dumbbell.Lab]:
-    runtime = here.directory / "runtime"
-    runtime.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    monkeypatch.chdir(here.directory)
-    with dumbbell.Lab(here.write(LINE)) as up:
+def lab(apart: Place) -> Iterator[dumbbell.Lab]:
+    with dumbbell.Lab(apart.write(LINE)) as up:
         yield up
 
 

@@ -108,17 +108,13 @@ def test_programs_keep_to_the_cpus_of_their_node(anyone: Place) -> None:
     assert said(run, "f1.server") != said(run)
 
 
-def test_a_lab_starts_the_programs_of_its_scenario(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    runtime = here.directory / "runtime"
-    runtime.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    monkeypatch.chdir(here.directory)
+def test_a_lab_starts_the_programs_of_its_scenario(apart: Place) -> None:
     text = graph(*SERVED, nodes={"h3": {"private": ["/tmp"]}})
-    with dumbbell.Lab(here.write(text)) as lab:
+    with dumbbell.Lab(apart.write(text)) as lab:
         assert lab["h1"].run("curl -sS --max-time 30 http://h3/file").stdout == "h3\n"
         assert "No route to host" in lab["h2"].run("ip route get 192.0.2.1").stderr
     failing = graph(*SERVED, program("h1", "echo not today >&2; false", ready="exit", name="sad"))
     with pytest.raises(dumbbell.RunFailed, match="program sad in h1 is not ready") as failed:
-        dumbbell.Lab(here.write(failing)).start()
+        dumbbell.Lab(apart.write(failing)).start()
     assert "not today" in str(failed.value)
     assert place.alive() == []
