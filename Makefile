@@ -89,7 +89,10 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.emulation.shapers
 	$(BIN)/python -m benches.virtual
 	$(BIN)/python -m benches.lab.updown
+	$(BIN)/python -m benches.lab.scale
 	$(BIN)/python -m benches.lab.living
+	$(BIN)/python -m benches.lab.routing --routers 3 50 100
+	$(BIN)/python -m benches.lab.hops
 	$(BIN)/python -m benches.frame
 	$(BIN)/python -m benches.bbr.phases
 	$(BIN)/python -m benches.bbr.loss
