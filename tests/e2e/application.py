@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,6 +70,11 @@ class Application:
         page.wait_for_selector(".app .view")
         return page
 
+    def forget_refusals(self, status: int) -> None:
+        """Forget requests that were refused with this status, as they should be: Chromium makes an error of each."""
+        said = f"the server responded with a status of {status}"
+        self.complaints[:] = [one for one in self.complaints if said not in one]
+
     def open(self, page: Page, path: str) -> None:
         """Open a scenario, and wait for its drawing."""
         page.evaluate(f"location.hash = '#/edit/{path}'")
@@ -81,10 +86,15 @@ class Application:
 
 
 @contextmanager
-def serving(workspace: Path) -> Iterator[Application]:
-    """Serve a folder until the block ends. Nothing that a page complained about is overlooked."""
-    command = [str(DUMBBELL), "ui", str(workspace), "--no-open"]
-    if os.geteuid() == 0:
+def serving(workspace: Path, within: Sequence[str] = ()) -> Iterator[Application]:
+    """Serve a folder until the block ends. Nothing that a page complained about is overlooked.
+
+    Args:
+        workspace: the folder.
+        within: a program that becomes the server, which it gets as its last arguments, as root of a user namespace.
+    """
+    command = [*within, str(DUMBBELL), "ui", str(workspace), "--no-open"]
+    if os.geteuid() == 0 or within:
         command.append("--as-root")
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None

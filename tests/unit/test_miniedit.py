@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError
@@ -14,6 +18,7 @@ from dumbbell.plan.expand import expand
 from dumbbell.plan.wire import document
 from dumbbell.scenario.file.foreign.miniedit import scenario
 from dumbbell.scenario.file.loading import load
+from dumbbell.server.transfer import places
 
 
 def host(number: int, **options: Any) -> dict[str, Any]:
@@ -156,12 +161,67 @@ def test_beside_a_router_hosts_get_addresses_of_their_subnets(tmp_path: Path) ->
         (json.dumps(network(hosts=[host(1)], links=[link("h1", "s9")])), "a link leads to 's9'"),
         (json.dumps({**TWO, "links": [link("h1", "s1", bw="fast")]}), "bw = 'fast'"),
         (json.dumps({**TWO, "links": [link("h1", "s1", delay="soon")]}), "a delay of 'soon'"),
+        ("[" * 100_000, "no file of MiniEdit"),
+        (json.dumps(network(hosts=[host(1, nodeNum="x")])), "a host's address ''"),
     ],
 )
 def test_what_is_no_network_is_refused_in_a_sentence(text: str, said: str) -> None:
     with pytest.raises(InputError) as refused:
         scenario(text, "net")
     assert said in str(refused.value)
+
+
+def test_what_a_default_route_cannot_say_is_a_comment(tmp_path: Path) -> None:
+    routes = ["via 10.0.0.9", "dev h1-eth0", '1", "2']
+    texts = [scenario(json.dumps({**TWO, "hosts": [host(1, defaultRoute=one), host(3)]}), "net") for one in routes]
+    assert 'routes = ["default via 10.0.0.9"]' in texts[0][0]
+    assert "# MiniEdit has defaultRoute = dev h1-eth0\n" in texts[1][0]
+    for text, notes in texts[1:]:
+        assert notes == ["default routes that are no address are left out"]
+        assert "routes" not in tomllib.loads(text)["topology"]["nodes"]["h1"]
+
+
+FULL = network(
+    application={"ipBase": "10.0.0.0/8"},
+    hosts=[host(1, ip="10.0.0.1", defaultRoute="10.0.0.9", startCommand="a", cpu=0.5), host(2)],
+    switches=[switch(1, netflow="1", controllers=["c0"])],
+    controllers=[{"x": "1", "y": "1", "opts": {"hostname": "c0"}}],
+    links=[link("h1", "s1", bw=10, delay="5ms", jitter="1ms", loss=1, max_queue_size=9, speedup=1), link("s1", "h2")],
+)
+WRONG = st.one_of(
+    st.sampled_from([None, True, -1, 10**400, 1e300, float("nan"), float("inf"), "", "9" * 400, "٣", "\ud800", "\x07"]),
+    st.sampled_from([[], {}, [[]], [1], {"a": 1}, [{}], [{"opts": 3}]]),
+    st.text(max_size=6),
+)
+
+
+def ways(value: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [way, *(found for name, part in inner for found in ways(part, (*way, name)))]
+
+
+@settings(max_examples=400, deadline=None)
+@given(way=st.sampled_from(ways(FULL)[1:]), wrong=WRONG, is_left_out=st.booleans())
+def test_whatever_is_wrong_in_a_file_is_refused_or_makes_a_text_that_can_be_edited(
+    way: tuple[Any, ...], wrong: Any, is_left_out: bool
+) -> None:
+    found = copy.deepcopy(FULL)
+    here: Any = found
+    for part in way[:-1]:
+        here = here[part]
+    if is_left_out:
+        del here[way[-1]]
+    else:
+        here[way[-1]] = wrong
+    text = json.dumps(found)
+    places(text)
+    try:
+        made, notes = scenario(text, "net")
+    except InputError as refused:
+        assert refused.what
+        return
+    assert tomllib.loads(made)["topology"]["kind"] == "graph"
+    assert "\n".join([made, *notes]).encode()
 
 
 def test_the_command_writes_a_scenario_and_never_overwrites(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

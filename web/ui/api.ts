@@ -22,6 +22,9 @@ const NO_ANSWER: Problem = {
   length: null,
 };
 
+/** What the page itself refuses, to be thrown. */
+export const refusal = (what: string, why: string, hint: string): Refused => new Refused({ ...NO_ANSWER, what, why, hint }, 0);
+
 async function ask<T>(path: string, init: RequestInit): Promise<T> {
   let answer: Response;
   try {

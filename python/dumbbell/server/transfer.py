@@ -108,11 +108,16 @@ def _free(workspace: Workspace, name: str) -> str:
 
 def places(text: str) -> Layout | None:
     """Where MiniEdit draws the nodes; `None` if the file does not say it."""
-    found: dict[str, Point] = {}
-    with suppress(ValueError, TypeError, AttributeError, OverflowError):
+    try:
         data = json.loads(text)
-        for kind, letter in (("hosts", "h"), ("switches", "s")):
-            for one in data.get(kind) or ():
+    except (ValueError, RecursionError):
+        return None
+    found: dict[str, Point] = {}
+    for kind, letter in (("hosts", "h"), ("switches", "s")):
+        listed = data.get(kind) if isinstance(data, dict) else None
+        for one in listed if isinstance(listed, list) else []:
+            # A node without a place, or with none that a drawing has, is laid out as others are.
+            with suppress(ValueError, TypeError, AttributeError, LookupError, OverflowError):
                 name = str((one.get("opts") or {}).get("hostname") or f"{letter}{one.get('number', '')}")
                 found[name] = Point(x=round(float(one["x"])), y=round(float(one["y"])))
     return Layout(nodes=found) if found else None

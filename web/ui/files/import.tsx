@@ -1,10 +1,25 @@
 // Networks of other tools: what is taken over and what is not is said before anything is written.
 
 import { useEffect, useState, type ReactNode } from "react";
-import { post, problemOf } from "../api";
+import { post, problemOf, refusal } from "../api";
 import { Button, Dialog, ProblemText } from "../app/parts";
 import type { Import, Imported, Problem } from "../messages";
 import { makeAndOpen } from "./make";
+
+/** The text of a file. Raises `Refused`: what is no UTF-8 would come in with other letters than the file has. */
+async function textOf(file: File): Promise<string> {
+  let content: ArrayBuffer;
+  try {
+    content = await file.arrayBuffer();
+  } catch {
+    throw refusal(`${file.name} can’t be read`, "it is a folder, or it has changed since it was chosen", "choose it again");
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(content);
+  } catch {
+    throw refusal(`${file.name} is no text in UTF-8`, "", "save it as UTF-8");
+  }
+}
 
 export function ImportDialog({ dir, file, onClose }: { dir: string; file: File | null; onClose: () => void }): ReactNode {
   const [chosen, setChosen] = useState(file);
@@ -13,18 +28,23 @@ export function ImportDialog({ dir, file, onClose }: { dir: string; file: File |
   const [name, setName] = useState("");
   useEffect(() => {
     if (!chosen) return;
+    let isOld = false;
     setFound(null);
     setProblem(null);
     void (async () => {
-      const body: Import = { name: chosen.name, text: await chosen.text() };
       try {
+        const body: Import = { name: chosen.name, text: await textOf(chosen) };
         const imported = await post<Imported>("/api/import", body);
+        if (isOld) return;
         setFound(imported);
         setName(dir ? `${dir}/${imported.name}` : imported.name);
       } catch (thrown) {
-        setProblem(problemOf(thrown));
+        if (!isOld) setProblem(problemOf(thrown));
       }
     })();
+    return () => {
+      isOld = true;
+    };
   }, [chosen, dir]);
   const make = async (): Promise<void> => {
     if (!found) return;

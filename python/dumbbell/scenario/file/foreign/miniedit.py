@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from ipaddress import IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Any, Final
 
 from dumbbell.errors import InputError
@@ -18,7 +18,7 @@ from dumbbell.scenario.file.foreign.notes import Notes, checked
 IP_BASE: Final = "10.0.0.0/8"
 QUEUE_PACKETS: Final = 1000
 """The room in the queue of a link with a rate, if the file does not say."""
-_TIME: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(us|usecs?|ms|msecs?|s|secs?)?")
+_TIME: Final = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)\s*(us|usecs?|ms|msecs?|s|secs?)?", re.ASCII)
 _NANOSECONDS: Final = {"us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
@@ -43,8 +43,9 @@ def scenario(text: str, name: str) -> tuple[str, list[str]]:
         lines.append(f"{node} = {said}")
     for link in _list(found, "links"):
         lines += ["", *_link(link, nodes, notes)]
-    controllers = found.get("controllers") or ()
-    for _ in controllers:
+    controllers = found.get("controllers")
+    # Version 1 has an object of them.
+    for _ in controllers if isinstance(controllers, list | dict) else ():
         notes.add("controllers are left out: switches learn by themselves")
     head = [f'name = "{name}"', "# Imported from MiniEdit. A run needs a duration and [[flows]], too."]
     head += [f"# Note: {note}." for note in notes]
@@ -59,6 +60,8 @@ def _parsed(text: str) -> dict[str, Any]:
         found = json.loads(text)
     except ValueError as error:
         raise InputError("no file of MiniEdit", f"not JSON: {error}", "a .mn file is JSON") from None
+    except RecursionError:
+        raise InputError("no file of MiniEdit", "nested too deeply", "choose a file that MiniEdit saved") from None
     if not isinstance(found, dict) or ("hosts" not in found and "switches" not in found):
         raise InputError(
             "no file of MiniEdit", "it has neither hosts nor switches", "choose a file that MiniEdit saved"
@@ -98,7 +101,7 @@ def _base(found: Mapping[str, Any]) -> IPv4Network:
     application = found.get("application")
     text = application.get("ipBase", IP_BASE) if isinstance(application, dict) else IP_BASE
     try:
-        return IPv4Network(text, strict=False)
+        return IPv4Network(str(text), strict=False)
     except ValueError as error:
         raise InputError(f"application.ipBase = {text!r}", str(error), f"write {IP_BASE}") from None
 
@@ -114,14 +117,18 @@ def _host(
             address = IPv4Interface(given if "/" in given else f"{given}/{base.prefixlen}")
             keys.append(f'address = "{address}"')
         elif not routed:
-            keys.append(f'address = "{base.network_address + int(number)}/{base.prefixlen}"')
+            keys.append(f'address = "{base.network_address + _count(number)}/{base.prefixlen}"')
         else:
             notes.add("hosts beside routers have addresses of their subnets: MiniEdit gives all of them one subnet")
     except ValueError as error:
         raise InputError(f"a host's address {given!r}", str(error), "write an address such as 10.0.0.1/8") from None
-    route = str(options.get("defaultRoute") or "")
-    if route:
-        keys.append(f'routes = ["default via {route.removeprefix("via ").strip()}"]')
+    if options.get("defaultRoute"):
+        route = str(options["defaultRoute"]).strip().removeprefix("via ").strip()
+        try:
+            keys.append(f'routes = ["default via {IPv4Address(route)}"]')
+        except ValueError:
+            comments.append(f"MiniEdit has defaultRoute = {_one_line(options['defaultRoute'])}")
+            notes.add("default routes that are no address are left out")
     for key, what in (("startCommand", "at the start"), ("stopCommand", "at the end")):
         if options.get(key):
             comments.append(f"MiniEdit runs {what}: {_one_line(options[key])}")
@@ -193,9 +200,17 @@ def _link(link: Mapping[str, Any], nodes: Mapping[str, Any], notes: Notes) -> li
     return lines
 
 
+def _count(value: object) -> int:
+    """A number that MiniEdit counts with. Raises `ValueError`."""
+    try:
+        return int(str(value))
+    except ValueError:
+        raise ValueError(f"nodeNum is {value!r}, no number") from None
+
+
 def _number(value: object, key: str) -> str:
     text = str(value).strip()
-    if not re.fullmatch(r"\d+(\.\d+)?", text):
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
         raise InputError(f"a link has {key} = {value!r}", "no number", "correct it in the file")
     return text.removesuffix(".0")
 
@@ -219,5 +234,7 @@ def _shortest(ns: int) -> str:
 
 
 def _one_line(value: object) -> str:
+    """What a comment of TOML can hold: no control characters, and nothing that UTF-8 lacks."""
     text = value if isinstance(value, str) else json.dumps(value)
-    return " ".join(text.split())
+    printed = "".join(one if one.isprintable() else " " for one in text)
+    return " ".join(printed.split())
