@@ -2,7 +2,8 @@
 
 Its start, the editor on networks of 200 and 500 nodes, and a lab's terminal. Of the editor, CPU time of the page's main
 thread, not frames: it is steady beside other work. A command's time is until its answer, with problems and drawing, has
-come back to the page.
+come back to the page; beside it stands the CPU time that it costs the server's process and the page's main thread, which
+draws it, too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from benches.table import show
@@ -58,7 +60,7 @@ async ({path, count}) => {
 """
 """Changes a link so often; the time of each in ms, until the event with the new state is there and parsed."""
 STEPS = 60
-COMMANDS = 40
+COMMANDS = 100
 
 
 def main() -> None:
@@ -68,14 +70,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         for nodes, links in SIZES.items():
             (Path(scratch) / f"n{nodes}.toml").write_text(network(nodes, links))
-        with serving(Path(scratch)) as url, sync_playwright() as playwright:
+        with serving(Path(scratch)) as (url, server), sync_playwright() as playwright:
             path = os.environ.get("CHROMIUM") or shutil.which("chromium")
             browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
             for nodes in SIZES:
                 page = browser.new_page(viewport={"width": 1440, "height": 900})
                 page.goto(url)
                 page.wait_for_selector(".files")
-                for what, cost in measured(page, nodes):
+                for what, cost in measured(page, nodes, server):
                     bar = BARS.get((nodes, what))
                     rows.append([str(nodes), what, f"{cost:.1f}", f"<= {bar:g}" if bar else ""])
                 page.close()
@@ -102,12 +104,12 @@ def _command(folder: Path) -> list[str | Path]:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """The server's URL with its token."""
+def serving(folder: Path) -> Iterator[tuple[str, psutil.Process]]:
+    """The server's URL with its token, and its process."""
     with subprocess.Popen(_command(folder), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
-            yield process.stdout.readline().strip()
+            yield process.stdout.readline().strip(), psutil.Process(process.pid)
         finally:
             process.terminate()
 
@@ -133,7 +135,7 @@ class Clock:
         return {one["name"]: one["value"] for one in found["metrics"]}
 
 
-def measured(page: Page, nodes: int) -> Iterator[tuple[str, float]]:
+def measured(page: Page, nodes: int, server: psutil.Process) -> Iterator[tuple[str, float]]:
     """What is measured, and its time in ms."""
     clock = Clock(page)
     clock.start()
@@ -174,7 +176,12 @@ def measured(page: Page, nodes: int) -> Iterator[tuple[str, float]]:
     yield "pan step", clock.since() / STEPS
     page.mouse.up()
 
+    clock.start()
+    before = server.cpu_times()
     times = page.evaluate(ASK, {"path": f"n{nodes}.toml", "count": COMMANDS})
+    after = server.cpu_times()
+    yield "command, server's CPU", (after.user + after.system - before.user - before.system) * 1e3 / COMMANDS
+    yield "command, page's CPU", clock.since() / COMMANDS
     yield "command, median", statistics.median(times)
     yield "command, p95", statistics.quantiles(times, n=20)[-1]
 

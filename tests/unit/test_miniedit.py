@@ -217,8 +217,7 @@ def test_whatever_is_wrong_in_a_file_is_refused_or_makes_a_text_that_can_be_edit
     places(text)
     try:
         made, notes = scenario(text, "net")
-    except InputError as refused:
-        assert refused.what
+    except InputError:
         return
     assert tomllib.loads(made)["topology"]["kind"] == "graph"
     assert "\n".join([made, *notes]).encode()

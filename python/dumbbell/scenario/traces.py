@@ -14,6 +14,7 @@ from pydantic import AfterValidator, GetCoreSchemaHandler, GetJsonSchemaHandler,
 from pydantic_core import CoreSchema, core_schema
 
 from dumbbell import inputs
+from dumbbell.scenario.understood import UNDERSTOOD
 from dumbbell.units import MAX, QuantityError, Rate, Time
 
 FOLDER = "folder"
@@ -39,7 +40,10 @@ class File:
             return value
         if not isinstance(value, str) or not value.strip():
             raise QuantityError("not a path", _EXPECTED, 'write "cell.trace"')
-        folder = Path((info.context or {}).get(FOLDER, "."))
+        context = info.context or {}
+        folder = Path(context.get(FOLDER, "."))
+        if UNDERSTOOD in context:
+            context[UNDERSTOOD].files += 1
         try:
             return cls(value, inputs.read_text(folder.joinpath(value), LARGEST))
         except UnicodeDecodeError:

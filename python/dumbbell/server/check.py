@@ -11,12 +11,14 @@ from dumbbell.engines.registry import DEFAULT, engine
 from dumbbell.errors import DumbbellError, InputError, ScenarioError
 from dumbbell.plan.expand import expand
 from dumbbell.scenario.file.loading import Draft, checked, not_toml
-from dumbbell.scenario.file.toml import TOMLDecodeError, parse
+from dumbbell.scenario.file.toml import TOMLDecodeError
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.understood import Understood
 from dumbbell.server.agreement import programs
 from dumbbell.server.drawing import draw, plain
 from dumbbell.server.messages import Drawing, Problem
 from dumbbell.server.problems import problem, problems
+from dumbbell.server.reading import values
 from dumbbell.studies.cells import is_study
 
 
@@ -38,24 +40,25 @@ class Checked:
     """`None`: there are problems."""
 
 
-def check(text: str, path: Path, name: str = "") -> Checked:
+def check(text: str, path: Path, name: str = "", understood: Understood | None = None) -> Checked:
     """Check a text as the content of a scenario's file.
 
     Args:
         text: of the scenario.
         path: of its file, from whose folder other files are found.
         name: what errors call it, as the command line does; without one, the file's name.
+        understood: tables of this file's earlier texts.
     """
     name = name or path.name
     try:
-        data = parse(text)
+        data = dict(values(text))
     except TOMLDecodeError as error:
         return Checked([problem(not_toml(name, text, str(error)))])
     draft = Draft(name, text, data, path.parent, {})
     found: list[Problem] = []
     scenario: Scenario | None = None
     try:
-        scenario = checked(draft)
+        scenario = checked(draft, understood=understood)
     except DumbbellError as error:
         found = problems(error, data)
     except RecursionError:

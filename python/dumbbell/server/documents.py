@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dumbbell.errors import DumbbellError, InputError
+from dumbbell.scenario.understood import Understood
 from dumbbell.server import messages as m
 from dumbbell.server.agreement import Agreement, NotAgreed, has_changed, programs
 from dumbbell.server.check import Checked, check, looked_further
 from dumbbell.server.document import Document
 from dumbbell.server.going import Lookout
 from dumbbell.server.journal import Journal, journals
-from dumbbell.server.topics import Event
 from dumbbell.server.workspace import LAYOUT, Workspace
 
 QUIET_S: Final = 0.3
@@ -36,6 +36,8 @@ class Open:
     checked: Checked = field(default_factory=Checked)
     checked_text: str | None = None
     """The text that was checked; `None`: none yet."""
+    understood: Understood = field(default_factory=Understood, repr=False)
+    """Tables of texts that were checked."""
     further: Checked | None = None
     """What is known of the text beside that, once it was looked for."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -108,7 +110,7 @@ class Documents:
 
     # Listening
 
-    async def events(self, path: str, since: int | None) -> AsyncGenerator[Event, None]:
+    async def events(self, path: str, since: int | None) -> AsyncGenerator[m.Document, None]:
         """The states of a document, the newest whenever the last one is taken: the topic `document/PATH`."""
         one = self._opened(path)
         listener = asyncio.Event()
@@ -150,7 +152,7 @@ class Documents:
             # What can be undone is in its journal, too.
             del self._open[one.document.path]
 
-    def _state(self, one: Open) -> dict[str, Any]:
+    def _state(self, one: Open) -> m.Document:
         document, checked = one.document, one.checked
         return m.Document(
             path=document.path,
@@ -173,7 +175,7 @@ class Documents:
             trusted=self.agreement.has(checked.programs),
             data=dict(checked.data or {}),
             going=one.going,
-        ).model_dump(mode="json")
+        )
 
     # Changing
 
@@ -382,7 +384,7 @@ def _mistake(what: str, error: Exception) -> m.Problem:
 def _check(text: str, one: Open) -> Checked:
     """Check a text; a mistake of ours is a problem, too, and no end of the editor."""
     try:
-        return check(text, one.document.file, one.document.path)
+        return check(text, one.document.file, one.document.path, one.understood)
     except Exception as error:
         if "PYTEST_CURRENT_TEST" in os.environ:
             raise

@@ -12,9 +12,11 @@ from typing import Any, Final
 
 from dumbbell.core import core
 from dumbbell.errors import InputError, RunFailed
+from dumbbell.scenario.file.loading import copied
 from dumbbell.scenario.file.overrides import SHORT
-from dumbbell.scenario.file.toml import TOMLDecodeError, parse
+from dumbbell.scenario.file.toml import TOMLDecodeError
 from dumbbell.scenario.source import dotted
+from dumbbell.server.reading import values
 
 Key = Sequence[str | int]
 
@@ -28,7 +30,7 @@ class Draft:
     def __init__(self, text: str) -> None:
         """Raises `TOMLDecodeError` if it is no TOML."""
         self.text = text
-        self.data: dict[str, Any] = parse(text)
+        self.data: dict[str, Any] = copied(values(text))
         self._operations: list[dict[str, Any]] = []
 
     def get(self, key: Key) -> Any:
@@ -102,7 +104,7 @@ class Draft:
         except ValueError as error:
             raise InputError("cannot change the text", str(error), "change it in the text itself") from None
         try:
-            same = parse(text) == self.data
+            same = values(text) == self.data
         except TOMLDecodeError:
             same = False
         if not same:

@@ -20,7 +20,6 @@ from dumbbell.scenario.resolve import Resolved, bottleneck, resolve
 from dumbbell.scenario.resolve.direction import Direction, both
 from dumbbell.scenario.resolve.drawn.check import link_names, named
 from dumbbell.scenario.resolve.network import ShapedLink
-from dumbbell.scenario.resolve.outline import NetworkNode
 from dumbbell.scenario.topology.cables import Cable
 from dumbbell.scenario.topology.drawing import Drawing as Drawn
 from dumbbell.scenario.topology.drawing import Drawn as DrawnTopology
@@ -35,8 +34,8 @@ from dumbbell.units.mtu import MTU, frame_bytes
 
 Data = Mapping[str, Any]
 KINDS: Final = ("host", "switch", "router")
-Known = Mapping[str, DrawnDirection] | None
-"""What is known of links by name, once there is nothing wrong with the scenario."""
+Pair = tuple[DrawnDirection | None, DrawnDirection | None]
+"""Both directions of a link, as far as they are known."""
 _SOME_TIME: Final = Duration(10 * 10**9)
 """The duration of a scenario that gives none, for rates that change."""
 
@@ -57,7 +56,7 @@ def draw(data: Data, folder: Path, scenario: Scenario | None, found: Sequence[Pr
         # Nothing drawn yet: the first node makes it a graph.
         return Drawing(topology="graph", free=True, nodes=[], links=[], flows=_flows(data, resolved, found))
     topology = _topology(data, folder) if scenario is None else scenario.topology
-    known = None if resolved is None else _all_directions(resolved)
+    known = Known(found, resolved)
     if kind == "graph":
         nodes, links = _graph(written, topology, folder, known)
     elif topology is None:
@@ -66,14 +65,19 @@ def draw(data: Data, folder: Path, scenario: Scenario | None, found: Sequence[Pr
         nodes, links = _preset(topology.drawing, written, known)
     else:
         nodes, links = _one_bottleneck(topology, written, known)
-    facts = {} if resolved is None else {node.name: node for node in resolved.network.nodes}
     return Drawing(
-        topology=str(kind),
-        free=kind == "graph",
-        nodes=[_with_facts(node, facts.get(node.name), found) for node in nodes],
-        links=[link.model_copy(update={"problems": count_below(link.key, found)}) for link in links],
-        flows=_flows(data, resolved, found),
+        topology=str(kind), free=kind == "graph", nodes=nodes, links=links, flows=_flows(data, resolved, found)
     )
+
+
+class Known:
+    """What is known of nodes and links by name: all of it, once there is nothing wrong with the scenario."""
+
+    def __init__(self, found: Sequence[Problem], resolved: Resolved | None) -> None:
+        """`found`: what is wrong with the scenario."""
+        self.found = found
+        self.nodes = {} if resolved is None else {node.name: node for node in resolved.network.nodes}
+        self.directions = None if resolved is None else _all_directions(resolved)
 
 
 def _topology(data: Data, folder: Path) -> Topology | None:
@@ -84,25 +88,24 @@ def _topology(data: Data, folder: Path) -> Topology | None:
         return None
 
 
-def _with_facts(node: DrawnNode, known: NetworkNode | None, found: Sequence[Problem]) -> DrawnNode:
-    facts: dict[str, Any] = {"problems": count_below(node.key, found)}
-    if known is not None:
-        own = [address for interface in known.interfaces for address in interface.addresses]
-        facts["addresses"] = own or ([known.address] if known.address else [])
-        facts["interfaces"] = [interface.name for interface in known.interfaces]
-    return node.model_copy(update=facts)
-
-
-def _node(name: str, kind: str, written: Data, given: bool) -> DrawnNode:
-    address = written.get("address", [])
-    addresses = address if isinstance(address, list) else [address]
+def _node(name: str, kind: str, written: Data, given: bool, known: Known) -> DrawnNode:
+    key: Key = ["topology", "nodes", name]
+    node = known.nodes.get(name)
+    if node is None:
+        address = written.get("address", [])
+        addresses = [str(one) for one in (address if isinstance(address, list) else [address])]
+    else:
+        addresses = [address for interface in node.interfaces for address in interface.addresses]
+        addresses = addresses or ([node.address] if node.address else [])
     return DrawnNode(
         name=name,
         kind=kind if kind in KINDS else "host",  # type: ignore[arg-type]
-        key=["topology", "nodes", name],
+        key=key,
         given=given,
         written=plain(written),
-        addresses=[str(one) for one in addresses],
+        addresses=addresses,
+        interfaces=[] if node is None else [interface.name for interface in node.interfaces],
+        problems=count_below(key, known.found),
     )
 
 
@@ -119,19 +122,19 @@ def _graph(
     listed = listed if isinstance(listed, list) else []
     if isinstance(topology, Graph) and topology.file is not None:
         drawn = topology.drawing
-        nodes = [_node(name, node.kind, {}, True) for name, node in drawn.nodes.items() if name not in tables]
+        nodes = [_node(name, node.kind, {}, True, known) for name, node in drawn.nodes.items() if name not in tables]
         count = len(drawn.cables) - len(topology.links)
         links = _preset(replace(drawn, cables=drawn.cables[:count], keys=drawn.keys[:count]), written, known)[1]
-    nodes += [_node(str(name), _kind(table), _table(table), False) for name, table in tables.items()]
+    nodes += [_node(str(name), _kind(table), _table(table), False, known) for name, table in tables.items()]
     mtu = written.get("mtu", MTU)
     between = [(i, table, ends) for i, table in enumerate(listed) if (ends := _ends(table)) is not None]
     cables: list[Cable | None] = [None] * len(between)
-    if known is None:
+    if known.directions is None:
         cables = [_cable(dumps(plain(table), sort_keys=True), str(folder)) for _, table, _ in between]
     names = _names([(ends, _table(table).get("name")) for _, table, ends in between])
     for (i, table, ends), cable, name in zip(between, cables, names, strict=True):
         pair = _directions(cable, name, mtu if type(mtu) is int else MTU, known)
-        links.append(_link(["topology", "links", i], ends, False, pair, _table(table)))
+        links.append(_link(["topology", "links", i], ends, False, pair, _table(table), known))
     return nodes, links
 
 
@@ -165,11 +168,9 @@ def _cable(text: str, folder: str) -> Cable | None:
         return None
 
 
-def _directions(
-    cable: Cable | None, names: tuple[str, str], mtu: int, known: Known
-) -> tuple[DrawnDirection | None, DrawnDirection | None]:
-    if known is not None:
-        return known.get(names[0]), known.get(names[1])
+def _directions(cable: Cable | None, names: tuple[str, str], mtu: int, known: Known) -> Pair:
+    if known.directions is not None:
+        return known.directions.get(names[0]), known.directions.get(names[1])
     if cable is None:
         return None, None
     delay = Time(0) if cable.delay is None else cable.delay
@@ -225,12 +226,12 @@ def _said(link: Link, rtt_ns: int, frame: int) -> DrawnDirection:
 
 
 def _preset(drawing: Drawn, written: Data, known: Known) -> tuple[list[DrawnNode], list[DrawnLink]]:
-    nodes = [_node(name, node.kind, {}, True) for name, node in drawing.nodes.items()]
+    nodes = [_node(name, node.kind, {}, True, known) for name, node in drawing.nodes.items()]
     links = []
-    for cable, key, names in zip(drawing.cables, drawing.keys, link_names(drawing), strict=True):
+    for cable, key, names in zip(drawing.cables, drawing.keys, link_names(drawing.structure), strict=True):
         pair = _directions(cable, names, MTU, known)
         table = _table(written.get(str(key[-1])))
-        links.append(_link(list(key), (cable.between[0], cable.between[1]), True, pair, table))
+        links.append(_link(list(key), (cable.between[0], cable.between[1]), True, pair, table, known))
     return nodes, links
 
 
@@ -240,29 +241,23 @@ def _one_bottleneck(topology: Any, written: Data, known: Known) -> tuple[list[Dr
         # A wrong number of RTTs: the nodes are known all the same.
         outline = bottleneck.outline(topology.model_copy(update={"rtt": topology.rtt[:1]}), _SOME_TIME, [])
         assert outline is not None, "one RTT is for all pairs"
-    nodes = [_node(node.name, node.kind, {}, True) for node in outline.nodes]
+    nodes = [_node(node.name, node.kind, {}, True, known) for node in outline.nodes]
     forward, reverse = outline.links
     rough = {one.name: _unsettled(one.name, (one.from_, one.to), one.start) for one in (forward, reverse)}
     for access in outline.access:
         plan = transparent(access.name, access.from_, access.to, access.delay)
         rough[access.name] = _said(plan, 0, frame_bytes(topology.mtu))
-    said = {**rough, **(known or {})}
+    said = {**rough, **(known.directions or {})}
     ends = (forward.from_, forward.to)
     middle = said[forward.name], said[reverse.name]
-    links = [_link(list(bottleneck.BOTTLENECK), ends, True, middle, _table(written.get("bottleneck")))]
+    links = [_link(list(bottleneck.BOTTLENECK), ends, True, middle, _table(written.get("bottleneck")), known)]
     for there, back in zip(outline.access[::2], outline.access[1::2], strict=True):
         pair = said[there.name], said[back.name]
-        links.append(_link(["topology", "rtt"], (there.from_, there.to), True, pair, {}))
+        links.append(_link(["topology", "rtt"], (there.from_, there.to), True, pair, {}, known))
     return nodes, links
 
 
-def _link(
-    key: Key,
-    ends: tuple[str, str],
-    given: bool,
-    pair: tuple[DrawnDirection | None, DrawnDirection | None],
-    written: Data,
-) -> DrawnLink:
+def _link(key: Key, ends: tuple[str, str], given: bool, pair: Pair, written: Data, known: Known) -> DrawnLink:
     name = written.get("name")
     return DrawnLink(
         key=key,
@@ -272,6 +267,7 @@ def _link(
         back=pair[1],
         written=plain(written),
         name=name if isinstance(name, str) else None,
+        problems=count_below(key, known.found),
     )
 
 

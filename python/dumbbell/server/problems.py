@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dumbbell.errors import DumbbellError
@@ -53,7 +53,9 @@ def _inner(here: Any, part: str | int) -> Any:
     return here.get(part) if isinstance(here, Mapping) else None
 
 
-def count_below(key: Iterable[str | int], found: Iterable[Problem]) -> int:
+def count_below(key: Iterable[str | int], found: Sequence[Problem]) -> int:
     """The number of problems that are about a key or what is below it."""
+    if not found:
+        return 0
     begin = list(key)
     return sum(1 for one in found if one.key is not None and one.key[: len(begin)] == begin)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Protocol
 
+from pydantic import BaseModel
+
 Event = Mapping[str, Any]
 """What goes to the browser as JSON."""
 
@@ -17,7 +19,7 @@ Event = Mapping[str, Any]
 class TopicSource(Protocol):
     """Gives the events of the topics of one kind."""
 
-    def __call__(self, path: str, since: int | None) -> AsyncGenerator[Event, None]:
+    def __call__(self, path: str, since: int | None) -> AsyncGenerator[Event | BaseModel, None]:
         """The events of one topic.
 
         Args:

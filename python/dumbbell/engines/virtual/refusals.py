@@ -59,7 +59,7 @@ def _bridges(scenario: Scenario, kernel: Kernel) -> Iterator[Finding]:
     """Bridges and VLANs of a kernel that has none."""
     if not isinstance(scenario.topology, Drawn):
         return
-    drawing = scenario.topology.drawing
+    drawing = scenario.topology.drawing.structure
     bridge = next((name for name in drawing.nodes if is_bridge(drawing, name)), None)
     if bridge is None:
         return

@@ -22,6 +22,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Key, Source
 from dumbbell.scenario.traces import FOLDER
+from dumbbell.scenario.understood import UNDERSTOOD, Understood
 
 LARGEST: Final = 16 << 20
 """Bytes of a scenario: a hundred thousand flows, written one by one."""
@@ -49,7 +50,7 @@ class Draft:
 
     def with_values(self, overrides: Overrides, by: str = "override") -> Draft:
         """A copy in which more values are set; errors call them `by`. Raises `InputError`."""
-        data = _copied(self.data)
+        data = copied(self.data)
         return replace(self, data=data, places={**self.places, **apply(data, overrides, self.name, by)})
 
     def without(self, keys: Iterable[str]) -> Draft:
@@ -74,11 +75,15 @@ def read(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, override
     return Draft(name, text, data, folder, apply(data, overrides or (), name))
 
 
-def checked(draft: Draft, model: type[Scenario] = Scenario) -> Scenario:
-    """The scenario of a draft, by `model`. Raises `ScenarioError` with all that is wrong with it."""
+def checked(draft: Draft, model: type[Scenario] = Scenario, understood: Understood | None = None) -> Scenario:
+    """The scenario of a draft, by `model`. Raises `ScenarioError` with all that is wrong with it.
+
+    `understood`: tables of drafts in this folder that were checked before.
+    """
     origin = draft.source
+    context = {FOLDER: draft.folder} | ({} if understood is None else {UNDERSTOOD: understood})
     try:
-        scenario = model.model_validate(draft.data, context={FOLDER: draft.folder})
+        scenario = model.model_validate(draft.data, context=context)
     except ValidationError as error:
         raise ScenarioError([origin.problem(finding) for finding in findings(error, draft.data)]) from None
     scenario._source = origin
@@ -96,11 +101,11 @@ def seeded(scenario: Scenario, seed: int) -> Scenario:
     return other
 
 
-def _copied(value: Any) -> Any:
+def copied(value: Any) -> Any:
     """Tables and lists anew, which are all that can be changed; a fraction of what `deepcopy` costs."""
     if isinstance(value, dict):
-        return {key: _copied(item) for key, item in value.items()}
-    return [_copied(item) for item in value] if isinstance(value, list) else value
+        return {key: copied(item) for key, item in value.items()}
+    return [copied(item) for item in value] if isinstance(value, list) else value
 
 
 def _read(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario) -> tuple[str, str, dict[str, Any], Path]:

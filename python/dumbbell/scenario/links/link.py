@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, model_validator
@@ -154,8 +155,10 @@ class LinkKeys(Table):
 
     def given(self) -> dict[str, Any]:
         """The link's keys that are written down, with their values."""
-        keys = DirectionKeys.model_fields
-        return {key: getattr(self, key) for key in keys if key in self.model_fields_set and not self._is_blank(key)}
+        written = self.model_fields_set
+        if not written:
+            return {}
+        return {key: getattr(self, key) for key in _keys() if key in written and not self._is_blank(key)}
 
     def _is_blank(self, key: str) -> bool:
         """True for `None` from Python, for a key that does not take it as a value."""
@@ -171,6 +174,12 @@ class DirectionKeys(LinkKeys):
         description="Added to each frame's size, in the rate and in the buffer, e.g. 24 B for Ethernet's preamble, "
         'FCS and gap. Default: `"0 B"`; `reverse`: as forward.',
     )
+
+
+@cache
+def _keys() -> tuple[str, ...]:
+    """The keys of a direction, in the order of their declaration."""
+    return tuple(DirectionKeys.model_fields)
 
 
 IMPAIRMENTS: Final = {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
 
 from dumbbell.scenario.links.link import DirectionKeys
 from dumbbell.scenario.topology.keys import LEAST, MOST, Bytes
 from dumbbell.scenario.topology.nodes import Addresses
+from dumbbell.scenario.understood import UNDERSTOOD, Understood
 from dumbbell.units import QuantityError, Time
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
@@ -49,6 +50,16 @@ def _one_each(value: Any) -> Any:
 
 class Cable(CableKeys):
     """A link between two nodes."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _once(cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
+        """What is written as before is not checked again: a large network has hundreds of cables."""
+        understood: Understood | None = (info.context or {}).get(UNDERSTOOD)
+        if understood is None or type(value) is not dict:
+            return handler(value)
+        found: Self = understood.table(cls, value, handler)
+        return found
 
     name: str | None = Field(
         default=None,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
@@ -14,10 +14,40 @@ from dumbbell.scenario.source import Key
 from dumbbell.scenario.table import Table
 from dumbbell.scenario.topology.cables import Cable, CableKeys
 from dumbbell.scenario.topology.keys import AnyTopology
-from dumbbell.scenario.topology.nodes import Host, Protocols, Router, Switch, Timers
+from dumbbell.scenario.topology.nodes import AnyInterface, Host, Protocols, Router, Switch, Timers
 from dumbbell.units import QuantityError, Time
 
 Node = Host | Switch | Router
+
+
+class Joint(NamedTuple):
+    """A cable without what it does to packets: the keys of `Cable` that say what it joins, and how."""
+
+    name: str | None
+    between: tuple[str, str]
+    addresses: tuple[tuple[AnyInterface, ...], ...] | None
+    cost: int
+    vlan: int | None
+    vlans: tuple[int, ...] | None
+    mtu: int | None
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A drawing without what its cables do to packets: two networks that differ in rates and delays alone have equal
+    structures, and so the same addresses."""
+
+    names: tuple[str, ...]
+    """Of the nodes, in order: mappings with the same items are equal in any."""
+    nodes: Mapping[str, Node]
+    cables: tuple[Joint, ...]
+    keys: tuple[Key, ...]
+    numbering: tuple[int, ...]
+
+    @property
+    def hosts(self) -> list[str]:
+        """Names of the hosts, in the order of the nodes."""
+        return _hosts(self.nodes)
 
 
 @dataclass(frozen=True)
@@ -40,10 +70,27 @@ class Drawing:
     notes: Sequence[str] = field(default=())
     numbering: Sequence[int] = field(default=())
 
+    @cached_property
+    def structure(self) -> Structure:
+        """What of it no rate and no delay changes."""
+        joints = tuple(map(_joint, self.cables))
+        return Structure(tuple(self.nodes), self.nodes, joints, tuple(self.keys), tuple(self.numbering))
+
     @property
     def hosts(self) -> list[str]:
         """Names of the hosts, in the order of the nodes."""
-        return [name for name, node in self.nodes.items() if isinstance(node, Host)]
+        return _hosts(self.nodes)
+
+
+def _hosts(nodes: Mapping[str, Node]) -> list[str]:
+    return [name for name, node in nodes.items() if isinstance(node, Host)]
+
+
+def _joint(cable: Cable) -> Joint:
+    a, b = cable.between
+    addresses = None if cable.addresses is None else tuple(map(tuple, cable.addresses))
+    vlans = None if cable.vlans is None else tuple(cable.vlans)
+    return Joint(cable.name, (a, b), addresses, cable.cost, cable.vlan, vlans, cable.mtu)
 
 
 def _prefix(version: int) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from dumbbell.scenario.resolve.drawn.interfaces import Domain, Port
 from dumbbell.scenario.source import Finding, Key
-from dumbbell.scenario.topology.drawing import Drawing, Drawn, Pools
+from dumbbell.scenario.topology.drawing import Pools, Structure
 from dumbbell.scenario.topology.nodes import AnyInterface, Host, Prefix, Router
 
 POOLS: Key = ("topology", "pools")
@@ -20,10 +20,12 @@ _SHORTER = "give the others addresses with a shorter prefix"
 class Addressing:
     """Assigns addresses domain by domain; what is wrong with them is added to `wrong`."""
 
-    def __init__(self, topology: Drawn, drawing: Drawing, wrong: list[Finding], anycast: Sequence[Prefix] = ()) -> None:
-        """`topology`: says of which pools. `anycast`: subnets that may be in several domains."""
-        self._topology, self._drawing, self._wrong, self._anycast = topology, drawing, wrong, anycast
-        self._pools = topology.pools
+    def __init__(
+        self, drawing: Structure, pools: Pools, has_ipv6: bool, anycast: Sequence[Prefix], wrong: list[Finding]
+    ) -> None:
+        """`anycast`: subnets that may be in several domains."""
+        self._drawing, self._pools, self._has_ipv6, self._anycast = drawing, pools, has_ipv6, anycast
+        self._wrong = wrong
         self._count = 0
         self._ipv6_given: list[IPv6Network] = []
 
@@ -147,7 +149,7 @@ class Addressing:
 
         None if the network has no IPv6.
         """
-        if not self._topology.ipv6:
+        if not self._has_ipv6:
             return None
         if own := _ipv6_of(domain):
             return own[0]

@@ -9,14 +9,14 @@ from dumbbell.scenario.resolve.drawn.interfaces import Domain, Port
 from dumbbell.scenario.resolve.drawn.vlans import check_vlans, lanes, place, vlans
 from dumbbell.scenario.resolve.names import nearest, some
 from dumbbell.scenario.source import Finding, Key
-from dumbbell.scenario.topology.drawing import Drawing
+from dumbbell.scenario.topology.drawing import Structure
 from dumbbell.scenario.topology.nodes import LONGEST_NAME, NAME, AnyInterface, Prefix, Router, Switch
 
 NODES: Key = ("topology", "nodes")
 BRIDGE = '{ kind = "switch", bridge = true, stp = true }'
 
 
-def check_drawing(drawing: Drawing, mtu: int) -> list[Finding]:
+def check_drawing(drawing: Structure, mtu: int) -> list[Finding]:
     """What is wrong with the nodes and with what joins them.
 
     Args:
@@ -29,7 +29,7 @@ def check_drawing(drawing: Drawing, mtu: int) -> list[Finding]:
     return wrong or list(_loops(drawing))
 
 
-def _names(drawing: Drawing) -> Iterator[Finding]:
+def _names(drawing: Structure) -> Iterator[Finding]:
     if not drawing.hosts:
         yield Finding(NODES, "no host", "at least two hosts, between which flows run", "add h1 = {}")
     for name in drawing.nodes:
@@ -48,7 +48,7 @@ def _names(drawing: Drawing) -> Iterator[Finding]:
             taken[name] = i
 
 
-def _ends(drawing: Drawing) -> Iterator[Finding]:
+def _ends(drawing: Structure) -> Iterator[Finding]:
     known = list(drawing.nodes)
     for cable, key in zip(drawing.cables, drawing.keys, strict=True):
         at = (*key, "between")
@@ -63,7 +63,7 @@ def _ends(drawing: Drawing) -> Iterator[Finding]:
                 yield Finding((*key, "addresses"), f"{name} is a switch, which has no address", "[] for a switch", hint)
 
 
-def _alone(drawing: Drawing) -> Iterator[Finding]:
+def _alone(drawing: Structure) -> Iterator[Finding]:
     joined = {name for cable in drawing.cables for name in cable.between}
     for name in drawing.nodes:
         if name not in joined:
@@ -71,7 +71,7 @@ def _alone(drawing: Drawing) -> Iterator[Finding]:
             yield Finding((*NODES, name), f"no link leads to {name}", "at least one link", hint)
 
 
-def _loops(drawing: Drawing) -> Iterator[Finding]:
+def _loops(drawing: Structure) -> Iterator[Finding]:
     """Loops without a bridge that has a spanning tree, of any VLAN."""
     roots: dict[tuple[str, int], tuple[str, int]] = {}
     found = vlans(drawing)
@@ -100,7 +100,7 @@ def _repeats(node: object) -> bool:
     return isinstance(node, Switch) and not node.stp
 
 
-def _mtus(drawing: Drawing, mtu: int) -> Iterator[Finding]:
+def _mtus(drawing: Structure, mtu: int) -> Iterator[Finding]:
     """Switches send no ICMP: what is too large for the next link would vanish there."""
     first: dict[str, tuple[str, int]] = {}
     for cable, key, (name, _) in zip(drawing.cables, drawing.keys, link_names(drawing), strict=True):
@@ -116,7 +116,7 @@ def _mtus(drawing: Drawing, mtu: int) -> Iterator[Finding]:
                 yield Finding(at, what, f"the same MTU on all links of the switch {node}", hint)
 
 
-def check_routes(drawing: Drawing, addresses: Mapping[Port, tuple[AnyInterface, ...]]) -> Iterator[Finding]:
+def check_routes(drawing: Structure, addresses: Mapping[Port, tuple[AnyInterface, ...]]) -> Iterator[Finding]:
     """Routes that the scenario gives and that lead to no neighbour."""
     near: dict[str, list[AnyInterface]] = {}
     for port, own in addresses.items():
@@ -130,7 +130,7 @@ def check_routes(drawing: Drawing, addresses: Mapping[Port, tuple[AnyInterface, 
                     yield Finding((*NODES, name, "routes", i), what, f"an address of another node in {subnets}")
 
 
-def check_anycast(drawing: Drawing, anycast: Sequence[Prefix], joined: Sequence[Domain]) -> Iterator[Finding]:
+def check_anycast(drawing: Structure, anycast: Sequence[Prefix], joined: Sequence[Domain]) -> Iterator[Finding]:
     """Subnets that are to be in several places and are not, and routers that could not find the nearest."""
     at: Key = ("topology", "anycast")
     for i, subnet in enumerate(anycast):
@@ -148,7 +148,7 @@ def check_anycast(drawing: Drawing, anycast: Sequence[Prefix], joined: Sequence[
             yield Finding(at, f"{name} has no routing daemon", why, hint)
 
 
-def link_names(drawing: Drawing) -> list[tuple[str, str]]:
+def link_names(drawing: Structure) -> list[tuple[str, str]]:
     """The names of both directions of each cable.
 
     Without a name of its own, a cable is called by its ends; the second one between the same two nodes has a number.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dumbbell.scenario.resolve.drawn.vlans import is_bridge, lanes, place, vlans
-from dumbbell.scenario.topology.drawing import Drawing
+from dumbbell.scenario.topology.drawing import Structure
 from dumbbell.scenario.topology.nodes import AnyInterface, Host, Switch
 
 Lane = tuple[int, int]
@@ -37,7 +37,7 @@ class Domain:
     has_switch: bool
 
 
-def domains(drawing: Drawing) -> list[Domain]:
+def domains(drawing: Structure) -> list[Domain]:
     """All broadcast domains with ports, in the order of their first cables."""
     ports, sorted_by = _ports(drawing), vlans(drawing)
     # A switch joins all its cables, a bridge those of each VLAN; another node's end belongs to its cable alone.
@@ -69,7 +69,7 @@ def domains(drawing: Drawing) -> list[Domain]:
     return [Domain(tuple(found), has_switch[here]) for here, found in members.items() if found]
 
 
-def _ports(drawing: Drawing) -> Sequence[Port]:
+def _ports(drawing: Structure) -> Sequence[Port]:
     count: dict[str, int] = {}
     found = []
     for index, cable in enumerate(drawing.cables):
@@ -86,7 +86,7 @@ def _ports(drawing: Drawing) -> Sequence[Port]:
     return found
 
 
-def bridge_ports(drawing: Drawing) -> dict[tuple[int, int], str]:
+def bridge_ports(drawing: Structure) -> dict[tuple[int, int], str]:
     """Cable and end at a bridge -> the port's name: `eth1`, `eth2`, ... in the order of the bridge's cables."""
     count: dict[str, int] = {}
     found = {}

@@ -11,12 +11,12 @@ from dumbbell.scenario.resolve.drawn.interfaces import Port
 from dumbbell.scenario.resolve.drawn.ways import Hop, Pair
 from dumbbell.scenario.resolve.outline import NetworkNode, NodeInterface, Way
 from dumbbell.scenario.source import Finding, Key
-from dumbbell.scenario.topology.drawing import Drawing
+from dumbbell.scenario.topology.drawing import Structure
 from dumbbell.scenario.topology.nodes import AnyInterface
 from dumbbell.units.mtu import IPV6_LEAST
 
 
-def check_mtus(drawing: Drawing, addresses: Mapping[Port, tuple[AnyInterface, ...]], mtu: int) -> Iterator[Finding]:
+def check_mtus(drawing: Structure, addresses: Mapping[Port, tuple[AnyInterface, ...]], mtu: int) -> Iterator[Finding]:
     """Links with IPv6 addresses whose MTU is too small: the kernel would take the addresses away.
 
     Args:
@@ -31,7 +31,7 @@ def check_mtus(drawing: Drawing, addresses: Mapping[Port, tuple[AnyInterface, ..
         yield Finding(place, "too small for IPv6", f"{IPV6_LEAST} B or more (RFC 8200)", f"write mtu = {IPV6_LEAST}")
 
 
-def _mtu_key(drawing: Drawing, cable: int) -> Key:
+def _mtu_key(drawing: Structure, cable: int) -> Key:
     return (*drawing.keys[cable], "mtu") if drawing.cables[cable].mtu else ("topology", "mtu")
 
 

@@ -11,12 +11,12 @@ from dumbbell.routing.refusals import completed, refusals
 from dumbbell.scenario.resolve.drawn.interfaces import Domain, Port
 from dumbbell.scenario.source import Finding
 from dumbbell.scenario.topology import nodes
-from dumbbell.scenario.topology.drawing import Drawing
+from dumbbell.scenario.topology.drawing import Structure
 from dumbbell.scenario.topology.nodes import AnyInterface
 
 
 def routed(
-    drawing: Drawing,
+    drawing: Structure,
     joined: Sequence[Domain],
     addresses: Mapping[Port, tuple[AnyInterface, ...]],
     ids: Mapping[str, IPv4Address],
@@ -33,7 +33,7 @@ def routed(
 
 
 def _network(
-    drawing: Drawing,
+    drawing: Structure,
     joined: Sequence[Domain],
     addresses: Mapping[Port, tuple[AnyInterface, ...]],
     ids: Mapping[str, IPv4Address],
@@ -52,7 +52,7 @@ def _network(
 
 
 def _routers(
-    drawing: Drawing, interfaces: Mapping[str, list[Interface]], ids: Mapping[str, IPv4Address]
+    drawing: Structure, interfaces: Mapping[str, list[Interface]], ids: Mapping[str, IPv4Address]
 ) -> Iterator[Router]:
     for name, router_id in ids.items():
         node = drawing.nodes[name]

@@ -7,20 +7,20 @@ from typing import Final
 
 from dumbbell.scenario.resolve.outline import PortVlans
 from dumbbell.scenario.source import Finding
-from dumbbell.scenario.topology.drawing import Drawing
+from dumbbell.scenario.topology.drawing import Structure
 from dumbbell.scenario.topology.nodes import Switch
 
 DEFAULT: Final = 1
 """The VLAN of frames without a tag where a link names none, as Linux has it."""
 
 
-def is_bridge(drawing: Drawing, name: str) -> bool:
+def is_bridge(drawing: Structure, name: str) -> bool:
     """True of a switch that is a bridge of Linux."""
     node = drawing.nodes[name]
     return isinstance(node, Switch) and node.bridge
 
 
-def vlans(drawing: Drawing) -> Mapping[int, PortVlans]:
+def vlans(drawing: Structure) -> Mapping[int, PortVlans]:
     """Cable at a bridge -> the VLANs of its ports; empty if no link names any."""
     named = [number for cable in drawing.cables for number in (cable.vlan, *(cable.vlans or ())) if number is not None]
     if not named:
@@ -38,7 +38,7 @@ def vlans(drawing: Drawing) -> Mapping[int, PortVlans]:
     return found
 
 
-def check_vlans(drawing: Drawing) -> Iterator[Finding]:
+def check_vlans(drawing: Structure) -> Iterator[Finding]:
     """VLANs of links that no bridge sorts."""
     for cable, key in zip(drawing.cables, drawing.keys, strict=True):
         a, b = cable.between
@@ -55,7 +55,7 @@ def check_vlans(drawing: Drawing) -> Iterator[Finding]:
             yield Finding((*key, "vlans"), what, "each VLAN once", f"leave {cable.vlan} out of one of them")
 
 
-def _hint(drawing: Drawing, *names: str) -> str:
+def _hint(drawing: Structure, *names: str) -> str:
     switches = [name for name in names if isinstance(drawing.nodes[name], Switch)]
     return f'write {(switches or ["s1"])[0]} = {{ kind = "switch", bridge = true }}'
 
@@ -65,6 +65,6 @@ def lanes(cable: int, found: Mapping[int, PortVlans]) -> tuple[int, ...]:
     return tuple(found[cable]) if cable in found else (0,)
 
 
-def place(drawing: Drawing, name: str, lane: int, found: Mapping[int, PortVlans]) -> tuple[str, int]:
+def place(drawing: Structure, name: str, lane: int, found: Mapping[int, PortVlans]) -> tuple[str, int]:
     """The part of a switch that joins the lanes of its cables: a bridge has one for each VLAN."""
     return name, lane if found and is_bridge(drawing, name) else 0

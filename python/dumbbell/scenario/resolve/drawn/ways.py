@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any, Final
 
 from dumbbell.core import core
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.connections import matching, number
+from dumbbell.scenario.resolve.drawn.remembered import remembered
 from dumbbell.scenario.resolve.outline import NetworkNode, SpanningTree, Way
 from dumbbell.scenario.source import Finding
 from dumbbell.scenario.topology.drawing import Spread
@@ -24,6 +25,16 @@ Hop = tuple[str, str, str | None, str, str | None, int, int, bool]
 """A direction of a link: name, from, its interface, to, its interface, cost, delay in ns, whether it is up."""
 
 
+@dataclass(frozen=True)
+class Given:
+    """All that ways depend on, but for whose they are."""
+
+    nodes: tuple[NetworkNode, ...]
+    hops: tuple[Hop, ...]
+    spread: Spread = "nothing"
+    anycast: tuple[str, ...] = ()
+
+
 def ways(
     scenario: Scenario,
     nodes: Sequence[NetworkNode],
@@ -31,7 +42,7 @@ def ways(
     spread: Spread,
     anycast: Sequence[Prefix],
     wrong: list[Finding],
-) -> dict[Pair, Way]:
+) -> Mapping[Pair, Way]:
     """The ways of all pairs of hosts between which flows run; where there is none, this is added to `wrong`.
 
     Args:
@@ -43,14 +54,14 @@ def ways(
         wrong: added to.
     """
     pairs = _pairs(scenario)
-    plan = {**_plan(nodes, hops), "spread": spread, "anycast": list(map(str, anycast))}
+    given = Given(tuple(nodes), tuple(hops), spread, tuple(map(str, anycast)))
     try:
-        return _found(plan, pairs)
+        return _found(given, tuple(pairs))
     except RuntimeError as error:
         if "no path of links" not in str(error):
             wrong.append(Finding(("topology",), str(error), "a network that can be built"))
             return {}
-        lost = [pair for pair in pairs if not _is_joined(plan, pair)]
+        lost = [pair for pair in pairs if not _is_joined(given, pair)]
     for pair, entry in ((pair, pairs[pair]) for pair in lost):
         hint = "hosts do not forward: join the two by links, switches and routers"
         at = ("flows", entry, "to")
@@ -74,11 +85,11 @@ def between_hosts(nodes: Sequence[NetworkNode], hops: Sequence[Hop]) -> list[Way
         places.setdefault(links, []).append(name)
     some = [name for alike in places.values() for name in alike[:2]]
     some = some[:: -(-len(some) // MOST_HOSTS)] if some else []
-    plan, pairs = _plan(nodes, hops), list(combinations(some, 2))
+    given, pairs = Given(tuple(nodes), tuple(hops)), tuple(combinations(some, 2))
     try:
-        return list(_found(plan, pairs).values())
+        return list(_found(given, pairs).values())
     except RuntimeError:  # Not all reach each other.
-        return list(_found(plan, [pair for pair in pairs if _is_joined(plan, pair)]).values())
+        return list(_found(given, tuple(pair for pair in pairs if _is_joined(given, pair))).values())
 
 
 def _pairs(scenario: Scenario) -> dict[Pair, int]:
@@ -94,9 +105,10 @@ def _pairs(scenario: Scenario) -> dict[Pair, int]:
     return found
 
 
-def _found(plan: Mapping[str, Any], pairs: Iterable[Pair]) -> dict[Pair, Way]:
-    paths, *_ = core.network(json.dumps({**plan, "flows": [_flow(i, *pair) for i, pair in enumerate(pairs)]}))
-    names = [link["name"] for link in plan["links"]]
+def _looked_for(given: Given, pairs: tuple[Pair, ...]) -> Mapping[Pair, Way]:
+    flows = [_flow(i, *pair) for i, pair in enumerate(pairs)]
+    paths, *_ = core.network(json.dumps({**_plan(given), "flows": flows}))
+    names = [hop[0] for hop in given.hops]
     return {
         (path.from_, path.to): Way(
             tuple(names[link] for link in path.there),
@@ -107,21 +119,26 @@ def _found(plan: Mapping[str, Any], pairs: Iterable[Pair]) -> dict[Pair, Way]:
     }
 
 
-def _is_joined(plan: Mapping[str, Any], pair: Pair) -> bool:
+_found: Final = remembered(4)(_looked_for)
+
+
+def _is_joined(given: Given, pair: Pair) -> bool:
     try:
-        return bool(_found(plan, [pair]))
+        return bool(_looked_for(given, (pair,)))
     except RuntimeError:
         return False
 
 
-def _plan(nodes: Sequence[NetworkNode], hops: Sequence[Hop]) -> Mapping[str, Any]:
+def _plan(given: Given) -> Mapping[str, Any]:
     """A plan of these nodes and plain links, without flows."""
     return {
         "name": "ways",
         "duration_ns": 1,
         "seed": 0,
-        "nodes": [_node(node) for node in nodes],
-        "links": [_link(*hop) for hop in hops],
+        "nodes": [_node(node) for node in given.nodes],
+        "links": [_link(*hop) for hop in given.hops],
+        "spread": given.spread,
+        "anycast": given.anycast,
         "record": {"sample_interval_ns": 1, "packets": False},
         "emulate": {"ring_bytes": 0, "spin_ns": 0, "arena_bytes": 0},
     }
