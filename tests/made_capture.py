@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import struct
 
-SYN, ACK = 2, 16
+FIN, SYN, RST, ACK = 1, 2, 4, 16
 HEAD = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 54, 1)
 
 
 def packet(
-    at_us: int, number: int, flags: int, seq: int, ack: int, payload: int = 0, *, back: bool = False, port: int = 40_000
+    at_us: int,
+    number: int,
+    flags: int,
+    seq: int,
+    ack: int,
+    payload: int = 0,
+    *,
+    back: bool = False,
+    port: int = 40_000,
+    window: int = 60_000,
 ) -> bytes:
     """A record: Ethernet, IPv4, TCP, from 10.0.0.1:port to 10.0.0.2:80, or back."""
     ends = [(b"\x0a\0\0\1", port), (b"\x0a\0\0\2", 80)]
     (source, sport), (destination, to) = reversed(ends) if back else ends
     ip = struct.pack(">BBHHHBBH", 0x45, 0, 40 + payload, number % 65_536, 0, 64, 6, 0) + source + destination
-    tcp = struct.pack(">HHIIBBHHH", sport, to, seq % 2**32, ack % 2**32, 0x50, flags, 60_000, 0, 0)
+    tcp = struct.pack(">HHIIBBHHH", sport, to, seq % 2**32, ack % 2**32, 0x50, flags, window, 0, 0)
     frame = bytes(12) + b"\x08\0" + ip + tcp
     return struct.pack("<IIII", at_us // 1_000_000, at_us % 1_000_000, len(frame), len(frame) + payload) + frame
 

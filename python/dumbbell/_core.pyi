@@ -128,14 +128,17 @@ def analyse_captures(
     connections: SupportsIndex,
     packets: str,
     most: SupportsIndex,
+    at: str | None,
     on_progress: Any,
 ) -> str:
     """
-    Analyse the captures `paths` as one, and write the tables `connections`, `directions`, `intervals`, `rtt` and `events` to
-    `directory`; `-` is standard input. If `interfaces` names some, only their packets count. Intervals are `interval_ns` long; at most `connections` are followed at once.
+    Analyse the captures `paths` as one, and write the tables `connections`, `directions`, `intervals`, `rtt`, `events` and
+    `gaps` to `directory`; `-` is standard input. If `interfaces` names some, only their packets count. Intervals are `interval_ns` long; at most `connections` are followed at once.
 
     `packets` says of which connections each packet becomes a row of `segments`, and each SACK block one of `sacks`: `none`,
     `top` of the `most` with the most payload in a direction, or `all`.
+
+    `at` says where the capture was taken: at the `sender`, the `receiver`, or in the `middle`; `None`: it is found out.
 
     Calls `on_progress` with the frames and connections so far about every 262,144 TCP segments; what it raises ends it.
     Returns JSON: `origin_ns` (since 1970; times in tables count from it), `end_ns`, `segments`, `connections`, `evicted`,

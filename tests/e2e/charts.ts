@@ -28,7 +28,7 @@ function live(): void {
   });
   const view = (from: number, to: number): View => ({
     name: "", timeS: new Float64Array(), note: "", references: [], second: null, low: null, top: null, lanes: [],
-    key: "", perUnit: 1, title: "", unit: "", marks: [line(from, to)],
+    key: "", perUnit: 1, title: "", unit: "", meanBps: null, isRelative: false, marks: [line(from, to)],
   });
   const panel: Panel = {
     key: "k", perUnit: 1, title: "t", unit: "u", views: [], fromZero: true, quantities: [], across: null, states: [],

@@ -12,7 +12,10 @@ from test_report_page import Opened, drag
 
 import dumbbell
 
-PANELS = ["throughput_bps", "rtt_ms", "in_flight_bytes", "limited_by", "sequence_bytes", "gap_ms", "events", "ladder"]
+PANELS = [
+    "throughput_bps", "rtt_ms", "in_flight_bytes", "limited_by", "sequence_bytes", "gap_ms", "gaps_percent", "events",
+    "ladder",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +50,66 @@ def test_repeats_have_their_causes_in_colour(opened: Opened) -> None:
     panel = opened.page.locator("[data-plot=sequence_bytes]")
     assert panel.locator(".states li").all_inner_texts() == ["fast"]
     before = panel.locator("canvas").evaluate("canvas => canvas.toDataURL()")
-    panel.locator("select").select_option(index=2)
+    panel.get_by_label("Direction whose sequence is shown").select_option(index=2)
     assert panel.locator("canvas").evaluate("canvas => canvas.toDataURL()") != before
+
+
+def test_connections_are_sorted_by_a_column(opened: Opened) -> None:
+    table = opened.page.locator("table[aria-label='Connections']")
+    numbers = table.locator("tbody th")
+    head = table.locator("thead th").filter(has_text="Connection").first
+    assert numbers.all_inner_texts() == ["1", "2", "3"]
+    for order, sorting in ((["1", "2", "3"], "ascending"), (["3", "2", "1"], "descending")):
+        head.locator("button").click()
+        assert numbers.all_inner_texts() == order
+        assert head.get_attribute("aria-sort") == sorting
+    largest = table.locator("thead th").filter(has_text="Most in flight")
+    largest.locator("button").press("Enter")
+    assert (largest.get_attribute("aria-sort"), head.get_attribute("aria-sort")) == ("descending", None)
+    column = table.locator("thead th").all_inner_texts().index(largest.inner_text())
+    values = table.locator("tbody tr").evaluate_all(
+        f"rows => rows.map(row => Number(row.cells[{column}].dataset.value))"
+    )
+    assert values == sorted(values, reverse=True)
+    assert opened.complaints == []
+
+
+def test_bytes_are_shown_relative_to_a_rate(opened: Opened) -> None:
+    panel = opened.page.locator("[data-plot=sequence_bytes]")
+    picture = "canvas => canvas.toDataURL()"
+    seen = [panel.locator("canvas").evaluate(picture)]
+    choice = panel.get_by_label("Bytes are shown")
+    assert not panel.get_by_label("Rate in Mbit/s").is_visible()
+    choice.select_option("less the mean rate")
+    seen.append(panel.locator("canvas").evaluate(picture))
+    choice.select_option("less another rate")
+    rate = panel.get_by_label("Rate in Mbit/s")
+    assert 7 < float(rate.input_value()) < 9
+    rate.fill("4")
+    seen.append(panel.locator("canvas").evaluate(picture))
+    # The crosshair reads what is shown: at 4 Mbit/s half of what was sent is left.
+    panel.locator(".u-over").hover()
+    ahead = float(panel.locator(".matrix output").first.inner_text().replace(",", ""))
+    choice.select_option("from 0")
+    panel.locator(".u-over").hover(position={"x": 5, "y": 20})
+    panel.locator(".u-over").hover()
+    sent = float(panel.locator(".matrix output").first.inner_text().replace(",", ""))
+    assert 0.4 < ahead / sent < 0.6
+    opened.page.mouse.move(0, 0)
+    assert panel.locator("canvas").evaluate(picture) == seen[0]
+    assert len(set(seen)) == 3
+    assert opened.complaints == []
+
+
+def test_the_histogram_of_gaps_has_an_axis_of_its_own(opened: Opened) -> None:
+    panel = opened.page.locator("[data-plot=gaps_percent]")
+    before = panel.locator("canvas").evaluate("canvas => canvas.toDataURL()")
+    drag(opened.page, PANELS.index("throughput_bps"), 0.1, 0.4)
+    opened.page.mouse.move(0, 0)
+    assert panel.locator("canvas").evaluate("canvas => canvas.toDataURL()") == before
+    # A pointer there tells no time.
+    panel.locator(".u-over").hover()
+    assert opened.page.get_by_label("Time under the crosshair").inner_text() == ""
 
 
 def test_zooming_shows_single_packets_in_all_panels(opened: Opened) -> None:
@@ -58,7 +119,8 @@ def test_zooming_shows_single_packets_in_all_panels(opened: Opened) -> None:
         drag(opened.page, place, 0.05, 0.25)
     opened.page.mouse.move(0, 0)
     after = opened.drawn()
-    assert all(one != other for one, other in zip(before, after, strict=True))
+    over_time = [at for at, key in enumerate(PANELS) if key != "gaps_percent"]
+    assert all(before[at] != after[at] for at in over_time)
     assert opened.complaints == []
 
 

@@ -35,7 +35,14 @@ def test_a_capture_becomes_tables(tmp_path: Path) -> None:
         "repeat", "fast", "duplicate-acks", 2_000,
     )  # fmt: skip
     assert capture.intervals["payload_bytes"].sum() == 11_000
-    assert capture.rtt["rtt_ns"].to_list() == [100_000_000]
+    assert capture.rtt.select("direction", "kind", "rtt_ns", "seq").rows() == [
+        ("to-server", "handshake", 100_000_000, 0),
+        ("to-client", "handshake", 0, 0),
+        ("to-server", "data", 100_000_000, 2_000),
+    ]
+    assert connection["encapsulation"] is None
+    # Ten segments at once, and one again 101 ms later.
+    assert capture.gaps.select("above_ns", "up_to_ns", "gaps").rows() == [(0, 1_000, 9), (98_303_000, 114_687_000, 1)]
 
 
 def test_the_command_prints_and_repeats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,6 +58,21 @@ def test_the_command_prints_and_repeats(tmp_path: Path, capsys: pytest.CaptureFi
     told = json.loads(capsys.readouterr().out)
     assert told["connections"][0]["to_server"]["repeated_bytes"] == 1_000
     assert told["segments"] == 19
+
+
+def test_somebody_says_where_a_capture_was_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "trace.pcap"
+    file.write_bytes(lossy())
+    for at, place in (("sender", "client"), ("middle", "middle"), ("receiver", "server")):
+        out = tmp_path / at
+        assert invoke(["pcap", str(file), "--at", at, "--output", str(out)]) == 0
+        assert f"{place}, as said" in capsys.readouterr().out
+        (connection,) = dumbbell.pcap(out).connections.to_dicts()
+        assert (connection["place"], connection["place_by"], connection["place_share"]) == (place, "said", None)
+        assert f"as --at {at} says" in (out / "report.html").read_text(encoding="utf-8")
+    assert invoke(["pcap", str(tmp_path / "sender"), "--at", "middle"]) == 2
+    assert "analysed without" in capsys.readouterr().err
+    assert invoke(["pcap", str(tmp_path / "middle"), "--at", "middle", "--no-report"]) == 0
 
 
 def test_what_has_no_tcp_is_refused_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

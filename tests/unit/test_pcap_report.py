@@ -7,6 +7,7 @@ import io
 import json
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from made_capture import HEAD, handshake, long, lossy
@@ -16,8 +17,10 @@ from dumbbell.captures.detail import Part, choose, keep, read
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError
 from dumbbell.report.captured.hosts import pairs
+from dumbbell.report.captured.rounds import least_of_rounds
 from dumbbell.report.captured.series import build
 from dumbbell.report.model import Bars, Line, Points, Ticks
+from dumbbell.report.relative import relative
 from dumbbell.report.render.export import tables_of
 
 MOST_BYTES = 3_000_000
@@ -33,7 +36,8 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> dumbbell.Capture:
 def test_it_has_a_panel_for_each_question(capture: dumbbell.Capture) -> None:
     plots = build(capture)
     assert [panel.key for panel in plots.panels] == [
-        "throughput_bps", "rtt_ms", "in_flight_bytes", "limited_by", "sequence_bytes", "gap_ms", "events", "ladder",
+        "throughput_bps", "rtt_ms", "in_flight_bytes", "limited_by", "sequence_bytes", "gap_ms",
+        "gaps_percent", "events", "ladder",
     ]  # fmt: skip
     assert plots.missing == ()
     assert [group.label for group in plots.groups] == ["1 10.0.0.1:40000 → 10.0.0.2:80"]
@@ -61,6 +65,57 @@ def test_the_sequence_has_single_packets_where_it_matters_and_every_repeat(captu
     assert 100 < len(packets.time_s) < 2_000
     reasons = {part.why for part in choose(capture, capture.directions.head(1).to_dicts())}
     assert reasons == {"start", "losses", "largest RTT"}
+
+
+def test_round_trips_have_their_least_per_round_and_that_of_the_handshake(capture: dumbbell.Capture) -> None:
+    panel = build(capture).panel("rtt_ms")
+    assert panel is not None
+    # The capture has no timestamps: the way back is not known.
+    assert [view.name for view in panel.views] == ["To the receiver and back"]
+    lines = {mark.quantity: mark for mark in panel.views[0].marks if isinstance(mark, Line)}
+    assert [one.key for one in panel.quantities] == ["rtt_ms", "rtt_round_min_ms", "rtt_handshake_ms"]
+    assert lines[2].values.to_list() == [100, 100]
+    assert lines[1].values.min() == lines[0].values.min() == pytest.approx(20)
+    # A step holds until the next: that of each round is the same.
+    assert lines[1].values.unique().to_list() == [20]
+
+
+def test_rounds_end_when_what_was_sent_after_their_start_is_acknowledged() -> None:
+    ends = np.array([100, 105, 110, 150, 210, 260, 330], dtype=np.int64)
+    rtts = np.array([100, 100, 90, 50, 60, 40, 100], dtype=np.float64)
+    # Sent at 0, 5, 20, 100, 150, 220, 230: nothing was sent behind 260, so the last round does not end.
+    starts, least = least_of_rounds(ends, rtts)
+    assert (starts.tolist(), least.tolist()) == ([100, 150, 210, 260], [90, 50, 60, 40])
+    assert least_of_rounds(ends[:0], rtts[:0])[0].tolist() == []
+
+
+def test_gaps_have_a_histogram_with_each_of_them(capture: dumbbell.Capture) -> None:
+    panel = build(capture).panel("gaps_percent")
+    assert panel is not None
+    assert panel.across is not None
+    (line,) = [mark for mark in panel.views[0].marks if isinstance(mark, Line)]
+    assert line.values.sum() == pytest.approx(100)
+    assert line.x is not None
+    assert 0 < panel.across.left <= float(line.x[0])
+    # A segment each ms.
+    most = line.values.arg_max()
+    assert most is not None
+    assert line.x[most] <= 1 < line.x[most + 1]
+    assert capture.gaps["gaps"].sum() == capture.directions["data_packets"].sum() - 1
+
+
+def test_a_sequence_relative_to_its_rate_is_flat(capture: dumbbell.Capture) -> None:
+    panel = build(capture).panel("sequence_bytes")
+    assert panel is not None
+    view = panel.views[0]
+    assert view.mean_bps == pytest.approx(8e6, rel=0.05)
+    shown = relative(view, 8e6)
+    sent = next(mark for mark in shown.marks if isinstance(mark, Line) and mark.quantity == 0)
+    assert float(sent.values.max()) - float(sent.values.min()) < 200_000 < 2_000_000  # type: ignore[arg-type]
+    bars = {mark.name: mark for mark in shown.marks if isinstance(mark, Bars)}
+    sizes = bars["event"].high - bars["event"].low
+    assert sizes.round(6).unique().to_list() == [1_000]
+    assert (shown.is_relative, shown.top) == (True, None)
 
 
 def test_single_packets_are_those_of_the_file(capture: dumbbell.Capture) -> None:
@@ -118,7 +173,14 @@ def test_every_format_is_written(
     assert all(path.stat().st_size > 20 for path in written)
     if format == "csv":
         names = {path.name for path in written}
-        assert {"throughput_bps.csv", "rtt_ms.csv", "sequence_packets.csv", "events.csv"} <= names
+        assert {
+            "throughput_bps.csv",
+            "rtt_ms.csv",
+            "rtt_round_min_ms.csv",
+            "gaps_percent.csv",
+            "sequence_packets.csv",
+            "events.csv",
+        } <= names
     if format == "html":
         assert written[0].stat().st_size < MOST_BYTES
 

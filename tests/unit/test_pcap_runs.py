@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 import dumbbell
+from dumbbell.captures import truth
 from dumbbell.captures.points import interfaces
+from dumbbell.captures.truth import TRUTH, matrix
 from dumbbell.cli import invoke
+from dumbbell.cli.captured import judge
 from dumbbell.errors import InputError
+from dumbbell.report.captured.series import build
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +62,57 @@ def test_a_run_is_analysed_at_its_senders(
         assert one["goodput_bps"] == pytest.approx(one["run_goodput_bps"], rel=0.05)
         assert one["rtt_p50_ms"] == pytest.approx(one["run_rtt_p50_ms"], rel=0.1)
     assert sum(one["sent_again"] for one in told["flows"]) > 20
+    judged = pl.read_parquet(Path(told["directory"]) / "truth.parquet")
+    assert judged["real"].unique().to_list() == ["sent-again"]
+    assert judged.height == sum(one["sent_again"] for one in told["flows"])
+    assert judged["class_right"].all()
+    assert judged["cause_right"].all()
+    page = (Path(told["directory"]) / "report.html").read_text(encoding="utf-8")
+    assert 'aria-label="Classes against the truth"' in page
     assert invoke(["pcap", str(run.directory), "--at", "receiver"]) == 0
     assert "server" in capsys.readouterr().out
+    judged = pl.read_parquet(Path(told["directory"]) / "truth.parquet")
+    # A loss is a hole there, which is filled; what was not lost has been seen.
+    assert set(judged["real_class"].to_list()) <= {"fill", "repeat"}
+    assert "fill" in judged["real_class"].to_list()
+    assert judged["class_right"].all()
+    assert invoke(["pcap", str(run.directory), "--at", "middle"]) == 2
+    assert "--interface" in capsys.readouterr().err
+
+
+def test_copies_and_late_packets_of_a_run_are_told_from_what_was_sent_again(tmp_path: Path) -> None:
+    given = {
+        "duration": "4 s", "record.capture": True, "topology.bottleneck.reorder": {"rate": "1 %"},
+        "topology.bottleneck.duplicate": "1 %", "topology.bottleneck.loss": "1 %",
+    }  # fmt: skip
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(dumbbell.Run, "report", lambda run: run.directory / "report.html")
+        run = dumbbell.run("bbr-vs-cubic", given, tmp_path, engine="simulate")
+    assert isinstance(run, dumbbell.Run)
+    points = interfaces(run.plan, "receiver")
+    capture = dumbbell.pcap(run.directory / "capture.pcapng", output=tmp_path / "out", interfaces=points)
+    judge(capture, run, "receiver")
+    rows = pl.read_parquet(tmp_path / "out" / TRUTH)
+    counts = dict(rows["real"].value_counts().rows())
+    assert set(counts) == {"sent-again", "late", "copied"}
+    assert min(counts.values()) > 20
+    copies = run.packets.filter(pl.col("duplicate") & (pl.col("payload_bytes") > 0))
+    assert counts["copied"] == copies.filter(pl.col("fate") == "delivered").height
+    assert rows["class_right"].mean() > 0.99
+    assert rows["cause_right"].mean() > 0.98
+    panel = build(capture).panel("truth")
+    assert panel is not None
+    assert {lane.word for lane in panel.views[0].lanes} <= {"as it was", "otherwise"}
+    assert sum(count for _, _, count in matrix(rows)) == rows.height
+
+
+def test_bytes_below_what_passed_are_known_to_the_byte() -> None:
+    start = np.array([0, 100, 300, 250, 150, 100, 500, 380], dtype=np.int64)
+    end = start + np.array([100, 100, 100, 100, 150, 300, 100, 140], dtype=np.int64)
+    below, seen = truth._below(start, end)
+    # 200 to 300 is a hole: half of it is filled, then the rest. 400 to 500 is another.
+    assert below.tolist() == [False, False, False, True, True, True, False, True]
+    assert seen[below].tolist() == ["overlap", "overlap", "repeat", "overlap"]
 
 
 def test_a_run_without_a_capture_says_how_to_get_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -200,7 +200,8 @@ export class Chart {
 
   /** uPlot draws axes and crosshair; marks are drawn over them. It needs some data to have an axis. */
   private span(): uPlot.AlignedData {
-    return [[0, this.panel.across?.right ?? this.shared.axis.duration], [null, null]];
+    const { across } = this.panel;
+    return [across ? [across.left, across.right] : [0, this.shared.axis.duration], [null, null]];
   }
 
   private uplot(): uPlot.Options {
@@ -208,7 +209,8 @@ export class Chart {
     const { axis, theme } = shared;
     const { across } = panel;
     const inUnit: uPlot.Axis.DynamicValues = (_, ticks) =>
-      ticks.map((tick) => (this.options.isLast ? (tick ? `${label(tick)} ${across?.unit}` : "0") : ""));
+      // On a logarithmic axis some ticks have no label.
+      ticks.map((tick: number | null) => (this.options.isLast && tick !== null ? (tick ? `${label(tick)} ${across?.unit}` : "0") : ""));
     const second = view.second;
     const lanes = view.lanes.length > 0;
     return {
@@ -218,7 +220,7 @@ export class Chart {
       legend: { show: false },
       cursor: across ? crosshair(panel.key, false, () => {}) : crosshair("time", true, () => axis.reset()),
       scales: {
-        x: { time: false, range: () => (across ? [0, across.right] : [axis.min, axis.max]) },
+        x: { time: false, distr: across?.left ? 3 : 1, range: () => (across ? [across.left, across.right] : [axis.min, axis.max]) },
         y: { distr: panel.isLog ? 3 : 1, range: () => (lanes ? [0, 1] : this.range()) },
         ...(second && { second: { from: "y", range: (_, low, high) => [this.inSecond(low), this.inSecond(high)] } }),
       },
@@ -279,10 +281,21 @@ export class Chart {
     return this.view.second ? `${label(tick)} ${this.view.second.unit}` : "";
   }
 
+  /** The range of what is no upper bound: a receiver's window may be far above. */
+  private fitting(): [number, number] {
+    const { panel, view, shared } = this;
+    const isBound = (mark: Mark) => mark.kind === "line" && panel.quantities[mark.quantity]?.look === "high";
+    const marks = this.visible().filter((mark) => !isBound(mark));
+    const [low, high] = extent(marks, view, shared.axis.min, shared.axis.max) ?? [0, 1];
+    const margin = (high - low || 1) * 0.06;
+    return [low - margin, high + margin];
+  }
+
   /** The range, from 0 or from just below the lowest curve or reference, to just above the highest. */
   private range(): [number, number] {
     const { panel, view, shared } = this;
     if (panel.across) return [view.low ?? 0, view.top ?? 1];
+    if (view.isRelative) return this.fitting();
     const levels = view.references.map((reference) => reference.value);
     const { isWhole, min, max } = shared.axis;
     const [lowest, highest] = extent(this.visible(), view, min, max) ?? [0, 0];

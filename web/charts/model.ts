@@ -176,6 +176,13 @@ export interface View {
   title: string;
   /** The unit of its values, if there is a `key`. */
   unit: string;
+  /**
+   * The values are bytes from 0, which grow by about this rate. They can be shown less what this rate, or another,
+   * would have sent by then: so differences of a few packets are seen among many.
+   */
+  meanBps: number | null;
+  /** Values may be below 0, and the axis fits them. */
+  isRelative: boolean;
 }
 
 /** A state of BBR, or for version 1 a part of one. */
@@ -200,12 +207,14 @@ export interface Across {
   perUnit: number;
   title: string;
   unit: string;
-  /** The axis goes from 0 to here. */
+  /** The axis ends here. */
   right: number;
   /** Values with a dotted line upwards. */
   levels: number[];
   /** The size of the unit, if that depends on the run: `75 kB`. */
   unitIs: string;
+  /** The axis begins here. Above 0 it is logarithmic. */
+  left: number;
 }
 
 /** One plot. */

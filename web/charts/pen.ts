@@ -50,7 +50,9 @@ export function penOf(u: uPlot, shared: Shared, panel: Panel, view: View, byStat
   const box = { left: bbox.left, right: bbox.left + bbox.width, top: bbox.top, bottom: bbox.top + bbox.height };
   const { min: from = 0, max: to = 1 } = u.scales["x"] ?? {};
   const { min: low = 0, max: high = 1 } = u.scales["y"] ?? {};
-  const perX = bbox.width / ((to ?? 1) - (from ?? 0) || 1);
+  const along = panel.across?.left ? (value: number) => Math.log10(Math.max(value, Number.MIN_VALUE)) : (value: number) => value;
+  const start = along(from ?? 0);
+  const perX = bbox.width / (along(to ?? 1) - start || 1);
   // A logarithmic axis has no 0, and what lies below it is at its foot.
   const scaled = panel.isLog ? (value: number) => Math.log10(Math.max(value, low ?? 1)) : (value: number) => value;
   const foot = scaled(low ?? 0);
@@ -60,7 +62,7 @@ export function penOf(u: uPlot, shared: Shared, panel: Panel, view: View, byStat
     ctx, ratio: devicePixelRatio, box, shared, theme: shared.theme, panel, view, byState, hasGutter,
     from: from ?? 0,
     to: to ?? 1,
-    x: (value) => box.left + (value - (from ?? 0)) * perX,
+    x: (value) => box.left + (along(value) - start) * perX,
     y: (value) => box.bottom - (scaled(value) - foot) * perY,
   };
 }

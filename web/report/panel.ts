@@ -8,6 +8,7 @@ import type { Mark, Panel, Points, View } from "../charts/model";
 import type { Shared } from "../charts/pen";
 import { frameOf } from "./frame";
 import { inWords, pointInWords, readoutOf } from "./readout";
+import { rateOf } from "./relative";
 import { colours } from "./states";
 
 const KEYS = "Arrow keys move the crosshair, plus and minus zoom, 0 shows the whole run.";
@@ -37,12 +38,18 @@ export function draw(panel: Panel, shared: Shared, host: HTMLElement, isFirst: b
 function single(panel: Panel, shared: Shared, host: HTMLElement, isFirst: boolean, onTime: OnTime): Drawn {
   const frame = frameOf(panel.key, panel.title, panel.unit, host);
   const first = panel.views[0] as View;
-  const readout = readoutOf(panel, first, shared.groups);
-  frame.values.append(...readout.elements);
-  frame.values.classList.toggle("two", readout.inTwo);
+  let readout = readoutOf(panel, first, shared.groups);
+  let chosen = first;
+  const hidden = new Set<number>();
+  const list = (): void => {
+    frame.values.replaceChildren(...readout.elements);
+    frame.values.classList.toggle("two", readout.inTwo);
+    for (const group of hidden) readout.setVisible(group, false);
+  };
+  list();
   const onCursor = (chart: Chart): void => {
     readout.show(chart);
-    onTime(chart.cursor);
+    onTime(panel.across ? null : chart.cursor);
   };
   const chart = new Chart(panel, first, shared, frame.canvas, { width: widthOf(host, frame.canvas), isFirst, isLast: true, onCursor });
   const inColours = first.marks.some((mark) => mark.kind === "bar" && mark.state !== null);
@@ -54,16 +61,26 @@ function single(panel: Panel, shared: Shared, host: HTMLElement, isFirst: boolea
     const keys = view.lanes.length ? "" : ` ${KEYS}`;
     frame.canvas.setAttribute("aria-label", inWords(panel, view, shared.groups, shared.axis.duration) + keys);
   };
+  const rate = rateOf(panel, () => show(chosen));
   const show = (view: View): void => {
-    chart.setData(view);
+    if (view.name !== chosen.name) {
+      // Another view has other curves.
+      readout = readoutOf(panel, view, shared.groups);
+      list();
+    }
+    chosen = view;
+    chart.setData(rate?.of(view) ?? view);
     tell(view);
   };
   tell(first);
   if (panel.views.length > 1) frame.head.append(choice(panel.choice, panel.views.map((view) => view.name), 0, (i) => show(panel.views[i] as View)));
+  if (rate) frame.head.append(...rate.elements);
   const shownIn = (other: Panel) => other.views.find((view) => view.name === chart.shown.name);
   return {
     key: panel.key,
     setVisible: (group, visible) => {
+      if (visible) hidden.delete(group);
+      else hidden.add(group);
       chart.setVisible(group, visible);
       readout.setVisible(group, visible);
     },

@@ -10,6 +10,7 @@ import { Theme } from "../charts/theme";
 import { TimeAxis } from "../charts/time-axis";
 import { controls } from "./controls";
 import { draw, type Drawn } from "./panel";
+import { sortable } from "./sortable";
 
 function main(): void {
   const host = document.getElementById("plots");
@@ -53,3 +54,4 @@ function copyButtons(): void {
 
 main();
 copyButtons();
+sortable();

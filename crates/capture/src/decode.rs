@@ -1,10 +1,8 @@
 //! From a frame to its innermost TCP segment.
 
+use crate::layers::{Layer, Layers};
 use crate::transport::{Ip, Piece, ipv4, ipv6, tcp};
-use crate::{DecodeAs, Frame, Segment, links, tunnels};
-
-/// Tunnels and tags that are followed. A frame with more is malformed.
-const MOST_LAYERS: u8 = 8;
+use crate::{DecodeAs, Frame, Segment, Tunnel, links, tunnels};
 
 /// What a frame is.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +85,9 @@ fn innermost(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut Segment) -> Re
     let length = frame.length.saturating_sub(frame.fcs_bytes.into());
     let (mut next, mut at, outgoing) = links::first(as_said.link(frame.link), bytes)?;
     let mut place = Place::of(frame.interface);
-    let mut layers = 0;
+    let mut layers = Layers::default();
+    // A frame with more tunnels and tags than are followed is malformed.
+    let mut add = |layer| if layers.push(layer) { Ok(()) } else { Err(Fault::Malformed) };
     loop {
         let rest = bytes.get(at..).ok_or(Fault::Cut)?;
         let left = length.saturating_sub(at as u32);
@@ -100,19 +100,19 @@ fn innermost(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut Segment) -> Re
             }
             Next::Ppp => tunnels::ppp(rest)?,
             Next::Llc => tunnels::llc(rest)?,
-            Next::Type(0x8100 | 0x88a8 | 0x9100) => {
+            Next::Type(tag_type @ (0x8100 | 0x88a8 | 0x9100)) => {
                 let tag: &[u8; 4] = rest.first_chunk().ok_or(Fault::Cut)?;
                 place.add(&tag[..2]);
                 let kind = u16::from_be_bytes([tag[2], tag[3]]);
-                layers += 1;
+                add(if tag_type == 0x88a8 { Layer::ServiceVlan } else { Layer::Vlan })?;
                 if kind < 0x600 { (Next::Llc, 4) } else { (Next::Type(kind), 4) }
             }
             Next::Type(0x8847 | 0x8848) => {
-                layers += 1;
+                add(Layer::Mpls)?;
                 tunnels::mpls(rest)?
             }
             Next::Type(0x8864) => {
-                layers += 1;
+                add(Layer::Pppoe)?;
                 (Next::Ppp, 6)
             }
             Next::Type(0x0800 | 0x86dd) => (Next::Ip, 0),
@@ -125,8 +125,8 @@ fn innermost(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut Segment) -> Re
                 };
                 place.add(&[ip.ttl]);
                 match payload(rest, &ip, as_said)? {
-                    Inside::Tunnel(inside, size) => {
-                        layers += 1;
+                    Inside::Tunnel(layer, inside, size) => {
+                        add(layer)?;
                         (inside, size)
                     }
                     Inside::Tcp => {
@@ -143,15 +143,12 @@ fn innermost(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut Segment) -> Re
                 }
             }
         };
-        if layers > MOST_LAYERS {
-            return Err(Fault::Malformed);
-        }
         (next, at) = (inside, at + size);
     }
 }
 
 enum Inside {
-    Tunnel(Next, usize),
+    Tunnel(Layer, Next, usize),
     Tcp,
 }
 
@@ -162,22 +159,28 @@ fn payload(bytes: &[u8], ip: &Ip, as_said: &DecodeAs) -> Result<Inside, Fault> {
     match ip.protocol {
         6 => Ok(Inside::Tcp),
         _ if is_later => Err(Fault::Other("fragments")),
-        4 | 41 => Ok(Inside::Tunnel(Next::Ip, header)),
+        4 => Ok(Inside::Tunnel(Layer::Ip4InIp, Next::Ip, header)),
+        41 => Ok(Inside::Tunnel(Layer::Ip6InIp, Next::Ip, header)),
         47 => {
-            let (inside, at) = tunnels::gre(bytes.get(header..).ok_or(Fault::Cut)?)?;
-            Ok(Inside::Tunnel(inside, header + at))
+            let (layer, inside, at) = tunnels::gre(bytes.get(header..).ok_or(Fault::Cut)?)?;
+            Ok(Inside::Tunnel(layer, inside, header + at))
         }
         137 => {
             let (inside, at) = tunnels::mpls(bytes.get(header..).ok_or(Fault::Cut)?)?;
-            Ok(Inside::Tunnel(inside, header + at))
+            Ok(Inside::Tunnel(Layer::Mpls, inside, header + at))
         }
         17 => {
             let udp = bytes.get(header..).ok_or(Fault::Cut)?;
             let head: &[u8; 8] = udp.first_chunk().ok_or(Fault::Cut)?;
             let (source, port) = (u16::from_be_bytes([head[0], head[1]]), u16::from_be_bytes([head[2], head[3]]));
             let Some(tunnel) = as_said.tunnel(port) else { return Err(Fault::Other(datagram(source, port))) };
+            let layer = match tunnel {
+                Tunnel::Vxlan => Layer::Vxlan,
+                Tunnel::Geneve => Layer::Geneve,
+                Tunnel::Gtp => Layer::Gtp,
+            };
             match tunnels::udp(udp, tunnel) {
-                Ok(Some((inside, at))) => Ok(Inside::Tunnel(inside, header + at)),
+                Ok(Some((inside, at))) => Ok(Inside::Tunnel(layer, inside, header + at)),
                 Ok(None) => Err(Fault::Other(datagram(source, port))),
                 Err(fault) => Err(fault),
             }

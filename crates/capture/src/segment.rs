@@ -1,5 +1,7 @@
 //! A TCP segment as a capture has it.
 
+use crate::layers::Layers;
+
 /// The flags of a TCP header: the low nine bits of its thirteenth and fourteenth byte (RFC 9293, RFC 9768).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u16);
@@ -64,7 +66,7 @@ pub struct Segment {
     /// ECN field of the IP header: 3 is CE.
     pub ecn: u8,
     /// Tunnels and tags around the IP packet.
-    pub layers: u8,
+    pub layers: Layers,
     /// IPv4's identification; 0 with IPv6.
     pub ip_id: u16,
     /// TCP checksum as sent.

@@ -3,9 +3,10 @@
 use crate::Tunnel;
 use crate::bytes::{be16, be32};
 use crate::decode::{Fault, Next};
+use crate::layers::Layer;
 
 /// Behind a GRE header (RFC 2784, 2890, 2637; ERSPAN).
-pub(crate) fn gre(bytes: &[u8]) -> Result<(Next, usize), Fault> {
+pub(crate) fn gre(bytes: &[u8]) -> Result<(Layer, Next, usize), Fault> {
     let flags = be16(bytes, 0).ok_or(Fault::Cut)?;
     let kind = be16(bytes, 2).ok_or(Fault::Cut)?;
     let has = |bit: u16| usize::from(flags & bit != 0);
@@ -16,14 +17,14 @@ pub(crate) fn gre(bytes: &[u8]) -> Result<(Next, usize), Fault> {
     let version_1 = flags & 7 == 1;
     let at = 4 + 4 * (has(0x8000) + has(0x2000) + has(0x1000) + usize::from(version_1) * has(0x0080));
     Ok(match kind {
-        0x6558 => (Next::Ethernet, at),
-        0x88be => (Next::Ethernet, at + if has_sequence { 8 } else { 0 }),
+        0x6558 => (Layer::Gre, Next::Ethernet, at),
+        0x88be => (Layer::Erspan, Next::Ethernet, at + if has_sequence { 8 } else { 0 }),
         0x22eb => {
             let optional = *bytes.get(at + 11).ok_or(Fault::Cut)? & 1 != 0;
-            (Next::Ethernet, at + if optional { 20 } else { 12 })
+            (Layer::Erspan, Next::Ethernet, at + if optional { 20 } else { 12 })
         }
-        0x880b => (Next::Ppp, at),
-        other => (Next::Type(other), at),
+        0x880b => (Layer::Gre, Next::Ppp, at),
+        other => (Layer::Gre, Next::Type(other), at),
     })
 }
 

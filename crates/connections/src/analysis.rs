@@ -8,8 +8,8 @@ use records::{Names, Row, Writer};
 use serde::Serialize;
 
 use crate::packets::{Every, Kept, Larger, Packets};
-use crate::rows::{ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow, SackRow, SegmentRow};
-use crate::{Limits, Sink, Table, ahead};
+use crate::rows::{ConnectionRow, DirectionRow, EventRow, GapRow, IntervalRow, RttRow, SackRow, SegmentRow};
+use crate::{At, Limits, Sink, Table, ahead};
 
 /// What to analyse.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub struct Analysis<'a> {
     pub limits: Limits,
     /// Of which connections each packet becomes a row, too.
     pub every: Every,
+    /// Where the capture was taken, if somebody says so.
+    pub at: Option<At>,
 }
 
 /// How far an analysis is.
@@ -76,6 +78,7 @@ struct Tables {
     intervals: Writer<IntervalRow>,
     rtt: Writer<RttRow>,
     events: Writer<EventRow>,
+    gaps: Writer<GapRow>,
     packets: Option<Packets>,
     larger: Larger,
 }
@@ -92,6 +95,7 @@ impl Tables {
             intervals: table(directory, BACKLOG)?,
             rtt: table(directory, BACKLOG)?,
             events: table(directory, BACKLOG)?,
+            gaps: table(directory, BACKLOG)?,
             packets: match every {
                 Every::None => None,
                 _ => Some(Packets::create(directory, every, MOST_PACKET_BYTES)?),
@@ -106,6 +110,7 @@ impl Tables {
         self.intervals.finish()?;
         self.rtt.finish()?;
         self.events.finish()?;
+        self.gaps.finish()?;
         self.packets.map(Packets::finish).transpose()
     }
 }
@@ -126,6 +131,9 @@ impl Sink for Tables {
     }
     fn event(&mut self, row: EventRow) {
         self.events.push(row);
+    }
+    fn gap(&mut self, row: GapRow) {
+        self.gaps.push(row);
     }
 
     fn wants(&self, _: u64, _: i64) -> bool {
@@ -156,7 +164,7 @@ impl Sink for Tables {
 pub fn analyse(analysis: &Analysis<'_>, mut on_progress: impl FnMut(Progress) -> Result<()>) -> Result<Summary> {
     let capture = Capture::open(analysis.captures, analysis.interfaces)?.decoding(analysis.as_said.clone());
     let mut tables = Tables::create(analysis.directory, analysis.every)?;
-    let mut table = Table::new(analysis.limits);
+    let mut table = Table::new(analysis.limits).seen_at(analysis.at);
     let capture = take_all(capture, &mut table, &mut tables, &mut on_progress)?;
     table.finish(&mut tables);
     let kept = tables.finish()?;

@@ -5,10 +5,10 @@ mod finish;
 mod handshake;
 mod single;
 
-use capture::{Flags, Segment};
+use capture::{Flags, Layers, Segment};
 
 use crate::half::{Doubled, Half};
-use crate::rows::{Cause, Class};
+use crate::rows::{Cause, Class, Round};
 use crate::state::Story;
 use crate::stream::{Scope, Stream};
 use crate::table::Sink;
@@ -47,7 +47,7 @@ pub(crate) struct Connection {
     pub(crate) number: u64,
     start_ns: i64,
     pub(crate) end_ns: i64,
-    layers: u8,
+    layers: Layers,
     halves: [Half; 2],
     streams: [Option<Box<Stream>>; 2],
     story: Story,
@@ -152,13 +152,13 @@ impl Connection {
         if segment.flags.has(Flags::SYN) {
             self.syn(segment, by, sink);
         } else {
-            self.third(segment, by);
+            self.third(segment, by, sink);
         }
         if segment.flags.has(Flags::RST) {
             self.is_closed = true;
             return true;
         }
-        self.times(segment, by);
+        self.times(segment, by, sink);
         if segment.flags.has(Flags::ACK) {
             self.acknowledge(segment, by, interval_ns, sink);
         }
@@ -168,7 +168,7 @@ impl Connection {
     }
 
     /// Round trips by timestamps: `segment` echoes what the other side sent, and waits for its own echo.
-    fn times(&mut self, segment: &Segment, by: usize) {
+    fn times(&mut self, segment: &Segment, by: usize, sink: &mut impl Sink) {
         let Some((value, echo)) = segment.timestamps else { return };
         if segment.flags.has(Flags::SYN) {
             return;
@@ -180,14 +180,18 @@ impl Connection {
             if had_data {
                 let other = &mut self.halves[1 - by];
                 let mut sequence = other.sequence;
-                let advances = sequence.place(segment.ack) > other.una;
-                if advances && let Some(stream) = &mut self.streams[1 - by] {
-                    stream.rtt_timestamp.add(now - sent_ns);
+                let acked = sequence.place(segment.ack);
+                if acked > other.una
+                    && let Some(stream) = &mut self.streams[1 - by]
+                {
+                    stream.echoed(Round::Timestamp, sent_ns, now, acked, sink);
                 }
             } else if segment.payload > 0
                 && let Some(stream) = &mut self.streams[by]
             {
-                stream.rtt_back.add(now - sent_ns);
+                let mut sequence = self.halves[by].sequence;
+                let end = sequence.place(segment.seq) + i64::from(segment.payload);
+                stream.echoed(Round::Back, sent_ns, now, end, sink);
             }
         }
         self.halves[by].has_stamps = true;

@@ -29,4 +29,5 @@ mod table;
 pub use analysis::{Analysis, Progress, Summary, analyse};
 pub use detail::{Detail, Part, Wanted, detail};
 pub use packets::{Every, Kept};
+pub use place::At;
 pub use table::{Limits, Sink, Table};

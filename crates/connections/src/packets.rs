@@ -41,7 +41,7 @@ const WORTH: usize = 1_000;
 /// Bytes of a connection's columns, before it has rows.
 const EMPTY_BYTES: usize = 2_500;
 /// Bytes of a row.
-const ROW_BYTES: usize = 80;
+const ROW_BYTES: usize = 84;
 
 /// The packets of a connection.
 #[derive(Default)]
@@ -257,6 +257,7 @@ mod tests {
             in_flight_bytes: None,
             tsval: None,
             tsecr: None,
+            sack_blocks: 0,
             ip_id: 0,
         }
     }

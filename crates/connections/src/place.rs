@@ -2,6 +2,15 @@
 
 use crate::rows::Place;
 
+/// Where somebody says that a capture was taken: at who sent more payload, at who received it, or between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum At {
+    Sender,
+    Middle,
+    Receiver,
+}
+
 /// Up to this share of the round trip the capture is at an end.
 const AT_END: f64 = 0.1;
 

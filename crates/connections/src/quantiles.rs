@@ -6,6 +6,8 @@ use std::collections::VecDeque;
 const FEW: usize = 32;
 /// Bits of a value that its bucket tells: a bucket is less than 1 % wide.
 const BITS: u32 = 7;
+/// The same of the buckets that are shown.
+const COARSE_BITS: u32 = 2;
 
 /// Times in ns: least, mean, most and quantiles. Quantiles of many are exact to 1 %, and to 1 us.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +58,35 @@ impl Quantiles {
     /// The most in ns.
     pub(crate) fn max_ns(&self) -> Option<i64> {
         (self.count > 0).then_some(self.most_ns)
+    }
+
+    /// Numbers of samples by times, which are above the first and up to the second, in ns and in ascending order: four times
+    /// to each doubling, and at least 1 us apart.
+    pub(crate) fn spread(&self) -> Vec<(i64, i64, u64)> {
+        let mut found: Vec<(i64, i64, u64)> = Vec::new();
+        let mut add = |us: u64, count: u64| {
+            let shift = (u64::BITS - us.leading_zeros()).saturating_sub(COARSE_BITS + 1);
+            let (low, high) = ((us >> shift) << shift, ((us >> shift) + 1) << shift);
+            // Times were rounded up to us: what took no time is with what took up to one.
+            let above_ns = low.saturating_sub(1) as i64 * 1_000;
+            let up_to_ns = (high as i64 - 1).max(1) * 1_000;
+            match found.last_mut() {
+                Some(last) if last.0 == above_ns => last.2 += count,
+                _ => found.push((above_ns, up_to_ns, count)),
+            }
+        };
+        match &self.kept {
+            Kept::Few(few) => {
+                let mut sorted: Vec<u64> = few.iter().map(|&ns| (ns as u64).div_ceil(1_000)).collect();
+                sorted.sort_unstable();
+                sorted.into_iter().for_each(|us| add(us, 1));
+            }
+            Kept::Many(many) => {
+                let counts = many.counts.iter().enumerate().filter(|&(_, &count)| count > 0);
+                counts.for_each(|(at, &count)| add(lowest_us(many.first + at).0, count.into()));
+            }
+        }
+        found
     }
 
     /// The value in ns that a share of the samples does not exceed.
@@ -109,10 +140,15 @@ impl Histogram {
             so_far >= wanted
         };
         let bucket = self.first + self.counts.iter().position(reaches).unwrap_or(self.counts.len().saturating_sub(1));
-        let shift = (bucket >> BITS).saturating_sub(1);
-        let lowest = (bucket - (shift << BITS)) << shift;
-        ((lowest + (1 << shift) - 1) * 1_000) as i64
+        let (lowest, width) = lowest_us(bucket);
+        ((lowest + width - 1) * 1_000) as i64
     }
+}
+
+/// The least time of a bucket and its width, in us.
+fn lowest_us(bucket: usize) -> (u64, u64) {
+    let shift = (bucket >> BITS).saturating_sub(1);
+    (((bucket - (shift << BITS)) as u64) << shift, 1 << shift)
 }
 
 /// Smoothed RTT and the timer of retransmissions (RFC 6298, with Linux' least of 200 ms).
@@ -167,6 +203,20 @@ mod tests {
             let exact = sorted[((share * sorted.len() as f64).ceil() as usize).max(1) - 1];
             let found = quantiles.quantile_ns(share).expect("there are samples");
             prop_assert!((exact..=exact + exact / 100 + 1_000).contains(&found), "{} for {}", found, exact);
+        }
+
+        #[test]
+        fn a_spread_has_each_sample_once(samples in prop::collection::vec(0_i64..4_000_000_000, 1..200)) {
+            let mut quantiles = Quantiles::default();
+            samples.iter().for_each(|&ns| quantiles.add(ns));
+            let spread = quantiles.spread();
+            prop_assert!(spread.windows(2).all(|two| two[0].1 <= two[1].0));
+            for &(above, up_to, count) in &spread {
+                let within = |ns: &&i64| (above < **ns || (above == 0 && **ns == 0)) && **ns <= up_to;
+                prop_assert_eq!(samples.iter().filter(within).count() as u64, count);
+                prop_assert!(up_to - above <= (above / 4 + 1_000).max(1_000), "{} to {}", above, up_to);
+            }
+            prop_assert_eq!(spread.iter().map(|one| one.2).sum::<u64>(), samples.len() as u64);
         }
     }
 }

@@ -11,7 +11,7 @@ use records::{Column, Row};
 pub(crate) use columns::{Columns, SackColumns, SegmentColumns};
 pub use event::EventRow;
 pub use segment::{SackRow, SegmentRow};
-pub use series::{IntervalRow, RttRow};
+pub use series::{GapRow, IntervalRow, Round, RttRow};
 
 /// What is on the wire: this is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -143,8 +143,8 @@ pub struct ConnectionRow {
     pub state: &'static str,
     /// Zeek's `history`.
     pub history: String,
-    #[allow(missing_docs)]
-    pub layers: u32,
+    /// Names of the tunnels and tags around its first packet, the outermost first.
+    pub encapsulation: Option<String>,
     #[allow(missing_docs)]
     pub handshake_server_ns: Option<i64>,
     #[allow(missing_docs)]
@@ -186,7 +186,11 @@ impl Row for ConnectionRow {
             Text(|r| Some(&r.history)),
             "Zeek's `history`: a letter per kind of event, upper case from the client",
         ),
-        Column::required("layers", U32(|r| Some(r.layers)), "tunnels and tags around its IP packets"),
+        Column::optional(
+            "encapsulation",
+            Text(|r| r.encapsulation.as_deref()),
+            "tunnels and tags around its packets, the outermost first, as `802.1Q VXLAN`; null if there are none",
+        ),
         Column::optional(
             "handshake_server_ns",
             I64(|r| r.handshake_server_ns),
@@ -208,7 +212,11 @@ impl Row for ConnectionRow {
             F64(|r| r.place_share),
             "the share of the round trip between client and capture: 0 at the client, 1 at the server",
         ),
-        Column::optional("place_by", Text(|r| r.place_by), "what tells the place: `handshake`, `rtt` or `ttl`"),
+        Column::optional(
+            "place_by",
+            Text(|r| r.place_by),
+            "what tells the place: `handshake`, `rtt` or `ttl`; `said`: `--at` does",
+        ),
         Column::required("evicted", Bool(|r| Some(r.evicted)), "it was given up while it lived, for lack of memory"),
         Column::required("one_sided", Bool(|r| Some(r.one_sided)), "packets of one direction only were captured"),
         Column::required(

@@ -26,8 +26,8 @@ pub(crate) struct Sent {
 /// What an acknowledgement tells.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Told {
-    /// When the last segment that was sent once, and is told of for the first time, was sent.
-    pub(crate) clean_ns: Option<i64>,
+    /// When the last segment that was sent once, and is told of for the first time, was sent, and where it ends.
+    pub(crate) clean: Option<(i64, i64)>,
     /// A segment sent twice was acknowledged.
     pub(crate) is_ambiguous: bool,
     /// Bytes told of by SACK for the first time.
@@ -151,13 +151,13 @@ impl Scoreboard {
             if one.copies > 1 || one.is_fill {
                 told.is_ambiguous = true;
             } else if !one.is_sacked {
-                told.clean_ns = Some(one.last_ns);
+                told.clean = Some((one.last_ns, one.end));
                 self.is_reordered |= one.start < self.sacked_to && !one.is_lost;
             }
             self.delivered(&one, now_ns, least_rtt_ns);
         }
         if told.is_ambiguous {
-            told.clean_ns = None;
+            told.clean = None;
         }
         told
     }
@@ -204,7 +204,7 @@ impl Scoreboard {
             self.sacked += bytes;
             told.sacked += bytes;
             if one.copies == 1 && !one.is_fill {
-                told.clean_ns = told.clean_ns.max(Some(one.last_ns));
+                told.clean = told.clean.max(Some((one.last_ns, one.end)));
             }
             if (one.copies == 1 || now_ns - one.last_ns >= least_rtt_ns) && (one.last_ns, one.end) > most {
                 (most, delivered) = ((one.last_ns, one.end), *one);

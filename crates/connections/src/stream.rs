@@ -14,7 +14,7 @@ use crate::limits::{Limit, Limited};
 use crate::patience::Patience;
 use crate::quantiles::{Quantiles, Timer};
 use crate::ranges::Ranges;
-use crate::rows::{Cause, EventRow, IntervalRow, RttRow};
+use crate::rows::{Cause, EventRow, IntervalRow};
 use crate::scoreboard::{Scoreboard, Sent, Told};
 use crate::table::Sink;
 pub use figures::Figures;
@@ -78,8 +78,8 @@ pub(crate) struct Stream {
     given: [u64; 4],
     /// Events so far.
     told: u64,
-    rtt_step: i64,
-    rtt_rows: Option<(RttRow, RttRow)>,
+    /// Round trips by data, by timestamps, and back, that wait for their step's end.
+    thinned: [series::Thinned; 3],
 }
 
 /// What else is known when a packet comes.
@@ -106,7 +106,6 @@ impl Stream {
             first_data_ns: now_ns,
             data_ns: now_ns,
             acked_ns: now_ns,
-            rtt_step: i64::MIN,
             ..Stream::default()
         }
     }

@@ -5,8 +5,9 @@ use std::collections::{HashMap, VecDeque};
 use capture::{Flags, Segment};
 use foldhash::fast::RandomState;
 
+use crate::At;
 use crate::connection::{Connection, Key};
-use crate::rows::{ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow, SackRow, SegmentRow};
+use crate::rows::{ConnectionRow, DirectionRow, EventRow, GapRow, IntervalRow, RttRow, SackRow, SegmentRow};
 
 /// Takes the rows of a capture. Those of a connection come in the order of time for each direction.
 #[allow(missing_docs)]
@@ -16,6 +17,7 @@ pub trait Sink {
     fn interval(&mut self, row: IntervalRow);
     fn rtt(&mut self, row: RttRow);
     fn event(&mut self, row: EventRow);
+    fn gap(&mut self, _row: GapRow) {}
     /// Whether packets of a connection at a time are wanted one by one.
     fn wants(&self, _connection: u64, _time_ns: i64) -> bool {
         false
@@ -79,6 +81,7 @@ impl Slot {
 /// Follows connections.
 pub struct Table {
     limits: Limits,
+    at: Option<At>,
     slots: Vec<Slot>,
     /// Slots that are whole.
     whole: usize,
@@ -103,6 +106,7 @@ impl Table {
     pub fn new(limits: Limits) -> Table {
         Table {
             limits,
+            at: None,
             slots: Vec::new(),
             whole: 0,
             free: Vec::new(),
@@ -115,6 +119,11 @@ impl Table {
             segments: 0,
             last_ns: 0,
         }
+    }
+
+    /// The same, and where the capture was taken, if somebody says so.
+    pub fn seen_at(self, at: Option<At>) -> Table {
+        Table { at, ..self }
     }
 
     /// Time of the first segment in ns since 1970: times in rows count from it.
@@ -217,13 +226,13 @@ impl Table {
             let mut connection = Connection::new(key, number, &segment, by);
             connection.take(&segment, by, self.limits.interval_ns, sink);
             self.slots[slot as usize] = Slot::Empty;
-            connection.finish(evicted, sink);
+            connection.finish(evicted, self.at, sink);
             self.index.remove(&key);
         } else {
             let Slot::Whole(mut connection) = std::mem::replace(&mut self.slots[slot as usize], Slot::Empty) else {
                 return;
             };
-            connection.finish(evicted, sink);
+            connection.finish(evicted, self.at, sink);
             self.whole -= 1;
             self.index.remove(&connection.key);
         }

@@ -3,7 +3,7 @@
 mod rows;
 
 use capture::{Flags, Segment};
-use connections::rows::{Cause, Class, DirectionRow, IntervalRow, Needless};
+use connections::rows::{Cause, Class, DirectionRow, IntervalRow, Needless, Round};
 use connections::{Limits, Table};
 use rows::Rows;
 
@@ -247,7 +247,10 @@ fn sums_of_intervals_are_those_of_the_connection() {
     assert_eq!(rows.intervals.iter().map(|row| row.payload_bytes).sum::<u64>(), client.counters.payload_bytes);
     assert_eq!(rows.intervals.iter().map(|row| row.acknowledged_bytes).sum::<u64>(), 50_000);
     assert_eq!(rows.intervals.iter().map(|row| u64::from(row.packets)).sum::<u64>(), client.counters.data_packets);
-    assert!(rows.rtt.iter().all(|row| row.rtt_ns == 30 * MS));
+    let of = |kind: Round| rows.rtt.iter().filter(move |row| row.kind == kind && row.direction == 0);
+    assert!(of(Round::Data).all(|row| row.rtt_ns == 30 * MS && row.seq % 1_000 == 0 && row.seq > 0));
+    assert!(of(Round::Data).count() > 10);
+    assert_eq!(of(Round::Handshake).map(|row| (row.time_ns, row.rtt_ns)).collect::<Vec<_>>(), [(100 * MS, 100 * MS)]);
     assert_eq!(client.stream.rtt_samples, Some(50));
 }
 

@@ -21,9 +21,10 @@ impl Rows {
         self.intervals.retain(|row| row.connection == number);
         self.rtt.retain(|row| row.connection == number);
         self.events.retain(|row| row.connection == number);
+        self.gaps.retain(|row| row.connection == number);
         for row in &mut self.connections {
-            (row.connection, row.layers, row.client.1, row.server.1) = (1, 0, 0, 0);
-            (row.client.0, row.server.0) = (String::new(), String::new());
+            (row.connection, row.client.1, row.server.1) = (1, 0, 0);
+            (row.client.0, row.server.0, row.encapsulation) = (String::new(), String::new(), None);
         }
         for row in &mut self.directions {
             (row.connection, row.counters.frame_bytes) = (1, 0);
@@ -32,8 +33,43 @@ impl Rows {
             (row.connection, row.frame_bytes) = (1, 0);
         }
         self.rtt.iter_mut().for_each(|row| row.connection = 1);
+        self.gaps.iter_mut().for_each(|row| row.connection = 1);
         for row in &mut self.events {
             (row.connection, row.tsval) = (1, None);
+        }
+        self
+    }
+}
+
+impl Rows {
+    /// The same with client and server exchanged.
+    fn mirrored(mut self) -> Rows {
+        for row in &mut self.connections {
+            row.history = row
+                .history
+                .chars()
+                .map(|one| if one.is_ascii_uppercase() { one.to_ascii_lowercase() } else { one.to_ascii_uppercase() })
+                .collect();
+            row.place = row.place.map(|place| 2 - place);
+            row.place_share = row.place_share.map(|share| 1.0 - share);
+        }
+        self.directions.iter_mut().for_each(|row| row.direction = 1 - row.direction);
+        self.intervals.iter_mut().for_each(|row| row.direction = 1 - row.direction);
+        self.rtt.iter_mut().for_each(|row| row.direction = 1 - row.direction);
+        self.events.iter_mut().for_each(|row| row.direction = 1 - row.direction);
+        self.gaps.iter_mut().for_each(|row| row.direction = 1 - row.direction);
+        self.by_direction()
+    }
+
+    /// The same with the rows of the direction to the server first; shares are rounded.
+    fn by_direction(mut self) -> Rows {
+        self.directions.sort_by_key(|row| row.direction);
+        self.intervals.sort_by_key(|row| row.direction);
+        self.rtt.sort_by_key(|row| row.direction);
+        self.events.sort_by_key(|row| row.direction);
+        self.gaps.sort_by_key(|row| row.direction);
+        for row in &mut self.connections {
+            row.place_share = row.place_share.map(|share| (share * 1e9).round() / 1e9);
         }
         self
     }
@@ -156,8 +192,9 @@ proptest! {
         let packets = connection(&fates, rtt_ms * 1_000);
         let known = result(&packets);
         for link in Link::others() {
-            let found = analysed(&[pcap(&packets, &link, &Frames::default())]).of(CLIENT);
-            assert_eq!(format!("{known:#?}"), format!("{found:#?}"), "{link:?}");
+            let found = analysed(&[pcap(&packets, &link, &Frames::default())]);
+            assert_eq!(found.connections[0].encapsulation.as_deref(), link.layers);
+            assert_eq!(format!("{known:#?}"), format!("{:#?}", found.of(CLIENT)), "{link:?}");
         }
     }
 
@@ -169,6 +206,19 @@ proptest! {
         let known = result(&packets);
         let moved: Vec<Packet> = packets.iter().map(|packet| packet.moved(own, others, later_s * 1_000_000, port)).collect();
         same(&known, &result(&moved));
+    }
+
+    #[test]
+    fn reversing_roles_mirrors(fates in fates(), rtt_ms in 4_i64..200) {
+        let packets = connection(&fates, rtt_ms * 1_000);
+        // The other endpoint has the lower address.
+        let known = result(&packets);
+        let other: Vec<Packet> = packets.iter().map(|packet| Packet { client: [10, 0, 0, 3], ..*packet }).collect();
+        same(&known, &analysed(&[pcap(&other, &Link::ethernet(), &Frames::default())]).of("10.0.0.3"));
+        // Who has the lower port sends. Without a SYN only ports tell who is the client.
+        let begun: Vec<Packet> = packets[3..].to_vec();
+        let turned: Vec<Packet> = begun.iter().map(|packet| Packet { from_client: !packet.from_client, ..*packet }).collect();
+        same(&result(&begun).by_direction(), &result(&turned).mirrored());
     }
 
     #[test]

@@ -3,15 +3,17 @@
 use std::path::PathBuf;
 
 use capture::DecodeAs;
-use connections::{Analysis, Every, Limits, Part, Progress, Wanted, analyse, detail};
+use connections::{Analysis, At, Every, Limits, Part, Progress, Wanted, analyse, detail};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Analyse the captures `paths` as one, and write the tables `connections`, `directions`, `intervals`, `rtt` and `events` to
-/// `directory`; `-` is standard input. If `interfaces` names some, only their packets count. Intervals are `interval_ns` long; at most `connections` are followed at once.
+/// Analyse the captures `paths` as one, and write the tables `connections`, `directions`, `intervals`, `rtt`, `events` and
+/// `gaps` to `directory`; `-` is standard input. If `interfaces` names some, only their packets count. Intervals are `interval_ns` long; at most `connections` are followed at once.
 ///
 /// `packets` says of which connections each packet becomes a row of `segments`, and each SACK block one of `sacks`: `none`,
 /// `top` of the `most` with the most payload in a direction, or `all`.
+///
+/// `at` says where the capture was taken: at the `sender`, the `receiver`, or in the `middle`; `None`: it is found out.
 ///
 /// Calls `on_progress` with the frames and connections so far about every 262,144 TCP segments; what it raises ends it.
 /// Returns JSON: `origin_ns` (since 1970; times in tables count from it), `end_ns`, `segments`, `connections`, `evicted`,
@@ -35,6 +37,7 @@ pub(crate) fn analyse_captures(
     connections: usize,
     packets: &str,
     most: usize,
+    at: Option<&str>,
     on_progress: Py<PyAny>,
 ) -> PyResult<String> {
     let every = match packets {
@@ -42,11 +45,16 @@ pub(crate) fn analyse_captures(
         "top" => Every::Top(most),
         _ => Every::None,
     };
+    let at = at.map(|at| match at {
+        "sender" => At::Sender,
+        "receiver" => At::Receiver,
+        _ => At::Middle,
+    });
     let as_said = said(&decode_as)?;
     let limits = Limits { interval_ns: interval_ns.max(1), ..Limits::of(connections) };
     let analysis = || {
         let (captures, interfaces, as_said, directory) = (&paths, &interfaces, &as_said, &directory);
-        let analysis = Analysis { captures, interfaces, as_said, directory, limits, every };
+        let analysis = Analysis { captures, interfaces, as_said, directory, limits, every, at };
         analyse(&analysis, |so_far| tell(&on_progress, so_far))
     };
     let summary = py.detach(analysis).map_err(crate::simulate::raised)?;

@@ -26,6 +26,7 @@ def analyse(
     interval_ns: int = 100_000_000,
     segments: Literal["none", "top", "all"] = "none",
     decode_as: Sequence[str] = (),
+    at: Literal["sender", "receiver", "middle"] | None = None,
     on_progress: Callable[[int, int], object] = lambda frames, connections: None,
 ) -> Capture:
     """Analyse captures as one: pcap and pcapng, compressed or not, in any order; `-` is standard input.
@@ -38,6 +39,8 @@ def analyse(
             payload in a direction, or `all`.
         decode_as: What frames hold that do not say it: `udp:PORT=vxlan`, `=geneve` or `=gtp`, `link=TYPE` or
             `link:TYPE=TYPE`, with numbers of link types.
+        at: Where the capture was taken, if that is not to be found out: at the `sender` of most of a connection's
+            payload, at its `receiver`, or in the `middle`.
         on_progress: Called with frames and connections so far.
 
     Raises:
@@ -67,6 +70,7 @@ def analyse(
                 MOST_CONNECTIONS,
                 segments,
                 TOP,
+                at,
                 on_progress,
             )
         except ValueError as error:
@@ -74,7 +78,7 @@ def analyse(
             raise InputError(f"--decode-as {word} says nothing", why, "udp:4790=vxlan, or link:147=1") from None
         except RuntimeError as error:
             raise InputError("the capture cannot be analysed", str(error)) from None
-        said = {"files": paths, "only": list(interfaces), "decode_as": list(decode_as), **loads(summary)}
+        said = {"files": paths, "only": list(interfaces), "decode_as": list(decode_as), "at": at, **loads(summary)}
         kept = said.pop("kept", None)
         if kept is not None and not kept["incomplete"]:
             said[KEPT] = len(kept["connections"]) if segments == "top" else said["connections"]

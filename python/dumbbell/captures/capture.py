@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 SUMMARY: Final = "capture.json"
-TABLES: Final = ("connections", "directions", "intervals", "rtt", "events")
+TABLES: Final = ("connections", "directions", "intervals", "rtt", "events", "gaps")
 KEPT: Final = "segments_of_connections"
 """In the summary: the number of connections of which every packet is a row."""
 MOST_CONNECTIONS: Final = 1 << 20
@@ -130,8 +130,13 @@ class Capture:
 
     @cached_property
     def rtt(self) -> pl.DataFrame:
-        """The least and the largest RTT of each 10 ms and direction."""
+        """The least and the largest RTT of each 10 ms, direction and kind."""
         return self._table("rtt").sort("connection", "time_ns", maintain_order=True)
+
+    @cached_property
+    def gaps(self) -> pl.DataFrame:
+        """For each direction how many times between packets with data are how long."""
+        return self._table("gaps").sort("connection", maintain_order=True)
 
     @cached_property
     def events(self) -> pl.DataFrame:

@@ -134,7 +134,7 @@ def choose(capture: Capture, directions: Sequence[dict[str, Any]], most: int = M
         resent = events.filter(mine & pl.col("cause").is_not_null() & (pl.col("bytes") > 0))["time_ns"]
         for begin, end in _episodes(resent.to_list(), around):
             parts.append(Part(connection, begin - around, min(end + around, begin - around + longest), "losses"))
-        slow = rtt.filter(mine)
+        slow = rtt.filter(mine & (pl.col("kind").cast(pl.String) == "data"))
         if not slow.is_empty():
             at = int(slow["time_ns"][slow["rtt_ns"].arg_max() or 0])
             parts.append(Part(connection, at - longest // 2, at + longest // 2, "largest RTT"))

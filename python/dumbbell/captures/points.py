@@ -20,8 +20,15 @@ def interfaces(plan: Plan, at: str) -> list[str]:
     A link has two: `NAME:in`, where packets come to it, and `NAME:out`, where they leave it.
 
     Raises:
-        InputError: a flow's packets would be seen twice, as those of flows in opposite directions are.
+        InputError: a flow's packets would be seen twice, as those of flows in opposite directions are; or `at` is none
+            of `PLACES`.
     """
+    if at not in PLACES:
+        raise InputError(
+            f"a run's capture is not read in its {at}",
+            "a path may have many places between its ends",
+            "name the interfaces: --interface LINK:in --interface LINK:out",
+        )
     ways = [_ways(plan, flow) for flow in plan.flows]
     chosen: set[str] = set()
     for there, back in ways:

@@ -63,6 +63,19 @@ def beside(capture: Capture, run: Run) -> list[dict[str, Any]]:
     return found
 
 
+def judge(capture: Capture, run: Run, at: str) -> None:
+    """Keep beside the capture what the run's own records say of its packets; nothing if it logged none."""
+    from dumbbell.captures import truth
+
+    if run.packets is None:
+        return
+    found: dict[str, list[int]] = {}
+    for row in beside(capture, run):
+        if row["connection"] is not None:
+            found.setdefault(row["flow"], []).append(row["connection"])
+    truth.judge(capture, run.packets, run.plan, at, {flow: numbers[0] for flow, numbers in found.items()})
+
+
 def table(rows: list[dict[str, Any]]) -> Table:
     """`beside` as a table."""
     from dumbbell.plan.view import Table

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 
 class Place(StrEnum):
-    """Where packets of a run are analysed."""
+    """Where a capture was taken, or where packets of a run are analysed."""
 
     SENDER = "sender"
     RECEIVER = "receiver"
+    MIDDLE = "middle"
 
 
 class Segments(StrEnum):
@@ -59,13 +60,15 @@ def command(
         typer.Option("--interface", metavar="NAME", help="Only packets of this interface of pcapng; repeatable."),
     ] = None,
     at: Annotated[
-        Place,
+        Place | None,
         typer.Option(
             "--at",
-            metavar="sender|receiver",
-            help="Of a run: analyse its packets at the senders of its flows, or at their receivers.",
+            metavar="sender|receiver|middle",
+            help="Where the capture was taken, seen from a connection's direction with more payload, if that is not to "
+            "be found out. Of a run: analyse its packets at the senders of its flows (default), or at their receivers.",
+            show_default=False,
         ),
-    ] = Place.SENDER,
+    ] = None,
     connection: Annotated[
         str | None,
         typer.Option(
@@ -144,7 +147,7 @@ def command(
     from dumbbell.captures.points import FILE, interfaces
     from dumbbell.captures.xplot import write as write_graphs
     from dumbbell.cli.captured import beside as of_run
-    from dumbbell.cli.captured import run_of, table
+    from dumbbell.cli.captured import judge, run_of, table
     from dumbbell.cli.identified import guesses
     from dumbbell.cli.identified import table as table_of_guesses
     from dumbbell.cli.identified import told as told_of_guesses
@@ -158,9 +161,10 @@ def command(
     span = _span(connection, since, until)
     named = None if connection is None else Named.parse(connection)
     run, points = run_of(files), list(interface or ())
+    end, is_named = at or Place.SENDER, bool(points)
     if run is not None:
         output = output or Path(f"{run.directory.resolve().name}.analysis")
-        files, points = [str(run.directory / FILE)], points or interfaces(run.plan, at.value)
+        files, points = [str(run.directory / FILE)], points or interfaces(run.plan, end.value)
     # Packets of named connections are read when their numbers are known.
     is_later = named is not None and segments is Segments.TOP
     at_once = Segments.NONE if is_later else segments
@@ -171,12 +175,15 @@ def command(
         interval_ns=interval_ns,
         segments=at_once.value,
         decode_as=decode_as or (),
+        at=None if at is None or run is not None else at.value,
     )
     only = None if named is None else named.numbers(capture)
     if only is not None and is_later:
         keep(capture, only)
     flows = of_run(capture, run) if run is not None else None
-    other = None if beside is None else _other(beside, run, at, capture, interval_ns, decode_as or ())
+    if run is not None and not is_named:
+        judge(capture, run, end.value)
+    other = None if beside is None else _other(beside, run, end, capture, interval_ns, decode_as or ())
     found = None if other is None else between(capture, other)
     if found is not None:
         found.keep(capture)
@@ -298,7 +305,7 @@ def _print(capture: Capture) -> None:
 
 def _row(connection: dict[str, Any], row: dict[str, Any]) -> list[str]:
     from dumbbell.captures.named import endpoint
-    from dumbbell.report.captured.source import limited_by
+    from dumbbell.report.captured.source import limited_by, place_of
 
     ends = [endpoint(connection, side) for side in ("client", "server")]
     if row["direction"] == "to-client":
@@ -311,7 +318,7 @@ def _row(connection: dict[str, Any], row: dict[str, Any]) -> list[str]:
         f"{row['payload_bytes']:,}",
         "" if rate is None else f"{rate / 1e6:.3g} Mbit/s",
         "" if row["rtt_p50_ns"] is None else f"{row['rtt_p50_ns'] / 1e6:.3g} ms",
-        connection["place"] or "not known",
+        place_of(connection),
         f"{row['repeated_packets'] + row['lost_before_packets']:,}",
         "" if row["needless_retransmissions"] is None else f"{row['needless_retransmissions']:,}",
         limited_by(row),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from dumbbell import captures
 from dumbbell.captures.detail import keep
+from dumbbell.errors import InputError
 from dumbbell.report.captured import figure, write_html
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def pcap(
     interval_ns: int = 100_000_000,
     segments: Literal["none", "top", "all"] = "none",
     decode_as: Sequence[str] = (),
+    at: Literal["sender", "receiver", "middle"] | None = None,
     on_progress: Callable[[int, int], object] = lambda frames, connections: None,
 ) -> Capture:
     """Analyse captures as one, or open the directory of one that was analysed.
@@ -50,14 +52,22 @@ def pcap(
             payload in a direction, or `all`.
         decode_as: What frames hold that do not say it: `udp:PORT=vxlan`, `=geneve` or `=gtp`, `link=TYPE` or
             `link:TYPE=TYPE`, with numbers of link types.
+        at: Where the capture was taken, if that is not to be found out: at the `sender` of most of a connection's
+            payload, at its `receiver`, or in the `middle`.
         on_progress: Called with frames and connections so far.
 
     Raises:
-        InputError: no TCP packet can be read, `decode_as` is malformed, or `output` is there already and is no analysed
-            capture.
+        InputError: no TCP packet can be read, `decode_as` is malformed, `output` is there already and is no analysed
+            capture, or a directory was analysed with another `at`.
     """
     if len(files) == 1 and captures.is_capture(Path(files[0])):
         opened = Capture(Path(files[0]))
+        if at is not None and at != opened.summary.get("at"):
+            raise InputError(
+                f"{files[0]} was analysed without at={at!r}",
+                "where a capture was taken is part of its analysis",
+                "analyse its files again: dumbbell pcap FILE --at " + at,
+            )
         if segments != "none":
             keep(opened, opened.numbers(captures.TOP if segments == "top" else None))
         return opened
@@ -68,6 +78,7 @@ def pcap(
         interval_ns=interval_ns,
         segments=segments,
         decode_as=decode_as,
+        at=at,
         on_progress=on_progress,
     )
     return Capture(found.directory)

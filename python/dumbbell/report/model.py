@@ -231,6 +231,11 @@ class View:
     """The view's title, if there is a `key`."""
     unit: str = ""
     """The unit of its values, if there is a `key`."""
+    mean_bps: float | None = None
+    """The values are bytes from 0, which grow by about this rate. They can be shown less what this rate, or another,
+    would have sent by then: so differences of a few packets are seen among many."""
+    is_relative: bool = False
+    """Values may be below 0, and the axis fits them."""
 
     @property
     def lines(self) -> tuple[Line | Points, ...]:
@@ -265,11 +270,13 @@ class Across:
     title: str
     unit: str
     right: float
-    """The axis goes from 0 to here."""
+    """The axis ends here."""
     levels: tuple[float, ...] = ()
     """Values with a dotted line upwards."""
     unit_is: str = ""
     """The size of the unit, if that depends on the run: `75 kB`."""
+    left: float = 0.0
+    """The axis begins here. Above 0 it is logarithmic."""
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,7 @@ export type Finer = (plot: string, source: string, from: number, to: number) => 
 
 const QUIET: Omit<View, "name" | "marks" | "references"> = {
   timeS: new Float64Array(), note: "", second: null, low: null, top: null, lanes: [], key: "", perUnit: 1, title: "", unit: "",
+  meanBps: null, isRelative: false,
 };
 
 function lineOf({ label, group, flow, series }: Curve): Line {

@@ -3,13 +3,13 @@
 use std::net::Ipv6Addr;
 
 use super::{Connection, direction};
-use crate::place::{by_times, by_ttl};
+use crate::place::{At, by_times, by_ttl};
 use crate::rows::{ConnectionRow, DirectionRow, Place};
 use crate::table::Sink;
 
 impl Connection {
-    /// Give what waits, and the rows of the connection.
-    pub(crate) fn finish(&mut self, evicted: bool, sink: &mut impl Sink) {
+    /// Give what waits, and the rows of the connection; `at`: where the capture was taken, if somebody says so.
+    pub(crate) fn finish(&mut self, evicted: bool, at: Option<At>, sink: &mut impl Sink) {
         let (client, server) = (self.client, 1 - self.client);
         let mut figures = [None, None];
         for (of, figures) in figures.iter_mut().enumerate() {
@@ -27,7 +27,7 @@ impl Connection {
         if self.halves[server].counters.zero_windows > 0 {
             self.story.once(b'w', false);
         }
-        let place = self.place();
+        let place = at.map(|at| (self.said(at), None, "said")).or_else(|| self.place());
         let endpoint = |of: usize| {
             let (address, port) = if of == 0 { (self.key.a, self.key.ports.0) } else { (self.key.b, self.key.ports.1) };
             (spelt(address), port)
@@ -41,7 +41,7 @@ impl Connection {
             end_ns: self.end_ns,
             state: self.story.state(),
             history: self.story.history().to_owned(),
-            layers: self.layers.into(),
+            encapsulation: self.layers.names(),
             handshake_server_ns: self.handshake_server_ns,
             handshake_client_ns: self.handshake_client_ns,
             syn_repeats: self.halves.iter().map(|half| (half.counters.syns as u32).saturating_sub(1)).sum(),
@@ -78,6 +78,17 @@ impl Connection {
             });
         }
         sink.ended(self.number);
+    }
+
+    /// The place that somebody says, from the direction with more payload.
+    fn said(&self, at: At) -> Place {
+        let payload = |of: usize| self.halves[of].counters.payload_bytes;
+        let client_sends = payload(self.client) >= payload(1 - self.client);
+        match (at, client_sends) {
+            (At::Middle, _) => Place::Middle,
+            (At::Sender, true) | (At::Receiver, false) => Place::Client,
+            (At::Sender, false) | (At::Receiver, true) => Place::Server,
+        }
     }
 
     pub(super) fn place(&self) -> Option<(Place, Option<f64>, &'static str)> {

@@ -49,6 +49,7 @@ impl Connection {
             in_flight_bytes: in_flight.map(|stream| stream.in_flight_bytes(sender.nxt, sender.una)),
             tsval: segment.timestamps.map(|(value, _)| value),
             tsecr: segment.timestamps.map(|(_, echo)| echo),
+            sack_blocks: segment.sack_count,
             ip_id: segment.ip_id,
         });
         if !has_ack {

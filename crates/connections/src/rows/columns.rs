@@ -89,6 +89,7 @@ pub(crate) struct SegmentColumns {
     in_flight_bytes: Values<UInt64Type>,
     tsval: Values<UInt32Type>,
     tsecr: Values<UInt32Type>,
+    sack_blocks: Values<UInt32Type>,
     ip_id: Values<UInt32Type>,
 }
 
@@ -111,6 +112,7 @@ impl Columns for SegmentColumns {
         self.in_flight_bytes.push_if(row.in_flight_bytes);
         self.tsval.push_if(row.tsval);
         self.tsecr.push_if(row.tsecr);
+        self.sack_blocks.push(row.sack_blocks.into());
         self.ip_id.push(row.ip_id.into());
     }
 
@@ -134,6 +136,7 @@ impl Columns for SegmentColumns {
             Arc::new(self.in_flight_bytes.take()),
             Arc::new(self.tsval.take()),
             Arc::new(self.tsecr.take()),
+            Arc::new(self.sack_blocks.take()),
             Arc::new(self.ip_id.take()),
         ])
     }
@@ -238,6 +241,7 @@ mod tests {
             in_flight_bytes: seen.0,
             tsval: seen.1,
             tsecr: seen.2,
+            sack_blocks: seen.3 as u8,
             ip_id: seen.3,
         })
     }

@@ -26,13 +26,25 @@ pub struct SegmentRow {
     pub in_flight_bytes: Option<u64>,
     pub tsval: Option<u32>,
     pub tsecr: Option<u32>,
+    pub sack_blocks: u8,
     pub ip_id: u16,
 }
 
 impl Row for SegmentRow {
     const TABLE: &'static str = "segments";
-    const DELTAS: &'static [&'static str] =
-        &["connection", "time_ns", "seq", "bytes", "ack", "window_end", "in_flight_bytes", "tsval", "tsecr", "ip_id"];
+    const DELTAS: &'static [&'static str] = &[
+        "connection",
+        "time_ns",
+        "seq",
+        "bytes",
+        "ack",
+        "window_end",
+        "in_flight_bytes",
+        "tsval",
+        "tsecr",
+        "sack_blocks",
+        "ip_id",
+    ];
     const COLUMNS: &'static [Column<SegmentRow>] = &[
         Column::required("connection", U64(|r| Some(r.connection)), "number of the connection"),
         Column::required("direction", Word(|r| Some(r.direction), &DIRECTIONS), "of the packet"),
@@ -60,6 +72,7 @@ impl Row for SegmentRow {
         ),
         Column::optional("tsval", U32(|r| r.tsval), "value of its timestamp option"),
         Column::optional("tsecr", U32(|r| r.tsecr), "echo of its timestamp option"),
+        Column::required("sack_blocks", U32(|r| Some(r.sack_blocks.into())), "its SACK blocks: `sacks` has them"),
         Column::required("ip_id", U32(|r| Some(r.ip_id.into())), "identification of its IPv4 header; 0 with IPv6"),
     ];
 }

@@ -89,14 +89,31 @@ impl Row for IntervalRow {
     ];
 }
 
-/// A sample of `rtt`: the least and the largest of each 10 ms.
+/// What a sample of the table `rtt` times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Round {
+    Data,
+    Timestamp,
+    Back,
+    Handshake,
+}
+
+impl Round {
+    /// The names in the order of the variants.
+    pub const NAMES: [&str; 4] = ["data", "timestamp", "back", "handshake"];
+}
+
+/// A sample of a round trip: of each kind the least and the largest of each 10 ms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct RttRow {
     pub connection: u64,
     pub direction: u16,
     pub time_ns: i64,
+    pub kind: Round,
     pub rtt_ns: i64,
+    pub seq: i64,
 }
 
 impl Row for RttRow {
@@ -104,7 +121,41 @@ impl Row for RttRow {
     const COLUMNS: &'static [Column<RttRow>] = &[
         Column::required("connection", U64(|r| Some(r.connection)), "number of the connection"),
         Column::required("direction", Word(|r| Some(r.direction), &DIRECTIONS), "of the data"),
-        Column::required("time_ns", I64(|r| Some(r.time_ns)), "when the ACK or SACK was seen"),
-        Column::required("rtt_ns", I64(|r| Some(r.rtt_ns)), "from the segment's only transmission to it"),
+        Column::required("time_ns", I64(|r| Some(r.time_ns)), "its end"),
+        Column::required(
+            "kind",
+            Word(|r| Some(r.kind as u16), &Round::NAMES),
+            "`data`: from a segment's only transmission to the ACK or SACK that covers it; `timestamp`: from data to the \
+             first ACK that echoes its TSval; `back`: from an ACK to the first data that echoes its TSval; `handshake`: \
+             from the SYN to the SYN-ACK (`to-server`), and from there to the ACK (`to-client`)",
+        ),
+        Column::required("rtt_ns", I64(|r| Some(r.rtt_ns)), "how long it was"),
+        Column::required(
+            "seq",
+            I64(|r| Some(r.seq)),
+            "the byte behind the data that were acknowledged, or that echoed; 0 of a handshake",
+        ),
+    ];
+}
+
+/// Times from a packet with data to the next one that are about the same.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct GapRow {
+    pub connection: u64,
+    pub direction: u16,
+    pub above_ns: i64,
+    pub up_to_ns: i64,
+    pub gaps: u64,
+}
+
+impl Row for GapRow {
+    const TABLE: &'static str = "gaps";
+    const COLUMNS: &'static [Column<GapRow>] = &[
+        Column::required("connection", U64(|r| Some(r.connection)), "number of the connection"),
+        Column::required("direction", Word(|r| Some(r.direction), &DIRECTIONS), "of the data"),
+        Column::required("above_ns", I64(|r| Some(r.above_ns)), "times that are longer than this, or 0 if it is"),
+        Column::required("up_to_ns", I64(|r| Some(r.up_to_ns)), "and no longer than this"),
+        Column::required("gaps", U64(|r| Some(r.gaps)), "how many there are"),
     ];
 }

@@ -2,7 +2,7 @@
 
 use super::Stream;
 use crate::limits::Limit;
-use crate::rows::Cause;
+use crate::rows::{Cause, GapRow};
 use crate::table::Sink;
 
 /// Figures of a direction with data; `rows` says what each means.
@@ -63,6 +63,10 @@ impl Stream {
     pub(crate) fn finish(&mut self, una: i64, is_acked: bool, sink: &mut impl Sink) -> Figures {
         self.give_rtt(sink);
         self.give_interval(sink);
+        for (above_ns, up_to_ns, gaps) in self.gaps.spread() {
+            let (connection, direction) = (self.connection, self.direction);
+            sink.gap(GapRow { connection, direction, above_ns, up_to_ns, gaps });
+        }
         for event in std::mem::take(&mut self.events) {
             sink.event(event);
         }

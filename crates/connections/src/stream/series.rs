@@ -1,16 +1,63 @@
 //! What a direction does over time: rows of RTT and of intervals.
 
 use super::{Scope, Stream};
-use crate::rows::{IntervalRow, RttRow};
+use crate::rows::{IntervalRow, Round, RttRow};
 use crate::scoreboard::Told;
 use crate::table::Sink;
 
 /// RTT rows: the least and the largest sample of each such time.
 const RTT_STEP_NS: i64 = 10_000_000;
 
+/// A round trip.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Sample {
+    time_ns: i64,
+    rtt_ns: i64,
+    seq: i64,
+}
+
+/// The least and the largest round trip of the present step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Thinned(Option<(Sample, Sample)>);
+
+impl Thinned {
+    /// Take a sample. Returns those of the step before, in the order of time, if that has ended.
+    fn take(&mut self, sample: Sample) -> [Option<Sample>; 2] {
+        match &mut self.0 {
+            Some((least, most)) if step(least) == step(&sample) => {
+                if sample.rtt_ns < least.rtt_ns {
+                    *least = sample;
+                }
+                if sample.rtt_ns > most.rtt_ns {
+                    *most = sample;
+                }
+                [None; 2]
+            }
+            _ => {
+                let ended = self.end();
+                self.0 = Some((sample, sample));
+                ended
+            }
+        }
+    }
+
+    fn end(&mut self) -> [Option<Sample>; 2] {
+        let Some((least, most)) = self.0.take() else { return [None; 2] };
+        let (first, second) = if least.time_ns <= most.time_ns { (least, most) } else { (most, least) };
+        [Some(first), Some(second).filter(|second| *second != first)]
+    }
+}
+
+fn step(sample: &Sample) -> i64 {
+    sample.time_ns.div_euclid(RTT_STEP_NS)
+}
+
+/// The kinds that a stream thins out.
+const KINDS: [Round; 3] = [Round::Data, Round::Timestamp, Round::Back];
+
 impl Stream {
     pub(super) fn told(&mut self, told: Told, now: i64, sink: &mut impl Sink) {
-        let Some(sent_ns) = told.clean_ns else { return };
+        let Some((sent_ns, end)) = told.clean else { return };
         let rtt = now - sent_ns;
         if rtt < 0 {
             return;
@@ -25,30 +72,33 @@ impl Stream {
         interval.rtt_sum_ns += rtt;
         interval.rtt_min_ns = interval.rtt_min_ns.min(rtt);
         interval.rtt_max_ns = interval.rtt_max_ns.max(rtt);
-        let row = RttRow { connection: self.connection, direction: self.direction, time_ns: now, rtt_ns: rtt };
-        let step = now.div_euclid(RTT_STEP_NS);
-        match &mut self.rtt_rows {
-            Some((least, most)) if step == self.rtt_step => {
-                if rtt < least.rtt_ns {
-                    *least = row;
-                }
-                if rtt > most.rtt_ns {
-                    *most = row;
-                }
-            }
-            _ => {
-                self.give_rtt(sink);
-                (self.rtt_step, self.rtt_rows) = (step, Some((row, row)));
-            }
+        self.thin(Round::Data, Sample { time_ns: now, rtt_ns: rtt, seq: end }, sink);
+    }
+
+    /// A timestamp of `sent_ns` was echoed: by an acknowledgement up to `seq`, or on the way back by data that end there.
+    pub(crate) fn echoed(&mut self, kind: Round, sent_ns: i64, now: i64, seq: i64, sink: &mut impl Sink) {
+        let rtt_ns = (now - sent_ns).max(0);
+        let times = if kind == Round::Back { &mut self.rtt_back } else { &mut self.rtt_timestamp };
+        times.add(rtt_ns);
+        self.thin(kind, Sample { time_ns: now, rtt_ns, seq }, sink);
+    }
+
+    fn thin(&mut self, kind: Round, sample: Sample, sink: &mut impl Sink) {
+        let ended = self.thinned[kind as usize].take(sample);
+        self.give(kind, ended, sink);
+    }
+
+    fn give(&self, kind: Round, samples: [Option<Sample>; 2], sink: &mut impl Sink) {
+        for Sample { time_ns, rtt_ns, seq } in samples.into_iter().flatten() {
+            sink.rtt(RttRow { connection: self.connection, direction: self.direction, time_ns, kind, rtt_ns, seq });
         }
     }
 
+    /// Give the round trips that wait.
     pub(super) fn give_rtt(&mut self, sink: &mut impl Sink) {
-        let Some((least, most)) = self.rtt_rows.take() else { return };
-        let (first, second) = if least.time_ns <= most.time_ns { (least, most) } else { (most, least) };
-        sink.rtt(first);
-        if second != first {
-            sink.rtt(second);
+        for kind in KINDS {
+            let ended = self.thinned[kind as usize].end();
+            self.give(kind, ended, sink);
         }
     }
 

@@ -136,30 +136,32 @@ pub struct Link {
     pub number: u32,
     before: Vec<u8>,
     is_in_ip: bool,
+    /// The names of its tunnels and tags.
+    pub layers: Option<&'static str>,
 }
 
 const MACS: [u8; 12] = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];
 
 impl Link {
     pub fn ethernet() -> Link {
-        Link::tagged(&[8, 0])
+        Link::tagged(&[8, 0], None)
     }
 
-    fn tagged(behind: &[u8]) -> Link {
-        Link { number: 1, before: [&MACS[..], behind].concat(), is_in_ip: false }
+    fn tagged(behind: &[u8], layers: Option<&'static str>) -> Link {
+        Link { number: 1, before: [&MACS[..], behind].concat(), is_in_ip: false, layers }
     }
 
     /// VLANs, MPLS, PPPoE, raw IP, loopback, Linux' cooked captures, GRE.
     pub fn others() -> Vec<Link> {
-        let raw = |number: u32, before: &[u8]| Link { number, before: before.to_vec(), is_in_ip: false };
+        let raw = |number: u32, before: &[u8]| Link { number, before: before.to_vec(), is_in_ip: false, layers: None };
         vec![
-            Link::tagged(&[0x81, 0, 0, 7, 8, 0]),
-            Link::tagged(&[0x88, 0xa8, 0, 7, 0x81, 0, 0, 9, 8, 0]),
-            Link::tagged(&[0x88, 0x47, 0, 0, 0x10, 64, 0, 0, 0x21, 64]),
+            Link::tagged(&[0x81, 0, 0, 7, 8, 0], Some("802.1Q")),
+            Link::tagged(&[0x88, 0xa8, 0, 7, 0x81, 0, 0, 9, 8, 0], Some("802.1ad 802.1Q")),
+            Link::tagged(&[0x88, 0x47, 0, 0, 0x10, 64, 0, 0, 0x21, 64], Some("MPLS")),
             raw(101, &[]),
             raw(0, &[2, 0, 0, 0]),
             raw(113, &[0, 0, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 8, 0]),
-            Link { is_in_ip: true, ..Link::ethernet() },
+            Link { is_in_ip: true, layers: Some("GRE"), ..Link::ethernet() },
         ]
     }
 

@@ -1,7 +1,7 @@
 //! Rows of an analysis, kept.
 
 use connections::Sink;
-use connections::rows::{ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow, SegmentRow};
+use connections::rows::{ConnectionRow, DirectionRow, EventRow, GapRow, IntervalRow, RttRow, SegmentRow};
 
 /// All rows, table by table.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +11,7 @@ pub struct Rows {
     pub intervals: Vec<IntervalRow>,
     pub rtt: Vec<RttRow>,
     pub events: Vec<EventRow>,
+    pub gaps: Vec<GapRow>,
     /// Those of every packet, if they are wanted.
     pub segments: Option<Vec<SegmentRow>>,
 }
@@ -30,6 +31,9 @@ impl Sink for Rows {
     }
     fn event(&mut self, row: EventRow) {
         self.events.push(row);
+    }
+    fn gap(&mut self, row: GapRow) {
+        self.gaps.push(row);
     }
     fn wants(&self, _: u64, _: i64) -> bool {
         self.segments.is_some()

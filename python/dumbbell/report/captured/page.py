@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+import polars as pl
+
 from dumbbell.captures import Capture
 from dumbbell.captures.detail import Part
+from dumbbell.captures.truth import TRUTH, matrix
 from dumbbell.report import words
 from dumbbell.report.captured.hosts import pairs
 from dumbbell.report.captured.series import build
-from dumbbell.report.captured.source import limited_by, words_of
+from dumbbell.report.captured.source import limited_by, place_of, words_of
 from dumbbell.report.render import html
 from dumbbell.report.render.markup import Html, el, join
 from dumbbell.report.render.payload import payload
@@ -43,6 +46,7 @@ def page(capture: Capture, parts: Sequence[Part] | None = None, only: Sequence[i
             missing(plots.missing),
             el("noscript", el("p", _NO_SCRIPT, class_="missing")),
             el("div", id="plots"),
+            _truth(capture),
             _hosts(capture),
             _others(capture),
         ),
@@ -73,11 +77,15 @@ def _facts(capture: Capture) -> Html:
         ("Duration", words.seconds(round(summary["end_ns"] / 1e9, 6)), "from the first TCP packet to the last"),
         ("TCP packets", f"{summary['segments']:,}", f"of {words.count(notes['frames'], 'packet')} in {files}"),
         ("Connections", f"{summary['connections']:,}", ""),
-        ("Seen from", seen, "where the capture was taken"),
+        ("Seen from", seen, f"where the capture was taken{_said(summary)}"),
     ]
     if summary["only"]:
         pairs.append(("Interfaces", words.listed(summary["only"]), "the others were left out"))
     return el("dl", (fact(*pair) for pair in pairs), class_="facts")
+
+
+def _said(summary: dict[str, Any]) -> str:
+    return f", as --at {summary['at']} says" if summary.get("at") else ""
 
 
 _HEADS: Final = (
@@ -93,7 +101,7 @@ def _connections(capture: Capture) -> Html:
     rows = [_row(about[row["connection"]], row) for row in shown]
     head = el("thead", el("tr", *(el("th", name, scope="col", class_=kind) for name, kind in _HEADS)))
     tall = "wide tall" if len(rows) > 16 else "wide"
-    table = el("table", head, el("tbody", *rows), aria_label="Connections")
+    table = el("table", head, el("tbody", *rows), aria_label="Connections", class_="sortable")
     region = el("div", table, class_=tall, tabindex="0", role="region", aria_label="Connections")
     said = "A row for each direction with data, those with the most first."
     if len(rows) == _MOST_ROWS:
@@ -107,23 +115,53 @@ def _row(connection: dict[str, Any], row: dict[str, Any]) -> Html:
 
     again = row["repeated_packets"] + row["lost_before_packets"]
     numbers = [
-        f"{row['payload_bytes']:,}",
-        words.measured_rate(row["goodput_bps"]),
-        ms("rtt_p50_ns"),
-        ms("rtt_p95_ns"),
-        words.count(again),
-        words.count(row["needless_retransmissions"]),
-        words.count(row["timeouts"]),
-        words.size(row["in_flight_max_bytes"]),
+        (f"{row['payload_bytes']:,}", row["payload_bytes"]),
+        (words.measured_rate(row["goodput_bps"]), row["goodput_bps"]),
+        (ms("rtt_p50_ns"), row["rtt_p50_ns"]),
+        (ms("rtt_p95_ns"), row["rtt_p95_ns"]),
+        (words.count(again), again),
+        (words.count(row["needless_retransmissions"]), row["needless_retransmissions"]),
+        (words.count(row["timeouts"]), row["timeouts"]),
+        (words.size(row["in_flight_max_bytes"]), row["in_flight_max_bytes"]),
     ]
     return el(
         "tr",
-        el("th", str(row["connection"]), scope="row"),
+        el("th", str(row["connection"]), scope="row", data_value=str(row["connection"])),
         el("td", words_of(connection, str(row["direction"]))),
         el("td", connection["state"]),
-        el("td", connection["place"] or words.UNKNOWN),
-        *(el("td", one, class_="n") for one in numbers),
+        el("td", place_of(connection)),
+        # What is not known has no value, and is sorted behind all others.
+        *(el("td", said, class_="n", **({} if of is None else {"data_value": str(of)})) for said, of in numbers),
         el("td", limited_by(row)),
+    )
+
+
+_TRUTH_HEADS: Final = (("True", ""), ("Said", ""), ("Packets", "n"))
+
+
+def _truth(capture: Capture) -> Html:
+    """Of a run: what is true of packets, and what is said of them."""
+    place = capture.directory / TRUTH
+    if not place.is_file():
+        return Html("")
+    frame = pl.read_parquet(place)
+    rows = [
+        el("tr", el("th", real, scope="row"), el("td", said), el("td", f"{count:,}", class_="n"))
+        for real, said, count in matrix(frame)
+    ]
+    if not rows:
+        return Html("")
+    head = el("thead", el("tr", *(el("th", name, scope="col", class_=kind) for name, kind in _TRUTH_HEADS)))
+    table = el("table", head, el("tbody", *rows), aria_label="Classes against the truth")
+    right = frame.filter(pl.col("class_right") & pl.col("cause_right")).height
+    said = (
+        f"Packets of the run that are not new data in order. Of {frame.height:,}, {right:,} are called what they are. "
+        "Why something was sent again the run's records do not say: any cause of a retransmission is right."
+    )
+    return join(
+        el("h2", "Classes against the truth"),
+        el("div", table, class_="wide fit", tabindex="0", role="region", aria_label="Classes against the truth"),
+        el("p", said, class_="beneath"),
     )
 
 

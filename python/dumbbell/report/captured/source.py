@@ -13,12 +13,13 @@ from dumbbell.captures import Capture
 from dumbbell.captures.detail import Detail, Part, choose, read
 from dumbbell.captures.named import endpoint
 from dumbbell.errors import InputError
+from dumbbell.report import words
 from dumbbell.report.groups import MOST_FLOWS_IN_LEGEND, numbered
 from dumbbell.report.model import Group
 
-POINTS_PER_PAGE: Final = 90_000
+POINTS_PER_PAGE: Final = 110_000
 """Points of all curves: about 1 MB of the page."""
-_CURVES_PER_WAY: Final = 12
+_CURVES_PER_WAY: Final = 16
 _MOST_POINTS: Final = 4000
 _LEAST_SHARE: Final = 0.001
 """A direction with a smaller share of the bytes of the largest one is not drawn: requests beside a download."""
@@ -54,6 +55,8 @@ class Source:
     groups: tuple[Group, ...]
     detail: Detail | None
     parts: Sequence[Part]
+    about: dict[int, dict[str, Any]]
+    """Rows of `connections` of those that are drawn, by number."""
     missing: list[str]
     """Sentences on what could not be drawn."""
 
@@ -76,6 +79,11 @@ class Source:
     def rtt(self) -> dict[str, pl.DataFrame]:
         """Rows of `rtt` by flow."""
         return self._of_ways("rtt")
+
+    @cached_property
+    def gaps(self) -> dict[str, pl.DataFrame]:
+        """Rows of `gaps` by flow."""
+        return self._of_ways("gaps")
 
     @cached_property
     def events(self) -> dict[str, pl.DataFrame]:
@@ -111,13 +119,21 @@ def source(capture: Capture, parts: Sequence[Part] | None = None, only: Sequence
         detail = read(capture, wanted) if wanted else None
     except InputError as error:
         missing.append(f"Single packets: {error.what}{f' ({error.why})' if error.why else ''}.")
-    return Source(capture, tuple(ways), tuple(groups), detail, wanted, missing)
+    return Source(capture, tuple(ways), tuple(groups), detail, wanted, about, missing)
 
 
 def words_of(connection: dict[str, Any], direction: str) -> str:
     """`10.0.0.1:40000 → 10.0.0.2:80`."""
     ends = [endpoint(connection, side) for side in ("client", "server")]
     return " → ".join(ends if direction == "to-server" else reversed(ends))
+
+
+def place_of(connection: dict[str, Any]) -> str:
+    """`client`: where the capture was taken; `client, as said` if the user said so."""
+    place = connection["place"]
+    if place is None:
+        return words.UNKNOWN
+    return f"{place}, as said" if connection["place_by"] == "said" else str(place)
 
 
 def limited_by(row: dict[str, Any]) -> str:

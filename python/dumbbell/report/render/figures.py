@@ -8,6 +8,7 @@ from importlib.resources import as_file, files
 from typing import Any, Final
 
 import matplotlib.style
+import polars as pl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,6 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from dumbbell.report.model import Bars, Line, Panel, Plots, Reference, States, Ticks, View
+from dumbbell.report.relative import relative
 from dumbbell.report.render import figure_marks as marks
 from dumbbell.report.render.figure_marks import LEVEL, LOOKS, SOFT, Place
 from dumbbell.report.render.notebook import Picture
@@ -64,7 +66,12 @@ def figure(plots: Plots) -> Figure:
 def _over_time(plots: Plots) -> list[tuple[Panel, View]]:
     """The views that are drawn over time, with their panels."""
     shown = (panel for panel in plots.panels if panel.across is None)
-    return [(panel, view) for panel in shown for view in panel.views[: panel.pictured]]
+    return [
+        (panel, one)
+        for panel in shown
+        for view in panel.views[: panel.pictured]
+        for one in ([view] if view.mean_bps is None else [view, relative(view, view.mean_bps / panel.per_unit)])
+    ]
 
 
 def _height(view: View) -> float:
@@ -114,6 +121,8 @@ def _panel(ax: Axes, panel: Panel, view: View, plots: Plots) -> None:
         return
     if panel.is_log:
         ax.set_yscale("log")
+    elif view.is_relative:
+        _fit(ax, panel, view)
     else:
         _limits(ax, view, panel.from_zero)
     if view.top is not None:
@@ -171,7 +180,9 @@ def _across(ax: Axes, panel: Panel, view: View, plots: Plots, is_lowest: bool, i
     assert across is not None
     place = Place(ax, plots, panel, view)
     marks.draw(place)
-    ax.set_xlim(0, across.right)
+    if across.left > 0:
+        ax.set_xscale("log")
+    ax.set_xlim(across.left, across.right)
     ax.set_ylim(view.low or 0.0, view.top)
     for at in across.levels:
         ax.axvline(at, color="0.5", linewidth=0.7, dashes=(1.5, 2), zorder=1.5)
@@ -242,6 +253,17 @@ def _label(ax: Axes, reference: Reference, inside: bool) -> None:
         fontsize=7,
         color="0.35",
     )
+
+
+def _fit(ax: Axes, panel: Panel, view: View) -> None:
+    """Fit what was sent and acknowledged: a receiver's window may be far above."""
+    shown = [
+        mark.values for mark in view.lines if not panel.quantities or panel.quantities[mark.quantity].look != "high"
+    ]
+    values = pl.concat([one.cast(pl.Float64) for one in shown])
+    low, high = float(values.min() or 0.0), float(values.max() or 0.0)  # type: ignore[arg-type]
+    margin = 0.05 * (high - low) or 1.0
+    ax.set_ylim(low - margin, high + margin)
 
 
 def _limits(ax: Axes, view: View, from_zero: bool) -> None:

@@ -78,7 +78,8 @@ def _view(source: Source, way: Way) -> View | None:
         marks += _packets(source, way)
     marks += _events(source, way)
     label = source.groups[way.group].label
-    return View(label, pl.Series([], dtype=pl.Float64), tuple(marks), note, top=_FAR * highest)
+    mean = way.row["goodput_bps"] or way.row["throughput_bps"]
+    return View(label, pl.Series([], dtype=pl.Float64), tuple(marks), note, top=_FAR * highest, mean_bps=mean)
 
 
 def _start(part: Part) -> int:
