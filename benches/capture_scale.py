@@ -66,9 +66,9 @@ def stream(size: int) -> Iterator[bytes]:
         yield chunk
 
 
-def measured(parts: Iterator[bytes], folder: Path) -> tuple[dict[str, object], float, float, int]:
+def measured(parts: Iterator[bytes], folder: Path, segments: str) -> tuple[dict[str, object], float, float, int]:
     """The summary, seconds, most MB of memory, and bytes."""
-    command = [sys.executable, "-c", _CODE, str(folder / "out")]
+    command = [sys.executable, "-c", _CODE, str(folder / "out"), segments]
     start = time.perf_counter()
     count = 0
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -85,7 +85,7 @@ def measured(parts: Iterator[bytes], folder: Path) -> tuple[dict[str, object], f
 # Not `ru_maxrss`, which begins with the memory of the process that starts it.
 _CODE = """
 import json, sys, dumbbell
-capture = dumbbell.pcap("-", output=sys.argv[1])
+capture = dumbbell.pcap("-", output=sys.argv[1], segments=sys.argv[2])
 lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
 print(json.dumps({"summary": capture.summary, "peak_kb": int(lines["VmHWM"].split()[0])}))
 """
@@ -93,20 +93,20 @@ print(json.dumps({"summary": capture.summary, "peak_kb": int(lines["VmHWM"].spli
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--gb", type=float, default=10)
+    parser.add_argument("--gb", type=float, default=10, help="size of the larger stream; 0: without streams")
+    parser.add_argument("--segments", choices=("none", "top"), default="none", help="rows of single packets")
     options = parser.parse_args()
     rows = []
-    for name, parts in (
-        (f"{SCANNED + ANSWERED:,} connections", many()),
-        ("1 GB", stream(1_000_000_000)),
-        (f"{options.gb:g} GB", stream(int(options.gb * 1e9))),
-    ):
+    captures = [(f"{SCANNED + ANSWERED:,} connections", many())]
+    if options.gb:
+        captures += [("1 GB", stream(1_000_000_000)), (f"{options.gb:g} GB", stream(int(options.gb * 1e9)))]
+    for name, parts in captures:
         with tempfile.TemporaryDirectory() as scratch:
-            summary, seconds, peak_mb, count = measured(parts, Path(scratch))
+            summary, seconds, peak_mb, count = measured(parts, Path(scratch), options.segments)
         counts = [f"{summary[key]:,}" for key in ("connections", "evicted")]
         rows.append([name, f"{count / 1e6:,.0f}", *counts, f"{seconds:.1f}", f"{peak_mb:,.0f}"])
     columns = ["capture", "MB", "connections", "evicted", "s", "most MB of memory"]
-    show("dumbbell pcap from standard input", columns, rows)
+    show(f"dumbbell pcap from standard input, --segments {options.segments}", columns, rows)
 
 
 if __name__ == "__main__":
