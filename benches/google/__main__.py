@@ -29,9 +29,9 @@ class Side:
     kernel: str | None = None
 
 
-def figures(cell: Cell, side: Side, seed: int, scratch: Path) -> dict[str, float]:
+def figures(cell: Cell, side: Side, seed: int, longer_us: int, scratch: Path) -> dict[str, float]:
     """Those of the flow that is compared."""
-    asked = cell.scenario(side.cc, seed)
+    asked = cell.scenario(side.cc, seed, longer_us)
     if side.kernel is not None:
         asked["emulate"] = {"kernel": side.kernel}
     else:
@@ -61,6 +61,13 @@ def main() -> None:
     parser.add_argument("--ours", default="bbr3")
     parser.add_argument("--ours-kernel", default="6.12", help="a kernel without the patch")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument(
+        "--longer",
+        type=int,
+        default=0,
+        metavar="US",
+        help="each seed's RTT is so many us longer than the one before: without random loss seeds alone change little",
+    )
     parser.add_argument("--only", default="", help="cells whose names contain this")
     parser.add_argument("--simulated", action="store_true", help="only the simulated side, which needs no kernel")
     options = parser.parse_args()
@@ -74,7 +81,9 @@ def main() -> None:
     seeds = range(1, options.seeds + 1)
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = {
-            (cell.name, side.name, seed): pool.submit(figures, cell, side, seed, Path(name) / f"{i}-{j}-{seed}")
+            (cell.name, side.name, seed): pool.submit(
+                figures, cell, side, seed, (seed - 1) * options.longer, Path(name) / f"{i}-{j}-{seed}"
+            )
             for i, cell in enumerate(cells)
             for j, side in enumerate(sides)
             for seed in seeds

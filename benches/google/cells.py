@@ -25,15 +25,18 @@ class Cell:
     rtts: tuple[str, ...] = ()
     """RTTs of the two flows, if they differ."""
 
-    def scenario(self, cc: str, seed: int) -> dict[str, Any]:
-        """For `dumbbell.run`; the first flow is the one that is compared."""
+    def scenario(self, cc: str, seed: int, longer_us: int = 0) -> dict[str, Any]:
+        """For `dumbbell.run`, with an RTT that is so much longer; the first flow is the one that is compared."""
         others = [] if self.beside is None else [cc if self.beside == "same" else self.beside]
         flows = [{"from": f"s{i}", "to": f"r{i}", "cc": one} for i, one in enumerate([cc, *others], 1)]
         flows[0] |= self.flow
         topology: dict[str, Any] = {
             "kind": "dumbbell",
             "pairs": len(flows),
-            "rtt": list(self.rtts) or self.rtt,
+            "rtt": [
+                f"{float(rtt.removesuffix(' ms')) + longer_us / 1e3:g} ms"
+                for rtt in self.rtts or (self.rtt,) * len(flows)
+            ],
             "bottleneck": {"rate": self.rate, "buffer": self.buffer, **self.keys},
         }
         return {"name": "google", "duration": f"{SECONDS} s", "seed": seed, "topology": topology, "flows": flows}
