@@ -185,3 +185,35 @@ def test_typing_reaches_the_file_and_the_drawing(application: Application, page:
         page.keyboard.press("Control+z")
         eventually(lambda shown=before: page.locator(".cm-content").inner_text() != shown, "undo shows")
     eventually(lambda: "reno" not in text(), "undo")
+
+
+def test_after_something_was_dragged_clicks_reach_the_drawing_again(application: Application, page: Page) -> None:
+    text = given(application, page)
+    page.wait_for_selector('[data-node="h2"]')
+    shield = page.locator(".shield")
+
+    def dragged(x: float, y: float) -> None:
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 30, y + 40, steps=4)
+        shield.wait_for()
+        page.mouse.up()
+        shield.wait_for(state="hidden")
+
+    ground = page.locator(".react-flow__pane").bounding_box()
+    assert ground is not None
+    before = node(page, "h2").bounding_box()
+    dragged(ground["x"] + 20, ground["y"] + 20)
+    after = node(page, "h2").bounding_box()
+    assert before is not None
+    assert after is not None
+    assert (round(after["x"] - before["x"]), round(after["y"] - before["y"])) == (30, 40)
+    dragged(after["x"] + 9, after["y"] + 9)
+    eventually(lambda: (application.workspace / "row.layout.json").exists(), "the place")
+    node(page, "h1").click()
+    page.locator('.react-flow__node.selected [data-node="h1"]').wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Host", exact=True).click()
+    page.locator(".react-flow__pane").click(position={"x": 30, "y": 30})
+    page.wait_for_selector('[data-node="h3"]')
+    says(text, "h3 = {}")

@@ -62,6 +62,7 @@ function Inside(): ReactNode {
   const fitted = useRef(false);
   /** True until the user pans or zooms: then the view is the user's. */
   const whole = useRef(true);
+  const shield = useRef<HTMLDivElement>(null);
   const now = useRef<AnyNode[]>([]);
   now.current = nodes;
 
@@ -136,14 +137,20 @@ function Inside(): ReactNode {
   }, []);
   const onEdgesChange = useCallback((changes: EdgeChange<AnyEdge>[]) => chosen(changes, "edges"), []);
 
+  /** While something is dragged, what lies beneath the pointer is of no interest, and finding it in a large drawing costs a quarter of a step. */
+  const shielded = useCallback((is: boolean) => {
+    if (shield.current) shield.current.hidden = !is;
+  }, []);
   const dragStart = useCallback((_: unknown, __: AnyNode, all: AnyNode[]) => {
     dragged.current = new Set(all.map((node) => node.id));
+    shielded(true);
   }, []);
   const dragStop = useCallback((_: unknown, __: AnyNode, all: AnyNode[]) => {
     const before = state().document?.layout.nodes ?? {};
     const to = Object.fromEntries(all.map((node) => [node.id, onGrid(node.position)]));
     const isMoved = Object.entries(to).some(([name, at]) => before[name]?.x !== at.x || before[name]?.y !== at.y);
     dragged.current = new Set();
+    shielded(false);
     if (isMoved) move(to);
   }, []);
 
@@ -183,9 +190,12 @@ function Inside(): ReactNode {
     },
     [onMenu],
   );
-  const onMove = useCallback((event: unknown) => {
+  const onMoveStart = useCallback((event: unknown) => {
     if (event) whole.current = false;
   }, []);
+  // Not before the ground has moved, or a click would not reach it; nor by the wheel, which is turned over the drawing.
+  const onMove = useCallback((event: globalThis.MouseEvent | TouchEvent | null) => event?.type === "mousemove" && shielded(true), []);
+  const onMoveEnd = useCallback(() => shielded(false), []);
   const kinds = useMemo(() => ["canvas", `tool-${tool}`, far ? "far" : "", nodes.length + edges.length > MANY ? "many" : ""].join(" "), [tool, far, nodes.length, edges.length]);
 
   return (
@@ -203,7 +213,9 @@ function Inside(): ReactNode {
         onSelectionDragStart={groupStart}
         onSelectionDragStop={groupStop}
         onConnect={connect}
-        onMoveStart={onMove}
+        onMoveStart={onMoveStart}
+        onMove={onMove}
+        onMoveEnd={onMoveEnd}
         onPaneClick={onPane}
         onNodeDoubleClick={onNodeTwice}
         onEdgeDoubleClick={onEdgeTwice}
@@ -235,6 +247,7 @@ function Inside(): ReactNode {
         <Background variant={BackgroundVariant.Dots} gap={GRID * 2} size={1} />
         <Controls showInteractive={false} position="bottom-left" />
       </ReactFlow>
+      <div ref={shield} className="shield" hidden onPointerMove={(event) => event.buttons === 0 && shielded(false)} />
       {menu && <Menu at={menu} onClose={() => setMenu(null)} />}
     </div>
   );
