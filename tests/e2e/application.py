@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -13,10 +14,18 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, sync_playwright
 
 T = TypeVar("T")
 
+OFFLINE = (
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+"""Chromium finds no other machine, and looks for none by itself."""
 DUMBBELL = Path(sys.executable).with_name("dumbbell")
 PATIENCE_S = 60.0
 """Until something on a busy machine is given up."""
@@ -31,6 +40,17 @@ def eventually(look: Callable[[], T], what: str = "", patience_s: float = PATIEN
             return found
         assert time.monotonic() < until, f"{what or 'it'} did not come about within {patience_s:g} s"
         time.sleep(0.05)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser that reaches this machine alone."""
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    assert path, "the browser tests need Chromium: apt-get install chromium, or set CHROMIUM to its path"
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu", *OFFLINE])
+        yield started
+        started.close()
 
 
 @dataclass

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from root import REPOSITORY, Root, bare
+
+# The browser, and the application in it, are those of the browser tests.
+sys.path.append(str(REPOSITORY / "tests" / "e2e"))
 
 SUITES = {"Debian 12": "bookworm", "Debian 13": "trixie"}
 

@@ -6,7 +6,8 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -92,6 +93,32 @@ class Root:
         self, script: str, user: str | None = None, more: Mapping[str, str] | None = None, check: bool = True
     ) -> subprocess.CompletedProcess[str]:
         """Run a shell script, as root or as a user by number. Fails the test if it fails, unless told not to."""
+        command, environment = self._call(script, user)
+        done = subprocess.run(
+            command,
+            env=environment | (more or {}),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert not check or done.returncode == 0, f"{script}\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
+        return done
+
+    @contextmanager
+    def running(self, script: str, user: str | None = None) -> Iterator[subprocess.Popen[str]]:
+        """A shell script that runs until the block ends: then all that it has started is killed."""
+        command, environment = self._call(script, user)
+        with subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    def _call(self, script: str, user: str | None) -> tuple[list[str], dict[str, str]]:
+        """What runs a script, and its environment."""
         certificates = "/etc/pip-certificates.pem"
         environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
         environment["HOME"] = "/root" if user is None else "/home/ann"
@@ -102,13 +129,4 @@ class Root:
         if user is not None:
             command = ["/usr/bin/setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
         enter = _ENTER.format(base=self.base, own=self.own, command=shlex.join(command))
-        done = subprocess.run(
-            ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", enter],
-            env=environment | (more or {}),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert not check or done.returncode == 0, f"{script}\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
-        return done
+        return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", enter], environment
