@@ -39,8 +39,8 @@ test-web: build $(VENV)/.test-tools
 	cd web && npm run --silent check
 	$(BIN)/python -m tools.real_time --numprocesses 2 tests/e2e
 
-# The wheel on bare systems; as root, in some minutes. Not a part of `make test`.
-test-wheel: wheel sdist kernel
+# The wheel on bare systems, its page in Chromium; as root, in some minutes. Not a part of `make test`.
+test-wheel: wheel sdist kernel $(VENV)/.test-tools
 	tools/install wheel
 	$(BIN)/pytest tests/wheel
 

@@ -16,7 +16,6 @@ from typing import Final
 
 from dumbbell.errors import InputError
 from dumbbell.server.security import LOOPBACK, Access, App, Guard
-from dumbbell.server.soon import Soon
 
 YOUNG: Final = 50_000
 """Objects that are made before Python looks among them for garbage: a check of a large network makes half of them."""
@@ -122,6 +121,7 @@ def _answers(path: Path) -> bool:
 
 def application(root: Path, access: Access) -> Guard:
     """The application of the workspace `root`, behind its guard."""
+    from dumbbell.server.soon import Soon  # It imports asyncio, which the URL need not wait for.
 
     def made() -> App:
         from dumbbell.server.app import routes
