@@ -79,7 +79,7 @@ def measured(parts: Iterator[bytes], folder: Path, segments: str) -> tuple[dict[
             count += len(part)
         process.stdin.close()
         told = json.loads(process.stdout.read())
-    return told["summary"], time.perf_counter() - start, told["peak_kb"] / 1e3, count
+    return told["summary"], time.perf_counter() - start, told["peak_kb"] * 1.024 / 1e3, count
 
 
 # Not `ru_maxrss`, which begins with the memory of the process that starts it.

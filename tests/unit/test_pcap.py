@@ -36,8 +36,6 @@ def test_a_capture_becomes_tables(tmp_path: Path) -> None:
     )  # fmt: skip
     assert capture.intervals["payload_bytes"].sum() == 11_000
     assert capture.rtt.select("direction", "kind", "rtt_ns", "seq").rows() == [
-        ("to-server", "handshake", 100_000_000, 0),
-        ("to-client", "handshake", 0, 0),
         ("to-server", "data", 100_000_000, 2_000),
     ]
     assert connection["encapsulation"] is None

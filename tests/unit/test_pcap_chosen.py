@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
-from made_capture import HEAD, handshake, long, lossy
+from made_capture import ACK, HEAD, handshake, long, lossy, packet
 from polars.testing import assert_frame_equal
 
 import dumbbell
@@ -161,3 +163,20 @@ def test_what_says_nothing_is_refused(tmp_path: Path, capsys: pytest.CaptureFixt
     assert f"--decode-as {said} says nothing" in shown
     assert why in shown
     assert "udp:4790=vxlan" in shown
+
+
+def test_a_connection_that_grows_late_lacks_packets_of_standard_input(tmp_path: Path) -> None:
+    """Its first packets were given up for lack of memory. A file is read again, standard input is not."""
+    late = [packet(1, 1, ACK, 1_000, 5_000, 10, port=9_999)]
+    others = [packet(2 + n, 1, ACK, 1_000, 5_000, 100, port=10_000 + n) for n in range(16_000)]
+    grown = [packet(30_000 + n, 2 + n, ACK, 1_010 + 1_000 * n, 5_000, 1_000, port=9_999) for n in range(50)]
+    trace = HEAD + b"".join([*late, *others, *grown])
+    code = f"import dumbbell; dumbbell.pcap('-', output={str(tmp_path / 'stream')!r}, segments='top')"
+    subprocess.run([sys.executable, "-c", code], input=trace, check=True)
+    stream = dumbbell.pcap(tmp_path / "stream")
+    assert "Rows of packets are missing" in stream.warnings[-1]
+    (tmp_path / "trace.pcap").write_bytes(trace)
+    file = dumbbell.pcap(tmp_path / "trace.pcap", output=tmp_path / "file", segments="top")
+    assert not any("Rows of packets" in one for one in file.warnings)
+    counts = [one.rows("segments", [1]).height for one in (stream, file)]
+    assert counts[0] < counts[1] == 51

@@ -68,7 +68,7 @@ pub(crate) const BACKLOG: usize = 16;
 /// The same of rows of connections and directions, which take 1 kB each.
 const LARGE_BACKLOG: usize = 2;
 /// Bytes that packets take before they are written.
-const MOST_PACKET_BYTES: usize = 128 << 20;
+const MOST_PACKET_BYTES: usize = 32 << 20;
 /// Segments between two reports.
 const STEP: u64 = 1 << 18;
 

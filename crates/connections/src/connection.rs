@@ -152,7 +152,7 @@ impl Connection {
         if segment.flags.has(Flags::SYN) {
             self.syn(segment, by, sink);
         } else {
-            self.third(segment, by, sink);
+            self.third(segment, by);
         }
         if segment.flags.has(Flags::RST) {
             self.is_closed = true;

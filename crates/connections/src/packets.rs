@@ -68,7 +68,8 @@ pub(crate) struct Packets {
     every: Every,
     segments: Groups<SegmentRow>,
     sacks: Groups<SackRow>,
-    parts: HashMap<u64, Part, RandomState>,
+    /// Each in a place of its own: a table that grows has two of all places for a while.
+    parts: HashMap<u64, Box<Part>, RandomState>,
     /// Bytes that the columns of all parts may take.
     most_bytes: usize,
     /// Packets of these were given up.
@@ -109,7 +110,7 @@ impl Packets {
         let bytes = &mut self.bytes;
         Some(self.parts.entry(number).or_insert_with(|| {
             *bytes += EMPTY_BYTES;
-            Part::default()
+            Box::default()
         }))
     }
 

@@ -55,11 +55,32 @@ impl Default for Limits {
 /// A closed connection stays for late packets.
 const LINGER_NS: i64 = 120_000_000_000;
 
+/// The only segment of a connection.
+struct Lone {
+    segment: Segment,
+    /// Twice the connection's number, and 1 if its second half sent it. In one word, as a scan makes a million of these.
+    number_and_half: u64,
+}
+
+impl Lone {
+    fn new(segment: Segment, number: u64, by: usize) -> Box<Lone> {
+        Box::new(Lone { segment, number_and_half: number << 1 | by as u64 })
+    }
+
+    fn number(&self) -> u64 {
+        self.number_and_half >> 1
+    }
+
+    fn by(&self) -> usize {
+        (self.number_and_half & 1) as usize
+    }
+}
+
 /// What is known of a connection.
 enum Slot {
     Empty,
-    /// Its SYN, which nothing followed yet, as in a scan: half that sent it, and the connection's number.
-    Lone(Box<(Segment, usize, u64)>),
+    /// Its SYN, which nothing followed yet, as in a scan.
+    Lone(Box<Lone>),
     Whole(Box<Connection>),
 }
 
@@ -68,7 +89,7 @@ impl Slot {
     fn last(&self) -> Option<(u64, i64)> {
         match self {
             Slot::Empty => None,
-            Slot::Lone(lone) => Some((lone.2, lone.0.time_ns)),
+            Slot::Lone(lone) => Some((lone.number(), lone.segment.time_ns)),
             Slot::Whole(one) => Some((one.number, one.end_ns)),
         }
     }
@@ -197,7 +218,7 @@ impl Table {
             self.slots.push(Slot::Empty);
             self.slots.len() as u32 - 1
         });
-        self.slots[slot as usize] = Slot::Lone(Box::new((*segment, by, number)));
+        self.slots[slot as usize] = Slot::Lone(Lone::new(*segment, number, by));
         self.index.insert(key, slot);
         self.last = Some((key, slot));
         let is_syn = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK) && segment.payload == 0;
@@ -212,7 +233,7 @@ impl Table {
             self.evict(true, sink);
         }
         let Slot::Lone(lone) = std::mem::replace(&mut self.slots[slot as usize], Slot::Empty) else { return };
-        let (segment, by, number) = *lone;
+        let (segment, by, number) = (lone.segment, lone.by(), lone.number());
         self.slots[slot as usize] = Slot::Whole(Box::new(Connection::new(key, number, &segment, by)));
         self.whole += 1;
         self.last = Some((key, slot));
@@ -221,8 +242,8 @@ impl Table {
 
     fn leave(&mut self, slot: u32, evicted: bool, sink: &mut impl Sink) {
         if let Slot::Lone(lone) = &self.slots[slot as usize] {
-            let (key, _) = Key::of(&lone.0);
-            let (segment, by, number) = **lone;
+            let (segment, by, number) = (lone.segment, lone.by(), lone.number());
+            let (key, _) = Key::of(&segment);
             let mut connection = Connection::new(key, number, &segment, by);
             connection.take(&segment, by, self.limits.interval_ns, sink);
             self.slots[slot as usize] = Slot::Empty;

@@ -250,7 +250,6 @@ fn sums_of_intervals_are_those_of_the_connection() {
     let of = |kind: Round| rows.rtt.iter().filter(move |row| row.kind == kind && row.direction == 0);
     assert!(of(Round::Data).all(|row| row.rtt_ns == 30 * MS && row.seq % 1_000 == 0 && row.seq > 0));
     assert!(of(Round::Data).count() > 10);
-    assert_eq!(of(Round::Handshake).map(|row| (row.time_ns, row.rtt_ns)).collect::<Vec<_>>(), [(100 * MS, 100 * MS)]);
     assert_eq!(client.stream.rtt_samples, Some(50));
 }
 

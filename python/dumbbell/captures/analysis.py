@@ -10,7 +10,7 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Final, Literal
 
-from dumbbell.captures.capture import KEPT, MOST_CONNECTIONS, SUMMARY, Capture
+from dumbbell.captures.capture import INCOMPLETE, KEPT, MOST_CONNECTIONS, SUMMARY, Capture
 from dumbbell.captures.detail import keep
 from dumbbell.core import core
 from dumbbell.errors import InputError, unwritable
@@ -80,7 +80,9 @@ def analyse(
             raise InputError("the capture cannot be analysed", str(error)) from None
         said = {"files": paths, "only": list(interfaces), "decode_as": list(decode_as), "at": at, **loads(summary)}
         kept = said.pop("kept", None)
-        if kept is not None and not kept["incomplete"]:
+        is_stream = "-" in paths
+        if kept is not None and (is_stream or not kept["incomplete"]):
+            said[INCOMPLETE] = kept["incomplete"]
             said[KEPT] = len(kept["connections"]) if segments == "top" else said["connections"]
         (partial / SUMMARY).write_text(dumps(said, indent=2) + "\n", encoding="utf-8")
         partial.chmod(0o755)
@@ -91,7 +93,7 @@ def analyse(
         rmtree(partial, ignore_errors=True)
         raise
     capture = Capture(place)
-    if kept is not None and kept["incomplete"]:
+    if kept is not None and kept["incomplete"] and not is_stream:
         # A connection was small for so long that its packets were given up: now its number is known.
         keep(capture, kept["connections"])
     return capture

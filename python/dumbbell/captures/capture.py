@@ -17,6 +17,8 @@ SUMMARY: Final = "capture.json"
 TABLES: Final = ("connections", "directions", "intervals", "rtt", "events", "gaps")
 KEPT: Final = "segments_of_connections"
 """In the summary: the number of connections of which every packet is a row."""
+INCOMPLETE: Final = "segments_incomplete"
+"""In the summary: true if packets of these connections are missing, which standard input does not give again."""
 MOST_CONNECTIONS: Final = 1 << 20
 """Connections that are followed at once."""
 

@@ -11,7 +11,7 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.captures.capture import KEPT, MOST_CONNECTIONS, Capture
+from dumbbell.captures.capture import INCOMPLETE, KEPT, MOST_CONNECTIONS, Capture
 from dumbbell.core import core
 from dumbbell.errors import InputError, unwritable
 
@@ -74,6 +74,8 @@ def keep(capture: Capture, numbers: Sequence[int]) -> None:
         for name in _TABLES:
             (folder / f"{name}.parquet").replace(capture.directory / f"{name}.parquet")
     capture.note(KEPT, len(numbers))
+    if capture.summary.get(INCOMPLETE):
+        capture.note(INCOMPLETE, value=False)
 
 
 @contextmanager

@@ -37,6 +37,11 @@ def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[s
         found.append(f"The clock went backwards {notes['backward_steps']:,} times, by {most:.3f} ms at most.")
     if summary["evicted"]:
         found.append(f"{summary['evicted']:,} connections were given up, for lack of memory.")
+    if summary.get("segments_incomplete"):
+        found.append(
+            "Rows of packets are missing of connections that were large only late: memory was too little, and standard "
+            "input is not read again."
+        )
     for link, count in notes["unknown_links"]:
         found.append(f"{count:,} packets are of link type {link}, which dumbbell does not read.")
     return found

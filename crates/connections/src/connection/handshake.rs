@@ -3,7 +3,7 @@
 use capture::{Flags, Segment};
 
 use super::{Connection, direction};
-use crate::rows::{Cause, Class, EventRow, Round, RttRow};
+use crate::rows::{Cause, Class, EventRow};
 use crate::table::Sink;
 
 impl Connection {
@@ -33,7 +33,6 @@ impl Connection {
                     _ => None,
                 };
                 self.handshake_server_ns = answered.map(|sent| segment.time_ns - sent).filter(|&ns| ns >= 0);
-                self.shaken(0, segment.time_ns, self.handshake_server_ns, sink);
             }
         } else if self.syns[0].is_none() {
             self.syns[0] = Some((segment.time_ns, tsval));
@@ -48,7 +47,7 @@ impl Connection {
     }
 
     /// The handshake's third packet.
-    pub(super) fn third(&mut self, segment: &Segment, by: usize, sink: &mut impl Sink) {
+    pub(super) fn third(&mut self, segment: &Segment, by: usize) {
         if by == self.client
             && self.handshake_client_ns.is_none()
             && self.syn_ack_repeats == 0
@@ -56,14 +55,6 @@ impl Connection {
             && let Some(answered) = self.syn_ack_ns.take()
         {
             self.handshake_client_ns = Some(segment.time_ns - answered).filter(|&ns| ns >= 0);
-            self.shaken(1, segment.time_ns, self.handshake_client_ns, sink);
-        }
-    }
-
-    /// Half of the handshake's round trip: from the capture to where data of `direction` go, and back.
-    fn shaken(&self, direction: u16, time_ns: i64, rtt_ns: Option<i64>, sink: &mut impl Sink) {
-        if let Some(rtt_ns) = rtt_ns {
-            sink.rtt(RttRow { connection: self.number, direction, time_ns, kind: Round::Handshake, rtt_ns, seq: 0 });
         }
     }
 }

@@ -96,12 +96,11 @@ pub enum Round {
     Data,
     Timestamp,
     Back,
-    Handshake,
 }
 
 impl Round {
     /// The names in the order of the variants.
-    pub const NAMES: [&str; 4] = ["data", "timestamp", "back", "handshake"];
+    pub const NAMES: [&str; 3] = ["data", "timestamp", "back"];
 }
 
 /// A sample of a round trip: of each kind the least and the largest of each 10 ms.
@@ -126,14 +125,13 @@ impl Row for RttRow {
             "kind",
             Word(|r| Some(r.kind as u16), &Round::NAMES),
             "`data`: from a segment's only transmission to the ACK or SACK that covers it; `timestamp`: from data to the \
-             first ACK that echoes its TSval; `back`: from an ACK to the first data that echoes its TSval; `handshake`: \
-             from the SYN to the SYN-ACK (`to-server`), and from there to the ACK (`to-client`)",
+             first ACK that echoes its TSval; `back`: from an ACK to the first data that echoes its TSval",
         ),
         Column::required("rtt_ns", I64(|r| Some(r.rtt_ns)), "how long it was"),
         Column::required(
             "seq",
             I64(|r| Some(r.seq)),
-            "the byte behind the data that were acknowledged, or that echoed; 0 of a handshake",
+            "the byte behind the data that were acknowledged, or that echoed",
         ),
     ];
 }
