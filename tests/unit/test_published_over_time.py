@@ -14,7 +14,7 @@ import pytest
 
 from dumbbell import Run, Study
 from dumbbell.cli import invoke
-from dumbbell.published.aulbach_2020.findings import crossing, endured
+from dumbbell.published.aulbach_2020.findings import crossing, endured, same_side
 from dumbbell.published.bernardi_2020 import findings as bernardi_findings
 from dumbbell.published.comparing import compared, listed
 from dumbbell.published.judging import most, of_share
@@ -34,6 +34,19 @@ def sampled(windows: list[float], queue: list[float] | None = None) -> Run:
     )
     links = pl.DataFrame({"time_ns": times, "link": "bottleneck", "queue_bytes": [1514 * wait for wait in waits]})
     return cast(Run, SimpleNamespace(samples=samples, links=links))
+
+
+@pytest.mark.parametrize(
+    ("more", "status"),
+    [
+        ([Status.HOLDS, Status.HOLDS], Status.HOLDS),
+        ([Status.FAILS, Status.FAILS], Status.HOLDS),
+        ([Status.FAILS, Status.UNKNOWN, Status.HOLDS], Status.FAILS),
+        ([Status.FAILS, Status.UNKNOWN], Status.UNKNOWN),
+    ],
+)
+def test_who_has_more_is_the_same_only_if_it_surely_is(more: list[Status], status: Status) -> None:
+    assert same_side(more) is status
 
 
 def test_a_saw_tooth() -> None:

@@ -32,7 +32,7 @@ def command(
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help="Run the parts that this engine, emulate or simulate, can run. Default: the engine of each part.",
+            help="Run the parts that this engine can run, such as virtual. Default: the engine of each part.",
         ),
     ] = None,
     quick: Annotated[

@@ -66,7 +66,7 @@ def _long_wins(studies: Studies) -> Judged:
     return Judged(_everywhere([above(one, 0.5) for one in found.values()]), said)
 
 
-def _nearer(successor: str) -> Finding:
+def _nearer(successor: str, whence: str) -> Finding:
     def judge(studies: Studies) -> Judged:
         if "2" not in studies:
             return NOT_RUN
@@ -80,7 +80,7 @@ def _nearer(successor: str) -> Finding:
             said.append(f"{buffer}: BBR {told(one, 0.01)}, {successor} {told(two, 0.01)}")
         return Judged(_everywhere(statuses), "points from the fair share, in %, by buffer: " + "; ".join(said))
 
-    return Finding(f"2: with {successor} the two flows come much nearer to each other", judge)
+    return Finding(f"2: with {successor} the two flows come much nearer to each other{whence}", judge)
 
 
 def _unfair(share: Interval | None) -> Interval | None:
@@ -167,6 +167,29 @@ def _between_bbrs(studies: Studies) -> Judged:
     return Judged(_everywhere(statuses), f"share of BBRv2 in %, by buffer: {said}")
 
 
+def _side(case: str) -> Finding:
+    """Which of a pair has more, against the RTT. They print no finding of this plot."""
+
+    def judge(studies: Studies) -> Judged:
+        if "4" not in studies:
+            return NOT_RUN
+        figures, second = Figures(studies["4"]), PAIRS[case][1]
+        found = {rtt: figures.interval("goodput_share", second, {"case": case, RTT: rtt}) for rtt in figures.along(RTT)}
+        status = same_side([above(one, 0.5) for one in found.values()])
+        return Judged(status, f"share of {case.split('/')[1]}, by RTT: {listed(found, 0.01, '%')}")
+
+    return Finding(
+        f"4: {case}: who has more is the same at every RTT (the plot's purpose; no finding is printed)", judge
+    )
+
+
+def same_side(more: Sequence[Status]) -> Status:
+    """Whether one has more in all settings, or less in all. `more`: whether it has more, by setting."""
+    if {Status.HOLDS, Status.FAILS} <= set(more):
+        return Status.FAILS
+    return Status.UNKNOWN if Status.UNKNOWN in more else Status.HOLDS
+
+
 def _loss(studies: Studies) -> Judged:
     if "5" not in studies:
         return NOT_RUN
@@ -212,14 +235,17 @@ def _bloat(studies: Studies) -> Judged:
     return Judged(compared(shifted(cubic, -40), ">", scaled(shifted(bbr, -40), 10)), said)
 
 
+_FIGURE: Final = "(read off their figure)"
+
 FINDINGS: Final = (
     Finding("1: a flow goes through STARTUP, DRAIN, PROBE_BW and PROBE_RTT", _phases),
-    Finding("2: with BBR the flow of 50 ms takes most", _long_wins),
-    _nearer("BBRv2"),
-    _nearer("BBRv3"),
-    Finding("3: BBR crowds CUBIC out at small buffers, CUBIC wins at large ones", _crowded),
-    Finding("3: the crossing moves with BBRv2 (by more than half)", _moves),
-    Finding("3: between the two, BBR has more than BBRv2 (the plot's curves; not said in words)", _between_bbrs),
+    Finding(f"2: with BBR the flow of 50 ms takes most {_FIGURE}", _long_wins),
+    _nearer("BBRv2", f" {_FIGURE}"),
+    _nearer("BBRv3", ", as with BBRv2 (BBRv3 did not exist)"),
+    Finding(f"3: BBR crowds CUBIC out at small buffers, CUBIC wins at large ones {_FIGURE}", _crowded),
+    Finding(f"3: the crossing moves with BBRv2, by more than half {_FIGURE}", _moves),
+    Finding(f"3: between the two, BBR has more than BBRv2 {_FIGURE}", _between_bbrs),
+    *(_side(case) for case in ("CUBIC/BBR", "CUBIC/BBRv2", "BBR/BBRv2")),
     Finding(
         "5: BBR keeps its throughput under ten times the loss that CUBIC does (the plot's purpose; no number given)",
         _loss,

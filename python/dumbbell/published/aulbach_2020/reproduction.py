@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from dumbbell.engines.names import EMULATE, SIMULATE
+from dumbbell.engines.names import EMULATE, SIMULATE, VIRTUAL
 from dumbbell.published.aulbach_2020 import evidence, findings
 from dumbbell.published.aulbach_2020.findings import BUFFER, CC, LOSS, PAIRS, RTT
 from dumbbell.published.model import Axis, Part, Plot, Reproduction
 
-BOTH: Final = (SIMULATE, EMULATE)
+ALL: Final = (SIMULATE, VIRTUAL, EMULATE)
 RATE: Final = Axis("sending rate (Mbit/s)", 0, factor=1e6)
 SHARE: Final = Axis("share", 0, 1)
 _FAIR: Final = ((0.5, "fair share"),)
@@ -32,7 +32,7 @@ REPRODUCTION: Final = Reproduction(
     "control, Computer Communications 144, 2019",
     (
         Part(
-            "1", "Phases of one flow", "aulbach-2020/1.toml", engines=BOTH,
+            "1", "Phases of one flow", "aulbach-2020/1.toml", engines=ALL,
             by_engine={EMULATE: {"repeat": 4, "record.acks": "auto"}},
             quick={"repeat": 2}, evidence=evidence.phases, cpu_s=0.05,
             plots=(
@@ -43,7 +43,7 @@ REPRODUCTION: Final = Reproduction(
         ),
         Part(
             "2", "RTT unfairness: 10 and 50 ms, two flows of one algorithm", "aulbach-2020/2.toml",
-            engines=BOTH, by_engine={EMULATE: {"repeat": 3}}, quick={"repeat": 3}, cpu_s=0.1,
+            engines=ALL, by_engine={EMULATE: {"repeat": 3}}, quick={"repeat": 3}, cpu_s=0.1,
             evidence=evidence.windows,
             plots=(
                 *(
@@ -63,7 +63,7 @@ REPRODUCTION: Final = Reproduction(
         ),
         Part(
             "3", "Share against the buffer: CUBIC, BBR and its successors in pairs", "aulbach-2020/3.toml",
-            engines=BOTH, by_engine={EMULATE: {"repeat": 2, "duration": "60 s"}}, cpu_s=0.2,
+            engines=ALL, by_engine={EMULATE: {"repeat": 2, "duration": "60 s"}}, cpu_s=0.2,
             quick={"repeat": 2, "duration": "60 s"},
             plots=_shares(BUFFER, Axis("buffer (BDP)", 0.1, 10, log=True)),
             notes=(
@@ -74,7 +74,7 @@ REPRODUCTION: Final = Reproduction(
         ),
         Part(
             "4", "Share and Jain's index against the RTT, in the same pairs", "aulbach-2020/4.toml",
-            engines=BOTH, by_engine={EMULATE: {"repeat": 2, "duration": "60 s"}}, cpu_s=0.2,
+            engines=ALL, by_engine={EMULATE: {"repeat": 2, "duration": "60 s"}}, cpu_s=0.2,
             quick={"repeat": 2, "duration": "60 s"},
             plots=(
                 *_shares(RTT, Axis("RTT (ms)", 10, 1000, log=True, factor=1e-3)),
@@ -89,7 +89,7 @@ REPRODUCTION: Final = Reproduction(
         ),
         Part(
             "5", "Throughput against random loss", "aulbach-2020/5.toml",
-            engines=BOTH, by_engine={EMULATE: {"repeat": 2, "duration": "20 s"}}, quick={"repeat": 2}, cpu_s=0.5,
+            engines=ALL, by_engine={EMULATE: {"repeat": 2, "duration": "20 s"}}, quick={"repeat": 2}, cpu_s=0.5,
             plots=(
                 Plot("Throughput", "plot 5", "lines", Axis("random loss (%)", 0.001, 50, log=True, factor=0.01),
                      Axis("throughput (Mbit/s)", 0, 100, factor=1e6), "goodput", LOSS, CC),
@@ -98,7 +98,7 @@ REPRODUCTION: Final = Reproduction(
         ),
         Part(
             "6", "Latency against the buffer", "aulbach-2020/6.toml",
-            engines=BOTH, by_engine={EMULATE: {"repeat": 2, "duration": "30 s"}},
+            engines=ALL, by_engine={EMULATE: {"repeat": 2, "duration": "30 s"}},
             quick={"repeat": 1, "duration": "30 s"}, cpu_s=0.1,
             plots=(
                 Plot("Median RTT", "plot 6", "lines", Axis("buffer (kB)", 0, 10_000, factor=1e3),
