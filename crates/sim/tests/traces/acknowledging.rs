@@ -171,3 +171,54 @@ fn a_fin_behind_a_hole_waits() {
     );
     assert!(receiver.is_complete());
 }
+
+#[test]
+fn what_a_retransmission_overtook_is_refused_until_it_is_sent_again() {
+    later(
+        "data 18
+         > ack 16 sack 18
+         +40 data 17                 # It was sent again, just now
+         > ack 18
+         data 20 late 40             # The original, sent before that
+         > ack 18
+         data 19 late 1              # A millisecond is forgiven
+         +40
+         > ack 19
+         data 18 late 40             # It came before
+         > ack 19 dsack 18
+         data 20
+         > ack 20",
+    );
+}
+
+#[test]
+fn what_came_before_makes_nothing_outdated() {
+    later(
+        "+1 data 17-18
+         > ack 18
+         +40 data 17                 # It was sent again, needlessly
+         > ack 18 dsack 17
+         data 19 late 40             # Sent before that, too
+         > ack 19",
+    );
+}
+
+#[test]
+fn what_waits_to_be_told_is_told_before_there_are_too_many_blocks() {
+    later(
+        "data 18
+         data 19
+         data 20
+         > ack 16 sack 18; ack 16 sack 18-19; ack 16 sack 18-20
+         data 22
+         >                           # Two blocks: a millisecond is waited for more
+         data 24
+         > ack 16 sack 22 18-20      # A third one
+         data 23                     # Joins the first, and by that the second
+         >
+         data 26
+         > ack 16 sack 22-24 18-20
+         +2
+         > ack 16 sack 26 22-24 18-20",
+    );
+}

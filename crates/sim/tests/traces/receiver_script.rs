@@ -11,6 +11,7 @@ const MSS: u64 = 1448;
 /// data 3                      packet 3 arrives
 /// +5 data 4-6 ce              5 ms pass, then 4 to 6 arrive, marked Congestion Experienced
 /// data 7 psh                  7 arrives, the last of a train
+/// data 8 late 20              8 arrives, which was sent 20 ms ago: its timestamp tells
 /// last 7                      packet 7 arrives, of 100 bytes, with the FIN
 /// > ack 3; ack 3 sack 5-6     what was sent since the last such line
 /// > ack 3 dsack 2 ece
@@ -69,10 +70,11 @@ impl Run {
                 let (from, to) = packets.split_once('-').unwrap_or((packets, packets));
                 let ecn = if more.contains(&"ce") { Ecn::Ce } else { Ecn::Ect0 };
                 let (from, to): (u64, u64) = (parse(from)?, parse(to)?);
+                let late_ms = more.iter().skip_while(|word| **word != "late").nth(1).map_or(Ok(0), |ms| parse(ms))?;
                 for packet in from..=to {
                     let mut segment =
                         Segment { seq: 1 + (packet - 1) * MSS, len: MSS as u32, ack: 1, ..Segment::default() };
-                    segment.ts_val = (self.now.0 / 1_000_000) as u32;
+                    segment.ts_val = (self.now.0 / 1_000_000) as u32 - late_ms as u32;
                     segment.flags.cwr = more.contains(&"cwr");
                     segment.flags.psh = more.contains(&"psh");
                     if *what == "last" {

@@ -15,6 +15,9 @@ const DELAY_MAX: Duration = Duration::from_millis(200);
 /// Duplicate ACKs that go at once, so that the sender's recovery is not late: `TCP_FASTRETRANS_THRESH`.
 const DUPLICATES_AT_ONCE: u32 = 3;
 
+/// An ACK surely has room for this many SACK blocks: `TCP_SACK_BLOCKS_EXPECTED`.
+const BLOCKS_EXPECTED: usize = 2;
+
 /// State of the ACK that is due.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Acks {
@@ -180,6 +183,14 @@ impl Receiver {
         let wait = (i64::from(rtt) * 1000 / 20).min(i64::from(self.settings.comp_sack_delay_ns));
         // The timer may be late by its slack, so that it fires together with others; nothing else fires here.
         self.acks.compressed_until = self.now + Duration(wait + i64::from(self.settings.comp_sack_slack_ns));
+    }
+
+    /// A segment from `begin` to `end` is about to come behind a hole. If it makes one SACK block too many, what waits to be
+    /// told is told before: an ACK has room for few blocks (`tcp_sack_compress_send_ack`).
+    pub(super) fn tell_before(&mut self, begin: u64, end: u64, out: &mut Vec<Segment>) {
+        if self.acks.compressed > 0 && self.ahead.place(begin, end) >= BLOCKS_EXPECTED {
+            self.send_ack(out);
+        }
     }
 
     /// Send the ACKs that are due by the timers that delay and compress.

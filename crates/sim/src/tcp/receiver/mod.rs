@@ -4,6 +4,7 @@
 mod acks;
 mod ecn;
 mod reassembly;
+mod timestamps;
 mod window;
 
 use cc::{CongestionControl, Socket};
@@ -15,6 +16,7 @@ use crate::tcp::sender::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US, timestamp_ms};
 use crate::tcp::{Settings, ticks};
 use acks::Acks;
 use reassembly::Reassembly;
+pub(super) use timestamps::PAWS_WINDOW;
 use window::Window;
 
 /// The receiving end of a connection.
@@ -133,10 +135,10 @@ impl Receiver {
         if matches!(self.phase, Phase::Listening | Phase::SynReceived) {
             return;
         }
-        // RFC 7323 section 4.3: not the timestamp of what comes behind a hole.
-        if segment.seq <= self.rcv_wup && segment.ts_val > self.ts_recent {
-            self.ts_recent = segment.ts_val;
+        if self.is_refused(segment) {
+            return self.refuse(segment, out);
         }
+        self.take_timestamp(segment);
         self.accept_cwr(segment);
         if segment.len > 0 || segment.flags.fin {
             self.on_data(segment, ecn, out);
@@ -213,6 +215,7 @@ impl Receiver {
         }
         if segment.seq > self.rcv_nxt {
             self.see_codepoint(ecn, out);
+            self.tell_before(segment.seq, end, out);
             let is_new = self.ahead.insert(segment.seq, end, segment.flags.fin);
             if !is_new {
                 self.acks.duplicate((segment.seq, end));

@@ -62,6 +62,12 @@ impl Reassembly {
         true
     }
 
+    /// Where the block that a segment joins stands among those to tell: 0 is the latest. Behind the last if it joins none.
+    pub(super) fn place(&self, begin: u64, end: u64) -> usize {
+        let joins = |block: (u64, u64)| begin <= block.1 && block.0 <= end;
+        self.blocks().take_while(|&block| !joins(block)).count()
+    }
+
     /// All data before `next` came in order. Returns the place of the next gap, and whether the FIN has arrived.
     pub(super) fn take_up_to(&mut self, mut next: u64) -> (u64, bool) {
         while let Some(&(begin, end)) = self.ranges.front().filter(|range| range.0 <= next) {
@@ -123,6 +129,13 @@ mod tests {
     fn only_the_latest_four_are_told() {
         let ahead = with(&[(10, 11), (20, 21), (30, 31), (40, 41), (50, 51)]);
         assert_eq!(blocks(&ahead), [(50, 51), (40, 41), (30, 31), (20, 21)]);
+    }
+
+    #[test]
+    fn a_segment_joins_a_block_or_makes_one() {
+        let ahead = with(&[(10, 20), (30, 40), (50, 60)]);
+        let places = [(60, 70), (35, 38), (5, 10), (100, 110)].map(|(begin, end)| ahead.place(begin, end));
+        assert_eq!(places, [0, 1, 2, 3]);
     }
 
     #[test]

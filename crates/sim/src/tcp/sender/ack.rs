@@ -6,6 +6,7 @@ use units::Time;
 use super::recovery::Resend;
 use super::{Phase, Sender};
 use crate::segment::Segment;
+use crate::tcp::receiver::PAWS_WINDOW;
 
 /// The findings from one ACK, filled in as it is processed.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +75,9 @@ impl Sender {
         if matches!(self.phase, Phase::Closed | Phase::SynSent) {
             return None;
         }
+        if self.is_outdated(segment) {
+            return None;
+        }
         let report = if self.phase == Phase::Established { self.acknowledge(segment, out) } else { None };
         // RFC 7323 section 4.3.
         if segment.seq <= 1 {
@@ -88,6 +92,17 @@ impl Sender {
             self.arm_window_probe();
         }
         report
+    }
+
+    /// A newer ACK has overtaken it, so PAWS refuses it (RFC 7323 section 5), unless it only repeats what is acknowledged
+    /// and is no older than a timeout (`tcp_disordered_ack`).
+    fn is_outdated(&self, segment: &Segment) -> bool {
+        let age_ms = self.ts_recent.saturating_sub(segment.ts_val);
+        let repeats = segment.ack == self.snd_una
+            && !segment.flags.fin
+            && segment.ack + u64::from(segment.window) <= self.window_end
+            && u64::from(age_ms) * 1000 <= self.rto_us();
+        age_ms > PAWS_WINDOW && !repeats
     }
 
     fn acknowledge(&mut self, segment: &Segment, out: &mut Vec<Segment>) -> Option<AckReport> {

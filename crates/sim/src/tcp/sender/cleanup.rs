@@ -85,10 +85,10 @@ impl Sender {
     fn take_rtt(&mut self, first_us: u64, last_us: u64, ack: &mut Ack) {
         // A SACK is newer than what is acknowledged cumulatively with it.
         let last_us = ack.sacked_sent_us.map_or(last_us, |(_, sacked)| sacked);
-        let rtt = (self.now_us() - last_us) as u32;
+        let rtt = self.since_us(last_us) as u32;
         ack.rs.rtt_us = i64::from(rtt);
         let of_min = (!ack.rs.is_ack_delayed || rtt <= self.sk.min_rtt_us).then_some(rtt);
-        self.sample_rtt((self.now_us() - first_us) as u32, of_min);
+        self.sample_rtt(self.since_us(first_us) as u32, of_min);
     }
 
     /// Only retransmitted segments are acknowledged: timestamps tell which copy it was (RFC 7323 section 4), to a

@@ -2,9 +2,9 @@
 
 use cc::{CaEvent, CaState};
 
-use super::Sender;
 use super::scoreboard::Sent;
 use super::timers::Timer;
+use super::{Sender, timestamp_ms};
 use crate::segment::Segment;
 
 /// Why new data is sent.
@@ -168,10 +168,10 @@ impl Sender {
             end -= rest;
         }
         let late_ns = self.depart();
-        let sent_us = self.sk.tcp_wstamp_ns / 1000;
+        let sent_us = self.departure_us();
         self.note_transmission();
         let ecn = self.codepoint(true);
-        let header = self.header();
+        let header = Segment { ts_val: timestamp_ms(sent_us), ..self.header() };
         let had_none = self.sk.packets_out == 0;
         let (mut seq, mut bytes, mut in_flight, mut segments) = (self.snd_nxt, 0, self.sk.packets_in_flight(), 0);
         loop {

@@ -24,6 +24,18 @@ impl Sender {
         self.sk.tcp_wstamp_ns - due
     }
 
+    /// The departure time of what leaves now, us, which its timestamp tells. After a timeout a segment leaves at once, though
+    /// pacing would let it go later: then this is in the future, and the RTT that its ACK gives is too short. In Linux, too
+    /// (`__tcp_transmit_skb` stamps `tcp_wstamp_ns`, and `tcp_retransmit_timer` doesn't ask `tcp_pacing_check`).
+    pub(super) fn departure_us(&self) -> u64 {
+        self.sk.tcp_wstamp_ns / 1000
+    }
+
+    /// Time since a departure, us; 0 if it is to come.
+    pub(super) fn since_us(&self, departure_us: u64) -> u64 {
+        self.now_us().saturating_sub(departure_us)
+    }
+
     /// `bytes` have left, `late_ns` after their time: when may the next ones?
     pub(super) fn pace(&mut self, bytes: u32, late_ns: u64) {
         let rate = self.sk.sk_pacing_rate;
@@ -47,5 +59,30 @@ impl Sender {
         let scaled = window * 8 * 1_000_000 / 100 * u64::from(ratio);
         let rate = if sk.srtt_us > 0 { scaled / u64::from(sk.srtt_us) } else { scaled };
         sk.sk_pacing_rate = rate.min(sk.sk_max_pacing_rate);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Sender, timestamp_ms};
+    use crate::segment::{Flags, Segment};
+    use crate::tcp::Settings;
+    use units::{Duration, Time};
+
+    #[test]
+    fn a_segment_that_a_timeout_sends_tells_the_time_at_which_pacing_would_let_it_go() {
+        let mut sender = Sender::new(Settings::default(), cc::create("bbr").unwrap(), 1, false);
+        let (start, mut out) = (Time(1_000_000_000), Vec::new());
+        sender.connect(start, &mut out);
+        let flags = Flags { syn: true, ..Flags::default() };
+        let answer = Segment { ack: 1, window: 1 << 20, ts_val: 1, ts_ecr: out[0].ts_val, flags, ..Segment::default() };
+        sender.on_segment(&Segment { is_reply: true, ..answer }, start + Duration::from_millis(40), &mut out);
+        sender.write(1448, start + Duration::from_millis(40), &mut out);
+        out.clear();
+        let now_us = sender.now_us();
+        sender.sk.tcp_wstamp_ns = (now_us + 70_000) * 1000;
+        sender.retransmit_head(&mut out);
+        assert_eq!(out[0].ts_val, timestamp_ms(now_us + 70_000));
+        assert_eq!(sender.since_us(sender.board.get(0).sent_us), 0);
     }
 }

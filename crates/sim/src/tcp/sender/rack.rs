@@ -76,7 +76,7 @@ impl Rack {
 impl Sender {
     /// A segment was delivered (RFC 8985 section 6.2 steps 1 and 2).
     pub(super) fn rack_advance(&mut self, sent: &Sent) {
-        let rtt = (self.sk.tcp_mstamp - sent.sent_us) as u32;
+        let rtt = self.since_us(sent.sent_us) as u32;
         // Quicker than the path: it is the original that was acknowledged.
         if sent.was_retransmitted && rtt < self.sk.min_rtt_us {
             return;
@@ -123,7 +123,7 @@ impl Sender {
 
     /// Time until a segment counts as lost if it isn't delivered, us.
     pub(super) fn time_left(&self, sent: &Sent, window: u32) -> i64 {
-        i64::from(self.rack.rtt_us) + i64::from(window) - (self.now_us() - sent.sent_us) as i64
+        i64::from(self.rack.rtt_us) + i64::from(window) - self.since_us(sent.sent_us) as i64
     }
 
     /// Look for losses after an ACK. `true`: some are not certain yet, and the timer is set to look again.

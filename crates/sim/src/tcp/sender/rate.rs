@@ -58,7 +58,7 @@ impl Sender {
         rs.tx_in_flight = sent.tx_in_flight;
         // The sample holds these until it is complete: the lost packets when the segment was sent, and the send phase.
         rs.lost = sent.lost as i32;
-        rs.interval_us = (sent.sent_us - sent.first_tx_us) as i64;
+        rs.interval_us = sent.sent_us.saturating_sub(sent.first_tx_us) as i64;
         self.rate.first_tx_us = sent.sent_us;
     }
 

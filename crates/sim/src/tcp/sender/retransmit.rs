@@ -1,7 +1,7 @@
 //! Sending again.
 
-use super::Sender;
 use super::timers::Timer;
+use super::{Sender, timestamp_ms};
 use crate::segment::{Resent, Segment};
 use cc::CaState;
 
@@ -79,10 +79,10 @@ impl Sender {
 
     fn send_again(&mut self, indices: std::ops::Range<usize>, resent: Resent, out: &mut Vec<Segment>) {
         let late_ns = self.depart();
-        let sent_us = self.sk.tcp_wstamp_ns / 1000;
+        let sent_us = self.departure_us();
         self.note_transmission();
         let ecn = self.codepoint(false);
-        let header = self.header();
+        let header = Segment { ts_val: timestamp_ms(sent_us), ..self.header() };
         let (mut bytes, mut in_flight) = (0, self.sk.packets_in_flight());
         for index in indices {
             in_flight += 1;
