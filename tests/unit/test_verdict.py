@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from dumbbell.engines.registry import capabilities
 from dumbbell.pipeline.compose import evidence_of
 from dumbbell.plan import wire
 from dumbbell.records import Run
+from dumbbell.records.accounts import Accounts
 
 Change = Callable[[Evidence], object]
 
@@ -446,6 +447,16 @@ def test_timestamps_round_rtts_down_to_a_millisecond(min_rtt_us: int, verdict: V
     update("min_rtt_us.f2", min_rtt_us)(evidence)
     found = {check.check: check.verdict for check in check_all(evidence)}
     assert found["rtt-floor"] is verdict
+
+
+@pytest.mark.parametrize(("told", "least"), [([21_345, 15_000, 21_500], 21_345), ([21_000, 20_000], 20_000)])
+def test_an_rtt_by_timestamps_counts_only_alone(told: list[int], least: int) -> None:
+    """Pacing may have put the timestamp into the future."""
+    samples = pl.LazyFrame({"flow": ["f1"] * len(told), "min_rtt_us": told, "cwnd_packets": [10] * len(told)})
+    accounts = {one.name: getattr(sound(), one.name) for one in fields(Accounts)}
+    plan = wire.parsed(accounts["plan"])
+    evidence = Evidence.gather(Accounts(**accounts | {"plan": plan}), samples, None, None)
+    assert evidence.min_rtt_us == {"f1": least}
 
 
 def test_steal_is_of_the_time_in_which_it_was_counted() -> None:

@@ -25,7 +25,7 @@ class Evidence(Accounts):
     corrupted_packets: Mapping[str, int] | None
     """Packets that links corrupted, per flow; `None` if packets were not recorded."""
     min_rtt_us: Mapping[str, int]
-    """The smallest RTT that TCP measured, per flow that has one."""
+    """The smallest RTT that TCP measured, per flow that has one; one by timestamps alone only if there is no other."""
     largest_window: int | None = None
     """The largest window of all samples, packets; `None` without a TCP flow."""
     ack_coverage: Mapping[str, acks.Coverage] | None = None
@@ -63,10 +63,13 @@ class Evidence(Accounts):
             logged = dict(per_link.iter_rows())
             flipped = packets.filter("corrupted").group_by(pl.col("flow").cast(pl.String)).len()
             corrupted = dict(flipped.collect(engine="streaming").iter_rows())
+        # An RTT of whole milliseconds was told by a timestamp: the time at which pacing lets a segment go. After a
+        # timeout Linux sends at once what pacing would send later, so such an RTT may be shorter than the path.
+        rtt = pl.col("min_rtt_us")
         rtts = (
-            samples.filter(pl.col("min_rtt_us").is_not_null())
+            samples.filter(rtt.is_not_null())
             .group_by(pl.col("flow").cast(pl.String))
-            .agg(pl.col("min_rtt_us").min())
+            .agg(pl.coalesce(rtt.filter(rtt % 1000 != 0).min(), rtt.min()))
             .collect(engine="streaming")
         )
         return cls(
