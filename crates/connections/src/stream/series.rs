@@ -18,13 +18,18 @@ struct Sample {
 
 /// The least and the largest round trip of the present step.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Thinned(Option<(Sample, Sample)>);
+pub(super) struct Thinned {
+    samples: Option<(Sample, Sample)>,
+    /// Start of the step: there is a division per step, not per sample.
+    start_ns: i64,
+}
 
 impl Thinned {
     /// Take a sample. Returns those of the step before, in the order of time, if that has ended.
     fn take(&mut self, sample: Sample) -> [Option<Sample>; 2] {
-        match &mut self.0 {
-            Some((least, most)) if step(least) == step(&sample) => {
+        let since = sample.time_ns.wrapping_sub(self.start_ns);
+        match &mut self.samples {
+            Some((least, most)) if (0..RTT_STEP_NS).contains(&since) => {
                 if sample.rtt_ns < least.rtt_ns {
                     *least = sample;
                 }
@@ -35,21 +40,18 @@ impl Thinned {
             }
             _ => {
                 let ended = self.end();
-                self.0 = Some((sample, sample));
+                self.samples = Some((sample, sample));
+                self.start_ns = sample.time_ns.div_euclid(RTT_STEP_NS) * RTT_STEP_NS;
                 ended
             }
         }
     }
 
     fn end(&mut self) -> [Option<Sample>; 2] {
-        let Some((least, most)) = self.0.take() else { return [None; 2] };
+        let Some((least, most)) = self.samples.take() else { return [None; 2] };
         let (first, second) = if least.time_ns <= most.time_ns { (least, most) } else { (most, least) };
         [Some(first), Some(second).filter(|second| *second != first)]
     }
-}
-
-fn step(sample: &Sample) -> i64 {
-    sample.time_ns.div_euclid(RTT_STEP_NS)
 }
 
 /// The kinds that a stream thins out.
