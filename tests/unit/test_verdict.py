@@ -449,14 +449,22 @@ def test_timestamps_round_rtts_down_to_a_millisecond(min_rtt_us: int, verdict: V
     assert found["rtt-floor"] is verdict
 
 
-@pytest.mark.parametrize(("told", "least"), [([21_345, 15_000, 21_500], 21_345), ([21_000, 20_000], 20_000)])
-def test_an_rtt_by_timestamps_counts_only_alone(told: list[int], least: int) -> None:
+@pytest.mark.parametrize(
+    ("told", "resent", "least"),
+    [
+        ([21_345, 15_000, 21_500], 3, {"f1": 21_345}),
+        ([21_000, 20_000], 0, {"f1": 20_000}),
+        ([21_000, 15_000], 3, {}),
+    ],
+)
+def test_an_rtt_by_timestamps_alone_does_not_count(told: list[int], resent: int, least: dict[str, int]) -> None:
     """Pacing may have put the timestamp into the future."""
-    samples = pl.LazyFrame({"flow": ["f1"] * len(told), "min_rtt_us": told, "cwnd_packets": [10] * len(told)})
+    columns = {"flow": "f1", "cwnd_packets": 10, "retransmitted_segments": resent}
+    samples = pl.LazyFrame({"min_rtt_us": told}).with_columns(**{name: pl.lit(one) for name, one in columns.items()})
     accounts = {one.name: getattr(sound(), one.name) for one in fields(Accounts)}
     plan = wire.parsed(accounts["plan"])
     evidence = Evidence.gather(Accounts(**accounts | {"plan": plan}), samples, None, None)
-    assert evidence.min_rtt_us == {"f1": least}
+    assert evidence.min_rtt_us == least
 
 
 def test_steal_is_of_the_time_in_which_it_was_counted() -> None:

@@ -25,7 +25,7 @@ class Evidence(Accounts):
     corrupted_packets: Mapping[str, int] | None
     """Packets that links corrupted, per flow; `None` if packets were not recorded."""
     min_rtt_us: Mapping[str, int]
-    """The smallest RTT that TCP measured, per flow that has one; one by timestamps alone only if there is no other."""
+    """The smallest RTT that TCP measured otherwise than by timestamps alone, per flow that has one."""
     largest_window: int | None = None
     """The largest window of all samples, packets; `None` without a TCP flow."""
     ack_coverage: Mapping[str, acks.Coverage] | None = None
@@ -63,13 +63,15 @@ class Evidence(Accounts):
             logged = dict(per_link.iter_rows())
             flipped = packets.filter("corrupted").group_by(pl.col("flow").cast(pl.String)).len()
             corrupted = dict(flipped.collect(engine="streaming").iter_rows())
-        # An RTT of whole milliseconds was told by a timestamp: the time at which pacing lets a segment go. After a
-        # timeout Linux sends at once what pacing would send later, so such an RTT may be shorter than the path.
+        # After a retransmission Linux may measure by timestamps alone, in whole milliseconds. They tell the time at
+        # which pacing lets a segment go, and a timeout sends it at once: such an RTT may be shorter than the path.
         rtt = pl.col("min_rtt_us")
+        resent = pl.col("retransmitted_segments").max().fill_null(0) > 0
         rtts = (
             samples.filter(rtt.is_not_null())
             .group_by(pl.col("flow").cast(pl.String))
-            .agg(pl.coalesce(rtt.filter(rtt % 1000 != 0).min(), rtt.min()))
+            .agg(pl.coalesce(rtt.filter(rtt % 1000 != 0).min(), pl.when(~resent).then(rtt.min())))
+            .drop_nulls()
             .collect(engine="streaming")
         )
         return cls(
