@@ -33,7 +33,7 @@ REPRODUCTION: Final = Reproduction(
     (
         Part(
             "1", "Phases of one flow", "aulbach-2020/1.toml", engines=ALL,
-            by_engine={EMULATE: {"repeat": 4, "record.acks": "auto"}},
+            by_engine={EMULATE: {"repeat": 4, "record.acks": "auto"}, VIRTUAL: {"record.acks": "auto"}},
             quick={"repeat": 2}, evidence=evidence.phases, cpu_s=0.05,
             plots=(
                 Plot("Sending rate", "plot 1", "series", Axis("time (s)", 0, 30), RATE, "sending rate", curves=CC),
