@@ -127,6 +127,8 @@ class Root:
             environment["PIP_CERT"] = certificates
         command = ["/usr/bin/sh", "-euc", script]
         if user is not None:
-            command = ["/usr/bin/setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
+            # Another user is no longer killed with its parent, unless it asks for that.
+            options = [f"--reuid={user}", f"--regid={user}", "--clear-groups", "--pdeathsig=KILL"]
+            command = ["/usr/bin/setpriv", *options, *command]
         enter = _ENTER.format(base=self.base, own=self.own, command=shlex.join(command))
         return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", enter], environment
