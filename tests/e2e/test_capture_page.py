@@ -46,6 +46,11 @@ def test_it_opens_offline_and_silently(opened: Opened) -> None:
     assert "10.0.0.1:40001 → 10.0.0.2:80" in rows.nth(1).inner_text()
 
 
+def test_no_legend_reaches_into_its_plot(opened: Opened) -> None:
+    wide = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.innerText)"
+    assert opened.page.locator(".side").evaluate_all(wide) == []
+
+
 def test_repeats_have_their_causes_in_colour(opened: Opened) -> None:
     panel = opened.page.locator("[data-plot=sequence_bytes]")
     assert panel.locator(".states li").all_inner_texts() == ["fast"]

@@ -89,8 +89,10 @@ export function noAxis(width: number): uPlot.Axis {
   return { size: gutters(width).left, ticks: { show: false }, grid: { show: false }, values: () => [] };
 }
 
+/** Millions are M: more than seven characters don't fit beside a chart. */
 export function label(value: number): string {
-  return value.toLocaleString("en", { maximumFractionDigits: 6 });
+  const notation = Math.abs(value) >= 1e6 ? "compact" : "standard";
+  return value.toLocaleString("en", { notation, maximumFractionDigits: 6 });
 }
 
 /** Connect a chart with the time axis: zoom by drag, keys and fingers; follow the others. */

@@ -16,10 +16,11 @@ from dumbbell.report.model import Line, Panel, Quantity, View
 _QUANTITIES: Final = (
     Quantity("rtt_ms", "samples", "pale"),
     Quantity("rtt_round_min_ms", "least of a round"),
-    Quantity("rtt_handshake_ms", "handshake", "low"),
+    Quantity("rtt_handshake_ms", "SYN", "low"),
 )
 _THINNED: Final = (
-    "Samples: the least and the largest of each 10 ms. A round ends when what was sent after its start is acknowledged."
+    "Samples: the least and the largest of each 10 ms. A round ends when what was sent after its start is "
+    "acknowledged. SYN: the handshake's."
 )
 _VIEWS: Final = (
     (

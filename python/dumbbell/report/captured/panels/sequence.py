@@ -18,7 +18,7 @@ from dumbbell.report.model import Bars, Mark, Panel, Quantity, View
 
 _QUANTITIES: Final = (
     Quantity("sent_bytes", "sent"),
-    Quantity("acknowledged_bytes", "acknowledged", "low"),
+    Quantity("acknowledged_bytes", "ACKed", "low"),
     Quantity("window_end_bytes", "end of window", "high"),
 )
 _COLUMNS: Final = ("sent_max_bytes", "acknowledged_max_bytes", "window_end_bytes")
