@@ -101,11 +101,26 @@ topology = {{ kind = "dumbbell", pairs = {len(STATES)}, rtt = "20 ms", bottlenec
 
 
 def rows(of: dumbbell.Run, name: str) -> pl.DataFrame:
-    """The flow's rows, and words as text."""
+    """The flow's rows with words as text, and with what the row before had sent, and its state of recovery."""
     table = of.acks
     assert table is not None
     words = pl.col("flow", "moment", "ca_state", "bbr_state").cast(pl.String)
-    return table.with_columns(words).filter(pl.col("flow") == name)
+    before = {"sent_before": "snd_nxt_bytes", "ca_before": "ca_state"}
+    of_flow = table.with_columns(words).filter(pl.col("flow") == name)
+    return of_flow.with_columns(**{name: pl.col(column).shift(1) for name, column in before.items()})
+
+
+def emptied(acks: pl.DataFrame) -> pl.Series:
+    """Whether each row's ACK is one of all that was in flight."""
+    return acks["snd_una_bytes"] == acks["sent_before"]
+
+
+def forgets_when_empty(acks: pl.DataFrame) -> bool:
+    """The kernel's Vegas forgets its base RTT when it sends with nothing in flight (CA_EVENT_TX_START): a window of two
+    packets is empty behind each ACK of two. In recovery nothing is in flight once all is SACKed or lost, too.
+    """
+    unhurt = acks.filter(pl.col("ca_before") == "open")
+    return unhurt["vegas_base_rtt_us"].is_null().equals(emptied(unhurt), check_names=False)
 
 
 EACH = pytest.mark.parametrize(("name", "cc"), [(f"f{i}", cc) for i, cc in enumerate(STATES, 1)])
@@ -136,8 +151,7 @@ def test_rows_tell_what_samples_tell(together: dumbbell.Run, name: str, cc: str)
 
 @EACH
 def test_rows_show_the_algorithms_state(together: dumbbell.Run, name: str, cc: str) -> None:
-    before = {"sent_before": "snd_nxt_bytes", "ca_before": "ca_state"}
-    acks = rows(together, name).with_columns(**{name: pl.col(column).shift(1) for name, column in before.items()})
+    acks = rows(together, name)
     assert set(acks["moment"]) == {"after" if cc in WRITE_AFTER else "before", "close"}
     assert acks["time_ns"].is_sorted()
     assert acks["delivered_packets"].is_sorted()
@@ -145,14 +159,17 @@ def test_rows_show_the_algorithms_state(together: dumbbell.Run, name: str, cc: s
     known = {column for column in STATES.values() if column and later[column].null_count() < len(later)}
     assert known == ({STATES[cc]} if STATES[cc] else set())
     if cc == "vegas":
-        # The kernel's Vegas forgets its base RTT when it sends with nothing in flight (CA_EVENT_TX_START): a window of
-        # two packets is empty behind each ACK of two. In recovery nothing is in flight once all is SACKed or lost, too.
-        unhurt = later.filter(pl.col("ca_before") == "open")
-        emptied = unhurt["snd_una_bytes"] == unhurt["sent_before"]
-        assert emptied.any()
-        assert unhurt[STATES[cc]].is_null().equals(emptied, check_names=False)
+        assert forgets_when_empty(later)
     elif STATES[cc]:
         assert later[STATES[cc]].null_count() == 0
+
+
+def test_vegas_forgets_its_base_rtt_when_nothing_is_in_flight(tmp_path: Path) -> None:
+    text = path(flow(cc="vegas"), rate="1 Mbit/s", bottleneck='buffer = "2 packets"', duration="6 s")
+    acks = rows(run(text, tmp_path), "f1")
+    acks = acks.filter((pl.col("moment") != "close") & (pl.col("time_ns") > 2e9))
+    assert emptied(acks.filter(pl.col("ca_before") == "open")).any()
+    assert forgets_when_empty(acks)
 
 
 def test_the_kernels_bbr_is_read_as_it_tells_itself(together: dumbbell.Run) -> None:
