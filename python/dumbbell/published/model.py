@@ -63,6 +63,10 @@ class Finding:
 
     text: str
     judge: Callable[[Studies], Judged]
+    printed: str = ""
+    """The numbers that they print of it, and where these say something else than their text."""
+    turns: str = ""
+    """What would change the answer: the part that shows it, or "not tested"."""
 
 
 @dataclass(frozen=True)

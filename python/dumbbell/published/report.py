@@ -13,12 +13,12 @@ from dumbbell.published.document import Block, Bullets, Code, Document, Heading,
 from dumbbell.published.drawing import averages, lines, picture, steps
 from dumbbell.published.figures import Figures
 from dumbbell.published.markdown import markdown
-from dumbbell.published.model import Judged, Part, Plot, Reproduction, Studies
+from dumbbell.published.model import Finding, Judged, Part, Plot, Reproduction, Studies
 from dumbbell.published.page import page
 from dumbbell.published.running import Order, size
 from dumbbell.published.sides import Side, nearness, sides
 from dumbbell.published.tables import in_words, tables
-from dumbbell.published.verdicts import judge, verdicts
+from dumbbell.published.verdicts import Rest, judge, verdicts
 from dumbbell.report import words, write_file
 from dumbbell.statistics.metrics import values
 from dumbbell.statistics.metrics.model import group_of
@@ -43,15 +43,25 @@ def write(study: Reproduction, studies: Studies, place: Path, command: str) -> l
 class Found:
     """The outcome of a finding."""
 
-    text: str
+    finding: Finding
     judged: Judged
-    runs: str
-    """Numbers of valid, suspect and invalid runs that it rests on; empty if all were valid."""
+    rests: Sequence[Rest]
+    """The parts that it rests on."""
+
+    @property
+    def text(self) -> str:
+        """The finding."""
+        return self.finding.text
+
+    @property
+    def runs(self) -> str:
+        """Numbers of valid, suspect and invalid runs that it rests on; empty if all were valid."""
+        return " ".join(filter(None, (one.doubts for one in self.rests)))
 
 
 def judged(study: Reproduction, studies: Studies) -> list[Found]:
     """Each finding with its outcome."""
-    return [Found(finding.text, *judge(finding, studies)) for finding in study.findings]
+    return [Found(finding, *judge(finding, studies)) for finding in study.findings]
 
 
 def document(study: Reproduction, studies: Studies, command: str) -> Document:
@@ -75,8 +85,9 @@ def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Blo
     yield Code(command)
     yield Paragraph(_runs(study, studies))
     yield Heading("Findings")
-    rows = [(one.judged.status, one.text, _numbers(one)) for one in judged(study, studies)]
-    yield Rows("", ("", "they found", "our numbers"), rows)
+    found = judged(study, studies)
+    yield Rows("", ("", "they found", "our numbers"), [(one.judged.status, one.text, _numbers(one)) for one in found])
+    yield from _behind(found)
     yield from _nearness(done)
     if study.definitions:
         yield Heading("Points that the text leaves open")
@@ -97,6 +108,17 @@ def _numbers(found: Found) -> str:
     """The numbers behind a finding, and doubts about its runs."""
     numbers = found.judged.numbers
     return f"{numbers.rstrip('.')}. {found.runs}" if found.runs else numbers
+
+
+def _behind(found: Sequence[Found]) -> Iterator[Block]:
+    """What they print of each finding, our runs by verdict, and what would change the answer."""
+    if any(one.finding.printed or one.finding.turns for one in found):
+        yield Paragraph("Behind each finding: what they print, our runs by verdict, and what would change the answer.")
+        rows = [
+            (one.text, one.finding.printed, "; ".join(rest.counts for rest in one.rests), one.finding.turns)
+            for one in found
+        ]
+        yield Rows("", ("finding", "they print", "our runs", "what would change the answer"), rows)
 
 
 def _done(study: Reproduction, part: Part, found: Study) -> _Done:
