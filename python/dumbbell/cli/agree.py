@@ -59,6 +59,9 @@ def command(
         bool, typer.Option("--resimulate", help="Repeat simulated runs on disk, after a change to the simulator.")
     ] = False,
     as_is: Annotated[bool, typer.Option("--as-is", help="Run nothing: compare the runs on disk.")] = False,
+    only_valid: Annotated[
+        bool, typer.Option("--only-valid", help="Leave out suspect runs; repeat them as invalid ones are.")
+    ] = False,
     seeds: Annotated[
         int,
         typer.Option(
@@ -92,7 +95,7 @@ def command(
         Subject.of(one if isinstance(one, str) else one.scenario(), overrides or [], repeat, output, settings)
         for one in chosen or scenarios or []
     ]
-    outcomes = _carry_out(subjects, both, most, jobs, resimulate, as_is, json or quiet)
+    outcomes = _carry_out(subjects, both, most, jobs, resimulate, as_is, only_valid, json or quiet)
     first, second = both
     if seeds:
         outcomes = with_spread(outcomes, seeds, second, both[second])
@@ -169,6 +172,7 @@ def _carry_out(
     jobs: int,
     resimulate: bool,
     as_is: bool,
+    only_valid: bool,
     quiet: bool,
 ) -> list[Outcome]:
     from dumbbell.agree.study import carry_out_both, check, until_inside
@@ -177,7 +181,11 @@ def _carry_out(
     if not as_is:
         check(subjects, engines)
     teller = Teller(quiet)
-    return until_inside(subjects, most, lambda some: carry_out_both(some, engines, jobs, teller, resimulate, as_is))
+
+    def carry_out(some: Sequence[Subject]) -> list[Outcome]:
+        return carry_out_both(some, engines, jobs, teller, resimulate, as_is, only_valid)
+
+    return until_inside(subjects, most, carry_out)
 
 
 def _of_scenarios(outcomes: Sequence[Outcome], json: bool) -> int:
