@@ -61,7 +61,8 @@ class Found:
 
 def judged(study: Reproduction, studies: Studies) -> list[Found]:
     """Each finding with its outcome."""
-    return [Found(finding, *judge(finding, studies)) for finding in study.findings]
+    asked = [one for one in study.findings if one.variant is None or one.variant in studies]
+    return [Found(finding, *judge(finding, studies)) for finding in asked]
 
 
 def document(study: Reproduction, studies: Studies, command: str) -> Document:
