@@ -13,6 +13,7 @@ from dumbbell.published import report
 from dumbbell.published.curves import curves, number
 from dumbbell.published.document import Bullets, Document, Paragraph
 from dumbbell.published.figures import Figures
+from dumbbell.published.found import judged
 from dumbbell.published.judging import above, all_of, below, told, within
 from dumbbell.published.model import Axis, Finding, Judged, Part, Plot, Published, Reproduction, Status, Studies, Table
 from dumbbell.published.page import page
@@ -205,15 +206,15 @@ def test_findings_on_runs_that_are_not_valid_say_so(tmp_path: Path) -> None:
 
 
 def test_findings_on_valid_runs_say_nothing_of_them(study: Study) -> None:
-    (found,) = report.judged(reproduction(), {"a": study})
+    (found,) = judged(reproduction(), {"a": study})
     assert found.runs == ""
 
 
 def test_a_finding_on_a_variant_is_told_only_if_that_was_run(study: Study) -> None:
     finding = Finding("of b", faster, variant="b")
     other = Reproduction("t", "T", "N", (Part("b", "B", "b.toml", variant_of="a"),), (finding,))
-    assert report.judged(other, {"a": study}) == []
-    assert [one.text for one in report.judged(other, {"a": study, "b": study})] == ["of b"]
+    assert judged(other, {"a": study}) == []
+    assert [one.text for one in judged(other, {"a": study, "b": study})] == ["of b"]
 
 
 def test_a_report_of_nothing(tmp_path: Path) -> None:

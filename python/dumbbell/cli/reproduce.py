@@ -13,7 +13,7 @@ from dumbbell.cli.options import DEFAULT_EXECUTOR, Address, Executor, Json, Set,
 if TYPE_CHECKING:
     from dumbbell.execute import Executor as AnyExecutor
     from dumbbell.published.model import Reproduction
-    from dumbbell.published.report import Found
+    from dumbbell.published.found import Found
     from dumbbell.published.running import Order
 
 _ROOT = Path("reproductions")
@@ -89,6 +89,7 @@ def _reproduce(
     from dumbbell.cli.output import without_advice_of_matplotlib
     from dumbbell.cli.study_progress import progress
     from dumbbell.published import report, running
+    from dumbbell.published.found import judged
 
     without_advice_of_matplotlib()
     place = running.folder(root, study, quick, engine)
@@ -103,7 +104,7 @@ def _reproduce(
             running.note(place, order, running.carry_out(order, root / "studies", jobs, show, elsewhere))
     done = running.done(place, study)
     files = report.write(study, done, place, _command(study, engine, quick))
-    _tell(report.judged(study, done), files, json)
+    _tell(judged(study, done), files, json)
     return 0
 
 

@@ -69,6 +69,8 @@ class Finding:
     """What would change the answer: the part that shows it, or "not tested"."""
     variant: str | None = None
     """The variant whose runs judge it: without them, reports leave it out."""
+    reading: str = ""
+    """The reading of their text under which it is judged, if there are several: one finding for each."""
 
 
 @dataclass(frozen=True)

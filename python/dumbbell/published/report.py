@@ -8,17 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.published import packaged
+from dumbbell.published.changes import changes
 from dumbbell.published.curves import curves
 from dumbbell.published.document import Block, Bullets, Code, Document, Heading, Paragraph, Picture, Pictures, Rows
 from dumbbell.published.drawing import averages, lines, picture, steps
 from dumbbell.published.figures import Figures
+from dumbbell.published.found import judged, shown
 from dumbbell.published.markdown import markdown
-from dumbbell.published.model import Finding, Judged, Part, Plot, Reproduction, Studies
+from dumbbell.published.model import Part, Plot, Reproduction, Studies
 from dumbbell.published.page import page
 from dumbbell.published.running import Order, size
 from dumbbell.published.sides import Side, nearness, sides
 from dumbbell.published.tables import in_words, tables
-from dumbbell.published.verdicts import Rest, judge, verdicts
+from dumbbell.published.verdicts import verdicts
 from dumbbell.report import words, write_file
 from dumbbell.statistics.metrics import values
 from dumbbell.statistics.metrics.model import group_of
@@ -37,32 +39,6 @@ def write(study: Reproduction, studies: Studies, place: Path, command: str) -> l
         write_file(place / "report.html", page(found).encode()),
         write_file(place / "report.md", markdown(found, IMAGES).encode()),
     ]
-
-
-@dataclass(frozen=True)
-class Found:
-    """The outcome of a finding."""
-
-    finding: Finding
-    judged: Judged
-    rests: Sequence[Rest]
-    """The parts that it rests on."""
-
-    @property
-    def text(self) -> str:
-        """The finding."""
-        return self.finding.text
-
-    @property
-    def runs(self) -> str:
-        """Numbers of valid, suspect and invalid runs that it rests on; empty if all were valid."""
-        return " ".join(filter(None, (one.doubts for one in self.rests)))
-
-
-def judged(study: Reproduction, studies: Studies) -> list[Found]:
-    """Each finding with its outcome."""
-    asked = [one for one in study.findings if one.variant is None or one.variant in studies]
-    return [Found(finding, *judge(finding, studies)) for finding in asked]
 
 
 def document(study: Reproduction, studies: Studies, command: str) -> Document:
@@ -86,9 +62,7 @@ def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Blo
     yield Code(command)
     yield Paragraph(_runs(study, studies))
     yield Heading("Findings")
-    found = judged(study, studies)
-    yield Rows("", ("", "they found", "our numbers"), [(one.judged.status, one.text, _numbers(one)) for one in found])
-    yield from _behind(found)
+    yield from shown(judged(study, studies))
     yield from _nearness(done)
     if study.definitions:
         yield Heading("Points that the text leaves open")
@@ -105,23 +79,6 @@ def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Blo
         yield Paragraph(f"{'Parts' if len(missing) > 1 else 'Part'} {words.listed(missing)} {were} not run.")
 
 
-def _numbers(found: Found) -> str:
-    """The numbers behind a finding, and doubts about its runs."""
-    numbers = found.judged.numbers
-    return f"{numbers.rstrip('.')}. {found.runs}" if found.runs else numbers
-
-
-def _behind(found: Sequence[Found]) -> Iterator[Block]:
-    """What they print of each finding, our runs by verdict, and what would change the answer."""
-    if any(one.finding.printed or one.finding.turns for one in found):
-        yield Paragraph("Behind each finding: what they print, our runs by verdict, and what would change the answer.")
-        rows = [
-            (one.text, one.finding.printed, "; ".join(rest.counts for rest in one.rests), one.finding.turns)
-            for one in found
-        ]
-        yield Rows("", ("finding", "they print", "our runs", "what would change the answer"), rows)
-
-
 def _done(study: Reproduction, part: Part, found: Study) -> _Done:
     figures = Figures(found)
     return _Done(part, found, figures, sides(part.published, figures, study.confidence))
@@ -135,18 +92,30 @@ def _nearness(done: Sequence[_Done]) -> Iterator[Block]:
         if near.factor is not None:
             reading = f"a variant of {one.part.variant_of}" if one.part.variant_of else ""
             counted = f"{near.counted:,}" if near.counted == near.of else f"{near.counted:,} of {near.of:,}"
-            rows.append((one.part.name, one.part.title, reading, counted, f"{near.factor:.2f}"))
+            rows.append((one.part.name, one.part.title, reading, counted, f"{near.factor:.2f}", *_of_changes(one)))
         without += [f"{one.part.name}: {said}" for said in map(in_words, near.without)]
     if rows or without:
         yield Heading("How close our numbers are")
     if rows:
-        yield Paragraph(
-            "The factor between our numbers and theirs, either way: the geometric mean over a part's printed numbers."
-        )
-        yield Rows("", ("part", "", "", "numbers", "factor"), rows)
+        said = "The factor between our numbers and theirs, either way: the geometric mean over a part's printed numbers."
+        head = ["part", "", "", "numbers", "factor"]
+        if any(row[-1] for row in rows):
+            said += (
+                " That of changes is the same for what a table's last column is of its reference, row by row; no "
+                "change at all would have the factor that stands behind it."
+            )
+            head += ["of changes", "if nothing changed"]
+        yield Paragraph(said)
+        yield Rows("", head, [row[: len(head)] for row in rows])
     if without:
         yield Paragraph("These numbers have no factor, so they are left out of it:")
         yield Bullets(without)
+
+
+def _of_changes(one: _Done) -> tuple[str, str]:
+    """How near changes are, and what no change would be; empty if the part's tables have none."""
+    found = changes(one.part.tables, one.sides)
+    return ("", "") if found is None else (f"{found.factor:.2f}", f"{found.printed:.2f}")
 
 
 def _runs(study: Reproduction, studies: Studies) -> str:
