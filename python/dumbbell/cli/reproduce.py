@@ -151,7 +151,13 @@ def _tell(found: Sequence[Found], files: Sequence[Path], json: bool) -> None:
         from json import dumps
 
         findings = [
-            {"finding": one.text, "status": one.judged.status.value, "numbers": one.judged.numbers, "runs": one.runs}
+            {
+                "finding": one.text,
+                "reading": one.finding.reading,
+                "status": one.judged.status.value,
+                "numbers": one.judged.numbers,
+                "runs": one.runs,
+            }
             for one in found
         ]
         print(dumps({"findings": findings, "files": [str(path) for path in files]}, indent=2))
@@ -159,13 +165,17 @@ def _tell(found: Sequence[Found], files: Sequence[Path], json: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from dumbbell.published.judging import NOT_RUN
     from dumbbell.published.model import Status
 
     colours = {Status.HOLDS: "green", Status.FAILS: "red", Status.UNKNOWN: "yellow"}
     console = Console(soft_wrap=True)
     for one in found:
-        status = one.judged.status
-        console.print(Text.assemble((status.value, f"bold {colours[status]}"), f": {one.text}: {one.judged.numbers}"))
+        status, reading = one.judged.status, one.finding.reading
+        if reading and one.judged == NOT_RUN:
+            continue
+        said = f"{one.text} ({reading})" if reading else one.text
+        console.print(Text.assemble((status.value, f"bold {colours[status]}"), f": {said}: {one.judged.numbers}"))
         if one.runs:
             console.print(f"  {one.runs}", style="yellow", highlight=False)
     print("\n".join(map(str, files)))
