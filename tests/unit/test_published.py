@@ -210,13 +210,6 @@ def test_findings_on_valid_runs_say_nothing_of_them(study: Study) -> None:
     assert found.runs == ""
 
 
-def test_a_finding_on_a_variant_is_told_only_if_that_was_run(study: Study) -> None:
-    finding = Finding("of b", faster, variant="b")
-    other = Reproduction("t", "T", "N", (Part("b", "B", "b.toml", variant_of="a"),), (finding,))
-    assert judged(other, {"a": study}) == []
-    assert [one.text for one in judged(other, {"a": study, "b": study})] == ["of b"]
-
-
 def test_a_report_of_nothing(tmp_path: Path) -> None:
     _, text = report.write(reproduction(), {}, tmp_path, "dumbbell reproduce test-2020")
     assert "| can't be told | BBR is fast | not run |" in text.read_text()

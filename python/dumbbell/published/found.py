@@ -45,8 +45,7 @@ class Found:
 
 def judged(study: Reproduction, studies: Studies) -> list[Found]:
     """Each finding with its outcome."""
-    asked = [one for one in study.findings if one.variant is None or one.variant in studies]
-    return [Found(finding, *judge(finding, studies)) for finding in asked]
+    return [Found(finding, *judge(finding, studies)) for finding in study.findings]
 
 
 def shown(found: Sequence[Found]) -> Iterator[Block]:

@@ -67,8 +67,6 @@ class Finding:
     """The numbers that they print of it, and where these say something else than their text."""
     turns: str = ""
     """What would change the answer: the part that shows it, or "not tested"."""
-    variant: str | None = None
-    """The variant whose runs judge it: without them, reports leave it out."""
     reading: str = ""
     """The reading of their text under which it is judged, if there are several: one finding for each."""
 
