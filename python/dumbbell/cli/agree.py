@@ -49,6 +49,16 @@ def command(
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Print the names of the cells, and run nothing.")] = False,
     repeat: Annotated[int, typer.Option("--repeat", min=1, metavar="N", help="Runs under each engine.")] = 3,
+    first_seed: Annotated[
+        int | None,
+        typer.Option(
+            "--first-seed",
+            min=0,
+            metavar="N",
+            help="Seed of the first run; the next ones have N + 1, N + 2, ... Default: the scenario's own.",
+            show_default=False,
+        ),
+    ] = None,
     most: Annotated[
         int,
         typer.Option("--most", min=0, metavar="N", help="Repeat scenarios that miss a target, up to N runs."),
@@ -91,8 +101,9 @@ def command(
     from dumbbell.agree.study import Subject, with_spread
 
     both, settings = _engines(engines, kernel)
+    told = [*(overrides or []), *([] if first_seed is None else [f"seed={first_seed}"])]
     subjects = [
-        Subject.of(one if isinstance(one, str) else one.scenario(), overrides or [], repeat, output, settings)
+        Subject.of(one if isinstance(one, str) else one.scenario(), told, repeat, output, settings)
         for one in chosen or scenarios or []
     ]
     outcomes = _carry_out(subjects, both, most, jobs, resimulate, as_is, only_valid, json or quiet)
