@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from dumbbell.engines.names import EMULATE, SIMULATE, VIRTUAL
@@ -16,7 +18,7 @@ STAND_IN: Final = "10 Gbit/s"
 LEAST_MS: Final = 0.1
 """RTT without any delay."""
 WHOLE_S: Final = SAID_S
-LOSSY_S, CLEAN_S = 10, 2
+FAST_S: Final = {SIMULATE: (10, 2), VIRTUAL: (5, 1)}
 """Durations at 10 Gbit/s without delay, with loss and without: a minute is 50 million packets there."""
 PLOTTED: Final = ((0.0, 10.0),)
 """Delay and loss of a case that is plotted in test 1, without printed numbers."""
@@ -48,11 +50,12 @@ def _case(delay_ms: float, loss: float, links: int, seconds: float) -> dict[str,
     }
 
 
-def _seconds(mbit: float | None, delay_ms: float, loss: float) -> float:
-    """The duration of a case that is not emulated."""
-    if mbit is not None or delay_ms > 0:
+def _seconds(engine: str, mbit: float | None, delay_ms: float, loss: float) -> float:
+    """The duration of a case."""
+    if engine == EMULATE or mbit is not None or delay_ms > 0:
         return WHOLE_S
-    return LOSSY_S if loss > 0 else CLEAN_S
+    lossy, clean = FAST_S[engine]
+    return lossy if loss > 0 else clean
 
 
 def _part(name: str, reading: Reading) -> Part:
@@ -62,11 +65,13 @@ def _part(name: str, reading: Reading) -> Part:
     links = 1 if reading == "-one-link" else 2
     mininet = reading == "-mininet"
 
-    def sweep(seconds: float | None) -> dict[str, Any]:
-        listed = [_case(delay, loss, links, seconds or _seconds(mbit, delay, loss)) for delay, loss in cases]
+    def sweep(seconds: Callable[[float, float], float]) -> dict[str, Any]:
+        listed = [_case(delay, loss, links, seconds(delay, loss)) for delay, loss in cases]
         return {"sweep": {"flows.0.cc": list(CCS), "cases": listed}}
 
-    unlimited = {"topology.bottleneck.rate": "unlimited", "topology.bottleneck.buffer": "unlimited"}
+    engines = (VIRTUAL,) if mininet else (SIMULATE, VIRTUAL, EMULATE)
+    swept = {engine: sweep(partial(_seconds, engine, mbit)) for engine in engines}
+    unlimited = {f"topology.bottleneck.{key}": "unlimited" for key in ("rate", "buffer") if mbit is None}
     fast = mbit is None or mbit > 100
     return Part(
         f"{name}{reading}",
@@ -75,12 +80,12 @@ def _part(name: str, reading: Reading) -> Part:
         {
             "name": f"buffa-2020-{name}{reading}",
             "topology.bottleneck.rate": STAND_IN if mbit is None else f"{mbit:g} Mbit/s",
-            **sweep(None),
+            **swept[engines[0]],
             **({"emulate.links": "mininet"} if mininet else {}),
         },
-        (VIRTUAL,) if mininet else (SIMULATE, VIRTUAL, EMULATE),
-        {EMULATE: {"repeat": 3, **sweep(WHOLE_S), **(unlimited if mbit is None else {})}},
-        {"repeat": 2, **sweep(1 if fast else 20)},
+        engines,
+        {VIRTUAL: swept[VIRTUAL], EMULATE: {"repeat": 3, **swept.get(EMULATE, {}), **unlimited}},
+        {"repeat": 2, **sweep(lambda *_: 1 if fast else 20)},
         tuple(one for row in chosen for one in _published(row)),
         plots=(_plot(TITLES[name], f"test {test}"),),
         variant_of=name if reading else None,
