@@ -12,8 +12,8 @@ from dumbbell.cli.options import DEFAULT_EXECUTOR, Address, Executor, Json, Set,
 
 if TYPE_CHECKING:
     from dumbbell.execute import Executor as AnyExecutor
-    from dumbbell.published.model import Reproduction
     from dumbbell.published.found import Found
+    from dumbbell.published.model import Reproduction
     from dumbbell.published.running import Order
 
 _ROOT = Path("reproductions")

@@ -97,7 +97,9 @@ def _nearness(done: Sequence[_Done]) -> Iterator[Block]:
     if rows or without:
         yield Heading("How close our numbers are")
     if rows:
-        said = "The factor between our numbers and theirs, either way: the geometric mean over a part's printed numbers."
+        said = (
+            "The factor between our numbers and theirs, either way: the geometric mean over a part's printed numbers."
+        )
         head = ["part", "", "", "numbers", "factor"]
         if any(row[-1] for row in rows):
             said += (
