@@ -18,7 +18,7 @@ STAND_IN: Final = "10 Gbit/s"
 LEAST_MS: Final = 0.1
 """RTT without any delay."""
 WHOLE_S: Final = SAID_S
-FAST_S: Final = {SIMULATE: (10, 2), VIRTUAL: (5, 1)}
+LOSSY_S, CLEAN_S = 5, 1
 """Durations at 10 Gbit/s without delay, with loss and without: a minute is 50 million packets there."""
 PLOTTED: Final = ((0.0, 10.0),)
 """Delay and loss of a case that is plotted in test 1, without printed numbers."""
@@ -50,12 +50,11 @@ def _case(delay_ms: float, loss: float, links: int, seconds: float) -> dict[str,
     }
 
 
-def _seconds(engine: str, mbit: float | None, delay_ms: float, loss: float) -> float:
-    """The duration of a case."""
-    if engine == EMULATE or mbit is not None or delay_ms > 0:
+def _seconds(mbit: float | None, delay_ms: float, loss: float) -> float:
+    """The duration of a case that is not emulated."""
+    if mbit is not None or delay_ms > 0:
         return WHOLE_S
-    lossy, clean = FAST_S[engine]
-    return lossy if loss > 0 else clean
+    return LOSSY_S if loss > 0 else CLEAN_S
 
 
 def _part(name: str, reading: Reading) -> Part:
@@ -69,8 +68,6 @@ def _part(name: str, reading: Reading) -> Part:
         listed = [_case(delay, loss, links, seconds(delay, loss)) for delay, loss in cases]
         return {"sweep": {"flows.0.cc": list(CCS), "cases": listed}}
 
-    engines = (VIRTUAL,) if mininet else (SIMULATE, VIRTUAL, EMULATE)
-    swept = {engine: sweep(partial(_seconds, engine, mbit)) for engine in engines}
     unlimited = {f"topology.bottleneck.{key}": "unlimited" for key in ("rate", "buffer") if mbit is None}
     fast = mbit is None or mbit > 100
     return Part(
@@ -80,11 +77,11 @@ def _part(name: str, reading: Reading) -> Part:
         {
             "name": f"buffa-2020-{name}{reading}",
             "topology.bottleneck.rate": STAND_IN if mbit is None else f"{mbit:g} Mbit/s",
-            **swept[engines[0]],
+            **sweep(partial(_seconds, mbit)),
             **({"emulate.links": "mininet"} if mininet else {}),
         },
-        engines,
-        {VIRTUAL: swept[VIRTUAL], EMULATE: {"repeat": 3, **swept.get(EMULATE, {}), **unlimited}},
+        (VIRTUAL,) if mininet else (SIMULATE, VIRTUAL, EMULATE),
+        {EMULATE: {"repeat": 3, **sweep(lambda *_: WHOLE_S), **unlimited}},
         {"repeat": 2, **sweep(lambda *_: 1 if fast else 20)},
         tuple(one for row in chosen for one in _published(row)),
         plots=(_plot(TITLES[name], f"test {test}"),),
