@@ -71,6 +71,6 @@ OPEN: Final = (
     "ratios of bytes.",
     "MB and GB in their tables are iperf's KBytes, MBytes and GBytes, powers of 1024, with the point moved: 1,370 MB "
     "are 1.37 GBytes.",
-    "Runs last a minute, but at 10 Gbit/s without delay 5 s with loss and 1 s without: a round trip is 0.1 ms there, and "
-    "a minute 50 million packets.",
+    "Runs last a minute, but at 10 Gbit/s without delay 5 s with loss and 1 s without: a round trip is 0.1 ms there, "
+    "and a minute 50 million packets.",
 )
