@@ -39,8 +39,8 @@ def _pairs(studies: Studies, reading: str, lossy: bool, above_: Sequence[str], b
             if (one.test, one.mbit, one.loss > 0) != (test, mbit, lossy) or one.cc not in above_:
                 continue
             for cc in below_:
-                samples = (figures.samples("goodput", of, {CASE: one.case}) for of in (one.cc, cc))
-                if (found := ratio(*samples)) is not None:
+                ours, others = (figures.samples("goodput", of, {CASE: one.case}) for of in (one.cc, cc))
+                if (found := ratio(ours, others)) is not None:
                     yield part, one, mean_of(test, mbit, one.case, cc), found
 
 
