@@ -82,7 +82,7 @@ impl Connection {
             layers: segment.layers,
             halves: Default::default(),
             streams: Default::default(),
-            story: Story::default(),
+            story: Story::new(client != by),
             client,
             client_is_sure: is_syn,
             syns: [None; 2],

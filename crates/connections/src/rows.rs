@@ -184,7 +184,7 @@ impl Row for ConnectionRow {
         Column::required(
             "history",
             Text(|r| Some(&r.history)),
-            "Zeek's `history`: a letter per kind of event, upper case from the client",
+            "Zeek's `history`: a letter per kind of event, upper case from the client; `^` first: the server's packet was the first",
         ),
         Column::optional(
             "encapsulation",

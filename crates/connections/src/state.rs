@@ -13,6 +13,13 @@ pub(crate) struct Side {
     pub(crate) ack: bool,
 }
 
+impl Side {
+    /// True if it sent anything but a SYN.
+    fn went_on(self) -> bool {
+        self.fin || self.rst || self.data || self.ack
+    }
+}
+
 /// State and history of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Story {
@@ -25,6 +32,11 @@ pub(crate) struct Story {
 const LONGEST: usize = 64;
 
 impl Story {
+    /// The story of a connection; `flipped`: its first segment came from the server.
+    pub(crate) fn new(flipped: bool) -> Story {
+        Story { history: if flipped { "^".to_owned() } else { String::new() }, ..Story::default() }
+    }
+
     /// Take a segment of the client or of the server.
     pub(crate) fn take(&mut self, segment: &Segment, is_client: bool) {
         let flags = segment.flags;
@@ -99,7 +111,9 @@ impl Story {
     pub(crate) fn state(&self) -> &'static str {
         let (client, server) = (self.client, self.server);
         let answered = server.syn_ack;
-        if client.syn && !answered {
+        // A client that goes on after the server's answer sent a SYN, though nobody captured it.
+        let asked = client.syn || (answered && client.went_on());
+        if asked && !answered {
             return match (client.fin, client.rst, server.rst) {
                 (_, _, true) => "REJ",
                 (_, true, _) => "RSTOS0",
@@ -107,7 +121,7 @@ impl Story {
                 _ => "S0",
             };
         }
-        if !client.syn {
+        if !asked {
             return match (answered, server.rst, server.fin) {
                 (true, true, _) => "RSTRH",
                 (true, _, true) => "SHR",

@@ -361,3 +361,23 @@ fn a_time_of_another_age_is_damage() {
     table.finish(&mut rows);
     assert_eq!((rows.connections[0].end_ns, rows.connections[0].clock_breaks), (3 * MS, 0));
 }
+
+#[test]
+fn a_connection_whose_syn_nobody_captured_is_flipped_and_ends_as_its_sides_do() {
+    let both = Flags(Flags::SYN.0 | Flags::ACK.0);
+    let fin = Flags(Flags::FIN.0 | Flags::ACK.0);
+    for (client_goes_on, state, history) in [(true, "SF", "^hADFf"), (false, "SHR", "^hf")] {
+        let mut made = Made::new(7);
+        made.packet(0, false, |s| (s.flags, s.seq) = (both, 1_000));
+        if client_goes_on {
+            made.packet(1, true, |_| ());
+            made.data(2, 0, 2);
+            made.packet(3, true, |s| (s.flags, s.seq) = (fin, 1_008));
+        }
+        made.packet(4, false, |s| s.flags = fin);
+        let rows = made.finish();
+        let connection = &rows.connections[0];
+        assert_eq!((connection.client.1, connection.client_is_sure), (40_000, true));
+        assert_eq!((connection.state, connection.history.as_str()), (state, history));
+    }
+}
