@@ -314,8 +314,8 @@ FINDINGS: Final = (
         "BBR does not starve CUBIC: in every cell of every mix CUBIC keeps more than half of what it has alone",
         _no_starvation,
         f"in {sum(one > STARVED for one in _KEPT)} of {len(_KEPT)}, least {min(_KEPT):.3f}, so their own numbers fail "
-        f"it; in {sum(one < 1 for one in _KEPT)} of {len(_KEPT)} CUBIC has less than alone. Below one half BBR has taken "
-        "more than it has left. A bound of 1/3, below all their numbers, could not fail",
+        f"it; in {sum(one < 1 for one in _KEPT)} of {len(_KEPT)} CUBIC has less than alone. Below one half BBR has "
+        "taken more than it has left. A bound of 1/3, below all their numbers, could not fail",
         "",
     ),
 )
