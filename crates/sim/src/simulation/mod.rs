@@ -47,7 +47,7 @@ pub struct Simulation<O> {
     /// For each flow, what all its packets have in common.
     addresses: Vec<Addresses>,
     store: Store,
-    /// Due are: the links, each flow's sender, each flow's receiver, the plan's events, the samples.
+    /// Due are: the opaque links, each flow's sender, each flow's receiver, the plan's events, the samples.
     event_queue: EventQueue,
     changes: VecDeque<(Time, u32, plan::Link)>,
     /// By link: the interface at its end has no carrier.
@@ -102,7 +102,7 @@ impl<O: Observer> Simulation<O> {
         let mut simulation = Simulation {
             now: Time::ZERO,
             end: Time::ZERO + plan.duration_ns,
-            event_queue: EventQueue::new(network.links.len() + 2 * traffic.len() + 2),
+            event_queue: EventQueue::new(network.opaque.len(), 2 * traffic.len() + 2),
             network,
             traffic,
             addresses,
@@ -248,15 +248,15 @@ impl<O: Observer> Simulation<O> {
     }
 
     fn sender_of(&self, flow: usize) -> u32 {
-        (self.network.links.len() + flow) as u32
+        (self.network.opaque.len() + flow) as u32
     }
 
     fn receiver_of(&self, flow: usize) -> u32 {
-        (self.network.links.len() + self.traffic.len() + flow) as u32
+        (self.network.opaque.len() + self.traffic.len() + flow) as u32
     }
 
     fn changing(&self) -> u32 {
-        (self.network.links.len() + 2 * self.traffic.len()) as u32
+        (self.network.opaque.len() + 2 * self.traffic.len()) as u32
     }
 
     fn sampling(&self) -> u32 {
@@ -264,9 +264,9 @@ impl<O: Observer> Simulation<O> {
     }
 
     fn happen(&mut self, source: usize) {
-        let (links, flows) = (self.network.links.len(), self.traffic.len());
+        let (links, flows) = (self.network.opaque.len(), self.traffic.len());
         if source < links {
-            self.settle_if_due(source as u32);
+            self.settle_if_due(self.network.opaque[source]);
         } else if source < links + flows {
             self.on_sender_timer(source - links);
         } else if source < links + 2 * flows {

@@ -64,7 +64,7 @@ impl<O: Observer> Simulation<O> {
         while let Some(passage) = self.network.links[link as usize].poll(self.now) {
             self.pass(link, passage);
         }
-        self.event_queue.set(link, self.network.links[link as usize].next_passage());
+        self.event_queue.set(self.network.places[link as usize], self.network.links[link as usize].next_passage());
     }
 
     /// The same, but a link that has nothing to say is not asked.
@@ -79,7 +79,7 @@ impl<O: Observer> Simulation<O> {
                 None => break self.network.links[link as usize].next_passage(),
             }
         };
-        self.event_queue.set(link, next);
+        self.event_queue.set(self.network.places[link as usize], next);
     }
 
     fn pass(&mut self, link: u32, passage: Passage) {
