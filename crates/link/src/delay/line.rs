@@ -33,7 +33,7 @@ pub(crate) struct Line {
 struct Entry {
     delivery: Time,
     number: u64,
-    passage: Passage,
+    passage: Box<Passage>,
 }
 
 impl Line {
@@ -76,7 +76,7 @@ impl Line {
 
     /// `passage` has left the serializer at `at`, not before the one before it. Its fate says whether it will be lost at
     /// the other end. `Err` if the line is full.
-    pub(crate) fn send(&mut self, mut passage: Passage, at: Time) -> Result<(), Passage> {
+    pub(crate) fn send(&mut self, mut passage: Box<Passage>, at: Time) -> Result<(), Box<Passage>> {
         let number = self.packets;
         self.packets += 1;
         // Drawn for each packet, also for those that don't need it, so that the next one's doesn't depend on their fate.
@@ -114,7 +114,7 @@ impl Line {
     }
 
     /// The next packet that has arrived by `now`: first what arrived first, of several at a time what was sent first.
-    pub(crate) fn pop(&mut self, now: Time) -> Option<Passage> {
+    pub(crate) fn pop(&mut self, now: Time) -> Option<Box<Passage>> {
         if self.first()?.delivery > now {
             return None;
         }
@@ -131,7 +131,7 @@ impl Line {
     pub(crate) fn inside(&self) -> Vec<Passage> {
         let mut entries: Vec<&Entry> = self.in_order.iter().chain(&self.overtaking).collect();
         entries.sort_unstable_by_key(|entry| entry.number);
-        entries.into_iter().map(|entry| entry.passage).collect()
+        entries.into_iter().map(|entry| *entry.passage).collect()
     }
 
     fn first(&self) -> Option<&Entry> {

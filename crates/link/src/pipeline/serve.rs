@@ -3,7 +3,7 @@
 use units::{Duration, Time};
 
 use super::Link;
-use crate::packet::{Fate, Passage};
+use crate::packet::Fate;
 use crate::queue::{Discipline, Item};
 use crate::service::{Service, Wire};
 use crate::slots::Slots;
@@ -129,7 +129,8 @@ impl Link {
     pub(super) fn start(&mut self, mut item: Item, at: Time) {
         item.passage.sojourn.get_or_insert(Duration::ZERO);
         self.service_began = at;
-        self.start_with(item, item.bytes, at);
+        let bytes = item.bytes;
+        self.start_with(item, bytes, at);
     }
 
     /// `bytes` of the item are still to be sent.
@@ -145,17 +146,18 @@ impl Link {
     }
 
     fn depart(&mut self, item: Item, at: Time) {
-        let mut passage = item.passage;
+        let Item { mut passage, bytes } = item;
         if !matches!(self.service, Service::Immediate) {
             self.busy = self.busy + (at - self.service_began);
         }
         self.counters.departed_packets += 1;
-        self.counters.departed_bytes += u64::from(item.bytes);
+        self.counters.departed_bytes += u64::from(bytes);
         self.after.next().apply_to(&mut passage);
         self.counters.marked_packets += u64::from(passage.mark.is_some());
         passage.departure = Some(at);
-        if let Err(passage) = self.line.send(passage, at) {
-            self.dropped.0.push_back(Passage { fate: Fate::DroppedDelayLine, delivery: None, ..passage });
+        if let Err(mut passage) = self.line.send(passage, at) {
+            passage.fate = Fate::DroppedDelayLine;
+            self.dropped.0.push_back(passage);
         }
     }
 }

@@ -78,7 +78,7 @@ impl Discipline for Fifo {
     }
 
     fn inside(&self) -> Vec<Passage> {
-        self.waiting.iter().map(|item| item.passage).collect()
+        self.waiting.iter().map(|item| *item.passage).collect()
     }
 
     /// A packet that finds nobody waiting leaves as it came.

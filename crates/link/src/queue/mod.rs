@@ -63,9 +63,10 @@ impl Backlog {
 }
 
 /// A packet in a queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Item {
-    pub passage: Passage,
+    /// In a box, which goes from the queue to the serializer and to the delay line: the record itself is never moved.
+    pub passage: Box<Passage>,
     /// Frame plus overhead.
     pub bytes: u32,
 }
@@ -84,18 +85,20 @@ impl Item {
 
 /// Receives the packets that a queue drops.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Dropped(pub VecDeque<Passage>);
+pub(crate) struct Dropped(pub VecDeque<Box<Passage>>);
 
 impl Dropped {
     /// `item` came just now and is refused.
-    pub(crate) fn refuse(&mut self, item: Item, why: Fate) {
-        self.0.push_back(Passage { fate: why, ..item.passage });
+    pub(crate) fn refuse(&mut self, mut item: Item, why: Fate) {
+        item.passage.fate = why;
+        self.0.push_back(item.passage);
     }
 
     /// `item` waited until `now`, unless it had left the queue before, and is taken out.
-    pub(crate) fn take_out(&mut self, item: Item, why: Fate, now: Time) {
-        let sojourn = item.passage.sojourn.or(Some(item.sojourn(now)));
-        self.0.push_back(Passage { fate: why, sojourn, ..item.passage });
+    pub(crate) fn take_out(&mut self, mut item: Item, why: Fate, now: Time) {
+        let waited = item.sojourn(now);
+        item.passage.sojourn.get_or_insert(waited);
+        self.refuse(item, why);
     }
 }
 
