@@ -27,6 +27,8 @@ pub(crate) struct Line {
     last_arriving: Time,
     in_order: VecDeque<Entry>,
     overtaking: BinaryHeap<Entry>,
+    /// The time at which the first of them all arrives.
+    next: Time,
 }
 
 #[derive(Clone, Debug)]
@@ -52,6 +54,7 @@ impl Line {
             last_arriving: Time(i64::MIN),
             in_order: VecDeque::new(),
             overtaking: BinaryHeap::new(),
+            next: Time::NEVER,
         };
         line.configure(spec);
         line
@@ -99,6 +102,7 @@ impl Line {
             passage.reordered = (delivery < self.last_arriving).then_some(why);
             self.last_arriving = self.last_arriving.max(delivery);
         }
+        self.next = self.next.min(delivery);
         let entry = Entry { delivery, number, passage };
         if self.in_order.back().is_some_and(|last| delivery < last.delivery) {
             self.overtaking.push(entry);
@@ -109,21 +113,20 @@ impl Line {
     }
 
     /// The time at which the next packet arrives.
+    #[inline]
     pub(crate) fn next(&self) -> Time {
-        self.first().map_or(Time::NEVER, |entry| entry.delivery)
+        self.next
     }
 
     /// The next packet that has arrived by `now`: first what arrived first, of several at a time what was sent first.
     pub(crate) fn pop(&mut self, now: Time) -> Option<Box<Passage>> {
-        if self.first()?.delivery > now {
+        if self.next > now {
             return None;
         }
-        let Some(overtaking) = self.overtaking.peek() else {
-            return self.in_order.pop_front().map(|entry| entry.passage);
-        };
         // The heap's order is that of the end: the greater entry is the earlier one.
-        let is_queued = self.in_order.front() >= Some(overtaking);
+        let is_queued = self.overtaking.is_empty() || self.in_order.front() >= self.overtaking.peek();
         let entry = if is_queued { self.in_order.pop_front() } else { self.overtaking.pop() };
+        self.next = self.first().map_or(Time::NEVER, |entry| entry.delivery);
         entry.map(|entry| entry.passage)
     }
 

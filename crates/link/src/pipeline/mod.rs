@@ -113,13 +113,18 @@ impl Link {
 
     /// The next packet that the link is done with by `now`: delivered, lost or dropped.
     pub fn poll(&mut self, now: Time) -> Option<Passage> {
+        self.poll_in_place(now).copied()
+    }
+
+    /// The same without a copy: the record is the link's, until it takes another packet in.
+    pub fn poll_in_place(&mut self, now: Time) -> Option<&Passage> {
         self.serve_until(now);
         let passage = match self.dropped.0.pop_front() {
             Some(dropped) => dropped,
             None => self.line.pop(now)?,
         };
-        let done = *passage;
         self.spare.push(passage);
+        let done = self.spare.last()?;
         self.counters.end(done.fate);
         if done.fate == Fate::Delivered {
             self.counters.delivered_bytes += u64::from(done.packet.size + self.spec.overhead_bytes);

@@ -10,6 +10,7 @@ use crate::slots::Slots;
 
 impl Link {
     /// The next departure, slot or opportunity.
+    #[inline]
     pub(super) fn next_service(&self) -> Time {
         match &self.service {
             Service::Wire(Wire { serializer, .. }) if self.in_service.is_some() => serializer.busy_until(),
@@ -29,10 +30,23 @@ impl Link {
         }
     }
 
+    #[inline]
     pub(super) fn serve_until(&mut self, now: Time) {
         // Nothing is ever in service without a limit.
         if matches!(self.service, Service::Immediate) && self.slots.is_none() {
             self.now = self.now.max(now);
+            return;
+        }
+        self.serve_all(now);
+        self.now = self.now.max(now);
+    }
+
+    fn serve_all(&mut self, now: Time) {
+        // A constant rate: what is in service leaves, and nothing else happens by itself.
+        if matches!(self.service, Service::Wire(Wire { steps: None, .. })) && self.slots.is_none() {
+            while let service = self.next_service() && service <= now {
+                self.serve(service);
+            }
             return;
         }
         loop {
@@ -54,7 +68,6 @@ impl Link {
         if let Service::Trace(trace) = &mut self.service {
             trace.opportunities.skip_until(now);
         }
-        self.now = self.now.max(now);
     }
 
     fn serve(&mut self, at: Time) {

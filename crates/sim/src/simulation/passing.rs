@@ -61,9 +61,7 @@ impl<O: Observer> Simulation<O> {
 
     /// Hand on what a link is done with.
     pub(super) fn settle(&mut self, link: u32) {
-        while let Some(passage) = self.network.links[link as usize].poll(self.now) {
-            self.pass(link, passage);
-        }
+        while self.pass_next(link) {}
         self.event_queue.set(self.network.places[link as usize], self.network.links[link as usize].next_passage());
     }
 
@@ -74,39 +72,43 @@ impl<O: Observer> Simulation<O> {
             if next > self.now {
                 break next;
             }
-            match self.network.links[link as usize].poll(self.now) {
-                Some(passage) => self.pass(link, passage),
-                None => break self.network.links[link as usize].next_passage(),
+            if !self.pass_next(link) {
+                break self.network.links[link as usize].next_passage();
             }
         };
         self.event_queue.set(self.network.places[link as usize], next);
     }
 
-    fn pass(&mut self, link: u32, passage: Passage) {
-        let packet = passage.packet;
+    /// The next packet that a link is done with goes on; `false` if there is none.
+    fn pass_next(&mut self, link: u32) -> bool {
+        let Some(passage) = self.network.links[link as usize].poll_in_place(self.now) else { return false };
+        let Passage { packet, fate, corruption, .. } = *passage;
+        // Only rows need all of the record.
+        let record = O::PACKETS.then_some(*passage);
         let slot = self.store.get_mut(packet.handle);
         slot.hop += 1;
-        slot.is_corrupt |= passage.corruption.is_some();
+        slot.is_corrupt |= corruption.is_some();
         let (hop, is_reply) = (slot.hop, slot.segment.is_reply);
         let path = self.network.path(packet.flow, is_reply);
         let next = path.get(hop as usize).copied();
-        let is_taken = passage.fate == Fate::Delivered && !self.unplugged[link as usize];
+        let is_taken = fate == Fate::Delivered && !self.unplugged[link as usize];
         if is_taken {
             self.network.count(packet.flow, is_reply, hop, packet.size);
         }
-        if O::PACKETS {
+        if let Some(passage) = &record {
             let segment = self.store.get(packet.handle).segment;
-            self.tell_packet(link, &segment, &passage, is_taken && next.is_none());
+            self.tell_packet(link, &segment, passage, is_taken && next.is_none());
         }
         match next {
             None if is_taken => self.arrive(packet),
             Some(next) if is_taken => self.entering.push_back((next, packet)),
             _ => {
                 // A cable that is pulled loses what is on it.
-                self.arrived += u64::from(passage.fate == Fate::Delivered);
+                self.arrived += u64::from(fate == Fate::Delivered);
                 self.store.take(packet.handle);
             }
         }
+        true
     }
 
     pub(super) fn tell_packet(&mut self, link: u32, segment: &Segment, passage: &Passage, is_last: bool) {
