@@ -5,7 +5,7 @@ mod turnaround;
 use std::collections::VecDeque;
 
 use anyhow::{Context, Result};
-use link::{Link, Packet, Passage};
+use link::{Link, Packet, Passage, mix};
 use plan::Plan;
 use units::{Ip, Time};
 
@@ -71,6 +71,8 @@ struct Addresses {
     to: u16,
     is_tcp: bool,
     ip: Ip,
+    /// Of its own packets, and of replies.
+    flow_hashes: [u32; 2],
 }
 
 impl<O: Observer> Simulation<O> {
@@ -87,10 +89,11 @@ impl<O: Observer> Simulation<O> {
         let nodes = plan.node_indices();
         let node = |name: &str| nodes.get(name).copied().context("unknown node");
         let mut addresses = Vec::new();
-        for flow in &plan.flows {
+        for (index, flow) in plan.flows.iter().enumerate() {
             let (from, to) = (node(&flow.from)? as u16, node(&flow.to)? as u16);
             let is_tcp = matches!(flow.workload, plan::Workload::Tcp { .. });
-            addresses.push(Addresses { from, to, is_tcp, ip: flow.ip });
+            let flow_hashes = [0, 1].map(|is_reply| (mix(2 * index as u64 + is_reply) >> 32) as u32);
+            addresses.push(Addresses { from, to, is_tcp, ip: flow.ip, flow_hashes });
         }
         let index = |name: &str| plan.links.iter().position(|link| link.name == name).context("an event of no link");
         let changes =

@@ -1,12 +1,11 @@
 //! The way of packets from a host through the links of their path to the other.
 
 use datagrams::header_bytes;
-use link::{Ecn, Fate, Packet, Passage, mix};
+use link::{Ecn, Fate, Packet, Passage};
 
 use super::{Addresses, Simulation};
 use crate::observer::{AckRow, DatagramRow, EchoRow, Observer, PacketRow};
 use crate::segment::Segment;
-use crate::store::Slot;
 
 /// The packet has passed the last link of its path.
 const ARRIVED: u32 = u32::MAX;
@@ -14,17 +13,16 @@ const ARRIVED: u32 = u32::MAX;
 impl<O: Observer> Simulation<O> {
     /// Sends the segments that the flow's ends have released.
     pub(super) fn send(&mut self, flow: usize) {
-        let Addresses { from, to, is_tcp, ip } = self.addresses[flow];
-        for at in 0..self.out.len() {
-            let segment = self.out[at];
+        let Addresses { from, to, is_tcp, ip, flow_hashes } = self.addresses[flow];
+        for segment in &self.out {
             let is_reply = segment.is_reply;
             // The header of an ICMP echo is as long as UDP's.
             let size = if is_tcp { segment.frame_bytes(ip) } else { header_bytes(ip) + segment.len };
             let packet = Packet {
                 id: self.packets,
                 size,
-                handle: self.store.put(Slot { segment, hop: 0, is_corrupt: false }),
-                flow_hash: (mix(flow as u64 * 2 + u64::from(is_reply)) >> 32) as u32,
+                handle: self.store.put(segment),
+                flow_hash: flow_hashes[usize::from(is_reply)],
                 flow: flow as u16,
                 from: if is_reply { to } else { from },
                 to: if is_reply { from } else { to },
@@ -49,7 +47,7 @@ impl<O: Observer> Simulation<O> {
             }
             let twice = self.network.links[link as usize].push(packet, self.now);
             if twice {
-                let handle = self.store.put(*self.store.get(packet.handle));
+                let handle = self.store.copy(packet.handle);
                 self.network.links[link as usize].push_copy(Packet { handle, ..packet }, self.now);
             }
             // A train enters as a whole.
@@ -126,11 +124,12 @@ impl<O: Observer> Simulation<O> {
     /// A packet reaches its host.
     fn arrive(&mut self, packet: Packet) {
         self.arrived += 1;
-        let Slot { segment, is_corrupt, .. } = self.store.take(packet.handle);
+        let slot = self.store.take(packet.handle);
         // The checksum is wrong.
-        if is_corrupt {
+        if slot.is_corrupt {
             return;
         }
+        let segment = slot.segment;
         let flow = usize::from(packet.flow);
         if segment.is_reply {
             self.at_sender(flow, &segment);
