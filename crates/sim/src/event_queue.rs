@@ -25,9 +25,10 @@ pub(crate) struct EventQueue {
 /// changes nothing above them.
 #[derive(Clone, Debug)]
 struct Tournament {
-    /// Leaves are the last half, source by source; the node at i has its children at 2 i and 2 i + 1, and the first of all
-    /// is at 1.
-    nodes: Vec<Entry>,
+    /// The nodes 2 i and 2 i + 1, which race against each other, at i: the winner goes on as node i. The sources are the last
+    /// half of the nodes, and node 1 is the first of all.
+    pairs: Vec<[Entry; 2]>,
+    first: Entry,
 }
 
 /// Time, the number of the call that set it, and the source, from the high bits down: compared as one number.
@@ -39,7 +40,7 @@ impl Entry {
 
     fn new(at: Time, number: u64, source: u32) -> Entry {
         // Times are not negative here: a simulation begins at 0.
-        Entry((at.as_nanos() as u128) << 64 | u128::from(number) << SOURCE_BITS | u128::from(source))
+        Entry((at.as_nanos() as u128) << 64 | u128::from(number << SOURCE_BITS | u64::from(source)))
     }
 
     #[inline]
@@ -78,9 +79,12 @@ impl EventQueue {
     /// `source` is due at `at`; [`Time::NEVER`]: not at all. Setting the same time again changes nothing.
     #[inline]
     pub(crate) fn set(&mut self, source: u32, at: Time) {
-        if self.at(source) == at {
-            return;
+        if self.at(source) != at {
+            self.move_to(source, at);
         }
+    }
+
+    fn move_to(&mut self, source: u32, at: Time) {
         self.set += 1;
         let entry = if at == Time::NEVER { Entry::NEVER } else { Entry::new(at, self.set, source) };
         match source.checked_sub(self.first_timer) {
@@ -101,36 +105,42 @@ impl EventQueue {
 
 impl Tournament {
     fn new(sources: usize) -> Tournament {
-        Tournament { nodes: vec![Entry::NEVER; 2 * sources.max(1)] }
+        Tournament { pairs: vec![[Entry::NEVER; 2]; sources], first: Entry::NEVER }
     }
 
     #[inline]
     fn first(&self) -> Entry {
-        self.nodes[1]
+        self.first
     }
 
     #[inline]
     fn get(&self, source: u32) -> Entry {
-        self.nodes[self.leaf(source)]
+        if self.pairs.len() == 1 {
+            return self.first;
+        }
+        let leaf = self.leaf(source);
+        self.pairs[leaf / 2][leaf % 2]
     }
 
     #[inline]
-    fn set(&mut self, source: u32, entry: Entry) {
+    fn set(&mut self, source: u32, mut entry: Entry) {
         let mut node = self.leaf(source);
-        self.nodes[node] = entry;
         while node > 1 {
-            node /= 2;
-            let winner = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
-            if self.nodes[node] == winner {
-                break;
+            let pair = &mut self.pairs[node / 2];
+            let before = std::mem::replace(&mut pair[node % 2], entry);
+            // The winner before wins again.
+            if before == entry {
+                return;
             }
-            self.nodes[node] = winner;
+            entry = pair[0].min(pair[1]);
+            node /= 2;
         }
+        self.first = entry;
     }
 
     #[inline]
     fn leaf(&self, source: u32) -> usize {
-        self.nodes.len() / 2 + source as usize
+        self.pairs.len() + source as usize
     }
 }
 
