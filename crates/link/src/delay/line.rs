@@ -79,6 +79,7 @@ impl Line {
 
     /// `passage` has left the serializer at `at`, not before the one before it. Its fate says whether it will be lost at
     /// the other end. `Err` if the line is full.
+    #[inline]
     pub(crate) fn send(&mut self, mut passage: Box<Passage>, at: Time) -> Result<(), Box<Passage>> {
         let number = self.packets;
         self.packets += 1;
@@ -119,6 +120,7 @@ impl Line {
     }
 
     /// The next packet that has arrived by `now`: first what arrived first, of several at a time what was sent first.
+    #[inline]
     pub(crate) fn pop(&mut self, now: Time) -> Option<Box<Passage>> {
         if self.next > now {
             return None;
@@ -137,6 +139,7 @@ impl Line {
         entries.into_iter().map(|entry| *entry.passage).collect()
     }
 
+    #[inline]
     fn first(&self) -> Option<&Entry> {
         match self.overtaking.peek() {
             None => self.in_order.front(),
@@ -145,6 +148,7 @@ impl Line {
     }
 
     /// True if no room is left at `at`. Packets that are due have left, even if nobody has asked for them yet.
+    #[inline]
     fn is_full(&self, at: Time) -> bool {
         let Some(limit) = self.limit else { return false };
         let mut inside = self.in_order.len() + self.overtaking.len();

@@ -23,6 +23,7 @@ impl Link {
         self.in_service.is_none() && self.aggregate.is_empty() && self.queue.backlog().packets == 0
     }
 
+    #[inline]
     pub(super) fn next_change(&self) -> Time {
         match &self.service {
             Service::Wire(wire) => wire.next_change(),
@@ -32,23 +33,22 @@ impl Link {
 
     #[inline]
     pub(super) fn serve_until(&mut self, now: Time) {
-        // Nothing is ever in service without a limit.
-        if matches!(self.service, Service::Immediate) && self.slots.is_none() {
-            self.now = self.now.max(now);
-            return;
+        let is_quiet = match &self.service {
+            // Nothing is ever in service without a limit.
+            Service::Immediate => self.slots.is_none(),
+            // At a constant rate what is in service leaves, and nothing else happens by itself.
+            Service::Wire(Wire { serializer, steps: None }) => {
+                self.slots.is_none() && (self.in_service.is_none() || serializer.busy_until() > now)
+            }
+            _ => false,
+        };
+        if !is_quiet {
+            self.serve_all(now);
         }
-        self.serve_all(now);
         self.now = self.now.max(now);
     }
 
     fn serve_all(&mut self, now: Time) {
-        // A constant rate: what is in service leaves, and nothing else happens by itself.
-        if matches!(self.service, Service::Wire(Wire { steps: None, .. })) && self.slots.is_none() {
-            while let service = self.next_service() && service <= now {
-                self.serve(service);
-            }
-            return;
-        }
         loop {
             let (service, change) = (self.next_service(), self.next_change());
             if service.min(change) > now {
@@ -70,6 +70,7 @@ impl Link {
         }
     }
 
+    #[inline]
     fn serve(&mut self, at: Time) {
         if let Service::Trace(trace) = &mut self.service {
             let budget = trace.opportunities.take();
@@ -122,6 +123,7 @@ impl Link {
     }
 
     /// Start with what is next, if the link is free; without a limit, with all.
+    #[inline]
     pub(super) fn start_next(&mut self, at: Time) {
         while self.in_service.is_none() && !matches!(self.service, Service::Trace(_)) {
             let next = match self.aggregate.pop_front() {
@@ -133,12 +135,14 @@ impl Link {
         }
     }
 
+    #[inline]
     fn take_from_queue(&mut self, at: Time) -> Option<Item> {
         let mut item = self.queue.dequeue(at, &mut self.dropped)?;
         item.passage.sojourn = Some(item.sojourn(at));
         Some(item)
     }
 
+    #[inline]
     pub(super) fn start(&mut self, mut item: Item, at: Time) {
         item.passage.sojourn.get_or_insert(Duration::ZERO);
         self.service_began = at;
@@ -147,6 +151,7 @@ impl Link {
     }
 
     /// `bytes` of the item are still to be sent.
+    #[inline]
     pub(super) fn start_with(&mut self, item: Item, bytes: u32, at: Time) {
         match &mut self.service {
             Service::Immediate => return self.depart(item, at),
@@ -158,6 +163,7 @@ impl Link {
         self.in_service = Some(item);
     }
 
+    #[inline]
     fn depart(&mut self, item: Item, at: Time) {
         let Item { mut passage, bytes } = item;
         if !matches!(self.service, Service::Immediate) {

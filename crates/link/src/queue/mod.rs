@@ -43,6 +43,7 @@ pub struct Backlog {
 
 impl Backlog {
     /// True if there is room for one more packet of `bytes`.
+    #[inline]
     pub(crate) fn has_room(self, limit: Buffer, bytes: u32) -> bool {
         match limit {
             Buffer::Bytes(limit) => self.bytes + u64::from(bytes) <= limit,
@@ -51,11 +52,13 @@ impl Backlog {
         }
     }
 
+    #[inline]
     pub(crate) fn add(&mut self, bytes: u32) {
         self.bytes += u64::from(bytes);
         self.packets += 1;
     }
 
+    #[inline]
     pub(crate) fn remove(&mut self, bytes: u32) {
         self.bytes -= u64::from(bytes);
         self.packets -= 1;
@@ -178,14 +181,17 @@ disciplines! {
 }
 
 impl Discipline for Qdisc {
+    #[inline]
     fn enqueue(&mut self, item: Item, now: Time, dropped: &mut Dropped) {
         each!(self, it => it.enqueue(item, now, dropped))
     }
 
+    #[inline]
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Item> {
         each!(self, it => it.dequeue(now, dropped))
     }
 
+    #[inline]
     fn backlog(&self) -> Backlog {
         each!(self, it => it.backlog())
     }
@@ -198,6 +204,7 @@ impl Discipline for Qdisc {
         each!(self, it => it.inside())
     }
 
+    #[inline]
     fn lets_pass(&self) -> bool {
         each!(self, it => it.lets_pass())
     }
