@@ -60,6 +60,16 @@ impl Chance {
         !self.never && self.coin.toss(self.stream.at(index))
     }
 
+    /// True if it can happen to a packet.
+    pub(crate) fn acts(&self) -> bool {
+        !self.never
+    }
+
+    /// So many packets came while it could happen to none.
+    pub(crate) fn skip(&mut self, packets: u64) {
+        self.packets += packets;
+    }
+
     /// Go on with other parameters: the next packet keeps its number, and the fate of the one before counts. A chance
     /// that was 0 has no fate to remember: it starts at the marginal rate.
     pub(crate) fn configure(&mut self, to: plan::Chance) {

@@ -2,21 +2,33 @@
 
 use units::Time;
 
-/// The time at which each of a fixed set of sources is due next: a tournament of the sources, in which the earlier of two
-/// goes on.
+/// The time at which each of a fixed set of sources is due next.
 ///
 /// A source has one time, which may move. If several are due at the same time, the one comes first whose time was set
 /// first.
+///
+/// Links are due far more often than timers, and there are few of them: they have a tournament of their own, in which the
+/// way from a source to the first is short.
+#[derive(Clone, Debug)]
+pub(crate) struct EventQueue {
+    links: Tournament,
+    timers: Tournament,
+    /// The number of links.
+    first_timer: u32,
+    set: u64,
+}
+
+/// A tournament of sources, in which the earlier of two goes on.
 ///
 /// A heap would hold only what is due, but where an entry goes in it is a matter of chance, and a processor that guesses
 /// wrongly waits. All ways are equally long here, and most end early: a timer that is not the next of its neighbours
 /// changes nothing above them.
 #[derive(Clone, Debug)]
-pub(crate) struct EventQueue {
-    /// Leaves are the last half, source by source; the node at i has its children at 2 i and 2 i + 1, and the first of all
-    /// is at 1.
-    nodes: Vec<Entry>,
-    set: u64,
+struct Tournament {
+    /// The nodes 2 i and 2 i + 1, which race against each other, at i: the winner goes on as node i. The sources are the last
+    /// half of the nodes, and node 1 is the first of all.
+    pairs: Vec<[Entry; 2]>,
+    first: Entry,
 }
 
 /// Time, the number of the call that set it, and the source, from the high bits down: compared as one number.
@@ -28,7 +40,7 @@ impl Entry {
 
     fn new(at: Time, number: u64, source: u32) -> Entry {
         // Times are not negative here: a simulation begins at 0.
-        Entry((at.as_nanos() as u128) << 64 | u128::from(number) << SOURCE_BITS | u128::from(source))
+        Entry((at.as_nanos() as u128) << 64 | u128::from(number << SOURCE_BITS | u64::from(source)))
     }
 
     #[inline]
@@ -45,48 +57,90 @@ impl Entry {
 const SOURCE_BITS: u32 = 24;
 
 impl EventQueue {
-    /// A queue of `sources` sources, at least two, none of which is due.
-    pub(crate) fn new(sources: usize) -> EventQueue {
-        assert!((2..1 << SOURCE_BITS).contains(&sources), "{sources} sources of events");
-        EventQueue { nodes: vec![Entry::NEVER; 2 * sources], set: 0 }
+    /// A queue of the sources 0 to `links` - 1, which are links, and of `timers` behind them; none is due.
+    pub(crate) fn new(links: usize, timers: usize) -> EventQueue {
+        assert!(links + timers < 1 << SOURCE_BITS, "{links} links and {timers} timers as sources of events");
+        EventQueue {
+            links: Tournament::new(links),
+            timers: Tournament::new(timers),
+            first_timer: links as u32,
+            set: 0,
+        }
     }
 
     /// The first source that is due by `until`, which is before [`Time::NEVER`]. It stays due until it is set to another
     /// time.
     #[inline]
     pub(crate) fn first(&self, until: Time) -> Option<(Time, u32)> {
-        let first = self.nodes[1];
+        let first = self.links.first().min(self.timers.first());
         (first.at() <= until).then(|| (first.at(), first.source()))
     }
 
     /// `source` is due at `at`; [`Time::NEVER`]: not at all. Setting the same time again changes nothing.
     #[inline]
     pub(crate) fn set(&mut self, source: u32, at: Time) {
-        let mut node = self.leaf(source);
-        if self.nodes[node].at() == at {
-            return;
+        if self.at(source) != at {
+            self.move_to(source, at);
         }
+    }
+
+    fn move_to(&mut self, source: u32, at: Time) {
         self.set += 1;
-        self.nodes[node] = if at == Time::NEVER { Entry::NEVER } else { Entry::new(at, self.set, source) };
-        while node > 1 {
-            node /= 2;
-            let winner = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
-            if self.nodes[node] == winner {
-                break;
-            }
-            self.nodes[node] = winner;
+        let entry = if at == Time::NEVER { Entry::NEVER } else { Entry::new(at, self.set, source) };
+        match source.checked_sub(self.first_timer) {
+            None => self.links.set(source, entry),
+            Some(timer) => self.timers.set(timer, entry),
         }
     }
 
     /// The time at which `source` is due.
     #[inline]
     pub(crate) fn at(&self, source: u32) -> Time {
-        self.nodes[self.leaf(source)].at()
+        match source.checked_sub(self.first_timer) {
+            None => self.links.get(source).at(),
+            Some(timer) => self.timers.get(timer).at(),
+        }
+    }
+}
+
+impl Tournament {
+    fn new(sources: usize) -> Tournament {
+        Tournament { pairs: vec![[Entry::NEVER; 2]; sources], first: Entry::NEVER }
+    }
+
+    #[inline]
+    fn first(&self) -> Entry {
+        self.first
+    }
+
+    #[inline]
+    fn get(&self, source: u32) -> Entry {
+        if self.pairs.len() == 1 {
+            return self.first;
+        }
+        let leaf = self.leaf(source);
+        self.pairs[leaf / 2][leaf % 2]
+    }
+
+    #[inline]
+    fn set(&mut self, source: u32, mut entry: Entry) {
+        let mut node = self.leaf(source);
+        while node > 1 {
+            let pair = &mut self.pairs[node / 2];
+            let before = std::mem::replace(&mut pair[node % 2], entry);
+            // The winner before wins again.
+            if before == entry {
+                return;
+            }
+            entry = pair[0].min(pair[1]);
+            node /= 2;
+        }
+        self.first = entry;
     }
 
     #[inline]
     fn leaf(&self, source: u32) -> usize {
-        self.nodes.len() / 2 + source as usize
+        self.pairs.len() + source as usize
     }
 }
 
@@ -106,7 +160,7 @@ mod tests {
 
     #[test]
     fn sources_come_in_the_order_of_time() {
-        let mut events = EventQueue::new(4);
+        let mut events = EventQueue::new(1, 3);
         for (source, at) in [(0, 30), (1, 10), (2, 20), (3, 40)] {
             events.set(source, Time(at));
         }
@@ -117,7 +171,7 @@ mod tests {
 
     #[test]
     fn of_several_at_a_time_the_one_that_was_set_first_comes_first() {
-        let mut events = EventQueue::new(9);
+        let mut events = EventQueue::new(4, 5);
         for source in [4, 2, 8, 0, 6] {
             events.set(source, Time(7));
         }
@@ -129,8 +183,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_a_sorted_list_would(changes in prop::collection::vec((0..20u32, 0..50i64, any::<bool>()), 0..200)) {
-            let mut events = EventQueue::new(20);
+        fn as_a_sorted_list_would(links in 0..20usize, changes in prop::collection::vec((0..20u32, 0..50i64, any::<bool>()), 0..200)) {
+            let mut events = EventQueue::new(links, 20 - links);
             let mut list: Vec<(i64, usize, u32)> = Vec::new();
             for (number, &(source, at, is_due)) in changes.iter().enumerate() {
                 let at = if is_due { Time(at) } else { Time::NEVER };

@@ -10,6 +10,9 @@ pub(crate) struct Network {
     pub links: Vec<Link>,
     /// Something can happen to a packet on it.
     pub is_opaque: Vec<bool>,
+    /// The opaque links, and by link its place among them.
+    pub opaque: Vec<u32>,
+    pub places: Vec<u32>,
     /// Opaque links of all paths, one path after another: each flow's, then that of its replies.
     hops: Vec<u32>,
     /// The beginning of each path in `hops`, and the end of the last path.
@@ -58,9 +61,15 @@ impl Network {
                 begins.push(hops.len() as u32);
             }
         }
-        let links = plan.links.iter().map(|spec| Link::new(spec, plan.seed)).collect();
+        let links: Vec<Link> = plan.links.iter().map(|spec| Link::new(spec, plan.seed)).collect();
+        let opaque: Vec<u32> = (0..links.len() as u32).filter(|&link| is_opaque[link as usize]).collect();
+        let places = is_opaque.iter().scan(0, |place, &is_opaque| {
+            *place += u32::from(is_opaque);
+            Some(*place - u32::from(is_opaque))
+        });
+        let places = places.collect();
         let tallies = vec![Tally::default(); hops.len() + begins.len() - 1];
-        Ok(Network { links, is_opaque, hops, begins, tallies, crossings })
+        Ok(Network { links, is_opaque, opaque, places, hops, begins, tallies, crossings })
     }
 
     /// The links that packets of a flow pass: those of its sender, or the replies.

@@ -19,18 +19,29 @@ pub(crate) struct Slot {
 }
 
 impl Store {
+    /// A segment is sent.
     #[inline]
-    pub(crate) fn put(&mut self, slot: Slot) -> u32 {
+    pub(crate) fn put(&mut self, segment: &Segment) -> u32 {
         match self.free.pop() {
             Some(handle) => {
-                self.slots[handle as usize] = slot;
+                let slot = &mut self.slots[handle as usize];
+                slot.segment = *segment;
+                (slot.hop, slot.is_corrupt) = (0, false);
                 handle
             }
             None => {
-                self.slots.push(slot);
+                self.slots.push(Slot { segment: *segment, hop: 0, is_corrupt: false });
                 self.slots.len() as u32 - 1
             }
         }
+    }
+
+    /// A link makes a copy of what is on the way.
+    pub(crate) fn copy(&mut self, of: u32) -> u32 {
+        let slot = self.slots[of as usize];
+        let handle = self.put(&slot.segment);
+        self.slots[handle as usize] = slot;
+        handle
     }
 
     #[inline]

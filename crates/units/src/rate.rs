@@ -76,11 +76,13 @@ impl Serializer {
 
     /// The time at which the last packet's last bit leaves: [`Time::NEVER`] while the rate is 0 and something is left
     /// to send.
+    #[inline]
     pub fn busy_until(&self) -> Time {
         self.end
     }
 
     /// Start sending `bytes` at `now`, or when the wire is free if that is later. Returns when the last bit leaves.
+    #[inline]
     pub fn send(&mut self, bytes: u32, now: Time) -> Time {
         if self.end <= now {
             self.advance(now);
@@ -114,10 +116,12 @@ impl Serializer {
         ((self.capacity + self.possible(now)) / BYTE) as u64
     }
 
+    #[inline]
     fn possible(&self, now: Time) -> u128 {
         u128::from(self.rate) * (now - self.at).as_nanos().max(0) as u128
     }
 
+    #[inline]
     fn advance(&mut self, now: Time) {
         let sent = self.possible(now);
         self.work = match self.end.cmp(&now) {
@@ -130,6 +134,7 @@ impl Serializer {
         self.at = self.at.max(now);
     }
 
+    #[inline]
     fn settle(&mut self) {
         (self.end, self.remainder) = match (self.rate, u64::try_from(self.work)) {
             (0, _) if self.work > 0 => (Time::NEVER, 0),
@@ -140,6 +145,7 @@ impl Serializer {
         };
     }
 
+    #[inline]
     fn after(&self, nanos: u128) -> Time {
         let end = i64::try_from(nanos).ok().and_then(|nanos| self.at.0.checked_add(nanos));
         end.map_or(Time::NEVER, Time)

@@ -27,13 +27,15 @@ pub(crate) struct Line {
     last_arriving: Time,
     in_order: VecDeque<Entry>,
     overtaking: BinaryHeap<Entry>,
+    /// The time at which the first of them all arrives.
+    next: Time,
 }
 
 #[derive(Clone, Debug)]
 struct Entry {
     delivery: Time,
     number: u64,
-    passage: Passage,
+    passage: Box<Passage>,
 }
 
 impl Line {
@@ -52,6 +54,7 @@ impl Line {
             last_arriving: Time(i64::MIN),
             in_order: VecDeque::new(),
             overtaking: BinaryHeap::new(),
+            next: Time::NEVER,
         };
         line.configure(spec);
         line
@@ -76,7 +79,8 @@ impl Line {
 
     /// `passage` has left the serializer at `at`, not before the one before it. Its fate says whether it will be lost at
     /// the other end. `Err` if the line is full.
-    pub(crate) fn send(&mut self, mut passage: Passage, at: Time) -> Result<(), Passage> {
+    #[inline]
+    pub(crate) fn send(&mut self, mut passage: Box<Passage>, at: Time) -> Result<(), Box<Passage>> {
         let number = self.packets;
         self.packets += 1;
         // Drawn for each packet, also for those that don't need it, so that the next one's doesn't depend on their fate.
@@ -99,6 +103,7 @@ impl Line {
             passage.reordered = (delivery < self.last_arriving).then_some(why);
             self.last_arriving = self.last_arriving.max(delivery);
         }
+        self.next = self.next.min(delivery);
         let entry = Entry { delivery, number, passage };
         if self.in_order.back().is_some_and(|last| delivery < last.delivery) {
             self.overtaking.push(entry);
@@ -109,21 +114,21 @@ impl Line {
     }
 
     /// The time at which the next packet arrives.
+    #[inline]
     pub(crate) fn next(&self) -> Time {
-        self.first().map_or(Time::NEVER, |entry| entry.delivery)
+        self.next
     }
 
     /// The next packet that has arrived by `now`: first what arrived first, of several at a time what was sent first.
-    pub(crate) fn pop(&mut self, now: Time) -> Option<Passage> {
-        if self.first()?.delivery > now {
+    #[inline]
+    pub(crate) fn pop(&mut self, now: Time) -> Option<Box<Passage>> {
+        if self.next > now {
             return None;
         }
-        let Some(overtaking) = self.overtaking.peek() else {
-            return self.in_order.pop_front().map(|entry| entry.passage);
-        };
         // The heap's order is that of the end: the greater entry is the earlier one.
-        let is_queued = self.in_order.front() >= Some(overtaking);
+        let is_queued = self.overtaking.is_empty() || self.in_order.front() >= self.overtaking.peek();
         let entry = if is_queued { self.in_order.pop_front() } else { self.overtaking.pop() };
+        self.next = self.first().map_or(Time::NEVER, |entry| entry.delivery);
         entry.map(|entry| entry.passage)
     }
 
@@ -131,9 +136,10 @@ impl Line {
     pub(crate) fn inside(&self) -> Vec<Passage> {
         let mut entries: Vec<&Entry> = self.in_order.iter().chain(&self.overtaking).collect();
         entries.sort_unstable_by_key(|entry| entry.number);
-        entries.into_iter().map(|entry| entry.passage).collect()
+        entries.into_iter().map(|entry| *entry.passage).collect()
     }
 
+    #[inline]
     fn first(&self) -> Option<&Entry> {
         match self.overtaking.peek() {
             None => self.in_order.front(),
@@ -142,6 +148,7 @@ impl Line {
     }
 
     /// True if no room is left at `at`. Packets that are due have left, even if nobody has asked for them yet.
+    #[inline]
     fn is_full(&self, at: Time) -> bool {
         let Some(limit) = self.limit else { return false };
         let mut inside = self.in_order.len() + self.overtaking.len();

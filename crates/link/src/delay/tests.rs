@@ -21,8 +21,8 @@ fn skipping(probability: f64, correlation: f64, gap: u64) -> Link {
     Link { reorder: Some(Reorder { probability, correlation, gap, delay_ns: Duration(7) }), ..link() }
 }
 
-fn passage(id: u64, at: Time, fate: Fate) -> Passage {
-    Passage { departure: Some(at), fate, ..Passage::new(Packet { id, ..Packet::default() }, at) }
+fn passage(id: u64, at: Time, fate: Fate) -> Box<Passage> {
+    Box::new(Passage { departure: Some(at), fate, ..Passage::new(Packet { id, ..Packet::default() }, at) })
 }
 
 fn send(line: &mut Line, id: u64, at: i64) -> bool {
@@ -31,7 +31,7 @@ fn send(line: &mut Line, id: u64, at: i64) -> bool {
 
 /// Everything that is still to come, in its order.
 fn drain(line: &mut Line) -> Vec<Passage> {
-    std::iter::from_fn(|| line.pop(Time::NEVER)).collect()
+    std::iter::from_fn(|| line.pop(Time::NEVER)).map(|passage| *passage).collect()
 }
 
 /// Send `n` packets, `gap` ns apart.
@@ -245,7 +245,8 @@ proptest! {
                     let (mut due, rest): (Vec<_>, Vec<_>) = model.into_iter().partition(|p| p.delivery.unwrap() <= now);
                     model = rest;
                     due.sort_by_key(|p| p.delivery);
-                    prop_assert_eq!(std::iter::from_fn(|| line.pop(now)).collect::<Vec<_>>(), due);
+                    let came: Vec<Passage> = std::iter::from_fn(|| line.pop(now)).map(|passage| *passage).collect();
+                    prop_assert_eq!(came, due);
                 }
             }
             prop_assert_eq!(line.inside(), model.clone());

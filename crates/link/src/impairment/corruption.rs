@@ -23,6 +23,15 @@ impl Impairment for Corruption {
         self.chance.configure(link.corruption.unwrap_or_default());
     }
 
+    fn acts(&self) -> bool {
+        self.chance.acts()
+    }
+
+    fn skip(&mut self, packets: u64) {
+        self.chance.skip(packets);
+        self.packets += packets;
+    }
+
     fn next(&mut self, effects: &mut Effects) {
         let n = self.packets;
         self.packets += 1;

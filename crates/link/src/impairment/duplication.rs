@@ -14,6 +14,14 @@ impl Impairment for Duplication {
         self.0.configure(link.duplication.unwrap_or_default());
     }
 
+    fn acts(&self) -> bool {
+        self.0.acts()
+    }
+
+    fn skip(&mut self, packets: u64) {
+        self.0.skip(packets);
+    }
+
     fn next(&mut self, effects: &mut Effects) {
         effects.is_duplicated = self.0.next();
     }

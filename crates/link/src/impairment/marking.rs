@@ -14,6 +14,14 @@ impl Impairment for Marking {
         self.0.configure(link.marking.unwrap_or_default());
     }
 
+    fn acts(&self) -> bool {
+        self.0.acts()
+    }
+
+    fn skip(&mut self, packets: u64) {
+        self.0.skip(packets);
+    }
+
     fn next(&mut self, effects: &mut Effects) {
         effects.is_marked = self.0.next();
     }

@@ -24,6 +24,12 @@ pub(crate) trait Impairment {
     /// Sets other parameters from the next packet on, which keeps its number.
     fn configure(&mut self, link: &plan::Link);
 
+    /// True if it can do anything to a packet.
+    fn acts(&self) -> bool;
+
+    /// So many packets came while it did not act.
+    fn skip(&mut self, packets: u64);
+
     /// The next packet.
     fn next(&mut self, effects: &mut Effects);
 }
@@ -58,22 +64,39 @@ macro_rules! impairments {
         $(#[$doc])*
         #[derive(Clone, Debug)]
         pub(crate) struct $place {
-            $($name: $impairment),*
+            $($name: $impairment,)*
+            /// Any of them acts. If none does, packets are only counted, and told to them when one may.
+            acts: bool,
+            idle: u64,
         }
 
         impl $place {
             pub(crate) fn new(link: &plan::Link, seed: u64) -> $place {
-                $place { $($name: <$impairment>::new(link, seed)),* }
+                let place = $place { $($name: <$impairment>::new(link, seed),)* acts: false, idle: 0 };
+                $place { acts: place.acts(), ..place }
+            }
+
+            fn acts(&self) -> bool {
+                $(self.$name.acts())||*
             }
 
             pub(crate) fn configure(&mut self, link: &plan::Link) {
-                $(self.$name.configure(link);)*
+                let idle = std::mem::take(&mut self.idle);
+                $(
+                    self.$name.skip(idle);
+                    self.$name.configure(link);
+                )*
+                self.acts = self.acts();
             }
 
             /// Their effects on the next packet.
             #[inline]
             pub(crate) fn next(&mut self) -> Effects {
                 let mut effects = Effects::default();
+                if !self.acts {
+                    self.idle += 1;
+                    return effects;
+                }
                 $(self.$name.next(&mut effects);)*
                 effects
             }

@@ -41,6 +41,8 @@ pub struct Link {
     after: After,
     /// Packets that the link is done with before they reached the other end.
     dropped: Dropped,
+    /// Boxes of packets that are gone, for others that come: a packet costs no allocation.
+    spare: Vec<Box<Passage>>,
     counters: Counters,
     /// Difference between the capacity of former services and that of the present one.
     capacity_offset: i64,
@@ -70,6 +72,7 @@ impl Link {
             line: Line::new(spec, seed),
             after: After::new(spec, seed),
             dropped: Dropped::default(),
+            spare: Vec::new(),
             counters: Counters::default(),
             capacity_offset: 0,
             capacity_when_down: if spec.up { None } else { Some(0) },
@@ -91,7 +94,7 @@ impl Link {
             self.push_outside(packet, now);
             return false;
         }
-        let item = self.arrival(packet, false, now);
+        let item = self.take_in(packet, false, now);
         let effects = self.before.next();
         if effects.is_lost {
             self.dropped.refuse(item, Fate::LostBefore);
@@ -104,24 +107,31 @@ impl Link {
     /// The copy of a packet that was just pushed enters behind it.
     pub fn push_copy(&mut self, packet: Packet, now: Time) {
         self.counters.duplicated_packets += 1;
-        let item = self.arrival(packet, true, now);
+        let item = self.take_in(packet, true, now);
         self.accept(item, now);
     }
 
     /// The next packet that the link is done with by `now`: delivered, lost or dropped.
     pub fn poll(&mut self, now: Time) -> Option<Passage> {
+        self.poll_in_place(now).copied()
+    }
+
+    /// The same without a copy: the record is the link's, until it takes another packet in.
+    pub fn poll_in_place(&mut self, now: Time) -> Option<&Passage> {
         self.serve_until(now);
         let passage = match self.dropped.0.pop_front() {
             Some(dropped) => dropped,
             None => self.line.pop(now)?,
         };
-        self.counters.end(passage.fate);
-        if passage.fate == Fate::Delivered {
-            self.counters.delivered_bytes += u64::from(passage.packet.size + self.spec.overhead_bytes);
-            self.counters.reordered_packets += u64::from(passage.reordered.is_some());
-            self.counters.corrupted_packets += u64::from(passage.corruption.is_some());
+        self.spare.push(passage);
+        let done = self.spare.last()?;
+        self.counters.end(done.fate);
+        if done.fate == Fate::Delivered {
+            self.counters.delivered_bytes += u64::from(done.packet.size + self.spec.overhead_bytes);
+            self.counters.reordered_packets += u64::from(done.reordered.is_some());
+            self.counters.corrupted_packets += u64::from(done.corruption.is_some());
         }
-        Some(passage)
+        Some(done)
     }
 
     /// The time of the next event if nothing arrives; [`Time::NEVER`] in an empty link.
@@ -179,7 +189,7 @@ impl Link {
 
     /// Packets that have not left, those that have come furthest first. Call [`Link::poll`] before.
     pub fn inside(&self) -> impl Iterator<Item = Passage> {
-        let serving = self.in_service.iter().chain(&self.aggregate).map(|item| item.passage);
+        let serving = self.in_service.iter().chain(&self.aggregate).map(|item| *item.passage);
         let outside = self.outside.iter().flat_map(Outside::inside);
         self.line.inside().into_iter().chain(serving).chain(self.queue.inside()).chain(outside).map(|passage| Passage {
             // Times in the future didn't happen.
@@ -190,12 +200,31 @@ impl Link {
         })
     }
 
-    fn arrival(&self, packet: Packet, duplicate: bool, now: Time) -> Item {
+    #[inline]
+    fn arrival(&self, packet: Packet, duplicate: bool, now: Time) -> Passage {
         let Backlog { bytes: queue_bytes, packets: queue_packets } = self.backlog();
-        let passage = Passage { queue_bytes, queue_packets, duplicate, ..Passage::new(packet, now) };
-        Item { passage, bytes: packet.size + self.spec.overhead_bytes }
+        Passage { queue_bytes, queue_packets, duplicate, ..Passage::new(packet, now) }
     }
 
+    #[inline]
+    fn take_in(&mut self, packet: Packet, duplicate: bool, now: Time) -> Item {
+        let passage = self.arrival(packet, duplicate, now);
+        Item { passage: self.keep(passage), bytes: packet.size + self.spec.overhead_bytes }
+    }
+
+    /// The record in a box that is free.
+    #[inline]
+    fn keep(&mut self, passage: Passage) -> Box<Passage> {
+        match self.spare.pop() {
+            Some(mut kept) => {
+                *kept = passage;
+                kept
+            }
+            None => Box::new(passage),
+        }
+    }
+
+    #[inline]
     fn accept(&mut self, item: Item, now: Time) {
         if !self.spec.up {
             return self.dropped.refuse(item, Fate::DroppedDown);

@@ -109,7 +109,7 @@ impl Link {
     }
 
     pub(super) fn push_outside(&mut self, packet: Packet, now: Time) {
-        let arrival = self.arrival(packet, false, now).passage;
+        let arrival = self.arrival(packet, false, now);
         self.enter_part(0, arrival, now);
     }
 
@@ -134,6 +134,12 @@ impl Link {
         }
     }
 
+    /// The packet has met its fate.
+    fn end_outside(&mut self, passage: Passage) {
+        let kept = self.keep(passage);
+        self.dropped.0.push_back(kept);
+    }
+
     /// The word of a part about the packet that came last.
     pub(crate) fn entered(&mut self, part: usize, entry: Entry) {
         let outside = self.outside.as_mut().expect("only such a link has parts");
@@ -155,7 +161,7 @@ impl Link {
         };
         let (passage, _) = carrier.inside.pop_back().expect("the packet that came last is inside");
         outside.change_backlog(part, &passage.packet, -1);
-        self.dropped.0.push_back(Passage { fate, ..passage });
+        self.end_outside(Passage { fate, ..passage });
     }
 
     /// A packet came out of a part at `at`: the packet and the part that it goes to, if there is one more.
@@ -179,12 +185,12 @@ impl Link {
             outside.change_backlog(part, &passage.packet, -1);
         }
         let next = (part + 1 < outside.parts.len()).then_some(part + 1);
-        self.dropped.0.extend(lost.into_iter().map(|passage| Passage { fate, ..passage }));
+        lost.into_iter().for_each(|passage| self.end_outside(Passage { fate, ..passage }));
         match next {
             Some(next) => self.enter_part(next, passage, at),
             None => {
                 self.depart_outside(&mut passage, at);
-                self.dropped.0.push_back(Passage { delivery: Some(at), fate: Fate::Delivered, ..passage });
+                self.end_outside(Passage { delivery: Some(at), fate: Fate::Delivered, ..passage });
             }
         }
         Some((passage.packet, next))

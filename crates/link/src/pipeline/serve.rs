@@ -3,13 +3,14 @@
 use units::{Duration, Time};
 
 use super::Link;
-use crate::packet::{Fate, Passage};
+use crate::packet::Fate;
 use crate::queue::{Discipline, Item};
 use crate::service::{Service, Wire};
 use crate::slots::Slots;
 
 impl Link {
     /// The next departure, slot or opportunity.
+    #[inline]
     pub(super) fn next_service(&self) -> Time {
         match &self.service {
             Service::Wire(Wire { serializer, .. }) if self.in_service.is_some() => serializer.busy_until(),
@@ -22,6 +23,7 @@ impl Link {
         self.in_service.is_none() && self.aggregate.is_empty() && self.queue.backlog().packets == 0
     }
 
+    #[inline]
     pub(super) fn next_change(&self) -> Time {
         match &self.service {
             Service::Wire(wire) => wire.next_change(),
@@ -29,12 +31,24 @@ impl Link {
         }
     }
 
+    #[inline]
     pub(super) fn serve_until(&mut self, now: Time) {
-        // Nothing is ever in service without a limit.
-        if matches!(self.service, Service::Immediate) && self.slots.is_none() {
-            self.now = self.now.max(now);
-            return;
+        let is_quiet = match &self.service {
+            // Nothing is ever in service without a limit.
+            Service::Immediate => self.slots.is_none(),
+            // At a constant rate what is in service leaves, and nothing else happens by itself.
+            Service::Wire(Wire { serializer, steps: None }) => {
+                self.slots.is_none() && (self.in_service.is_none() || serializer.busy_until() > now)
+            }
+            _ => false,
+        };
+        if !is_quiet {
+            self.serve_all(now);
         }
+        self.now = self.now.max(now);
+    }
+
+    fn serve_all(&mut self, now: Time) {
         loop {
             let (service, change) = (self.next_service(), self.next_change());
             if service.min(change) > now {
@@ -54,9 +68,9 @@ impl Link {
         if let Service::Trace(trace) = &mut self.service {
             trace.opportunities.skip_until(now);
         }
-        self.now = self.now.max(now);
     }
 
+    #[inline]
     fn serve(&mut self, at: Time) {
         if let Service::Trace(trace) = &mut self.service {
             let budget = trace.opportunities.take();
@@ -109,6 +123,7 @@ impl Link {
     }
 
     /// Start with what is next, if the link is free; without a limit, with all.
+    #[inline]
     pub(super) fn start_next(&mut self, at: Time) {
         while self.in_service.is_none() && !matches!(self.service, Service::Trace(_)) {
             let next = match self.aggregate.pop_front() {
@@ -120,19 +135,23 @@ impl Link {
         }
     }
 
+    #[inline]
     fn take_from_queue(&mut self, at: Time) -> Option<Item> {
         let mut item = self.queue.dequeue(at, &mut self.dropped)?;
         item.passage.sojourn = Some(item.sojourn(at));
         Some(item)
     }
 
+    #[inline]
     pub(super) fn start(&mut self, mut item: Item, at: Time) {
         item.passage.sojourn.get_or_insert(Duration::ZERO);
         self.service_began = at;
-        self.start_with(item, item.bytes, at);
+        let bytes = item.bytes;
+        self.start_with(item, bytes, at);
     }
 
     /// `bytes` of the item are still to be sent.
+    #[inline]
     pub(super) fn start_with(&mut self, item: Item, bytes: u32, at: Time) {
         match &mut self.service {
             Service::Immediate => return self.depart(item, at),
@@ -144,18 +163,20 @@ impl Link {
         self.in_service = Some(item);
     }
 
+    #[inline]
     fn depart(&mut self, item: Item, at: Time) {
-        let mut passage = item.passage;
+        let Item { mut passage, bytes } = item;
         if !matches!(self.service, Service::Immediate) {
             self.busy = self.busy + (at - self.service_began);
         }
         self.counters.departed_packets += 1;
-        self.counters.departed_bytes += u64::from(item.bytes);
+        self.counters.departed_bytes += u64::from(bytes);
         self.after.next().apply_to(&mut passage);
         self.counters.marked_packets += u64::from(passage.mark.is_some());
         passage.departure = Some(at);
-        if let Err(passage) = self.line.send(passage, at) {
-            self.dropped.0.push_back(Passage { fate: Fate::DroppedDelayLine, delivery: None, ..passage });
+        if let Err(mut passage) = self.line.send(passage, at) {
+            passage.fate = Fate::DroppedDelayLine;
+            self.dropped.0.push_back(passage);
         }
     }
 }

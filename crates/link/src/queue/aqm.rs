@@ -53,7 +53,7 @@ impl Waiting {
     }
 
     pub fn passages(&self) -> impl Iterator<Item = Passage> {
-        self.items.iter().map(|item| item.passage)
+        self.items.iter().map(|item| *item.passage)
     }
 }
 

@@ -267,7 +267,7 @@ impl Discipline for Cake {
     }
 
     fn inside(&self) -> Vec<Passage> {
-        self.clone().drain(Time::ZERO).into_iter().map(|item| item.passage).collect()
+        self.clone().drain(Time::ZERO).into_iter().map(|item| *item.passage).collect()
     }
 
     fn configure(&mut self, spec: &Queue, limit: Buffer) -> bool {

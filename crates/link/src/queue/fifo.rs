@@ -33,6 +33,7 @@ impl Fifo {
     }
 
     /// True if an arriving packet, already counted in the backlog, finds too much of it.
+    #[inline]
     fn is_above(&self) -> bool {
         match self.ce_threshold {
             Some(Threshold::Bytes(limit)) => self.backlog.bytes > limit,
@@ -43,6 +44,7 @@ impl Fifo {
 }
 
 impl Discipline for Fifo {
+    #[inline]
     fn enqueue(&mut self, mut item: Item, now: Time, dropped: &mut Dropped) {
         while !self.backlog.has_room(self.limit, item.bytes) {
             let oldest = if self.drop_head { self.waiting.pop_front() } else { None };
@@ -57,6 +59,7 @@ impl Discipline for Fifo {
         self.waiting.push_back(item);
     }
 
+    #[inline]
     fn dequeue(&mut self, now: Time, _: &mut Dropped) -> Option<Item> {
         let mut item = self.waiting.pop_front()?;
         self.backlog.remove(item.bytes);
@@ -68,6 +71,7 @@ impl Discipline for Fifo {
         Some(item)
     }
 
+    #[inline]
     fn backlog(&self) -> Backlog {
         self.backlog
     }
@@ -78,10 +82,11 @@ impl Discipline for Fifo {
     }
 
     fn inside(&self) -> Vec<Passage> {
-        self.waiting.iter().map(|item| item.passage).collect()
+        self.waiting.iter().map(|item| *item.passage).collect()
     }
 
     /// A packet that finds nobody waiting leaves as it came.
+    #[inline]
     fn lets_pass(&self) -> bool {
         true
     }

@@ -28,7 +28,8 @@ pub(super) struct Flows {
 
 #[derive(Clone, Debug)]
 struct Slot {
-    item: Item,
+    /// `None` in an unused one.
+    item: Option<Item>,
     before: u32,
     after: u32,
 }
@@ -126,14 +127,14 @@ impl Flows {
 
     pub(super) fn head(&self, queue: u32) -> Option<&Item> {
         let head = self.queues[queue as usize].head;
-        (head != NONE).then(|| &self.slots[head as usize].item)
+        self.slots.get(head as usize)?.item.as_ref()
     }
 
     /// A packet joins the end of its queue.
     pub(super) fn push(&mut self, queue: u32, item: Item) {
         let bytes = item.bytes;
         let before = self.queues[queue as usize].tail;
-        let slot = Slot { item, before, after: NONE };
+        let slot = Slot { item: Some(item), before, after: NONE };
         let at = if self.free == NONE {
             self.slots.push(slot);
             self.slots.len() as u32 - 1
@@ -157,17 +158,19 @@ impl Flows {
     /// The packet at the head leaves its queue.
     pub(super) fn pop_head(&mut self, queue: u32) -> Option<Item> {
         let at = self.queues[queue as usize].head;
-        (at != NONE).then(|| self.unlink(queue, at))
+        self.unlink(queue, at)
     }
 
     /// The packet at the tail leaves its queue.
     pub(super) fn pop_tail(&mut self, queue: u32) -> Option<Item> {
         let at = self.queues[queue as usize].tail;
-        (at != NONE).then(|| self.unlink(queue, at))
+        self.unlink(queue, at)
     }
 
-    fn unlink(&mut self, queue: u32, at: u32) -> Item {
-        let Slot { item, before, after } = self.slots[at as usize];
+    /// `at` may be [`NONE`].
+    fn unlink(&mut self, queue: u32, at: u32) -> Option<Item> {
+        let &mut Slot { ref mut item, before, after } = self.slots.get_mut(at as usize)?;
+        let item = item.take()?;
         match before {
             NONE => self.queues[queue as usize].head = after,
             before => self.slots[before as usize].after = after,
@@ -181,7 +184,7 @@ impl Flows {
         self.queues[queue as usize].packets -= 1;
         self.backlog.remove(item.bytes);
         self.backlogs.set(queue, self.backlogs.bytes(queue) - u64::from(item.bytes));
-        item
+        Some(item)
     }
 
     /// Bytes that the queue may still send in this round.

@@ -102,7 +102,7 @@ impl Discipline for Fq {
     }
 
     fn inside(&self) -> Vec<Passage> {
-        self.clone().drain(Time::ZERO).into_iter().map(|item| item.passage).collect()
+        self.clone().drain(Time::ZERO).into_iter().map(|item| *item.passage).collect()
     }
 
     /// Another number of queues is another hash: then all begin anew.

@@ -43,6 +43,7 @@ pub struct Backlog {
 
 impl Backlog {
     /// True if there is room for one more packet of `bytes`.
+    #[inline]
     pub(crate) fn has_room(self, limit: Buffer, bytes: u32) -> bool {
         match limit {
             Buffer::Bytes(limit) => self.bytes + u64::from(bytes) <= limit,
@@ -51,11 +52,13 @@ impl Backlog {
         }
     }
 
+    #[inline]
     pub(crate) fn add(&mut self, bytes: u32) {
         self.bytes += u64::from(bytes);
         self.packets += 1;
     }
 
+    #[inline]
     pub(crate) fn remove(&mut self, bytes: u32) {
         self.bytes -= u64::from(bytes);
         self.packets -= 1;
@@ -63,9 +66,10 @@ impl Backlog {
 }
 
 /// A packet in a queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Item {
-    pub passage: Passage,
+    /// In a box, which goes from the queue to the serializer and to the delay line: the record itself is never moved.
+    pub passage: Box<Passage>,
     /// Frame plus overhead.
     pub bytes: u32,
 }
@@ -84,18 +88,20 @@ impl Item {
 
 /// Receives the packets that a queue drops.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Dropped(pub VecDeque<Passage>);
+pub(crate) struct Dropped(pub VecDeque<Box<Passage>>);
 
 impl Dropped {
     /// `item` came just now and is refused.
-    pub(crate) fn refuse(&mut self, item: Item, why: Fate) {
-        self.0.push_back(Passage { fate: why, ..item.passage });
+    pub(crate) fn refuse(&mut self, mut item: Item, why: Fate) {
+        item.passage.fate = why;
+        self.0.push_back(item.passage);
     }
 
     /// `item` waited until `now`, unless it had left the queue before, and is taken out.
-    pub(crate) fn take_out(&mut self, item: Item, why: Fate, now: Time) {
-        let sojourn = item.passage.sojourn.or(Some(item.sojourn(now)));
-        self.0.push_back(Passage { fate: why, sojourn, ..item.passage });
+    pub(crate) fn take_out(&mut self, mut item: Item, why: Fate, now: Time) {
+        let waited = item.sojourn(now);
+        item.passage.sojourn.get_or_insert(waited);
+        self.refuse(item, why);
     }
 }
 
@@ -175,14 +181,17 @@ disciplines! {
 }
 
 impl Discipline for Qdisc {
+    #[inline]
     fn enqueue(&mut self, item: Item, now: Time, dropped: &mut Dropped) {
         each!(self, it => it.enqueue(item, now, dropped))
     }
 
+    #[inline]
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Item> {
         each!(self, it => it.dequeue(now, dropped))
     }
 
+    #[inline]
     fn backlog(&self) -> Backlog {
         each!(self, it => it.backlog())
     }
@@ -195,6 +204,7 @@ impl Discipline for Qdisc {
         each!(self, it => it.inside())
     }
 
+    #[inline]
     fn lets_pass(&self) -> bool {
         each!(self, it => it.lets_pass())
     }

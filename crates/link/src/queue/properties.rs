@@ -106,7 +106,7 @@ proptest! {
         let run = run(&spec, limit, seed, &steps, |_| ());
         let inside = run.queue.inside();
         let mut seen: Vec<u64> = run.left.iter().map(id).collect();
-        seen.extend(run.dropped.0.iter().chain(&inside).map(|passage| passage.packet.id));
+        seen.extend(run.dropped.0.iter().map(|passage| passage.packet.id).chain(inside.iter().map(|passage| passage.packet.id)));
         seen.sort_unstable();
         prop_assert_eq!(seen, (0..steps.len() as u64).collect::<Vec<_>>());
     }
@@ -148,7 +148,7 @@ proptest! {
     fn drops_have_their_reasons(spec in disciplines(), limit in limits(), seed in any::<u64>(), steps in steps()) {
         let run = run(&spec, limit, seed, &steps, |_| ());
         let controlled = matches!(spec, Queue::Codel { .. } | Queue::FqCodel { .. } | Queue::Cake { .. });
-        for Passage { fate, sojourn, arrival, packet, .. } in &run.dropped.0 {
+        for Passage { fate, sojourn, arrival, packet, .. } in run.dropped.0.iter().map(|passage| &**passage) {
             match fate {
                 Fate::DroppedTail => prop_assert_eq!(*sojourn, None),
                 Fate::DroppedHead => prop_assert!(sojourn.is_some_and(|wait| *arrival + wait <= run.now)),
@@ -176,7 +176,7 @@ proptest! {
     #[test]
     fn it_is_determined_by_the_seed(spec in disciplines(), limit in limits(), seed in any::<u64>(), steps in steps()) {
         let all = |run: Run| {
-            let left: Vec<Passage> = run.left.iter().map(|item| item.passage).collect();
+            let left: Vec<Passage> = run.left.iter().map(|item| *item.passage).collect();
             (left, run.dropped.0, run.queue.inside())
         };
         prop_assert_eq!(all(run(&spec, limit, seed, &steps, |_| ())), all(run(&spec, limit, seed, &steps, |_| ())));
@@ -187,7 +187,7 @@ proptest! {
     fn draining_empties_the_queue(spec in disciplines(), limit in limits(), seed in any::<u64>(), steps in steps()) {
         let mut run = run(&spec, limit, seed, &steps, |_| ());
         let inside = run.queue.inside();
-        let drained: Vec<Passage> = run.queue.drain(run.now).iter().map(|item| item.passage).collect();
+        let drained: Vec<Passage> = run.queue.drain(run.now).iter().map(|item| *item.passage).collect();
         prop_assert_eq!(drained, inside);
         prop_assert_eq!(run.queue.backlog(), super::Backlog::default());
         prop_assert!(run.queue.dequeue(run.now, &mut run.dropped).is_none());

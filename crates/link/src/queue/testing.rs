@@ -11,7 +11,7 @@ pub const FULL: u32 = 1_500;
 /// A packet of a flow that comes at `at`, not ECN-capable.
 pub fn item(id: u64, flow_hash: u32, bytes: u32, at: Time) -> Item {
     let passage = Passage::new(Packet { id, size: bytes, flow_hash, ..Packet::default() }, at);
-    Item { passage, bytes }
+    Item { passage: Box::new(passage), bytes }
 }
 
 /// The same packet, ECN-capable.

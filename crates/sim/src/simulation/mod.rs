@@ -5,7 +5,7 @@ mod turnaround;
 use std::collections::VecDeque;
 
 use anyhow::{Context, Result};
-use link::{Link, Packet, Passage};
+use link::{Link, Packet, Passage, mix};
 use plan::Plan;
 use units::{Ip, Time};
 
@@ -47,7 +47,7 @@ pub struct Simulation<O> {
     /// For each flow, what all its packets have in common.
     addresses: Vec<Addresses>,
     store: Store,
-    /// Due are: the links, each flow's sender, each flow's receiver, the plan's events, the samples.
+    /// Due are: the opaque links, each flow's sender, each flow's receiver, the plan's events, the samples.
     event_queue: EventQueue,
     changes: VecDeque<(Time, u32, plan::Link)>,
     /// By link: the interface at its end has no carrier.
@@ -71,6 +71,8 @@ struct Addresses {
     to: u16,
     is_tcp: bool,
     ip: Ip,
+    /// Of its own packets, and of replies.
+    flow_hashes: [u32; 2],
 }
 
 impl<O: Observer> Simulation<O> {
@@ -87,10 +89,11 @@ impl<O: Observer> Simulation<O> {
         let nodes = plan.node_indices();
         let node = |name: &str| nodes.get(name).copied().context("unknown node");
         let mut addresses = Vec::new();
-        for flow in &plan.flows {
+        for (index, flow) in plan.flows.iter().enumerate() {
             let (from, to) = (node(&flow.from)? as u16, node(&flow.to)? as u16);
             let is_tcp = matches!(flow.workload, plan::Workload::Tcp { .. });
-            addresses.push(Addresses { from, to, is_tcp, ip: flow.ip });
+            let flow_hashes = [0, 1].map(|is_reply| (mix(2 * index as u64 + is_reply) >> 32) as u32);
+            addresses.push(Addresses { from, to, is_tcp, ip: flow.ip, flow_hashes });
         }
         let index = |name: &str| plan.links.iter().position(|link| link.name == name).context("an event of no link");
         let changes =
@@ -102,7 +105,7 @@ impl<O: Observer> Simulation<O> {
         let mut simulation = Simulation {
             now: Time::ZERO,
             end: Time::ZERO + plan.duration_ns,
-            event_queue: EventQueue::new(network.links.len() + 2 * traffic.len() + 2),
+            event_queue: EventQueue::new(network.opaque.len(), 2 * traffic.len() + 2),
             network,
             traffic,
             addresses,
@@ -248,15 +251,15 @@ impl<O: Observer> Simulation<O> {
     }
 
     fn sender_of(&self, flow: usize) -> u32 {
-        (self.network.links.len() + flow) as u32
+        (self.network.opaque.len() + flow) as u32
     }
 
     fn receiver_of(&self, flow: usize) -> u32 {
-        (self.network.links.len() + self.traffic.len() + flow) as u32
+        (self.network.opaque.len() + self.traffic.len() + flow) as u32
     }
 
     fn changing(&self) -> u32 {
-        (self.network.links.len() + 2 * self.traffic.len()) as u32
+        (self.network.opaque.len() + 2 * self.traffic.len()) as u32
     }
 
     fn sampling(&self) -> u32 {
@@ -264,9 +267,9 @@ impl<O: Observer> Simulation<O> {
     }
 
     fn happen(&mut self, source: usize) {
-        let (links, flows) = (self.network.links.len(), self.traffic.len());
+        let (links, flows) = (self.network.opaque.len(), self.traffic.len());
         if source < links {
-            self.settle_if_due(source as u32);
+            self.settle_if_due(self.network.opaque[source]);
         } else if source < links + flows {
             self.on_sender_timer(source - links);
         } else if source < links + 2 * flows {

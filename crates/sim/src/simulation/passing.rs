@@ -1,12 +1,11 @@
 //! The way of packets from a host through the links of their path to the other.
 
 use datagrams::header_bytes;
-use link::{Ecn, Fate, Packet, Passage, mix};
+use link::{Ecn, Fate, Packet, Passage};
 
 use super::{Addresses, Simulation};
 use crate::observer::{AckRow, DatagramRow, EchoRow, Observer, PacketRow};
 use crate::segment::Segment;
-use crate::store::Slot;
 
 /// The packet has passed the last link of its path.
 const ARRIVED: u32 = u32::MAX;
@@ -14,17 +13,16 @@ const ARRIVED: u32 = u32::MAX;
 impl<O: Observer> Simulation<O> {
     /// Sends the segments that the flow's ends have released.
     pub(super) fn send(&mut self, flow: usize) {
-        let Addresses { from, to, is_tcp, ip } = self.addresses[flow];
-        for at in 0..self.out.len() {
-            let segment = self.out[at];
+        let Addresses { from, to, is_tcp, ip, flow_hashes } = self.addresses[flow];
+        for segment in &self.out {
             let is_reply = segment.is_reply;
             // The header of an ICMP echo is as long as UDP's.
             let size = if is_tcp { segment.frame_bytes(ip) } else { header_bytes(ip) + segment.len };
             let packet = Packet {
                 id: self.packets,
                 size,
-                handle: self.store.put(Slot { segment, hop: 0, is_corrupt: false }),
-                flow_hash: (mix(flow as u64 * 2 + u64::from(is_reply)) >> 32) as u32,
+                handle: self.store.put(segment),
+                flow_hash: flow_hashes[usize::from(is_reply)],
                 flow: flow as u16,
                 from: if is_reply { to } else { from },
                 to: if is_reply { from } else { to },
@@ -49,7 +47,7 @@ impl<O: Observer> Simulation<O> {
             }
             let twice = self.network.links[link as usize].push(packet, self.now);
             if twice {
-                let handle = self.store.put(*self.store.get(packet.handle));
+                let handle = self.store.copy(packet.handle);
                 self.network.links[link as usize].push_copy(Packet { handle, ..packet }, self.now);
             }
             // A train enters as a whole.
@@ -61,10 +59,8 @@ impl<O: Observer> Simulation<O> {
 
     /// Hand on what a link is done with.
     pub(super) fn settle(&mut self, link: u32) {
-        while let Some(passage) = self.network.links[link as usize].poll(self.now) {
-            self.pass(link, passage);
-        }
-        self.event_queue.set(link, self.network.links[link as usize].next_passage());
+        while self.pass_next(link) {}
+        self.event_queue.set(self.network.places[link as usize], self.network.links[link as usize].next_passage());
     }
 
     /// The same, but a link that has nothing to say is not asked.
@@ -74,39 +70,43 @@ impl<O: Observer> Simulation<O> {
             if next > self.now {
                 break next;
             }
-            match self.network.links[link as usize].poll(self.now) {
-                Some(passage) => self.pass(link, passage),
-                None => break self.network.links[link as usize].next_passage(),
+            if !self.pass_next(link) {
+                break self.network.links[link as usize].next_passage();
             }
         };
-        self.event_queue.set(link, next);
+        self.event_queue.set(self.network.places[link as usize], next);
     }
 
-    fn pass(&mut self, link: u32, passage: Passage) {
-        let packet = passage.packet;
+    /// The next packet that a link is done with goes on; `false` if there is none.
+    fn pass_next(&mut self, link: u32) -> bool {
+        let Some(passage) = self.network.links[link as usize].poll_in_place(self.now) else { return false };
+        let Passage { packet, fate, corruption, .. } = *passage;
+        // Only rows need all of the record.
+        let record = O::PACKETS.then_some(*passage);
         let slot = self.store.get_mut(packet.handle);
         slot.hop += 1;
-        slot.is_corrupt |= passage.corruption.is_some();
+        slot.is_corrupt |= corruption.is_some();
         let (hop, is_reply) = (slot.hop, slot.segment.is_reply);
         let path = self.network.path(packet.flow, is_reply);
         let next = path.get(hop as usize).copied();
-        let is_taken = passage.fate == Fate::Delivered && !self.unplugged[link as usize];
+        let is_taken = fate == Fate::Delivered && !self.unplugged[link as usize];
         if is_taken {
             self.network.count(packet.flow, is_reply, hop, packet.size);
         }
-        if O::PACKETS {
+        if let Some(passage) = &record {
             let segment = self.store.get(packet.handle).segment;
-            self.tell_packet(link, &segment, &passage, is_taken && next.is_none());
+            self.tell_packet(link, &segment, passage, is_taken && next.is_none());
         }
         match next {
             None if is_taken => self.arrive(packet),
             Some(next) if is_taken => self.entering.push_back((next, packet)),
             _ => {
                 // A cable that is pulled loses what is on it.
-                self.arrived += u64::from(passage.fate == Fate::Delivered);
+                self.arrived += u64::from(fate == Fate::Delivered);
                 self.store.take(packet.handle);
             }
         }
+        true
     }
 
     pub(super) fn tell_packet(&mut self, link: u32, segment: &Segment, passage: &Passage, is_last: bool) {
@@ -124,11 +124,12 @@ impl<O: Observer> Simulation<O> {
     /// A packet reaches its host.
     fn arrive(&mut self, packet: Packet) {
         self.arrived += 1;
-        let Slot { segment, is_corrupt, .. } = self.store.take(packet.handle);
+        let slot = self.store.take(packet.handle);
         // The checksum is wrong.
-        if is_corrupt {
+        if slot.is_corrupt {
             return;
         }
+        let segment = slot.segment;
         let flow = usize::from(packet.flow);
         if segment.is_reply {
             self.at_sender(flow, &segment);

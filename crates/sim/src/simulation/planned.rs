@@ -20,7 +20,10 @@ impl<O: Observer> Simulation<O> {
         if let Some((_, link, spec)) = self.changes.pop_front() {
             self.unplugged[link as usize] = unplugs(&spec);
             self.network.links[link as usize].configure(&spec, self.now);
-            self.settle(link);
+            // A transparent one holds nothing.
+            if self.network.is_opaque[link as usize] {
+                self.settle(link);
+            }
         }
         self.schedule_change();
     }

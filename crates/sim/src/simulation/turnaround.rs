@@ -96,9 +96,16 @@ impl Turnarounds {
         let pause = (now - std::mem::replace(last, now)).min(ASLEEP);
         let at = now + least + Duration(takes as i64 + waking.0 * pause.0 / ASLEEP.0);
         let at = waiting.back().map_or(at, |last| at.max(last.0));
-        waiting.extend(segments.map(|segment| (at, segment)));
-        let before = self.due.partition_point(|due| due.0 <= at);
-        self.due.insert(before, (at, flow as u32));
+        for segment in segments {
+            waiting.push_back((at, segment));
+        }
+        // Few wait at most times, and nearly all of them for less long.
+        let after = self.due.iter().rev().take_while(|due| due.0 > at).count();
+        if after == 0 {
+            self.due.push_back((at, flow as u32));
+        } else {
+            self.due.insert(self.due.len() - after, (at, flow as u32));
+        }
     }
 
     /// The first that is due by `now`: whose, and what it sends.
@@ -106,8 +113,9 @@ impl Turnarounds {
         let &(_, flow) = self.due.front().filter(|first| first.0 <= now)?;
         self.due.pop_front();
         let waiting = &mut self.flows[flow as usize].waiting;
-        while waiting.front().is_some_and(|first| first.0 <= now) {
-            out.extend(waiting.pop_front().map(|first| first.1));
+        while let Some((_, segment)) = waiting.front().filter(|first| first.0 <= now) {
+            out.push(*segment);
+            waiting.pop_front();
         }
         Some(flow as usize)
     }

@@ -75,6 +75,14 @@ impl<const BEFORE_QUEUE: bool> Impairment for Loss<BEFORE_QUEUE> {
         self.0.configure(Self::specs(link));
     }
 
+    fn acts(&self) -> bool {
+        !self.0.processes.is_empty()
+    }
+
+    fn skip(&mut self, packets: u64) {
+        self.0.packets += packets;
+    }
+
     fn next(&mut self, effects: &mut Effects) {
         effects.is_lost |= self.0.next();
     }

@@ -91,7 +91,7 @@ fn run(qdisc: &mut Qdisc, limit: Buffer, steps: &[Step]) -> (Vec<Passage>, Vec<P
                 now += Duration(gap);
                 let waits = qdisc.backlog().packets;
                 let drops = dropped.0.len();
-                let taken = qdisc.dequeue(now, &mut dropped).map(|item| item.passage);
+                let taken = qdisc.dequeue(now, &mut dropped).map(|item| *item.passage);
                 assert!(taken.is_some() || dropped.0.len() - drops == waits as usize, "works while anything waits");
                 out.extend(taken);
             }
@@ -129,7 +129,7 @@ proptest! {
             prop_assert_eq!(passage.mark.is_some(), before != Ecn::Ce && passage.packet.ecn == Ecn::Ce);
             prop_assert!(before != Ecn::NotEct || passage.mark.is_none());
         }
-        let drained: Vec<Passage> = qdisc.drain(Time::ZERO).iter().map(|item| item.passage).collect();
+        let drained: Vec<Passage> = qdisc.drain(Time::ZERO).iter().map(|item| *item.passage).collect();
         prop_assert_eq!(&drained, &inside);
         prop_assert_eq!(qdisc.backlog(), Backlog::default());
         let mut ids: Vec<u64> = out.iter().chain(&dropped).chain(&inside).map(|p| p.packet.id).collect();

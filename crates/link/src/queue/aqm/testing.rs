@@ -11,7 +11,7 @@ use crate::queue::{Discipline, Dropped, Item};
 /// A packet that comes at `now`.
 pub(in crate::queue) fn item(bytes: u32, ecn: Ecn, now: Time) -> Item {
     let passage = Passage::new(Packet { size: bytes, ecn, ..Packet::default() }, now);
-    Item { passage, bytes }
+    Item { passage: Box::new(passage), bytes }
 }
 
 /// A time in milliseconds.
