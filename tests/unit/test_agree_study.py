@@ -211,6 +211,14 @@ def test_the_command_on_the_matrix(fakes: dict[str, FakeEngine], capsys: pytest.
     assert {path.name for path in Path("found").iterdir() if path.is_dir()} == set(names)
 
 
+def test_a_matrix_is_measured_again_with_fresh_seeds(fakes: dict[str, FakeEngine]) -> None:
+    cells = ["agree", "--matrix", "--cells", "reno_10mbit_10ms_*", "--repeat", "2", "--quiet"]
+    assert invoke(cells) == 0
+    assert invoke([*cells, "--first-seed", "101"]) == 0
+    seeds = {seed for _, seed in fakes[EMULATE].executed}
+    assert seeds == {seed for _, seed in fakes[SIMULATE].executed} == {1, 2, 101, 102}
+
+
 def test_a_matrix_that_is_outside_draws_what_is(fakes: dict[str, FakeEngine]) -> None:
     def only_one(plan: Plan, files: Files) -> None:
         if "_100ms_" in plan.name:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -132,3 +133,19 @@ def test_further_attempts_that_succeed_are_not_counted_against_it() -> None:
     assert not redo.wants(99, "valid", [])
     assert not redo.wants(99, "suspect", ["stall", "window-limits"])
     assert not redo.wants(99, "invalid", ["stall"])
+
+
+def test_where_only_valid_runs_count_a_suspect_one_is_repeated_and_not_found_on_disk(tmp_path: Path) -> None:
+    suspect = machine(["late"])
+    assert carry_out(jobs(suspect, tmp_path), redo=False)[0] == {1: "suspect"}
+    engine = machine(["late", "late"])
+    wanted = [replace(job, only_valid=True) for job in jobs(engine, tmp_path)]
+    assert carry_out(wanted, redo=False)[0] == {1: "valid"}
+    assert len(engine.executed) == 3
+
+
+def test_where_only_valid_runs_count_the_last_suspect_attempt_says_why_it_is_refused(tmp_path: Path) -> None:
+    wanted = [replace(job, only_valid=True, attempts=2) for job in jobs(machine(["late", "late"]), tmp_path)]
+    carried = Local(Fixed(1)).carry_out(wanted, lambda run: run.verdict)
+    assert carried.results == {}
+    assert carried.refused == {1: "suspect: stall"}

@@ -13,6 +13,7 @@ from dumbbell.published import report
 from dumbbell.published.curves import curves, number
 from dumbbell.published.document import Bullets, Document, Paragraph
 from dumbbell.published.figures import Figures
+from dumbbell.published.found import judged
 from dumbbell.published.judging import above, all_of, below, told, within
 from dumbbell.published.model import Axis, Finding, Judged, Part, Plot, Published, Reproduction, Status, Studies, Table
 from dumbbell.published.page import page
@@ -205,7 +206,7 @@ def test_findings_on_runs_that_are_not_valid_say_so(tmp_path: Path) -> None:
 
 
 def test_findings_on_valid_runs_say_nothing_of_them(study: Study) -> None:
-    (found,) = report.judged(reproduction(), {"a": study})
+    (found,) = judged(reproduction(), {"a": study})
     assert found.runs == ""
 
 

@@ -18,6 +18,8 @@ from dumbbell.published.judging import told
 from dumbbell.published.model import Status
 from dumbbell.published.ratios import ratio
 from dumbbell.published.rincao_2021 import findings as rincao
+from dumbbell.published.rincao_2021.grid import CONNECTIONS, UDP, Mix
+from dumbbell.published.rincao_2021.readings import PLAIN
 from dumbbell.statistics.intervals import paired_ratio, welch_difference
 
 Cell = Mapping[str, Any]
@@ -38,32 +40,32 @@ class Seeded(Synthetic):
 
 def test_changes_are_of_the_same_seed_though_a_run_is_missing(tmp_path: Path) -> None:
     """Seeds 1 to 3 lose 10, 50 and 20 % with 5 connections, and twice as much with 10; seed 1 has no run with 10."""
-    cells = [{rincao.CONNECTIONS: n, rincao.UDP: udp} for n in (5, 10) for udp in (rincao.LEAST, rincao.MOST)]
+    cells = [{CONNECTIONS: n, UDP: udp} for n in (5, 10) for udp in (rincao.LEAST, rincao.MOST)]
     loss = {5: (0.1, 0.5, 0.2), 10: (0.2, 0.9, 0.4)}
 
     def mbit(cell: Cell, repetition: int) -> float:
-        return 10 * (1 - loss[cell[rincao.CONNECTIONS]][repetition] * (cell[rincao.UDP] == rincao.MOST))
+        return 10 * (1 - loss[cell[CONNECTIONS]][repetition] * (cell[UDP] == rincao.MOST))
 
     study = Study(Seeded(cells=cells, repeat=3, failed=(2,), mbit=mbit).write(tmp_path / "study"))
-    found = rincao._mean_change(Figures(study), "cubic")
+    found = rincao.mean_change(Figures(study), Mix(100, 100), PLAIN, "cubic")
     assert found is not None
     assert (found.value, found.n) == (pytest.approx(-(0.7 + 0.3) / 2, rel=1e-3), 2)
 
 
 def test_an_interval_that_holds_the_printed_value_tells_nothing(tmp_path: Path) -> None:
     """One of two runs loses 5 %, the other 90 %: a wide interval must not make it easier."""
-    cells = [{rincao.CONNECTIONS: 5, rincao.UDP: udp} for udp in (rincao.LEAST, rincao.MOST)]
+    cells = [{CONNECTIONS: 5, UDP: udp} for udp in (rincao.LEAST, rincao.MOST)]
 
     def study(name: str, *kept: float) -> Study:
         def mbit(cell: Cell, repetition: int) -> float:
-            return 10 * (kept[repetition] if cell[rincao.UDP] == rincao.MOST else 1)
+            return 10 * (kept[repetition] if cell[UDP] == rincao.MOST else 1)
 
         return Study(Seeded(cells=cells, repeat=len(kept), mbit=mbit).write(tmp_path / name))
 
-    assert rincao._cubic_loses({"100-cubic": study("wide", 0.95, 0.1)}).status is Status.UNKNOWN
+    assert rincao._cubic_loses({"100-cubic": study("wide", 0.95, 0.1)}, PLAIN).status is Status.UNKNOWN
     more = {"100-cubic": study("wider", 0.95, 0.1), "300-cubic": study("sure", 0.3, 0.31, 0.29)}
-    assert rincao._cubic_loses(more).status is Status.HOLDS, "some cell is enough"
-    assert rincao._cubic_loses({"100-cubic": study("little", 0.9, 0.91, 0.89)}).status is Status.FAILS
+    assert rincao._cubic_loses(more, PLAIN).status is Status.HOLDS, "some cell is enough"
+    assert rincao._cubic_loses({"100-cubic": study("little", 0.9, 0.91, 0.89)}, PLAIN).status is Status.FAILS
 
 
 X, Y = [1.0, 2.0, 4.0], [3.0, 5.0, 15.0]
@@ -121,4 +123,4 @@ def test_what_scatters_as_much_below_the_line_is_not_taken_as_exact(tmp_path: Pa
         return (0.3, 0.31, 0.29)[repetition] if cell["flows.0.cc"] == "bbr" else (0.3, 4, 4)[repetition]
 
     study = Study(Both(cells=cells, repeat=3, mbit=mbit).write(tmp_path / "study"))
-    assert buffa._worse_with_delay({"3-10mbit": study}).status is Status.UNKNOWN
+    assert buffa._worse_with_delay({"3-10mbit": study}, "").status is Status.UNKNOWN

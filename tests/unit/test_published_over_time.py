@@ -15,10 +15,11 @@ import pytest
 from dumbbell import Run, Study
 from dumbbell.cli import invoke
 from dumbbell.published.aulbach_2020.findings import crossing, endured, same_side
-from dumbbell.published.bernardi_2020 import findings as bernardi_findings
+from dumbbell.published.bernardi_2020 import over_time as bernardi
+from dumbbell.published.bernardi_2020.readings import Cells
 from dumbbell.published.comparing import compared, listed
 from dumbbell.published.judging import most, of_share
-from dumbbell.published.model import Judged, Status, Studies
+from dumbbell.published.model import Judged, Status
 from dumbbell.published.recorded import cuts, probe_rtt, spells, together, whole
 from dumbbell.statistics.intervals import Interval
 
@@ -77,6 +78,12 @@ def test_what_moves_together() -> None:
     assert found["cwnd"] == pytest.approx(1, abs=0.001)
     # These samples know the queue at once, so they are the RTT's 100 ms too early: nearly alike, not quite.
     assert 0.95 < found["rtt"] < 0.9999
+    # Where the delay lies before the queue, a window meets it that much later, and an RTT is that of just before.
+    later = [queue[0]] * 10 + queue[:-10]
+    moved = together(sampled([80 + wait for wait in queue], later), "f1", 1, before_s=0.1)
+    assert moved["cwnd"] == pytest.approx(1, abs=0.001)
+    unmoved = together(sampled([80 + wait for wait in queue], later), "f1", 1)
+    assert unmoved["cwnd"] == pytest.approx(math.cos(0.1), abs=0.001)
     assert together(sampled([80.0] * 2000, queue), "f1", 1).keys() == {"rtt"}, "what stands still has no correlation"
 
 
@@ -144,14 +151,13 @@ CUBE = [100 + 30 * (i / 300 - 1) ** 3 for i in range(630)]
 CONCAVE = CUBE[:280]
 
 
-def judged(monkeypatch: pytest.MonkeyPatch, judge: Callable[[Studies], Judged], runs: list[list[float]]) -> Judged:
-    monkeypatch.setattr(bernardi_findings, "SLOW_START_S", 0)
-    monkeypatch.setattr(bernardi_findings, "every", lambda study, where: iter([sampled(one) for one in runs]))
-    return judge(cast(Studies, {"1": None}))
+def judged(monkeypatch: pytest.MonkeyPatch, judge: Callable[[Cells], Judged], runs: list[list[float]]) -> Judged:
+    monkeypatch.setattr(bernardi, "SLOW_START_S", 0)
+    return judge(cast(Cells, SimpleNamespace(runs=lambda cc: iter([sampled(one) for one in runs]))))
 
 
 def test_a_shape_is_looked_for_in_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    reno = bernardi_findings._reno
+    reno = bernardi.reno
     assert judged(monkeypatch, reno, [HALVED * 4] * 4).status is Status.HOLDS
     assert judged(monkeypatch, reno, [HALVED * 4]).status is Status.UNKNOWN, "one run tells nothing"
     assert judged(monkeypatch, reno, [HALVED * 4] * 2 + [CUBE * 3] * 2).status is Status.UNKNOWN
@@ -161,7 +167,7 @@ def test_a_shape_is_looked_for_in_every_run(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_shape_is_that_of_all_times_between_two_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
-    cubic = bernardi_findings._cubic
+    cubic = bernardi.cubic
     assert judged(monkeypatch, cubic, [CUBE * 3] * 4).status is Status.HOLDS
     found = judged(monkeypatch, cubic, [CUBE * 2 + CONCAVE * 2] * 4)
     assert found.status is Status.FAILS

@@ -118,6 +118,7 @@ def carry_out_both(
     told: Told | None = None,
     resimulate: bool = False,
     as_is: bool = False,
+    only_valid: bool = False,
 ) -> list[Outcome]:
     """Run all repetitions of all subjects under two engines, and compare them.
 
@@ -128,6 +129,7 @@ def carry_out_both(
         told: of the progress.
         resimulate: repeat runs on disk whose TCP is a model.
         as_is: run nothing, and compare what is on disk.
+        only_valid: a suspect run doesn't count; it is repeated like an invalid one.
     """
     found: dict[str, dict[tuple[str, int], tuple[Path, Figures]]] = {}
     refused: dict[str, dict[tuple[str, int], str]] = {}
@@ -139,6 +141,7 @@ def carry_out_both(
                 engine,
                 subject.directory,
                 1 if engine.capabilities.deterministic else ATTEMPTS,
+                only_valid=only_valid,
             )
             for subject in subjects
             for seed, scenario in subject.seeds.items()

@@ -49,6 +49,16 @@ def command(
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Print the names of the cells, and run nothing.")] = False,
     repeat: Annotated[int, typer.Option("--repeat", min=1, metavar="N", help="Runs under each engine.")] = 3,
+    first_seed: Annotated[
+        int | None,
+        typer.Option(
+            "--first-seed",
+            min=0,
+            metavar="N",
+            help="Seed of the first run; the next ones have N + 1, N + 2, ... Default: the scenario's own.",
+            show_default=False,
+        ),
+    ] = None,
     most: Annotated[
         int,
         typer.Option("--most", min=0, metavar="N", help="Repeat scenarios that miss a target, up to N runs."),
@@ -59,6 +69,9 @@ def command(
         bool, typer.Option("--resimulate", help="Repeat simulated runs on disk, after a change to the simulator.")
     ] = False,
     as_is: Annotated[bool, typer.Option("--as-is", help="Run nothing: compare the runs on disk.")] = False,
+    only_valid: Annotated[
+        bool, typer.Option("--only-valid", help="Leave out suspect runs; repeat them as invalid ones are.")
+    ] = False,
     seeds: Annotated[
         int,
         typer.Option(
@@ -88,11 +101,12 @@ def command(
     from dumbbell.agree.study import Subject, with_spread
 
     both, settings = _engines(engines, kernel)
+    told = [*(overrides or []), *([] if first_seed is None else [f"seed={first_seed}"])]
     subjects = [
-        Subject.of(one if isinstance(one, str) else one.scenario(), overrides or [], repeat, output, settings)
+        Subject.of(one if isinstance(one, str) else one.scenario(), told, repeat, output, settings)
         for one in chosen or scenarios or []
     ]
-    outcomes = _carry_out(subjects, both, most, jobs, resimulate, as_is, json or quiet)
+    outcomes = _carry_out(subjects, both, most, jobs, resimulate, as_is, only_valid, json or quiet)
     first, second = both
     if seeds:
         outcomes = with_spread(outcomes, seeds, second, both[second])
@@ -169,6 +183,7 @@ def _carry_out(
     jobs: int,
     resimulate: bool,
     as_is: bool,
+    only_valid: bool,
     quiet: bool,
 ) -> list[Outcome]:
     from dumbbell.agree.study import carry_out_both, check, until_inside
@@ -177,7 +192,11 @@ def _carry_out(
     if not as_is:
         check(subjects, engines)
     teller = Teller(quiet)
-    return until_inside(subjects, most, lambda some: carry_out_both(some, engines, jobs, teller, resimulate, as_is))
+
+    def carry_out(some: Sequence[Subject]) -> list[Outcome]:
+        return carry_out_both(some, engines, jobs, teller, resimulate, as_is, only_valid)
+
+    return until_inside(subjects, most, carry_out)
 
 
 def _of_scenarios(outcomes: Sequence[Outcome], json: bool) -> int:

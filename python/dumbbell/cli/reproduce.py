@@ -12,8 +12,8 @@ from dumbbell.cli.options import DEFAULT_EXECUTOR, Address, Executor, Json, Set,
 
 if TYPE_CHECKING:
     from dumbbell.execute import Executor as AnyExecutor
+    from dumbbell.published.found import Found
     from dumbbell.published.model import Reproduction
-    from dumbbell.published.report import Found
     from dumbbell.published.running import Order
 
 _ROOT = Path("reproductions")
@@ -89,6 +89,7 @@ def _reproduce(
     from dumbbell.cli.output import without_advice_of_matplotlib
     from dumbbell.cli.study_progress import progress
     from dumbbell.published import report, running
+    from dumbbell.published.found import judged
 
     without_advice_of_matplotlib()
     place = running.folder(root, study, quick, engine)
@@ -103,7 +104,7 @@ def _reproduce(
             running.note(place, order, running.carry_out(order, root / "studies", jobs, show, elsewhere))
     done = running.done(place, study)
     files = report.write(study, done, place, _command(study, engine, quick))
-    _tell(report.judged(study, done), files, json)
+    _tell(judged(study, done), files, json)
     return 0
 
 
@@ -150,7 +151,13 @@ def _tell(found: Sequence[Found], files: Sequence[Path], json: bool) -> None:
         from json import dumps
 
         findings = [
-            {"finding": one.text, "status": one.judged.status.value, "numbers": one.judged.numbers, "runs": one.runs}
+            {
+                "finding": one.text,
+                "reading": one.finding.reading,
+                "status": one.judged.status.value,
+                "numbers": one.judged.numbers,
+                "runs": one.runs,
+            }
             for one in found
         ]
         print(dumps({"findings": findings, "files": [str(path) for path in files]}, indent=2))
@@ -158,13 +165,17 @@ def _tell(found: Sequence[Found], files: Sequence[Path], json: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from dumbbell.published.judging import NOT_RUN
     from dumbbell.published.model import Status
 
     colours = {Status.HOLDS: "green", Status.FAILS: "red", Status.UNKNOWN: "yellow"}
     console = Console(soft_wrap=True)
     for one in found:
-        status = one.judged.status
-        console.print(Text.assemble((status.value, f"bold {colours[status]}"), f": {one.text}: {one.judged.numbers}"))
+        status, reading = one.judged.status, one.finding.reading
+        if reading and one.judged == NOT_RUN:
+            continue
+        said = f"{one.text} ({reading})" if reading else one.text
+        console.print(Text.assemble((status.value, f"bold {colours[status]}"), f": {said}: {one.judged.numbers}"))
         if one.runs:
             console.print(f"  {one.runs}", style="yellow", highlight=False)
     print("\n".join(map(str, files)))

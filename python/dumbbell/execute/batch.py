@@ -197,12 +197,5 @@ class _Batch(Generic[Key, Result]):
         return replace(job, again=True)
 
 
-def unusable(run: Run) -> str:
-    """Why a run is unusable; empty: it is usable."""
-    if run.verdict != "invalid":
-        return ""
-    return f"invalid: {', '.join(reason['check'] for reason in run.summary['reasons'])}"
-
-
 def _ignore(*told: Any) -> None:
     pass

@@ -42,6 +42,8 @@ class Job(Generic[Key]):
     """CPUs that it needs, estimated from its plan."""
     again: bool = False
     """True if the machine disturbed the run on disk, and another attempt is wanted. The better of both counts."""
+    only_valid: bool = False
+    """True if a suspect run is of no more use than an invalid one."""
 
     @property
     def duration_s(self) -> float:
@@ -63,10 +65,16 @@ class Job(Generic[Key]):
             return None
         try:
             run = Run(directory)
-            return None if run.verdict == "invalid" else run
+            return None if self.unusable(run) else run
         except DumbbellError:
             # It is of another version, or broken: a new run moves it aside.
             return None
+
+    def unusable(self, run: Run) -> str:
+        """Why a run of this job is unusable; empty: it is usable."""
+        if run.verdict == "valid" or (run.verdict == "suspect" and not self.only_valid):
+            return ""
+        return f"{run.verdict}: {', '.join(reason['check'] for reason in run.summary['reasons'])}"
 
 
 @dataclass
@@ -74,7 +82,7 @@ class Carried(Generic[Key, Result]):
     """The results of jobs."""
 
     results: dict[Key, Result] = field(default_factory=dict)
-    """Results of runs that are valid or suspect."""
+    """Results of usable runs: valid or suspect ones, unless a job takes valid ones only."""
     refused: dict[Key, str] = field(default_factory=dict)
     """Key -> why no attempt is usable."""
     redone: int = 0

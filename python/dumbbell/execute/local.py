@@ -117,7 +117,7 @@ class _Threads:
             run = run_one(job.scenario, directory=job.directory, on_event=self._watch, engine=job.engine, report=False)
         except RunFailed as error:
             return Ended(job, None, error.what)
-        return Ended(job, run, batch.unusable(run))
+        return Ended(job, run, job.unusable(run))
 
     def _watch(self, event: Event) -> None:
         """Ends a run at its next event, because no signal ends a run outside the main thread."""

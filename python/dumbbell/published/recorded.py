@@ -129,19 +129,21 @@ def _in_flight(run: Run, flow: str, start_s: float, stop_s: float) -> float | No
     return median((rows["bytes_in_flight"] / rows["snd_mss_bytes"]).to_list())
 
 
-def together(run: Run, flow: str, after_s: float) -> dict[str, float]:
+def together(run: Run, flow: str, after_s: float, before_s: float = 0.0) -> dict[str, float]:
     """Pearson's correlation over time of a flow's window and RTT with the bottleneck's queue: `cwnd`, `rtt`.
 
     Each value is the mean of its samples on a grid of 100 ms, from `after_s` on. An RTT belongs to a packet that was
-    sent one RTT earlier: it is compared with the queue of that time.
+    sent one RTT earlier, and came to the queue `before_s` after that, the delay between: it is compared with the queue
+    of that time, and a window with the queue of `before_s` later.
     """
     own = run.samples.filter(pl.col("flow").cast(pl.String) == flow, pl.col("time_ns") >= int(after_s * 1e9))
     links = run.links.filter(pl.col("link").cast(pl.String) == "bottleneck")
     queue = links.group_by(_grid(pl.col("time_ns"))).agg(pl.col("queue_bytes").mean().alias("queue"))
     found: dict[str, float] = {}
+    sent = pl.col("time_ns") + round(1e9 * before_s)
     for name, column, at in (
-        ("cwnd", "cwnd_packets", pl.col("time_ns")),
-        ("rtt", "srtt_us", pl.col("time_ns") - 1000 * pl.col("srtt_us")),
+        ("cwnd", "cwnd_packets", sent),
+        ("rtt", "srtt_us", sent - 1000 * pl.col("srtt_us")),
     ):
         rows = own.drop_nulls(["srtt_us"]).group_by(_grid(at)).agg(pl.col(column).mean().alias(name))
         value = rows.join(queue, on="grid").select(pl.corr(name, "queue")).item()

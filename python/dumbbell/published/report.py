@@ -8,17 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.published import packaged
+from dumbbell.published.changes import changes
 from dumbbell.published.curves import curves
 from dumbbell.published.document import Block, Bullets, Code, Document, Heading, Paragraph, Picture, Pictures, Rows
 from dumbbell.published.drawing import averages, lines, picture, steps
 from dumbbell.published.figures import Figures
+from dumbbell.published.found import judged, shown
 from dumbbell.published.markdown import markdown
-from dumbbell.published.model import Judged, Part, Plot, Reproduction, Studies
+from dumbbell.published.model import Part, Plot, Reproduction, Studies
 from dumbbell.published.page import page
 from dumbbell.published.running import Order, size
 from dumbbell.published.sides import Side, nearness, sides
 from dumbbell.published.tables import in_words, tables
-from dumbbell.published.verdicts import judge, verdicts
+from dumbbell.published.verdicts import verdicts
 from dumbbell.report import words, write_file
 from dumbbell.statistics.metrics import values
 from dumbbell.statistics.metrics.model import group_of
@@ -37,21 +39,6 @@ def write(study: Reproduction, studies: Studies, place: Path, command: str) -> l
         write_file(place / "report.html", page(found).encode()),
         write_file(place / "report.md", markdown(found, IMAGES).encode()),
     ]
-
-
-@dataclass(frozen=True)
-class Found:
-    """The outcome of a finding."""
-
-    text: str
-    judged: Judged
-    runs: str
-    """Numbers of valid, suspect and invalid runs that it rests on; empty if all were valid."""
-
-
-def judged(study: Reproduction, studies: Studies) -> list[Found]:
-    """Each finding with its outcome."""
-    return [Found(finding.text, *judge(finding, studies)) for finding in study.findings]
 
 
 def document(study: Reproduction, studies: Studies, command: str) -> Document:
@@ -75,8 +62,7 @@ def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Blo
     yield Code(command)
     yield Paragraph(_runs(study, studies))
     yield Heading("Findings")
-    rows = [(one.judged.status, one.text, _numbers(one)) for one in judged(study, studies)]
-    yield Rows("", ("", "they found", "our numbers"), rows)
+    yield from shown(judged(study, studies))
     yield from _nearness(done)
     if study.definitions:
         yield Heading("Points that the text leaves open")
@@ -93,12 +79,6 @@ def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Blo
         yield Paragraph(f"{'Parts' if len(missing) > 1 else 'Part'} {words.listed(missing)} {were} not run.")
 
 
-def _numbers(found: Found) -> str:
-    """The numbers behind a finding, and doubts about its runs."""
-    numbers = found.judged.numbers
-    return f"{numbers.rstrip('.')}. {found.runs}" if found.runs else numbers
-
-
 def _done(study: Reproduction, part: Part, found: Study) -> _Done:
     figures = Figures(found)
     return _Done(part, found, figures, sides(part.published, figures, study.confidence))
@@ -112,18 +92,32 @@ def _nearness(done: Sequence[_Done]) -> Iterator[Block]:
         if near.factor is not None:
             reading = f"a variant of {one.part.variant_of}" if one.part.variant_of else ""
             counted = f"{near.counted:,}" if near.counted == near.of else f"{near.counted:,} of {near.of:,}"
-            rows.append((one.part.name, one.part.title, reading, counted, f"{near.factor:.2f}"))
+            rows.append((one.part.name, one.part.title, reading, counted, f"{near.factor:.2f}", *_of_changes(one)))
         without += [f"{one.part.name}: {said}" for said in map(in_words, near.without)]
     if rows or without:
         yield Heading("How close our numbers are")
     if rows:
-        yield Paragraph(
+        said = (
             "The factor between our numbers and theirs, either way: the geometric mean over a part's printed numbers."
         )
-        yield Rows("", ("part", "", "", "numbers", "factor"), rows)
+        head = ["part", "", "", "numbers", "factor"]
+        if any(row[-1] for row in rows):
+            said += (
+                " That of changes is the same for what a table's last column is of its reference, row by row; no "
+                "change at all would have the factor that stands behind it."
+            )
+            head += ["of changes", "if nothing changed"]
+        yield Paragraph(said)
+        yield Rows("", head, [row[: len(head)] for row in rows])
     if without:
         yield Paragraph("These numbers have no factor, so they are left out of it:")
         yield Bullets(without)
+
+
+def _of_changes(one: _Done) -> tuple[str, str]:
+    """How near changes are, and what no change would be; empty if the part's tables have none."""
+    found = changes(one.part.tables, one.sides)
+    return ("", "") if found is None else (f"{found.factor:.2f}", f"{found.printed:.2f}")
 
 
 def _runs(study: Reproduction, studies: Studies) -> str:

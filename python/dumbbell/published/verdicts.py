@@ -45,20 +45,33 @@ def verdicts(study: Study) -> Verdicts:
     return Verdicts(study.runs.height - bad - broken - doubtful, doubtful, bad, broken)
 
 
-def judge(finding: Finding, studies: Studies) -> tuple[Judged, str]:
-    """The finding's outcome, and for each part that it rests on the runs that were not valid; empty if all were valid.
+@dataclass(frozen=True)
+class Rest:
+    """The runs of a part that a finding rests on."""
 
-    `Part 2: of 9 runs 0 valid and 9 suspect.`
-    """
+    part: str
+    runs: int
+    verdicts: Verdicts
+
+    @property
+    def doubts(self) -> str:
+        """`Part 2: of 9 runs 0 valid and 9 suspect.`; empty if all were valid."""
+        bad = self.verdicts.said_of_bad
+        said = f"Part {self.part}: of {words.count(self.runs, 'run')} {self.verdicts.valid:,} valid, {bad}."
+        return said if bad else ""
+
+    @property
+    def counts(self) -> str:
+        """`2: 9 valid`, `2: 0 valid, 9 suspect`."""
+        return f"{self.part}: " + ", ".join(filter(None, [f"{self.verdicts.valid:,} valid", self.verdicts.said_of_bad]))
+
+
+def judge(finding: Finding, studies: Studies) -> tuple[Judged, list[Rest]]:
+    """The finding's outcome, and the parts that it rests on."""
     asked = _Asked(studies)
     judged = finding.judge(asked)
-    said = []
-    for part in studies:
-        found = verdicts(studies[part]) if part in asked.parts else None
-        if found is not None and found.said_of_bad:
-            runs = words.count(studies[part].runs.height, "run")
-            said.append(f"Part {part}: of {runs} {found.valid:,} valid, {found.said_of_bad}.")
-    return judged, " ".join(said)
+    parts = [part for part in studies if part in asked.parts and studies[part].has_runs]
+    return judged, [Rest(part, studies[part].runs.height, verdicts(studies[part])) for part in parts]
 
 
 class _Asked(Mapping[str, "Study"]):

@@ -18,7 +18,6 @@ from dumbbell.engines.planned import planned
 from dumbbell.engines.protocol import Engine
 from dumbbell.engines.signals import taken_over
 from dumbbell.errors import Interrupted, Problem, RunFailed
-from dumbbell.execute.batch import unusable
 from dumbbell.execute.cluster.archive import pack
 from dumbbell.execute.cluster.store import Store
 from dumbbell.execute.job import Job
@@ -56,7 +55,7 @@ def attempt(job: Job[Any], others: Mapping[str, int], place: str | None) -> Made
     with _scratch() as root:
         runs = root / "runs"
         try:
-            why = unusable(run(job.scenario, directory=runs, engine=job.engine, report=False, others=others))
+            why = job.unusable(run(job.scenario, directory=runs, engine=job.engine, report=False, others=others))
         except RunFailed as error:
             why = error.what
         (folder,) = (path for path in runs.iterdir() if path.is_dir())

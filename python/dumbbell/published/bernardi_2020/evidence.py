@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from dumbbell.published.bernardi_2020.one_core import CPUS
+from dumbbell.published.bernardi_2020.readings import CC, FLOW, KERNEL
+from dumbbell.published.bernardi_2020.signals import peak_bps
 from dumbbell.published.figures import Figures
 from dumbbell.published.judging import told
 from dumbbell.published.recorded import probe_rtt as measured
@@ -14,49 +18,109 @@ from dumbbell.published.recorded import recorded
 if TYPE_CHECKING:
     from dumbbell.studies import Study
 
-CC = "flows.0.cc"
+Evidence = Callable[["Study"], str]
+
+
+def several(*parts: Evidence) -> Evidence:
+    """One after the other."""
+    return lambda study: " ".join(part(study) for part in parts)
+
+
+def _cells(study: Study) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Each cell, called by its algorithm and its kernel."""
+    for cell in study.manifest["cells"]:
+        yield str(cell[CC]) + (f" on {cell[KERNEL]}" if KERNEL in cell else ""), cell
 
 
 def probe_rtt(study: Study) -> str:
     """The times at which each BBR's first run entered PROBE_RTT, and the packets in flight there."""
     told_of = []
-    for cc in Figures(study).along(CC):
-        run = recorded(study, {CC: cc})
-        if run is None or not str(cc).startswith("bbr"):
+    for name, cell in _cells(study):
+        run = recorded(study, cell)
+        if run is None or not name.startswith("bbr"):
             continue
-        found = measured(run, "f1")
+        found = measured(run, FLOW)
         if found is None:
-            told_of.append(f"of {cc} no ACKs were recorded")
+            told_of.append(f"of {name} no ACKs were recorded")
         elif found.entered_s:
             entered = " ".join(f"{at:.1f}" for at in found.entered_s)
             told_of.append(
-                f"{cc} entered PROBE_RTT after {entered} s, with {found.depth_packets or 0:.0f} packets in flight"
+                f"{name} entered PROBE_RTT after {entered} s, with {found.depth_packets or 0:.0f} packets in flight"
             )
         else:
-            told_of.append(f"{cc} never did")
+            told_of.append(f"{name} never did")
     return "In the first run of each: " + "; ".join(told_of) + "."
 
 
 def losses(study: Study) -> str:
-    """The share of retransmissions, and the links that lost the packets."""
+    """The share of retransmissions, and how many packets queues dropped and chance took, over all links."""
     figures = Figures(study)
+    by_run = study.links.group_by("run").agg(pl.col("drops", "losses").sum())
+    lost = (
+        study.runs.select("run", "cell").join(by_run, on="run").group_by("cell").agg(pl.col("drops", "losses").mean())
+    )
     parts = []
-    for cc in figures.along(CC):
-        again = figures.interval("retransmitted_share", None, {CC: cc})
-        drops = figures.interval("drops", None, {CC: cc})
-        lost = figures.interval("losses", None, {CC: cc})
-        if again and drops and lost:
-            parts.append(
-                f"{cc} {told(again, 0.01)} % ({drops.value:.0f} dropped by the queue, {lost.value:.0f} by chance)"
-            )
+    for number, (name, cell) in enumerate(_cells(study)):
+        again = figures.interval("retransmitted_share", None, cell)
+        found = lost.filter(pl.col("cell") == number)
+        if again and not found.is_empty():
+            drops, by_chance = found.select("drops", "losses").row(0)
+            parts.append(f"{name} {told(again, 0.01)} % ({drops:.0f} dropped by queues, {by_chance:.0f} by chance)")
     return "Sent again, of what was sent: " + "; ".join(parts) + "."
+
+
+def peaks(study: Study) -> str:
+    """The most that a sender sends in 0.1 s, which a capture at the sender shows as throughput."""
+    found = {name: run for name, cell in _cells(study) if (run := recorded(study, cell)) is not None}
+    said = ", ".join(f"{name} {peak_bps(run, FLOW) / 1e6:.0f}" for name, run in found.items())
+    return f"The most that the first run of each sends in 0.1 s: {said} Mbit/s."
+
+
+def bursts(study: Study) -> str:
+    """The queue at its fullest, as tc counts it."""
+    said = []
+    for name, cell in _cells(study):
+        run = recorded(study, cell)
+        if run is None:
+            continue
+        own = run.links.filter(pl.col("link").cast(pl.String) == "bottleneck", pl.col("queue_packets") > 0)
+        if own.is_empty():
+            continue
+        fullest = own.sort("queue_bytes", descending=True).row(0, named=True)
+        size = fullest["queue_bytes"] / fullest["queue_packets"]
+        said.append(f"{name} {fullest['queue_packets']} of {size / 1e3:.1f} kB")
+    return f'"Packets" in the fullest queue of the first run of each: {", ".join(said)}.'
+
+
+def delay_line(study: Study) -> str:
+    """Packets that found netem's 1000 places taken."""
+    own = study.links.filter(pl.col("link") == "netem")["dropped_delay_line"]
+    return f"netem's 1000 places were taken for {own.sum():,} packets in {len(own):,} runs."
+
+
+def side_by_side(study: Study) -> str:
+    """BBRv2 by its kernels."""
+    figures = Figures(study)
+    said = []
+    for kernel in figures.along(KERNEL):
+        where = {CC: "bbr2", KERNEL: kernel}
+        shown = []
+        for metric, factor, what in (
+            ("goodput", 1e6, "Mbit/s"), ("rtt_p50", 1.0, "ms of median RTT"), ("queue_p95", 1.0, "ms of queue (p95)"),
+            ("retransmitted_share", 0.01, "% sent again"),
+        ):  # fmt: skip
+            if (found := figures.interval(metric, None, where)) is not None:
+                shown.append(f"{told(found, factor)} {what}")
+        if shown:
+            said.append(f"on {kernel} {', '.join(shown)}")
+    return f"BBRv2 {'; '.join(said)}."
 
 
 def one_cpu(study: Study) -> str:
     """The checks that found something, by the CPUs of the lab."""
     found = []
-    for cpus in Figures(study).along("emulate.cpus"):
-        rows = study.runs.filter(pl.col("emulate.cpus") == cpus, pl.col("error").is_null())
+    for cpus in Figures(study).along(CPUS):
+        rows = study.runs.filter(pl.col(CPUS) == cpus, pl.col("error").is_null())
         if rows.is_empty():
             continue
         counts = dict(rows["verdict"].value_counts().iter_rows())

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dumbbell.engines.names import EMULATE, SIMULATE
+from dumbbell.engines.names import EMULATE, SIMULATE, VIRTUAL
 from dumbbell.published.model import Axis, Part, Plot, Published, Table
 from dumbbell.published.packaged import rows
+from dumbbell.published.rincao_2021.notes import NOTES
 
 CONNECTIONS: Final = "flows.0.connections"
 UDP: Final = "flows.1.rate"
@@ -20,9 +21,15 @@ MIXES: Final = (100, 75, 50, 25, 0)
 """Percent of the connections that are CUBIC's."""
 DURATION: Final = {100: "40 s", 300: "25 s"}
 """The slowest transfer is complete by then, with room to spare."""
+SHORT: Final = {100: "26 s", 300: "9 s"}
+"""In virtual time, where each datagram of UDP costs: each part says whether all transfers were complete."""
+PAIRS: Final = 6
+"""Hosts on each side in virtual time, where 62 take as much time to make as some seconds of traffic."""
 CPU_S: Final = 0.1
 """CPU time of a simulated run."""
 
+TABLES: Final = {CONNECTIONS: list(PRINTED), UDP: list(SHARES)}
+"""The cells of the tables."""
 QUICK: Final = {"sweep": {CONNECTIONS: [5, 30], UDP: ["10 %", "30 %"]}, "repeat": 3}
 
 
@@ -50,6 +57,25 @@ class Mix:
         """`75 % CUBIC, 25 % BBR at 100 Mbit/s`."""
         return f"{', '.join(f'{share} % {cc.upper()}' for cc, share in self.algorithms.items())} at {self.mbit} Mbit/s"
 
+    @property
+    def bdp_bytes(self) -> int:
+        """Of the 50 ms that all have."""
+        return self.mbit * 1_000_000 * 50 // 1000 // 8
+
+    @property
+    def in_virtual_time(self) -> dict[str, Any]:
+        """Settings that make runs in virtual time cheap: connections share hosts, which have no limit of their own, and
+        nothing is read off samples."""
+        return {
+            "repeat": 5,
+            "duration": SHORT[self.mbit],
+            "topology.pairs": PAIRS,
+            "flows.1.from": f"s{PAIRS}",
+            "flows.1.to": f"r{PAIRS}",
+            "record.acks": False,
+            "record.sample_interval": "1 s",
+        }
+
     def settings(self, instead: str = "bbr") -> dict[str, Any]:
         """The settings with `instead` in place of BBR."""
         mix = {instead if cc == "bbr" else cc: share / 100 for cc, share in self.algorithms.items()}
@@ -59,18 +85,6 @@ class Mix:
             "duration": DURATION[self.mbit],
         }
 
-
-NOTES: Final = (
-    "UDP. Ours is evenly spaced, to the packet. iperf3 before 3.2 sends what is due every 100 ms at once (esnet/iperf "
-    "issue 386): 30 Mbit/s are bursts of 375 kB into a buffer of 625 kB. Such a burst ends slow start early, by "
-    "HyStart or by loss, and CUBIC takes long to make up for it; BBR hardly minds. The parts -bursts send UDP so.",
-    "Buffer. Mininet's delay is netem's, whose limit counts packets that propagate, too: with a limit of 1 BDP and the "
-    "whole delay at the bottleneck no room is left to wait when the pipe is full. CUBIC needs a buffer; BBR does not. "
-    "The parts -delay-line have a twentieth of a BDP in place of none.",
-    "Elephants. The text does not say whose the elephants are; ours are drawn in each run. The parts -elephants give "
-    "them to BBR as far as there are BBR connections.",
-    "Offloads were on in their hosts and switches, so their queue held super-packets; ours counts bytes of packets.",
-)
 
 ALL: Final = tuple(Mix(mbit, cubic) for mbit in RATES for cubic in MIXES)
 
@@ -161,8 +175,8 @@ def part_of(mix: Mix) -> Part:
         mix.title,
         "rincao-2021/grid.toml",
         {"name": f"rincao-2021-{mix.name}", **mix.settings()},
-        (SIMULATE, EMULATE),
-        {EMULATE: {"sweep": {CONNECTIONS: list(PRINTED), UDP: list(SHARES)}, "repeat": 3}},
+        (SIMULATE, VIRTUAL, EMULATE),
+        {VIRTUAL: {"sweep": TABLES, **mix.in_virtual_time}, EMULATE: {"sweep": TABLES, "repeat": 3}},
         QUICK,
         published,
         tables_of(mix, published),

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from dumbbell.published.model import Reproduction
-from dumbbell.published.rincao_2021 import findings
+from dumbbell.published.rincao_2021 import evidence, findings
 from dumbbell.published.rincao_2021.grid import ALL, RATES, Mix, part_of
-from dumbbell.published.rincao_2021.variants import bbr3, bursts, delay_line, elephants
+from dumbbell.published.rincao_2021.readings import PLAIN
+from dumbbell.published.rincao_2021.variants import (
+    bbr3,
+    bursts,
+    delay_line,
+    delay_line_bursts,
+    elephants,
+    mininet,
+    mininet_bursts,
+    mininet_packets,
+)
 
-_PARTS: Final = {mix: part_of(mix) for mix in ALL}
 _MIXED: Final = [mix for mix in ALL if 0 < mix.cubic < 100]
+_TRIED: Final = [Mix(mbit, cubic) for mbit in RATES for cubic in (100, 50, 0)]
+"""Each algorithm alone, and the mix of halves: other readings are tried on these."""
+_READINGS: Final = (bursts, delay_line, delay_line_bursts, mininet, mininet_bursts, mininet_packets)
 
 REPRODUCTION: Final = Reproduction(
     "rincao-2021",
@@ -18,10 +31,9 @@ REPRODUCTION: Final = Reproduction(
     "Rincão, da Cruz, Casas-Velasco, da Fonseca: Impacto do tráfego background nas variantes BBR e CUBIC do protocolo "
     "TCP, UNICAMP, IC-PFG-20-36, 2021",
     (
-        *_PARTS.values(),
-        *(elephants(_PARTS[mix], mix) for mix in _MIXED),
-        *(bursts(_PARTS[mix], mix) for mix in (Mix(100, 100), Mix(100, 0))),
-        *(delay_line(_PARTS[mix], mix) for mix in (Mix(100, 100), Mix(300, 100), Mix(100, 0))),
+        *(replace(part_of(mix), evidence=evidence.of(mix, PLAIN)) for mix in ALL),
+        *map(elephants, _MIXED),
+        *(reading(mix) for reading in _READINGS for mix in _TRIED),
         *(bbr3(Mix(mbit, cubic)) for mbit in RATES for cubic in (0, 50)),
     ),
     findings.FINDINGS,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from dumbbell.engines.names import EMULATE, SIMULATE
+from dumbbell.engines.names import EMULATE, SIMULATE, VIRTUAL
 from dumbbell.published.model import Part
+from dumbbell.published.rincao_2021 import evidence
 from dumbbell.published.rincao_2021.grid import (
     CONNECTIONS,
     CPU_S,
@@ -15,61 +17,110 @@ from dumbbell.published.rincao_2021.grid import (
     SHARES,
     UDP,
     Mix,
+    part_of,
     plots_of,
     published_of,
     tables_of,
 )
+from dumbbell.published.rincao_2021.readings import (
+    BURSTS,
+    CASE,
+    DELAY_LINE,
+    DELAY_LINE_BURSTS,
+    ELEPHANTS,
+    MININET,
+    MININET_BURSTS,
+    MININET_PACKETS,
+    OFF,
+    ON,
+    UDP_OF_THREE,
+    Reading,
+    on_off,
+)
+from dumbbell.units.mtu import ETHERNET, MTU
 
-BURSTS: Final = {"10 %": "1 ms", "20 %": "2 ms", "30 %": "3 ms"}
-"""Bursts at 100 Mbit/s: the time that a host at 1 Gbit/s takes to send the data of 100 ms."""
-ON: Final = "flows.1.on"
-CASE: Final = "case"
-UDP_OF_THREE: Final = "flows.2.rate"
-"""The key in elephants.toml."""
+_EVERYWHERE: Final = (SIMULATE, VIRTUAL, EMULATE)
+_KERNEL: Final = (VIRTUAL, EMULATE)
+"""Engines that have the kernel's own links."""
+_ENDS: Final = (SHARES[0], SHARES[-1])
 
 
-def bursts(part: Part, mix: Mix) -> Part:
+def bursts(mix: Mix) -> Part:
     """The same with UDP in bursts."""
-    published = tuple(
-        replace(one, where={CONNECTIONS: one.where[CONNECTIONS], ON: BURSTS[one.where[UDP]]}) for one in part.published
-    )
-    tables = tuple(replace(one, columns=ON, reference=BURSTS[SHARES[0]]) for one in part.tables)
-    quick: dict[str, Any] = {
-        "sweep": {CONNECTIONS: [5, 30], "zip": [{ON: ["1 ms", "3 ms"], "flows.1.off": ["99 ms", "97 ms"]}]},
-        "repeat": 3,
+    return _reading(mix, BURSTS, "UDP in bursts of 100 ms", _EVERYWHERE, {})
+
+
+def delay_line(mix: Mix) -> Part:
+    """The same with the whole delay in a line that has room for 1 BDP."""
+    return _reading(mix, DELAY_LINE, "the whole delay in a line with room for 1 BDP", _EVERYWHERE, _line(mix))
+
+
+def delay_line_bursts(mix: Mix) -> Part:
+    """Both."""
+    title = "the whole delay in a line with room for 1 BDP, UDP in bursts"
+    return _reading(mix, DELAY_LINE_BURSTS, title, _EVERYWHERE, _line(mix))
+
+
+def mininet(mix: Mix) -> Part:
+    """The same with the bottleneck that Mininet makes."""
+    return _reading(mix, MININET, "links as Mininet makes them", _KERNEL, {"emulate.links": "mininet"})
+
+
+def mininet_bursts(mix: Mix) -> Part:
+    """The same with the bottleneck that Mininet makes, and UDP in bursts."""
+    title = "links as Mininet makes them, UDP in bursts"
+    return _reading(mix, MININET_BURSTS, title, _KERNEL, {"emulate.links": "mininet"})
+
+
+def mininet_packets(mix: Mix) -> Part:
+    """The same without offloads, so that the limit of netem counts packets of one segment."""
+    title = "links as Mininet makes them, hosts without offloads, UDP in bursts"
+    return _reading(mix, MININET_PACKETS, title, _KERNEL, {"emulate.links": "mininet", "emulate.path": "wire"})
+
+
+def _line(mix: Mix) -> dict[str, Any]:
+    """A delay line for as many full frames as 1 BDP has, in one direction."""
+    frames = mix.bdp_bytes // (MTU + ETHERNET)
+    return {
+        "topology.bottleneck.delay": "50 ms",
+        "topology.bottleneck.delay_line": f"{frames} packets",
     }
+
+
+def _reading(mix: Mix, reading: Reading, title: str, engines: Sequence[str], settings: Mapping[str, Any]) -> Part:
+    """A part of a setting under another reading. What cannot be simulated has the least and the most UDP only."""
+    part, in_bursts = part_of(mix), ON in reading.where(mix, PRINTED[0], SHARES[0])
+    shares = SHARES if SIMULATE in engines else _ENDS
+    published = tuple(
+        replace(one, where=reading.where(mix, one.where[CONNECTIONS], one.where[UDP]))
+        for one in part.published
+        if one.where[UDP] in shares
+    )
+    by_share = [on_off(mix, share)[0] for share in SHARES]
     return Part(
-        f"{mix.name}-bursts",
-        f"{mix.title}, UDP in bursts of 100 ms (1, 2, 3 ms at 1 Gbit/s are 10, 20, 30 % of 100 Mbit/s)",
-        "rincao-2021/bursts.toml",
-        {"name": f"rincao-2021-{mix.name}-bursts", **mix.settings()},
-        (SIMULATE, EMULATE),
-        {EMULATE: {"repeat": 3}},
-        quick,
+        reading.part(mix),
+        f"{mix.title}, {title}" + (f" ({', '.join(by_share)} at 10 Gbit/s)" if in_bursts else ""),
+        f"rincao-2021/{'bursts' if in_bursts else 'grid'}.toml",
+        {"name": f"rincao-2021-{reading.part(mix)}", **mix.settings(), **settings}
+        | _sweep(mix, in_bursts, PRINTED, shares),
+        tuple(engines),
+        {VIRTUAL: mix.in_virtual_time, EMULATE: {"repeat": 3}},
+        {**_sweep(mix, in_bursts, (PRINTED[0], PRINTED[-1]), _ENDS), "repeat": 3},
         published,
-        tables,
-        tuple(replace(plot, curves=ON) for plot in part.plots),
+        tuple(replace(one, columns=ON, reference=by_share[0]) if in_bursts else one for one in part.tables),
+        tuple(replace(plot, curves=ON) if in_bursts else plot for plot in part.plots),
         variant_of=mix.name,
-        cpu_s=CPU_S,
+        evidence=evidence.of(mix, reading),
+        cpu_s=CPU_S if SIMULATE in engines else None,
     )
 
 
-def delay_line(part: Part, mix: Mix) -> Part:
-    """The same with hardly any buffer: as if packets that propagate took up its room."""
-    cells = {"sweep": {CONNECTIONS: list(PRINTED), UDP: list(SHARES)}}
-    return replace(
-        part,
-        name=f"{mix.name}-delay-line",
-        title=f"{mix.title}, with 1/20 BDP of buffer: packets that propagate take the rest",
-        set={
-            **part.set,
-            "name": f"rincao-2021-{mix.name}-delay-line",
-            "topology.bottleneck.buffer": "0.05 bdp",
-            **cells,
-        },
-        by_engine={EMULATE: {"repeat": 3}},
-        variant_of=mix.name,
-    )
+def _sweep(mix: Mix, in_bursts: bool, connections: Sequence[int], shares: Sequence[str]) -> dict[str, Any]:
+    """The cells of so many connections and these shares of UDP."""
+    if not in_bursts:
+        return {"sweep": {CONNECTIONS: list(connections), UDP: list(shares)}}
+    on, off = zip(*(on_off(mix, share) for share in shares), strict=True)
+    return {"sweep": {CONNECTIONS: list(connections), "zip": [{ON: list(on), OFF: list(off)}]}}
 
 
 def bbr3(mix: Mix) -> Part:
@@ -79,8 +130,7 @@ def bbr3(mix: Mix) -> Part:
         f"{mix.name}-bbr3",
         f"{mix.title}, with BBRv3 in place of BBR",
         "rincao-2021/grid.toml",
-        {"name": f"rincao-2021-{mix.name}-bbr3", **mix.settings("bbr3")}
-        | {"sweep": {CONNECTIONS: list(PRINTED), UDP: list(SHARES)}},
+        {"name": f"rincao-2021-{mix.name}-bbr3", **mix.settings("bbr3")} | _sweep(mix, False, PRINTED, SHARES),
         (SIMULATE, EMULATE),
         {EMULATE: {"repeat": 3}},
         QUICK,
@@ -97,15 +147,16 @@ def bbr3(mix: Mix) -> Part:
     )
 
 
-def elephants(part: Part, mix: Mix) -> Part:
+def elephants(mix: Mix) -> Part:
     """The same with elephants for BBR first."""
+    part = part_of(mix)
     published = tuple(
-        replace(one, where={CASE: str(one.where[CONNECTIONS]), UDP_OF_THREE: one.where[UDP]}) for one in part.published
+        replace(one, where=ELEPHANTS.where(mix, one.where[CONNECTIONS], one.where[UDP])) for one in part.published
     )
     shared = {key: value for key, value in mix.settings().items() if key != "flows.0.mix"}
     cases = [_case(n, mix) for n in PRINTED]
     return Part(
-        f"{mix.name}-elephants",
+        ELEPHANTS.part(mix),
         f"{mix.title}, elephants are BBR's",
         "rincao-2021/elephants.toml",
         {"name": f"rincao-2021-{mix.name}-elephants", **shared, "sweep": {UDP_OF_THREE: list(SHARES), "cases": cases}},
@@ -116,6 +167,7 @@ def elephants(part: Part, mix: Mix) -> Part:
         tuple(replace(one, rows=CASE, columns=UDP_OF_THREE) for one in part.tables),
         tuple(replace(plot, key=CASE, curves=UDP_OF_THREE) for plot in part.plots),
         variant_of=mix.name,
+        evidence=evidence.of(mix, ELEPHANTS),
         cpu_s=CPU_S,
     )
 

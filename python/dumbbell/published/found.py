@@ -1,0 +1,89 @@
+"""The outcomes of a study's findings, and how a page shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dumbbell.published.document import Block, Paragraph, Rows
+from dumbbell.published.judging import NOT_RUN
+from dumbbell.published.model import Finding, Judged, Reproduction, Status, Studies
+from dumbbell.published.verdicts import Rest, judge
+from dumbbell.report import words
+
+
+@dataclass(frozen=True)
+class Found:
+    """The outcome of a finding."""
+
+    finding: Finding
+    judged: Judged
+    rests: Sequence[Rest]
+    """The parts that it rests on."""
+
+    @property
+    def text(self) -> str:
+        """The finding."""
+        return self.finding.text
+
+    @property
+    def runs(self) -> str:
+        """Numbers of valid, suspect and invalid runs that it rests on; empty if all were valid."""
+        return " ".join(filter(None, (one.doubts for one in self.rests)))
+
+    @property
+    def counts(self) -> str:
+        """The runs that it rests on, by verdict."""
+        return "; ".join(rest.counts for rest in self.rests)
+
+    @property
+    def numbers(self) -> str:
+        """The numbers behind it, and doubts about its runs."""
+        said = self.judged.numbers
+        return f"{said.rstrip('.')}. {self.runs}" if self.runs else said
+
+
+def judged(study: Reproduction, studies: Studies) -> list[Found]:
+    """Each finding with its outcome."""
+    return [Found(finding, *judge(finding, studies)) for finding in study.findings]
+
+
+def shown(found: Sequence[Found]) -> Iterator[Block]:
+    """The findings, what they print of each, our runs by verdict, and what would change the answer."""
+    if any(one.finding.reading for one in found):
+        yield from _by_reading(found)
+        return
+    yield Rows("", ("", "they found", "our numbers"), [(one.judged.status, one.text, one.numbers) for one in found])
+    if any(one.finding.printed or one.finding.turns for one in found):
+        yield Paragraph("Behind each finding: what they print, our runs by verdict, and what would change the answer.")
+        rows = [(one.text, one.finding.printed, one.counts, one.finding.turns) for one in found]
+        yield Rows("", ("finding", "they print", "our runs", "what would change the answer"), rows)
+
+
+def _by_reading(found: Sequence[Found]) -> Iterator[Block]:
+    """A table of all answers, by finding and reading; then each finding with its numbers. What was not run is left
+    out."""
+    run = [one for one in found if one.judged != NOT_RUN]
+    readings = list(dict.fromkeys(one.finding.reading for one in run))
+    texts = list(dict.fromkeys(one.text for one in found))
+    answers = {(one.text, one.finding.reading): one.judged.status for one in run}
+    rows: list[list[str | Status]] = [
+        [str(i), text, *(answers.get((text, reading), words.UNKNOWN) for reading in readings)]
+        for i, text in enumerate(texts, 1)
+    ]
+    yield Rows("", ("", "they found", *readings), rows)
+    for i, text in enumerate(texts, 1):
+        own = [one for one in found if one.text == text]
+        yield Paragraph(_about(i, own[0].finding))
+        numbers = [(one.finding.reading, one.judged.status, one.numbers, one.counts) for one in own if one in run]
+        if numbers:
+            yield Rows("", ("reading", "", "our numbers", "our runs"), numbers)
+
+
+def _about(number: int, finding: Finding) -> str:
+    said = [f"{number}. {finding.text}."]
+    if finding.printed:
+        said.append(f"They print: {finding.printed}.")
+    if finding.turns:
+        said.append(f"What would change the answer: {finding.turns}.")
+    return " ".join(said)

@@ -1,0 +1,140 @@
+"""bernardi-2020: what the records of a run tell, the readings of a scenario, and kernels that the user brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import polars as pl
+import pytest
+from synthetic_study import Synthetic
+
+from dumbbell import Run, Study
+from dumbbell.errors import InputError
+from dumbbell.published.bernardi_2020 import averages, evidence, over_time
+from dumbbell.published.bernardi_2020.findings import FINDINGS
+from dumbbell.published.bernardi_2020.readings import CC, KERNEL, Cells, Reading
+from dumbbell.published.bernardi_2020.signals import peak_bps, swings, timeouts
+from dumbbell.published.bernardi_2020.variants import KERNELS, WITH_GOOGLES
+from dumbbell.published.model import Status
+from dumbbell.published.registry import chosen, reproduction
+from dumbbell.published.running import Order, check
+from dumbbell.studies.rounds import prepared
+
+STEP_NS = 10_000_000
+
+
+def sampled(rows: Mapping[str, list[Any]], queue: list[float] | None = None) -> Run:
+    """A run whose flow f1 has these columns, 10 ms apart, and a bottleneck with this queue."""
+    times = [STEP_NS * i for i in range(len(next(iter(rows.values()))))]
+    samples = pl.DataFrame({"time_ns": times, "flow": "f1", **rows})
+    waits = queue or [0.0] * len(times)
+    links = pl.DataFrame({"time_ns": times, "link": "bottleneck", "queue_bytes": waits})
+    return cast(Run, SimpleNamespace(samples=samples, links=links))
+
+
+def test_timeouts_are_counted_once_each() -> None:
+    states = ["open"] * 5 + ["recovery"] * 5 + ["loss"] * 9 + ["open", "disorder"] + ["loss"] * 2 + ["open"]
+    assert timeouts(sampled({"ca_state": states}), "f1") == 2
+    assert timeouts(sampled({"ca_state": ["open", "recovery", "open"]}), "f1") == 0
+
+
+GAINS = [1.25] * 10 + [0.75] * 10 + [1.0] * 60
+QUEUE = [3000.0 * i for i in range(10)] + [27000.0 - 3000 * i for i in range(10)] + [0.0] * 60
+
+
+def test_the_swings_between_two_probes_of_bbr() -> None:
+    """The first probe began before `after_s`, and the last has no end."""
+    found = swings(sampled({"bbr_pacing_gain": GAINS * 4}, QUEUE * 4), "f1", 0.05)
+    assert [(one.seconds, one.least, one.most) for one in found] == [(0.8, 0.0, 27000.0)] * 2
+    assert swings(sampled({"bbr_pacing_gain": [None] * 100}), "f1", 0) == []
+
+
+def judged(queue: list[float], monkeypatch: pytest.MonkeyPatch) -> Status:
+    monkeypatch.setattr(over_time, "SLOW_START_S", 0.05)
+    run = sampled({"bbr_pacing_gain": GAINS * 4}, queue * 4)
+    return over_time.oscillates(cast(Cells, SimpleNamespace(runs=lambda cc: iter([run] * 4)))).status
+
+
+def test_bbr_oscillates_if_it_drains_half_of_its_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert judged(QUEUE, monkeypatch) is Status.HOLDS
+    assert judged([30000 + one for one in QUEUE], monkeypatch) is Status.FAILS, "a queue that stays"
+
+
+def test_reno_has_no_timeouts_only_if_no_run_has_one() -> None:
+    good, bad = (sampled({"ca_state": ["open", state, "open"]}) for state in ("recovery", "loss"))
+
+    def status(*runs: Run) -> Status:
+        return over_time.no_timeouts(cast(Cells, SimpleNamespace(runs=lambda cc: iter(runs)))).status
+
+    assert status(good, good, good, good) is Status.HOLDS
+    assert status(bad, bad, bad, bad) is Status.FAILS
+    assert status(good, good, bad, bad) is Status.UNKNOWN
+    assert status() is Status.UNKNOWN
+
+
+def test_the_most_that_is_sent_in_a_tenth_of_a_second() -> None:
+    """12,500 B in each 10 ms are 10 Mbit/s; in the fourth tenth twice as much."""
+    sent = [0]
+    for i in range(99):
+        sent.append(sent[-1] + (25_000 if 29 <= i < 39 else 12_500))
+    assert peak_bps(sampled({"bytes_sent": sent}), "f1") == pytest.approx(20e6)
+
+
+CELLS: tuple[dict[str, Any], ...] = tuple({CC: cc, KERNEL: k} for cc in ("bbr", "bbr2") for k in ("theirs", "6.1"))
+
+
+def mbit(cell: Mapping[str, Any], _: str) -> float:
+    """Google's BBRv2 has 80 Mbit/s, all others 95."""
+    return 80.0 if (cell[CC], cell[KERNEL]) == ("bbr2", "theirs") else 95.0
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """Two kernels, of which the user calls one `theirs`."""
+    made = Synthetic(cells=CELLS, ccs=("bbr",), goodput_mbit=mbit, spread=0.001)
+    return Study(made.write(tmp_path / "study"))
+
+
+def test_a_reading_of_a_part_with_kernels_looks_at_one_of_them(study: Study) -> None:
+    """Its name is the user's."""
+    theirs, ours = (Cells(study, Reading("2-google", "theirs", kernel)) for kernel in (0, 1))
+    assert theirs.algorithms == ["bbr", "bbr2"]
+    assert averages.nearer(theirs).status is Status.HOLDS
+    assert "bbr2 80" in averages.nearer(theirs).numbers
+    assert averages.nearer(ours).status is not Status.HOLDS
+
+
+def test_both_bbr2_side_by_side(study: Study) -> None:
+    said = evidence.side_by_side(study)
+    assert said.startswith("BBRv2 on theirs 80")
+    assert "; on 6.1 95" in said
+
+
+def test_googles_bbr2_runs_only_if_asked_for_and_in_a_kernel_of_the_users_name() -> None:
+    everything = chosen(reproduction("bernardi-2020"), [])
+    assert not {part.name for part in WITH_GOOGLES} & {part.name for part in everything}
+    for part in WITH_GOOGLES:
+        _, cells = prepared(Order(part, "virtual", False).draft)
+        assert {(cell[CC], cell[KERNEL]) for cell in cells} == {(cc, k) for cc in ("bbr", "bbr2") for k in KERNELS}
+        named = Order(part, "virtual", False, ('sweep."emulate.kernel"=["mine", "6.1"]',))
+        _, cells = prepared(named.draft)
+        assert {cell[KERNEL] for cell in cells} == {"mine", "6.1"}
+
+
+def test_each_finding_says_what_they_print_and_what_would_change_it() -> None:
+    assert all(one.printed and one.turns and one.reading for one in FINDINGS)
+    assert len({(one.text, one.reading) for one in FINDINGS}) == len(FINDINGS)
+
+
+def test_a_kernel_that_is_missing_is_refused_with_how_to_build_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(InputError) as refused:
+        check([Order(WITH_GOOGLES[0], "virtual", True)])
+    told = str(refused.value)
+    assert "there is no kernel 6.1-google" in told
+    assert "--patch FILE" in told

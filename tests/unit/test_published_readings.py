@@ -1,0 +1,88 @@
+"""Findings under several readings of a text, and how near changes are: on a page of a study whose figures are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from synthetic_study import Synthetic
+
+from dumbbell import Study
+from dumbbell.published import report
+from dumbbell.published.changes import changes
+from dumbbell.published.document import Paragraph, Rows
+from dumbbell.published.figures import Figures
+from dumbbell.published.found import judged, shown
+from dumbbell.published.judging import NOT_RUN
+from dumbbell.published.model import Finding, Judged, Part, Published, Reproduction, Status, Studies, Table
+from dumbbell.published.sides import sides
+
+N, UDP = "flows.0.connections", "flows.1.rate"
+CELLS: tuple[dict[str, Any], ...] = tuple({N: n, UDP: udp} for n in (5, 10) for udp in ("10 %", "20 %", "30 %"))
+TABLE = Table("Goodput (Mbit/s)", "table 1", N, UDP, "goodput", "cubic", "10 %", 1e6)
+
+
+def printed(mbit: tuple[float, float, float]) -> tuple[Published, ...]:
+    values = dict(zip(("10 %", "20 %", "30 %"), mbit, strict=True))
+    return tuple(Published(cell, "goodput", "cubic", 1e6 * values[cell[UDP]], "table 1") for cell in CELLS)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """CUBIC has 40, 30 and 20 Mbit/s with 10, 20 and 30 % UDP."""
+    mbit = {"10 %": 40.0, "20 %": 30.0, "30 %": 20.0}
+    written = Synthetic(cells=CELLS, ccs=("cubic",), spread=0, goodput_mbit=lambda cell, _: mbit[cell[UDP]])
+    return Study(written.write(tmp_path / "study"))
+
+
+def test_changes_can_be_far_though_levels_are_near_and_near_though_levels_are_far(study: Study) -> None:
+    figures = Figures(study)
+    near = changes([TABLE], sides(printed((4, 3, 2)), figures, 0.95))
+    far = changes([TABLE], sides(printed((40, 30, 40)), figures, 0.95))
+    assert near is not None
+    assert far is not None
+    assert (near.factor, near.printed, near.counted) == (pytest.approx(1), pytest.approx(2), 2)
+    assert (far.factor, far.printed) == (pytest.approx(2), pytest.approx(1))
+
+
+def test_changes_without_a_reference_or_without_its_runs_are_none(study: Study) -> None:
+    figures = Figures(study)
+    without = Table("", "table 1", N, UDP, "goodput", "cubic")
+    assert changes([without], sides(printed((4, 3, 2)), figures, 0.95)) is None
+    assert changes([TABLE], sides(printed((4, 3, 2)), None, 0.95)) is None
+
+
+def _finding(text: str, reading: str, part: str, status: Status) -> Finding:
+    def judge(studies: Studies) -> Judged:
+        return Judged(status, f"{studies[part].runs.height} runs") if part in studies else NOT_RUN
+
+    return Finding(text, judge, "a tenth", "a larger buffer: not tested", reading=reading)
+
+
+def test_a_page_shows_under_which_reading_a_finding_holds(study: Study, tmp_path: Path) -> None:
+    findings = (
+        _finding("CUBIC loses", "plain", "a", Status.FAILS),
+        _finding("CUBIC loses", "bursts", "b", Status.HOLDS),
+        _finding("CUBIC loses", "mininet", "c", Status.HOLDS),
+        _finding("BBR loses", "plain", "c", Status.HOLDS),
+    )
+    parts = tuple(Part(name, name, f"{name}.toml", tables=(TABLE,), published=printed((4, 3, 2))) for name in "abc")
+    other = Reproduction("t", "T", "N", parts, findings)
+    matrix, about, numbers, *_ = shown(judged(other, {"a": study, "b": study}))
+    assert isinstance(matrix, Rows)
+    assert matrix.head == ("", "they found", "plain", "bursts")
+    assert [list(row) for row in matrix.rows] == [
+        ["1", "CUBIC loses", Status.FAILS, Status.HOLDS],
+        ["2", "BBR loses", "–", "–"],  # noqa: RUF001
+    ]
+    assert about == Paragraph(
+        "1. CUBIC loses. They print: a tenth. What would change the answer: a larger buffer: not tested."
+    )
+    assert isinstance(numbers, Rows)
+    assert [list(row) for row in numbers.rows] == [
+        ["plain", Status.FAILS, "30 runs", "a: 30 valid"],
+        ["bursts", Status.HOLDS, "30 runs", "b: 30 valid"],
+    ]
+    _, text = report.write(other, {"a": study, "b": study}, tmp_path / "out", "dumbbell")
+    assert "| a | a |  | 6 | 10.00 | 1.00 | 2.00 |" in text.read_text()
