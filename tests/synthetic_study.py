@@ -137,7 +137,7 @@ class Synthetic:
                 | {"throughput_bps": 1.01 * goodput, **dict.fromkeys(("ping_p50_ms", "ping_p99_ms", "ping_lost"))}
                 | {"retransmitted_segments": 10 * (i + 1) if is_tcp else None, "rwnd_limited_share": 0.0}
                 | {"rtt_min_ms": 30.0, "rtt_p50_ms": 40.0 + 10 * i, "rtt_p95_ms": 60.0, "fct_s": took}
-                | dict.fromkeys(("converged", "convergence_s"))
+                | dict.fromkeys(("converged", "convergence_s", "udp_lost", "jitter_ms"))
             )
         return rows
 

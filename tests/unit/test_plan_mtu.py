@@ -8,6 +8,7 @@ from planning import link, planned
 from refused import BASE, refused
 
 import dumbbell as tool
+from dumbbell.errors import ScenarioError
 from dumbbell.execute.cost import beside, cores
 from dumbbell.plan import expand, run_id
 from dumbbell.plan.view import tables
@@ -15,6 +16,11 @@ from dumbbell.plan.wire import document, parsed
 from dumbbell.scenario.file.loading import load
 from dumbbell.statistics.metrics import values
 
+SMALL = {
+    "name": "x",
+    "duration": "1 s",
+    "topology": {"kind": "path", "rtt": "20 ms", "bottleneck": {"rate": "10 Mbit/s"}},
+}
 UDP = {"from": "s1", "to": "r1", "protocol": "udp", "rate": "1 Mbit/s"}
 
 
@@ -111,19 +117,42 @@ def test_it_is_a_whole_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert text == 'my.toml:7: topology.mtu = "9 kB": not an integer\n  expected a whole number, without quotes'
 
 
-@pytest.mark.parametrize(("protocol", "mtu", "most"), [("udp", 1500, 1472), ("ping", 576, 548)])
-def test_what_would_be_fragmented_is_refused(
-    protocol: str, mtu: int, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("mtu", "most"), [(1500, 1472), (576, 548)])
+def test_pings_that_would_be_fragmented_are_refused(
+    mtu: int, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    rate = 'rate = "1 Mbit/s"\n' if protocol == "udp" else ""
     text = BASE.replace('rtt = "30 ms"', f'rtt = "30 ms"\nmtu = {mtu}')
-    text += f'protocol = "{protocol}"\n{rate}payload = "{most + 1} B"\n'
+    text += f'protocol = "ping"\npayload = "{most + 1} B"\n'
     assert refused(text) == (
         f'my.toml:{len(text.splitlines())}: flows.0.payload = "{most + 1} B": too large\n'
         f"  expected at most {most} B, or it would be fragmented: packets have at most {mtu} B\n"
         f'hint: write payload = "{most} B"'
     )
+
+
+def test_datagrams_in_fragments_have_at_most_what_an_ip_packet_carries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = BASE + 'protocol = "udp"\nrate = "1 Mbit/s"\npayload = "65508 B"\n'
+    assert refused(text) == (
+        f'my.toml:{len(text.splitlines())}: flows.0.payload = "65508 B": too large\n'
+        "  expected at most 65507 B\n"
+        'hint: write payload = "65507 B"'
+    )
+    loaded = load({**SMALL, "flows": [{"from": "h1", "to": "h2", "protocol": "udp", "rate": "1 Mbit/s", "payload": "65507 B"}]})
+    assert document(expand(loaded))["flows"][0]["workload"]["payload_bytes"] == 65_507
+
+
+def test_routers_would_cut_fragments_again_where_links_have_mtus_of_their_own() -> None:
+    flow = {"from": "h1", "to": "h2", "protocol": "udp", "rate": "1 Mbit/s", "payload": "1473 B"}
+    links = [{"between": ["h1", "r1"]}, {"between": ["r1", "h2"], "mtu": 1400}]
+    scenario = {"name": "x", "duration": "1 s", "topology": {"kind": "graph", "links": links}, "flows": [flow]}
+    with pytest.raises(ScenarioError, match="at most 1372 B, or it would be fragmented.* have MTUs of their own"):
+        load(scenario)
+    del links[1]["mtu"]
+    load(scenario)
 
 
 def test_a_study_varies_it(tmp_path: Path) -> None:

@@ -1,15 +1,13 @@
 use plan::{On, OnOff};
-use units::{Duration, Ip, Rate, Time, headers};
+use units::{Duration, Ip, Mtu, Rate, Time};
 
-/// Ethernet, IP and UDP headers, bytes: a flow's rate counts whole frames.
-pub const fn header_bytes(ip: Ip) -> u32 {
-    headers::ETHERNET + ip.header_bytes() + headers::UDP
-}
+use crate::parts::{Part, parts};
 
 /// The times at which datagrams are due.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
     start: Time,
+    /// Of all frames that carry a datagram: a flow's rate counts whole frames.
     frame_bits: u64,
     rate: Rate,
     bursts: Option<Bursts>,
@@ -25,12 +23,14 @@ struct Bursts {
 }
 
 impl Schedule {
-    /// Datagrams of `payload` bytes from `start` on, all the time or in bursts.
+    /// Datagrams of `payload` bytes from `start` on, all the time or in bursts, over a path with this MTU.
     ///
     /// A burst given as a time has the datagrams that are due within it. A burst given in bytes has as many datagrams
     /// as carry them, and lasts until the next datagram would be due.
-    pub fn new(start: Time, payload: u32, ip: Ip, rate: Rate, on_off: Option<OnOff>) -> Schedule {
-        let steady = Schedule { start, frame_bits: u64::from(payload + header_bytes(ip)) * 8, rate, bursts: None };
+    pub fn new(start: Time, payload: u32, (ip, mtu): (Ip, Mtu), rate: Rate, on_off: Option<OnOff>) -> Schedule {
+        let frame_bytes = |part: Part| u64::from(part.frame_bytes(ip));
+        let frame_bits = parts(payload, ip, mtu).map(frame_bytes).sum::<u64>() * 8;
+        let steady = Schedule { start, frame_bits, rate, bursts: None };
         let bursts = on_off.map(|OnOff { on, off_ns }| match on {
             On::Ns(on) => Bursts { datagrams: steady.within(on).max(1), period: on + off_ns },
             On::Bytes(bytes) => {
@@ -68,22 +68,26 @@ impl Schedule {
 mod tests {
     use super::*;
 
+    fn over(ip: Ip) -> (Ip, Mtu) {
+        (ip, Mtu::default())
+    }
+
     #[test]
     fn the_schedule_is_exact_after_any_number_of_datagrams() {
         // 1514 bytes at 7 Mbit/s: 1,730,285 + 5/7 ns each.
-        let schedule = Schedule::new(Time(5), 1472, Ip::V4, Rate::from_bps(7_000_000).unwrap(), None);
+        let schedule = Schedule::new(Time(5), 1472, over(Ip::V4), Rate::from_bps(7_000_000).unwrap(), None);
         assert_eq!(schedule.due(0), Time(5));
         assert_eq!(schedule.due(1), Time(1_730_290));
         assert_eq!(schedule.due(7_000_000), Time(12_112_000_000_005));
-        let longer = Schedule::new(Time(5), 1472, Ip::V6, Rate::from_bps(7_000_000).unwrap(), None);
-        assert_eq!(longer.due(7), Time(12_272_005), "1534 bytes each");
+        let longer = Schedule::new(Time(5), 1472, over(Ip::V6), Rate::from_bps(7_000_000).unwrap(), None);
+        assert_eq!(longer.due(7), Time(12_832_005), "two fragments each, in frames of 1510 and 94 bytes");
     }
 
     #[test]
     fn bursts_of_a_time_have_what_is_due_within_it() {
         // A datagram each ms, 10 ms on and 90 ms off.
         let on_off = OnOff { on: On::Ns(Duration::from_millis(10)), off_ns: Duration::from_millis(90) };
-        let schedule = Schedule::new(Time(7), 958, Ip::V4, Rate::from_bps(8_000_000).unwrap(), Some(on_off));
+        let schedule = Schedule::new(Time(7), 958, over(Ip::V4), Rate::from_bps(8_000_000).unwrap(), Some(on_off));
         let due: Vec<i64> = [0, 1, 9, 10, 11, 20].map(|n| schedule.due(n).as_nanos() - 7).to_vec();
         assert_eq!(due, [0, 1_000_000, 9_000_000, 100_000_000, 101_000_000, 200_000_000]);
     }
@@ -92,7 +96,7 @@ mod tests {
     fn bursts_of_bytes_last_as_long_as_they_take() {
         // 2000 bytes are 3 datagrams, which take 3 ms.
         let on_off = OnOff { on: On::Bytes(2000), off_ns: Duration::from_millis(7) };
-        let schedule = Schedule::new(Time(0), 958, Ip::V4, Rate::from_bps(8_000_000).unwrap(), Some(on_off));
+        let schedule = Schedule::new(Time(0), 958, over(Ip::V4), Rate::from_bps(8_000_000).unwrap(), Some(on_off));
         let due: Vec<i64> = (0..5).map(|n| schedule.due(n).as_nanos() / 1_000_000).collect();
         assert_eq!(due, [0, 1, 2, 10, 11]);
     }
@@ -100,7 +104,7 @@ mod tests {
     #[test]
     fn a_burst_shorter_than_a_datagram_has_one() {
         let on_off = OnOff { on: On::Ns(Duration(1)), off_ns: Duration::from_millis(7) };
-        let schedule = Schedule::new(Time(0), 958, Ip::V4, Rate::from_bps(8_000_000).unwrap(), Some(on_off));
+        let schedule = Schedule::new(Time(0), 958, over(Ip::V4), Rate::from_bps(8_000_000).unwrap(), Some(on_off));
         assert_eq!((schedule.due(0), schedule.due(1)), (Time(0), Time(7_000_001)));
     }
 }

@@ -8,10 +8,12 @@ use plan::{Echo, Flow, Node, Plan, Workload};
 use records::found::{FILE, FoundFlow, MOST, Protocol};
 use rustc_hash::FxHashMap;
 
-use crate::frame::{ICMP, ICMP_V6, TCP, Tuple, UDP};
+use crate::fragments::Fragments;
+use crate::frame::{Header, ICMP, ICMP_V6, TCP, Tuple, UDP};
 
 /// The flow and the destination host of a packet.
 pub(crate) struct Classifier {
+    fragments: Fragments,
     /// Every tuple seen so far, in either direction.
     known: FxHashMap<Tuple, Option<Class>>,
     hosts: Vec<(IpAddr, u16)>,
@@ -93,7 +95,8 @@ impl Classifier {
         };
         let flows: Vec<_> = plan.flows.iter().enumerate().map(|(i, flow)| (ends(flow), i as u16)).collect();
         let other = flows.len() as u16;
-        Classifier { known: FxHashMap::default(), hosts, other, flows, is_lab: plan.is_lab(), found: None }
+        let (known, fragments, is_lab) = (FxHashMap::default(), Fragments::default(), plan.is_lab());
+        Classifier { fragments, known, hosts, flows, other, is_lab, found: None }
     }
 
     /// From now on connections and datagrams between hosts become flows as they are met.
@@ -106,6 +109,15 @@ impl Classifier {
     /// No more flows are found.
     pub(crate) fn end(&mut self) {
         self.found = None;
+    }
+
+    /// The tuple of the packet that a fragment was cut from, whose ports the first of its fragments has told; of what is no
+    /// fragment its own. Call it once for each frame, in the order in which they come.
+    pub(crate) fn tuple_of(&mut self, header: &Header) -> Tuple {
+        match header.fragment {
+            None => header.tuple,
+            Some(fragment) => self.fragments.tuple_of(header.tuple, fragment),
+        }
     }
 
     /// A packet comes. If it is of a new TCP connection to a port that no flow has, or of such datagrams, it begins a flow.

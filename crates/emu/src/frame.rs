@@ -13,8 +13,11 @@ const TAGS: [u16; 2] = [0x8100, 0x88a8];
 /// Bytes of such a tag.
 const TAG: usize = 4;
 const IPV6_HEADER: usize = 40;
-/// The one extension header (RFC 8200 section 4) behind which flows are still known: routers look at it, and hosts skip it.
+/// The extension headers (RFC 8200 section 4) behind which flows are still known: one that routers look at, and hosts skip,
+/// and that of a fragment.
 const HOP_BY_HOP: u8 = 0;
+const FRAGMENT: u8 = 44;
+const FRAGMENT_HEADER: usize = 8;
 
 /// Bytes around a frame in a slot of the ring: the header of TPACKET_V2, the sender's address, padding, and tags of VLANs.
 const AROUND: usize = 128;
@@ -81,6 +84,17 @@ pub(crate) struct Header {
     pub payload: u16,
     pub payload_bytes: u32,
     pub tcp_seq: Option<u32>,
+    /// It is a fragment.
+    pub fragment: Option<Fragment>,
+}
+
+/// What a fragment says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fragment {
+    /// The identification that all fragments of a packet have in common.
+    pub id: u32,
+    /// It begins with the header of TCP or UDP.
+    pub is_first: bool,
 }
 
 /// The flags of a TCP segment (RFC 9293 section 3.1); `None` of anything else.
@@ -98,8 +112,7 @@ struct Network {
     /// Bytes of the header, and of the whole packet.
     header_bytes: usize,
     total: usize,
-    /// It begins with the header of TCP or UDP: it is no later fragment.
-    is_first: bool,
+    fragment: Option<Fragment>,
 }
 
 /// The type of what a frame carries, and where it begins: behind the tags of VLANs.
@@ -117,7 +130,7 @@ fn content(frame: &[u8]) -> Option<(u16, usize)> {
 /// Read an Ethernet frame's IP and TCP or UDP headers, also behind tags of VLANs. `None` for anything but IP.
 ///
 /// An ICMP echo has its identifier as both ports. Fragments after the first, and protocols without ports, have ports 0. In
-/// IPv6 any extension header but the hop-by-hop options counts as such a protocol.
+/// IPv6 any extension header but the hop-by-hop options and that of a fragment counts as such a protocol.
 pub(crate) fn parse(frame: &[u8]) -> Option<Header> {
     let (kind, ethernet) = content(frame)?;
     let ip = frame.get(ethernet..)?;
@@ -126,7 +139,8 @@ pub(crate) fn parse(frame: &[u8]) -> Option<Header> {
         (IPV6, 6) => ipv6(ip)?,
         _ => return None,
     };
-    let Network { src, dst, protocol, ecn, header_bytes, total, is_first } = network;
+    let Network { src, dst, protocol, ecn, header_bytes, total, fragment } = network;
+    let is_first = fragment.is_none_or(|fragment| fragment.is_first);
     let rest = ip.get(header_bytes..)?;
     let mut tuple = Tuple { src, dst, sport: 0, dport: 0, protocol };
     let mut header_total = header_bytes;
@@ -155,14 +169,18 @@ pub(crate) fn parse(frame: &[u8]) -> Option<Header> {
         payload: (ethernet + header_total) as u16,
         payload_bytes: total.saturating_sub(header_total) as u32,
         tcp_seq,
+        fragment,
     })
 }
 
 fn ipv4(ip: &[u8]) -> Option<Network> {
+    // More follow, and the offset (RFC 791 section 3.1).
+    let place = u16_at(ip, 6)? & 0x3fff;
+    let id = u16_at(ip, 4)?.into();
     Some(Network {
         header_bytes: usize::from(ip[0] & 0xf) * 4,
         total: usize::from(u16_at(ip, 2)?),
-        is_first: u16_at(ip, 6)? & 0x1fff == 0,
+        fragment: (place != 0).then_some(Fragment { id, is_first: place & 0x1fff == 0 }),
         protocol: *ip.get(9)?,
         src: Ipv4Addr::from(u32_at(ip, 12)?).into(),
         dst: Ipv4Addr::from(u32_at(ip, 16)?).into(),
@@ -177,10 +195,19 @@ fn ipv6(ip: &[u8]) -> Option<Network> {
         protocol = *ip.get(IPV6_HEADER)?;
         header_bytes += (usize::from(*ip.get(IPV6_HEADER + 1)?) + 1) * 8;
     }
+    let mut fragment = None;
+    if protocol == FRAGMENT {
+        // The offset, reserved bits, and whether more follow (RFC 8200 section 4.5).
+        let place = u16_at(ip, header_bytes + 2)? & !6;
+        let id = u32_at(ip, header_bytes + 4)?;
+        protocol = *ip.get(header_bytes)?;
+        fragment = (place != 0).then_some(Fragment { id, is_first: place >> 3 == 0 });
+        header_bytes += FRAGMENT_HEADER;
+    }
     Some(Network {
         header_bytes,
         total: IPV6_HEADER + usize::from(u16_at(ip, 4)?),
-        is_first: true,
+        fragment,
         protocol,
         src: address(8)?,
         dst: address(24)?,
@@ -197,7 +224,8 @@ pub(crate) fn opaque(frame: &[u8]) -> (Header, u32) {
     let none = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     let tuple = Tuple { src: none, dst: none, sport: 0, dport: 0, protocol: 0 };
     let end = frame.len() as u16;
-    let header = Header { tuple, ecn: Ecn::NotEct, transport: end, payload: end, payload_bytes: 0, tcp_seq: None };
+    let (ecn, tcp_seq, fragment) = (Ecn::NotEct, None, None);
+    let header = Header { tuple, ecn, transport: end, payload: end, payload_bytes: 0, tcp_seq, fragment };
     (header, (hash >> 32) as u32)
 }
 
@@ -260,6 +288,8 @@ pub(crate) fn corrupt(frame: &mut [u8], which: u32) {
     let (kind, ethernet) = content(frame).unwrap_or((0, ETHERNET));
     let header_bytes = match kind {
         IPV4 => frame.get(ethernet).map_or(0, |first| usize::from(first & 0xf) * 4),
+        // What makes a packet a fragment has no checksum.
+        IPV6 if frame.get(ethernet + 6) == Some(&FRAGMENT) => IPV6_HEADER + FRAGMENT_HEADER,
         IPV6 => IPV6_HEADER,
         _ => 0,
     };
@@ -347,7 +377,8 @@ pub(crate) mod tests {
             let f = frame(tuple, 77, mtu.segment_bytes(ip) as usize);
             assert_eq!(f.len(), mtu.frame_bytes() as usize);
             let payload = transport + 32;
-            let expected = Header { tuple, ecn: Ecn::NotEct, transport, payload, payload_bytes, tcp_seq: Some(77) };
+            let (ecn, tcp_seq, fragment) = (Ecn::NotEct, Some(77), None);
+            let expected = Header { tuple, ecn, transport, payload, payload_bytes, tcp_seq, fragment };
             assert_eq!(parse(&f), Some(expected));
         }
     }
@@ -358,9 +389,9 @@ pub(crate) mod tests {
         let datagram = &frame(tuple6(UDP), 0, 100)[ETHERNET + IPV6_HEADER..];
         let header = parse(&packet(tuple6(UDP), &options, datagram)).unwrap();
         assert_eq!((header.tuple, header.transport, header.payload_bytes), (tuple6(UDP), 70, 100));
-        const FRAGMENT: u8 = 44;
-        let header = parse(&packet(tuple6(FRAGMENT), &[], &[0; 40])).unwrap();
-        assert_eq!((header.tuple.protocol, header.tuple.dport, header.payload_bytes), (FRAGMENT, 0, 40));
+        const ROUTING: u8 = 43;
+        let header = parse(&packet(tuple6(ROUTING), &[], &[0; 40])).unwrap();
+        assert_eq!((header.tuple.protocol, header.tuple.dport, header.payload_bytes), (ROUTING, 0, 40));
     }
 
     #[test]
@@ -393,11 +424,46 @@ pub(crate) mod tests {
         }
     }
 
+    /// A fragment of a datagram: `offset` in units of 8 bytes. The first one has UDP's header, and room for it.
+    pub(crate) fn fragment(tuple: Tuple, id: u16, offset: u16, more: bool, bytes: usize) -> Vec<u8> {
+        let mut below = vec![0u8; bytes];
+        if offset == 0 {
+            below[..2].copy_from_slice(&tuple.sport.to_be_bytes());
+            below[2..4].copy_from_slice(&tuple.dport.to_be_bytes());
+        }
+        if tuple.src.is_ipv4() {
+            let mut f = packet(tuple, &[], &below);
+            f[ETHERNET + 4..ETHERNET + 6].copy_from_slice(&id.to_be_bytes());
+            f[ETHERNET + 6..ETHERNET + 8].copy_from_slice(&(offset | u16::from(more) << 13).to_be_bytes());
+            return f;
+        }
+        let place = (offset << 3 | u16::from(more)).to_be_bytes();
+        let extension = [&[tuple.protocol, 0][..], &place, &[0, 0], &id.to_be_bytes()].concat();
+        packet(Tuple { protocol: FRAGMENT, ..tuple }, &[], &[extension, below].concat())
+    }
+
     #[test]
-    fn a_later_fragment_has_no_ports() {
-        let mut f = frame(tuple(UDP), 0, 100);
-        f[ETHERNET + 7] = 185;
-        assert_eq!(parse(&f).unwrap().tuple.dport, 0);
+    fn the_first_fragment_has_ports_and_later_ones_have_none() {
+        for (tuple, transport) in [(tuple(UDP), 34), (tuple6(UDP), 62)] {
+            let of = |id, is_first| Some(Fragment { id, is_first });
+            let first = parse(&fragment(tuple, 7, 0, true, 1448)).unwrap();
+            assert_eq!((first.tuple, first.fragment, first.payload_bytes), (tuple, of(7, true), 1440));
+            let last = parse(&fragment(tuple, 7, 181, false, 600)).unwrap();
+            assert_eq!(last.tuple, Tuple { sport: 0, dport: 0, ..tuple });
+            assert_eq!((last.fragment, last.payload_bytes, last.transport), (of(7, false), 600, transport));
+            // RFC 6946: a fragment that is the whole packet is none.
+            assert_eq!(parse(&fragment(tuple, 7, 0, false, 100)).unwrap().fragment, None);
+        }
+    }
+
+    #[test]
+    fn corruption_leaves_what_says_that_it_is_a_fragment() {
+        let whole = fragment(tuple6(UDP), 7, 181, true, 1448);
+        for which in [0, u32::MAX] {
+            let mut f = whole.clone();
+            corrupt(&mut f, which);
+            assert!(f[..62] == whole[..62] && f != whole);
+        }
     }
 
     /// The one's complement sum of an IPv4 header, which is 0xffff if its checksum is right (RFC 1071).
@@ -477,7 +543,8 @@ pub(crate) mod tests {
         let whole = frame(tuple(TCP), 1, 10);
         let options =
             packet(tuple6(TCP), &[TCP, 0, 1, 4, 0, 0, 0, 0], &frame(tuple6(TCP), 1, 10)[ETHERNET + IPV6_HEADER..]);
-        for frame in [&whole, &options, &tagged(&whole, &[0x81, 0, 0, 1])] {
+        let fragment = fragment(tuple6(UDP), 7, 0, true, 40);
+        for frame in [&whole, &options, &fragment, &tagged(&whole, &[0x81, 0, 0, 1])] {
             assert!(parse(frame).is_some());
             for cut in 0..frame.len() {
                 let _ = parse(&frame[..cut]);

@@ -4,7 +4,7 @@ use plan::{EmulatePath, Plan};
 use crate::Port;
 use crate::classify::{Class, Classifier, Found};
 use crate::driver::Driver;
-use crate::frame::{self, Header, TCP, UDP};
+use crate::frame::{self, Header, TCP, Tuple, UDP};
 use crate::gso::{Burst, Vnet, checksum_at};
 use crate::ports::Ports;
 use crate::stations::Stations;
@@ -135,18 +135,25 @@ impl Intake {
     /// The facts of a frame; `None` if a core network has no way for it.
     fn know<T>(&mut self, frame: &[u8], driver: &mut Driver<T>) -> Option<Known> {
         let header = frame::parse(frame);
-        if let Some(header) = &header
-            && let Some((flow, from, to)) = self.classifier.meet(header.tuple, frame::tcp_flags(frame, header))
+        let tuple = header.map(|header| self.classifier.tuple_of(&header));
+        if let (Some(header), Some(tuple)) = (&header, tuple)
+            && let Some((flow, from, to)) = self.classifier.meet(tuple, frame::tcp_flags(frame, header))
         {
             driver.datagrams.add(flow, from, to);
         }
+        let of_ip = header.zip(tuple).and_then(|(header, tuple)| {
+            let class = self.classifier.classify(tuple)?;
+            // Queues that hash flows know a fragment by its hosts: only the first one has ports.
+            let portless = || Tuple { sport: 0, dport: 0, ..tuple }.hash();
+            let flow_hash = if header.fragment.is_some() { portless() } else { class.flow_hash };
+            Some((header, Class { flow_hash, ..class }))
+        });
         let Some(stations) = &mut self.stations else {
-            let (header, class) = (header?, self.classifier.classify(header?.tuple)?);
+            let (header, class) = of_ip?;
             return Some(Known { header, class, ends: driver.ends(class.to), sender: 0, receiver: 0 });
         };
         let ends: Ends = *frame.first_chunk()?;
         let (receiver, sender) = stations.of(&ends);
-        let of_ip = header.and_then(|header| Some((header, self.classifier.classify(header.tuple)?)));
         let (header, class) = of_ip.unwrap_or_else(|| {
             let (header, flow_hash) = frame::opaque(frame);
             (header, self.classifier.other(flow_hash))

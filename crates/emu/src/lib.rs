@@ -18,6 +18,7 @@ mod device;
 mod driver;
 mod earlier;
 mod emulator;
+mod fragments;
 mod frame;
 mod gso;
 mod handover;

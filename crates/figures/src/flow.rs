@@ -245,6 +245,40 @@ pub static FIGURES: &[Figure<Flow>] = &[
         "`ce_packets` as a share of the ECN-capable packets that arrived",
     ))
     .of_packets(),
+    figure(Column::optional("udp_sent", U64(|f| Some(f.report.udp?.sent_packets)), "datagrams that it sent; null for other flows than UDP"))
+        .at(&["udp", "sent_packets"]),
+    figure(Column::optional(
+        "udp_lost",
+        U64(|f| Some(f.report.udp?.lost_packets)),
+        "datagrams that did not arrive, though a later one did; a datagram in fragments arrives if all of them do",
+    ))
+    .at(&["udp", "lost_packets"])
+    .studied(Metric {
+        name: "udp_lost",
+        title: "Datagrams lost",
+        unit: "packets",
+        better: Better::Lower,
+        scope: Scope::Run,
+        over: Over::Sum,
+        formula: "Σ udp_lost: datagrams that did not arrive, though a later one did",
+        source: "RFC 7680",
+    }),
+    figure(Column::optional(
+        "jitter_ms",
+        F64(|f| Some(f.report.udp?.jitter_us? / 1000.0)),
+        "interarrival jitter of its datagrams, smoothed, when the last one arrived: iperf's; null for other flows than UDP",
+    ))
+    .studied(Metric {
+        name: "jitter",
+        title: "Jitter",
+        unit: "ms",
+        better: Better::Lower,
+        scope: Scope::Run,
+        over: Over::Mean,
+        formula: "mean over the UDP flows in question of jitter_ms: J ← J + (|D| − J) ÷ 16 at each datagram that arrives, D: its \
+                  time under way less that of the one before",
+        source: "RFC 3550, section 6.4.1",
+    }),
     figure(Column::optional(
         "ping_p50_ms",
         F64(|f| f.ping_ms(0.50)),

@@ -119,13 +119,18 @@ impl Plan {
         links.iter().flat_map(of).flatten().min_by_key(|mtu| mtu.bytes()).unwrap_or(self.mtu)
     }
 
+    /// True if no interface has an MTU of its own.
+    pub fn has_one_mtu(&self) -> bool {
+        self.nodes.iter().flat_map(Node::interfaces).all(|interface| interface.mtu.is_none())
+    }
+
     /// The most bytes of an IP packet on each flow's path, in the order of the flows.
     ///
     /// # Errors
     /// A flow has no path.
     pub fn flow_mtus(&self) -> Result<Vec<Mtu>> {
         // Most networks have one MTU, and their paths need not be found for this.
-        if self.nodes.iter().flat_map(Node::interfaces).all(|interface| interface.mtu.is_none()) {
+        if self.has_one_mtu() {
             return Ok(vec![self.mtu; self.flows.len()]);
         }
         let network = self.network()?;

@@ -55,7 +55,7 @@ impl FlowReport {
     }
 }
 
-/// The account of datagrams.
+/// The account of datagrams. One that was sent in fragments has arrived when all of them have.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UdpReport {
@@ -79,6 +79,8 @@ pub struct UdpReport {
     pub schedule_error_us: Quantiles,
     /// Delay from just before the send to the receiver's application, on one clock.
     pub one_way_delay_us: Quantiles,
+    /// Interarrival jitter at the last arrival (RFC 3550 section 6.4.1), duplicates left out; `None` with fewer than two.
+    pub jitter_us: Option<f64>,
 }
 
 /// The account of echo requests. Round-trip times are in the `pings` table.

@@ -50,7 +50,8 @@ impl FoundFlow {
     }
 }
 
-/// What links count of one direction of a flow of datagrams. Bytes are UDP payload.
+/// What links count of one direction of a flow of datagrams. Bytes are UDP payload. Each fragment of a datagram counts as a
+/// packet: links don't know which datagrams get whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Datagrams {
     /// Sent into the first link.

@@ -88,7 +88,7 @@ impl Accounts {
     pub(crate) fn of<O: Observer>(plan: &Plan, simulation: &Simulation<O>, delays: &Delays) -> Accounts {
         let flows = plan.flows.iter().zip(simulation.reports()).enumerate();
         Accounts {
-            flows: flows.map(|(at, (flow, report))| flow_report(flow, &report, || delays.quantiles(at))).collect(),
+            flows: flows.map(|(at, (flow, report))| flow_report(at, flow, &report, delays)).collect(),
             links: links(plan, simulation),
             ledger: ledger(simulation),
             simulated: simulation.now(),
@@ -127,8 +127,8 @@ fn ledger<O: Observer>(simulation: &Simulation<O>) -> Ledger {
     ledger
 }
 
-/// `delays`: of a UDP flow.
-fn flow_report(flow: &plan::Flow, report: &sim::FlowReport, delays: impl Fn() -> realtime::Quantiles) -> FlowReport {
+/// `at`: the flow's index in the plan.
+fn flow_report(at: usize, flow: &plan::Flow, report: &sim::FlowReport, delays: &Delays) -> FlowReport {
     let cc = match &flow.workload {
         Workload::Tcp { cc, .. } => Some(cc.clone()),
         Workload::Udp { .. } | Workload::Ping { .. } | Workload::Command { .. } => None,
@@ -160,7 +160,8 @@ fn flow_report(flow: &plan::Flow, report: &sim::FlowReport, delays: impl Fn() ->
             duplicate_packets: datagrams.duplicates,
             socket_drops: 0,
             schedule_error_us: realtime::Quantiles::default(),
-            one_way_delay_us: delays(),
+            one_way_delay_us: delays.quantiles(at),
+            jitter_us: delays.jitter_us(at),
         }),
         ping: report.echoes.map(|echoes| PingReport {
             sent_packets: echoes.sent,

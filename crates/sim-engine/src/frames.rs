@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use anyhow::{Context, Result};
+use datagrams::{FRAGMENT_HEADER, Fragment};
 use link::{Ecn, Packet, Passage};
 use plan::{Echo, Plan, Workload};
 use records::frames::SNAPLEN;
@@ -23,8 +24,13 @@ struct End {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Protocol {
-    Tcp { mss: u16 },
-    Udp,
+    Tcp {
+        mss: u16,
+    },
+    /// The payload of a whole datagram, which may come in fragments.
+    Udp {
+        payload: u32,
+    },
     Icmp,
 }
 
@@ -44,6 +50,9 @@ pub(crate) struct Headers {
 
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
+const DONT_FRAGMENT: u16 = 0x4000;
+/// The extension header of a fragment.
+const FRAGMENT: u8 = 44;
 /// Hops that packets of Linux may make.
 const TTL: u8 = 64;
 /// The largest receive buffer, if a host's settings have none (`net.ipv4.tcp_rmem`).
@@ -68,7 +77,8 @@ impl Headers {
         };
         let flow = |(index, (flow, mtu)): (usize, (&plan::Flow, units::Mtu))| {
             let protocol = match flow.workload {
-                Workload::Udp { .. } | Workload::Ping { echo: Echo::Udp, .. } => Protocol::Udp,
+                Workload::Udp { payload_bytes: payload, .. }
+                | Workload::Ping { echo: Echo::Udp, payload_bytes: payload, .. } => Protocol::Udp { payload },
                 Workload::Ping { .. } => Protocol::Icmp,
                 _ => Protocol::Tcp { mss: (mtu.bytes() - flow.ip.header_bytes() - headers::TCP) as u16 },
             };
@@ -91,10 +101,15 @@ impl Headers {
             frame.extend([2, 0, 0, 0]);
             frame.extend(end.node.to_be_bytes());
         }
-        let (size, transport_at) = ip(frame, source, destination, protocol, ecn, packet);
+        let (size, transport_at) = ip(frame, source, destination, protocol, ecn, packet, segment);
+        if segment.fragment.is_some_and(|fragment| fragment.index > 0) {
+            return frame;
+        }
+        // The first fragment has the header of the whole datagram.
+        let size = if let Protocol::Udp { payload } = protocol { headers::UDP + payload } else { size };
         match protocol {
             Protocol::Tcp { mss } => tcp(frame, source, destination, mss, segment),
-            Protocol::Udp => {
+            Protocol::Udp { .. } => {
                 for word in [source.port, destination.port, size as u16, 0] {
                     frame.extend(word.to_be_bytes());
                 }
@@ -115,7 +130,7 @@ impl Headers {
         let pseudo = if number == 1 { 0 } else { pseudo(source.address, destination.address, number, size) };
         let checksum = match !fold(pseudo + sum(&frame[transport_at..])) {
             // A UDP datagram with 0 has none.
-            0 if protocol == Protocol::Udp => 0xffff,
+            0 if matches!(protocol, Protocol::Udp { .. }) => 0xffff,
             checksum => checksum,
         };
         let at = transport_at + protocol.checksum_at();
@@ -128,7 +143,7 @@ impl Protocol {
     fn number(self, address: IpAddr) -> u8 {
         match (self, address) {
             (Protocol::Tcp { .. }, _) => 6,
-            (Protocol::Udp, _) => 17,
+            (Protocol::Udp { .. }, _) => 17,
             (Protocol::Icmp, IpAddr::V4(_)) => 1,
             (Protocol::Icmp, IpAddr::V6(_)) => 58,
         }
@@ -137,14 +152,23 @@ impl Protocol {
     fn checksum_at(self) -> usize {
         match self {
             Protocol::Tcp { .. } => 16,
-            Protocol::Udp => 6,
+            Protocol::Udp { .. } => 6,
             Protocol::Icmp => 2,
         }
     }
 }
 
 /// The type and header of IP. Returns the bytes behind it, and where they begin.
-fn ip(frame: &mut Vec<u8>, from: End, to: End, protocol: Protocol, ecn: Ecn, packet: &Packet) -> (u32, usize) {
+fn ip(
+    frame: &mut Vec<u8>,
+    from: End,
+    to: End,
+    protocol: Protocol,
+    ecn: Ecn,
+    packet: &Packet,
+    segment: &Segment,
+) -> (u32, usize) {
+    let fragment = segment.fragment;
     let number = protocol.number(from.address);
     let ecn = ecn as u8;
     let total = packet.size - headers::ETHERNET;
@@ -154,9 +178,14 @@ fn ip(frame: &mut Vec<u8>, from: End, to: End, protocol: Protocol, ecn: Ecn, pac
             let start = frame.len();
             frame.extend([0x45, ecn]);
             frame.extend((total as u16).to_be_bytes());
-            frame.extend((packet.id as u16).to_be_bytes());
-            // Don't fragment.
-            frame.extend([0x40, 0, TTL, number, 0, 0]);
+            let (id, place) = match fragment {
+                // All fragments of a datagram have its number.
+                Some(fragment) => (segment.seq as u16, fragment.offset | u16::from(fragment.has_more()) << 13),
+                None => (packet.id as u16, DONT_FRAGMENT),
+            };
+            frame.extend(id.to_be_bytes());
+            frame.extend(place.to_be_bytes());
+            frame.extend([TTL, number, 0, 0]);
             frame.extend(from.octets());
             frame.extend(to.octets());
             let checksum = !fold(sum(&frame[start..]));
@@ -167,10 +196,16 @@ fn ip(frame: &mut Vec<u8>, from: End, to: End, protocol: Protocol, ecn: Ecn, pac
             frame.extend(IPV6);
             frame.extend([0x60, ecn << 4, 0, 0]);
             frame.extend(((total - 40) as u16).to_be_bytes());
-            frame.extend([number, TTL]);
+            frame.extend([if fragment.is_some() { FRAGMENT } else { number }, TTL]);
             frame.extend(from.octets());
             frame.extend(to.octets());
-            (total - 40, frame.len())
+            if let Some(fragment) = fragment {
+                frame.extend([number, 0]);
+                frame.extend((fragment.offset << 3 | u16::from(fragment.has_more())).to_be_bytes());
+                frame.extend((segment.seq as u32).to_be_bytes());
+            }
+            let extension = if fragment.is_some() { FRAGMENT_HEADER } else { 0 };
+            (total - 40 - extension, frame.len())
         }
         _ => unreachable!("both ends of a flow have addresses of its version"),
     }
@@ -238,4 +273,81 @@ fn fold(mut sum: u32) -> u16 {
         sum = (sum & 0xffff) + (sum >> 16);
     }
     sum as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use link::Fate;
+    use serde_json::json;
+    use units::{Mtu, Time};
+
+    use super::*;
+
+    /// The headers of a datagram's fragments behind Ethernet's, with the checksums of IPv4 and UDP set to 0.
+    fn fragments(ip: Ip, payload: u32) -> Vec<Vec<u8>> {
+        let host = |n: u8| {
+            json!({"kind": "host", "name": format!("h{n}"), "address": format!("10.0.0.{n}"), "sysctl": {},
+                "interfaces": [{"name": "eth0", "mac": format!("02:00:00:00:00:0{n}"),
+                    "addresses": [format!("10.0.0.{n}/24"), format!("fd00::{n}/64")]}]})
+        };
+        let workload = json!({"kind": "udp", "rate_bps": 1000, "payload_bytes": payload, "bytes": null});
+        let plan = Plan::of(json!({
+            "name": "f", "duration_ns": 1, "seed": 1, "nodes": [host(1), host(2)], "links": [],
+            "flows": [{"id": "f1", "from": "h1", "to": "h2", "start_ns": 0, "stop_ns": 1, "port": 5001, "workload": workload,
+                "ip": u8::from(ip)}],
+            "record": {"sample_interval_ns": 1, "packets": true},
+            "emulate": {"ring_bytes": 1, "spin_ns": 0, "arena_bytes": 1},
+        }));
+        let mut headers = Headers::of(&plan.unwrap()).unwrap();
+        let mut written = |part: datagrams::Part| {
+            let segment = Segment { seq: 0x1_0203, len: part.payload, fragment: part.fragment, ..Segment::default() };
+            let packet = Packet { size: part.frame_bytes(ip), from: 0, to: 1, ..Packet::default() };
+            let passage = Passage {
+                packet,
+                arrival: Time::ZERO,
+                queue_bytes: 0,
+                queue_packets: 0,
+                sojourn: None,
+                departure: None,
+                delivery: None,
+                fate: Fate::Delivered,
+                mark: None,
+                duplicate: false,
+                reordered: None,
+                corruption: None,
+            };
+            let mut frame = headers.write(&segment, &passage)[headers::ETHERNET as usize..].to_vec();
+            if ip == Ip::V4 {
+                frame[10..12].fill(0);
+            }
+            let udp = ip.header_bytes() as usize + if ip == Ip::V6 { 8 } else { 0 };
+            if let Some(checksum) = frame.get_mut(udp + 6..udp + 8) {
+                checksum.fill(0);
+            }
+            frame
+        };
+        datagrams::parts(payload, ip, Mtu::default()).map(|part| written(part)).collect()
+    }
+
+    #[test]
+    fn fragments_have_the_number_and_the_place_that_ipv4_gives_them() {
+        let [first, second] = &fragments(Ip::V4, 2000)[..] else { panic!("two fragments") };
+        let udp = [0x80, 0, 0x13, 0x89, 0x07, 0xd8, 0, 0];
+        let header = |total: [u8; 2], place: [u8; 2]| {
+            let before = [&[0x45, 0], &total[..], &[2, 3], &place[..], &[64, 17, 0, 0]].concat();
+            [&before[..], &[10, 0, 0, 1, 10, 0, 0, 2]].concat()
+        };
+        // 1,500 bytes, more follow; 548 bytes behind 185 times 8.
+        assert_eq!(*first, [header([0x05, 0xdc], [0x20, 0]), udp.to_vec()].concat());
+        assert_eq!(*second, header([0x02, 0x24], [0, 185]));
+    }
+
+    #[test]
+    fn fragments_have_the_number_and_the_place_that_ipv6_gives_them() {
+        let [first, second] = &fragments(Ip::V6, 2000)[..] else { panic!("two fragments") };
+        let udp = [0x80, 0, 0x13, 0x89, 0x07, 0xd8, 0, 0];
+        assert_eq!((&first[4..8], &second[4..8]), (&[0x05, 0xb0, 44, 64][..], &[0x02, 0x38, 44, 64][..]));
+        assert_eq!(first[40..], [&[17, 0, 0, 1, 0, 1, 2, 3][..], &udp].concat());
+        assert_eq!(second[40..], [17, 0, 0x05, 0xa8, 0, 1, 2, 3]);
+    }
 }

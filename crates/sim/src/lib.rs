@@ -35,7 +35,7 @@
 //!   delivery-rate samples, pacing by TCP itself, trains and when they wait for company, Nagle, window validation, slow
 //!   start after idle, ECN (RFC 3168) and DCTCP's echo (RFC 8257), delayed, quick and compressed ACKs, those that PSH
 //!   calls for, and a receive window that grows.
-//! - UDP at a constant rate, and echo requests at an interval.
+//! - UDP at a constant rate, in fragments where a datagram is longer than the MTU allows, and echo requests at an interval.
 //! - Applications that always have more to say, that say so many bytes, or that write and pause in turns.
 //!
 //! # What is not
@@ -50,10 +50,12 @@
 
 mod algorithm;
 mod event_queue;
+mod memory;
 mod network;
 mod observer;
 mod ping;
 mod problem;
+mod reassembly;
 pub mod rows;
 mod segment;
 mod simulation;

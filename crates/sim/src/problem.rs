@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::fmt;
 
 use messages::Failure;
-use plan::{Node, Plan};
+use plan::{Node, Plan, Workload};
 
 use crate::network::Network;
 use crate::simulation::Options;
 use crate::tcp::Settings;
 use crate::traffic::Traffic;
+use units::Mtu;
 
 /// Something of a plan that can't be simulated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +78,10 @@ pub(crate) fn traffic(plan: &Plan, options: Options) -> (Vec<Traffic>, Vec<Probl
     let mtus = plan.flow_mtus().unwrap_or_else(|_| vec![plan.mtu; plan.flows.len()]);
     for (flow, mtu) in plan.flows.iter().zip(mtus) {
         // Both ends know the path's MTU from the start: there are no ICMP messages that would tell them.
+        if let Some(failure) = cut_again(plan, flow, mtu) {
+            problems.push(Problem { flow: Some(flow.id.clone()), host: None, failure });
+            continue;
+        }
         let of = |host: &str| Settings { mtu, ip: flow.ip, ..hosts.get(host).copied().unwrap_or_default() };
         match Traffic::new(flow, of(&flow.from), of(&flow.to), &plan.algorithms, plan.seed) {
             Ok(traffic) => made.push(traffic),
@@ -86,6 +91,16 @@ pub(crate) fn traffic(plan: &Plan, options: Options) -> (Vec<Traffic>, Vec<Probl
         }
     }
     (made, problems)
+}
+
+/// Datagrams that a router would have to cut: hosts know the MTU of their own links alone when they send the first.
+fn cut_again(plan: &Plan, flow: &plan::Flow, mtu: Mtu) -> Option<Failure> {
+    let Workload::Udp { payload_bytes, .. } = flow.workload else { return None };
+    let most = mtu.datagram_bytes(flow.ip);
+    let why = "routers would cut them, where links have MTUs of their own: the simulator's routers don't";
+    let failure = || Failure::new(format!("datagrams of {payload_bytes} bytes"), why);
+    let hint = || format!("at most {most} bytes fit into a packet of its path; or use --engine emulate");
+    (payload_bytes > most && !plan.has_one_mtu()).then(|| failure().hint(hint()))
 }
 
 #[cfg(test)]
@@ -126,14 +141,17 @@ mod tests {
         let udp = |payload: u32| json!({"kind": "udp", "rate_bps": 1000, "payload_bytes": payload, "bytes": null});
         let command = json!({"kind": "command", "command": "true", "server_command": null});
         let sysctl = json!({"net.ipv4.tcp_sack": "0", "net.ipv4.tcp_frto": "0", "net.core.somaxconn": "1"});
-        let plan = plan(sysctl, &[tcp("cubic"), tcp("illinois"), udp(1472), udp(1473), command]);
+        let plan = plan(sysctl, &[tcp("cubic"), tcp("illinois"), udp(65_507), udp(65_508), command]);
         let problems = check(&plan, Options::default());
         let places: Vec<_> = problems.iter().map(|one| (one.host.as_deref(), one.flow.as_deref())).collect();
         assert_eq!(
             places,
             [(Some("a"), None), (Some("a"), None), (None, Some("f2")), (None, Some("f4")), (None, Some("f5"))]
         );
-        assert!(problems.iter().all(|one| one.failure.hint.contains("--engine emulate")), "{problems:#?}");
+        // No engine has datagrams that are longer than an IP packet.
+        let others = problems.iter().filter(|one| one.flow.as_deref() != Some("f4"));
+        assert!(others.clone().all(|one| one.failure.hint.contains("--engine emulate")), "{problems:#?}");
+        assert_eq!(others.count(), 4);
         assert_eq!(problems[2].to_string().lines().next().unwrap().split(':').next(), Some("flow f2"));
         assert!(crate::Simulation::new(&plan, Options::default(), ()).is_err());
     }

@@ -1,10 +1,11 @@
 //! The segments that hosts send to each other.
 
+use datagrams::Fragment;
 use link::Ecn;
 use units::Ip;
 use units::headers::{ETHERNET, TCP, TIMESTAMPS};
 
-/// A TCP segment or a UDP datagram, as far as it matters.
+/// A TCP segment, a UDP datagram or a fragment of one, as far as it matters.
 ///
 /// Sequence numbers count from the connection's SYN, which has 0, and don't wrap; SACK blocks are truncated to what is on
 /// the wire and read relative to `ack`.
@@ -31,6 +32,8 @@ pub struct Segment {
     pub flags: Flags,
     /// The codepoint with which it is sent.
     pub ecn: Ecn,
+    /// Its place, if it is a fragment of a datagram.
+    pub fragment: Option<Fragment>,
     /// True if it goes from the flow's receiver to its sender.
     pub is_reply: bool,
     /// Why it is sent again, which no header says.

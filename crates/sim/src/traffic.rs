@@ -1,6 +1,6 @@
 //! The plan's flows: when they begin and end, and what they achieve.
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use datagrams::{Echo, EchoCounts};
 use link::{Ecn, Stream};
 use messages::Failure;
@@ -35,7 +35,7 @@ struct Milestones {
 #[derive(Debug)]
 enum Kind {
     Tcp(Box<Tcp>),
-    Udp(Udp),
+    Udp(Box<Udp>),
     Ping(Ping),
 }
 
@@ -107,13 +107,8 @@ impl Traffic {
                 Kind::Tcp(Box::new(Tcp { sender, receiver, bytes: *bytes, bursts }))
             }
             plan::Workload::Udp { rate_bps, payload_bytes, bytes, ecn, on_off } => {
-                let what = format!("datagrams of {payload_bytes} bytes");
-                let why = "they would be fragmented, which the simulator doesn't do";
-                ensure!(
-                    *payload_bytes <= from.mtu.datagram_bytes(flow.ip),
-                    Failure::new(what, why).hint(algorithm::KERNEL)
-                );
-                Kind::Udp(Udp::new(flow, *rate_bps, *payload_bytes, *bytes, *ecn, *on_off)?)
+                let udp = Udp::new(flow, from.mtu, *rate_bps, *payload_bytes, *bytes, *ecn, *on_off)?;
+                Kind::Udp(Box::new(udp))
             }
             plan::Workload::Ping { interval_ns, payload_bytes, .. } => {
                 Kind::Ping(Ping::new(flow, *interval_ns, *payload_bytes))

@@ -1,7 +1,7 @@
 use anyhow::{Result, ensure};
-use datagrams::{Arrival, Schedule, Sequence};
+use datagrams::{Arrival, MOST_PAYLOAD, Part, Schedule, Sequence, parts};
 use link::Ecn;
-use units::{Duration, Rate, Time};
+use units::{Duration, Ip, Mtu, Rate, Time};
 
 use crate::segment::Segment;
 
@@ -11,6 +11,8 @@ pub(crate) struct Udp {
     schedule: Schedule,
     stop: Time,
     payload: u32,
+    /// The version of IP and the MTU of its path.
+    path: (Ip, Mtu),
     ecn: Ecn,
     /// The number of datagrams that carry its bytes.
     limit: u64,
@@ -39,17 +41,23 @@ pub struct Datagrams {
 impl Udp {
     pub(crate) fn new(
         flow: &plan::Flow,
+        mtu: Mtu,
         rate: Rate,
         payload: u32,
         bytes: Option<u64>,
         ecn: plan::Ecn,
         on_off: Option<plan::OnOff>,
     ) -> Result<Udp> {
-        ensure!((1..=65_507).contains(&payload), "datagrams of {payload} bytes: a payload has 1 to 65507");
+        ensure!(
+            (1..=MOST_PAYLOAD).contains(&payload),
+            "datagrams of {payload} bytes: a payload has 1 to {MOST_PAYLOAD}"
+        );
+        let path = (flow.ip, mtu);
         Ok(Udp {
-            schedule: Schedule::new(flow.start_ns, payload, flow.ip, rate, on_off),
+            schedule: Schedule::new(flow.start_ns, payload, path, rate, on_off),
             stop: flow.stop_ns,
             payload,
+            path,
             ecn: match ecn {
                 plan::Ecn::NotEct => Ecn::NotEct,
                 plan::Ecn::Ect1 => Ecn::Ect1,
@@ -68,8 +76,12 @@ impl Udp {
         if self.sent < self.limit && due < self.stop { due } else { Time::NEVER }
     }
 
+    /// Sends the packets of a datagram.
     pub(crate) fn send(&mut self, out: &mut Vec<Segment>) {
-        out.push(Segment { seq: self.sent, len: self.payload, ecn: self.ecn, ..Segment::default() });
+        let (ip, mtu) = self.path;
+        for Part { payload, fragment } in parts(self.payload, ip, mtu) {
+            out.push(Segment { seq: self.sent, len: payload, ecn: self.ecn, fragment, ..Segment::default() });
+        }
         self.sent += 1;
     }
 
@@ -125,7 +137,8 @@ mod tests {
             "workload": {"kind": "udp", "rate_bps": 7_000_000, "payload_bytes": 1472, "bytes": null},
         }))
         .unwrap();
-        Udp::new(&flow, Rate::from_bps(7_000_000).unwrap(), 1472, None, plan::Ecn::NotEct, None).unwrap()
+        let rate = Rate::from_bps(7_000_000).unwrap();
+        Udp::new(&flow, Mtu::default(), rate, 1472, None, plan::Ecn::NotEct, None).unwrap()
     }
 
     #[test]

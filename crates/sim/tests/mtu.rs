@@ -67,15 +67,41 @@ fn the_first_window_has_ten_segments_of_any_size() {
     }
 }
 
+/// 8 KiB each, as old versions of iperf3 send them.
+fn long_datagrams() -> serde_json::Value {
+    json!({"kind": "udp", "rate_bps": 8_404_000, "payload_bytes": 8192, "bytes": null})
+}
+
 #[test]
-fn datagrams_that_do_not_fit_are_refused() {
+fn datagrams_that_do_not_fit_come_in_fragments() {
+    // 8,404 bytes in six frames each 8 ms: a constant rate of whole frames.
+    let simulation = run(&Dumbbell::new(100, 20.0).seconds(1.0).flow(long_datagrams(), 0.0), 1500);
+    let report = simulation.reports().next().unwrap();
+    let datagrams = report.datagrams.unwrap();
+    // The last two are under way when the run ends.
+    assert_eq!((datagrams.sent, datagrams.received, datagrams.lost), (125, 123, 0));
+    assert_eq!((report.sent_bytes, report.received_bytes), (125 * 8192, 123 * 8192));
+    assert_eq!(simulation.packets(), 6 * 125);
+    let frames = simulation.into_observer().0;
+    assert_eq!(frames[..6], [1514, 1514, 1514, 1514, 1514, 834]);
+    assert!(frames.chunks(6).all(|six| six.iter().sum::<u32>() == 8404), "{frames:?}");
+}
+
+#[test]
+fn a_datagram_is_lost_with_any_of_its_fragments() {
+    let lossy = json!({"loss_before": [{"model": "periodic", "every": 10, "offset": 0}]});
+    let simulation = run(&Dumbbell::new(100, 20.0).seconds(4.0).flow(long_datagrams(), 0.0).with(lossy), 1500);
+    let datagrams = simulation.reports().next().unwrap().datagrams.unwrap();
+    let lost = simulation.links()[1].counters().lost_packets();
+    // Every tenth packet: three of five datagrams lack one, none lacks two. The last ones are under way.
+    assert_eq!((datagrams.sent, lost), (500, 300));
+    assert!((298..=300).contains(&datagrams.lost), "{datagrams:?}");
+    assert!((498..=500).contains(&(datagrams.received + datagrams.lost)), "{datagrams:?}");
+}
+
+#[test]
+fn no_datagram_is_longer_than_an_ip_packet() {
     let udp = |payload: u32| json!({"kind": "udp", "rate_bps": 1_000_000, "payload_bytes": payload, "bytes": null});
-    for (mtu, most) in [(576, 548), (1500, 1472), (9000, 8972)] {
-        let check = |payload| {
-            let mut plan = Dumbbell::new(10, 20.0).flow(udp(payload), 0.0).plan();
-            plan.mtu = Mtu::try_from(mtu).unwrap();
-            sim::check(&plan, Options::default()).len()
-        };
-        assert_eq!((check(most), check(most + 1)), (0, 1), "{mtu}");
-    }
+    let check = |payload| sim::check(&Dumbbell::new(10, 20.0).flow(udp(payload), 0.0).plan(), Options::default()).len();
+    assert_eq!((check(65_507), check(65_508)), (0, 1));
 }

@@ -13,7 +13,7 @@ use nix::sys::epoll::EpollFlags;
 use nix::sys::prctl::set_timerslack;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use plan::{Bursts, Flow, Plan, Workload};
-use units::Time;
+use units::{Mtu, Time};
 
 use crate::agent::Agent;
 use crate::command::CommandFlow;
@@ -121,9 +121,11 @@ fn open_agents<'a>(
     dir: &Path,
     shared: &mut Shared,
 ) -> Result<Vec<Agent<'a>>> {
+    // Where routing daemons find the paths nobody knows them yet.
+    let mtus = plan.flow_mtus().unwrap_or_else(|_| vec![plan.mtu; plan.flows.len()]);
     let mut agents = (0..)
-        .zip(&plan.flows)
-        .map(|(index, flow)| new_agent(index, flow, plan, doors, names, dir))
+        .zip(plan.flows.iter().zip(mtus))
+        .map(|(index, (flow, mtu))| new_agent(index, (flow, mtu), plan, doors, names, dir))
         .collect::<Result<Vec<_>>>()?;
     for (host, ..) in plan.hosts() {
         if plan.flows.iter().all(|flow| flow.from != host && flow.to != host) {
@@ -174,7 +176,7 @@ fn open_agents<'a>(
 
 fn new_agent<'a>(
     index: u32,
-    flow: &Flow,
+    (flow, mtu): (&Flow, Mtu),
     plan: &Plan,
     doors: &dyn Fn(&str) -> Result<Doors<'a>>,
     names: &Names,
@@ -189,7 +191,7 @@ fn new_agent<'a>(
             Agent::Tcp(TcpFlow::new(index, &flow.id, cc, *bytes, bursts, to))
         }
         Workload::Udp { rate_bps, payload_bytes, bytes, ecn, on_off } => {
-            Agent::Udp(UdpFlow::new(index, flow, *rate_bps, *payload_bytes, *bytes, *ecn, *on_off, to)?)
+            Agent::Udp(UdpFlow::new(index, flow, mtu, *rate_bps, *payload_bytes, *bytes, *ecn, *on_off, to)?)
         }
         Workload::Ping { echo, interval_ns, payload_bytes } => {
             Agent::Ping(PingFlow::new(index, flow, *echo, *interval_ns, *payload_bytes, to))

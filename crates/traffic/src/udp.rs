@@ -4,13 +4,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use anyhow::{Result, ensure};
-use datagrams::Schedule;
+use datagrams::{MOST_PAYLOAD, Schedule};
 use messages::Failure;
 use nix::sys::socket::sockopt::{Ipv4Tos, Ipv6TClass};
 use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, send, setsockopt};
 use plan::{Ecn, OnOff};
 use records::samples::Sample;
-use units::{Ip, Rate, Time};
+use units::{Ip, Mtu, Rate, Time};
 
 use crate::report::{FlowReport, UdpReport};
 use crate::shared::Shared;
@@ -51,11 +51,12 @@ pub struct UdpFlow {
 }
 
 impl UdpFlow {
-    /// `bytes`: enough datagrams to carry them, all of the same size.
+    /// `mtu`: its path's. `bytes`: enough datagrams to carry them, all of the same size.
     #[allow(clippy::too_many_arguments)]
     pub fn new(
         index: u32,
         flow: &plan::Flow,
+        mtu: Mtu,
         rate: Rate,
         payload: u32,
         bytes: Option<u64>,
@@ -64,10 +65,12 @@ impl UdpFlow {
         to: SocketAddr,
     ) -> Result<Self> {
         ensure!(
-            (HEADER as u32..=65_507).contains(&payload),
+            (HEADER as u32..=MOST_PAYLOAD).contains(&payload),
             Failure::new(
                 format!("flow {}: datagrams of {payload} bytes", flow.id),
-                format!("a payload has {HEADER} to 65507 bytes; the first {HEADER} are its number and its time"),
+                format!(
+                    "a payload has {HEADER} to {MOST_PAYLOAD} bytes; the first {HEADER} are its number and its time"
+                ),
             )
         );
         Ok(UdpFlow {
@@ -75,7 +78,7 @@ impl UdpFlow {
             id: flow.id.clone(),
             to,
             ecn,
-            schedule: Schedule::new(flow.start_ns, payload, sockets::version(to.ip()), rate, on_off),
+            schedule: Schedule::new(flow.start_ns, payload, (sockets::version(to.ip()), mtu), rate, on_off),
             stop: flow.stop_ns,
             limit: bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(u64::from(payload))),
             payload: vec![0; payload as usize],
@@ -204,6 +207,7 @@ impl UdpFlow {
                 socket_drops: arrived.socket_drops,
                 schedule_error_us: self.schedule_error.quantiles(),
                 one_way_delay_us: arrived.one_way_delay,
+                jitter_us: arrived.jitter_us,
             }),
             ..FlowReport::default()
         }
@@ -231,7 +235,8 @@ mod tests {
             };
             for address in [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)] {
                 let to = SocketAddr::new(address, flow.port);
-                let mut udp = UdpFlow::new(0, &flow, rate_bps, payload_bytes, bytes, ecn, on_off, to).unwrap();
+                let mut udp =
+                    UdpFlow::new(0, &flow, Mtu::default(), rate_bps, payload_bytes, bytes, ecn, on_off, to).unwrap();
                 udp.open_sender(address).unwrap();
                 let fd = udp.sender.as_ref().unwrap();
                 let set = if address.is_ipv4() { getsockopt(fd, Ipv4Tos) } else { getsockopt(fd, Ipv6TClass) };

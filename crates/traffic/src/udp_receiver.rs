@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use anyhow::Result;
-use datagrams::{Arrival, Sequence};
+use datagrams::{Arrival, Jitter, Sequence};
 use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{IpRecvTos, Ipv6RecvTClass, RcvBuf};
@@ -110,6 +110,7 @@ pub struct Arrived {
     pub first: Option<Time>,
     pub last: Option<Time>,
     pub one_way_delay: Quantiles,
+    pub jitter_us: Option<f64>,
 }
 
 /// A bound socket and the tally of its datagrams.
@@ -119,6 +120,7 @@ pub struct Receiver {
     arrived: Arrived,
     sequence: Sequence,
     delay: Spans,
+    jitter: Jitter,
 }
 
 impl Receiver {
@@ -129,8 +131,8 @@ impl Receiver {
         ask_for_marks(&fd, to)?;
         sockets::bind_receiver(flow, &fd, to)?;
         shared.poller.add(&fd, Source::Receiver(index), EpollFlags::EPOLLIN)?;
-        let (arrived, sequence, delay) = (Arrived::default(), Sequence::default(), Spans::default());
-        Ok(Receiver { fd, bytes: 0, arrived, sequence, delay })
+        let (arrived, sequence) = (Arrived::default(), Sequence::default());
+        Ok(Receiver { fd, bytes: 0, arrived, sequence, delay: Spans::default(), jitter: Jitter::default() })
     }
 
     /// Take one batch, when `sent` datagrams are under way or here. Returns whether there may be more.
@@ -163,6 +165,7 @@ impl Receiver {
             self.arrived.first.get_or_insert(now);
             self.arrived.last = Some(now);
             self.delay.add(now - Time(sent_at));
+            self.jitter.arrive(now - Time(sent_at));
         }
         n == BATCH
     }
@@ -180,6 +183,7 @@ impl Receiver {
             lost: self.lost_packets(),
             socket_drops: socket_drops(&self.fd),
             one_way_delay: self.delay.quantiles(),
+            jitter_us: self.jitter.us(),
             ..self.arrived
         }
     }

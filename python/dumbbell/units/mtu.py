@@ -18,6 +18,8 @@ IPV6_LEAST: Final = 1280
 """The least MTU that IPv6 takes (RFC 8200 section 5): an interface with less has none."""
 UDP: Final = 8
 """Header of UDP; that of an ICMP echo is as long."""
+MOST_PAYLOAD: Final = 65_507
+"""The most payload of a UDP datagram: an IPv4 packet has at most 65,535 bytes (RFC 791), headers included."""
 TCP: Final = 32
 """Header of TCP with the timestamp option (RFC 7323), as Linux aligns it."""
 

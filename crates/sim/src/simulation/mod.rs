@@ -2,7 +2,7 @@ mod passing;
 mod planned;
 mod turnaround;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use anyhow::{Context, Result};
 use link::{Link, Packet, Passage, mix};
@@ -13,6 +13,7 @@ use crate::event_queue::EventQueue;
 use crate::network::{Network, Tally};
 use crate::observer::Observer;
 use crate::problem;
+use crate::reassembly::Reassembly;
 use crate::segment::Segment;
 use crate::store::Store;
 use crate::tcp::Sender;
@@ -58,6 +59,8 @@ pub struct Simulation<O> {
     /// Packets that go into a link, or arrive where there is none, now.
     entering: VecDeque<(u32, Packet)>,
     out: Vec<Segment>,
+    /// Datagrams in fragments at each host to which some flow sends them, by node and version of IP.
+    reassemblies: HashMap<(u16, Ip), Reassembly>,
     /// ACKs that receivers have yet to send.
     turnarounds: Turnarounds,
     packets: u64,
@@ -116,6 +119,7 @@ impl<O: Observer> Simulation<O> {
             sampled: None,
             entering: VecDeque::new(),
             out: Vec::new(),
+            reassemblies: HashMap::new(),
             turnarounds,
             packets: 0,
             arrived: 0,

@@ -1,10 +1,11 @@
 //! The way of packets from a host through the links of their path to the other.
 
-use datagrams::header_bytes;
-use link::{Ecn, Fate, Packet, Passage};
+use datagrams::Part;
+use link::{Ecn, Fate, Packet, Passage, mix};
 
 use super::{Addresses, Simulation};
 use crate::observer::{AckRow, DatagramRow, EchoRow, Observer, PacketRow};
+use crate::reassembly::{Reassembly, Received};
 use crate::segment::Segment;
 
 /// The packet has passed the last link of its path.
@@ -16,13 +17,21 @@ impl<O: Observer> Simulation<O> {
         let Addresses { from, to, is_tcp, ip, flow_hashes } = self.addresses[flow];
         for segment in &self.out {
             let is_reply = segment.is_reply;
-            // The header of an ICMP echo is as long as UDP's.
-            let size = if is_tcp { segment.frame_bytes(ip) } else { header_bytes(ip) + segment.len };
+            let size = match is_tcp {
+                true => segment.frame_bytes(ip),
+                // The header of an ICMP echo is as long as UDP's.
+                false => Part { payload: segment.len, fragment: segment.fragment }.frame_bytes(ip),
+            };
+            // Queues that hash flows know a fragment by its hosts: only the first one has ports.
+            let flow_hash = match segment.fragment {
+                None => flow_hashes[usize::from(is_reply)],
+                Some(_) => (mix(1 << 63 | u64::from(from) << 16 | u64::from(to)) >> 32) as u32,
+            };
             let packet = Packet {
                 id: self.packets,
                 size,
                 handle: self.store.put(segment),
-                flow_hash: flow_hashes[usize::from(is_reply)],
+                flow_hash,
                 flow: flow as u16,
                 from: if is_reply { to } else { from },
                 to: if is_reply { from } else { to },
@@ -125,17 +134,30 @@ impl<O: Observer> Simulation<O> {
     fn arrive(&mut self, packet: Packet) {
         self.arrived += 1;
         let slot = self.store.take(packet.handle);
+        let mut whole = Received { segment: slot.segment, ecn: packet.ecn, is_corrupt: slot.is_corrupt };
+        if slot.segment.fragment.is_some() {
+            match self.reassemble(whole, &packet) {
+                Some(datagram) => whole = datagram,
+                None => return,
+            }
+        }
         // The checksum is wrong.
-        if slot.is_corrupt {
+        if whole.is_corrupt {
             return;
         }
-        let segment = slot.segment;
         let flow = usize::from(packet.flow);
-        if segment.is_reply {
-            self.at_sender(flow, &segment);
+        if whole.segment.is_reply {
+            self.at_sender(flow, &whole.segment);
         } else {
-            self.at_receiver(flow, &segment, packet.ecn);
+            self.at_receiver(flow, &whole.segment, whole.ecn);
         }
+    }
+
+    /// The datagram of a fragment, if no other of it is missing.
+    fn reassemble(&mut self, fragment: Received, packet: &Packet) -> Option<Received> {
+        let Addresses { ip, .. } = self.addresses[usize::from(packet.flow)];
+        let host = self.reassemblies.entry((packet.to, ip)).or_insert_with(|| Reassembly::new(ip));
+        host.arrive(packet.flow, fragment, packet.size, self.now)
     }
 
     fn at_sender(&mut self, flow: usize, segment: &Segment) {

@@ -17,7 +17,7 @@ from dumbbell.scenario.topology.drawing import Drawn
 from dumbbell.scenario.topology.kinds import Topology
 from dumbbell.scenario.traffic.flows import CommandFlow, Flow, PingFlow, TcpFlow, UdpFlow
 from dumbbell.units import Size, Time
-from dumbbell.units.mtu import datagram_bytes
+from dumbbell.units.mtu import MOST_PAYLOAD, datagram_bytes
 
 PLACEHOLDERS = ("server", "client", "port", "duration", "cc")
 _MS = 1_000_000
@@ -40,7 +40,8 @@ def resolve_flows(scenario: Scenario, network: Outline | None, wrong: list[Findi
         if isinstance(flow, CommandFlow):
             wrong += _placeholders(("flows", i), flow)
         if isinstance(flow, UdpFlow | PingFlow):
-            wrong += _payload(("flows", i, "payload"), flow, _mtu(scenario, i, network))
+            has_one_mtu = network is None or not network.mtus
+            wrong += _payload(("flows", i, "payload"), flow, _mtu(scenario, i, network), has_one_mtu=has_one_mtu)
     shares = Shares(scenario, network)
     found = connections(scenario, shares.rate)
     entries = list(check_entries(scenario)) or shares.wrong
@@ -99,11 +100,17 @@ def _mtu(scenario: Scenario, entry: int, network: Outline | None) -> int:
     return min(found, default=scenario.topology.mtu)
 
 
-def _payload(at: Key, flow: UdpFlow | PingFlow, mtu: int) -> Iterator[Finding]:
-    most = Size(datagram_bytes(mtu, flow.ip))
-    if flow.payload is not None and flow.payload > most:
-        why = f"at most {most}, or it would be fragmented: packets have at most {mtu} B"
-        yield Finding(at, "too large", why, f'write payload = "{most}"')
+def _payload(at: Key, flow: UdpFlow | PingFlow, mtu: int, *, has_one_mtu: bool) -> Iterator[Finding]:
+    may_be_cut = isinstance(flow, UdpFlow) and has_one_mtu
+    most = Size(MOST_PAYLOAD if may_be_cut else datagram_bytes(mtu, flow.ip))
+    if flow.payload is None or flow.payload <= most:
+        return
+    why = f"at most {most}"
+    if not may_be_cut:
+        why += f", or it would be fragmented: packets have at most {mtu} B"
+    if isinstance(flow, UdpFlow) and not may_be_cut:
+        why += ", and routers would cut them where links have MTUs of their own"
+    yield Finding(at, "too large", why, f'write payload = "{most}"')
 
 
 def _ip(at: Key, flow: Flow, topology: Topology) -> Iterator[Finding]:

@@ -1,7 +1,6 @@
 //! The receive window (RFC 9293 section 3.8.6), which grows ahead of the sender's.
 
-use units::Mtu;
-
+use crate::memory;
 use crate::tcp::Settings;
 
 #[derive(Clone, Copy, Debug)]
@@ -22,27 +21,10 @@ pub(super) struct Window {
 /// The size of the peer's segments that Linux assumes before one has come (RFC 9293 section 3.7.1), bytes.
 const ASSUMED_MSS: u32 = 536;
 
-/// Memory that a full frame takes in a receiver's buffer, as the kernel counts it: 2304 bytes at Ethernet's MTU.
-///
-/// A frame with its headroom and the description of its fragments lies in a block whose size is a power of two, and beside
-/// it is the packet's own structure. One that is longer than a page lies in whole pages, behind a block for its headers.
-fn memory(mtu: Mtu) -> u32 {
-    const STRUCTURE: u32 = 256;
-    const FRAGMENTS: u32 = 320;
-    const HEADROOM: u32 = 16;
-    const HEADERS: u32 = 576;
-    const PAGE: u32 = 4096;
-    let block = HEADROOM + mtu.frame_bytes();
-    if block < PAGE {
-        STRUCTURE + (block + FRAGMENTS).next_power_of_two()
-    } else {
-        STRUCTURE + HEADERS + mtu.bytes().next_multiple_of(PAGE)
-    }
-}
-
 impl Window {
     pub(super) fn new(settings: &Settings) -> Window {
-        let (buffer, data, memory) = (settings.receive_buffer, settings.mss(), memory(settings.mtu));
+        let memory = memory::of_frame(settings.mtu.frame_bytes());
+        let (buffer, data) = (settings.receive_buffer, settings.mss());
         // The share that data have of a frame's memory, which Linux learns from the first segment that is longer than it
         // assumed (`scaling_ratio`).
         let offered = if data > ASSUMED_MSS { data * 256 / memory } else { settings.offered_at_first as u32 };
@@ -81,6 +63,8 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
+    use units::Mtu;
+
     use super::*;
 
     /// `ss` shows this for a kernel's `rcv_ssthresh` and `snd_wnd` on an emulated path with this buffer.
@@ -96,12 +80,10 @@ mod tests {
 
     /// The window that `TCP_INFO` of a kernel showed on emulated paths: `rcv_ssthresh` at last, of a buffer of 32 MiB.
     #[test]
-    fn a_frame_takes_a_block_of_memory_or_pages() {
+    fn the_share_of_data_follows_from_the_memory_of_a_frame() {
         let window = |mtu| Window::new(&Settings { mtu: Mtu::try_from(mtu).unwrap(), ..Settings::default() });
         let shares = [576, 1500, 1699, 4065, 4066, 5000, 8200, 9000].map(|mtu| window(mtu).offered);
         assert_eq!(shares, [128, 160, 96, 121, 208, 140, 158, 174]);
-        let sizes = [576, 1500, 1698, 1699, 4065, 4066, 9000].map(|mtu| memory(Mtu::try_from(mtu).unwrap()));
-        assert_eq!(sizes, [1280, 2304, 2304, 4352, 8448, 4928, 13_120]);
     }
 
     #[test]
