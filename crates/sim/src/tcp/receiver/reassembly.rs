@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 pub(super) struct Reassembly {
     /// Begin and end, rising, with gaps between them.
     ranges: VecDeque<(u64, u64)>,
-    /// The ranges that changed last, the latest first; empty ones behind them.
-    recent: [(u64, u64); RECENT],
+    /// Beginnings of the ranges that changed last, the latest first, and their lengths, which a window bounds; zeros behind them.
+    recent: [u64; RECENT],
+    lengths: [u32; RECENT],
     bytes: u64,
     /// The FIN is at the end of the last range.
     has_fin: bool,
@@ -81,19 +82,22 @@ impl Reassembly {
 
     /// The blocks to tell, the latest first.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.recent.iter().copied().take_while(|block| block.1 != 0)
+        let known = self.recent.iter().zip(&self.lengths).take_while(|known| *known.0 != 0);
+        known.map(|(&begin, &length)| (begin, begin + u64::from(length)))
     }
 
     fn touch(&mut self, range: (u64, u64)) {
-        let at = self.recent.iter().position(|known| known.0 == range.0).unwrap_or(RECENT - 1);
+        let at = self.recent.iter().position(|&known| known == range.0).unwrap_or(RECENT - 1);
         self.recent.copy_within(0..at, 1);
-        self.recent[0] = range;
+        self.lengths.copy_within(0..at, 1);
+        (self.recent[0], self.lengths[0]) = (range.0, (range.1 - range.0) as u32);
     }
 
     fn forget(&mut self, begin: u64) {
-        if let Some(at) = self.recent.iter().position(|known| known.0 == begin) {
+        if let Some(at) = self.recent.iter().position(|&known| known == begin) {
             self.recent.copy_within(at + 1.., at);
-            self.recent[RECENT - 1] = (0, 0);
+            self.lengths.copy_within(at + 1.., at);
+            (self.recent[RECENT - 1], self.lengths[RECENT - 1]) = (0, 0);
         }
     }
 }

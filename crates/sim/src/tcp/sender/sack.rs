@@ -35,7 +35,7 @@ impl Sender {
         for &(begin, end) in blocks.iter() {
             self.mark_sacked(begin, end, ack);
         }
-        self.sacked_before = [(0, 0); 4];
+        self.sacked_before = [(0, 0); MAX_SACKS];
         self.sacked_before[..count].copy_from_slice(blocks);
         self.check_reordering(ack.reordered_from);
     }
