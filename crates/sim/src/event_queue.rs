@@ -60,12 +60,7 @@ impl EventQueue {
     /// A queue of the sources 0 to `links` - 1, which are links, and of `timers` behind them; none is due.
     pub(crate) fn new(links: usize, timers: usize) -> EventQueue {
         assert!(links + timers < 1 << SOURCE_BITS, "{links} links and {timers} timers as sources of events");
-        EventQueue {
-            links: Tournament::new(links),
-            timers: Tournament::new(timers),
-            first_timer: links as u32,
-            set: 0,
-        }
+        EventQueue { links: Tournament::new(links), timers: Tournament::new(timers), first_timer: links as u32, set: 0 }
     }
 
     /// The first source that is due by `until`, which is before [`Time::NEVER`]. It stays due until it is set to another
