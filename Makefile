@@ -104,6 +104,7 @@ bench: build $(VENV)/.test-tools
 	$(BIN)/python -m benches.capture_scale
 	$(BIN)/python -m benches.captures
 	$(BIN)/python -m benches.simulator.ns3
+	$(BIN)/python -m benches.simulator.profile
 	$(BIN)/python -m benches.simulator.scale
 	$(BIN)/python -m benches.simulator.tables
 	$(BIN)/python -m benches.simulator.report

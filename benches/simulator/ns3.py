@@ -22,7 +22,7 @@ NS3 = {"reno": "TcpLinuxReno", "cubic": "TcpCubic", "bbr": "TcpBbr"}
 OURS = ("reno", "cubic", "bbr", "bbr2", "bbr3", "dctcp", "vegas")
 TARGETS = {"cubic": 2e6, "bbr": 1e6}
 """Delivered data packets per CPU second."""
-RATIO = 100
+RATIO = 200
 """The smallest ratio of ns-3's CPU seconds to ours."""
 SPACING_MS = 100.0
 

@@ -101,7 +101,7 @@ fn run(qdisc: &mut Qdisc, limit: Buffer, steps: &[Step]) -> (Vec<Passage>, Vec<P
         assert_eq!(qdisc.backlog(), Backlog { bytes, packets: inside.len() as u32 });
         assert!(is_within(qdisc.backlog(), limit));
     }
-    (out, dropped.0.into(), qdisc.inside())
+    (out, dropped.0.into_iter().map(|passage| *passage).collect(), qdisc.inside())
 }
 
 /// ECT(1) and CE pass the rest in DualPI2; within each of the two, and in the others, order is kept.

@@ -142,7 +142,7 @@ pub(in crate::queue) fn closed_loop<D: Discipline>(
             } else {
                 while f64::from(windows[flow].in_flight) < windows[flow].packets.floor() {
                     windows[flow].in_flight += 1;
-                    queue.enqueue(fresh, now, &mut dropped);
+                    queue.enqueue(fresh.clone(), now, &mut dropped);
                 }
             }
         }

@@ -162,7 +162,7 @@ proptest! {
         let (mut fair_drops, mut plain_drops) = (Dropped::default(), Dropped::default());
         for (n, (bytes, leaves)) in steps.into_iter().enumerate() {
             let packet = item(n as u64, 7, bytes, Time::ZERO);
-            fair.enqueue(packet, Time::ZERO, &mut fair_drops);
+            fair.enqueue(packet.clone(), Time::ZERO, &mut fair_drops);
             plain.enqueue(packet, Time::ZERO, &mut plain_drops);
             prop_assert_eq!(fair.backlog(), plain.backlog());
             if leaves {

@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 pub(super) struct Reassembly {
     /// Begin and end, rising, with gaps between them.
     ranges: VecDeque<(u64, u64)>,
-    /// Beginnings of the ranges that changed last, the latest first.
+    /// Beginnings of the ranges that changed last, the latest first, and their lengths, which a window bounds; zeros behind them.
     recent: [u64; RECENT],
+    lengths: [u32; RECENT],
     bytes: u64,
     /// The FIN is at the end of the last range.
     has_fin: bool,
@@ -37,11 +38,11 @@ impl Reassembly {
         let Some(first) = self.ranges.get(at).copied().filter(|range| range.0 <= end) else {
             self.ranges.insert(at, (begin, end));
             self.bytes += end - begin;
-            self.touch(begin);
+            self.touch((begin, end));
             return true;
         };
         if first.0 <= begin && end <= first.1 {
-            self.touch(first.0);
+            self.touch(first);
             return false;
         }
         let (mut merged, mut last) = ((first.0.min(begin), first.1.max(end)), at + 1);
@@ -58,7 +59,7 @@ impl Reassembly {
         }
         self.ranges[at] = merged;
         self.bytes += merged.1 - merged.0;
-        self.touch(merged.0);
+        self.touch(merged);
         true
     }
 
@@ -81,22 +82,22 @@ impl Reassembly {
 
     /// The blocks to tell, the latest first.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.recent.iter().take_while(|&&begin| begin != 0).filter_map(|begin| {
-            let at = self.ranges.binary_search_by_key(begin, |range| range.0).ok()?;
-            Some(self.ranges[at])
-        })
+        let known = self.recent.iter().zip(&self.lengths).take_while(|known| *known.0 != 0);
+        known.map(|(&begin, &length)| (begin, begin + u64::from(length)))
     }
 
-    fn touch(&mut self, begin: u64) {
-        let at = self.recent.iter().position(|&known| known == begin).unwrap_or(RECENT - 1);
+    fn touch(&mut self, range: (u64, u64)) {
+        let at = self.recent.iter().position(|&known| known == range.0).unwrap_or(RECENT - 1);
         self.recent.copy_within(0..at, 1);
-        self.recent[0] = begin;
+        self.lengths.copy_within(0..at, 1);
+        (self.recent[0], self.lengths[0]) = (range.0, (range.1 - range.0) as u32);
     }
 
     fn forget(&mut self, begin: u64) {
         if let Some(at) = self.recent.iter().position(|&known| known == begin) {
             self.recent.copy_within(at + 1.., at);
-            self.recent[RECENT - 1] = 0;
+            self.lengths.copy_within(at + 1.., at);
+            (self.recent[RECENT - 1], self.lengths[RECENT - 1]) = (0, 0);
         }
     }
 }

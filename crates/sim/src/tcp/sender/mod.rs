@@ -27,7 +27,7 @@ mod usage;
 use cc::{CaState, CongestionControl, Socket};
 use units::Time;
 
-use crate::segment::Segment;
+use crate::segment::{MAX_SACKS, Segment};
 use crate::tcp::Settings;
 use buffers::Buffers;
 use rack::Rack;
@@ -78,7 +78,7 @@ pub struct Sender {
     /// Behind the last SACKed segment.
     highest_sack: u64,
     /// The blocks of the last SACK: all in them is marked.
-    sacked_before: [(u64, u64); 4],
+    sacked_before: [(u64, u64); MAX_SACKS],
     /// PRR (RFC 6937): delivered and sent since the reduction began.
     prr_delivered: u32,
     prr_out: u32,
@@ -163,7 +163,7 @@ impl Sender {
             reordering: settings.reordering,
             reordering_seen: 0,
             highest_sack: 0,
-            sacked_before: [(0, 0); 4],
+            sacked_before: [(0, 0); MAX_SACKS],
             prr_delivered: 0,
             prr_out: 0,
             undo: undo::Undo::default(),

@@ -26,17 +26,20 @@ impl Sender {
         if !self.has_unsent() {
             return;
         }
-        let most = self.train_segments();
+        let mut train = None;
         let (mut sent_segments, mut is_cwnd_limited, mut is_rwnd_limited) = (0, false, false);
         while self.has_unsent() {
             if self.must_wait() {
                 break;
             }
-            let quota = match (self.cwnd_quota(), why) {
-                (0, Push::Probe) => 1,
-                (0, Push::All) => break,
-                (quota, _) => quota.min(most),
-            };
+            let room = self.cwnd_quota();
+            if room == 0 && why == Push::All {
+                break;
+            }
+            // Most ACKs find that pacing or the window says no. The first train decides how long all are.
+            let most = train.unwrap_or_else(|| self.train_segments());
+            train = Some(most);
+            let quota = room.min(most).max(1);
             if !self.window_allows() {
                 is_rwnd_limited = true;
                 break;

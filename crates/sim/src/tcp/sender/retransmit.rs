@@ -11,7 +11,7 @@ impl Sender {
         if self.sk.packets_out == 0 {
             return;
         }
-        let most = self.train_segments();
+        let mut train = None;
         let why = if self.sk.ca_state == CaState::Loss { Resent::AfterTimeout } else { Resent::Fast };
         let mut index = self.board.retransmit_hint();
         let mut sent_head = false;
@@ -25,6 +25,8 @@ impl Sender {
             if self.must_wait() {
                 return self.rearm_after_head(sent_head);
             }
+            let most = train.unwrap_or_else(|| self.train_segments());
+            train = Some(most);
             let quota = self.sk.snd_cwnd.saturating_sub(self.sk.packets_in_flight()).min(most);
             if quota == 0 {
                 break;

@@ -35,7 +35,7 @@ impl Sender {
         for &(begin, end) in blocks.iter() {
             self.mark_sacked(begin, end, ack);
         }
-        self.sacked_before = [(0, 0); 4];
+        self.sacked_before = [(0, 0); MAX_SACKS];
         self.sacked_before[..count].copy_from_slice(blocks);
         self.check_reordering(ack.reordered_from);
     }
@@ -77,16 +77,20 @@ impl Sender {
             return;
         }
         let mut index = self.board.index_of(next);
+        let mut known_from = 0;
         while index < self.board.len() {
             let sent = self.board.get(index);
             let (seq, sent_end) = (sent.seq, sent.end());
-            let known = self.behind_known(seq);
-            if known > seq {
-                if known >= end {
-                    return;
+            if seq >= known_from {
+                let known = self.behind_known(seq);
+                if known > seq {
+                    if known >= end {
+                        return;
+                    }
+                    index = self.board.index_of(known);
+                    continue;
                 }
-                index = self.board.index_of(known);
-                continue;
+                known_from = self.known_from(seq);
             }
             if sent_end > end {
                 return;
@@ -102,6 +106,12 @@ impl Sender {
     /// End of the last SACK's block that contains `seq`; `seq` itself if none does.
     fn behind_known(&self, seq: u64) -> u64 {
         self.sacked_before.iter().find(|known| known.0 <= seq && seq < known.1).map_or(seq, |known| known.1)
+    }
+
+    /// No block of the last SACK contains anything from `seq` to this.
+    fn known_from(&self, seq: u64) -> u64 {
+        let ahead = self.sacked_before.iter().filter(|known| seq < known.1);
+        ahead.map(|known| known.0).min().unwrap_or(u64::MAX)
     }
 
     fn mark_segment_sacked(&mut self, index: usize, ack: &mut Ack) {
