@@ -218,8 +218,8 @@ TURNS: Final = {
     "2-none at 10 ms, the receive window; a CPU as the limit was not tested",
     "more": "where a few packets in a minute decide, as in 3-10mbit, more runs; the number of lossy links "
     "(parts -one-link) and what is lost, packets or bursts (parts -mininet)",
-    "100": "what is lost. Packet by packet, at a round trip of 0.1 ms, CUBIC waits for timeouts while BBR fills the link; "
-    "the parts -mininet lose whole bursts",
+    "100": "what is lost, packets (parts 1 and 2-none) or whole bursts (1-mininet, 2-none-mininet), and on how many "
+    "links (parts -one-link)",
     "worse": "the round trip: with the delay on one link it is 2 s instead of 4 (parts -one-link)",
     "half": "the round trip (3-10mbit-one-link), and the clock: by iperf's own BBR has 0.25 of the others' rate at 4 s "
     "(docs/examples/iperf-long-delay.toml)",
