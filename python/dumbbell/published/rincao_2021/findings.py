@@ -53,15 +53,17 @@ def _changes(figures: Figures, mix: Mix, reading: Reading, cc: str) -> dict[int,
     return found
 
 
-def beside_printed(figures: Figures, mix: Mix, reading: Reading, cc: str) -> str:
-    """Our mean change, and theirs over the same numbers of connections; empty if nothing was run."""
-    found = mean_change(figures, mix, reading, cc)
+def beside_printed(figures: Figures, mix: Mix, reading: Reading, cc: str, called: str | None = None) -> str:
+    """Our mean change, and theirs over the same numbers of connections; empty if nothing was run. `called`: what stands
+    in for the algorithm."""
+    own = called or cc
+    found = mean_change(figures, mix, reading, own)
     if found is None:
         return ""
-    connections = list(_changes(figures, mix, reading, cc))
+    connections = list(_changes(figures, mix, reading, own))
     which = "" if len(connections) == len(PRINTED) else f" with {words.listed(list(map(str, connections)))} connections"
     theirs = printed.mean_change(mix, cc, connections)
-    return f"{cc.upper()} {told(found, 0.01)} %, n = {found.n}, printed {_percent(theirs)}{which}"
+    return f"{own.upper()} {told(found, 0.01)} %, n = {found.n}, printed {_percent(theirs)}{which}"
 
 
 def mean_change(figures: Figures, mix: Mix, reading: Reading, cc: str) -> Interval | None:

@@ -18,6 +18,7 @@ from dumbbell.published.rincao_2021.variants import (
     mininet,
     mininet_bursts,
     mininet_packets,
+    no_hystart,
 )
 
 _MIXED: Final = [mix for mix in ALL if 0 < mix.cubic < 100]
@@ -34,6 +35,7 @@ REPRODUCTION: Final = Reproduction(
         *(replace(part_of(mix), evidence=evidence.of(mix, PLAIN)) for mix in ALL),
         *map(elephants, _MIXED),
         *(reading(mix) for reading in _READINGS for mix in _TRIED),
+        *(no_hystart(Mix(mbit, 100)) for mbit in RATES),
         *(bbr3(Mix(mbit, cubic)) for mbit in RATES for cubic in (0, 50)),
     ),
     findings.FINDINGS,
