@@ -95,8 +95,8 @@ def _loses_less(studies: Studies, reading: Reading, mbit: int) -> Judged:
     found, said = {}, []
     for mix in (Mix(mbit, 0), Mix(mbit, 100)):
         figures = _figures(studies, mix, reading)
-        found[mix.cubic] = None if figures is None else mean_change(figures, mix, reading, *mix.algorithms)
-        said += [] if figures is None else [beside_printed(figures, mix, reading, *mix.algorithms)]
+        found[mix.cubic] = None if figures is None else mean_change(figures, mix, reading, mix.first)
+        said += [] if figures is None else [beside_printed(figures, mix, reading, mix.first)]
     bbr, cubic = found[0], found[100]
     if bbr is None or cubic is None:
         return NOT_RUN
@@ -148,7 +148,7 @@ def _retransmitted(studies: Studies, reading: Reading, mix: Mix, share: str) -> 
     """Retransmissions of a run of 30 connections of one algorithm."""
     figures = _figures(studies, mix, reading)
     where = reading.where(mix, PRINTED[-1], share)
-    return None if figures is None else figures.interval(RETRANSMITTED, *mix.algorithms, where, CONFIDENCE)
+    return None if figures is None else figures.interval(RETRANSMITTED, mix.first, where, CONFIDENCE)
 
 
 def _retransmits_more(studies: Studies, reading: Reading, mbit: int) -> Judged:
@@ -215,7 +215,8 @@ def _in_cells(found: dict[str, Interval], bound: float, subject: str, unit: str)
     return Judged(all_of(statuses), said)
 
 
-Judge = Callable[[Studies, Reading], Judged]
+Judge = Callable[..., Judged]
+"""Judges studies under a `reading`."""
 
 
 def _each(text: str, judge: Judge, printed_: str, turns: str) -> tuple[Finding, ...]:
@@ -236,7 +237,7 @@ _ALONE: Final = {(mbit, cubic): Mix(mbit, cubic) for mbit in (100, 300) for cubi
 
 def _alone(mbit: int, cubic: int) -> str:
     mix = _ALONE[mbit, cubic]
-    return _percent(printed.mean_change(mix, *mix.algorithms))
+    return _percent(printed.mean_change(mix, mix.first))
 
 
 FINDINGS: Final = (
