@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dumbbell.published.figures import Figures
-from dumbbell.published.rincao_2021.findings import beside_printed
 from dumbbell.published.rincao_2021.grid import Mix
+from dumbbell.published.rincao_2021.judges import beside_printed
 from dumbbell.published.rincao_2021.readings import Reading
 
 if TYPE_CHECKING:
