@@ -31,7 +31,7 @@ def test_another_name_is_refused_with_the_nearest() -> None:
         dumbbell.run("bbr-vs-cubic", engine="simulator")
     (problem,) = refused.value.problems
     assert problem.text() == (
-        "no engine 'simulator'\n  expected one of emulate, virtual, simulate\nhint: did you mean simulate?"
+        "no engine 'simulator'\n  expected one of emulate, virtual, kvm, simulate\nhint: did you mean simulate?"
     )
 
 
