@@ -58,7 +58,9 @@ class KvmEngine:
         assert kernel.machine is not None, "a ready kernel has one"
         why = ready.why_not_in_real_time(kernel.machine, self._accelerator, self._within_s)
         if why is not None:
-            hint = f"--engine virtual runs {kernel.name} without KVM, in virtual time; `dumbbell doctor` tries KVM again"
+            hint = (
+                f"--engine virtual runs {kernel.name} without KVM, in virtual time; `dumbbell doctor` tries KVM again"
+            )
             what = f"the kernel {kernel.name} cannot run in real time: {why}"
             yield scenario.source.problem(Finding(_KEY, what, "a machine whose KVM boots it", hint))
 
@@ -78,7 +80,9 @@ class KvmEngine:
 def _unready(name: str | None) -> Finding:
     wrong = "this engine needs a ready kernel" if name is None else f"{name} is no ready kernel"
     add, ran = command("kernel", "add", "debian-6.12"), "--kernel debian-6.12"
-    return Finding(_KEY, wrong, "one that was added", f"{add} gets one, and {ran} runs it; --engine virtual runs others")
+    return Finding(
+        _KEY, wrong, "one that was added", f"{add} gets one, and {ran} runs it; --engine virtual runs others"
+    )
 
 
 def create() -> KvmEngine:

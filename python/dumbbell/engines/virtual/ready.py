@@ -13,7 +13,7 @@ import socket
 import struct
 import tarfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -54,6 +54,7 @@ class _Ready:
     """A ready kernel of one run."""
 
     memory_bytes = machine.SHARED
+    devices: Sequence[Path] = ()
 
     def __init__(
         self, program: Path, line: Command, library: Path | None, taken: Sequence[str], keep: Sequence[int] = ()
@@ -137,19 +138,22 @@ class Snapshot(_Ready):
     """A kernel in virtual time, which goes on from its snapshot."""
 
     one_cpu = True
-    devices: Sequence[Path] = ()
     _fails = "does not go on from its snapshot"
 
     def __init__(self, found: Machine, taken: Sequence[str]) -> None:
         """Hold the snapshot: from now on nobody who removes it takes it from this run. Raises `NotStarted`."""
+        there = [found.image, found.initrd, found.snapshot / "memory", found.snapshot / "devices"]
         try:
-            files = [os.open(found.snapshot / name, os.O_RDONLY) for name in ("memory", "devices")]
+            held = [os.open(path, os.O_RDONLY) for path in there]
         except FileNotFoundError:
             again = "run it again: the kernel boots anew then, in seconds"
-            raise NotStarted("the snapshot of the kernel is gone", f"there is no {found.snapshot} any more", again) from None
-        memory, self._devices = files
+            raise NotStarted(
+                "the snapshot of the kernel is gone", f"there is no {found.snapshot} any more", again
+            ) from None
+        kernel, initrd, memory, self._devices = held
+        mine = replace(found, image=_held(kernel), initrd=_held(initrd))
         self._hint = f"run it again; if that fails, too, remove {found.snapshot.parent}, and the kernel boots anew"
-        super().__init__(found.qemu, partial(found.resumed, memory), machine.TURNS, taken, files)
+        super().__init__(found.qemu, partial(mine.resumed, _held(memory)), machine.TURNS, taken, held)
 
     def _go(self, monitor: Monitor) -> None:
         machine.resume(monitor, self._devices)
@@ -173,6 +177,11 @@ class RealTime(_Ready):
         if self._get(machine.STATE_AT) != machine.READY:
             raise OSError("the kernel stopped before our first process had described it")
         monitor("cont")
+
+
+def _held(descriptor: int) -> Path:
+    """The file of a descriptor, as the process that has it calls it."""
+    return Path("/proc/self/fd", str(descriptor))
 
 
 def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:

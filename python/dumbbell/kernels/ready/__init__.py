@@ -1,8 +1,8 @@
 """Ready kernels, built by somebody else for a real machine: they run in a virtual one whose clock counts instructions.
 
 `dumbbell kernel add` puts a kernel and its modules into the store (`image`). It boots once (`boot`), as far as the
-crate `ready-init`, and each run goes on from the snapshot of that moment. Where KVM boots one (`trial`), it runs in real
-time, too.
+crate `ready-init`, and each run goes on from the snapshot of that moment. Where KVM boots one (`trial`), it runs in
+real time, too.
 """
 
 from dumbbell.kernels.ready.boot import INIT, booted

@@ -28,6 +28,8 @@ from dumbbell.kernels.ready.machine import (
     READY,
     STATE_AT,
     TURNS,
+    VIRTUAL,
+    VIRTUAL_KERNEL,
     Machine,
     Monitor,
     boot,
@@ -70,7 +72,7 @@ def booted(image: Image, progress: Progress) -> Booted:
     """
     program = qemu()
     ours = [hashlib.sha256(one.read_bytes()).hexdigest() for one in (INIT, TURNS)]
-    recipe = [str(_FORMAT), version(program), image.hash, *ours]
+    recipe = [str(_FORMAT), version(program), image.hash, *ours, *VIRTUAL, *VIRTUAL_KERNEL]
     key = hashlib.sha256("\0".join(recipe).encode()).hexdigest()
     folder = cache.root() / "booted" / key[: cache.SHORT]
     with cache.making(folder, lambda: None) as place:

@@ -128,7 +128,7 @@ def _simulated(run: Run) -> Html:
     if capabilities(run.engine).real_time:
         if not capabilities(run.engine).any_kernel:
             return Html("")
-        said = f"the TCP is that of Linux {kernel}. Its clock was this machine's, so this machine had a part in the results."
+        said = f"the TCP is that of Linux {kernel}. Its clock was this machine's, which had a part in the results."
         return el("p", el("strong", "This run was in a virtual machine:"), f" {said}", class_="beneath")
     if not capabilities(run.engine).models_tcp:
         said = f"the TCP is that of Linux {kernel}. Computing took no time, so this machine had no part in the results."
