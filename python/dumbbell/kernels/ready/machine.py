@@ -194,6 +194,8 @@ class Monitor:
             line = self._lines.readline()
         except TimeoutError:
             raise OSError("the virtual machine is silent") from None
+        except ConnectionError:
+            line = ""
         if not line:
             raise OSError("the virtual machine has ended")
         told: dict[str, Any] = json.loads(line)

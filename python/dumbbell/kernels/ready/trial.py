@@ -32,7 +32,7 @@ def why_not_in_real_time(machine: Machine, accelerator: str = "kvm", within_s: f
         said = tried(partial(machine.in_real_time, accelerator, 1), Path(place), _described, os.environ, within_s)
     took_s = time.monotonic() - began
     if said is not None:
-        return f"it did not boot within {within_s:g} s ({said[0]})"
+        return f"it did not boot within {within_s:g} s ({': '.join(said[:2])})"
     return f"its trial boot took {took_s:.1f} s, more than {within_s:g} s" if took_s > within_s else None
 
 

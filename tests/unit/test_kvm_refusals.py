@@ -65,8 +65,8 @@ def test_a_machine_that_hangs_is_given_up(tmp_path: Path) -> None:
 
 
 def test_a_machine_that_ends_says_so(tmp_path: Path) -> None:
-    told = ready.why_not_in_real_time(machine(tmp_path, "exit 1"), SOFTWARE, 10)
-    assert told == "it did not boot within 10 s (the virtual machine has ended)"
+    told = ready.why_not_in_real_time(machine(tmp_path, "echo no KVM >&2; exit 1"), SOFTWARE, 10)
+    assert told == "it did not boot within 10 s (the virtual machine has ended: no KVM)"
 
 
 def test_doctor_tries_no_kernel_where_none_is_added() -> None:
