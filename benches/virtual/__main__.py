@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import dumbbell
 from benches.table import show
+from dumbbell.kernels import ready
 from dumbbell.records.files import read_json
 
 
@@ -54,6 +55,14 @@ WORK: Final = (
 )
 
 
+READY: Final = (
+    Work("start and end: one flow, 0.1 s at 10 Mbit/s", _one("10 Mbit/s", "10 ms", 0.1), 0.2, 400),
+    Work("start and end, and every ACK", _one("10 Mbit/s", "10 ms", 0.1), 0, 400, acks=True),
+    Work("one flow, 20 s at 50 Mbit/s, 40 ms", _one("50 Mbit/s", "40 ms", 20), 0.5, 400),
+)
+"""What a kernel in a virtual machine is measured by."""
+
+
 @dataclass(frozen=True)
 class Cost:
     """The cost of one run."""
@@ -66,13 +75,14 @@ class Cost:
     verdict: str
 
 
-def measure(work: Work) -> Cost:
+def measure(work: Work, kernel: str | None = None) -> Cost:
     """Run it once."""
+    settings = {"record.acks": work.acks, **({"emulate.kernel": kernel} if kernel else {})}
     with tempfile.TemporaryDirectory() as directory:
-        run = dumbbell.run(work.scenario, {"record.acks": work.acks}, directory, engine="virtual", report=False)
-        kernel = read_json(run.directory / "lab.json")["kernel"]
+        run = dumbbell.run(work.scenario, settings, directory, engine="virtual", report=False)
+        told = read_json(run.directory / "lab.json")["kernel"]
         seconds = read_json(run.directory / "plan.json")["duration_ns"] / 1e9
-        return Cost(seconds, kernel["wall_s"], kernel["cpu_s"], kernel["memory_bytes"], run.verdict)
+        return Cost(seconds, told["wall_s"], told["cpu_s"], told["memory_bytes"], run.verdict)
 
 
 @contextmanager
@@ -108,14 +118,14 @@ def row(work: Work, costs: list[Cost], beside: str) -> list[str]:
     ]
 
 
-def together(work: Work, repeat: int) -> list[str]:
+def together(work: Work, repeat: int, kernel: str | None) -> list[str]:
     """As many runs at once as there are CPUs, against one."""
-    alone = statistics.median(measure(work).wall_s for _ in range(repeat))
+    alone = statistics.median(measure(work, kernel).wall_s for _ in range(repeat))
     cpus = len(os.sched_getaffinity(0))
     slowest = []
     for _ in range(repeat):
         with ThreadPoolExecutor(cpus) as pool:
-            slowest.append(max(cost.wall_s for cost in pool.map(measure, [work] * cpus)))
+            slowest.append(max(cost.wall_s for cost in pool.map(measure, [work] * cpus, [kernel] * cpus)))
     found = statistics.median(slowest)
     return [work.name, str(cpus), f"{alone:.2f}", f"{found:.2f}", f"{found / alone:.2f}", "<= 1.15"]
 
@@ -125,19 +135,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", default="", help="work whose name has this part")
+    parser.add_argument("--kernel", help="a kernel by its name; one that was added has work of its own")
+    parser.add_argument("--alone", action="store_true", help="leave out what is measured beside a busy machine")
     options = parser.parse_args()
-    chosen = [work for work in WORK if options.only in work.name]
+    there = READY if options.kernel and ready.named(options.kernel) else WORK
+    chosen = [work for work in there if options.only in work.name]
     rows = []
     for work in chosen:
-        rows.append(row(work, [measure(work) for _ in range(options.repeat)], ""))
+        rows.append(row(work, [measure(work, options.kernel) for _ in range(options.repeat)], ""))
+        if options.alone:
+            continue
         with busy():
-            rows.append(row(work, [measure(work) for _ in range(options.repeat)], "a busy machine"))
+            rows.append(row(work, [measure(work, options.kernel) for _ in range(options.repeat)], "a busy machine"))
     columns = ["work", "beside", "wall s", "CPU s", "x real time", "target"]
     columns += ["x of CPU time", "memory (MB)", "target", "verdict"]
     show(f"A kernel in virtual time, one CPU, all tables, acks if named; medians of {options.repeat}", columns, rows)
-    if chosen:
+    if chosen and not options.alone:
         columns = ["work", "at once", "wall s of one", "of the slowest", "ratio", "target"]
-        show("Runs at once", columns, [together(chosen[0], options.repeat)])
+        show("Runs at once", columns, [together(chosen[0], options.repeat, options.kernel)])
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -165,13 +166,50 @@ def test_threads_of_qemu_that_are_held_up_change_nothing(
     assert digests(here.run(SCENARIO, *ENGINE)) == first
 
 
-def test_a_new_snapshot_gives_the_same_run(here: Place, first: Mapping[str, str]) -> None:
-    boots = cache.root() / "booted"
-    before = {folder: (folder / "snapshot").stat().st_mtime_ns for folder in boots.iterdir() if folder.is_dir()}
-    for folder in before:
-        cache.discard(folder)
+def test_a_new_snapshot_gives_the_same_run(
+    here: Place, first: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = here.directory / "cache"
+    shutil.copytree(cache.root() / "images", own / "dumbbell" / "kernels" / "images")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(own))
     assert digests(here.run(SCENARIO, *ENGINE)) == first
-    assert find(NAME).machine is not None
+    assert [folder for folder in (cache.root() / "booted").iterdir() if folder.is_dir()]
+
+
+def test_a_snapshot_that_somebody_removes_meanwhile_takes_nothing_from_a_run(
+    here: Place, first: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run holds what it goes on from: the test removes it before the machine has read it."""
+    own = here.directory / "cache"
+    shutil.copytree(cache.root(), own / "dumbbell" / "kernels", ignore=shutil.ignore_patterns("linked", "bases", ".*"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(own))
+    boots = own / "dumbbell" / "kernels" / "booted"
+    instead = here.directory / "bin" / machine.QEMU
+    instead.parent.mkdir()
+    gone = here.directory / "gone"
+    instead.write_text(
+        f'#!/bin/sh\ncase "$*" in *--version*) ;; *) until [ -e {gone} ]; do sleep 0.05; done ;; esac\n'
+        f'exec {machine.qemu()} "$@"\n'
+    )
+    instead.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{instead.parent}{os.pathsep}{os.environ['PATH']}")
+    with here.starting(SCENARIO, *ENGINE) as live:
+
+        def waits() -> bool:
+            # The command itself asks QEMU for its version: the run's is below the guard.
+            with suppress(psutil.NoSuchProcess):
+                guards = psutil.Process(live.process.pid).children()
+                below = [one.name() for guard in guards for one in guard.children(recursive=True)]
+                return machine.QEMU[:15] in [name[:15] for name in below]
+            return False
+
+        until(waits, 120, "the machine's start")
+        for folder in [one for one in boots.iterdir() if one.is_dir()]:
+            cache.discard(folder)
+        gone.touch()
+        assert live.end(180) in (0, 3), live.output()
+    (directory,) = [one for one in (here.directory / "runs").iterdir() if one.is_dir()]
+    assert digests(dumbbell.open(directory)) == first
 
 
 def test_another_seed_gives_another_run(here: Place, first: Mapping[str, str]) -> None:

@@ -14,8 +14,9 @@
 //! it has told of a panic.
 //!
 //! The functions of the C library through which QEMU sleeps, locks and tells are replaced for that. All other threads,
-//! locks and messages are as they were.
+//! locks and messages are as they were. One function more keeps the memory of a snapshot as it is (`memory`).
 
+mod memory;
 mod real;
 mod turns;
 

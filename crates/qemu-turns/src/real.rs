@@ -1,6 +1,6 @@
 //! The functions of the C library that ours replace.
 
-use libc::{c_char, c_int, c_void, msghdr, pthread_cond_t, pthread_mutex_t};
+use libc::{c_char, c_int, c_uint, c_void, msghdr, pthread_cond_t, pthread_mutex_t};
 use std::ffi::CStr;
 use std::mem;
 use std::ptr;
@@ -8,10 +8,12 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 type CondWait = unsafe extern "C" fn(*mut pthread_cond_t, *mut pthread_mutex_t) -> c_int;
 type MutexLock = unsafe extern "C" fn(*mut pthread_mutex_t) -> c_int;
+type Open = unsafe extern "C" fn(*const c_char, c_int, c_uint) -> c_int;
 type SendMsg = unsafe extern "C" fn(c_int, *const msghdr, c_int) -> isize;
 
 static COND_WAIT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 static MUTEX_LOCK: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+static OPEN: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 static SENDMSG: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 unsafe extern "C" {
@@ -30,6 +32,12 @@ pub fn cond_wait() -> CondWait {
 pub fn mutex_lock() -> MutexLock {
     // SAFETY: it is a function of this type.
     unsafe { mem::transmute::<*mut c_void, MutexLock>(found(&MUTEX_LOCK, c"pthread_mutex_lock", None)) }
+}
+
+/// open(2).
+pub fn open() -> Open {
+    // SAFETY: it is a function of this type: its last argument is there or not, and lies in the same place.
+    unsafe { mem::transmute::<*mut c_void, Open>(found(&OPEN, c"open64", None)) }
 }
 
 /// sendmsg(2).

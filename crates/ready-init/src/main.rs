@@ -37,13 +37,13 @@ fn main() {
 fn carry_out() -> Result<()> {
     mounts::mount()?;
     modules::load(Path::new(MODULES))?;
-    let shared = Shared::map()?;
+    let shared = Shared::open()?;
     shared.put_output(&serde_json::to_vec(&description::describe()?)?)?;
     shared.enter(State::Ready);
     snapshot::pause()?;
     // From here on each run goes its own way.
     let directory = Path::new(RUN);
-    parcel::unpack(shared.input(), directory)?;
+    parcel::unpack(&shared.input()?, directory)?;
     let plan = Plan::read(&directory.join("plan.json"))?;
     randomness::seed(plan.seed)?;
     let relay = relay::start(&shared)?;

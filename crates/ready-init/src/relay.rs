@@ -58,6 +58,7 @@ impl Relay {
 
 fn relay(shared: &Shared, events: OwnedFd, orders: OwnedFd) -> Result<()> {
     let (mut events, mut orders) = (File::from(events), File::from(orders));
+    let mut live = shared.live()?;
     let mut buffer = vec![0; 64 << 10];
     let mut passed = 0;
     loop {
@@ -67,9 +68,9 @@ fn relay(shared: &Shared, events: OwnedFd, orders: OwnedFd) -> Result<()> {
             if length == 0 {
                 return Ok(());
             }
-            shared.add_events(&buffer[..length])?;
+            live.add_events(&buffer[..length])?;
         }
-        let new = &shared.orders()[passed..];
+        let new = &live.orders()[passed..];
         if !new.is_empty() {
             passed += new.len();
             // The run may have ended meanwhile.

@@ -9,8 +9,12 @@
 //! | 64 MiB | output: a description of the kernel, then the records as a tar file |
 //!
 //! Each length is written after what it counts. Only orders may come while the machine runs.
+//!
+//! A process maps what it needs of it, when it needs it: the kernel makes an entry in its page tables for each 4 KiB of a
+//! mapping, in each process that is forked with it anew.
 
 use std::fs::{File, read_to_string};
+use std::ops::{Deref, DerefMut};
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 use std::slice;
@@ -46,69 +50,53 @@ enum Number {
 
 /// The piece of memory. A copy in a forked process is the same memory.
 pub(crate) struct Shared {
-    start: NonNull<u8>,
+    memory: File,
+    address: u64,
     size: usize,
+    numbers: Window,
 }
 
 impl Shared {
-    pub(crate) fn map() -> Result<Self> {
+    pub(crate) fn open() -> Result<Self> {
         let line = read_to_string("/proc/cmdline").context("reading the kernel's arguments")?;
         let (address, size) = place(&line).with_context(|| format!("the kernel has no argument {ARGUMENT}"))?;
         let memory = File::options().read(true).write(true).open("/dev/mem").context("opening /dev/mem")?;
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping, of memory that the kernel was told to leave alone.
-        let start = unsafe {
-            libc::mmap(std::ptr::null_mut(), size, access, libc::MAP_SHARED, memory.as_raw_fd(), address as libc::off_t)
-        };
-        ensure!(start != libc::MAP_FAILED, "mapping the shared memory: {}", Errno::last());
-        Ok(Shared { start: NonNull::new(start.cast()).context("mapped at zero")?, size })
+        let numbers = Window::map(&memory, address, ORDERS)?;
+        Ok(Shared { memory, address, size, numbers })
     }
 
     pub(crate) fn enter(&self, state: State) {
         self.set(Number::State, state as usize);
     }
 
-    pub(crate) fn input(&self) -> &[u8] {
-        self.bytes(INPUT, self.get(Number::Input))
+    pub(crate) fn input(&self) -> Result<Window> {
+        self.window(INPUT, self.get(Number::Input))
     }
 
-    /// All orders so far.
-    pub(crate) fn orders(&self) -> &[u8] {
-        self.bytes(ORDERS, self.get(Number::Orders))
-    }
-
-    /// Append to the events.
-    pub(crate) fn add_events(&self, text: &[u8]) -> Result<()> {
-        let so_far = self.get(Number::Events);
-        ensure!(EVENTS + so_far + text.len() <= OUTPUT, "there are more events than memory for them");
-        self.put(EVENTS + so_far, text);
-        self.set(Number::Events, so_far + text.len());
-        Ok(())
+    /// What goes on while the machine runs.
+    pub(crate) fn live(&self) -> Result<Live<'_>> {
+        let orders = self.window(ORDERS, INPUT - ORDERS)?;
+        let events = self.window(EVENTS, OUTPUT - EVENTS)?;
+        Ok(Live { shared: self, orders, events })
     }
 
     /// Replace the output.
     pub(crate) fn put_output(&self, bytes: &[u8]) -> Result<()> {
         let room = self.size - OUTPUT;
         ensure!(bytes.len() <= room, "the records take {} bytes, and there is room for {room}", bytes.len());
-        self.put(OUTPUT, bytes);
+        self.window(OUTPUT, bytes.len())?.copy_from_slice(bytes);
         self.set(Number::Output, bytes.len());
         Ok(())
     }
 
-    fn bytes(&self, from: usize, length: usize) -> &[u8] {
-        assert!(from + length <= self.size, "the host wrote a length that cannot be");
-        // SAFETY: inside the mapping, and the host writes no byte that it has counted.
-        unsafe { slice::from_raw_parts(self.start.as_ptr().add(from), length) }
-    }
-
-    fn put(&self, at: usize, bytes: &[u8]) {
-        // SAFETY: the callers have checked that it is inside the mapping.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.as_ptr().add(at), bytes.len()) }
+    fn window(&self, from: usize, length: usize) -> Result<Window> {
+        ensure!(from + length <= self.size, "the host wrote a length that cannot be");
+        Window::map(&self.memory, self.address + from as u64, length)
     }
 
     fn number(&self, which: Number) -> &AtomicU64 {
-        // SAFETY: the mapping begins at a page, and these numbers are its first.
-        unsafe { AtomicU64::from_ptr(self.start.as_ptr().cast::<u64>().add(which as usize)) }
+        // SAFETY: the window begins at a page, and these numbers are its first.
+        unsafe { AtomicU64::from_ptr(self.numbers.start.as_ptr().cast::<u64>().add(which as usize)) }
     }
 
     fn get(&self, which: Number) -> usize {
@@ -117,6 +105,70 @@ impl Shared {
 
     fn set(&self, which: Number, value: usize) {
         self.number(which).store(value as u64, Ordering::Release);
+    }
+}
+
+/// Orders and events.
+pub(crate) struct Live<'a> {
+    shared: &'a Shared,
+    orders: Window,
+    events: Window,
+}
+
+impl Live<'_> {
+    /// All orders so far.
+    pub(crate) fn orders(&self) -> &[u8] {
+        &self.orders[..self.shared.get(Number::Orders)]
+    }
+
+    /// Append to the events.
+    pub(crate) fn add_events(&mut self, text: &[u8]) -> Result<()> {
+        let so_far = self.shared.get(Number::Events);
+        let place = self.events.get_mut(so_far..so_far + text.len());
+        place.context("there are more events than memory for them")?.copy_from_slice(text);
+        self.shared.set(Number::Events, so_far + text.len());
+        Ok(())
+    }
+}
+
+/// A part of the memory, mapped until it is dropped.
+pub(crate) struct Window {
+    start: NonNull<u8>,
+    length: usize,
+}
+
+impl Window {
+    /// `address`: of the machine, at a page's begin.
+    fn map(memory: &File, address: u64, length: usize) -> Result<Window> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let (fd, at) = (memory.as_raw_fd(), address as libc::off_t);
+        // SAFETY: a new mapping, of memory that the kernel was told to leave alone.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), length.max(1), access, libc::MAP_SHARED, fd, at) };
+        ensure!(start != libc::MAP_FAILED, "mapping the shared memory: {}", Errno::last());
+        Ok(Window { start: NonNull::new(start.cast()).context("mapped at zero")?, length })
+    }
+}
+
+impl Deref for Window {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: it is mapped, and the host writes no byte that it has counted.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.length) }
+    }
+}
+
+impl DerefMut for Window {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: it is mapped, and the host only reads what the guest writes.
+        unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped, and nobody has a reference any more.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.length.max(1)) };
     }
 }
 

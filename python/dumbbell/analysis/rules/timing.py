@@ -96,8 +96,9 @@ def steal(evidence: Evidence) -> Judgement:
 @rule("virtual-cpu", "hosts and links took turns on the one CPU of a virtual machine, which was busy", HOSTS)
 def virtual_cpu(evidence: Evidence) -> Judgement:
     """Time in which a virtual machine's CPU was not idle, of the run."""
-    if "machine" not in evidence.lab.get("kernel", {}):
-        return not_applicable("no virtual machine took part")
+    kernel = evidence.lab.get("kernel", {})
+    if "machine" not in kernel or kernel.get("clock") == "real":
+        return not_applicable("no virtual machine whose clock counts instructions took part")
     cpu = evidence.lab["cpu"]
     busy = _share(cpu["user_s"] + cpu["system_s"], cpu["user_s"] + cpu["system_s"] + cpu["idle_s"])
     suspect = limit.VIRTUAL_CPU_SHARE[0]

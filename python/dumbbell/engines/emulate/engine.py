@@ -54,7 +54,7 @@ class EmulateEngine:
             *algorithms.check(scenario),
             *_check_kernel(scenario),
             *qdiscs.check(scenario, plan),
-            *_check_cpus(scenario),
+            *check_lab_cpus(scenario),
             *_check_sysctls(scenario),
             *check_programs(scenario, plan),
             *check_cpus(scenario, plan),
@@ -85,7 +85,8 @@ def _check_kernel(scenario: Scenario) -> Iterator[Problem]:
         yield scenario.source.problem(Finding(("emulate", "kernel"), "this engine has this machine's kernel", "", hint))
 
 
-def _check_cpus(scenario: Scenario) -> Iterator[Problem]:
+def check_lab_cpus(scenario: Scenario) -> Iterator[Problem]:
+    """CPUs that a scenario asks for and this machine does not have."""
     asked, there = scenario.emulate.cpus, cores()
     if asked is not None and there is not None and asked > there:
         hint = f"emulate.cpus = {there}, or leave it out"

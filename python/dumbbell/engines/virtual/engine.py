@@ -20,8 +20,10 @@ from dumbbell.engines.virtual import refusals
 from dumbbell.engines.virtual.capabilities import CAPABILITIES
 from dumbbell.errors import InputError, Problem
 from dumbbell.kernels import Kernel
+from dumbbell.kernels.ready import Machine
 from dumbbell.plan.algorithms import programs
 from dumbbell.plan.types import Plan
+from dumbbell.scenario.file.writing import ALGORITHMS
 from dumbbell.scenario.model import Scenario
 
 GUARD: Final = (sys.executable, "-P", "-m", "dumbbell.engines.virtual.guard")
@@ -56,13 +58,13 @@ class VirtualEngine:
 
     def check(self, scenario: Scenario, plan: Plan, text: str | None = None) -> list[Problem]:
         """The problems that keep a kernel, or this machine, from carrying out `plan`."""
-        problems = [*_check_platform(), *_check_built([INIT, *([self._links] if self._links else [])])]
+        problems = [*check_platform(), *check_built([INIT, *([self._links] if self._links else [])])]
         if not problems:
             try:
                 kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT)
             except InputError as error:
                 return list(error.problems)
-            problems = [*refusals.check(scenario, kernel), *_check_sysctls(scenario, kernel)]
+            problems = [*refusals.check(scenario, kernel), *check_sysctls(scenario, kernel)]
             if kernel.machine is not None:
                 return [*problems, *refusals.check_ready(scenario, plan)]
             problems += [*check_programs(scenario, plan), *check_routers(scenario, plan, kernel)]
@@ -77,7 +79,7 @@ class VirtualEngine:
         bounds = Bounds(self._silence_s, LONGEST_S, self._stopping_s)
         command = [*self._guard, "--kernel", str(kernel.path), "--release", kernel.version]
         if (machine := kernel.machine) is not None:
-            command += ["--init", str(machine.initrd), "--qemu", str(machine.qemu), "--snapshot", str(machine.snapshot)]
+            command += in_machine(machine)
             before = partial(algorithms.prepare, plan, directory)
             return Conductor(command, directory, lock, bounds, before, fixed_links=_FIXED)
         command += ["--init", str(INIT)]
@@ -86,10 +88,17 @@ class VirtualEngine:
         return Conductor(command, directory, lock, bounds, fixed_links=_FIXED)
 
 
+def in_machine(machine: Machine) -> list[str]:
+    """The guard's options for a kernel in a virtual machine."""
+    options = {"init": machine.initrd, "qemu": machine.qemu, "snapshot": machine.snapshot, "take": ALGORITHMS}
+    return [word for name, value in options.items() for word in (f"--{name}", str(value))]
+
+
 _FIXED: Final = "in virtual time an order comes at a time that nobody chose, and the run would not be the same again"
 
 
-def _check_platform() -> Iterator[Problem]:
+def check_platform() -> Iterator[Problem]:
+    """Problems with this kind of machine."""
     if sys.platform != "linux" or platform.machine() != "x86_64":
         yield Problem(
             "a kernel in virtual time needs Linux on x86-64",
@@ -98,14 +107,16 @@ def _check_platform() -> Iterator[Problem]:
         )
 
 
-def _check_built(programs: Sequence[Path]) -> Iterator[Problem]:
+def check_built(programs: Sequence[Path]) -> Iterator[Problem]:
+    """Programs of dumbbell that are not there."""
     missing = [str(program) for program in programs if not program.is_file()]
     if missing:
         what = "the engine of virtual time is not complete"
         yield Problem(what, f"there is no {', no '.join(missing)}", rebuild())
 
 
-def _check_sysctls(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:
+def check_sysctls(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:
+    """Settings that a scenario asks for and the kernel does not have."""
     if scenario.hosts.sysctls:
         other = "--kernel NAME runs another one; --engine emulate has those of this machine"
         yield from sysctls.lacking(scenario, kernel.sysctls, f"the kernel {kernel.name}", other)

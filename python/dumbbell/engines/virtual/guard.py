@@ -17,6 +17,7 @@ import re
 import resource
 import select
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.engines.virtual import confine, slot
-from dumbbell.engines.virtual.guest import Guest, UserMode
+from dumbbell.engines.virtual.guest import Guest, NotStarted, UserMode
 from dumbbell.engines.virtual.inside import EVENTS, STDERR
 from dumbbell.engines.virtual.machine import start
 from dumbbell.engines.virtual.standstill import SPIN_S, Standstill, Watch
@@ -60,10 +61,10 @@ class Guard:
     def run(self) -> int:
         """Carry it out; the exit code."""
         began = time.monotonic()
-        cpu, claim = slot.take()
+        cpu, claim = slot.take() if self._guest.one_cpu else (None, socket.socket(socket.AF_UNIX))
         self._log = open(self._directory / LOG, "ab", buffering=0)  # noqa: SIM115
         (self._directory / EVENTS).touch()
-        confine.enter(self._directory, self._guest.memory_bytes + ROOM)
+        confine.enter(self._directory, self._guest.memory_bytes + ROOM, self._guest.devices)
         named, self._directory = self._directory, Path(confine.RUN)
         self._guest.prepare(named)
         orders, self._control = os.pipe()
@@ -74,7 +75,7 @@ class Guard:
             os.close(orders)
             os.close(says)
             os.set_blocking(self._said, False)
-            self._guest.started()
+            self._begin()
             code = self._watch()
         self._note_said()
         self._relay()
@@ -84,8 +85,17 @@ class Guard:
             self.fail(*self._cause(code))
         self._account(wall_s, cpu, told)
         # Only now are all files as they stay.
-        self._tell({"event": "end"})
+        tell({"event": "end"})
         return int(self._failed)
+
+    def _begin(self) -> None:
+        """Let the run begin. If it cannot, the kernel is ended."""
+        try:
+            self._guest.started()
+        except NotStarted as error:
+            self._kill()
+            self._note_said()
+            self.fail(error.what, "\n".join([error.why, *_last_lines(self._directory / LOG)]), error.hint)
 
     def _watch(self) -> int:
         """Pass on events and orders until the kernel has ended; its exit code."""
@@ -164,13 +174,9 @@ class Guard:
     def fail(self, what: str, why: str, hint: str) -> None:
         """Say that the run has failed."""
         self._failed = True
-        self._tell({"event": "failed", "process": "kernel", "what": what, "why": why, "hint": hint})
+        tell_failure(what, why, hint)
 
-    def _tell(self, event: dict[str, Any]) -> None:
-        sys.stdout.write(json.dumps(event) + "\n")
-        sys.stdout.flush()
-
-    def _account(self, wall_s: float, cpu: int, told: Mapping[str, Any]) -> None:
+    def _account(self, wall_s: float, cpu: int | None, told: Mapping[str, Any]) -> None:
         """Add to `lab.json` what is seen from outside only."""
         file = self._directory / "lab.json"
         try:
@@ -191,6 +197,17 @@ class Guard:
             **told,
         }
         file.write_text(json.dumps(lab, indent=2), encoding="utf-8")
+
+
+def tell(event: Mapping[str, Any]) -> None:
+    """Pass an event on."""
+    sys.stdout.write(json.dumps(event) + "\n")
+    sys.stdout.flush()
+
+
+def tell_failure(what: str, why: str, hint: str) -> None:
+    """Pass on that the run has failed."""
+    tell({"event": "failed", "process": "kernel", "what": what, "why": why, "hint": hint})
 
 
 def _last_lines(path: Path) -> list[str]:
@@ -216,6 +233,9 @@ def main() -> int:
     parser.add_argument("--links", type=Path)
     parser.add_argument("--qemu", type=Path)
     parser.add_argument("--snapshot", type=Path)
+    parser.add_argument("--take", action="append", default=["plan.json"])
+    parser.add_argument("--real-time", metavar="ACCELERATOR")
+    parser.add_argument("--cpus", type=int, default=1)
     parser.add_argument("--spin-s", type=float, default=SPIN_S)
     parser.add_argument("--no-live", action="store_true")
     parser.add_argument("directory", type=Path)
@@ -226,13 +246,21 @@ def main() -> int:
     directory, kernel, init = (path.resolve() for path in (options.directory, options.kernel, options.init))
 
     def guest(plan: dict[str, Any]) -> Guest:
-        if options.snapshot is not None:
-            from dumbbell.engines.virtual.ready import Ready
+        if options.qemu is not None:
+            from dumbbell.engines.virtual.ready import RealTime, Snapshot
+            from dumbbell.kernels.ready import Machine
 
-            return Ready(options.qemu, kernel, init, options.snapshot.resolve())
+            machine = Machine(options.qemu, kernel, init, options.snapshot)
+            if options.real_time:
+                return RealTime(machine, options.take, options.real_time, options.cpus)
+            return Snapshot(machine, options.take)
         return UserMode(kernel, init, options.links and options.links.resolve(), not options.no_live, plan)
 
-    guard = Guard(directory, options.release, guest, options.spin_s)
+    try:
+        guard = Guard(directory, options.release, guest, options.spin_s)
+    except NotStarted as error:
+        tell_failure(error.what, error.why, error.hint)
+        return 1
     try:
         return guard.run()
     except OSError as error:

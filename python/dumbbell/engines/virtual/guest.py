@@ -15,8 +15,21 @@ MEMORY: Final = 512 << 20
 """Memory of a kernel besides what the emulator takes for packets. Pages that are never used take none of the host's."""
 
 
+class NotStarted(Exception):
+    """A kernel that does not come as far as its run."""
+
+    def __init__(self, what: str, why: str, hint: str) -> None:
+        super().__init__(what)
+        self.what, self.why, self.hint = what, why, hint
+
+
 class Guest(Protocol):
     """A kernel of some kind."""
+
+    one_cpu: bool
+    """Whether it is kept to one CPU of the machine."""
+    devices: Sequence[Path]
+    """Devices that it may reach."""
 
     @property
     def boot(self) -> Start:
@@ -34,7 +47,7 @@ class Guest(Protocol):
         """Put what it starts from at `confine.PLACE`. `directory`: the run's, as it is called outside."""
 
     def started(self) -> None:
-        """Do what remains once its process is there. Raises `OSError`."""
+        """Do what remains once its process is there. Raises `NotStarted`."""
 
     def news(self, offset: int) -> bytes:
         """Events behind the first `offset` bytes."""
@@ -50,6 +63,8 @@ class UserMode:
     """A kernel that is an ordinary process and sees this machine's files."""
 
     keep: Sequence[int] = ()
+    one_cpu = True
+    devices: Sequence[Path] = ()
 
     def __init__(self, kernel: Path, init: Path, links: Path | None, live: bool, plan: Mapping[str, Any]) -> None:
         """`live`: events report the progress of flows and links."""

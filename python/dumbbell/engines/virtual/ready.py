@@ -1,4 +1,4 @@
-"""A kernel in a virtual machine that goes on from a snapshot.
+"""A kernel in a virtual machine: in virtual time it goes on from a snapshot, in real time it boots.
 
 Everything in and out is in memory that both share, because a device would answer at a time of its own. The other side
 is the crate `ready-init`.
@@ -12,57 +12,72 @@ import os
 import socket
 import struct
 import tarfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from dumbbell.engines.virtual import confine
+from dumbbell.engines.virtual.guest import NotStarted
 from dumbbell.kernels.ready import machine
-from dumbbell.kernels.ready.machine import Machine, Monitor
-from dumbbell.scenario.file.writing import ALGORITHMS
+from dumbbell.kernels.ready.machine import KVM, Machine, Monitor
 
 SHARED: Final = f"{confine.PLACE}/shared"
 _NUMBER: Final = struct.Struct("<Q")
-TAKEN: Final = ("plan.json", ALGORITHMS)
-"""All of the run's directory that a guest gets: other files tell of the day."""
+
+
+class Command(Protocol):
+    """The command line of a machine, by the files of shared memory and log and the descriptor of the monitor."""
+
+    def __call__(self, shared: str, log: str, monitor: int) -> list[str]:
+        """The words."""
 
 
 @dataclass(frozen=True)
 class _Start:
-    machine: Machine
+    program: Path
+    line: Command
     monitor: int
-
-    @property
-    def program(self) -> Path:
-        return self.machine.qemu
+    library: Path | None
 
     @property
     def environment(self) -> Mapping[str, str]:
-        return {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "TMPDIR": confine.PLACE, "LD_PRELOAD": str(machine.TURNS)}
+        there = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "TMPDIR": confine.PLACE}
+        return there | ({"LD_PRELOAD": str(self.library)} if self.library else {})
 
     def command(self) -> list[str]:
-        return self.machine.command(SHARED, "/proc/self/fd/1", self.monitor)
+        return self.line(SHARED, "/proc/self/fd/1", self.monitor)
 
 
-class Ready:
+class _Ready:
     """A ready kernel of one run."""
 
     memory_bytes = machine.SHARED
+    devices: Sequence[Path] = ()
 
-    def __init__(self, qemu: Path, kernel: Path, initrd: Path, snapshot: Path) -> None:
-        """Take what a `Machine` consists of."""
-        self._machine = Machine(qemu, kernel, initrd, snapshot)
-        self._monitor, theirs = socket.socketpair()
-        self._theirs = theirs
-        self.keep = (theirs.fileno(),)
-        self.boot = _Start(self._machine, theirs.fileno())
+    def __init__(
+        self, program: Path, line: Command, library: Path | None, taken: Sequence[str], keep: Sequence[int] = ()
+    ) -> None:
+        """Take what QEMU is started with.
+
+        Args:
+            program: see `_Start`, also for `line` and `library`.
+            line: see there.
+            library: see there.
+            taken: all of the run's directory that the guest gets: other files tell of the day.
+            keep: descriptors that QEMU needs.
+        """
+        self._taken = taken
+        self._monitor, self._theirs = socket.socketpair()
+        self.keep = (self._theirs.fileno(), *keep)
+        self.boot = _Start(program, line, self._theirs.fileno(), library)
 
     def prepare(self, directory: Path) -> None:
         """Put the run's directory into the shared memory."""
         files = io.BytesIO()
         with tarfile.open(fileobj=files, mode="w", format=tarfile.GNU_FORMAT) as archive:
-            for path in filter(Path.exists, (Path(confine.RUN, name) for name in TAKEN)):
+            for path in filter(Path.exists, (Path(confine.RUN, name) for name in self._taken)):
                 archive.add(path, path.name, filter=_plain)
         content = files.getvalue()
         if machine.INPUT + len(content) > machine.EVENTS:
@@ -76,9 +91,17 @@ class Ready:
         self._set(machine.INPUT_AT, len(content))
 
     def started(self) -> None:
-        """Let it go on from its snapshot."""
+        """Let it come to the point at which a run begins."""
         self._theirs.close()
-        machine.resume(Monitor(self._monitor), self._machine.snapshot)
+        try:
+            self._go(Monitor(self._monitor))
+        except OSError as error:
+            raise NotStarted(f"the virtual machine {self._fails}", str(error), self._hint) from None
+
+    _fails, _hint = "does not start", ""
+
+    def _go(self, monitor: Monitor) -> None:
+        raise NotImplementedError
 
     def news(self, offset: int) -> bytes:
         """Read its events from the shared memory."""
@@ -99,7 +122,9 @@ class Ready:
         content = self._memory[machine.OUTPUT : machine.OUTPUT + self._get(machine.OUTPUT_AT)]
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
             archive.extractall(confine.RUN, filter="data")
-        return {"machine": "qemu"}
+        return {"machine": "qemu", **self._facts}
+
+    _facts: Mapping[str, Any] = {}
 
     def _get(self, at: int) -> int:
         number: int = _NUMBER.unpack_from(self._memory, at)[0]
@@ -107,6 +132,56 @@ class Ready:
 
     def _set(self, at: int, value: int) -> None:
         _NUMBER.pack_into(self._memory, at, value)
+
+
+class Snapshot(_Ready):
+    """A kernel in virtual time, which goes on from its snapshot."""
+
+    one_cpu = True
+    _fails = "does not go on from its snapshot"
+
+    def __init__(self, found: Machine, taken: Sequence[str]) -> None:
+        """Hold the snapshot: from now on nobody who removes it takes it from this run. Raises `NotStarted`."""
+        there = [found.image, found.initrd, found.snapshot / "memory", found.snapshot / "devices"]
+        try:
+            held = [os.open(path, os.O_RDONLY) for path in there]
+        except FileNotFoundError:
+            again = "run it again: the kernel boots anew then, in seconds"
+            raise NotStarted(
+                "the snapshot of the kernel is gone", f"there is no {found.snapshot} any more", again
+            ) from None
+        kernel, initrd, memory, self._devices = held
+        mine = replace(found, image=_held(kernel), initrd=_held(initrd))
+        self._hint = f"run it again; if that fails, too, remove {found.snapshot.parent}, and the kernel boots anew"
+        super().__init__(found.qemu, partial(mine.resumed, _held(memory)), machine.TURNS, taken, held)
+
+    def _go(self, monitor: Monitor) -> None:
+        machine.resume(monitor, self._devices)
+
+
+class RealTime(_Ready):
+    """A kernel in real time, which boots for each run."""
+
+    one_cpu = False
+    _fails = "does not boot in real time"
+    _hint = "run it with --engine virtual, which needs no KVM"
+
+    def __init__(self, found: Machine, taken: Sequence[str], accelerator: str, cpus: int) -> None:
+        """See `machine.in_real_time`."""
+        self.devices = (KVM,) if accelerator == "kvm" else ()
+        self._facts = {"clock": "real", "accelerator": accelerator}
+        super().__init__(found.qemu, partial(found.in_real_time, accelerator, cpus), None, taken)
+
+    def _go(self, monitor: Monitor) -> None:
+        machine.boot(monitor)
+        if self._get(machine.STATE_AT) != machine.READY:
+            raise OSError("the kernel stopped before our first process had described it")
+        monitor("cont")
+
+
+def _held(descriptor: int) -> Path:
+    """The file of a descriptor, as the process that has it calls it."""
+    return Path("/proc/self/fd", str(descriptor))
 
 
 def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -11,8 +11,9 @@ import signal
 import socket
 import struct
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,14 +22,17 @@ from dumbbell.kernels import cache
 from dumbbell.kernels.ready import cpio
 from dumbbell.kernels.ready.image import Image
 from dumbbell.kernels.ready.machine import (
+    ANSWER_S,
     OUTPUT,
     OUTPUT_AT,
     READY,
     STATE_AT,
     TURNS,
+    VIRTUAL,
+    VIRTUAL_KERNEL,
     Machine,
     Monitor,
-    command,
+    boot,
     qemu,
     version,
 )
@@ -36,11 +40,13 @@ from dumbbell.kernels.steps import Progress
 
 INIT: Final = Path(__file__).parents[1] / "ready_init"
 """The crate `ready-init`: the first process of a ready kernel."""
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _PR_SET_PDEATHSIG: Final = 1
 _LINES: Final = 12
 _KEPT: Final = 3
 _UNUSED_S: Final = 86400.0
+_BLOCK: Final = 4096
+"""A page of the machine's memory, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -66,14 +72,15 @@ def booted(image: Image, progress: Progress) -> Booted:
     """
     program = qemu()
     ours = [hashlib.sha256(one.read_bytes()).hexdigest() for one in (INIT, TURNS)]
-    recipe = [str(_FORMAT), version(program), image.hash, *ours]
+    recipe = [str(_FORMAT), version(program), image.hash, *ours, *VIRTUAL, *VIRTUAL_KERNEL]
     key = hashlib.sha256("\0".join(recipe).encode()).hexdigest()
     folder = cache.root() / "booted" / key[: cache.SHORT]
-    with cache.making(folder, lambda: None) as partial:
-        if partial is not None:
+    with cache.making(folder, lambda: None) as place:
+        if place is not None:
             progress({"event": "step", "step": f"booting {image.names[0]} once"})
-            _boot(program, image, partial)
-    os.utime(folder)
+            _boot(program, image, place)
+        else:
+            os.utime(folder)
     cache.trim(folder.parent, _KEPT * 4, _UNUSED_S)
     told = json.loads((folder / "description.json").read_text(encoding="utf-8"))
     machine = Machine(program, image.kernel, folder / "initrd", folder / "snapshot")
@@ -84,43 +91,79 @@ def booted(image: Image, progress: Progress) -> Booted:
 
 def _boot(program: Path, image: Image, folder: Path) -> None:
     """Write `initrd`, `snapshot` and `description.json` into a folder."""
-    (folder / "initrd").write_bytes(cpio.archive(_files(image)))
+    machine = Machine(program, image.kernel, folder / "initrd", folder / "snapshot")
+    machine.initrd.write_bytes(cpio.archive(_files(image)))
+    machine.snapshot.mkdir()
+    memory = machine.snapshot / "memory"
+
+    def written(monitor: Monitor, shared: Path) -> None:
+        told = described(shared)
+        monitor("migrate", uri=f"exec:cat > '{machine.snapshot}/devices'")
+        monitor.moved()
+        (folder / "description.json").write_text(json.dumps(told), encoding="utf-8")
+
+    # The clock is the same each time with this library.
+    environment = {**os.environ, "LD_PRELOAD": str(TURNS)}
+    line = partial(machine.booting, memory)
+    if (said := tried(line, folder, written, environment)) is not None:
+        raise _failed(image, said)
+    _leave_out_zeros(memory)
+
+
+def tried(
+    line: Callable[[str, str, int], Sequence[str]],
+    folder: Path,
+    then: Callable[[Monitor, Path], None],
+    environment: Mapping[str, str],
+    answer_s: float = ANSWER_S,
+) -> list[str] | None:
+    """Boot a machine as far as our first process, which ends it.
+
+    Args:
+        line: the command line, by the files of shared memory and log and the descriptor of the monitor.
+        folder: where these files are while it runs.
+        then: called as it waits there.
+        environment: of QEMU.
+        answer_s: the longest time without a word from it.
+
+    Returns `None` if it came so far, else why not: the error, and the last that QEMU and the kernel said.
+    """
+    # The memory's file is new in each machine.
     shared, log = folder / "shared", folder / "log"
     ours, theirs = socket.socketpair()
-    with ours, theirs:
-        line = command(program, image.kernel, folder / "initrd", str(shared), str(log), theirs.fileno())
-        # The memory's file is new in each machine.
-        environment = {**os.environ, "LD_PRELOAD": str(TURNS)}
-        with subprocess.Popen(
-            line,
+    with (
+        ours,
+        theirs,
+        subprocess.Popen(
+            line(str(shared), str(log), theirs.fileno()),
             env=environment,
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             preexec_fn=_end_with_parent,
-        ) as process:
-            theirs.close()
-            try:
-                monitor = Monitor(ours)
-                monitor("cont")
-                monitor.until("GUEST_PANICKED")
-                told = _description(shared)
-                monitor("migrate", uri=f"exec:cat > '{folder}/snapshot'")
-                monitor.moved()
-                monitor("quit")
-            except (OSError, ValueError) as error:
-                process.kill()
-                said = process.communicate()[1].decode(errors="replace")
-                raise _failed(image, [str(error), *said.splitlines(), *_lines(log)]) from None
-            finally:
-                process.kill()
-    shared.unlink()
-    (folder / "description.json").write_text(json.dumps(told), encoding="utf-8")
+        ) as process,
+    ):
+        theirs.close()
+        try:
+            monitor = Monitor(ours, answer_s)
+            boot(monitor)
+            then(monitor, shared)
+            monitor("quit")
+        except (OSError, ValueError) as error:
+            process.kill()
+            said = process.communicate()[1].decode(errors="replace")
+            return [str(error), *said.splitlines(), *_lines(log)]
+        finally:
+            process.kill()
+            shared.unlink(missing_ok=True)
+    return None
 
 
-def _description(shared: Path) -> dict[str, Any]:
-    """Raises `ValueError` if the kernel stopped at another place than ours: it has panicked itself."""
+def described(shared: Path) -> dict[str, Any]:
+    """The kernel's description of itself. Raises `ValueError` if the kernel stopped at another place than ours: it has
+    panicked itself.
+    """
     with shared.open("rb") as file:
         head = file.read(OUTPUT_AT + 8)
         if struct.unpack_from("<Q", head, STATE_AT)[0] != READY:
@@ -128,6 +171,19 @@ def _description(shared: Path) -> dict[str, Any]:
         file.seek(OUTPUT)
         told: dict[str, Any] = json.loads(file.read(struct.unpack_from("<Q", head, OUTPUT_AT)[0]))
         return told
+
+
+def _leave_out_zeros(memory: Path) -> None:
+    """Write a file anew, with holes where it has zeros: most of a machine's memory was never used."""
+    whole = memory.rename(memory.with_suffix(".whole"))
+    with whole.open("rb") as file, memory.open("wb") as out:
+        while block := file.read(_BLOCK):
+            if block.count(0) == len(block):
+                out.seek(len(block), os.SEEK_CUR)
+            else:
+                out.write(block)
+        out.truncate(whole.stat().st_size)
+    whole.unlink()
 
 
 def _files(image: Image) -> dict[str, bytes]:

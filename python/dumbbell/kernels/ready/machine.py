@@ -1,7 +1,9 @@
-"""The virtual machine in which a ready kernel runs: QEMU without KVM, whose clock counts instructions.
+"""The virtual machine in which a ready kernel runs: QEMU.
 
-One instruction of the guest is 1 ns. While the guest waits, its clock jumps to the next timer. A busy host makes a run
-take longer, and changes nothing that the guest can see.
+In virtual time there is no KVM, and the clock counts instructions: one of the guest is 1 ns. While the guest waits, its
+clock jumps to the next timer. A busy host makes a run take longer, and changes nothing that the guest can see.
+
+In real time the clock is the host's, and KVM lets the host's CPUs execute the guest.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import shutil
 import socket
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +25,7 @@ from dumbbell.errors import RunFailed
 TURNS: Final = Path(__file__).parents[1] / "qemu_turns.so"
 """The crate `qemu-turns`: QEMU's threads take turns with it. Without it, one run of some 60 was another one."""
 QEMU: Final = "qemu-system-x86_64"
+KVM: Final = Path("/dev/kvm")
 PACKAGES: Final = "sudo apt-get install --no-install-recommends qemu-system-x86"
 MEMORY: Final = 512 << 20
 """Memory of the kernel, in bytes."""
@@ -40,7 +44,33 @@ OUTPUT_AT: Final = 32
 """Places of the state and of the lengths, little-endian numbers of 64 bits."""
 READY: Final = 1
 DONE: Final = 2
-_ANSWER_S: Final = 120.0
+ANSWER_S: Final = 120.0
+
+
+VIRTUAL: Final = (
+    *("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"),
+    # A kernel gets random numbers from QEMU as it boots, and programs from the CPU: neither may be the host's.
+    *("-seed", "1", "-cpu", "max,-rdrand,-rdseed,-erms,-fsrm", "-rtc", "base=2026-01-01T00:00:00,clock=vm"),
+)
+"""Arguments for a CPU whose instructions are its clock.
+
+Such a CPU takes an instruction for each byte that `rep stosb` writes (`erms`, `fsrm`), and for each word of `rep stosq`
+(`rep_good`, below). A kernel that knows neither clears and copies memory in a loop, which QEMU executes faster.
+"""
+VIRTUAL_KERNEL: Final = ("clearcpuid=rep_good", "mitigations=off", "init_on_alloc=0")
+"""Arguments for the kernel there: no other program is in the machine that could spy, and clearing memory twice costs
+time.
+"""
+
+
+def in_real_time(accelerator: str, cpus: int) -> tuple[str, ...]:
+    """Arguments for CPUs whose clock is the host's.
+
+    Args:
+        accelerator: QEMU's name of what executes the guest's instructions; `kvm`: the host's CPUs do.
+        cpus: how many CPUs.
+    """
+    return ("-accel", accelerator, "-cpu", "host" if accelerator == "kvm" else "max", "-smp", str(cpus))
 
 
 @dataclass(frozen=True)
@@ -52,41 +82,52 @@ class Machine:
     """The kernel, as QEMU loads it."""
     initrd: Path
     snapshot: Path
+    """The folder of the snapshot: `memory`, and the state of all `devices`."""
 
-    def command(self, shared: str, log: str, monitor: int) -> list[str]:
-        """The command line of a machine that goes on from the snapshot, as soon as [`resume`] says so."""
-        return [*command(self.qemu, self.image, self.initrd, shared, log, monitor), "-incoming", "defer"]
+    def resumed(self, memory: Path, shared: str, log: str, monitor: int) -> list[str]:
+        """The command line of a machine that goes on from the snapshot, as soon as [`resume`] says so.
 
+        What the machine changes in its memory is its own: many may have the same file at a time.
 
-def command(qemu: Path, image: Path, initrd: Path, shared: str, log: str, monitor: int) -> list[str]:
-    """The command line of a machine that waits for the order to go on. Each machine of a snapshot has the same devices.
+        Args:
+            memory: the snapshot's memory, as a file that QEMU's parent holds for it.
+            shared: the file of the shared memory.
+            log: the file that takes what the kernel says.
+            monitor: descriptor of the socket on which QEMU takes orders.
+        """
+        own = f"memory-backend-file,share=off,mem-path={memory}"
+        return [*self._command(own, VIRTUAL, VIRTUAL_KERNEL, shared, log, monitor), "-incoming", "defer"]
 
-    Args:
-        qemu: the program.
-        image: the kernel.
-        initrd: its root file system.
-        shared: the file of the shared memory.
-        log: the file that takes what the kernel says.
-        monitor: descriptor of the socket on which QEMU takes orders.
-    """
-    arguments = [
-        *("console=ttyS0", "quiet", "panic=-1", "tsc=reliable", "nokaslr", "numa=off"),
-        *(f"memmap={SHARED}${MEMORY}", f"dumbbell.shared={MEMORY},{SHARED}"),
-    ]
-    return [
-        *(str(qemu), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
-        # The names of its threads are how `TURNS` knows them.
-        *("-S", "-name", "dumbbell,debug-threads=on"),
-        *("-machine", "pc", "-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"),
-        # A kernel gets random numbers from QEMU as it boots, and programs from the CPU: neither may be the host's.
-        *("-seed", "1", "-cpu", "max,-rdrand,-rdseed", "-rtc", "base=2026-01-01T00:00:00,clock=vm"),
-        *("-m", f"{(MEMORY + SHARED) >> 20}", "-object", f"memory-backend-ram,id=own,size={MEMORY}"),
-        *("-object", f"memory-backend-file,id=shared,size={SHARED},share=on,mem-path={shared}"),
-        *("-numa", "node,memdev=own", "-numa", "node,memdev=shared"),
-        *("-device", "pvpanic", "-action", "panic=pause", "-serial", f"file:{log}"),
-        *("-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control"),
-        *("-kernel", str(image), "-initrd", str(initrd), "-append", " ".join(arguments)),
-    ]
+    def booting(self, memory: Path, shared: str, log: str, monitor: int) -> list[str]:
+        """The command line of a machine of which a snapshot is to be made. `memory`: the file of its memory; else as
+        `resumed`.
+        """
+        own = f"memory-backend-file,share=on,mem-path={memory}"
+        return self._command(own, VIRTUAL, VIRTUAL_KERNEL, shared, log, monitor)
+
+    def in_real_time(self, accelerator: str, cpus: int, shared: str, log: str, monitor: int) -> list[str]:
+        """The command line of a machine that boots, and whose clock is the host's; see the others."""
+        return self._command("memory-backend-ram", in_real_time(accelerator, cpus), (), shared, log, monitor)
+
+    def _command(
+        self, own: str, clock: Sequence[str], kernel: Sequence[str], shared: str, log: str, monitor: int
+    ) -> list[str]:
+        """A machine that waits for the order to go on. Each machine of a snapshot has the same devices."""
+        arguments = [
+            *("console=ttyS0", "quiet", "panic=-1", "tsc=reliable", "nokaslr", "numa=off", *kernel),
+            *(f"memmap={SHARED}${MEMORY}", f"dumbbell.shared={MEMORY},{SHARED}"),
+        ]
+        return [
+            *(str(self.qemu), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+            # The names of its threads are how `TURNS` knows them.
+            *("-S", "-name", "dumbbell,debug-threads=on", "-machine", "pc", *clock),
+            *("-m", f"{(MEMORY + SHARED) >> 20}", "-object", f"{own},id=own,size={MEMORY}"),
+            *("-object", f"memory-backend-file,id=shared,size={SHARED},share=on,mem-path={shared}"),
+            *("-numa", "node,memdev=own", "-numa", "node,memdev=shared"),
+            *("-device", "pvpanic", "-action", "panic=pause", "-serial", f"file:{log}"),
+            *("-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control"),
+            *("-kernel", str(self.image), "-initrd", str(self.initrd), "-append", " ".join(arguments)),
+        ]
 
 
 def qemu() -> Path:
@@ -113,9 +154,9 @@ def version(program: Path) -> str:
 class Monitor:
     """QEMU's end of a machine: orders and events, as JSON lines (QMP)."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        """Take the connection over, and the greeting."""
-        connection.settimeout(_ANSWER_S)
+    def __init__(self, connection: socket.socket, answer_s: float = ANSWER_S) -> None:
+        """Take the connection over, and the greeting. No answer and no event may take longer than `answer_s`."""
+        connection.settimeout(answer_s)
         self._lines = connection.makefile("rw", encoding="utf-8")
         self._read()
         self("qmp_capabilities")
@@ -149,15 +190,34 @@ class Monitor:
             time.sleep(0.005)
 
     def _read(self) -> dict[str, Any]:
-        line = self._lines.readline()
+        try:
+            line = self._lines.readline()
+        except TimeoutError:
+            raise OSError("the virtual machine is silent") from None
+        except ConnectionError:
+            line = ""
         if not line:
             raise OSError("the virtual machine has ended")
         told: dict[str, Any] = json.loads(line)
         return told
 
 
-def resume(monitor: Monitor, snapshot: Path) -> None:
-    """Let a machine go on from its snapshot. Raises `OSError`."""
-    monitor("migrate-incoming", uri=f"exec:cat '{snapshot}'")
+def resume(monitor: Monitor, devices: int) -> None:
+    """Let a machine go on from its snapshot.
+
+    Args:
+        monitor: the machine's.
+        devices: descriptor of the state of its devices, which QEMU has, too.
+
+    Raises:
+        OSError: it does not.
+    """
+    monitor("migrate-incoming", uri=f"fd:{devices}")
     monitor.moved()
     monitor("cont")
+
+
+def boot(monitor: Monitor) -> None:
+    """Let a machine boot until its kernel has described itself, and waits. Raises `OSError` if it does not."""
+    monitor("cont")
+    monitor.until("GUEST_PANICKED")
