@@ -13,8 +13,8 @@ from dumbbell.published.bernardi_2020.readings import CC, KERNEL
 from dumbbell.published.model import Part
 
 SCRIPT: Final = "bernardi-2020/script.toml"
-KERNELS: Final = ("6.1-google", "6.1")
-"""The names of a kernel with Google's patch, which the user builds, and of one without it."""
+KERNELS: Final = ("6.1-google", "6.12")
+"""The names of a kernel with Google's patch, which the user builds, and of one without it: that of the other parts."""
 _SHORT: Final = {**QUICK, "duration": "30 s"}
 
 
