@@ -48,7 +48,7 @@ def _google(settings: Mapping[str, Any], scenario: str) -> Mapping[str, Any]:
 
 _GOOGLE_NOTE: Final = (
     "BBRv2. Theirs was Google's alpha, on Linux 5.4; ours is written from what Google published of it. The parts "
-    "-google run Google's patch for Linux 6.1 and ours beside each other. The alpha on 5.4 is not tested."
+    "-google run Google's patch in Linux 6.1 and ours in 6.12 beside each other. The alpha on 5.4 is not tested."
 )
 
 AS_THE_SCRIPT_RAN: Final = (
