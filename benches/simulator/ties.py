@@ -47,6 +47,8 @@ def main() -> None:
     rows = []
     for path in options.runs:
         run = Run(path)
+        if run.packets is None:
+            parser.error(f"{path} has no packets: run it again with --set record.packets=true")
         rows.append([path.name, run.engine, *(f"{count:,}" for count in ties(run.packets, options.link))])
     columns = ["run", "engine", "segments", "near a departure", "before it", "drops of these", "before"]
     show(f"At {options.link}, within {NEAR_NS / 1e3:g} us", columns, rows)
