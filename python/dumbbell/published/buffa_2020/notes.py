@@ -34,7 +34,8 @@ BURSTS: Final = (
     "Whole bursts. Segmentation offload is on in Mininet's hosts, so netem lost bursts of up to 64 kB and not packets. "
     "The parts -mininet show what that does: they have the links that Mininet makes, htb and netem of Linux 6.12, in "
     "virtual time. The table above tells how near they come; in 4-mininet BBR has the printed multiple of CUBIC's "
-    "rate, and in part 4 it hasn't."
+    "rate, and in part 4 it hasn't. With emulate.path = wire packets cross the same links one by one, and BBR has far "
+    "more again (below)."
 )
 PACING: Final = (
     "Pacing. Their kernel, 4.12, has no pacing inside TCP, which came with 4.13 (google/bbr, quick start), and "
