@@ -25,7 +25,7 @@ class Side:
 
     name: str
     engine: str
-    cc: str
+    cc: str | dict[str, str]
     kernel: str | None = None
 
 
@@ -60,6 +60,13 @@ def main() -> None:
     parser.add_argument("--theirs", default="bbr", help="what Google's BBR is called there")
     parser.add_argument("--ours", default="bbr3")
     parser.add_argument("--ours-kernel", default="6.12", help="a kernel without the patch")
+    parser.add_argument(
+        "--ours-source",
+        type=Path,
+        metavar="FILE",
+        help="ours as a source that is linked to the kernel with the patch, so that nothing but the algorithm differs: "
+        "benches/google/bbr2.c",
+    )
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument(
         "--longer",
@@ -69,17 +76,22 @@ def main() -> None:
         help="each seed's RTT is so many us longer than the one before: without random loss seeds alone change little",
     )
     parser.add_argument("--only", default="", help="cells whose names contain this")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs at a time")
     parser.add_argument("--simulated", action="store_true", help="only the simulated side, which needs no kernel")
     options = parser.parse_args()
     sides = [
         Side("Google's", "virtual", options.theirs, options.kernel),
-        Side("ours, in a kernel", "virtual", options.ours, options.ours_kernel),
+        Side("ours, in a kernel", "virtual", options.ours, options.ours_kernel)
+        if options.ours_source is None
+        else Side(
+            "ours, in the same kernel", "virtual", {"kernel": str(options.ours_source.resolve())}, options.kernel
+        ),
         Side("ours, simulated", "simulate", options.ours),
     ]
     sides = sides[-1:] if options.simulated else sides
     cells = [cell for cell in CELLS if options.only in cell.name]
     seeds = range(1, options.seeds + 1)
-    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(options.jobs) as pool:
         jobs = {
             (cell.name, side.name, seed): pool.submit(
                 figures, cell, side, seed, (seed - 1) * options.longer, Path(name) / f"{i}-{j}-{seed}"

@@ -25,7 +25,7 @@ class Cell:
     rtts: tuple[str, ...] = ()
     """RTTs of the two flows, if they differ."""
 
-    def scenario(self, cc: str, seed: int, longer_us: int = 0) -> dict[str, Any]:
+    def scenario(self, cc: str | dict[str, str], seed: int, longer_us: int = 0) -> dict[str, Any]:
         """For `dumbbell.run`, with an RTT that is so much longer; the first flow is the one that is compared."""
         others = [] if self.beside is None else [cc if self.beside == "same" else self.beside]
         flows = [{"from": f"s{i}", "to": f"r{i}", "cc": one} for i, one in enumerate([cc, *others], 1)]
@@ -43,7 +43,13 @@ class Cell:
 
 
 def _singles() -> list[Cell]:
-    paths = [("10 Mbit/s", "40 ms"), ("50 Mbit/s", "20 ms"), ("50 Mbit/s", "100 ms"), ("100 Mbit/s", "10 ms")]
+    paths = [
+        ("10 Mbit/s", "40 ms"),
+        ("50 Mbit/s", "20 ms"),
+        ("50 Mbit/s", "100 ms"),
+        ("50 Mbit/s", "200 ms"),
+        ("100 Mbit/s", "10 ms"),
+    ]
     cells = []
     for rate, rtt in paths:
         for buffer in ("0.3 bdp", "1 bdp", "4 bdp"):

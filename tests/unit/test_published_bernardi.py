@@ -16,7 +16,7 @@ from dumbbell.errors import InputError
 from dumbbell.published.bernardi_2020 import averages, evidence, over_time
 from dumbbell.published.bernardi_2020.findings import FINDINGS
 from dumbbell.published.bernardi_2020.readings import CC, KERNEL, Cells, Reading
-from dumbbell.published.bernardi_2020.signals import peak_bps, swings, timeouts
+from dumbbell.published.bernardi_2020.signals import peak_bps, rests, swings, timeouts
 from dumbbell.published.bernardi_2020.variants import KERNELS, WITH_GOOGLES
 from dumbbell.published.model import Status
 from dumbbell.published.registry import chosen, reproduction
@@ -73,6 +73,18 @@ def test_reno_has_no_timeouts_only_if_no_run_has_one() -> None:
     assert status(bad, bad, bad, bad) is Status.FAILS
     assert status(good, good, bad, bad) is Status.UNKNOWN
     assert status() is Status.UNKNOWN
+
+
+def test_probe_rtt_shows_in_the_window_of_an_algorithm_whose_states_nobody_tells() -> None:
+    """Two rests of 0.2 s; a cut to a third that lasts 0.1 s is none."""
+    windows = [500] * 300 + [120] * 21 + [500] * 100 + [160] * 10 + [500] * 400 + [120] * 21 + [500] * 100
+    run = sampled(
+        {"cwnd_packets": windows, "bytes_in_flight": [1448 * one for one in windows], "snd_mss_bytes": [1448] * 952}
+    )
+    found = rests(run, "f1", 1)
+    assert found.entered_s == pytest.approx([3.0, 8.31])
+    assert found.gap_s == pytest.approx(5.11)
+    assert found.depth_packets == pytest.approx(120)
 
 
 def test_the_most_that_is_sent_in_a_tenth_of_a_second() -> None:

@@ -109,10 +109,11 @@ HOLD_S: Final = 0.2
 
 
 def probe_rtt(run: Run, flow: str) -> ProbeRtt | None:
-    """The PROBE_RTTs of a flow; empty lists if it had none; `None` without recorded ACKs, on which it depends."""
-    if run.acks is None:
+    """The PROBE_RTTs of a flow; empty lists if it had none; `None` where no record of ACKs tells its states."""
+    states = spells(run, flow)
+    if not states:
         return None
-    rests = [one for one in spells(run, flow) if one.state == "probe_rtt"]
+    rests = [one for one in states if one.state == "probe_rtt"]
     depths = [_in_flight(run, flow, one.stop_s - HOLD_S, one.stop_s) for one in rests]
     return ProbeRtt(
         [one.start_s for one in rests],

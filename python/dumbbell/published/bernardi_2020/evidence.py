@@ -9,10 +9,9 @@ import polars as pl
 
 from dumbbell.published.bernardi_2020.one_core import CPUS
 from dumbbell.published.bernardi_2020.readings import CC, FLOW, KERNEL
-from dumbbell.published.bernardi_2020.signals import peak_bps
+from dumbbell.published.bernardi_2020.signals import peak_bps, probe_rtts
 from dumbbell.published.figures import Figures
 from dumbbell.published.judging import told
-from dumbbell.published.recorded import probe_rtt as measured
 from dumbbell.published.recorded import recorded
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def probe_rtt(study: Study) -> str:
         run = recorded(study, cell)
         if run is None or not name.startswith("bbr"):
             continue
-        found = measured(run, FLOW)
+        found = probe_rtts(run, FLOW)
         if found is None:
             told_of.append(f"of {name} no ACKs were recorded")
         elif found.entered_s:

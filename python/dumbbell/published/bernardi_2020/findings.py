@@ -44,8 +44,8 @@ FINDINGS: Final = (
     ),
     *_each(
         "1: CUBIC's window grows in a concave, then a convex way", over_time.cubic, FIRST, _FIGURES_ONLY,
-        "which cut is looked at. After the first one both shapes are there; after the second the next cut comes before "
-        "the convex part (part 1: half of the times between two cuts)",
+        "which cut is looked at. After every other one both shapes are there; after those between, the next cut comes "
+        "before the convex part (part 1: half of the times between two cuts; the figures of part 1-script)",
     ),
     *_each(
         "1: BBRv1 oscillates at the link's limit, and drains the queue again", over_time.oscillates, FIRST,

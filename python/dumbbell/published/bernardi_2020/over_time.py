@@ -7,11 +7,11 @@ from statistics import median
 from typing import Final
 
 from dumbbell.published.bernardi_2020.readings import FLOW, Cells
-from dumbbell.published.bernardi_2020.signals import swings, timeouts
+from dumbbell.published.bernardi_2020.signals import probe_rtts, swings, timeouts
 from dumbbell.published.comparing import compared
 from dumbbell.published.judging import NOT_RUN, above, all_of, below, most, told, within
 from dumbbell.published.model import Judged, Status
-from dumbbell.published.recorded import Cut, cuts, probe_rtt, together
+from dumbbell.published.recorded import Cut, cuts, together
 from dumbbell.report import words
 from dumbbell.statistics.intervals import Interval, of_mean
 from dumbbell.units.mtu import MTU, frame_bytes
@@ -97,7 +97,7 @@ def rests(cells: Cells) -> Judged:
     depth: dict[str, Interval] = {}
     said = []
     for cc in (one for one in BBRS if one in cells.algorithms):
-        runs = [found for run in cells.runs(cc) if (found := probe_rtt(run, FLOW)) is not None]
+        runs = [found for run in cells.runs(cc) if (found := probe_rtts(run, FLOW)) is not None]
         if not runs:
             continue
         entered[cc] = of_mean([len(one.entered_s) for one in runs])

@@ -8,6 +8,7 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell.published.recorded import ProbeRtt, probe_rtt
 from dumbbell.records.run import Run
 
 BIN_NS: Final = 100_000_000
@@ -52,11 +53,44 @@ def swings(run: Run, flow: str, after_s: float) -> list[Swing]:
     return found
 
 
+STARTED_S: Final = 1.0
+"""STARTUP is over by then, even at an RTT of 100 ms."""
+LOW: Final = 0.6
+"""Share of the median window below which a window rests."""
+REST_S: Final = 0.15
+"""PROBE_RTT lasts 200 ms at least; samples are 10 ms apart."""
+
+
+def rests(run: Run, flow: str, after_s: float) -> ProbeRtt:
+    """The flow's PROBE_RTTs by its window alone, from `after_s` on, for an algorithm whose states no record tells.
+
+    A window rests while it is small for a time that PROBE_RTT lasts.
+    """
+    own = _samples(run, flow).filter(pl.col("time_ns") >= int(after_s * 1e9))
+    is_low = pl.col("cwnd_packets") <= LOW * pl.col("cwnd_packets").median()
+    rows = own.with_columns(low=is_low).with_columns(spell=pl.col("low").rle_id()).filter(pl.col("low"))
+    found = rows.group_by("spell", maintain_order=True).agg(
+        start=pl.col("time_ns").first() / 1e9,
+        stop=pl.col("time_ns").last() / 1e9,
+        depth=(pl.col("bytes_in_flight") / pl.col("snd_mss_bytes")).median(),
+    )
+    found = found.filter(pl.col("stop") - pl.col("start") >= REST_S)
+    starts, stops = found["start"].to_list(), found["stop"].to_list()
+    gaps = [late - early for early, late in zip(stops, starts[1:], strict=False)]
+    return ProbeRtt(starts, gaps, found["depth"].to_list())
+
+
 def peak_bps(run: Run, flow: str) -> float:
     """The most payload that the flow sent in any 0.1 s, repetitions included, in bit/s."""
     own = _samples(run, flow).group_by(pl.col("time_ns") // BIN_NS, maintain_order=True)
     sent = own.agg(pl.col("bytes_sent").max())["bytes_sent"].cast(pl.Int64).diff().drop_nulls()
     return 8e9 * float(sent.max() or 0) / BIN_NS  # type: ignore[arg-type]
+
+
+def probe_rtts(run: Run, flow: str) -> ProbeRtt | None:
+    """By the flow's states, or by its window where no record tells them; `None` without recorded ACKs."""
+    found = probe_rtt(run, flow)
+    return rests(run, flow, STARTED_S) if found is None and run.acks is not None else found
 
 
 def _samples(run: Run, flow: str) -> pl.DataFrame:

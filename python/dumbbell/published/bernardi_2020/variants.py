@@ -13,8 +13,8 @@ from dumbbell.published.bernardi_2020.readings import CC, KERNEL
 from dumbbell.published.model import Part
 
 SCRIPT: Final = "bernardi-2020/script.toml"
-KERNELS: Final = ("6.1-google", "6.1")
-"""The names of a kernel with Google's patch, which the user builds, and of one without it."""
+KERNELS: Final = ("6.1-google", "6.12")
+"""The names of a kernel with Google's patch, which the user builds, and of one without it: that of the other parts."""
 _SHORT: Final = {**QUICK, "duration": "30 s"}
 
 
@@ -48,7 +48,7 @@ def _google(settings: Mapping[str, Any], scenario: str) -> Mapping[str, Any]:
 
 _GOOGLE_NOTE: Final = (
     "BBRv2. Theirs was Google's alpha, on Linux 5.4; ours is written from what Google published of it. The parts "
-    "-google run Google's patch for Linux 6.1 and ours beside each other. The alpha on 5.4 is not tested."
+    "-google run Google's patch in Linux 6.1 and ours in 6.12 beside each other. The alpha on 5.4 is not tested."
 )
 
 AS_THE_SCRIPT_RAN: Final = (

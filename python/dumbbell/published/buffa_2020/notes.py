@@ -33,7 +33,9 @@ LINKS: Final = (
 BURSTS: Final = (
     "Whole bursts. Segmentation offload is on in Mininet's hosts, so netem lost bursts of up to 64 kB and not packets. "
     "The parts -mininet show what that does: they have the links that Mininet makes, htb and netem of Linux 6.12, in "
-    "virtual time."
+    "virtual time. The table above tells how near they come; in 4-mininet BBR has the printed multiple of CUBIC's "
+    "rate, and in part 4 it hasn't. With emulate.path = wire packets cross the same links one by one, and BBR has far "
+    "more again (below)."
 )
 PACING: Final = (
     "Pacing. Their kernel, 4.12, has no pacing inside TCP, which came with 4.13 (google/bbr, quick start), and "
@@ -47,8 +49,8 @@ NO_LIMIT: Final = (
 TOO_FAST: Final = (
     "The receive window. Reno's 8.83 Gbit/s with a delay of 10 ms fit into Linux's largest receive buffer, 6 MiB, only "
     f"at a round trip below {_longest_rtt_ms():.1f} ms; a delay of 10 ms is never less than 10 ms of it. So their Reno "
-    "and BBR had a larger buffer there, or not the delay; which of the two was not tested. In our parts 2-none the "
-    "receive window is the limit, as the sentence below each table says, so they can't come near."
+    "and BBR had a larger buffer there, or not the delay; which of the two was not tested. In our part 2-none the "
+    "receive window limits CUBIC and BBR there, as the sentence below its table says."
 )
 BYTES: Final = (
     f"Bytes. iperf counts what it has written to the socket, {BLOCK // 1024} KiB at a time: each printed number of "

@@ -57,8 +57,8 @@ FINDINGS: Final = (
         "At 100 Mbit/s CUBIC alone loses less than half of what UDP takes, too",
         partial(judges.loses, mix=Mix(100, 100), cc="cubic", low=-TAKEN / 2, high=1),
         f"{_alone(100, 100)}, {_MEAN}",
-        "nothing that was tried: CUBIC loses more under every reading, with bursts most (100-cubic-bursts). "
-        "CUBIC as of kernel 4.15: not tested",
+        "nothing that was tried: CUBIC loses more under every reading, most beside bursts and behind a delay "
+        "line (100-cubic-delay-line-bursts). CUBIC as of kernel 4.15: not tested",
     ),
     *_each(
         "At 100 Mbit/s BBR loses less than CUBIC, where each is alone",
@@ -82,8 +82,7 @@ FINDINGS: Final = (
         "At 100 Mbit/s CUBIC alone reaches 95 % utilisation with 10 connections at 10 and 20 % UDP, but not at 30 %",
         judges.utilisation,
         f"95 %, {_FIGURE}",
-        "what ends a run: utilisation until the last transfer is complete hangs on the slowest elephant. "
-        "Another end: not tested",
+        "another end of a run than that of its last transfer: not tested",
     ),
     *_each(
         "At 100 Mbit/s BBR alone retransmits more than ten times what CUBIC alone does",
@@ -119,7 +118,8 @@ FINDINGS: Final = (
         "BBR has more than CUBIC in every cell of every mix",
         judges.bbr_above,
         f"in {sum(one > 1 for one in _ABOVE)} of {len(_ABOVE)}, {min(_ABOVE):.1f} to {max(_ABOVE):.1f} times as much",
-        "whose the elephants are (the parts -elephants). Where it can't be told, more repetitions: not tested",
+        "whose the elephants are: where they are BBR's, it holds (the parts -elephants). Where it can't be "
+        "told, more repetitions: not tested",
     ),
     *_each(
         "BBR does not starve CUBIC: in every cell of every mix CUBIC keeps more than half of what it has alone",
@@ -127,7 +127,7 @@ FINDINGS: Final = (
         f"in {sum(one > STARVED for one in _KEPT)} of {len(_KEPT)}, least {min(_KEPT):.3f}, so their own numbers fail "
         f"it; in {sum(one < 1 for one in _KEPT)} of {len(_KEPT)} CUBIC has less than alone. Below one half BBR has "
         "taken more than it has left. A bound of 1/3, below all their numbers, could not fail",
-        "the bound: with 1 it fails in their numbers, too, in every cell. Where it can't be told, more "
-        "repetitions: not tested",
+        "whose the elephants are: where they are BBR's, CUBIC has mice only, and keeps less than half in most "
+        "cells (the parts -elephants). Where it can't be told, more repetitions: not tested",
     ),
 )

@@ -50,6 +50,11 @@ REPRODUCTION: Final = Reproduction(
         "Retransmitted segments are those of all connections of an algorithm in a run.",
         "Each repetition draws anew which connections are elephants, and which are CUBIC's. Their numbers are not "
         "drawn: shares are rounded to whole connections that add up (largest remainders).",
+        "Bursts have what is due in 100 ms, and leave at 10 Gbit/s: Mininet limits no host's link. Datagrams fill a "
+        "packet.",
+        "A delay line has room for as many full frames as 1 BDP has: 412 at 100 Mbit/s, 1,238 at 300 Mbit/s. The whole "
+        "delay of 50 ms is then on the way to the receivers.",
+        "In virtual time connections share six hosts on each side, which have no limit of their own.",
     ),
     confidence=0.90,
 )
