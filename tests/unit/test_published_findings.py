@@ -17,7 +17,7 @@ from dumbbell.published.figures import Figures
 from dumbbell.published.judging import told
 from dumbbell.published.model import Status
 from dumbbell.published.ratios import ratio
-from dumbbell.published.rincao_2021 import findings as rincao
+from dumbbell.published.rincao_2021 import judges as rincao
 from dumbbell.published.rincao_2021.grid import CONNECTIONS, UDP, Mix
 from dumbbell.published.rincao_2021.readings import PLAIN
 from dumbbell.statistics.intervals import paired_ratio, welch_difference
@@ -62,10 +62,10 @@ def test_an_interval_that_holds_the_printed_value_tells_nothing(tmp_path: Path) 
 
         return Study(Seeded(cells=cells, repeat=len(kept), mbit=mbit).write(tmp_path / name))
 
-    assert rincao._cubic_loses({"100-cubic": study("wide", 0.95, 0.1)}, PLAIN).status is Status.UNKNOWN
+    assert rincao.cubic_loses({"100-cubic": study("wide", 0.95, 0.1)}, PLAIN).status is Status.UNKNOWN
     more = {"100-cubic": study("wider", 0.95, 0.1), "300-cubic": study("sure", 0.3, 0.31, 0.29)}
-    assert rincao._cubic_loses(more, PLAIN).status is Status.HOLDS, "some cell is enough"
-    assert rincao._cubic_loses({"100-cubic": study("little", 0.9, 0.91, 0.89)}, PLAIN).status is Status.FAILS
+    assert rincao.cubic_loses(more, PLAIN).status is Status.HOLDS, "some cell is enough"
+    assert rincao.cubic_loses({"100-cubic": study("little", 0.9, 0.91, 0.89)}, PLAIN).status is Status.FAILS
 
 
 X, Y = [1.0, 2.0, 4.0], [3.0, 5.0, 15.0]

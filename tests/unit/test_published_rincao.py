@@ -14,7 +14,7 @@ from dumbbell import Study
 from dumbbell.published.figures import same
 from dumbbell.published.model import Part, Status
 from dumbbell.published.registry import reproduction
-from dumbbell.published.rincao_2021 import findings, printed
+from dumbbell.published.rincao_2021 import judges, printed
 from dumbbell.published.rincao_2021.grid import PRINTED, SHARES, Mix
 from dumbbell.published.rincao_2021.readings import BURSTS, PLAIN, READINGS, Reading, on_off
 from dumbbell.published.running import Order
@@ -31,7 +31,7 @@ def test_what_their_tables_say() -> None:
     assert printed.most_lost() == (pytest.approx(-0.589, abs=5e-4), "300-cubic-25, 10 connections")
     assert sum(one > 1 for one in printed.bbr_above_cubic()) == len(printed.bbr_above_cubic()) == 90
     kept = printed.kept_by_cubic()
-    assert (min(kept), sum(one > findings.STARVED for one in kept)) == (pytest.approx(0.334, abs=5e-4), 79)
+    assert (min(kept), sum(one > judges.STARVED for one in kept)) == (pytest.approx(0.334, abs=5e-4), 79)
 
 
 @pytest.mark.parametrize("part", STUDY.parts, ids=lambda part: part.name)
@@ -91,7 +91,7 @@ def test_cubic_starves_if_it_keeps_less_than_half(tmp_path: Path, kept: float, s
         "100-cubic": mixed(tmp_path / "alone", PLAIN, alone, 10),
         "100-cubic-50": mixed(tmp_path / "half", PLAIN, half, 10 * kept),
     }
-    found = findings._no_starvation(studies, PLAIN)
+    found = judges.no_starvation(studies, PLAIN)
     assert found.status is status
     assert f"{round(kept, 1):.1g} of what it has alone" in found.numbers
 
@@ -99,9 +99,9 @@ def test_cubic_starves_if_it_keeps_less_than_half(tmp_path: Path, kept: float, s
 def test_bbr_is_above_cubic_in_all_cells_or_the_finding_fails(tmp_path: Path) -> None:
     half, quarter = Mix(100, 50), Mix(100, 25)
     studies = {"100-cubic-50": mixed(tmp_path / "half", PLAIN, half, 10, 30)}
-    assert findings._bbr_above(studies, PLAIN).status is Status.HOLDS
+    assert judges.bbr_above(studies, PLAIN).status is Status.HOLDS
     studies["100-cubic-25"] = mixed(tmp_path / "quarter", PLAIN, quarter, 10, 9)
-    found = findings._bbr_above(studies, PLAIN)
+    found = judges.bbr_above(studies, PLAIN)
     assert found.status is Status.FAILS
     assert "above 1 in 15 of 30 cells, surely in 15, surely not in 15" in found.numbers
 

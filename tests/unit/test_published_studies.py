@@ -87,7 +87,7 @@ def test_lists_and_refusals(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["reproduce", "buffa-2020", "--part", "9"]) == 2
     assert "its parts are 1, 2-none" in capsys.readouterr().err
     assert invoke(["reproduce", "buffa-2020", "--engine", "ns3"]) == 2
-    assert "simulate, emulate" in capsys.readouterr().err
+    assert "simulate, virtual, emulate" in capsys.readouterr().err
     assert invoke(["reproduce", "slides-2017", "--engine", "emulate", "--part", "table-window"]) == 2
     assert "it can be run by simulate" in capsys.readouterr().err
     assert invoke(["reproduce", "slides-2017", "--engine", "emulate", "--list"]) == 0

@@ -10,7 +10,7 @@ import pytest
 
 from dumbbell.scenario import bundled
 from dumbbell.scenario.file.loading import checked, read
-from dumbbell.studies.cells import cells, is_study, values
+from dumbbell.studies.cells import cells, is_study, values, varied
 from dumbbell.studies.check import check, check_metrics
 
 HOW_TO = (Path(__file__).parents[2] / "docs" / "how-to" / "study.md").read_text()
@@ -30,6 +30,18 @@ def test_bundled_studies_are_right(name: str) -> None:
     assert len(found) * scenario.repeat.least > 1
     for cell in found:
         checked(read(name, {**values(cell), "sweep": {}, "expect": []}))
+
+
+def test_the_study_of_kernels_takes_a_kernel_of_ones_own() -> None:
+    """As docs/how-to/kernel.md says: two kernels on the same paths."""
+    draft = varied(read("kernels"), ["emulate.kernel=6.12,mine"], None)
+    scenario = checked(draft)
+    by_kernel: dict[object, list[dict[str, object]]] = {}
+    for cell in map(dict, cells(scenario.sweep)):
+        by_kernel.setdefault(cell.pop("emulate.kernel"), []).append(cell)
+    assert list(by_kernel) == ["6.12", "mine"]
+    assert by_kernel["6.12"] == by_kernel["mine"]
+    assert [*check(scenario, cells(scenario.sweep)), *check_metrics(scenario)] == []
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS)

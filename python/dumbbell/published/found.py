@@ -75,7 +75,9 @@ def _by_reading(found: Sequence[Found]) -> Iterator[Block]:
     for i, text in enumerate(texts, 1):
         own = [one for one in found if one.text == text]
         yield Paragraph(_about(i, own[0].finding))
-        numbers = [(one.finding.reading, one.judged.status, one.numbers, one.counts) for one in own if one in run]
+        numbers = [
+            (one.finding.reading, one.judged.status, one.judged.numbers, one.counts) for one in own if one in run
+        ]
         if numbers:
             yield Rows("", ("reading", "", "our numbers", "our runs"), numbers)
 

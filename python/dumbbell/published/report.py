@@ -184,7 +184,9 @@ def _picture(part: Part, n: int, plot: Plot, figures: Figures, study: Reproducti
     match plot.kind:
         case "lines" | "bars":
             found = curves(plot, figures, part.published, study.confidence)
-            return picture(name, plot, averages(found, plot)) if found else None
+            # One value of the key makes no line.
+            is_drawn = plot.kind == "bars" or any(max(len(one.at), len(one.published)) > 1 for one in found)
+            return picture(name, plot, averages(found, plot)) if found and is_drawn else None
         case "cdf":
             samples = _samples(plot, figures)
             return picture(name, plot, steps(samples)) if samples else None

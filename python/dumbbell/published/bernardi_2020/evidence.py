@@ -76,6 +76,21 @@ def peaks(study: Study) -> str:
     return f"The most that the first run of each sends in 0.1 s: {said} Mbit/s."
 
 
+def sent(study: Study) -> str:
+    """How many packets a capture at the sender has: the first link's, and the ACKs' where these are recorded."""
+    links = study.links["link"].unique().to_list()
+    first = "netem" if "netem" in links else "bottleneck"
+    counts = study.links.join(study.runs.select("run", "cell"), on="run").group_by("cell", "link")
+    means = {(cell, link): mean for cell, link, mean in counts.agg(pl.col("arrived_packets").mean()).iter_rows()}
+    said = []
+    for number, (name, _) in enumerate(_cells(study)):
+        if (number, first) in means:
+            acks = means.get((number, "bottleneck-reverse"))
+            more = "" if acks is None else f" and {acks:,.0f} ACKs"
+            said.append(f"{name} {means[number, first]:,.0f}{more}")
+    return f"Packets that a capture at the sender has, means: {', '.join(said)}."
+
+
 def bursts(study: Study) -> str:
     """The queue at its fullest, as tc counts it."""
     said = []

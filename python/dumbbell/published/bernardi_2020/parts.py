@@ -33,7 +33,8 @@ ONE: Final = Part(
 TWO: Final = Part(
     "2", "PROBE_RTT, and how near to the rate: 100 Mbit/s, 30 ms, 30 ms of buffer", "bernardi-2020/2.toml",
     engines=(VIRTUAL, SIMULATE, EMULATE), by_engine={VIRTUAL: STATES, EMULATE: {"repeat": 3, **STATES}},
-    quick={**QUICK, "duration": "30 s"}, plots=over_time(60), evidence=evidence.probe_rtt, cpu_s=0.6,
+    quick={**QUICK, "duration": "30 s"}, plots=over_time(60),
+    evidence=evidence.several(evidence.probe_rtt, evidence.sent), cpu_s=0.6,
 )  # fmt: skip
 
 THREE: Final = Part(

@@ -35,4 +35,11 @@ def limited(study: Study) -> str:
     ]
     if not said:
         return "The receive window was no limit."
-    return f"Share of the time in which the receive window was the limit: {'; '.join(said)}."
+    return f"Share of the time in which the receive window was the limit: {'; '.join(said)}.{_doubts(study)}"
+
+
+def _doubts(study: Study) -> str:
+    """What made runs suspect: a receive window that limits is that of their kernel here, and meant."""
+    reasons = study.runs.filter(pl.col("verdict") == "suspect")["reasons"].value_counts(sort=True)
+    said = ", ".join(f"{reason} ({count})" for reason, count in reasons.iter_rows())
+    return f" Checks that made runs suspect: {said}." if said else ""

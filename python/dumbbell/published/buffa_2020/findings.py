@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 from dumbbell.published.buffa_2020.printed import Printed, mean_of, means, spread
 from dumbbell.published.figures import Figures
-from dumbbell.published.judging import NOT_RUN, above, all_of, below, told, within
+from dumbbell.published.judging import NOT_RUN, above, all_of, told, within
 from dumbbell.published.model import Finding, Judged, Status, Studies
 from dumbbell.published.ratios import ratio
 from dumbbell.statistics.intervals import Interval
@@ -25,27 +25,62 @@ ALIKE: Final = spread(lossy=False)
 ABOUT: Final = spread(lossy=True)
 """The same with loss: "about 100" and "some 45" are that near to these numbers, or aren't."""
 
+OTHERS: Final = ("reno", "cubic")
+
+Wanted = Callable[[str, Printed], bool]
+"""Whether a finding is about a part and a printed row of it."""
 Pair = tuple[str, Printed, Printed, Interval]
 """A part, the printed rows of two algorithms in a case, and our ratio of the first to the second."""
 
 
-def _pairs(studies: Studies, reading: str, lossy: bool, above_: Sequence[str], below_: Sequence[str]) -> Iterator[Pair]:
-    """The goodput of one algorithm to that of another in all cases of all parts that were run, with loss or without."""
-    for part, (test, mbit) in PARTS.items():
-        if part + reading not in studies:
+def _short(part: str, row: Printed) -> bool:
+    return row.loss == 0 and row.delay_ms < LONG_MS
+
+
+def _long(part: str, row: Printed) -> bool:
+    return row.loss == 0 and row.delay_ms >= LONG_MS
+
+
+def _long_at_10(part: str, row: Printed) -> bool:
+    return part == "3-10mbit" and _long(part, row)
+
+
+def _lossy(part: str, row: Printed) -> bool:
+    return row.loss > 0
+
+
+def _gigabit(part: str, row: Printed) -> bool:
+    return part == "4" and row.delay_ms == 0
+
+
+def _rows(wanted: Wanted, part: str, ccs: Sequence[str]) -> list[Printed]:
+    test, mbit = PARTS[part]
+    return [one for one in means() if (one.test, one.mbit) == (test, mbit) and one.cc in ccs and wanted(part, one)]
+
+
+def _other(one: Printed, cc: str) -> Printed:
+    """The same case of another algorithm."""
+    return mean_of(one.test, one.mbit, one.case, cc)
+
+
+def _pairs(studies: Studies, reading: str, wanted: Wanted, ccs: Sequence[str], others: Sequence[str]) -> list[Pair]:
+    """The goodput of one algorithm to that of another in all cases of all parts that were run."""
+    found = []
+    for part in PARTS:
+        chosen = _rows(wanted, part, ccs)
+        if not chosen or part + reading not in studies:
             continue
         figures = Figures(studies[part + reading])
-        for one in means():
-            if (one.test, one.mbit, one.loss > 0) != (test, mbit, lossy) or one.cc not in above_:
-                continue
-            for cc in below_:
-                ours, others = (figures.samples("goodput", of, {CASE: one.case}) for of in (one.cc, cc))
-                if (found := ratio(ours, others)) is not None:
-                    yield part, one, mean_of(test, mbit, one.case, cc), found
+        for one in chosen:
+            for cc in others:
+                ours, theirs = (figures.samples("goodput", of, {CASE: one.case}) for of in (one.cc, cc))
+                if (times := ratio(ours, theirs)) is not None:
+                    found.append((part, one, _other(one, cc), times))
+    return found
 
 
 def _said(pairs: Sequence[Pair]) -> str:
-    """`2-none, 0 ms, 5 %: bbr 39 [30, 50] times cubic (printed 39)`."""
+    """`2-none, 0 ms, 5 %: bbr 39 [30, 50] times cubic (printed 39); n = 10`."""
     said = [
         f"{part}, {one.case}: {one.cc} {told(found)} times {other.cc} (printed {_printed(one, other):.3g})"
         for part, one, other, found in pairs
@@ -58,19 +93,17 @@ def _printed(one: Printed, other: Printed) -> float:
     return one.transferred / other.transferred
 
 
+def _all(pairs: Sequence[Pair], low: float, high: float) -> Judged:
+    """Whether all ratios lie between two bounds."""
+    return Judged(all_of([within(found, low, high) for *_, found in pairs]), _said(pairs)) if pairs else NOT_RUN
+
+
 def _alike(studies: Studies, reading: str) -> Judged:
-    pairs = [pair for pair in _pairs(studies, reading, False, ("reno", "bbr"), ("cubic",)) if not _is_long(pair)]
-    if not pairs:
-        return NOT_RUN
-    return Judged(all_of([within(found, 1 / ALIKE, ALIKE) for *_, found in pairs]), _said(pairs))
-
-
-def _is_long(pair: Pair) -> bool:
-    return pair[1].delay_ms >= LONG_MS
+    return _all(_pairs(studies, reading, _short, ("reno", "bbr"), ("cubic",)), 1 / ALIKE, ALIKE)
 
 
 def _more_with_loss(studies: Studies, reading: str) -> Judged:
-    pairs = list(_pairs(studies, reading, True, ("bbr",), ("reno", "cubic")))
+    pairs = _pairs(studies, reading, _lossy, ("bbr",), OTHERS)
     if not pairs:
         return NOT_RUN
     least = min(pairs, key=lambda pair: pair[3].value)
@@ -80,7 +113,7 @@ def _more_with_loss(studies: Studies, reading: str) -> Judged:
 
 
 def _up_to_100(studies: Studies, reading: str) -> Judged:
-    pairs = list(_pairs(studies, reading, True, ("bbr",), ("reno", "cubic")))
+    pairs = _pairs(studies, reading, _lossy, ("bbr",), OTHERS)
     if not pairs:
         return NOT_RUN
     most = max(pairs, key=lambda pair: pair[3].value)
@@ -91,64 +124,48 @@ def _up_to_100(studies: Studies, reading: str) -> Judged:
 
 
 def _worse_with_delay(studies: Studies, reading: str) -> Judged:
-    pairs = [pair for pair in _pairs(studies, reading, False, ("bbr",), ("reno", "cubic")) if _is_long(pair)]
-    return Judged(all_of([below(found, 1) for *_, found in pairs]), _said(pairs)) if pairs else NOT_RUN
+    return _all(_pairs(studies, reading, _long, ("bbr",), OTHERS), 0, 1)
 
 
 def _half_with_delay(studies: Studies, reading: str) -> Judged:
-    pairs = [
-        pair
-        for pair in _pairs(studies, reading, False, ("bbr",), ("reno", "cubic"))
-        if _is_long(pair) and pair[0] == "3-10mbit"
-    ]
-    statuses = [within(found, 0.5 / ALIKE, 0.5 * ALIKE) for *_, found in pairs]
-    return Judged(all_of(statuses), _said(pairs)) if pairs else NOT_RUN
+    return _all(_pairs(studies, reading, _long_at_10, ("bbr",), OTHERS), 0.5 / ALIKE, 0.5 * ALIKE)
 
 
 def _at_a_gigabit(studies: Studies, reading: str) -> Judged:
-    pairs = [
-        pair for pair in _pairs(studies, reading, True, ("bbr",), ("cubic",)) if pair[0] == "4" and not _is_long(pair)
-    ]
-    return Judged(all_of([within(one[3], 45 / ABOUT, 45 * ABOUT) for one in pairs]), _said(pairs)) if pairs else NOT_RUN
+    return _all(_pairs(studies, reading, _gigabit, ("bbr",), ("cubic",)), 45 / ABOUT, 45 * ABOUT)
 
 
-def _ratios(lossy: bool, ccs: Sequence[str], others: Sequence[str]) -> list[tuple[str, Printed, float]]:
-    """The printed ratios of one algorithm to another in all cases: how they are said, the row, the ratio of bytes."""
+def _ratios(wanted: Wanted, ccs: Sequence[str], others: Sequence[str]) -> list[tuple[str, float]]:
+    """The printed ratios of one algorithm to another in all cases, and how they are said."""
+    found = [(part, one, _other(one, cc)) for part in PARTS for one in _rows(wanted, part, ccs) for cc in others]
     return [
-        (f"{part}, {one.case}: {one.cc} {_printed(one, other):.3g} times {cc}", one, _printed(one, other))
-        for part, (test, mbit) in PARTS.items()
-        for one in means()
-        if (one.test, one.mbit, one.loss > 0) == (test, mbit, lossy) and one.cc in ccs
-        for cc in others
-        for other in [mean_of(test, mbit, one.case, cc)]
+        (f"{part}, {one.case}: {one.cc} {_printed(one, other):.3g} times {other.cc}", _printed(one, other))
+        for part, one, other in found
     ]
 
 
 def _print_alike() -> str:
-    ratios = _ratios(False, ("reno", "bbr"), ("cubic",))
-    found = [(said, value) for said, one, value in ratios if one.delay_ms < LONG_MS]
+    found = _ratios(_short, ("reno", "bbr"), ("cubic",))
     beyond = [said for said, value in found if not 1 / ALIKE <= value <= ALIKE]
     inside = f"{len(found) - len(beyond)} of {len(found)} ratios to CUBIC are within that factor"
     return f"{inside}; their table contradicts their text in the others ({'; '.join(beyond)})"
 
 
 def _print_up_to_100() -> str:
-    found = _ratios(True, ("bbr",), ("reno", "cubic"))
-    said, _, _ = max(found, key=lambda one: one[2])
-    more = sum(value > 100 * ABOUT for *_, value in found)
+    found = _ratios(_lossy, ("bbr",), OTHERS)
+    said, _ = max(found, key=lambda one: one[1])
+    more = sum(value > 100 * ABOUT for _, value in found)
     return f"their tables contradict their text: {more} of {len(found)} ratios are larger, most in {said}"
 
 
 def _print_more() -> str:
-    found = _ratios(True, ("bbr",), ("reno", "cubic"))
-    more = sum(value > 1 for *_, value in found)
-    said, _, _ = min(found, key=lambda one: one[2])
-    return f"{more} of {len(found)} ratios are above 1, least in {said}"
+    found = _ratios(_lossy, ("bbr",), OTHERS)
+    said, _ = min(found, key=lambda one: one[1])
+    return f"{sum(value > 1 for _, value in found)} of {len(found)} ratios are above 1, least in {said}"
 
 
-def _print_long(*parts: str) -> str:
-    found = _ratios(False, ("bbr",), ("reno", "cubic"))
-    return "; ".join(said for said, one, _ in found if one.delay_ms >= LONG_MS and said.startswith(parts))
+def _print(wanted: Wanted) -> str:
+    return "; ".join(said for said, _ in _ratios(wanted, ("bbr",), OTHERS))
 
 
 Reading = Literal["", "-one-link", "-mininet"]
@@ -178,12 +195,12 @@ def _findings(reading: Reading) -> tuple[Finding, ...]:
         ),
         finding(
             "With a long delay and no loss BBR is worse (here: 1 s, below both others, at 10 Mbit/s and unlimited)",
-            _worse_with_delay, _print_long("3-none", "3-10mbit"), TURNS["worse"],
+            _worse_with_delay, _print(_long), TURNS["worse"],
         ),
         finding(
             f"With a long delay and no loss BBR has about half of the others at 10 Mbit/s (here: within a factor of "
             f"{ALIKE:.3g})",
-            _half_with_delay, _print_long("3-10mbit"), TURNS["half"],
+            _half_with_delay, _print(_long_at_10), TURNS["half"],
         ),
         finding(
             f"At 1 Gbit/s with 5 % loss BBR carries some 45 times what CUBIC does (here: within a factor of "
@@ -196,6 +213,18 @@ def _findings(reading: Reading) -> tuple[Finding, ...]:
     )  # fmt: skip
 
 
-TURNS: Final = {"alike": "", "more": "", "100": "", "worse": "", "half": "", "45": ""}
+TURNS: Final = {
+    "alike": "a limit other than a link's. Where none is set their CPU was the limit, and our link of 10 Gbit/s or, in "
+    "2-none at 10 ms, the receive window; a CPU as the limit was not tested",
+    "more": "where a few packets in a minute decide, as in 3-10mbit, more runs; the number of lossy links "
+    "(parts -one-link) and what is lost, packets or bursts (parts -mininet)",
+    "100": "what is lost, packets (parts 1 and 2-none) or whole bursts (1-mininet, 2-none-mininet), and on how many "
+    "links (parts -one-link)",
+    "worse": "the round trip: with the delay on one link it is 2 s instead of 4 (parts -one-link)",
+    "half": "the round trip (3-10mbit-one-link), and the clock: by iperf's own BBR has 0.25 of the others' rate at 4 s "
+    "(docs/examples/iperf-long-delay.toml)",
+    "45": "what is lost, packets (part 4) or whole bursts (4-mininet), and on how many links (4-one-link)",
+}
+"""What would change the answer to each finding."""
 
 FINDINGS: Final = tuple(one for reading in READINGS for one in _findings(reading))

@@ -12,6 +12,7 @@ from dumbbell.published.buffa_2020.printed import BLOCK, SAID_S, mean_of, table
 WINDOW: Final = 6 * 2**20
 """Bytes of Linux's largest receive buffer as it comes, in 4.12."""
 SHOWN: Final = "tests/unit/test_published_buffa.py"
+IPERF: Final = "docs/examples/iperf-long-delay.toml"
 
 
 def _longest_rtt_ms() -> float:
@@ -32,7 +33,8 @@ LINKS: Final = (
 BURSTS: Final = (
     "Whole bursts. Segmentation offload is on in Mininet's hosts, so netem lost bursts of up to 64 kB and not packets. "
     "The parts -mininet show what that does: they have the links that Mininet makes, htb and netem of Linux 6.12, in "
-    "virtual time."
+    "virtual time. The table above tells how near they come; in 4-mininet BBR has the printed multiple of CUBIC's rate, "
+    "and in part 4 it hasn't."
 )
 PACING: Final = (
     "Pacing. Their kernel, 4.12, has no pacing inside TCP, which came with 4.13 (google/bbr, quick start), and "
@@ -46,18 +48,17 @@ NO_LIMIT: Final = (
 TOO_FAST: Final = (
     "The receive window. Reno's 8.83 Gbit/s with a delay of 10 ms fit into Linux's largest receive buffer, 6 MiB, only "
     f"at a round trip below {_longest_rtt_ms():.1f} ms; a delay of 10 ms is never less than 10 ms of it. So their Reno "
-    "and BBR had a larger buffer there, or not the delay; which of the two was not tested. In our parts 2-none the "
-    "receive window is the limit, as the sentence below each table says, so they can't come near."
+    "and BBR had a larger buffer there, or not the delay; which of the two was not tested. In our part 2-none the "
+    "receive window limits CUBIC and BBR there, as the sentence below its table says."
 )
 BYTES: Final = (
     f"Bytes. iperf counts what it has written to the socket, {BLOCK // 1024} KiB at a time: each printed number of "
-    f"bytes below 10 MB in tests 3 and 4 is a whole multiple of that ({SHOWN}). Ours is what arrived. Up to 4 MB that "
-    "wait in the socket are much of what a minute at round trips of seconds carries: not tested in a run."
+    f"bytes below 10 MB in tests 3 and 4 is a whole multiple of that ({SHOWN}). Ours is what arrived."
 )
 DURATIONS: Final = (
     f"Durations. By the text each run lasts {SAID_S} s. By the tables it doesn't: where the delay is 1 s, bytes by "
-    f"rate are {_durations()} ({SHOWN}). So their rates there are of other times than ours. The probable cause is that "
-    "iperf's clock runs until its last write returns: not tested in a run."
+    f"rate are {_durations()} ({SHOWN}). iperf's clock runs until its last write returns: iperf 2.1.8 in virtual time "
+    f"does so, too ({IPERF}, below). So their rates there are of other times than ours."
 )
 
 OPEN: Final = (

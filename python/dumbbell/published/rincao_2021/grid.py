@@ -53,6 +53,11 @@ class Mix:
         return {cc: share for cc, share in (("cubic", self.cubic), ("bbr", 100 - self.cubic)) if share}
 
     @property
+    def first(self) -> str:
+        """The first algorithm, which is the only one where one is alone."""
+        return next(iter(self.algorithms))
+
+    @property
     def title(self) -> str:
         """`75 % CUBIC, 25 % BBR at 100 Mbit/s`."""
         return f"{', '.join(f'{share} % {cc.upper()}' for cc, share in self.algorithms.items())} at {self.mbit} Mbit/s"

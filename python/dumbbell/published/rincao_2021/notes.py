@@ -5,8 +5,28 @@ from __future__ import annotations
 from typing import Final
 
 NOTES: Final = (
-    "UDP in bursts. iperf3 before 3.2 sends what is due every 100 ms at once (esnet/iperf issue 386): at 300 Mbit/s 30 % "
-    "are bursts of 1.1 MB into a buffer of 1.9 MB. With such bursts CUBIC loses as they say at 300 Mbit/s "
-    "(300-cubic-bursts), and hardly more than what UDP takes without them (300-cubic).",
-    "Which iperf3 they had is not said: not tested.",
+    "UDP in bursts explains their central effect. iperf3 before 3.2 sends what is due every 100 ms at once "
+    "(esnet/iperf issue 386); which version they had is not said. At 300 Mbit/s CUBIC loses as much as they "
+    "print beside bursts (300-cubic-bursts, 300-cubic-delay-line-bursts; in the kernel, on Mininet's links, "
+    "300-cubic-mininet-bursts) and less than what UDP takes beside even UDP (300-cubic, 300-cubic-delay-line)."
+    " BBR at 100 Mbit/s loses less beside bursts (100-bbr-bursts, 100-bbr-mininet-bursts) than beside even UDP"
+    " (100-bbr).",
+    "The burst acts by HyStart, not by loss. Packets that wait behind it look like a queue of CUBIC's own, and"
+    " slow start ends: without HyStart CUBIC loses half as much beside the same bursts "
+    "(300-cubic-bursts-no-hystart against 300-cubic-bursts), and on Mininet's links no segment was sent again "
+    "(300-cubic-mininet-bursts).",
+    "Bursts alone leave CUBIC at 100 Mbit/s unexplained: beside them it loses twice what they print "
+    "(100-cubic-bursts), and no reading comes down to it. CUBIC as of kernel 4.15: not tested.",
+    "Levels. Beside even UDP our CUBIC has two to three times theirs at 300 Mbit/s (300-cubic); bursts and a "
+    "delay line together bring it nearest (300-cubic-delay-line-bursts). What is left: not tested.",
+    "Buffer. Mininet's delay is netem's, whose limit counts packets that propagate, too. The parts -delay-line"
+    " have the whole delay in a line with room for 1 BDP: alone it changes levels and not the effect "
+    "(300-cubic-delay-line). The parts -mininet have netem itself, as Mininet sets it up.",
+    "Offloads. Mininet leaves them on, so that a burst of segments is one packet for netem's limit. With them "
+    "CUBIC loses no segment (300-cubic-mininet-bursts), without them some, and its change is as large "
+    "(300-cubic-mininet-packets).",
+    "Elephants. The text does not say whose the elephants are; ours are drawn in each run. If BBR has them as "
+    "far as there are BBR connections, BBR's lead over CUBIC in mixes comes out as they print it (the parts "
+    "-elephants).",
+    "Our UDP datagrams fill a packet. Larger ones, of which each is several fragments: not tested.",
 )

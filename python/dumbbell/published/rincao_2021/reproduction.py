@@ -18,12 +18,13 @@ from dumbbell.published.rincao_2021.variants import (
     mininet,
     mininet_bursts,
     mininet_packets,
+    no_hystart,
 )
 
 _MIXED: Final = [mix for mix in ALL if 0 < mix.cubic < 100]
 _TRIED: Final = [Mix(mbit, cubic) for mbit in RATES for cubic in (100, 50, 0)]
-"""Each algorithm alone, and the mix of halves: other readings are tried on these."""
-_READINGS: Final = (bursts, delay_line, delay_line_bursts, mininet, mininet_bursts, mininet_packets)
+"""Each algorithm alone, and the mix of halves: readings other than bursts are tried on these."""
+_READINGS: Final = (delay_line, delay_line_bursts, mininet, mininet_bursts, mininet_packets)
 
 REPRODUCTION: Final = Reproduction(
     "rincao-2021",
@@ -33,7 +34,9 @@ REPRODUCTION: Final = Reproduction(
     (
         *(replace(part_of(mix), evidence=evidence.of(mix, PLAIN)) for mix in ALL),
         *map(elephants, _MIXED),
+        *map(bursts, ALL),
         *(reading(mix) for reading in _READINGS for mix in _TRIED),
+        *(no_hystart(Mix(mbit, 100)) for mbit in RATES),
         *(bbr3(Mix(mbit, cubic)) for mbit in RATES for cubic in (0, 50)),
     ),
     findings.FINDINGS,

@@ -39,6 +39,8 @@ from dumbbell.published.rincao_2021.readings import (
 )
 from dumbbell.units.mtu import ETHERNET, MTU
 
+NO_HYSTART: Final = "bpf_cubic"
+"""CUBIC as Linux has it, with parameters."""
 _EVERYWHERE: Final = (SIMULATE, VIRTUAL, EMULATE)
 _KERNEL: Final = (VIRTUAL, EMULATE)
 """Engines that have the kernel's own links."""
@@ -48,6 +50,27 @@ _ENDS: Final = (SHARES[0], SHARES[-1])
 def bursts(mix: Mix) -> Part:
     """The same with UDP in bursts."""
     return _reading(mix, BURSTS, "UDP in bursts of 100 ms", _EVERYWHERE, {})
+
+
+def no_hystart(mix: Mix) -> Part:
+    """CUBIC alone with UDP in bursts, that leaves slow start by loss only: nothing that they had, but it shows
+    what the bursts do to CUBIC."""
+    part = bursts(mix)
+    cubic = {"name": NO_HYSTART, "parameters": {"hystart": False}}
+    transfers = {"id": "tcp", "from": "s*", "to": "r*", "cc": cubic, "connections": PRINTED[-1]}
+    sizes = [{"bytes": "300 kB", "share": 0.8}, {"bytes": "30 MB", "share": 0.2}]
+    settings = {key: value for key, value in part.set.items() if key != "flows.0.mix"}
+    name = f"{part.name}-no-hystart"
+    return replace(
+        part,
+        name=name,
+        title=f"{part.title}, CUBIC without HyStart",
+        set={**settings, "name": f"rincao-2021-{name}", "flows.0": {**transfers, "sizes": sizes, "gap": "0.1 ms"}},
+        published=tuple(replace(one, of=NO_HYSTART) for one in part.published),
+        tables=tuple(replace(one, of=NO_HYSTART) for one in part.tables),
+        plots=tuple(replace(one, of=(NO_HYSTART,)) if one.of else one for one in part.plots),
+        evidence=evidence.of(mix, BURSTS, {"cubic": NO_HYSTART}),
+    )
 
 
 def delay_line(mix: Mix) -> Part:
