@@ -1,4 +1,4 @@
-"""Datagrams that are longer than a packet: the kernel's fragments are of their flow, and the simulator's are the same."""
+"""Datagrams that are longer than a packet: the kernel's fragments are of their flow, and so are the simulator's."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_kernel_and_simulator_lose_the_same_datagrams(here: Place) -> None:
 
 
 def test_rests_of_datagrams_starve_others(here: Place) -> None:
-    """At four times the rate and 10 % loss the rests fill 4 MiB within seconds, in the kernel and in the simulator alike."""
+    """With four times the rate and 10 % loss the rests fill 4 MiB in seconds, in the kernel and in the simulator."""
     scenario = path(
         flow(id="long", protocol="udp", rate="16.808 Mbit/s", payload="8192 B"),
         duration="40 s",
@@ -90,11 +90,12 @@ def test_rests_of_datagrams_starve_others(here: Place) -> None:
     told = {}
     for engine in (VIRTUAL, SIMULATE):
         run = dumbbell.run(tomllib.loads(scenario), directory=here.directory / "runs", engine=engine, report=False)
-        arrived = run.samples.group_by((pl.col("time_ns") // 1_000_000_000).alias("s")).agg(pl.col("received_bytes").max())
-        told[engine] = dict(arrived.sort("s").iter_rows()), udp(run)["received_packets"]
-    for received, _ in told.values():
-        assert received[5] > 0
-        assert received[10] == received[28], "nothing arrives"
-        assert received[35] > received[28], "the first rests were given up after 30 s"
-    kernel, simulated = (received for _, received in told.values())
-    assert simulated == pytest.approx(kernel, rel=0.02)
+        second = (pl.col("time_ns") // 1_000_000_000).alias("s")
+        received = run.samples.group_by(second).agg(pl.col("received_bytes").max()).sort("s")["received_bytes"]
+        assert 0 < received[5] == received[28], "nothing arrives"
+        assert received[35] > 1.5 * received[28], "the first rests were given up after 30 s"
+        told[engine] = received
+    kernel, simulated = told[VIRTUAL], told[SIMULATE]
+    assert kernel[:29].to_list() == simulated[:29].to_list()
+    # When the first rests end depends on where in two seconds of the kernel's clock the run begins.
+    assert simulated[-1] == pytest.approx(kernel[-1], rel=0.05)

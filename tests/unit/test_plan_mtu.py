@@ -141,7 +141,9 @@ def test_datagrams_in_fragments_have_at_most_what_an_ip_packet_carries(
         "  expected at most 65507 B\n"
         'hint: write payload = "65507 B"'
     )
-    loaded = load({**SMALL, "flows": [{"from": "h1", "to": "h2", "protocol": "udp", "rate": "1 Mbit/s", "payload": "65507 B"}]})
+    loaded = load(
+        {**SMALL, "flows": [{"from": "h1", "to": "h2", "protocol": "udp", "rate": "1 Mbit/s", "payload": "65507 B"}]}
+    )
     assert document(expand(loaded))["flows"][0]["workload"]["payload_bytes"] == 65_507
 
 
@@ -149,7 +151,7 @@ def test_routers_would_cut_fragments_again_where_links_have_mtus_of_their_own() 
     flow = {"from": "h1", "to": "h2", "protocol": "udp", "rate": "1 Mbit/s", "payload": "1473 B"}
     links = [{"between": ["h1", "r1"]}, {"between": ["r1", "h2"], "mtu": 1400}]
     scenario = {"name": "x", "duration": "1 s", "topology": {"kind": "graph", "links": links}, "flows": [flow]}
-    with pytest.raises(ScenarioError, match="at most 1372 B, or it would be fragmented.* have MTUs of their own"):
+    with pytest.raises(ScenarioError, match=r"at most 1372 B, or it would be fragmented.* have MTUs of their own"):
         load(scenario)
     del links[1]["mtu"]
     load(scenario)

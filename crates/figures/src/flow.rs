@@ -275,7 +275,7 @@ pub static FIGURES: &[Figure<Flow>] = &[
         better: Better::Lower,
         scope: Scope::Run,
         over: Over::Mean,
-        formula: "mean over the UDP flows in question of jitter_ms: J ← J + (|D| − J) ÷ 16 at each datagram that arrives, D: its \
+        formula: "mean over the UDP flows in question of jitter_ms: J grows by (|D| - J) ÷ 16 at each datagram that arrives, D: its \
                   time under way less that of the one before",
         source: "RFC 3550, section 6.4.1",
     }),

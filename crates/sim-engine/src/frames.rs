@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use anyhow::{Context, Result};
-use datagrams::{FRAGMENT_HEADER, Fragment};
+use datagrams::FRAGMENT_HEADER;
 use link::{Ecn, Packet, Passage};
 use plan::{Echo, Plan, Workload};
 use records::frames::SNAPLEN;

@@ -7,11 +7,14 @@ use units::{Duration, Ip, Time};
 
 use crate::memory;
 use crate::segment::Segment;
+use crate::tcp::Settings;
+use crate::tcp::ticks;
 
 /// The datagrams of one host and one version of IP of which fragments are missing.
 ///
-/// A host gives a datagram up that is not whole in time. Those that never will be are kept until then, and when they fill
-/// the memory for them the host takes no fragment at all: loss lets all datagrams in fragments starve.
+/// A host gives a datagram up that is not whole in time, when a timer of the kernel's says so: of those that wait for so long,
+/// all within about two seconds end at once. What never gets whole is kept until then, and when that fills the memory for
+/// fragments the host takes none at all: loss lets all datagrams in fragments starve.
 #[derive(Debug)]
 pub(crate) struct Reassembly {
     /// In the order in which their first fragments arrived.
@@ -25,7 +28,8 @@ struct Waiting {
     flow: u16,
     /// The datagram's number, for which packets have their identification.
     number: u64,
-    since: Time,
+    /// The time at which it is given up.
+    until: Time,
     /// A bit for each fragment that is here.
     here: u128,
     payload: u32,
@@ -62,7 +66,7 @@ impl Reassembly {
     pub(crate) fn arrive(&mut self, flow: u16, packet: Received, frame_bytes: u32, now: Time) -> Option<Received> {
         let Received { segment, ecn, is_corrupt } = packet;
         let Some(fragment) = segment.fragment else { return Some(packet) };
-        while self.waiting.front().is_some_and(|first| first.since + self.timeout <= now) {
+        while self.waiting.front().is_some_and(|first| first.until <= now) {
             self.memory -= self.waiting.pop_front().map_or(0, |first| first.memory);
         }
         if self.memory > ROOM {
@@ -70,7 +74,8 @@ impl Reassembly {
         }
         let is_it = |one: &Waiting| (one.flow, one.number) == (flow, segment.seq);
         let at = self.waiting.iter().rposition(is_it).unwrap_or_else(|| {
-            self.waiting.push_back(Waiting::new(flow, segment.seq, now));
+            let until = ticks::fires(now, self.timeout, &Settings::default());
+            self.waiting.push_back(Waiting::new(flow, segment.seq, until));
             self.memory += STRUCTURE;
             self.waiting.len() - 1
         });
@@ -98,9 +103,9 @@ impl Reassembly {
 }
 
 impl Waiting {
-    fn new(flow: u16, number: u64, since: Time) -> Waiting {
+    fn new(flow: u16, number: u64, until: Time) -> Waiting {
         let (here, payload, memory) = (0, 0, STRUCTURE);
-        Waiting { flow, number, since, here, payload, memory, is_marked: false, is_corrupt: false }
+        Waiting { flow, number, until, here, payload, memory, is_marked: false, is_corrupt: false }
     }
 }
 
@@ -191,7 +196,8 @@ mod tests {
         told(&mut host, &a[..5], s(0));
         assert_eq!(told(&mut host, &a[5..], s(29)), [Some(8192)]);
         told(&mut host, &a[..5], s(100));
-        assert_eq!(told(&mut host, &a[5..], s(130)), [None], "it begins a new one");
+        // The timer's bucket has 512 ticks of 4 ms, and ends at 131.072 s.
+        assert_eq!(told(&mut host, &a[5..], s(132)), [None], "it begins a new one");
         assert_eq!(host.waiting.len(), 1);
         let mut slower = Reassembly::new(Ip::V6);
         told(&mut slower, &a[..5], s(0));
@@ -206,6 +212,7 @@ mod tests {
         assert_eq!(host.memory, 358 * (5 * 2304 + 200));
         assert_eq!(told(&mut host, &packets(999), s(29)), [None; 6]);
         assert_eq!(told(&mut host, &packets(0)[..1], s(29)), [None], "not even the one that it lacks");
-        assert_eq!(told(&mut host, &packets(1000), s(30)).last(), Some(&Some(8192)));
+        assert_eq!(told(&mut host, &packets(1000), s(30)), [None; 6]);
+        assert_eq!(told(&mut host, &packets(1001), s(31)).last(), Some(&Some(8192)), "30.72 s are 15 times 512 ticks");
     }
 }

@@ -3,7 +3,7 @@
 mod receiver;
 mod sender;
 mod settings;
-mod ticks;
+pub(crate) mod ticks;
 
 pub use receiver::Receiver;
 pub use sender::{AckReport, Counters, Sender};

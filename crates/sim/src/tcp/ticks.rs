@@ -1,4 +1,4 @@
-//! Linux's timer wheel: most of TCP's timers count ticks, and fire at one.
+//! Linux's timer wheel: most of its timers count ticks, and fire at one.
 
 use units::{Duration, Time};
 
@@ -18,7 +18,7 @@ const LEVELS: u32 = 9;
 /// The wait is rounded up to whole ticks, counted from the last tick. A timer must not fire early, so it fires at the end of its
 /// bucket: a tick later, or 8 ticks where it waits for 63 ticks or more, and so on (`kernel/time/timer.c`). So 40 ms take
 /// 40 to 44 ms, and 260 ms up to 292 ms.
-pub(super) fn fires(now: Time, after: Duration, settings: &Settings) -> Time {
+pub(crate) fn fires(now: Time, after: Duration, settings: &Settings) -> Time {
     if !settings.ticks {
         return now + after;
     }

@@ -104,15 +104,16 @@ class UdpFlow(AnyFlow):
     protocol: Literal["udp"] = Field(description="UDP.")
     rate: RateOrShare = Field(
         description="Rate of whole frames of each connection: payload and 42 bytes, or 62 in IPv6; of a datagram in "
-        "fragments, all of its frames. A share is of the bottleneck's rate in the flow's direction, which must be constant.",
+        "fragments, all of its frames. A share is of the bottleneck's rate in the flow's direction, which must be "
+        "constant.",
         examples=["10 Mbit/s", "10 %"],
     )
     payload: Size | None = Field(
         default=None,
         ge=16,
-        description="UDP payload of each datagram, at most 65507 B. What doesn't fit into a packet is sent in fragments "
-        "(RFC 791, RFC 8200 section 4.5), and arrives if all of them do; where links have MTUs of their own it must fit. "
-        "Default: what fits, 1472 B (1452 B in IPv6).",
+        description="UDP payload of each datagram, at most 65507 B. What doesn't fit into a packet is sent in "
+        "fragments (RFC 791, RFC 8200 section 4.5), and arrives if all of them do; where links have MTUs of their own "
+        "it must fit. Default: what fits, 1472 B (1452 B in IPv6).",
     )
     bytes: Amount | None = Field(default=None, description="Payload to send in all. Default: no end before `stop`.")
     on: Burst | None = Field(default=None, description=_ON.replace("the application writes", "it sends"))

@@ -72,6 +72,29 @@ FLOWS: Final = (
         over_flows(pl.col("rtt_p95_ms").mean()),
     ),
     Metric(
+        "udp_lost",
+        "Datagrams lost",
+        "packets",
+        "lower",
+        OF_FLOWS,
+        "Σ udp_lost: datagrams that did not arrive, though a later one did",
+        "RFC 7680",
+        over_flows(total("udp_lost")),
+    ),
+    Metric(
+        "jitter",
+        "Jitter",
+        "ms",
+        "lower",
+        OF_FLOWS,
+        (
+            "mean over the UDP flows in question of jitter_ms: J grows by (|D| - J) ÷ 16 at each "
+            "datagram that arrives, D: its time under way less that of the one before"
+        ),
+        "RFC 3550, section 6.4.1",
+        over_flows(pl.col("jitter_ms").mean()),
+    ),
+    Metric(
         "ping_p50",
         "Ping RTT, median",
         "ms",
