@@ -12,7 +12,7 @@ from dumbbell.engines.names import SIMULATE, VIRTUAL
 @pytest.mark.parametrize("name", ["ecn-marking", "several-flows"])
 @pytest.mark.parametrize("engine", [SIMULATE, VIRTUAL])
 def test_all_expectations_hold(here: Place, name: str, engine: str) -> None:
-    """A run of a kernel takes as long as twenty simulated ones. One run of a cell has no interval: its value decides."""
+    """A run of a kernel takes as long as twenty simulated ones. A single run has no interval: its value decides."""
     few = ("--repeat", "1") if engine == VIRTUAL else ()
     done = here.invoke("run", name, "--engine", engine, *few, "--quiet", "--no-report")
     assert done.returncode == 0, done.stdout + done.stderr
