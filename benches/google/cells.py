@@ -58,8 +58,8 @@ def _singles() -> list[Cell]:
         cells.append(Cell(f"10 Mbit/s, 40 ms, 1 bdp, loss {loss}", "10 Mbit/s", "40 ms", "1 bdp", {"loss": loss}))
     policer = {"policer": {"rate": "8 Mbit/s", "burst": "30 kB"}}
     cells.append(Cell("10 Mbit/s, 40 ms, 1 bdp, policer", "10 Mbit/s", "40 ms", "1 bdp", policer))
-    limited = {"flow": {"on": "300 ms", "off": "200 ms"}}
-    cells.append(Cell("50 Mbit/s, 20 ms, 1 bdp, on and off", "50 Mbit/s", "20 ms", "1 bdp", **limited))
+    limited = {"on": "300 ms", "off": "200 ms"}
+    cells.append(Cell("50 Mbit/s, 20 ms, 1 bdp, on and off", "50 Mbit/s", "20 ms", "1 bdp", flow=limited))
     return cells
 
 

@@ -104,12 +104,13 @@ FINDINGS: Final = (
     *_each(
         "5: in a shallow buffer BBRv1 loses more packets than BBRv2, which stays near 100 Mbit/s (above 85)",
         averages.loses_packets, (*FIFTH, FIFTH_GOOGLE), _FIGURES_ONLY,
-        f"{_NOTHING}: neither the RTT (part 5-50ms) nor whole bursts (part 5-script)",
+        f"{_NOTHING}: neither the RTT (part 5-50ms) nor whole bursts (part 5-script) nor Google's own BBRv2 (5-google)",
     ),
     *_each(
         "5: BBRv1 then loses throughput, and has less than BBRv2", averages.loses_throughput, (*FIFTH, FIFTH_GOOGLE),
         _FIGURES_ONLY,
-        "not known. What BBRv1 loses costs it no goodput at 200 ms (part 5) or at 50 ms (parts 5-50ms and 5-script)",
+        "not known. What BBRv1 loses costs it no goodput at 200 ms (part 5) or at 50 ms (parts 5-50ms, "
+        "5-script and 5-google)",
     ),
     *_each(
         "5: Reno halves its window and its throughput falls with it, below BBRv2's", averages.reno_below, FIFTH,

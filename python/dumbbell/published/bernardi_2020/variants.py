@@ -92,8 +92,8 @@ AS_THE_SCRIPT_RAN: Final = (
         {EMULATE: {"repeat": 3}}, _SHORT, plots=over_time(60), variant_of="5",
         evidence=evidence.several(evidence.losses, evidence.bursts, evidence.delay_line),
         notes=(
-            "BBRv1 in a shallow buffer. That it loses throughput is in no reading (parts 5, 5-50ms, 5-script). A "
-            "capture that misses packets while the queue is full would show it; that is not tested.",
+            "BBRv1 in a shallow buffer. That it loses throughput is in no reading (parts 5, 5-50ms, 5-script, "
+            "5-google). A capture that misses packets while the queue is full would show it; that is not tested.",
         ),
     ),
 )  # fmt: skip

@@ -15,8 +15,9 @@ NOTES: Final = (
     " slow start ends: without HyStart CUBIC loses half as much beside the same bursts "
     "(300-cubic-bursts-no-hystart against 300-cubic-bursts), and on Mininet's links no segment was sent again "
     "(300-cubic-mininet-bursts).",
-    "Bursts alone leave CUBIC at 100 Mbit/s unexplained: beside them it loses twice what they print "
-    "(100-cubic-bursts), and no reading comes down to it. CUBIC as of kernel 4.15: not tested.",
+    "CUBIC at 100 Mbit/s loses as they print beside bursts with 5 and 10 connections (100-cubic-bursts, "
+    "100-cubic-mininet-bursts). With 15 and more they print hardly a change, and no reading comes down to that"
+    " (100-cubic-delay-line is nearest). CUBIC as of kernel 4.15: not tested.",
     "Levels. Beside even UDP our CUBIC has 2.5 times theirs at 300 Mbit/s (300-cubic); bursts and a delay line"
     " together bring it nearest (300-cubic-delay-line-bursts). What is left: not tested.",
     "Buffer. Mininet's delay is netem's, whose limit counts packets that propagate, too. The parts -delay-line"
