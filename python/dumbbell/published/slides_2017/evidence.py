@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dumbbell.published.figures import Figures
-from dumbbell.published.slides_2017.findings import CC, LOSS, RTT
+from dumbbell.published.slides_2017.findings import BUFFER, CC, LOSS, RTT
 
 if TYPE_CHECKING:
     from dumbbell.studies import Study
@@ -24,3 +24,20 @@ def limits(study: Study) -> str:
                     f"{cc} at {rtt}: {drops.value:,.0f} dropped by the queue, utilisation {100 * use.value:.0f} %"
                 )
     return "Without random loss. " + "; ".join(said) + "."
+
+
+def datagrams(study: Study) -> str:
+    """What became of the datagrams and of TCP's segments, by setting: means over runs."""
+    figures = Figures(study)
+    said = []
+    for buffer in figures.along(BUFFER):
+        for cc in figures.along(CC):
+            where = {BUFFER: buffer, CC: cc}
+            lost, jitter = (figures.interval(metric, "udp", where) for metric in ("udp_lost", "jitter"))
+            again = figures.interval("retransmitted_segments", "tcp", where)
+            if lost is not None and jitter is not None and again is not None:
+                said.append(
+                    f"{buffer}, {cc}: {lost.value:,.0f} datagrams lost, jitter {jitter.value:.2f} ms, "
+                    f"{again.value:,.0f} segments sent again"
+                )
+    return "; ".join(said) + "."

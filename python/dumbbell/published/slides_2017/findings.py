@@ -1,86 +1,238 @@
-"""The findings of slides-2017, judged by our runs."""
+"""The findings of slides-2017, judged by our runs, for each reading of their set-up."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from dumbbell.published.comparing import compared, listed
 from dumbbell.published.figures import Figures
-from dumbbell.published.judging import NOT_RUN, above, all_of, below, told
+from dumbbell.published.judging import NOT_RUN, above, all_of, below, told, within
 from dumbbell.published.model import Finding, Judged, Status, Studies
 
 CC: Final = "flows.0.cc"
 RTT: Final = "topology.rtt"
 LOSS: Final = "topology.bottleneck.loss"
 BUFFER: Final = "topology.bottleneck.buffer"
-UDP: Final = "flows.1.rate"
 _NAMES: Final = ("reno", "cubic")
 
+AGAIN: Final = {"cubic": (6827, 3041), "reno": (3377, 12)}
+"""Segments that the two flows of unequal paths sent again: the fast one's and the slow one's."""
+LOST: Final = (0, 9141)
+"""Datagrams of UDP that were lost, and all."""
 
-def _alike(studies: Studies) -> Judged:
-    if "table" not in studies:
+
+def _rtts(figures: Figures) -> tuple[str, str]:
+    """The shorter and the longer RTT of a table's part."""
+    short, long = figures.along(RTT)
+    return short, long
+
+
+def _alike(studies: Studies, part: str) -> Judged:
+    if part not in studies:
         return NOT_RUN
-    figures = Figures(studies["table"])
-    found = {cc: figures.interval("goodput", None, {RTT: "15 ms", LOSS: "0 %", CC: cc}) for cc in _NAMES}
+    figures = Figures(studies[part])
+    short, _ = _rtts(figures)
+    found = {cc: figures.interval("throughput", None, {RTT: short, LOSS: "0 %", CC: cc}) for cc in _NAMES}
     return Judged(all_of([above(one, 0.85e9) for one in found.values()]), listed(found, 1e6, "Mbit/s"))
 
 
-def _faster(studies: Studies) -> Judged:
-    if "table" not in studies:
+def _faster(studies: Studies, part: str) -> Judged:
+    if part not in studies:
         return NOT_RUN
-    figures = Figures(studies["table"])
-    found = {cc: figures.interval("goodput", None, {RTT: "150 ms", LOSS: "0 %", CC: cc}) for cc in _NAMES}
+    figures = Figures(studies[part])
+    _, long = _rtts(figures)
+    found = {cc: figures.interval("throughput", None, {RTT: long, LOSS: "0 %", CC: cc}) for cc in _NAMES}
     status = all_of([compared(found["cubic"], ">", found["reno"]), *(below(one, 0.7e9) for one in found.values())])
     return Judged(status, listed(found, 1e6, "Mbit/s"))
 
 
-def _loss(studies: Studies) -> Judged:
-    if "table" not in studies:
+def _loss(studies: Studies, part: str) -> Judged:
+    if part not in studies:
         return NOT_RUN
-    figures = Figures(studies["table"])
-    found = {rtt: figures.interval("goodput", None, {RTT: rtt, LOSS: "1 %", CC: "cubic"}) for rtt in figures.along(RTT)}
+    figures = Figures(studies[part])
+    found = {rtt: figures.interval("throughput", None, {RTT: rtt, LOSS: "1 %", CC: "cubic"}) for rtt in _rtts(figures)}
     return Judged(all_of([below(one, 0.01e9) for one in found.values()]), f"CUBIC: {listed(found, 1e6, 'Mbit/s')}")
 
 
-def _unfair(studies: Studies) -> Judged:
-    if "fairness" not in studies:
+def _nothing_again(studies: Studies, part: str) -> Judged:
+    if part not in studies:
         return NOT_RUN
-    figures = Figures(studies["fairness"])
+    figures = Figures(studies[part])
+    short, _ = _rtts(figures)
+    where = {RTT: short, LOSS: "0 %"}
+    found = {cc: figures.interval("retransmitted_segments", None, {**where, CC: cc}) for cc in _NAMES}
+    return Judged(all_of([below(one, 1) for one in found.values()]), listed(found, 1, "segments"))
+
+
+def _unfair(studies: Studies, part: str) -> Judged:
+    if part not in studies:
+        return NOT_RUN
+    figures = Figures(studies[part])
     statuses, said = [], []
     for rtt in figures.along(RTT):
-        for buffer in figures.along(BUFFER):
-            reno, cubic = (figures.interval("jain_index", None, {RTT: rtt, BUFFER: buffer, CC: cc}) for cc in _NAMES)
+        for buffer in figures.along(BUFFER) or [""]:
+            where = {RTT: rtt, **({BUFFER: buffer} if buffer else {})}
+            reno, cubic = (figures.interval("jain_index", None, {**where, CC: cc}) for cc in _NAMES)
             if reno is None or cubic is None:
                 continue
             statuses.append(compared(cubic, ">", reno))
-            said.append(f"{' and '.join(rtt)}, {buffer}: Reno {told(reno)}, CUBIC {told(cubic)}")
-    if not statuses:
-        return NOT_RUN
+            name = f"{' and '.join(rtt)}, {buffer}".rstrip(", ")
+            said.append(f"{name}: Reno {told(reno)}, CUBIC {told(cubic)}, n = {min(reno.n, cubic.n)}")
     # Neither RTTs nor buffer are given: the status is known only if it is the same in all settings.
     status = statuses[0] if len(set(statuses)) == 1 else Status.UNKNOWN
-    return Judged(status, "Jain's index: " + "; ".join(said))
+    return Judged(status, "Jain's index: " + "; ".join(said)) if statuses else NOT_RUN
 
 
-def _crowded_out(studies: Studies) -> Judged:
-    if "udp" not in studies:
+NEAR: Final = 2.0
+"""A factor: the number of lost segments depends on where in its saw-tooth a run ends."""
+
+
+def _again(studies: Studies, part: str, cc: str) -> Judged:
+    """In some setting both flows send as many segments again as printed; the nearest settings are told."""
+    if part not in studies:
         return NOT_RUN
-    figures = Figures(studies["udp"])
+    figures = Figures(studies[part])
+    found = []
+    for rtt in figures.along(RTT):
+        for buffer in figures.along(BUFFER) or [""]:
+            where = {RTT: rtt, **({BUFFER: buffer} if buffer else {}), CC: cc}
+            ours = [figures.interval("retransmitted_segments", of, where) for of in ("short", "long")]
+            fast, slow = ours
+            if fast is None or slow is None:
+                continue
+            inside = [within(one, n / NEAR, n * NEAR) for one, n in zip((fast, slow), AGAIN[cc], strict=True)]
+            name = f"{' and '.join(rtt)}, {buffer}".rstrip(", ")
+            distance = sum(abs(one.value - n) for one, n in zip((fast, slow), AGAIN[cc], strict=True))
+            found.append((distance, all_of(inside), f"{name}: {told(fast)} and {told(slow)}, n = {fast.n}"))
+    if not found:
+        return NOT_RUN
+    _, _, nearest = min(found)
+    statuses = [status for _, status, _ in found]
+    status = Status.HOLDS if Status.HOLDS in statuses else all_of(statuses)
+    return Judged(status, f"nearest: {nearest}")
+
+
+def _crowded_out(studies: Studies, part: str) -> Judged:
+    if part not in studies:
+        return NOT_RUN
+    figures = Figures(studies[part])
     statuses, said = [], []
     for buffer in figures.along(BUFFER):
         for cc in _NAMES:
-            where = {BUFFER: buffer, CC: cc, UDP: "10.286 Mbit/s"}
+            where = {BUFFER: buffer, CC: cc}
             tcp, udp = (figures.interval("goodput", of, where) for of in ("tcp", "udp"))
             if tcp is None or udp is None:
                 continue
             statuses += [below(tcp, 1e6), above(udp, 9e6)]
-            said.append(f"{buffer}, {cc}: TCP {told(tcp, 1e6)}, UDP {told(udp, 1e6)}")
+            said.append(f"{buffer}, {cc}: TCP {told(tcp, 1e6)}, UDP {told(udp, 1e6)}, n = {tcp.n}")
     return Judged(all_of(statuses), "Mbit/s: " + "; ".join(said)) if statuses else NOT_RUN
 
 
+def _nothing_lost(studies: Studies, part: str) -> Judged:
+    """In some setting neither TCP sends anything again nor UDP loses anything."""
+    if part not in studies:
+        return NOT_RUN
+    figures = Figures(studies[part])
+    statuses, said = [], []
+    for buffer in figures.along(BUFFER):
+        for cc in _NAMES:
+            where = {BUFFER: buffer, CC: cc}
+            again = figures.interval("retransmitted_segments", "tcp", where)
+            lost = figures.interval("udp_lost", "udp", where)
+            if again is None or lost is None:
+                continue
+            statuses.append(all_of([below(again, 1), below(lost, 1)]))
+            said.append(f"{buffer}, {cc}: TCP {told(again)}, UDP {told(lost)}, n = {again.n}")
+    if not statuses:
+        return NOT_RUN
+    status = Status.HOLDS if Status.HOLDS in statuses else all_of(statuses)
+    return Judged(status, "sent again and lost: " + "; ".join(said))
+
+
+JITTER_MS: Final = 13.029
+
+
+def _jitter(studies: Studies, part: str) -> Judged:
+    """In some setting the jitter is within a quarter of the printed one."""
+    if part not in studies:
+        return NOT_RUN
+    figures = Figures(studies[part])
+    statuses, said = [], []
+    for buffer in figures.along(BUFFER):
+        for cc in _NAMES:
+            found = figures.interval("jitter", "udp", {BUFFER: buffer, CC: cc})
+            if found is not None:
+                statuses.append(within(found, JITTER_MS / 1.25, JITTER_MS * 1.25))
+                said.append(f"{buffer}, {cc}: {told(found)}, n = {found.n}")
+    if not statuses:
+        return NOT_RUN
+    status = Status.HOLDS if Status.HOLDS in statuses else all_of(statuses)
+    return Judged(status, "ms: " + "; ".join(said))
+
+
+TABLE: Final = {"table": "delay = RTT", "table-one-way": "delay each way", "table-window": "Linux's window",
+                "table-window-deep": "window, deep buffer"}  # fmt: skip
+"""Part -> the reading that it stands for."""
+FAIR: Final = {"fairness": "simulated", "fairness-deep": "Linux 6.12, 3,400 packets",
+               "fairness-window": "Linux's window", "fairness-mininet": "Mininet's links, Linux 6.12"}  # fmt: skip
+BESIDE: Final = {"udp": "8 kB, evenly spaced", "udp-bursts": "8 kB, bursts of 100 ms", "udp-short": "1,470 B"}
+
+
+def _each(
+    parts: dict[str, str], text: str, judge: Callable[[Studies, str], Judged], printed: str, turns: str
+) -> tuple[Finding, ...]:
+    """A finding for each reading."""
+
+    def of(part: str) -> Callable[[Studies], Judged]:
+        return lambda studies: judge(studies, part)
+
+    return tuple(Finding(text, of(part), printed, turns, reading) for part, reading in parts.items())
+
+
 FINDINGS: Final = (
-    Finding("At 15 ms without loss Reno and CUBIC alike fill the link (more than 85 % of it)", _alike),
-    Finding("At 150 ms without loss neither does, and CUBIC carries more than Reno", _faster),
-    Finding("1 % loss leaves CUBIC less than 1 % of the link, at either delay", _loss),
-    Finding("With unequal paths both are unfair, Reno more than CUBIC", _unfair),
-    Finding("Beside UDP of the link's rate TCP is left with less than a tenth", _crowded_out),
-)
+    *_each(
+        TABLE, "At 15 ms without loss Reno and CUBIC alike fill the link (more than 85 % of it)", _alike,
+        "903 and 906 of 1,000 Mbit/s", "no part here changes it",
+    ),
+    *_each(
+        TABLE, "At 15 ms without loss nothing is sent again", _nothing_again, "0 and 0 segments",
+        "the receive window and the buffer together: part table-window-deep beside table-window",
+    ),
+    *_each(
+        TABLE, "At 150 ms without loss neither fills the link, and CUBIC carries more than Reno", _faster,
+        "109 and 206 Mbit/s", "the receive window, which then is the limit of both: part table-window-deep",
+    ),
+    *_each(
+        TABLE, "1 % loss leaves CUBIC less than 1 % of the link, at either delay", _loss, "4.55 and 1.15 Mbit/s",
+        "no part here changes it",
+    ),
+    *_each(
+        FAIR, "With unequal paths both are unfair, Reno more than CUBIC", _unfair,
+        "Jain's index 0.51 of Reno (8.79 and 0.145 Mbit/s), 0.69 of CUBIC (7.93 and 1.43 Mbit/s)",
+        "the buffer: part fairness has several",
+    ),
+    *_each(
+        FAIR, f"Reno's two flows send about as much again as printed (here: within a factor of {NEAR:g}, in some "
+        "setting)", lambda studies, part: _again(studies, part, "reno"), "3,377 and 12 segments",
+        "the buffer: part fairness has several",
+    ),
+    *_each(
+        FAIR, f"CUBIC's two flows send about as much again as printed (here: within a factor of {NEAR:g}, in some "
+        "setting)", lambda studies, part: _again(studies, part, "cubic"), "6,827 and 3,041 segments",
+        "the buffer: part fairness has several",
+    ),
+    *_each(
+        BESIDE, "Beside UDP of the link's rate TCP is left with less than a tenth", _crowded_out,
+        "TCP 0.54 Mbit/s, UDP 9.3 Mbit/s", "how UDP's datagrams are spaced, and the buffer: parts udp and udp-bursts",
+    ),
+    *_each(
+        BESIDE, "Neither TCP nor UDP loses anything (here: in some setting)", _nothing_lost,
+        f"0 segments sent again, {LOST[0]} of {LOST[1]:,} datagrams lost",
+        "a buffer for all that is sent too much: 20,000 packets in part udp-bursts",
+    ),
+    *_each(
+        BESIDE, "UDP's jitter is that of iperf's report (here: within a quarter, in some setting)", _jitter,
+        f"{JITTER_MS} ms", "how UDP's datagrams are spaced: parts udp and udp-bursts",
+    ),
+)  # fmt: skip

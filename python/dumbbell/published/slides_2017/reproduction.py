@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dumbbell.engines.names import EMULATE, SIMULATE
+from dumbbell.engines.names import EMULATE, SIMULATE, VIRTUAL
 from dumbbell.published.model import Axis, Part, Plot, Published, Reproduction
-from dumbbell.published.slides_2017 import evidence, findings
-from dumbbell.published.slides_2017.findings import BUFFER, CC, LOSS, RTT, UDP
+from dumbbell.published.slides_2017 import evidence, findings, notes
+from dumbbell.published.slides_2017.findings import AGAIN, BUFFER, CC, JITTER_MS, LOSS, LOST, RTT
 
-BOTH: Final = (SIMULATE, EMULATE)
+ALL: Final = (SIMULATE, VIRTUAL, EMULATE)
 
 _ROWS: Final = (
     ("15 ms", "0 %", "reno", 903e6, 0),
@@ -26,32 +26,78 @@ def _table(rtts: dict[str, str]) -> tuple[Published, ...]:
     return tuple(
         Published({RTT: rtts[delay], LOSS: loss, CC: cc}, metric, None, value, "table")
         for delay, loss, cc, rate, again in _ROWS
-        for metric, value in (("goodput", rate), ("retransmitted_segments", float(again)))
+        for metric, value in (("throughput", rate), ("retransmitted_segments", float(again)))
     )
 
 
-_UNEQUAL: Final[dict[str, Any]] = {RTT: ["15 ms", "150 ms"], BUFFER: "1000 packets"}
-"""The cell that is compared with the slides' numbers: delays and buffer as in the table."""
+AS_RTT: Final = {"15 ms": "15 ms", "150 ms": "150 ms"}
+WINDOW: Final = {"sysctl": {"net.ipv4.tcp_rmem": "4096 131072 6291456"}}
+"""The receive buffers of Linux's defaults."""
+DEEP: Final = "3400 packets"
+FARTHEST: Final = ["30 ms", "300 ms"]
 
-_FAIRNESS: Final = tuple(
-    Published({**_UNEQUAL, CC: cc}, metric, of, value, "fairness")
-    for cc, jain, fast, slow in (("cubic", 0.69, 7.93e6, 1.43e6), ("reno", 0.51, 8.79e6, 0.145e6))
-    for metric, of, value in (("jain_index", None, jain), ("goodput", "short", fast), ("goodput", "long", slow))
-)
 
-_BESIDE_UDP: Final = tuple(
-    Published({UDP: "10.286 Mbit/s", BUFFER: "1000 packets", CC: "reno"}, "goodput", of, value, "TCP against UDP")
-    for of, value in (("tcp", 0.54e6), ("udp", 9.3e6))
-)
+def _fairness(**where: Any) -> tuple[Published, ...]:
+    """The printed numbers of both algorithms, beside the cells with these values."""
+    rates = {"cubic": (0.69, 7.93e6, 1.43e6), "reno": (0.51, 8.79e6, 0.145e6)}
+    cell = {RTT: where["rtt"], **({BUFFER: where["buffer"]} if "buffer" in where else {})}
+    return tuple(
+        Published({**cell, CC: cc}, metric, of, value, "fairness")
+        for cc, (jain, fast, slow) in rates.items()
+        for metric, of, value in (
+            ("jain_index", None, jain),
+            ("throughput", "short", fast),
+            ("throughput", "long", slow),
+            ("retransmitted_segments", "short", float(AGAIN[cc][0])),
+            ("retransmitted_segments", "long", float(AGAIN[cc][1])),
+        )
+    )
+
+
+def _beside_udp(buffer: str) -> tuple[Published, ...]:
+    where = {BUFFER: buffer, CC: "reno"}
+    return (
+        Published(where, "goodput", "tcp", 0.54e6, "TCP against UDP"),
+        Published(where, "goodput", "udp", 9.3e6, "TCP against UDP"),
+        Published(where, "retransmitted_segments", "tcp", 0.0, "TCP against UDP"),
+        Published(where, "udp_lost", "udp", float(LOST[0]), "TCP against UDP"),
+        Published(where, "jitter", "udp", JITTER_MS, "TCP against UDP"),
+    )
+
 
 _CWND: Final = tuple(
-    Plot(f"{title} of {cc.upper()}, 1 Gbit/s and 150 ms", "tcp_probe", "series", Axis("time (s)", 0, 60), Axis(unit, 0),
-         signal, where={CC: cc, RTT: "150 ms", LOSS: "0 %"})
+    Plot(f"Congestion window of {cc.upper()}, 1 Gbit/s and 150 ms", "tcp_probe", "series", Axis("time (s)", 0, 60),
+         Axis("packets", 0), "cwnd", where={CC: cc, RTT: "150 ms", LOSS: "0 %"})
     for cc in ("reno", "cubic")
-    for title, unit, signal in (("Congestion window", "packets", "cwnd"),)
 )  # fmt: skip
 
+
+def _over_time(cc: str, where: dict[str, Any]) -> tuple[Plot, ...]:
+    """Windows and rates of two flows with unequal paths."""
+    return tuple(
+        Plot(f"{title} of {cc.upper()}, {said}", "our own", "series", Axis("time (s)", 0, 180), axis, signal,
+             where={CC: cc, **where}, of=("short", "long"))
+        for title, axis, signal in (
+            ("Goodput", Axis("goodput (Mbit/s)", 0, 10, factor=1e6), "goodput"),
+            ("Congestion windows", Axis("packets", 0), "cwnd"),
+        )
+        for said in (f"{' and '.join(where[RTT])}, {where.get(BUFFER, DEEP)}",)
+    )  # fmt: skip
+
+
+def _udp_plots(buffer: str) -> tuple[Plot, ...]:
+    return (
+        Plot("Goodput of both", "our own", "bars", Axis("buffer"), Axis("goodput (Mbit/s)", 0, factor=1e6), "goodput",
+             BUFFER, CC, of=("tcp", "udp")),
+        Plot(f"Goodput of Reno and UDP, {buffer}", "our own", "series", Axis("time (s)", 0, 60),
+             Axis("goodput (Mbit/s)", 0, factor=1e6), "goodput", where={BUFFER: buffer, CC: "reno"},
+             of=("tcp", "udp")),
+    )  # fmt: skip
+
+
 QUICK: Final = {"repeat": 1, "duration": "30 s"}
+_FAST: Final = {VIRTUAL: {"duration": "20 s"}, EMULATE: {"repeat": 3}}
+"""A run at 1 Gbit/s has millions of packets."""
 
 REPRODUCTION: Final = Reproduction(
     "slides-2017",
@@ -60,25 +106,8 @@ REPRODUCTION: Final = Reproduction(
     (
         Part(
             "table", "1 Gbit/s with 15 and 150 ms, without loss and with 1 %", "slides-2017/table.toml",
-            engines=BOTH, quick=QUICK, published=_table({"15 ms": "15 ms", "150 ms": "150 ms"}), plots=_CWND,
-            evidence=evidence.limits, cpu_s=2,
-            notes=(
-                "Two rows fix the RTT, because only the RTT, the segment and the loss count with 1 % loss: 1.15 "
-                "Mbit/s and 58 retransmissions are those of 150 ms of RTT; 4.55 Mbit/s and 234 are those of about 30 "
-                'ms (`table-one-way`). No one reading of "delay" gives both.',
-                "150 ms without loss. The receive window is never the limit here. With that of Linux's defaults "
-                "(`table-window`) Reno and CUBIC come near to what was printed. Both had the same 575 "
-                "retransmissions: the packets that slow start loses once, when it overruns the buffer. Their number "
-                "depends on the buffer, which is not given.",
-                "0 retransmissions at 15 ms. The receive window alone doesn't explain them: with that of Linux's "
-                "defaults and a buffer of 1,000 packets both algorithms still lose packets (`table-window`). With a "
-                "buffer of 1,500 packets beside it neither loses any: the window lets some 2,680 segments be in "
-                "flight, less than the path's 1,240 and the buffer's. Simulated for 20 s, both carry 951 Mbit/s with 0 "
-                "retransmissions, limited by the receive window 98 and 99 % of the time. It takes both: such a window, "
-                "and a buffer larger than Mininet's.",
-                "903 and 906 of 1,000 Mbit/s. A link of 1 Gbit/s carries 956 Mbit/s of TCP's data in frames of 1514 B; "
-                "Mininet's shaper and the machine take the rest.",
-            ),
+            engines=ALL, by_engine=_FAST, quick=QUICK, published=_table(AS_RTT), plots=_CWND,
+            evidence=evidence.limits, notes=notes.TABLE, cpu_s=2,
         ),
         Part(
             "table-one-way", "The same with the delay in each direction: RTTs of 30 and 300 ms",
@@ -87,64 +116,94 @@ REPRODUCTION: Final = Reproduction(
                 "name": "slides-2017-table-one-way",
                 "sweep": {RTT: ["30 ms", "300 ms"], LOSS: ["0 %", "1 %"], CC: ["reno", "cubic"]},
             },
-            BOTH, quick=QUICK, published=_table({"15 ms": "30 ms", "150 ms": "300 ms"}), variant_of="table",
+            ALL, _FAST, quick=QUICK, published=_table({"15 ms": "30 ms", "150 ms": "300 ms"}), variant_of="table",
             evidence=evidence.limits, cpu_s=2,
         ),
         Part(
-            "table-window",
-            "The same with the receive window of Linux's defaults",
-            "slides-2017/table.toml",
-            {"name": "slides-2017-table-window", "hosts": {"sysctl": {"net.ipv4.tcp_rmem": "4096 131072 6291456"}}},
-            quick=QUICK,
-            published=_table({"15 ms": "15 ms", "150 ms": "150 ms"}),
-            variant_of="table",
-            evidence=evidence.limits,
-            cpu_s=2,
-            notes=(
-                "6 MiB of buffer are about 3 MB of window: 160 Mbit/s at 150 ms, whatever the algorithm.",
-            ),
+            "table-window", "The same with the receive window of Linux's defaults", "slides-2017/table.toml",
+            {"name": "slides-2017-table-window", "hosts": WINDOW},
+            ALL, _FAST, quick=QUICK, published=_table(AS_RTT), variant_of="table", evidence=evidence.limits, cpu_s=2,
+        ),
+        Part(
+            "table-window-deep", "The same with that window and a buffer of 3,400 packets", "slides-2017/table.toml",
+            {"name": "slides-2017-table-window-deep", "hosts": WINDOW, BUFFER: DEEP},
+            ALL, _FAST, quick=QUICK, published=_table(AS_RTT), variant_of="table", evidence=evidence.limits, cpu_s=2,
         ),
         Part(
             "fairness", "Two flows of one algorithm with unequal paths, 10 Mbit/s", "slides-2017/fairness.toml",
-            engines=BOTH, by_engine={EMULATE: {"repeat": 2}}, quick={"repeat": 2}, published=_FAIRNESS, cpu_s=0.2,
-            plots=tuple(
-                Plot(f"Jain's index, {rtt[0]} and {rtt[1]}", "our own", "bars", Axis("buffer"),
-                     Axis("Jain's index", 0.5, 1), "jain_index", BUFFER, CC, where={RTT: rtt})
-                for rtt in (["15 ms", "30 ms"], ["15 ms", "60 ms"], ["15 ms", "150 ms"])
-            ),
-            notes=(
-                "RTTs and buffer are not given. The printed rates are compared with those of the table, 15 and 150 ms "
-                "and 1,000 packets, which are 1.2 s at this rate: next to that the paths hardly differ. With 20 "
-                "packets, 24 ms, both algorithms are about as unfair as printed of Reno; all cells are in the plots "
-                "and in the finding.",
-                "A simulated run of Reno or CUBIC without random loss hardly differs from its repetitions: two flows "
-                "can lock into step (phase effects; Floyd and Jacobson 1991), which a real machine's jitter would "
-                "undo.",
+            engines=ALL, by_engine={EMULATE: {"repeat": 2}}, quick={"repeat": 2},
+            published=_fairness(rtt=FARTHEST, buffer=DEEP), cpu_s=0.2, notes=notes.FAIRNESS,
+            plots=(
+                *(
+                    Plot(f"Jain's index, {' and '.join(rtt)}", "our own", "bars", Axis("buffer"),
+                         Axis("Jain's index", 0.5, 1), "jain_index", BUFFER, CC, where={RTT: rtt})
+                    for rtt in (["15 ms", "30 ms"], ["15 ms", "150 ms"], FARTHEST)
+                ),
+                *(plot for cc in ("reno", "cubic") for plot in _over_time(cc, {RTT: FARTHEST, BUFFER: DEEP})),
             ),
         ),
         Part(
-            "udp", "A TCP flow beside 10 Mbit/s of UDP on 10 Mbit/s", "slides-2017/udp.toml",
-            engines=BOTH, by_engine={EMULATE: {"repeat": 2, "duration": "30 s"}}, quick={"repeat": 2},
-            published=_BESIDE_UDP, cpu_s=0.05,
-            plots=(
-                Plot("Goodput of TCP, 10.286 Mbit/s of UDP as frames", "our own", "bars", Axis("buffer"),
-                     Axis("goodput (Mbit/s)", 0, factor=1e6), "goodput", BUFFER, CC,
-                     where={UDP: "10.286 Mbit/s"}, of=("tcp",)),
-            ),
-            notes=(
-                "Both printed rates together are 10.1 Mbit/s as frames: their bottleneck carried more than 10 Mbit/s, "
-                'and the slides say only "about 10". TCP gets the rest that UDP leaves: the difference of two numbers '
-                "that are nearly equal.",
-                "Our UDP is evenly spaced, to the packet, and takes each place in the queue as it becomes free; a "
-                "program's datagrams come in bursts, and TCP's packets find room between them.",
-            ),
+            "fairness-deep", "The same by Linux 6.12, with a buffer of 3,400 packets", "slides-2017/fairness.toml",
+            {
+                "name": "slides-2017-fairness-deep", BUFFER: DEEP,
+                "sweep": {
+                    RTT: [["15 ms", "150 ms"], FARTHEST],
+                    "zip": [{CC: ["reno", "cubic"], "flows.1.cc": ["reno", "cubic"]}],
+                },
+            },
+            (VIRTUAL,), quick={"repeat": 2}, published=_fairness(rtt=FARTHEST), variant_of="fairness",
+        ),
+        Part(
+            "fairness-window", "The same with the receive window of Linux's defaults", "slides-2017/fairness.toml",
+            {
+                "name": "slides-2017-fairness-window", BUFFER: DEEP, "hosts": WINDOW,
+                "sweep": {
+                    RTT: [["15 ms", "150 ms"], FARTHEST],
+                    "zip": [{CC: ["reno", "cubic"], "flows.1.cc": ["reno", "cubic"]}],
+                },
+            },
+            (SIMULATE, VIRTUAL), quick={"repeat": 2}, published=_fairness(rtt=FARTHEST), variant_of="fairness",
+            cpu_s=0.2,
+        ),
+        Part(
+            "fairness-mininet", "The same on links as Mininet makes them: 1,000 packets are whole bursts",
+            "slides-2017/fairness.toml",
+            {
+                "name": "slides-2017-fairness-mininet", BUFFER: "1000 packets", "emulate.links": "mininet",
+                "sweep": {
+                    RTT: [["15 ms", "150 ms"]],
+                    "zip": [{CC: ["reno", "cubic"], "flows.1.cc": ["reno", "cubic"]}],
+                },
+            },
+            (VIRTUAL,), quick={"repeat": 2}, published=_fairness(rtt=["15 ms", "150 ms"]), variant_of="fairness",
+        ),
+        Part(
+            "udp", "A TCP flow beside 10 Mbit/s of UDP on 10 Mbit/s, in datagrams of 8 kB", "slides-2017/udp.toml",
+            engines=ALL, by_engine={EMULATE: {"repeat": 2, "duration": "30 s"}}, quick={"repeat": 2},
+            published=_beside_udp("1000 packets"), plots=_udp_plots("1000 packets"), notes=notes.UDP,
+            evidence=evidence.datagrams, cpu_s=0.1,
+        ),
+        Part(
+            "udp-bursts", "The same with UDP in bursts of 100 ms", "slides-2017/udp-bursts.toml",
+            engines=ALL, by_engine={EMULATE: {"repeat": 2, "duration": "30 s"}}, quick={"repeat": 2},
+            published=_beside_udp("20000 packets"), plots=_udp_plots("20000 packets"), variant_of="udp",
+            evidence=evidence.datagrams, cpu_s=0.1,
+        ),
+        Part(
+            "udp-short", "The same with datagrams that fit into a packet, 1,470 B", "slides-2017/udp.toml",
+            {"name": "slides-2017-udp-short", "flows.1.payload": "1470 B", "flows.1.rate": "10.286 Mbit/s"},
+            ALL, {EMULATE: {"repeat": 2, "duration": "30 s"}}, quick={"repeat": 2},
+            published=_beside_udp("1000 packets"), variant_of="udp", evidence=evidence.datagrams, cpu_s=0.1,
         ),
     ),
     findings.FINDINGS,
     (
-        "Runs last 60 s if no duration is given. iperf's rates are of data, as goodput is here.",
-        "The buffer is not given: ours is 1,000 packets, Mininet's default, and smaller ones as well where two flows "
-        "share it.",
+        "Runs last 60 s if no duration is given.",
+        "The printed rates of TCP are the sender's: iperf's client counts what it has written to its socket. Beside "
+        "them is what our sender sent, `throughput`, which counts repetitions, too: with 1 % loss it is 1 % above "
+        "iperf's. Those beside UDP are the receivers', as iperf's server prints them of UDP; beside them is goodput.",
+        "The buffer is not given: ours is 1,000 packets, Mininet's default, and others as well where two flows share "
+        "it.",
         "The slides do not say which algorithm ran beside UDP: both are here, and the printed numbers are compared "
         "with Reno's.",
     ),

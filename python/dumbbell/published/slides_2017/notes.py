@@ -1,0 +1,53 @@
+"""Probable explanations of where our numbers of slides-2017 differ from theirs.
+
+Each names the part that shows it, or says "not tested".
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+TABLE: Final = (
+    "1 % loss fixes the RTT, because only the RTT, the segment and the loss count: 1.15 Mbit/s and 58 "
+    "retransmissions are those of 150 ms (part table), 4.55 Mbit/s and 234 those of 30 ms (part table-one-way). "
+    'No one reading of "delay" gives both. Why: not tested.',
+    "0 retransmissions at 15 ms. With a receive window such as Linux's alone packets are lost (part "
+    "table-window); with it and a buffer of 3,400 packets none is (part table-window-deep). Such a buffer "
+    "alone: not tested.",
+    "150 ms without loss. With the receive window of Linux's defaults both algorithms come nearer to what was "
+    "printed (part table-window). Their 575 retransmissions of both: no part here has them, so which buffer "
+    "loses 575 was not tested.",
+    "903 and 906 of 1,000 Mbit/s. A link of 1 Gbit/s carries 956 Mbit/s of TCP's data in frames of 1514 B. What "
+    "took the rest on their machine: not tested.",
+)
+FAIRNESS: Final = (
+    "RTTs and buffer are not given, and their retransmissions constrain them. Of all cells of part fairness, "
+    "3,400 packets with 30 and 300 ms come nearest to Reno's 3,377 and 12: slow start overruns the buffer once, "
+    "and loses about as many packets as it holds, so smaller buffers lose fewer. The slow flow still loses more "
+    "than 12. The same buffer is 4.1 s at this rate; iperf's transfers took 184.06 s of the 180.",
+    "Neither RTTs nor buffers of part fairness make CUBIC's flows as unequal as printed, 7.93 and 1.43 Mbit/s, "
+    "once the buffer is 1,000 packets or more. What does was not tested; a second flow that starts later was "
+    "not tested either.",
+    "The receive window of Linux's defaults is less than 3,400 packets: one flow alone can't overrun such a "
+    "buffer, and Reno's shares come out nearer to each other (part fairness-window). So their window was "
+    "larger, or the buffer smaller.",
+    "Mininet's 1,000 packets are whole bursts, and hold more bytes than 1,000 frames. Part fairness-mininet has "
+    "its links; until it is run: not tested.",
+    "A simulated run of Reno or CUBIC without random loss hardly differs from its repetitions: two flows can "
+    "lock into step (phase effects; Floyd and Jacobson 1991). Whether a real machine's jitter undoes it: not "
+    "tested.",
+)
+UDP: Final = (
+    "Datagrams. iperf3 sent 8 kB each until version 3.1: 9,141 of them are 10 Mbit/s for 59.9 s. Each is six "
+    "packets, and lost with any of them. Where packets are lost all the time, the rests of datagrams fill the "
+    "receiving host's memory for fragments, 4 MiB, and then nothing arrives until the first are given up, 30 s "
+    "later (part udp; the kernel does the same to the byte, tests/system/test_fragments.py).",
+    "Jitter. Datagrams that are evenly spaced have less than 0.5 ms (part udp). What is due in 100 ms sent at "
+    "once, as iperf3 of that time did, gives 10 to 14 ms (part udp-bursts), about their 13.029 ms.",
+    "0 lost of 9,141, and 0 sent again. The UDP flow sends more than the link carries, so only a buffer that "
+    "holds all of the rest loses nothing: with one of 20,000 packets CUBIC and UDP lose nothing, and Reno "
+    "overruns even that (part udp-bursts). At 9.3 Mbit/s 9,141 datagrams of 8 kB take 64.4 s, 4.4 s more than "
+    "the flow lasted: the queue at its end.",
+    "TCP's 0.54 Mbit/s. In none of our parts does TCP get so little from a buffer that loses nothing. What held "
+    "it back, such as its start or its window: not tested.",
+)
