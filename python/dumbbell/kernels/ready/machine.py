@@ -125,7 +125,8 @@ class Machine:
             *("-object", f"memory-backend-file,id=shared,size={SHARED},share=on,mem-path={shared}"),
             *("-numa", "node,memdev=own", "-numa", "node,memdev=shared"),
             *("-device", "pvpanic", "-action", "panic=pause", "-serial", f"file:{log}"),
-            *("-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control"),
+            # With `mux` the monitor has no thread of its own, which each timer of the guest would wake up.
+            *("-chardev", f"socket,id=monitor,fd={monitor},mux=on", "-mon", "chardev=monitor,mode=control"),
             *("-kernel", str(self.image), "-initrd", str(self.initrd), "-append", " ".join(arguments)),
         ]
 
