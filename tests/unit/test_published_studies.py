@@ -88,10 +88,10 @@ def test_lists_and_refusals(capsys: pytest.CaptureFixture[str]) -> None:
     assert "its parts are 1, 2-none" in capsys.readouterr().err
     assert invoke(["reproduce", "buffa-2020", "--engine", "ns3"]) == 2
     assert "simulate, virtual, emulate" in capsys.readouterr().err
-    assert invoke(["reproduce", "slides-2017", "--engine", "emulate", "--part", "table-window"]) == 2
-    assert "it can be run by simulate" in capsys.readouterr().err
+    assert invoke(["reproduce", "slides-2017", "--engine", "emulate", "--part", "fairness-deep"]) == 2
+    assert "it can be run by virtual" in capsys.readouterr().err
     assert invoke(["reproduce", "slides-2017", "--engine", "emulate", "--list"]) == 0
-    assert "table-window" not in capsys.readouterr().out
+    assert "fairness-deep" not in capsys.readouterr().out
 
 
 def test_a_part_that_this_machine_cannot_run_is_refused_before_any_begins(

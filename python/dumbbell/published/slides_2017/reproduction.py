@@ -96,7 +96,7 @@ def _udp_plots(buffer: str) -> tuple[Plot, ...]:
 
 
 QUICK: Final = {"repeat": 1, "duration": "30 s"}
-_FAST: Final = {VIRTUAL: {"duration": "20 s"}, EMULATE: {"repeat": 3}}
+_FAST: Final[dict[str, dict[str, Any]]] = {VIRTUAL: {"duration": "20 s"}, EMULATE: {"repeat": 3}}
 """A run at 1 Gbit/s has millions of packets."""
 
 REPRODUCTION: Final = Reproduction(
