@@ -45,11 +45,14 @@ impl Rows {
     /// The same with client and server exchanged.
     fn mirrored(mut self) -> Rows {
         for row in &mut self.connections {
-            row.history = row
-                .history
-                .chars()
-                .map(|one| if one.is_ascii_uppercase() { one.to_ascii_lowercase() } else { one.to_ascii_uppercase() })
-                .collect();
+            let turned = |one: char| {
+                if one.is_ascii_uppercase() { one.to_ascii_lowercase() } else { one.to_ascii_uppercase() }
+            };
+            // The first packet is the server's in one of both.
+            row.history = match row.history.strip_prefix('^') {
+                Some(letters) => letters.chars().map(turned).collect(),
+                None => std::iter::once('^').chain(row.history.chars().map(turned)).collect(),
+            };
             row.place = row.place.map(|place| 2 - place);
             row.place_share = row.place_share.map(|share| 1.0 - share);
         }
