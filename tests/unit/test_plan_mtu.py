@@ -150,7 +150,9 @@ def test_datagrams_in_fragments_have_at_most_what_an_ip_packet_carries(
 def test_routers_would_cut_fragments_again_where_links_have_mtus_of_their_own() -> None:
     flow = {"from": "h1", "to": "h2", "protocol": "udp", "rate": "1 Mbit/s", "payload": "1473 B"}
     links = [{"between": ["h1", "r1"]}, {"between": ["r1", "h2"], "mtu": 1400}]
-    scenario = {"name": "x", "duration": "1 s", "topology": {"kind": "graph", "links": links}, "flows": [flow]}
+    nodes = {"h1": {}, "h2": {}, "r1": {"kind": "router"}}
+    topology = {"kind": "graph", "nodes": nodes, "links": links}
+    scenario = {"name": "x", "duration": "1 s", "topology": topology, "flows": [flow]}
     with pytest.raises(ScenarioError, match=r"at most 1372 B, or it would be fragmented.* have MTUs of their own"):
         load(scenario)
     del links[1]["mtu"]
