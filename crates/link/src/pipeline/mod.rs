@@ -42,6 +42,7 @@ pub struct Link {
     /// Packets that the link is done with before they reached the other end.
     dropped: Dropped,
     /// Boxes of packets that are gone, for others that come: a packet costs no allocation.
+    #[expect(clippy::vec_box, reason = "the boxes themselves are kept")]
     spare: Vec<Box<Passage>>,
     counters: Counters,
     /// Difference between the capacity of former services and that of the present one.
