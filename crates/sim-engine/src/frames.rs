@@ -326,7 +326,7 @@ mod tests {
             }
             frame
         };
-        datagrams::parts(payload, ip, Mtu::default()).map(|part| written(part)).collect()
+        datagrams::parts(payload, ip, Mtu::default()).map(written).collect()
     }
 
     #[test]

@@ -177,10 +177,10 @@ fn a_flood_is_dropped_by_blue_and_spares_the_others() {
             wire.arrive(item(1_000_000 + n, 2, 100, at));
         }
     }
-    let of = |flow: u32| wire.dropped.0.iter().filter(move |p| p.packet.flow_hash == flow);
+    let of = |flow: u32| wire.dropped.0.iter().map(Box::as_ref).filter(move |p: &&Passage| p.packet.flow_hash == flow);
     assert_eq!(of(2).count(), 0);
     // BLUE takes over from overflows.
-    let late = |p: &&Box<Passage>| p.arrival > Time(8_000 * MS);
+    let late = |p: &&Passage| p.arrival > Time(8_000 * MS);
     let (early, all) =
         (of(1).filter(late).filter(|p| p.fate == Fate::DroppedEarly).count(), of(1).filter(late).count());
     assert!(all > 1_500 && early * 10 > all * 8, "{early} of {all}");
