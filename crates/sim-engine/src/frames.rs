@@ -299,7 +299,7 @@ mod tests {
             "emulate": {"ring_bytes": 1, "spin_ns": 0, "arena_bytes": 1},
         }));
         let mut headers = Headers::of(&plan.unwrap()).unwrap();
-        let mut written = |part: datagrams::Part| {
+        let written = |part: datagrams::Part| {
             let segment = Segment { seq: 0x1_0203, len: part.payload, fragment: part.fragment, ..Segment::default() };
             let packet = Packet { size: part.frame_bytes(ip), from: 0, to: 1, ..Packet::default() };
             let passage = Passage {
