@@ -1,3 +1,4 @@
+mod arrivals;
 mod passing;
 mod planned;
 mod turnaround;
@@ -18,8 +19,9 @@ use crate::segment::Segment;
 use crate::store::Store;
 use crate::tcp::Sender;
 use crate::traffic::{FlowReport, Traffic};
+use arrivals::Arrivals;
 use planned::unplugs;
-use turnaround::{Takes, Turnarounds};
+use turnaround::Turnarounds;
 
 /// Properties of the hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +65,8 @@ pub struct Simulation<O> {
     reassemblies: HashMap<(u16, Ip), Reassembly>,
     /// ACKs that receivers have yet to send.
     turnarounds: Turnarounds,
+    /// Frames that hosts have yet to take.
+    arrivals: Arrivals,
     packets: u64,
     arrived: u64,
     observer: O,
@@ -102,9 +106,10 @@ impl<O: Observer> Simulation<O> {
         let changes =
             plan.events.iter().map(|event| Ok((event.at_ns, index(&event.link.name)? as u32, event.link.clone())));
         let changes = changes.collect::<Result<VecDeque<_>>>()?;
-        let flows = plan.flows.iter().filter(|_| options.turnaround);
-        let turnarounds =
-            Turnarounds::new(plan.seed, flows.map(|flow| flow.id.as_str()), Takes::by(plan.simulate.hosts));
+        let hosts = plan.simulate.hosts;
+        let flows = plan.flows.iter().filter(|_| options.turnaround && hosts.is_none());
+        let turnarounds = Turnarounds::new(plan.seed, flows.map(|flow| flow.id.as_str()));
+        let arrivals = Arrivals::new(hosts.filter(|_| options.turnaround));
         let mut simulation = Simulation {
             now: Time::ZERO,
             end: Time::ZERO + plan.duration_ns,
@@ -121,6 +126,7 @@ impl<O: Observer> Simulation<O> {
             out: Vec::new(),
             reassemblies: HashMap::new(),
             turnarounds,
+            arrivals,
             packets: 0,
             arrived: 0,
             observer,
@@ -138,16 +144,19 @@ impl<O: Observer> Simulation<O> {
     pub fn run_until(&mut self, until: Time) {
         let until = until.min(self.end);
         loop {
-            let reply = self.turnarounds.next();
-            if let Some((at, source)) = self.event_queue.first(until.min(reply)) {
+            let (reply, arrival) = (self.turnarounds.next(), self.arrivals.next());
+            if let Some((at, source)) = self.event_queue.first(until.min(reply).min(arrival)) {
                 debug_assert!(at >= self.now, "time goes back");
                 self.now = at;
                 self.happen(source as usize);
-            } else if reply <= until {
+            } else if reply.min(arrival) > until {
+                break;
+            } else if arrival <= reply {
+                self.now = arrival;
+                self.on_arrival();
+            } else {
                 self.now = reply;
                 self.on_turnaround();
-            } else {
-                break;
             }
             self.enter();
         }
@@ -288,6 +297,7 @@ impl<O: Observer> Simulation<O> {
     fn on_sender_timer(&mut self, flow: usize) {
         // Timers are only ever moved back lazily: this may be too early.
         if self.traffic[flow].next_of_sender() <= self.now {
+            self.arrivals.fire(self.now);
             let was_active = self.traffic[flow].is_active();
             self.traffic[flow].on_sender_timer(self.now, &mut self.out);
             self.send(flow);
@@ -298,6 +308,7 @@ impl<O: Observer> Simulation<O> {
 
     fn on_receiver_timer(&mut self, flow: usize) {
         if self.traffic[flow].next_of_receiver() <= self.now {
+            self.arrivals.fire(self.now);
             self.traffic[flow].on_receiver_timer(self.now, &mut self.out);
             self.reply(flow);
         }

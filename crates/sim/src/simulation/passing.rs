@@ -130,8 +130,15 @@ impl<O: Observer> Simulation<O> {
         });
     }
 
-    /// A packet reaches its host.
+    /// A packet is due at its host.
     fn arrive(&mut self, packet: Packet) {
+        if let Some(packet) = self.arrivals.hold(packet, self.now) {
+            self.taken(packet);
+        }
+    }
+
+    /// A host takes a packet.
+    pub(super) fn taken(&mut self, packet: Packet) {
         self.arrived += 1;
         let slot = self.store.take(packet.handle);
         let mut whole = Received { segment: slot.segment, ecn: packet.ecn, is_corrupt: slot.is_corrupt };

@@ -29,6 +29,7 @@ impl<O: Observer> Simulation<O> {
     }
 
     pub(super) fn sample(&mut self) {
+        self.arrivals.fire(self.now);
         self.sample_flows();
         for index in 0..self.network.links.len() {
             if self.network.is_opaque[index] {

@@ -34,20 +34,6 @@ const ASLEEP: Duration = Duration::from_millis(10);
 const MACHINE: Takes =
     Takes { least: Duration::from_micros(25), most: Duration::from_micros(105), waking: Duration::from_micros(30) };
 
-/// In virtual time computing takes none, but the kernel's clock counts in steps of 256 ns: a frame reaches its host up to 448 ns
-/// after it is due, the segment and its ACK alike.
-const VIRTUAL: Takes = Takes { least: Duration::ZERO, most: Duration(896), waking: Duration::ZERO };
-
-impl Takes {
-    /// As the hosts of a plan do.
-    pub(super) fn by(hosts: Option<plan::Hosts>) -> Takes {
-        match hosts {
-            None => MACHINE,
-            Some(plan::Hosts::Virtual) => VIRTUAL,
-        }
-    }
-}
-
 /// The ACKs that wait for their time, of all flows.
 ///
 /// There are as many as ACKs are sent: a separate queue, sorted by time, holds them beside the events of a run. A few
@@ -72,13 +58,13 @@ struct Flow {
 }
 
 impl Turnarounds {
-    /// The turnarounds of these flows; without any, hosts take no time.
-    pub(super) fn new<'a>(seed: u64, flows: impl Iterator<Item = &'a str>, takes: Takes) -> Turnarounds {
+    /// The turnarounds of these flows, which run on real machines; without any, hosts take no time.
+    pub(super) fn new<'a>(seed: u64, flows: impl Iterator<Item = &'a str>) -> Turnarounds {
         let flows = flows.map(|flow| {
             let stream = Stream::new(seed, &format!("flow/{flow}/turnaround"));
             Flow { stream, drawn: 0, last: Time::ZERO, waiting: VecDeque::new() }
         });
-        Turnarounds { takes, flows: flows.collect(), due: VecDeque::new() }
+        Turnarounds { takes: MACHINE, flows: flows.collect(), due: VecDeque::new() }
     }
 
     /// The time at which the first ACK goes.
@@ -144,8 +130,7 @@ mod tests {
 
     #[test]
     fn each_takes_its_time_and_none_overtakes() {
-        let (mut turnarounds, mut out, mut times) =
-            (Turnarounds::new(1, ["f1"].into_iter(), MACHINE), Vec::new(), Vec::new());
+        let (mut turnarounds, mut out, mut times) = (Turnarounds::new(1, ["f1"].into_iter()), Vec::new(), Vec::new());
         for n in 0..1000 {
             let now = Time(n * 20_000);
             turnarounds.hold(0, [Segment::default(); 2].into_iter(), now);
@@ -166,7 +151,7 @@ mod tests {
 
     #[test]
     fn flows_take_turns_in_the_order_of_time() {
-        let (mut turnarounds, mut out) = (Turnarounds::new(1, ["f1", "f2", "f3"].into_iter(), MACHINE), Vec::new());
+        let (mut turnarounds, mut out) = (Turnarounds::new(1, ["f1", "f2", "f3"].into_iter()), Vec::new());
         let mut held = Vec::new();
         for n in 0..300 {
             let flow = n % 3;
