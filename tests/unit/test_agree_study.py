@@ -219,6 +219,28 @@ def test_a_matrix_is_measured_again_with_fresh_seeds(fakes: dict[str, FakeEngine
     assert seeds == {seed for _, seed in fakes[SIMULATE].executed} == {1, 2, 101, 102}
 
 
+def test_starts_are_moved_by_the_seed_alike_for_both_engines(
+    fakes: dict[str, FakeEngine], capsys: pytest.CaptureFixture[str]
+) -> None:
+    starts: dict[str, dict[int, list[int]]] = {EMULATE: {}, SIMULATE: {}}
+    for name, found in starts.items():
+
+        def note(plan: Plan, files: Files, found: dict[int, list[int]] = found) -> None:
+            found[plan.seed] = [flow.start_ns for flow in plan.flows]
+
+        fakes[name] = FakeEngine(name=name, change=note)
+    command = ["agree", "--matrix", "--cells", "reno-reno_100mbit_50ms_*", "--repeat", "2", "--quiet"]
+    assert invoke([*command, "--starts", "10 ms"]) == 0
+    assert starts[EMULATE] == starts[SIMULATE]
+    drawn = [start for seed in (1, 2) for start in starts[EMULATE][seed]]
+    assert len(set(drawn)) == len(drawn) == 4
+    assert all(0 <= start <= 10_000_000 for start in drawn)
+    assert invoke([*command, "--starts", "10 ms", "--most", "9"]) == 2
+    assert "--starts 10 ms with --most or --seeds" in capsys.readouterr().err
+    assert invoke([*command, "--starts", "ten"]) == 2
+    assert "--starts ten is no time" in capsys.readouterr().err
+
+
 def test_a_matrix_that_is_outside_draws_what_is(fakes: dict[str, FakeEngine]) -> None:
     def only_one(plan: Plan, files: Files) -> None:
         if "_100ms_" in plan.name:

@@ -10,6 +10,7 @@ from typing import Any
 from dumbbell.agree.comparison import Comparison, Engines, compare
 from dumbbell.agree.figures import Figures, figures
 from dumbbell.agree.spread import Spread, spread
+from dumbbell.agree.starts import moved
 from dumbbell.agree.targets import Status, judge, overall
 from dumbbell.engines.planned import planned
 from dumbbell.engines.protocol import Engine
@@ -44,8 +45,9 @@ class Subject:
         repeat: int,
         root: Path,
         settings: Mapping[str, Sequence[str]] | None = None,
+        starts_ns: int = 0,
     ) -> Subject:
-        """A scenario, `repeat` times: with its seed, and with the next ones.
+        """A scenario, `repeat` times: with its seed, and with the next ones; flows start up to `starts_ns` later.
 
         Raises `InputError` for a scenario that is refused.
         """
@@ -55,7 +57,7 @@ class Subject:
             raise InputError(f"{draft.name} is a study", "single scenarios can be compared", hint)
         first = load(source, overrides)
         seeds = range(first.seed, first.seed + repeat)
-        scenarios = {seed: load(source, [*overrides, f"seed={seed}"]) for seed in seeds}
+        scenarios = {seed: load(source, [*overrides, f"seed={seed}", *moved(first, seed, starts_ns)]) for seed in seeds}
         return cls(first.name, scenarios, root / first.name, settings or {})
 
     def under(self, name: str, scenario: Scenario) -> Scenario:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dumbbell.cli.options import Json, Kernel, Set
+from dumbbell.cli.times import time_of
 
 if TYPE_CHECKING:
     from dumbbell.agree.comparison import Engines
@@ -59,6 +60,16 @@ def command(
             show_default=False,
         ),
     ] = None,
+    starts: Annotated[
+        str | None,
+        typer.Option(
+            "--starts",
+            metavar="TIME",
+            help="Start each flow by chance up to TIME later, another time for each seed, and the same under each "
+            "engine: without random loss all seeds are one run otherwise.",
+            show_default=False,
+        ),
+    ] = None,
     most: Annotated[
         int,
         typer.Option("--most", min=0, metavar="N", help="Repeat scenarios that miss a target, up to N runs."),
@@ -101,9 +112,10 @@ def command(
     from dumbbell.agree.study import Subject, with_spread
 
     both, settings = _engines(engines, kernel)
+    starts_ns = 0 if starts is None else _moved(starts, most, seeds)
     told = [*(overrides or []), *([] if first_seed is None else [f"seed={first_seed}"])]
     subjects = [
-        Subject.of(one if isinstance(one, str) else one.scenario(), told, repeat, output, settings)
+        Subject.of(one if isinstance(one, str) else one.scenario(), told, repeat, output, settings, starts_ns)
         for one in chosen or scenarios or []
     ]
     outcomes = _carry_out(subjects, both, most, jobs, resimulate, as_is, only_valid, json or quiet)
@@ -155,6 +167,16 @@ def _engines(named: str, kernel: str | None) -> tuple[dict[str, Engine], dict[st
         simulators = (word for word, one in found.items() if one.capabilities.models_tcp)
         settings |= {word: ["simulate.hosts=virtual"] for word in simulators}
     return found, settings
+
+
+def _moved(starts: str, most: int, seeds: int) -> int:
+    """The time of `--starts`, ns."""
+    from dumbbell.errors import InputError
+
+    if most or seeds:
+        why = "both repeat a scenario with the starts that it has"
+        raise InputError(f"--starts {starts} with --most or --seeds", why, "raise --repeat instead")
+    return time_of("--starts", starts)
 
 
 def _refuse(

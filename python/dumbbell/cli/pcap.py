@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dumbbell.cli.options import Json
+from dumbbell.cli.times import time_of
 
 if TYPE_CHECKING:
     from dumbbell.captures.detail import Part
@@ -157,7 +158,7 @@ def command(
     from dumbbell.pipeline.captured import pcap
     from dumbbell.report.captured import write_html
 
-    interval_ns = _time("--interval", interval)
+    interval_ns = time_of("--interval", interval)
     span = _span(connection, since, until)
     named = None if connection is None else Named.parse(connection)
     run, points = run_of(files), list(interface or ())
@@ -211,17 +212,6 @@ def command(
     print(page or capture.directory)
 
 
-def _time(option: str, text: str) -> int:
-    """A time that an option gives, ns."""
-    from dumbbell.errors import InputError
-    from dumbbell.units import Duration, QuantityError
-
-    try:
-        return int(Duration.parse(text))
-    except QuantityError as error:
-        raise InputError(f"{option} {text} is no time", str(error)) from None
-
-
 def _span(connection: str | None, since: str | None, until: str | None) -> tuple[int, int] | None:
     """From when to when packets are drawn one by one, if that is said, ns."""
     from dumbbell.errors import InputError
@@ -231,7 +221,7 @@ def _span(connection: str | None, since: str | None, until: str | None) -> tuple
     if connection is None:
         what = "--from and --to say which part of a connection is drawn"
         raise InputError(what, "no connection is named", "add --connection 1")
-    return 0 if since is None else _time("--from", since), _ALL_NS if until is None else _time("--to", until)
+    return 0 if since is None else time_of("--from", since), _ALL_NS if until is None else time_of("--to", until)
 
 
 def _parts(only: list[int] | None, span: tuple[int, int] | None) -> list[Part] | None:
