@@ -193,17 +193,17 @@ FINDINGS: Final = (
     *_each(
         FAIR, "With unequal paths both are unfair, Reno more than CUBIC", _unfair,
         "Jain's index 0.51 of Reno (8.79 and 0.145 Mbit/s), 0.69 of CUBIC (7.93 and 1.43 Mbit/s)",
-        "the buffer: part fairness has several",
+        "the buffer: part fairness has several, and fairness-mininet one of whole bursts",
     ),
     *_each(
         FAIR, f"Reno's two flows send about as much again as printed (here: within a factor of {NEAR:g}, in some "
         "setting)", lambda studies, part: _again(studies, part, "reno"), "3,377 and 12 segments",
-        "the buffer: part fairness has several",
+        "the buffer: part fairness has several, and fairness-mininet one of whole bursts",
     ),
     *_each(
         FAIR, f"CUBIC's two flows send about as much again as printed (here: within a factor of {NEAR:g}, in some "
         "setting)", lambda studies, part: _again(studies, part, "cubic"), "6,827 and 3,041 segments",
-        "the buffer: part fairness has several",
+        "the buffer: part fairness has several, and fairness-mininet one of whole bursts",
     ),
     *_each(
         BESIDE, "Beside UDP of the link's rate TCP is left with less than a tenth", _crowded_out,
