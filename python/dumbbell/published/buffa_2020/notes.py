@@ -34,9 +34,8 @@ BURSTS: Final = (
     "Whole bursts. Segmentation offload is on in Mininet's hosts, so netem lost bursts of up to 64 kB and not packets. "
     "The parts -mininet show what that does: they have the links that Mininet makes, htb and netem of Linux 6.12, in "
     "virtual time. Without a delay of 1 s they come nearer than single packets (1-mininet, 2-none-mininet, "
-    "2-10mbit-mininet); in "
-    "4-mininet BBR has the printed multiple of CUBIC's rate, and in part 4 it hasn't. With emulate.path = wire packets "
-    "cross the same links one by one, and BBR has far more again (below)."
+    "2-10mbit-mininet); in 4-mininet BBR has the printed multiple of CUBIC's rate, and in part 4 it hasn't. With "
+    "emulate.path = wire packets cross the same links one by one, and BBR has far more again (below)."
 )
 LONG: Final = (
     "A delay of 1 s. Whole bursts don't explain it: at 10 Mbit/s with 1 % loss BBR has less than CUBIC "
