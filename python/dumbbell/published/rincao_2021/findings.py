@@ -44,14 +44,16 @@ FINDINGS: Final = (
         "At 300 Mbit/s CUBIC alone loses more from 10 to 30 % UDP than these take of the rest, 22 %",
         partial(judges.loses, mix=Mix(300, 100), cc="cubic", low=-1, high=-TAKEN),
         f"{_alone(300, 100)}, {_MEAN}",
-        "even UDP (300-cubic), or CUBIC without HyStart beside the bursts (300-cubic-bursts-no-hystart): with "
-        "either it loses less. A sender that spreads UDP over less than 100 ms: not tested",
+        "even UDP (300-cubic, 300-cubic-mininet), or CUBIC without HyStart beside the bursts "
+        "(300-cubic-bursts-no-hystart): with either it loses less. A sender that spreads UDP over less than 100 ms: "
+        "not tested",
     ),
     *_each(
         "At 100 Mbit/s BBR alone loses less than half of what UDP takes, 11 %",
         partial(judges.loses, mix=Mix(100, 0), cc="bbr", low=-TAKEN / 2, high=1),
         f"{_alone(100, 0)}, {_MEAN}",
-        "even UDP (100-bbr): with it BBR loses more. Where it can't be told, more repetitions: not tested",
+        "even UDP (100-bbr, 100-bbr-mininet): with it BBR loses more. Where it can't be told, more repetitions: not "
+        "tested",
     ),
     *_each(
         "At 100 Mbit/s CUBIC alone loses less than half of what UDP takes, too",

@@ -10,7 +10,8 @@ NOTES: Final = (
     "print beside bursts (300-cubic-bursts, 300-cubic-delay-line-bursts; in the kernel, on Mininet's links, "
     "300-cubic-mininet-bursts) and less than what UDP takes beside even UDP (300-cubic, 300-cubic-delay-line, "
     "300-cubic-mininet). BBR at 100 Mbit/s loses less beside bursts (100-bbr-bursts, 100-bbr-mininet-bursts) "
-    "than beside even UDP (100-bbr).",
+    "than beside even UDP (100-bbr, 100-bbr-mininet); at 300 Mbit/s it loses nearly what they print beside "
+    "either (300-bbr, 300-bbr-bursts, 300-bbr-mininet-bursts).",
     "The burst acts by HyStart, not by loss. Packets that wait behind it look like a queue of CUBIC's own, and"
     " slow start ends: without HyStart CUBIC loses half as much beside the same bursts "
     "(300-cubic-bursts-no-hystart against 300-cubic-bursts), and on Mininet's links no segment was sent again "
