@@ -158,8 +158,15 @@ TABLE: Final = {"table": "delay = RTT", "table-one-way": "delay each way", "tabl
                 "table-window-deep": "window, deep buffer"}  # fmt: skip
 """Part -> the reading that it stands for."""
 FAIR: Final = {"fairness": "simulated", "fairness-deep": "Linux 6.12, 3,400 packets",
-               "fairness-window": "Linux's window", "fairness-mininet": "Mininet's links, Linux 6.12"}  # fmt: skip
+               "fairness-late": "Linux 6.12, slow flow 10 s later", "fairness-window": "Linux's window",
+               "fairness-mininet": "Mininet's links, Linux 6.12"}  # fmt: skip
 BESIDE: Final = {"udp": "8 kB, evenly spaced", "udp-bursts": "8 kB, bursts of 100 ms", "udp-short": "1,470 B"}
+
+
+BUFFER_AND_START: Final = (
+    "the buffer and when the slow flow starts: part fairness has several buffers, fairness-mininet one of whole "
+    "bursts, and in fairness-late it starts 10 s later"
+)
 
 
 def _each(
@@ -193,17 +200,17 @@ FINDINGS: Final = (
     *_each(
         FAIR, "With unequal paths both are unfair, Reno more than CUBIC", _unfair,
         "Jain's index 0.51 of Reno (8.79 and 0.145 Mbit/s), 0.69 of CUBIC (7.93 and 1.43 Mbit/s)",
-        "the buffer: part fairness has several, and fairness-mininet one of whole bursts",
+        BUFFER_AND_START,
     ),
     *_each(
         FAIR, f"Reno's two flows send about as much again as printed (here: within a factor of {NEAR:g}, in some "
         "setting)", lambda studies, part: _again(studies, part, "reno"), "3,377 and 12 segments",
-        "the buffer: part fairness has several, and fairness-mininet one of whole bursts",
+        BUFFER_AND_START,
     ),
     *_each(
         FAIR, f"CUBIC's two flows send about as much again as printed (here: within a factor of {NEAR:g}, in some "
         "setting)", lambda studies, part: _again(studies, part, "cubic"), "6,827 and 3,041 segments",
-        "the buffer: part fairness has several, and fairness-mininet one of whole bursts",
+        BUFFER_AND_START,
     ),
     *_each(
         BESIDE, "Beside UDP of the link's rate TCP is left with less than a tenth", _crowded_out,
