@@ -13,10 +13,16 @@ from statistics import mean
 from typing import Any, Final
 
 import dumbbell
-from benches.google.cells import CELLS, Cell
+from benches.google.cells import CELLS, MARKED, Cell
 from benches.table import show
 
-FIGURES: Final = {"goodput": "Mbit/s", "rtt": "ms, median", "p95": "ms", "retransmitted": "segments"}
+FIGURES: Final = {
+    "goodput": "Mbit/s",
+    "rtt": "ms, median",
+    "p95": "ms",
+    "retransmitted": "segments",
+    "marked": "packets",
+}
 
 
 @dataclass(frozen=True)
@@ -25,7 +31,7 @@ class Side:
 
     name: str
     engine: str
-    cc: str | dict[str, str]
+    cc: str | dict[str, Any]
     kernel: str | None = None
 
 
@@ -44,7 +50,12 @@ def figures(cell: Cell, side: Side, seed: int, longer_us: int, scratch: Path) ->
         "rtt": flow["rtt_ms"]["p50"],
         "p95": flow["rtt_ms"]["p95"],
         "retransmitted": flow["retransmitted_segments"],
+        "marked": flow["ce_packets"] or 0,
     }
+
+
+def _linked(source: Path) -> dict[str, str]:
+    return {"kernel": str(source.resolve())}
 
 
 def spread(values: Sequence[float], digits: int) -> str:
@@ -56,8 +67,19 @@ def spread(values: Sequence[float], digits: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kernel", default="6.12-google", help="the kernel with Google's patch")
+    parser.add_argument(
+        "--kernel",
+        action="append",
+        metavar="NAME",
+        help="the kernel with Google's patch (6.12-google); can be given again: a column for each",
+    )
     parser.add_argument("--theirs", default="bbr", help="what Google's BBR is called there")
+    parser.add_argument(
+        "--theirs-source",
+        type=Path,
+        metavar="FILE",
+        help="theirs as a source that is linked to its kernel: a copy of tcp_bbr2.c with another default of a switch",
+    )
     parser.add_argument("--ours", default="bbr3")
     parser.add_argument("--ours-kernel", default="6.12", help="a kernel without the patch")
     parser.add_argument(
@@ -75,21 +97,35 @@ def main() -> None:
         metavar="US",
         help="each seed's RTT is so many us longer than the one before: without random loss seeds alone change little",
     )
-    parser.add_argument("--only", default="", help="cells whose names contain this")
+    parser.add_argument(
+        "--only", action="append", metavar="TEXT", help="cells whose names contain this; can be given again"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs at a time")
+    parser.add_argument(
+        "--marks", action="store_true", help="the cells with ECN, in which both sources have to answer marks"
+    )
     parser.add_argument("--simulated", action="store_true", help="only the simulated side, which needs no kernel")
     options = parser.parse_args()
+    kernels = options.kernel or ["6.12-google"]
+    theirs = options.theirs if options.theirs_source is None else _linked(options.theirs_source)
     sides = [
-        Side("Google's", "virtual", options.theirs, options.kernel),
+        *(
+            Side("Google's" if len(kernels) == 1 else f"Google's, {kernel}", "virtual", theirs, kernel)
+            for kernel in kernels
+        ),
         Side("ours, in a kernel", "virtual", options.ours, options.ours_kernel)
         if options.ours_source is None
-        else Side(
-            "ours, in the same kernel", "virtual", {"kernel": str(options.ours_source.resolve())}, options.kernel
+        else Side("ours, in the same kernel", "virtual", _linked(options.ours_source), kernels[0]),
+        Side(
+            "ours, simulated",
+            "simulate",
+            {"name": options.ours, "parameters": {"ecn": True}} if options.marks else options.ours,
         ),
-        Side("ours, simulated", "simulate", options.ours),
     ]
     sides = sides[-1:] if options.simulated else sides
-    cells = [cell for cell in CELLS if options.only in cell.name]
+    cells = [
+        cell for cell in (MARKED if options.marks else CELLS) if any(text in cell.name for text in options.only or [""])
+    ]
     seeds = range(1, options.seeds + 1)
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(options.jobs) as pool:
         jobs = {
@@ -102,6 +138,8 @@ def main() -> None:
         }
         found = {key: job.result() for key, job in jobs.items()}
     for figure, unit in FIGURES.items():
+        if figure == "marked" and not options.marks:
+            continue
         rows = [
             [
                 cell.name,

@@ -24,12 +24,18 @@ class Cell:
     """More keys of the flow that is compared."""
     rtts: tuple[str, ...] = ()
     """RTTs of the two flows, if they differ."""
+    ecn: bool = False
+    """The flows negotiate ECN."""
 
-    def scenario(self, cc: str | dict[str, str], seed: int, longer_us: int = 0) -> dict[str, Any]:
+    def scenario(self, cc: str | dict[str, Any], seed: int, longer_us: int = 0) -> dict[str, Any]:
         """For `dumbbell.run`, with an RTT that is so much longer; the first flow is the one that is compared."""
         others = [] if self.beside is None else [cc if self.beside == "same" else self.beside]
-        flows = [{"from": f"s{i}", "to": f"r{i}", "cc": one} for i, one in enumerate([cc, *others], 1)]
+        flows: list[dict[str, Any]] = [
+            {"from": f"s{i}", "to": f"r{i}", "cc": one} for i, one in enumerate([cc, *others], 1)
+        ]
         flows[0] |= self.flow
+        if self.ecn:
+            flows = [flow | {"ecn": True} for flow in flows]
         topology: dict[str, Any] = {
             "kind": "dumbbell",
             "pairs": len(flows),
@@ -85,4 +91,19 @@ def _pairs() -> list[Cell]:
     return cells
 
 
+def _marked() -> list[Cell]:
+    """Google's BBRv2 answers marks at 5 ms and less; buffers are so large that nothing is lost."""
+    cells = []
+    for rate, packets in (("50 Mbit/s", 5), ("100 Mbit/s", 10), ("100 Mbit/s", 40)):
+        step = {"queue": {"kind": "drop-tail", "ce_threshold": f"{packets} packets"}}
+        name = f"{rate}, 4.6 ms, marks above {packets} packets"
+        cells.append(Cell(name, rate, "4.6 ms", "600 packets", step, ecn=True))
+        cells.append(Cell(f"{name}, beside same", rate, "4.6 ms", "600 packets", step, beside="same", ecn=True))
+    for share in ("1 %", "10 %"):
+        name = f"100 Mbit/s, 4.6 ms, {share} of marks"
+        cells.append(Cell(name, "100 Mbit/s", "4.6 ms", "600 packets", {"mark": share}, ecn=True))
+    return cells
+
+
 CELLS: Final = [*_singles(), *_pairs()]
+MARKED: Final = _marked()

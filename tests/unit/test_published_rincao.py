@@ -119,3 +119,24 @@ def test_a_reading_is_judged_by_its_own_part(tmp_path: Path, most: float, status
     assert found[PLAIN.said].status is Status.FAILS
     assert found[BURSTS.said].status is status
     assert {one.numbers for reading, one in found.items() if reading not in (PLAIN.said, BURSTS.said)} == {"not run"}
+
+
+@dataclass
+class Cut(Mixed):
+    """Two transfers of CUBIC, of which the second is not complete in the last `cut` of three repetitions."""
+
+    repeat: int = 3
+    ccs: tuple[str, ...] = ("cubic", "cubic")
+    fct_s: float | None = 5
+    cut: int = 0
+
+    def _flows(self, cell: Mapping[str, Any], index: int, repetition: int) -> list[dict[str, Any]]:
+        first, second = super()._flows(cell, index, repetition)
+        return [first, second | ({"fct_s": None} if repetition >= self.repeat - self.cut else {})]
+
+
+@pytest.mark.parametrize(("cut", "said"), [(0, "n = 3"), (1, "n = 2"), (3, "in no run were all transfers complete")])
+def test_a_run_whose_transfers_are_not_complete_has_no_last_one(tmp_path: Path, cut: int, said: str) -> None:
+    cells = [PLAIN.where(Mix(100, 100), 10, udp) for udp in SHARES]
+    found = judges.utilisation({"100-cubic": Study(Cut(cells=cells, cut=cut).write(tmp_path / "study"))}, PLAIN)
+    assert found.numbers.count(said) == len(SHARES)

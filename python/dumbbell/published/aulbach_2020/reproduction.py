@@ -58,7 +58,8 @@ REPRODUCTION: Final = Reproduction(
             notes=(
                 "Buffer. It is not given, and decides. Any BBR's window is two BDPs of its own, of the RTT without a "
                 "queue. Where there is room for the long flow's, its window keeps a queue in which the short flow's "
-                "is too small to carry its share. Only where packets are lost do BBRv2 and BBRv3 keep less in flight.",
+                "is too small to carry its share (the windows and the queue below part 2). That BBRv2 and BBRv3 keep "
+                "less in flight only where packets are lost: not tested.",
             ),
         ),
         Part(
@@ -67,9 +68,10 @@ REPRODUCTION: Final = Reproduction(
             quick={"repeat": 2, "duration": "60 s"},
             plots=_shares(BUFFER, Axis("buffer (BDP)", 0.1, 10, log=True)),
             notes=(
-                "Rate, RTT and duration are not given. Where two flows share a buffer of many BDP, the shares of the "
-                "first minute are not those of the second: they settle over as many of BBR's windows of 10 s as "
-                "PROBE_RTT needs to see the path without the queue, if it ever does.",
+                "Rate, RTT and duration are not given. Where CUBIC and BBR share a buffer of more than 3 BDP, the "
+                "shares of one minute are not those of two: BBR has less. With up to 1.8 BDP they differ by a point, "
+                "and BBRv2's hardly at all (part 3 with duration = 60 s). Why they settle so late, which may be "
+                "PROBE_RTT: not tested.",
             ),
         ),
         Part(
@@ -82,9 +84,11 @@ REPRODUCTION: Final = Reproduction(
                      Axis("Jain's index", 0.5, 1), "jain_index", RTT, "case"),
             ),
             notes=(
-                "Buffer. It is not given: 1 BDP of each RTT. With a buffer of a fixed size a longer RTT is a smaller "
-                "buffer in BDP, and the plot would be that of part 3, read from right to left.",
-                "At 1 s of RTT two minutes are 120 round trips, of which slow start and STARTUP are a tenth.",
+                "Buffer. It is not given, and decides: 1 BDP of each RTT. With a buffer of a fixed size a longer RTT "
+                "is a smaller buffer in BDP, and the plot goes as that of part 3 read from right to left: BBR's share "
+                "rises with the RTT, and BBRv2's crosses a half (part 4 with topology.bottleneck.buffer = 50 kB).",
+                "At 1 s of RTT two minutes are 120 round trips, of which slow start and STARTUP are a tenth. What a "
+                "longer run has: not tested.",
             ),
         ),
         Part(

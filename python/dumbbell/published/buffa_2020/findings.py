@@ -216,13 +216,14 @@ def _findings(reading: Reading) -> tuple[Finding, ...]:
 TURNS: Final = {
     "alike": "a limit other than a link's. Where none is set their CPU was the limit, and our link of 10 Gbit/s or, in "
     "2-none at 10 ms, the receive window; a CPU as the limit was not tested",
-    "more": "where a few packets in a minute decide, as in 3-10mbit, more runs; the number of lossy links "
-    "(parts -one-link) and what is lost, packets or bursts (parts -mininet)",
+    "more": "the number of lossy links: with one BBR has more in every case (parts -one-link). Where a few packets in "
+    "a minute decide, as in 3-10mbit, what is lost: of whole bursts, 1 % on each link leaves BBR less than CUBIC "
+    "(3-10mbit-mininet)",
     "100": "what is lost, packets (parts 1 and 2-none) or whole bursts (1-mininet, 2-none-mininet), and on how many "
     "links (parts -one-link)",
     "worse": "the round trip: with the delay on one link it is 2 s instead of 4 (parts -one-link)",
-    "half": "the round trip (3-10mbit-one-link), and the clock: by iperf's own BBR has 0.25 of the others' rate at 4 s "
-    "(docs/examples/iperf-long-delay.toml)",
+    "half": "the round trip (3-10mbit-one-link), the links (3-10mbit-mininet), and the clock: by iperf's own BBR has "
+    "0.25 of the others' rate at 4 s (docs/examples/iperf-long-delay.toml)",
     "45": "what is lost, packets (part 4) or whole bursts (4-mininet), and on how many links (4-one-link)",
 }
 """What would change the answer to each finding."""

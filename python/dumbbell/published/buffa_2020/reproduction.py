@@ -113,7 +113,7 @@ def _notes(name: str) -> tuple[str, ...]:
     if name == "2-none":
         said.append(notes.TOO_FAST)
     if PARTS[name][0] in ("3", "4"):
-        said += [notes.BYTES, notes.DURATIONS]
+        said += [notes.LONG, notes.BYTES, notes.DURATIONS]
     return tuple(said)
 
 

@@ -137,16 +137,24 @@ def cubic_loses(studies: Studies, reading: Reading) -> Judged:
 
 
 def utilisation(studies: Studies, reading: Reading) -> Judged:
-    """Whether 10 connections of CUBIC fill the link beside 10 and 20 % UDP, and not beside 30 %."""
+    """Whether 10 connections of CUBIC fill the link beside 10 and 20 % UDP, and not beside 30 %.
+
+    Counts the runs whose transfers were all complete: the others have no last one.
+    """
     mix = Mix(100, 100)
     figures = _figures(studies, mix, reading)
     if figures is None:
         return NOT_RUN
     statuses, numbers = [], []
     for udp, low, high in zip(SHARES, (FULL, FULL, 0.0), (2.0, 2.0, FULL), strict=True):
-        found = figures.interval("utilisation_busy", None, reading.where(mix, 10, udp), CONFIDENCE)
+        where = reading.where(mix, 10, udp)
+        complete = figures.samples("completed_share", mix.first, where)
+        used = figures.samples("utilisation_busy", None, where)
+        known = [value for run, value in used.items() if complete.get(run) == 1]
+        found = of_mean(known, CONFIDENCE) if known else None
+        missing = "in no run were all transfers complete" if used else "not run"
         statuses.append(within(found, low, high))
-        numbers.append(f"{udp} UDP {'not run' if found is None else f'{told(found, 0.01)} %, n = {found.n}'}")
+        numbers.append(f"{udp} UDP {missing if found is None else f'{told(found, 0.01)} %, n = {found.n}'}")
     return Judged(all_of(statuses), "; ".join(numbers))
 
 

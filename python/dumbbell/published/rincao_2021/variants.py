@@ -33,6 +33,7 @@ from dumbbell.published.rincao_2021.readings import (
     MININET_PACKETS,
     OFF,
     ON,
+    PLAIN,
     UDP_OF_THREE,
     Reading,
     on_off,
@@ -166,6 +167,7 @@ def bbr3(mix: Mix) -> Part:
         ),
         plots_of(algorithms),
         variant_of=mix.name,
+        evidence=evidence.of(mix, PLAIN, {"bbr": "bbr3"}),
         cpu_s=CPU_S,
     )
 

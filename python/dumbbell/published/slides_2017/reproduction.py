@@ -166,6 +166,18 @@ REPRODUCTION: Final = Reproduction(
             cpu_s=0.2,
         ),
         Part(
+            "fairness-late", "The same by Linux 6.12, and the slow flow starts 10 s later", "slides-2017/fairness.toml",
+            {
+                "name": "slides-2017-fairness-late", BUFFER: DEEP, "flows.1.start": "10 s",
+                "sweep": {
+                    RTT: [["15 ms", "150 ms"]],
+                    "zip": [{CC: ["reno", "cubic"], "flows.1.cc": ["reno", "cubic"]}],
+                },
+            },
+            (VIRTUAL, SIMULATE), quick={"repeat": 2}, published=_fairness(rtt=["15 ms", "150 ms"]),
+            variant_of="fairness",
+        ),
+        Part(
             "fairness-mininet", "The same on links as Mininet makes them: 1,000 packets are whole bursts",
             "slides-2017/fairness.toml",
             {

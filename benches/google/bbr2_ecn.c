@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* Our BBRv2 that answers ECN marks, for a kernel with Google's patch: see bbr2.c. */
+#include <dumbbell/congestion_control.h>
+#undef DB_MEMBER_min_tso_segs
+/* With the flag the stack tells it of marks that arrive, so that its receiver echoes each. */
+#define DB_MEMBER_min_tso_segs(label, function) .flags = TCP_CONG_NEEDS_ECN,
+#define BBR_RODATA static
+#include <algorithms/bbr2/bbr2.bpf.c>
+
+static int __init answer_marks(void)
+{
+	params.ecn = true;
+	return 0;
+}
+core_initcall(answer_marks);

@@ -1,0 +1,70 @@
+"""slides-2017: a finding about some setting, of which the authors do not say which it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from synthetic_study import Synthetic
+
+from dumbbell import Study
+from dumbbell.published.model import Status
+from dumbbell.published.slides_2017 import findings
+from dumbbell.published.slides_2017.findings import BUFFER, CC, JITTER_MS
+
+SMALL, LARGE = "100 packets", "1000 packets"
+CELLS = [{BUFFER: buffer, CC: cc} for buffer in (SMALL, LARGE) for cc in ("reno", "cubic")]
+FAR = (0.1, 0.1, 0.1)
+EITHER = (0.1 * JITTER_MS, JITTER_MS, 1.9 * JITTER_MS)
+
+
+@dataclass
+class Beside(Synthetic):
+    """TCP beside UDP that loses nothing, with a jitter by cell and repetition."""
+
+    repeat: int = 3
+    ccs: tuple[str, ...] = ("reno", "udp")
+    spread: float = 0
+    jitter_ms: Callable[[Mapping[str, Any]], tuple[float, ...]] = lambda cell: FAR
+
+    def _flows(self, cell: Mapping[str, Any], index: int, repetition: int) -> list[dict[str, Any]]:
+        tcp, udp = super()._flows(cell, index, repetition)
+        tcp |= dict.fromkeys(("id", "group"), "tcp")
+        udp |= dict.fromkeys(("id", "group"), "udp") | {"udp_lost": 0}
+        return [tcp, udp | {"jitter_ms": self.jitter_ms(cell)[repetition]}]
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "status"), [(FAR, Status.FAILS), (EITHER, Status.UNKNOWN), ((JITTER_MS,) * 3, Status.HOLDS)]
+)
+def test_one_setting_is_enough_and_all_must_be_known_to_fail(
+    tmp_path: Path, elsewhere: tuple[float, ...], status: Status
+) -> None:
+    def jitter_ms(cell: Mapping[str, Any]) -> tuple[float, ...]:
+        return elsewhere if cell == {BUFFER: LARGE, CC: "cubic"} else FAR
+
+    study = Study(Beside(cells=CELLS, jitter_ms=jitter_ms).write(tmp_path / "study"))
+    judged = findings._jitter({"udp": study}, "udp")
+    assert judged.status is status
+    assert judged.numbers.count("n = 3") == len(CELLS)
+
+
+def test_a_finding_about_all_settings_fails_in_one(tmp_path: Path) -> None:
+    """TCP is left with next to nothing in one setting, and with as much as UDP in the others."""
+
+    def goodput(cell: Mapping[str, Any], cc: str) -> float:
+        if cell[BUFFER] == SMALL:
+            return 9.5 if cc == "udp" else 0.5
+        return 5.0
+
+    study = Study(Beside(cells=CELLS, goodput_mbit=goodput).write(tmp_path / "study"))
+    assert findings._crowded_out({"udp": study}, "udp").status is Status.FAILS
+    small = Study(Beside(cells=CELLS[:2], goodput_mbit=goodput).write(tmp_path / "small"))
+    assert findings._crowded_out({"udp": small}, "udp").status is Status.HOLDS
+
+
+def test_what_was_not_run_says_so() -> None:
+    assert findings._nothing_lost({}, "udp").numbers == "not run"
