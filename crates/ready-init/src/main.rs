@@ -7,18 +7,20 @@
 //! `python/dumbbell/engines/virtual/ready.py`.
 
 mod description;
+mod machine;
+mod memory;
 mod modules;
 mod mounts;
 mod parcel;
 mod randomness;
 mod relay;
 mod shared;
-mod snapshot;
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use plan::Plan;
+use supervisor::Prepared;
 
 use crate::shared::{Shared, State};
 
@@ -39,8 +41,10 @@ fn carry_out() -> Result<()> {
     modules::load(Path::new(MODULES))?;
     let shared = Shared::open()?;
     shared.put_output(&serde_json::to_vec(&description::describe()?)?)?;
+    let prepared = Prepared::load();
+    memory::clear()?;
     shared.enter(State::Ready);
-    snapshot::pause()?;
+    machine::pause()?;
     // From here on each run goes its own way.
     let directory = Path::new(RUN);
     parcel::unpack(&shared.input()?, directory)?;
@@ -48,9 +52,9 @@ fn carry_out() -> Result<()> {
     randomness::seed(plan.seed)?;
     let relay = relay::start(&shared)?;
     std::env::set_current_dir(directory).context("entering the run's directory")?;
-    supervisor::emulate(directory, true);
+    supervisor::emulate_prepared(directory, true, prepared);
     relay.end()?;
     shared.put_output(&parcel::pack(directory)?)?;
     shared.enter(State::Done);
-    Ok(())
+    machine::end()
 }

@@ -13,7 +13,7 @@ import socket
 import struct
 import tarfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -25,6 +25,8 @@ from dumbbell.kernels.ready.machine import KVM, Machine, Monitor
 
 SHARED: Final = f"{confine.PLACE}/shared"
 _NUMBER: Final = struct.Struct("<Q")
+_TUNABLES: Final = "glibc.malloc.arena_max=1:glibc.malloc.top_pad=16777216:glibc.malloc.hugetlb=1"
+"""QEMU translates in a thread of its own, whose heap would grow by a page at a time, a thousand times a run."""
 
 
 class Command(Protocol):
@@ -43,7 +45,7 @@ class _Start:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        there = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "TMPDIR": confine.PLACE}
+        there = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "TMPDIR": confine.PLACE, "GLIBC_TUNABLES": _TUNABLES}
         return there | ({"LD_PRELOAD": str(self.library)} if self.library else {})
 
     def command(self) -> list[str]:
@@ -142,18 +144,16 @@ class Snapshot(_Ready):
 
     def __init__(self, found: Machine, taken: Sequence[str]) -> None:
         """Hold the snapshot: from now on nobody who removes it takes it from this run. Raises `NotStarted`."""
-        there = [found.image, found.initrd, found.snapshot / "memory", found.snapshot / "devices"]
         try:
-            held = [os.open(path, os.O_RDONLY) for path in there]
+            held = [os.open(found.snapshot / name, os.O_RDONLY) for name in ("memory", "devices")]
         except FileNotFoundError:
             again = "run it again: the kernel boots anew then, in seconds"
             raise NotStarted(
                 "the snapshot of the kernel is gone", f"there is no {found.snapshot} any more", again
             ) from None
-        kernel, initrd, memory, self._devices = held
-        mine = replace(found, image=_held(kernel), initrd=_held(initrd))
+        memory, self._devices = held
         self._hint = f"run it again; if that fails, too, remove {found.snapshot.parent}, and the kernel boots anew"
-        super().__init__(found.qemu, partial(mine.resumed, _held(memory)), machine.TURNS, taken, held)
+        super().__init__(found.qemu, partial(found.resumed, _held(memory)), machine.TURNS, taken, held)
 
     def _go(self, monitor: Monitor) -> None:
         machine.resume(monitor, self._devices)
