@@ -71,12 +71,7 @@ impl Session {
     }
 
     /// The same, where some are loaded already: `prepared`, with the same ring buffer.
-    pub fn with(
-        mut prepared: Prepared,
-        plan: &Plan,
-        dir: &Path,
-        acks: Option<BorrowedFd<'_>>,
-    ) -> Result<Session> {
+    pub fn with(mut prepared: Prepared, plan: &Plan, dir: &Path, acks: Option<BorrowedFd<'_>>) -> Result<Session> {
         let mut session = Session::default();
         for algorithm in &plan.algorithms {
             session.add(algorithm, dir, acks, &mut prepared)?;

@@ -11,6 +11,7 @@ mod machine;
 mod memory;
 mod modules;
 mod mounts;
+mod outside;
 mod parcel;
 mod randomness;
 mod relay;
@@ -29,6 +30,10 @@ const RUN: &str = "/dumbbell/run";
 const MODULES: &str = "/modules";
 
 fn main() {
+    // A kernel gives words of its command line to its first process.
+    if std::process::id() != 1 {
+        return outside::main();
+    }
     if let Err(error) = carry_out() {
         eprintln!("{error:#}");
     }
@@ -52,6 +57,7 @@ fn carry_out() -> Result<()> {
     randomness::seed(plan.seed)?;
     let relay = relay::start(&shared)?;
     std::env::set_current_dir(directory).context("entering the run's directory")?;
+    records::flat::defer();
     supervisor::emulate_prepared(directory, true, prepared);
     relay.end()?;
     shared.put_output(&parcel::pack(directory)?)?;

@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol
 
 from dumbbell.engines.virtual import confine
 from dumbbell.engines.virtual.guest import NotStarted
-from dumbbell.kernels.ready import machine
+from dumbbell.kernels.ready import INIT, machine
 from dumbbell.kernels.ready.machine import KVM, Machine, Monitor
 
 SHARED: Final = f"{confine.PLACE}/shared"
@@ -42,6 +42,10 @@ class _Start:
     line: Command
     monitor: int
     library: Path | None
+
+    @property
+    def after(self) -> list[str]:
+        return [str(INIT), SHARED, confine.RUN]
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -118,12 +122,12 @@ class _Ready:
             self._set(machine.ORDERS_AT, so_far + len(line))
 
     def finish(self) -> Mapping[str, Any]:
-        """Unpack the records, if there are any."""
-        if self._get(machine.STATE_AT) != machine.DONE:
+        """Look whether the records are there. Raises `OSError` if the machine left some that are not."""
+        state = self._get(machine.STATE_AT)
+        if state == machine.DONE:
+            raise OSError("what the virtual machine left could not be unpacked")
+        if state != machine.SETTLED:
             return {}
-        content = self._memory[machine.OUTPUT : machine.OUTPUT + self._get(machine.OUTPUT_AT)]
-        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-            archive.extractall(confine.RUN, filter="data")
         return {"machine": "qemu", **self._facts}
 
     _facts: Mapping[str, Any] = {}

@@ -44,6 +44,7 @@ OUTPUT_AT: Final = 32
 """Places of the state and of the lengths, little-endian numbers of 64 bits."""
 READY: Final = 1
 DONE: Final = 2
+SETTLED: Final = 3
 ANSWER_S: Final = 120.0
 
 
@@ -121,9 +122,7 @@ class Machine:
         return [*self._devices(own, clock, shared, log, monitor), *boots]
 
     def _devices(self, own: str, clock: Sequence[str], shared: str, log: str, monitor: int) -> list[str]:
-        """A machine that waits for the order to go on. Each machine of a snapshot has the same devices; the kernel is in
-        its memory.
-        """
+        """A machine that waits for the order to go on. Those of a snapshot have the same devices."""
         return [
             *(str(self.qemu), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
             # The names of its threads are how `TURNS` knows them.
