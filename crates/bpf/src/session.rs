@@ -1,16 +1,18 @@
 //! The algorithms that one run has loaded.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use plan::{Plan, Source};
+use plan::{Parameter, Plan, Source};
 use serde::Serialize;
 
 use crate::kernel::{self, Interface};
 use crate::names::{self, Names};
-use crate::object::{Algorithm, Registered};
+use crate::object::{Algorithm, Loaded, Registered};
+use crate::prepared::Prepared;
 use crate::privilege::Privilege;
 use crate::statistics::{ProgramStatistics, stateless_flows, statistics};
 use crate::{available, bundled};
@@ -65,14 +67,25 @@ impl Session {
     /// A process without the right to load uses algorithms that were loaded to stay, if they have the plan's
     /// parameters.
     pub fn load(plan: &Plan, dir: &Path, acks: Option<BorrowedFd<'_>>) -> Result<Session> {
+        Session::with(Prepared::default(), plan, dir, acks)
+    }
+
+    /// The same, where some are loaded already: `prepared`, with the same ring buffer.
+    pub fn with(mut prepared: Prepared, plan: &Plan, dir: &Path, acks: Option<BorrowedFd<'_>>) -> Result<Session> {
         let mut session = Session::default();
         for algorithm in &plan.algorithms {
-            session.add(algorithm, dir, acks)?;
+            session.add(algorithm, dir, acks, &mut prepared)?;
         }
         Ok(session)
     }
 
-    fn add(&mut self, algorithm: &plan::Algorithm, dir: &Path, acks: Option<BorrowedFd<'_>>) -> Result<()> {
+    fn add(
+        &mut self,
+        algorithm: &plan::Algorithm,
+        dir: &Path,
+        acks: Option<BorrowedFd<'_>>,
+        prepared: &mut Prepared,
+    ) -> Result<()> {
         let label = algorithm.label.as_str();
         let mut fact = Fact {
             label: label.to_owned(),
@@ -95,7 +108,14 @@ impl Session {
                     return Err(refusal.into());
                 }
             } else {
-                let registered = register(algorithm, &object, acks)?;
+                let ready = match &algorithm.source {
+                    Source::Bundled { name } if algorithm.parameters.is_empty() => prepared.take(name),
+                    _ => None,
+                };
+                let registered = match ready {
+                    Some((name, loaded)) => loaded.register(&name)?,
+                    None => register(algorithm, &object, acks)?,
+                };
                 fact.registered = registered.name().to_owned();
                 fact.variant = registered.loaded().variant().map(crate::Variant::name);
                 fact.loaded = LoadedBy::Run;
@@ -159,16 +179,33 @@ fn register(algorithm: &plan::Algorithm, object: &[u8], acks: Option<BorrowedFd<
     let label = algorithm.label.as_str();
     kernel::is_new_enough()?;
     let interface = Interface::of_running_kernel()?;
-    let draw = || Ok(names::registered(label, object, &algorithm.parameters, &nonce()?));
+    let draw = || draw(label, object, &algorithm.parameters);
     let is_taken = |name: &str| Ok(available()?.iter().any(|taken| taken == name));
     under_free_name(draw, is_taken, |name| {
-        let mut opened = Algorithm::open(label, object, interface)?;
-        opened.set_parameters(&algorithm.parameters)?;
-        if let Some(ring) = acks {
-            opened.emit_acks(ring)?;
-        }
-        opened.load(name)?.register(name)
+        load(label, object, &algorithm.parameters, acks, interface, name)?.register(name)
     })
+}
+
+/// A name to register it under.
+pub(crate) fn draw(label: &str, object: &[u8], parameters: &BTreeMap<String, Parameter>) -> Result<String> {
+    Ok(names::registered(label, object, parameters, &nonce()?))
+}
+
+/// Loads it, to be registered under this name.
+pub(crate) fn load(
+    label: &str,
+    object: &[u8],
+    parameters: &BTreeMap<String, Parameter>,
+    acks: Option<BorrowedFd<'_>>,
+    interface: Interface,
+    name: &str,
+) -> Result<Loaded> {
+    let mut opened = Algorithm::open(label, object, interface)?;
+    opened.set_parameters(parameters)?;
+    if let Some(ring) = acks {
+        opened.emit_acks(ring)?;
+    }
+    opened.load(name)
 }
 
 /// Registers under a name that nobody has. Six digits are few: another run may have drawn the same, even while the verifier

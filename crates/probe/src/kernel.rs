@@ -21,6 +21,9 @@ use crate::source::Source;
 
 /// Size of the ring. A row takes 176 bytes: this is a second of a sender at 1 Gbit/s whose receiver acknowledges each segment.
 const RING_BYTES: u32 = 16 << 20;
+/// Flows and algorithms of a run for which the programs can be loaded before it.
+const MOST_FLOWS: usize = 1 << 12;
+const MOST_ALGORITHMS: usize = 64;
 /// Length of `struct name` of `bpf/probe/probe.bpf.c`: TCP_CA_NAME_MAX.
 const NAME_BYTES: usize = 16;
 
@@ -36,11 +39,11 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    /// Loads the probe if the plan wants it and this process may.
+    /// Loads the probe if the plan wants it and this process may. One that is `prepared` need not be loaded.
     ///
     /// # Errors
     /// The plan insists (`record.acks = true`), and the kernel refuses.
-    pub fn by(plan: &Plan) -> Result<Wanted> {
+    pub fn by(plan: &Plan, prepared: Option<Prepared>) -> Result<Wanted> {
         if plan.record.acks == Acks::Off {
             return Ok(Wanted::No("the scenario has record.acks = false".into()));
         }
@@ -59,7 +62,11 @@ impl Wanted {
             let hint = "run as root, or set record.acks = false: samples are taken all the same";
             return Err(Failure::new("recording every ACK", why).hint(hint).into());
         }
-        match Probe::load(plan, RING_BYTES) {
+        let probe = match prepared.filter(|prepared| prepared.fits(plan)) {
+            Some(prepared) => prepared.attach(),
+            None => Probe::load(plan, RING_BYTES),
+        };
+        match probe {
             Ok(probe) => Ok(Wanted::Yes(Box::new(probe))),
             Err(error) if plan.record.acks == Acks::On => Err(error),
             Err(error) => {
@@ -97,11 +104,27 @@ pub struct Probe {
     object: Object,
 }
 
-impl Probe {
-    /// Loads the programs, makes the ring, and attaches the programs to their tracepoints: inside the lab, the process
-    /// may no longer be allowed to. They record nothing until they get the run's senders.
-    pub fn load(plan: &Plan, ring_bytes: u32) -> Result<Probe> {
-        load_modules(plan);
+/// The probe's programs, loaded before anybody knows the run, but not attached: they cost nothing so far.
+#[derive(Debug)]
+pub struct Prepared {
+    ring: AckRing,
+    ring_bytes: u32,
+    flows: usize,
+    algorithms: usize,
+    object: Object,
+}
+
+impl Prepared {
+    /// Loads them, for runs of up to [`MOST_FLOWS`]. The modules of the kernel's algorithms must be there.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn load() -> Result<Prepared> {
+        Prepared::of(RING_BYTES, MOST_FLOWS, MOST_ALGORITHMS)
+    }
+
+    /// Loads them with a ring of so many bytes, and tables of so many flows and algorithms.
+    fn of(ring_bytes: u32, flows: usize, algorithms: usize) -> Result<Prepared> {
         let ring = AckRing::create(ring_bytes)?;
         let mut open = quietly(|| {
             let object = bpf::probe();
@@ -109,16 +132,40 @@ impl Probe {
         })?;
         map_mut(&mut open, "db_acks")?.reuse_fd(ring.as_fd())?;
         let entries = |n: usize| u32::try_from(n.max(1)).unwrap_or(u32::MAX);
-        map_mut(&mut open, "db_flows")?.set_max_entries(entries(plan.flows.len()))?;
-        map_mut(&mut open, "db_programs")?.set_max_entries(entries(plan.algorithms.len()))?;
+        map_mut(&mut open, "db_flows")?.set_max_entries(entries(flows))?;
+        map_mut(&mut open, "db_programs")?.set_max_entries(entries(algorithms))?;
         set_jiffy(&mut open)?;
         let object = quietly(|| open.load().context("loading the probe into the kernel"))?;
+        Ok(Prepared { ring, ring_bytes, flows, algorithms, object })
+    }
+
+    /// True if a run is not too large.
+    pub fn fits(&self, plan: &Plan) -> bool {
+        plan.flows.len() <= self.flows && plan.algorithms.len() <= self.algorithms
+    }
+
+    /// The ring of rows; algorithms also write to it.
+    pub fn ring(&self) -> &AckRing {
+        &self.ring
+    }
+
+    fn attach(self) -> Result<Probe> {
+        let Prepared { ring, ring_bytes, object, .. } = self;
         let attach = |program: ProgramMut<'_>| {
             let name = program.name().to_string_lossy().into_owned();
             quietly(|| program.attach().with_context(|| format!("attaching the probe's program {name}")))
         };
         let links = object.progs_mut().map(attach).collect::<Result<_>>()?;
         Ok(Probe { ring, ring_bytes, _links: links, object })
+    }
+}
+
+impl Probe {
+    /// Loads the programs, makes the ring, and attaches the programs to their tracepoints: inside the lab, the process
+    /// may no longer be allowed to. They record nothing until they get the run's senders.
+    pub fn load(plan: &Plan, ring_bytes: u32) -> Result<Probe> {
+        load_modules(plan);
+        Prepared::of(ring_bytes, plan.flows.len(), plan.algorithms.len())?.attach()
     }
 
     /// The ring of rows; algorithms also write to it.

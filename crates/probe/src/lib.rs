@@ -15,7 +15,7 @@ mod senders;
 mod source;
 
 pub use device::Device;
-pub use kernel::{Probe, Wanted};
+pub use kernel::{Prepared, Probe, Wanted};
 pub use programs::Programs;
 pub use report::ProbeReport;
 pub use run::run;

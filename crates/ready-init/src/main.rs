@@ -7,18 +7,21 @@
 //! `python/dumbbell/engines/virtual/ready.py`.
 
 mod description;
+mod machine;
+mod memory;
 mod modules;
 mod mounts;
+mod outside;
 mod parcel;
 mod randomness;
 mod relay;
 mod shared;
-mod snapshot;
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use plan::Plan;
+use supervisor::Prepared;
 
 use crate::shared::{Shared, State};
 
@@ -27,6 +30,10 @@ const RUN: &str = "/dumbbell/run";
 const MODULES: &str = "/modules";
 
 fn main() {
+    // A kernel gives words of its command line to its first process.
+    if std::process::id() != 1 {
+        return outside::main();
+    }
     if let Err(error) = carry_out() {
         eprintln!("{error:#}");
     }
@@ -39,8 +46,10 @@ fn carry_out() -> Result<()> {
     modules::load(Path::new(MODULES))?;
     let shared = Shared::open()?;
     shared.put_output(&serde_json::to_vec(&description::describe()?)?)?;
+    let prepared = Prepared::load();
+    memory::clear()?;
     shared.enter(State::Ready);
-    snapshot::pause()?;
+    machine::pause()?;
     // From here on each run goes its own way.
     let directory = Path::new(RUN);
     parcel::unpack(&shared.input()?, directory)?;
@@ -48,9 +57,10 @@ fn carry_out() -> Result<()> {
     randomness::seed(plan.seed)?;
     let relay = relay::start(&shared)?;
     std::env::set_current_dir(directory).context("entering the run's directory")?;
-    supervisor::emulate(directory, true);
+    records::flat::defer();
+    supervisor::emulate_prepared(directory, true, prepared);
     relay.end()?;
     shared.put_output(&parcel::pack(directory)?)?;
     shared.enter(State::Done);
-    Ok(())
+    machine::end()
 }

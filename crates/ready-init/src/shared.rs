@@ -16,6 +16,7 @@
 use std::fs::{File, read_to_string};
 use std::ops::{Deref, DerefMut};
 use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::ptr::NonNull;
 use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,6 +38,8 @@ pub(crate) enum State {
     Ready = 1,
     /// The output is complete.
     Done = 2,
+    /// It is in the run's directory.
+    Settled = 3,
 }
 
 #[derive(Clone, Copy)]
@@ -63,6 +66,23 @@ impl Shared {
         let memory = File::options().read(true).write(true).open("/dev/mem").context("opening /dev/mem")?;
         let numbers = Window::map(&memory, address, ORDERS)?;
         Ok(Shared { memory, address, size, numbers })
+    }
+
+    /// The same memory on the host: a file.
+    pub(crate) fn of(path: &Path) -> Result<Self> {
+        let opened = File::options().read(true).write(true).open(path);
+        let memory = opened.with_context(|| format!("opening {}", path.display()))?;
+        let (address, size) = (0, memory.metadata()?.len() as usize);
+        let numbers = Window::map(&memory, address, ORDERS)?;
+        Ok(Shared { memory, address, size, numbers })
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.get(Number::State) == State::Done as usize
+    }
+
+    pub(crate) fn output(&self) -> Result<Window> {
+        self.window(OUTPUT, self.get(Number::Output))
     }
 
     pub(crate) fn enter(&self, state: State) {

@@ -4,6 +4,7 @@
 
 pub mod accounts;
 mod arrow;
+pub mod flat;
 pub mod found;
 pub mod frames;
 mod groups;

@@ -12,10 +12,11 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use realtime::thread_cpu_ns;
 use serde::Serialize;
 
+use crate::flat::{self, Flat};
 use crate::{Names, Row, batch, schema};
 
 /// Rows that change hands at once: large enough to make a hand-over rare, small enough to stay in cache.
-const CHUNK: usize = 8 * 1024;
+pub(crate) const CHUNK: usize = 8 * 1024;
 
 /// The cost of writing.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -42,6 +43,35 @@ pub(crate) fn encoded<R: Row>(properties: WriterPropertiesBuilder) -> WriterProp
     })
 }
 
+/// Begin a Parquet file.
+pub(crate) fn parquet<R: Row>(path: &Path) -> Result<ArrowWriter<File>> {
+    let file = File::create(path).with_context(|| format!("creating the table {}", path.display()))?;
+    let properties = WriterProperties::builder().set_compression(zstd()?).set_max_row_group_row_count(Some(1 << 20));
+    Ok(ArrowWriter::try_new(file, schema(R::COLUMNS), Some(encoded::<R>(properties).build()))?)
+}
+
+/// A table that is being written.
+enum Table<R: Row> {
+    Parquet(ArrowWriter<File>),
+    /// Its rows are left as they are.
+    Flat(Flat<R>),
+}
+
+impl<R: Row> Table<R> {
+    fn write(self, rows: &[R], names: &Names) -> Result<Table<R>> {
+        match self {
+            Table::Parquet(mut table) => {
+                table.write(&batch(R::COLUMNS, rows, names)?)?;
+                Ok(Table::Parquet(table))
+            }
+            Table::Flat(mut flat) => match flat.write(rows)? {
+                true => Ok(Table::Parquet(flat.settle(names)?)),
+                false => Ok(Table::Flat(flat)),
+            },
+        }
+    }
+}
+
 /// Writes rows to a Parquet file from a thread of the lowest priority.
 ///
 /// [`Writer::push`] never waits, unless [`Writer::waiting`] says so, and, once warm, doesn't allocate: full chunks go to the
@@ -62,11 +92,10 @@ pub struct Writer<R: Row> {
 impl<R: Row> Writer<R> {
     /// Start a table at `path`.
     pub fn create(path: &Path, names: Names) -> Result<Self> {
-        let file = File::create(path).with_context(|| format!("creating the table {}", path.display()))?;
-        let properties =
-            WriterProperties::builder().set_compression(zstd()?).set_max_row_group_row_count(Some(1 << 20));
-        let properties = encoded::<R>(properties).build();
-        let table = ArrowWriter::try_new(file, schema(R::COLUMNS), Some(properties))?;
+        let table = match flat::is_deferred::<R>() {
+            true => Table::Flat(Flat::create(path)?),
+            false => Table::Parquet(parquet::<R>(path)?),
+        };
         let (full, full_rx) = channel();
         let (empty_tx, empty) = channel();
         let waiting = Arc::new(AtomicUsize::new(0));
@@ -142,7 +171,7 @@ impl<R: Row> Writer<R> {
 }
 
 fn write_all<R: Row>(
-    mut table: ArrowWriter<File>,
+    mut table: Table<R>,
     full: Receiver<Vec<R>>,
     empty: Sender<Vec<R>>,
     names: &Names,
@@ -155,10 +184,12 @@ fn write_all<R: Row>(
     for mut chunk in full {
         waiting.fetch_sub(1, Ordering::Relaxed);
         rows += chunk.len() as u64;
-        table.write(&batch(R::COLUMNS, &chunk, names)?)?;
+        table = table.write(&chunk, names)?;
         chunk.clear();
         let _ = empty.send(chunk);
     }
-    table.into_inner()?.sync_all()?;
+    if let Table::Parquet(table) = table {
+        table.into_inner()?.sync_all()?;
+    }
     Ok(WriterStats { rows, cpu_s: thread_cpu_ns() as f64 / 1e9, backlog_max_chunks: 0 })
 }

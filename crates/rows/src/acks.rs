@@ -155,6 +155,7 @@ const OF_SOCKET: [Column<Ack>; 22] = [
 
 impl Row for Ack {
     const TABLE: &'static str = "acks";
+    const IS_FLAT: bool = true;
     const COLUMNS: &'static [Column<Ack>] = &with_published();
     const DELTAS: &'static [&'static str] = &DELTAS;
 }

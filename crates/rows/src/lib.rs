@@ -51,6 +51,8 @@ pub trait Row: Send + Sized + 'static {
     const COLUMNS: &'static [Column<Self>];
     /// Columns whose values differ little from those of the row before: files keep the differences.
     const DELTAS: &'static [&'static str] = &[];
+    /// A row is nothing but its bytes: it has no pointer to anything.
+    const IS_FLAT: bool = false;
 }
 
 /// The tables that engines write while a run goes on.

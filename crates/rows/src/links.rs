@@ -25,6 +25,7 @@ pub struct LinkRow {
 
 impl Row for LinkRow {
     const TABLE: &'static str = "links";
+    const IS_FLAT: bool = true;
     const COLUMNS: &'static [Column<LinkRow>] = &[
         Column::required("time_ns", I64(|row| Some(row.time.as_nanos())), "when the counters were read"),
         Column::required("link", Link(|row| row.link), "name of the link"),

@@ -26,6 +26,7 @@ pub struct PacketRow {
 
 impl Row for PacketRow {
     const TABLE: &'static str = "packets";
+    const IS_FLAT: bool = true;
     const COLUMNS: &'static [Column<PacketRow>] = &[
         Column::required("link", Link(|r| r.link), "name of the link"),
         Column::required(

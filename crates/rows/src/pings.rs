@@ -22,6 +22,7 @@ pub struct PingRow {
 
 impl Row for PingRow {
     const TABLE: &'static str = "pings";
+    const IS_FLAT: bool = true;
     const COLUMNS: &'static [Column<PingRow>] = &[
         Column::required("time_ns", I64(|row| Some(row.sent.as_nanos())), "when the request was sent"),
         Column::required("flow", Flow(|row| row.flow), "id of the flow"),

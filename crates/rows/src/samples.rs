@@ -103,6 +103,7 @@ pub(crate) const CA_STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", 
 
 impl Row for Sample {
     const TABLE: &'static str = "samples";
+    const IS_FLAT: bool = true;
     const COLUMNS: &'static [Column<Sample>] = &[
         Column::required("time_ns", I64(|s| Some(s.time.as_nanos())), "when the sample was taken"),
         Column::required("flow", Flow(|s| s.flow), "id of the flow"),

@@ -11,6 +11,7 @@ use messages::{Event, Failure, Process};
 use plan::{EmulatePath, Plan};
 use probe::Wanted;
 use realtime::allowed;
+use records::flat::rows_of;
 use serde::Serialize;
 
 use crate::child::Child;
@@ -179,7 +180,8 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
     let mut unrecorded = None;
     for Child { service, failed, .. } in children.into_iter().filter(|child| !child.service.needed) {
         if failed.is_some() {
-            service.records.iter().for_each(|name| drop(remove_file(dir.join(name))));
+            let tables = service.records.iter().map(|name| dir.join(name));
+            tables.flat_map(|table| [rows_of(&table), table]).for_each(|file| drop(remove_file(file)));
         }
         if service.process == Process::Probe {
             unrecorded = failed;

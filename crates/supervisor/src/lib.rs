@@ -46,20 +46,26 @@ use plan::Plan;
 
 use crate::init::{Options, Purpose};
 use crate::loaded::Loaded;
+pub use crate::loaded::Prepared;
 
 /// Run `dir/plan.json` and write its records into `dir`. Returns an exit code: 0, or 1 after a `failed` event.
 ///
 /// Orders come from standard input, events go to standard output; with `live`, events on the progress of flows and
 /// links, too. The process must have one thread.
 pub fn emulate(dir: &Path, live: bool) -> i32 {
-    code(run(dir, if live { Purpose::LiveRun } else { Purpose::Run }))
+    emulate_prepared(dir, live, Prepared::default())
+}
+
+/// The same, where some programs are in the kernel already.
+pub fn emulate_prepared(dir: &Path, live: bool, prepared: Prepared) -> i32 {
+    code(run(dir, if live { Purpose::LiveRun } else { Purpose::Run }, prepared))
 }
 
 /// Build the lab of `dir/plan.json`, and serve whoever connects to `listener` until somebody asks it to end.
 ///
 /// Otherwise like [`emulate`]: the lab also ends with its standard input.
 pub fn stay(dir: &Path, listener: OwnedFd) -> i32 {
-    code(run(dir, Purpose::Lab(listener)))
+    code(run(dir, Purpose::Lab(listener), Prepared::default()))
 }
 
 fn code(ended: Result<bool>) -> i32 {
@@ -71,7 +77,7 @@ fn code(ended: Result<bool>) -> i32 {
 }
 
 /// `true` if init ended well.
-fn run(dir: &Path, purpose: Purpose) -> Result<bool> {
+fn run(dir: &Path, purpose: Purpose, prepared: Prepared) -> Result<bool> {
     // A signal to everybody, as a service manager sends it, must not end the lab before the command has asked it to flush.
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
         // SAFETY: ignoring a signal runs no code.
@@ -89,7 +95,7 @@ fn run(dir: &Path, purpose: Purpose) -> Result<bool> {
     // The lab gets a new /run, and `dir` may lie below the old one: hold it by descriptor.
     let held = File::open(dir).with_context(|| format!("opening the run's directory {}", dir.display()))?;
     let dir = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
-    let loaded = Loaded::of(&plan, &dir)?;
+    let loaded = Loaded::of(&plan, &dir, prepared)?;
     // In there it has neither the machine's process numbers nor, for a user, the right to. They end after the lab does.
     let wanted: Vec<(&str, u32)> = plan.nodes.iter().filter_map(|node| Some((node.name(), node.cpu_ppm()?))).collect();
     let (_groups, shares) = match wanted.is_empty() {

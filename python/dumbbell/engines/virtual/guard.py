@@ -79,7 +79,7 @@ class Guard:
             code = self._watch()
         self._note_said()
         self._relay()
-        told = self._guest.finish()
+        told = self._finish()
         wall_s = time.monotonic() - began
         if not (self._over or self._failed):
             self.fail(*self._cause(code))
@@ -87,6 +87,15 @@ class Guard:
         # Only now are all files as they stay.
         tell({"event": "end"})
         return int(self._failed)
+
+    def _finish(self) -> Mapping[str, Any]:
+        """Facts about the kernel. Without its records the run has failed."""
+        try:
+            return self._guest.finish()
+        except OSError as error:
+            why = "\n".join([str(error), *_last_lines(self._directory / LOG)])
+            self.fail("the run has no records", why, "free disk space, and run it again")
+            return {}
 
     def _begin(self) -> None:
         """Let the run begin. If it cannot, the kernel is ended."""

@@ -56,7 +56,7 @@ class Guest(Protocol):
         """Pass an order on. `control`: a pipe to its standard input."""
 
     def finish(self) -> Mapping[str, Any]:
-        """Bring the records to the run's directory; facts about the kernel for `lab.json`."""
+        """Facts about the kernel for `lab.json`. Raises `OSError` if its records are not in the run's directory."""
 
 
 class UserMode:

@@ -2,8 +2,8 @@
 
     guard --forks--> first process of a PID namespace --forks--> kernel --forks--> one process for each guest process
 
-The first process does nothing but wait for the kernel. When it ends, the host's kernel ends everything else in the
-namespace, and it ends with the guard: whatever is killed, nothing is left.
+The first process does nothing but wait for the kernel, and start what settles its records. When it ends, the host's
+kernel ends everything else in the namespace, and it ends with the guard: whatever is killed, nothing is left.
 """
 
 from __future__ import annotations
@@ -40,6 +40,10 @@ class Start(Protocol):
     def environment(self) -> Mapping[str, str]:
         """Its environment; the same each time."""
 
+    @property
+    def after(self) -> list[str]:
+        """The command that settles the records when it has ended; empty if there is nothing to do."""
+
 
 @dataclass(frozen=True)
 class Boot:
@@ -70,6 +74,11 @@ class Boot:
         """The kernel's own; the same each time."""
         return {"HOME": confine.PLACE, "TMPDIR": confine.PLACE, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 
+    @property
+    def after(self) -> list[str]:
+        """Nothing: it has written its records itself."""
+        return []
+
 
 def start(boot: Start, orders: int, log: int, keep: Sequence[int]) -> int:
     """Start the kernel in the PID namespace that was made for children of this process.
@@ -90,7 +99,10 @@ def start(boot: Start, orders: int, log: int, keep: Sequence[int]) -> int:
         calls.prctl(calls.PR_SET_PDEATHSIG, signal.SIGKILL)
         os.setsid()
         confine.drop_rights()
-        os._exit(_wait(_kernel(boot, orders, log, keep)))
+        code = _wait(_kernel(boot, orders, log, keep))
+        if boot.after:
+            os.spawnve(os.P_WAIT, boot.after[0], boot.after, dict(boot.environment))
+        os._exit(code)
     except BaseException:
         traceback.print_exc()
         os._exit(1)

@@ -13,18 +13,20 @@ import socket
 import struct
 import tarfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from dumbbell.engines.virtual import confine
 from dumbbell.engines.virtual.guest import NotStarted
-from dumbbell.kernels.ready import machine
+from dumbbell.kernels.ready import INIT, machine
 from dumbbell.kernels.ready.machine import KVM, Machine, Monitor
 
 SHARED: Final = f"{confine.PLACE}/shared"
 _NUMBER: Final = struct.Struct("<Q")
+_TUNABLES: Final = "glibc.malloc.arena_max=1:glibc.malloc.top_pad=16777216:glibc.malloc.hugetlb=1"
+"""QEMU translates in a thread of its own, whose heap would grow by a page at a time, a thousand times a run."""
 
 
 class Command(Protocol):
@@ -42,8 +44,12 @@ class _Start:
     library: Path | None
 
     @property
+    def after(self) -> list[str]:
+        return [str(INIT), SHARED, confine.RUN]
+
+    @property
     def environment(self) -> Mapping[str, str]:
-        there = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "TMPDIR": confine.PLACE}
+        there = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "TMPDIR": confine.PLACE, "GLIBC_TUNABLES": _TUNABLES}
         return there | ({"LD_PRELOAD": str(self.library)} if self.library else {})
 
     def command(self) -> list[str]:
@@ -116,12 +122,12 @@ class _Ready:
             self._set(machine.ORDERS_AT, so_far + len(line))
 
     def finish(self) -> Mapping[str, Any]:
-        """Unpack the records, if there are any."""
-        if self._get(machine.STATE_AT) != machine.DONE:
+        """Look whether the records are there. Raises `OSError` if the machine left some that are not."""
+        state = self._get(machine.STATE_AT)
+        if state == machine.DONE:
+            raise OSError("what the virtual machine left could not be unpacked")
+        if state != machine.SETTLED:
             return {}
-        content = self._memory[machine.OUTPUT : machine.OUTPUT + self._get(machine.OUTPUT_AT)]
-        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-            archive.extractall(confine.RUN, filter="data")
         return {"machine": "qemu", **self._facts}
 
     _facts: Mapping[str, Any] = {}
@@ -142,18 +148,16 @@ class Snapshot(_Ready):
 
     def __init__(self, found: Machine, taken: Sequence[str]) -> None:
         """Hold the snapshot: from now on nobody who removes it takes it from this run. Raises `NotStarted`."""
-        there = [found.image, found.initrd, found.snapshot / "memory", found.snapshot / "devices"]
         try:
-            held = [os.open(path, os.O_RDONLY) for path in there]
+            held = [os.open(found.snapshot / name, os.O_RDONLY) for name in ("memory", "devices")]
         except FileNotFoundError:
             again = "run it again: the kernel boots anew then, in seconds"
             raise NotStarted(
                 "the snapshot of the kernel is gone", f"there is no {found.snapshot} any more", again
             ) from None
-        kernel, initrd, memory, self._devices = held
-        mine = replace(found, image=_held(kernel), initrd=_held(initrd))
+        memory, self._devices = held
         self._hint = f"run it again; if that fails, too, remove {found.snapshot.parent}, and the kernel boots anew"
-        super().__init__(found.qemu, partial(mine.resumed, _held(memory)), machine.TURNS, taken, held)
+        super().__init__(found.qemu, partial(found.resumed, _held(memory)), machine.TURNS, taken, held)
 
     def _go(self, monitor: Monitor) -> None:
         machine.resume(monitor, self._devices)

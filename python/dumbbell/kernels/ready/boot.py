@@ -40,7 +40,7 @@ from dumbbell.kernels.steps import Progress
 
 INIT: Final = Path(__file__).parents[1] / "ready_init"
 """The crate `ready-init`: the first process of a ready kernel."""
-_FORMAT: Final = 3
+_FORMAT: Final = 4
 _PR_SET_PDEATHSIG: Final = 1
 _LINES: Final = 12
 _KEPT: Final = 3

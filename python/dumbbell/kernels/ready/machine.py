@@ -44,13 +44,14 @@ OUTPUT_AT: Final = 32
 """Places of the state and of the lengths, little-endian numbers of 64 bits."""
 READY: Final = 1
 DONE: Final = 2
+SETTLED: Final = 3
 ANSWER_S: Final = 120.0
 
 
 VIRTUAL: Final = (
     *("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"),
     # A kernel gets random numbers from QEMU as it boots, and programs from the CPU: neither may be the host's.
-    *("-seed", "1", "-cpu", "max,-rdrand,-rdseed,-erms,-fsrm", "-rtc", "base=2026-01-01T00:00:00,clock=vm"),
+    *("-seed", "1", "-cpu", "max,-rdrand,-rdseed,-erms,-fsrm,-smap,-la57", "-rtc", "base=2026-01-01T00:00:00,clock=vm"),
 )
 """Arguments for a CPU whose instructions are its clock.
 
@@ -96,7 +97,7 @@ class Machine:
             monitor: descriptor of the socket on which QEMU takes orders.
         """
         own = f"memory-backend-file,share=off,mem-path={memory}"
-        return [*self._command(own, VIRTUAL, VIRTUAL_KERNEL, shared, log, monitor), "-incoming", "defer"]
+        return [*self._devices(own, VIRTUAL, shared, log, monitor), "-incoming", "defer"]
 
     def booting(self, memory: Path, shared: str, log: str, monitor: int) -> list[str]:
         """The command line of a machine of which a snapshot is to be made. `memory`: the file of its memory; else as
@@ -112,11 +113,16 @@ class Machine:
     def _command(
         self, own: str, clock: Sequence[str], kernel: Sequence[str], shared: str, log: str, monitor: int
     ) -> list[str]:
-        """A machine that waits for the order to go on. Each machine of a snapshot has the same devices."""
+        """A machine that waits for the order to boot a kernel."""
         arguments = [
             *("console=ttyS0", "quiet", "panic=-1", "tsc=reliable", "nokaslr", "numa=off", *kernel),
             *(f"memmap={SHARED}${MEMORY}", f"dumbbell.shared={MEMORY},{SHARED}"),
         ]
+        boots = ("-kernel", str(self.image), "-initrd", str(self.initrd), "-append", " ".join(arguments))
+        return [*self._devices(own, clock, shared, log, monitor), *boots]
+
+    def _devices(self, own: str, clock: Sequence[str], shared: str, log: str, monitor: int) -> list[str]:
+        """A machine that waits for the order to go on. Those of a snapshot have the same devices."""
         return [
             *(str(self.qemu), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
             # The names of its threads are how `TURNS` knows them.
@@ -125,9 +131,9 @@ class Machine:
             *("-object", f"memory-backend-file,id=shared,size={SHARED},share=on,mem-path={shared}"),
             *("-numa", "node,memdev=own", "-numa", "node,memdev=shared"),
             *("-device", "pvpanic", "-action", "panic=pause", "-serial", f"file:{log}"),
+            *("-device", "isa-debug-exit,iobase=0x501,iosize=1"),
             # With `mux` the monitor has no thread of its own, which each timer of the guest would wake up.
             *("-chardev", f"socket,id=monitor,fd={monitor},mux=on", "-mon", "chardev=monitor,mode=control"),
-            *("-kernel", str(self.image), "-initrd", str(self.initrd), "-append", " ".join(arguments)),
         ]
 
 
