@@ -30,11 +30,17 @@ static const u8 db_publishes;
 		DB_EACH(DB_MEMBER, label, __VA_ARGS__).owner = THIS_MODULE, .name = called};                           \
 	static int __init label##_register(void)                                                                       \
 	{                                                                                                              \
+		label##_ops.flags |= DB_FLAGS;                                                                         \
 		db_acks_add((struct db_acks_algorithm){                                                                \
 			.ops = &label##_ops, .writes_rows = DB_WRITES_ROWS, .publishes = db_publishes});               \
 		return tcp_register_congestion_control(&label##_ops);                                                  \
 	}                                                                                                              \
 	late_initcall(label##_register)
+
+/* Flags that hang on parameters, in addition to the member. */
+#ifndef DB_FLAGS
+#define DB_FLAGS 0
+#endif
 
 /* An algorithm that includes <dumbbell/ack.h> writes its rows itself. */
 #ifndef DB_WRITES_ROWS
