@@ -249,9 +249,27 @@ def test_utilisation_until_the_last_transfer(tmp_path: Path) -> None:
         start_s=pl.lit(0.0),
         stop_s=pl.Series([5.0, 20.0]),
         fct_s=pl.Series([5.0, None]),
+        has_size=pl.Series([True, False]),
+        frame_bytes=pl.lit(frame),
+        ip_header_bytes=pl.lit(20),
         received_bytes=pl.Series([5_000_000, udp]),
     )
     used = 8 * delivered / (20 * 10e6)
     links = found.links.with_columns(utilisation=pl.lit(used), delivered_bytes=pl.lit(delivered))
     frames = SimpleNamespace(runs=found.runs, flows=flows, links=links)
     assert of(METRICS["utilisation_busy"].compute(frames, "run")) == pytest.approx({"": 1.0}, rel=1e-5)  # type: ignore[arg-type]
+
+
+def test_without_a_last_transfer_there_is_no_utilisation_until_it(tmp_path: Path) -> None:
+    """One transfer is complete after 5 s, and the other never: the 20 s of traffic are not those of the first 5 s."""
+    found = study(tmp_path, repeat=1, spread=0.0, fct_s=1.0)
+    flows = found.flows.with_columns(stop_s=pl.Series([5.0, 20.0]), has_size=pl.lit(True))
+
+    def used(fct_s: list[float | None], sized: list[bool | None]) -> float | None:
+        changed = flows.with_columns(fct_s=pl.Series(fct_s), has_size=pl.Series(sized))
+        frames = SimpleNamespace(runs=found.runs, flows=changed, links=found.links)
+        return of(METRICS["utilisation_busy"].compute(frames, "run"))[""]  # type: ignore[arg-type]
+
+    assert used([5.0, 20.0], [True, True]) == pytest.approx(found.links["utilisation"][0])
+    assert used([5.0, None], [True, True]) is None
+    assert used([5.0, None], [True, None]) is None

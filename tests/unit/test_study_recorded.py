@@ -294,3 +294,30 @@ def test_of_runs_that_no_machine_disturbs_none_is_done_again(tmp_path: Path) -> 
             run(FakeEngine(name="simulate"), tmp_path, **more)
     with pytest.raises(InputError, match="nothing has been run yet"):
         run(FakeEngine(), tmp_path, suspect=True)
+
+
+LATER = ["udp_sent", "udp_lost"]
+"""Columns that earlier versions did not write."""
+
+
+def test_figures_of_an_earlier_version_are_read_beside_those_of_this_one(tmp_path: Path) -> None:
+    study = run(FakeEngine(), tmp_path, 1)
+    for part in parts(study):
+        path = part / "flows.parquet"
+        pl.read_parquet(path).drop(LATER).write_parquet(path)
+    grown = run(FakeEngine(), tmp_path, 2)
+    assert len(parts(grown)) == 2
+    assert grown.flows["run"].unique().to_list() == [0, 1, 2, 3, 4, 5]
+    old = grown.flows.filter(pl.col("run") < 3)
+    assert old.select(LATER).null_count().row(0) == (old.height, old.height)
+    assert old["goodput_bps"].null_count() == 0
+
+
+def test_figures_of_a_later_version_are_refused_by_name(tmp_path: Path) -> None:
+    study = run(FakeEngine(), tmp_path, 1)
+    path = parts(study)[0] / "flows.parquet"
+    pl.read_parquet(path).with_columns(novel=1).write_parquet(path)
+    with pytest.raises(DumbbellError, match="does not know its columns novel") as caught:
+        dumbbell.Study(study.directory).flows  # noqa: B018
+    assert str(path) in caught.value.what
+    assert "later" in caught.value.hint

@@ -103,7 +103,26 @@ def scan(study: Path, table: str) -> pl.LazyFrame:
     found = folders(study)
     if not found:
         return pl.LazyFrame(schema=SCHEMAS[table])
-    return pl.scan_parquet([folder / f"{table}.parquet" for folder in found])
+    return _scan([folder / f"{table}.parquet" for folder in found], table)
+
+
+def _scan(paths: Sequence[Path], table: str) -> pl.LazyFrame:
+    """The rows of files that any version wrote; null in the columns that an older one lacked.
+
+    Raises:
+        DumbbellError: a file has columns that this version doesn't know. To drop them would lose figures when parts are
+            merged.
+    """
+    import polars as pl
+
+    from dumbbell.studies.tables import SCHEMAS
+
+    schema = SCHEMAS[table]
+    for path in paths:
+        if unknown := [name for name in pl.read_parquet_schema(path) if name not in schema]:
+            why = f"this version of dumbbell does not know its columns {', '.join(unknown)}"
+            raise DumbbellError(f"{path} cannot be read", why, "use the version that wrote it, or a later one")
+    return pl.scan_parquet(paths, schema=schema, missing_columns="insert")
 
 
 def finished(study: Path) -> set[int]:
@@ -150,7 +169,7 @@ class Parts:
         small = [part for part in self._parts if part["runs"] < SMALL]
         if len(small) >= MANY:
             merged = {
-                table: pl.concat([pl.read_parquet(self._place / part["name"] / f"{table}.parquet") for part in small])
+                table: _scan([self._place / part["name"] / f"{table}.parquet" for part in small], table).collect()
                 for table in SCHEMAS
             }
             self._put(merged, small)
@@ -171,7 +190,7 @@ class Parts:
             if pl.scan_parquet(paths[part["name"]] / "runs.parquet").filter(own).select(pl.len()).collect().item()
         ]
         kept = {
-            table: [pl.read_parquet(paths[part["name"]] / f"{table}.parquet").filter(~own) for part in old]
+            table: [_scan([paths[part["name"]] / f"{table}.parquet"], table).filter(~own).collect() for part in old]
             for table in frames
         }
         return {table: pl.concat([*kept[table], frame]) for table, frame in frames.items()}, old

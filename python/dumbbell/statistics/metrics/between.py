@@ -39,10 +39,12 @@ def _power(frames: Frames, _: Scope) -> pl.DataFrame:
 def _utilisation_busy(frames: Frames, _: Scope) -> pl.DataFrame:
     """Utilisation of the main link until the last flow that has a size is complete.
 
-    Subtracts from the delivered bytes what UDP flows without a size send afterwards, at a constant rate.
+    Subtracts from the delivered bytes what UDP flows without a size send afterwards, at a constant rate. Null if a flow
+    that has a size is not complete, or if it is not known which flows have one: there is no such time then.
     """
-    sized = pl.col("fct_s").is_not_null()
-    until_s = pl.col("stop_s").filter(sized).max()
+    sized = pl.col("has_size")
+    complete = (~sized | pl.col("fct_s").is_not_null()).all(ignore_nulls=False)
+    until_s = pl.when(complete).then(pl.col("stop_s").filter(sized).max())
     times = frames.flows.group_by("run", maintain_order=True).agg(until_s=until_s, run_s=pl.col("stop_s").max())
     after_s = (pl.col("stop_s") - pl.max_horizontal("until_s", "start_s")).clip(lower_bound=0)
     payload = ratio(pl.col("received_bytes") * after_s, pl.col("stop_s") - pl.col("start_s"))
@@ -168,7 +170,8 @@ METRICS: Final = (
         "higher",
         ("run",),
         "utilisation · (1 - a ÷ delivered_bytes) · run ÷ t of the bottleneck, t: when the last flow that has a size is "
-        "complete, run: when the last flow stops, a: what UDP flows without a size deliver after t; full datagrams",
+        "complete, run: when the last flow stops, a: what UDP flows without a size deliver after t; full datagrams; "
+        "no value if a flow that has a size is not complete",
         "RFC 5166, section 2.1.1; of studies whose transfers end before the run",
         _utilisation_busy,
     ),
