@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -321,3 +323,31 @@ def test_figures_of_a_later_version_are_refused_by_name(tmp_path: Path) -> None:
         dumbbell.Study(study.directory).flows  # noqa: B018
     assert str(path) in caught.value.what
     assert "later" in caught.value.hint
+
+
+def test_run_folders_of_an_earlier_version_are_compiled(tmp_path: Path) -> None:
+    """The command that made them was killed before it wrote their figures into a part."""
+    study = run(FakeEngine(), tmp_path, 1)
+    for folder in (study.directory / "runs").glob("synthetic-*"):
+        path = folder / "flows.parquet"
+        pl.read_parquet(path).drop(LATER).write_parquet(path)
+        summary = json.loads((folder / "summary.json").read_text())
+        summary["links"] = [{key: link[key] for key in link if key != "ce_packets"} for link in summary["links"]]
+        kept = {key: value for key, value in summary.items() if key not in ("responsiveness", "rerouting")}
+        (folder / "summary.json").write_text(json.dumps(kept))
+    shutil.rmtree(study.directory / shards.SHARDS)
+    engine = FakeEngine()
+    again = run(engine, tmp_path, 1)
+    assert engine.executed == []
+    assert again.flows["goodput_bps"].to_list() == study.flows["goodput_bps"].to_list()
+    assert again.flows.select(LATER).null_count().row(0) == (again.flows.height, again.flows.height)
+    assert again.runs["rpm"].null_count() == 3
+
+
+def test_a_table_that_lacks_what_every_version_wrote_is_refused(tmp_path: Path) -> None:
+    study = run(FakeEngine(), tmp_path, 1)
+    single = study.open(0)
+    path = single.directory / "flows.parquet"
+    pl.read_parquet(path).drop("id").write_parquet(path)
+    with pytest.raises(DumbbellError, match="lacks the columns id"):
+        single.flows  # noqa: B018

@@ -18,7 +18,7 @@ from dumbbell.plan.types import Plan
 from dumbbell.records import files
 from dumbbell.records.directory import PARTIAL
 from dumbbell.records.files import read_json
-from dumbbell.records.schema import SCHEMA, TABLES
+from dumbbell.records.schema import SCHEMA, TABLES, polars_schema
 
 if TYPE_CHECKING:
     import polars as pl
@@ -187,6 +187,8 @@ class Run:
     def scan(self, table: str) -> pl.LazyFrame:
         """`table` as a lazy frame, for tables larger than memory; `TABLES` has the names.
 
+        Figures of flows that an earlier version did not compute are null.
+
         Raises:
             InputError: there is no such table.
             DumbbellError: it was not recorded, or lacks columns of `docs/reference/records.md`.
@@ -204,6 +206,10 @@ class Run:
             missing = TABLES[table].keys() - frame.collect_schema().names()
         except pl.exceptions.PolarsError as error:
             raise DumbbellError(f"{path} cannot be read", str(error), "the run was cut short; repeat it") from error
+        if table == "flows" and "id" not in missing:
+            schema = polars_schema(table)
+            given = frame.with_columns(pl.lit(None, schema[column]).alias(column) for column in missing)
+            return given.select(*schema, pl.exclude(*schema)) if missing else frame
         if missing:
             raise DumbbellError(f"{path} cannot be read", f"it lacks the columns {', '.join(sorted(missing))}")
         return frame

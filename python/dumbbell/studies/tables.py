@@ -28,11 +28,12 @@ def rows(run: Run, own: Mapping[str, Any], placed: Mapping[str, Any]) -> dict[st
         placed: `cell`, `repetition` and `seed`.
     """
     summary = run.summary
-    start_s, stop_s = summary["jain_window_s"] or (None, None)
+    # Summaries of earlier versions lack keys of figures that came later.
+    start_s, stop_s = summary.get("jain_window_s") or (None, None)
     packets = sum(link["arrived_packets"] for link in summary["links"] if link["from"] in _hosts(run.plan))
-    told = {"jain_index": summary["jain_index"], "jain_start_s": start_s, "jain_stop_s": stop_s}
-    told["rpm"] = (summary["responsiveness"] or {}).get("rpm")
-    told |= _rerouting(summary["rerouting"])
+    told = {"jain_index": summary.get("jain_index"), "jain_start_s": start_s, "jain_stop_s": stop_s}
+    told["rpm"] = (summary.get("responsiveness") or {}).get("rpm")
+    told |= _rerouting(summary.get("rerouting"))
     told |= {"verdict": run.verdict, "reasons": reasons(summary["reasons"])}
     return {
         "runs": [{**own, **placed, "error": None, "packets": packets, **told}],
