@@ -139,7 +139,7 @@ def cubic_loses(studies: Studies, reading: Reading) -> Judged:
 def utilisation(studies: Studies, reading: Reading) -> Judged:
     """Whether 10 connections of CUBIC fill the link beside 10 and 20 % UDP, and not beside 30 %.
 
-    Counts the runs whose transfers were all complete: the others have no last one.
+    Runs whose transfers were not all complete have no last one, and so no value.
     """
     mix = Mix(100, 100)
     figures = _figures(studies, mix, reading)
@@ -150,9 +150,8 @@ def utilisation(studies: Studies, reading: Reading) -> Judged:
         where = reading.where(mix, 10, udp)
         complete = figures.samples("completed_share", mix.first, where)
         used = figures.samples("utilisation_busy", None, where)
-        known = [value for run, value in used.items() if complete.get(run) == 1]
-        found = of_mean(known, CONFIDENCE) if known else None
-        missing = "in no run were all transfers complete" if used else "not run"
+        found = of_mean(list(used.values()), CONFIDENCE) if used else None
+        missing = "in no run were all transfers complete" if complete else "not run"
         statuses.append(within(found, low, high))
         numbers.append(f"{udp} UDP {missing if found is None else f'{told(found, 0.01)} %, n = {found.n}'}")
     return Judged(all_of(statuses), "; ".join(numbers))
