@@ -326,7 +326,7 @@ topology = {{ kind = "dumbbell", pairs = 4, rtt = "20 ms", bottleneck = {bottlen
 
 
 def test_receivers_of_flows_that_answer_marks_echo_each(tmp_path: Path) -> None:
-    """They are told of marks only if the algorithm has TCP_CONG_NEEDS_ECN. Else one mark stays in all ACKs until a CWR."""
+    """They are told of marks only if the algorithm has TCP_CONG_NEEDS_ECN; else a mark stays in ACKs until a CWR."""
     found = run(
         """
 name = "marks"

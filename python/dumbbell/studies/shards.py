@@ -122,7 +122,7 @@ def _scan(paths: Sequence[Path], table: str) -> pl.LazyFrame:
         if unknown := [name for name in pl.read_parquet_schema(path) if name not in schema]:
             why = f"this version of dumbbell does not know its columns {', '.join(unknown)}"
             raise DumbbellError(f"{path} cannot be read", why, "use the version that wrote it, or a later one")
-    return pl.scan_parquet(paths, schema=schema, missing_columns="insert")
+    return pl.scan_parquet(list(paths), schema=schema, missing_columns="insert")
 
 
 def finished(study: Path) -> set[int]:
