@@ -128,7 +128,7 @@ mod tests {
     use crate::pings::PingRow;
 
     fn row(number: u64) -> PingRow {
-        let rtt = (number % 3 > 0).then(|| units::Duration(number as i64 * 1000));
+        let rtt = (!number.is_multiple_of(3)).then(|| units::Duration(number as i64 * 1000));
         PingRow { flow: 0, number, sent: Time(number as i64), rtt, is_lost: rtt.is_none() }
     }
 

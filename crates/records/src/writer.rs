@@ -52,7 +52,7 @@ pub(crate) fn parquet<R: Row>(path: &Path) -> Result<ArrowWriter<File>> {
 
 /// A table that is being written.
 enum Table<R: Row> {
-    Parquet(ArrowWriter<File>),
+    Parquet(Box<ArrowWriter<File>>),
     /// Its rows are left as they are.
     Flat(Flat<R>),
 }
@@ -65,7 +65,7 @@ impl<R: Row> Table<R> {
                 Ok(Table::Parquet(table))
             }
             Table::Flat(mut flat) => match flat.write(rows)? {
-                true => Ok(Table::Parquet(flat.settle(names)?)),
+                true => Ok(Table::Parquet(flat.settle(names)?.into())),
                 false => Ok(Table::Flat(flat)),
             },
         }
@@ -94,7 +94,7 @@ impl<R: Row> Writer<R> {
     pub fn create(path: &Path, names: Names) -> Result<Self> {
         let table = match flat::is_deferred::<R>() {
             true => Table::Flat(Flat::create(path)?),
-            false => Table::Parquet(parquet::<R>(path)?),
+            false => Table::Parquet(parquet::<R>(path)?.into()),
         };
         let (full, full_rx) = channel();
         let (empty_tx, empty) = channel();

@@ -56,7 +56,8 @@ impl Arrivals {
 
     /// The first frame that is taken by `now`.
     fn take(&mut self, now: Time) -> Option<Packet> {
-        self.waiting.pop_front_if(|first| first.0 <= now).map(|first| first.1)
+        self.waiting.front().filter(|first| first.0 <= now)?;
+        self.waiting.pop_front().map(|first| first.1)
     }
 }
 
