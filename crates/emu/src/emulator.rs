@@ -33,8 +33,8 @@ use crate::{Hop, Port};
 const READ_BATCH: usize = 32;
 /// Packets, for the same reason.
 const READ_SEGMENTS: usize = 128;
-/// The part of the arena's memory that is touched before the run: 16 MiB of the usual one, less where memory is scarce.
-const PREFAULT: u64 = 16;
+/// Arena memory touched before the run, but no more than a sixteenth of it: a small arena means that memory is scarce.
+const PREFAULT: u64 = 16 << 20;
 /// Time between two measurements of the wall clock's offset: a clock slewed by 500 ppm moves by 10 us.
 const RESYNC: Duration = Duration::from_millis(20);
 /// Time between two measurements of the CPUs' load: long enough for the kernel's ticks of 10 ms.
@@ -111,7 +111,7 @@ fn in_real_time(
     let tables = tables(plan, Names::of(plan), dir, CHUNKS)?;
     let mut ring = Ring::open(plan)?;
     let bytes = plan.emulate.arena_bytes;
-    let store = Store::new(Arena::new(bytes, slot_bytes(plan.largest_mtu()), bytes / PREFAULT)?);
+    let store = Store::new(Arena::new(bytes, slot_bytes(plan.largest_mtu()), PREFAULT.min(bytes / 16))?);
     let driver = Driver::new(plan, ports, store, PacketSocket::open(ports, hops, plan.emulate.path)?);
     let mut carrier = Carrier::new(plan, Intake::new(plan, ports), driver, tables)?;
     let qdiscs = plan.qdiscs().map_err(|what| anyhow!("the kernel's links don't have {what}"))?;

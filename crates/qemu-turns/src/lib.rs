@@ -14,7 +14,7 @@
 //! it has told of a panic.
 //!
 //! The functions of the C library through which QEMU sleeps, locks and tells are replaced for that. All other threads,
-//! locks and messages are as they were. One function more keeps the memory of a snapshot as it is (`memory`).
+//! locks and messages are as they were. Three functions more keep the memory of a snapshot as it is (`memory`).
 
 mod memory;
 mod real;

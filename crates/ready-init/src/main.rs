@@ -2,8 +2,8 @@
 //! kernel, and stops there to be kept as a snapshot. Each run goes on from it: this process takes the plan from memory
 //! that it shares with the host, becomes the helper of an emulated run, and gives the records back the same way.
 //!
-//! Nothing that the host does has a time in here, so runs are the same each time: no disk, no network, no input. The
-//! program is linked statically, since the image has no libraries. The other side is
+//! Nothing that the host does has a time in here, so runs are the same each time: no disk, no network, no input. When
+//! the machine has ended, the same program makes tables of the rows that it left, outside (`outside`). The other side is
 //! `python/dumbbell/engines/virtual/ready.py`.
 
 mod description;

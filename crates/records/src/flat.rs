@@ -45,7 +45,12 @@ pub fn settle(dir: &Path, names: &Names) -> Result<()> {
     one::<acks::Ack>(dir, names)?;
     one::<packets::PacketRow>(dir, names)?;
     one::<links::LinkRow>(dir, names)?;
-    one::<pings::PingRow>(dir, names)
+    one::<pings::PingRow>(dir, names)?;
+    for entry in dir.read_dir().with_context(|| format!("reading {}", dir.display()))? {
+        let path = entry?.path();
+        ensure!(path.extension().is_none_or(|end| end != "rows"), "nothing makes a table of {}", path.display());
+    }
+    Ok(())
 }
 
 /// The place of a table's rows until it is made.
@@ -95,10 +100,14 @@ impl<R: Row> Flat<R> {
         let mut file = File::open(&path).with_context(what)?;
         let mut size = [0; size_of::<usize>()];
         file.read_exact(&mut size).with_context(what)?;
-        ensure!(usize::from_le_bytes(size) == size_of::<R>(), "{} is of another program", path.display());
-        let left = file.metadata()?.len() as usize - size.len();
+        let bytes = file.metadata()?.len() as usize - size.len();
+        ensure!(
+            usize::from_le_bytes(size) == size_of::<R>() && bytes.is_multiple_of(size_of::<R>()),
+            "{} is damaged, or of another version of the program: repeat the run",
+            path.display()
+        );
         let mut table = parquet::<R>(&self.table)?;
-        let mut left = left / size_of::<R>();
+        let mut left = bytes / size_of::<R>();
         let mut rows: Vec<R> = Vec::with_capacity(left.min(CHUNK));
         while left > 0 {
             // As many at a time as a writer hands over: the table is the same then.

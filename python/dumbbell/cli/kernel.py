@@ -128,7 +128,7 @@ def add(
 ) -> None:
     """Add a kernel that is built already. It runs in a virtual machine, with a clock that counts instructions.
 
-    It boots once, in about ten seconds, and each run goes on from there. It needs QEMU, and neither KVM nor root.
+    It boots once, in less than a minute, and each run goes on from there. It needs QEMU, and neither KVM nor root.
 
     Exit code: 0 if it boots; 1 if it does not, or QEMU is missing; 2 for bad input, 130 if interrupted.
     """

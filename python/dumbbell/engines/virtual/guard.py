@@ -94,7 +94,7 @@ class Guard:
             return self._guest.finish()
         except OSError as error:
             why = "\n".join([str(error), *_last_lines(self._directory / LOG)])
-            self.fail("the run has no records", why, "free disk space, and run it again")
+            self.fail("the run has no records", why, "if the disk is full, free space; run it again")
             return {}
 
     def _begin(self) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -101,7 +102,10 @@ def start(boot: Start, orders: int, log: int, keep: Sequence[int]) -> int:
         confine.drop_rights()
         code = _wait(_kernel(boot, orders, log, keep))
         if boot.after:
-            os.spawnve(os.P_WAIT, boot.after[0], boot.after, dict(boot.environment))
+            # The library and the tunables are the machine's alone.
+            plain = {name: value for name, value in boot.environment.items() if name in ("PATH", "TMPDIR")}
+            if ended := os.spawnve(os.P_WAIT, boot.after[0], boot.after, plain):
+                print(f"{boot.after[0]}: exit code {ended}", file=sys.stderr, flush=True)
         os._exit(code)
     except BaseException:
         traceback.print_exc()

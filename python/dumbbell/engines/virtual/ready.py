@@ -125,7 +125,7 @@ class _Ready:
         """Look whether the records are there. Raises `OSError` if the machine left some that are not."""
         state = self._get(machine.STATE_AT)
         if state == machine.DONE:
-            raise OSError("what the virtual machine left could not be unpacked")
+            raise OSError("what the virtual machine left could not be unpacked, or made into tables")
         if state != machine.SETTLED:
             return {}
         return {"machine": "qemu", **self._facts}
@@ -151,7 +151,7 @@ class Snapshot(_Ready):
         try:
             held = [os.open(found.snapshot / name, os.O_RDONLY) for name in ("memory", "devices")]
         except FileNotFoundError:
-            again = "run it again: the kernel boots anew then, in seconds"
+            again = "run it again: the kernel boots anew then, in less than a minute"
             raise NotStarted(
                 "the snapshot of the kernel is gone", f"there is no {found.snapshot} any more", again
             ) from None
