@@ -3,7 +3,7 @@
 //! Computing takes no time there, but a user-mode kernel's clock counts in steps of 256 ns, and its timer is set for what is
 //! left by that clock. Time has gone on by a part of a step since, so the timer fires by that part late; if the clock hasn't
 //! reached the frame's time even then, it is set again, and waits for its least time. So frames are up to two steps late, by
-//! a pattern that hangs on when the frames before came. Where a bottleneck clocks a flow, this decides whether a segment
+//! a pattern that depends on when the frames before came. Where a bottleneck clocks a flow, this decides whether a segment
 //! reaches it just before or just after another one leaves.
 
 use std::collections::VecDeque;

@@ -15,24 +15,16 @@ use super::Simulation;
 use crate::observer::Observer;
 use crate::segment::Segment;
 
-/// How long a host takes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Takes {
-    /// Least and most, uniform between them.
-    least: Duration,
-    most: Duration,
-    /// A host that has had nothing to do takes longer, up to this much more after a pause of [`ASLEEP`]: its processor sleeps
-    /// (not while the emulator keeps it awake), its caches are cold. The ACKs of a burst therefore come closer together than
-    /// its segments.
-    waking: Duration,
-}
-
+/// What both ends of an emulated path take together, uniform between least and most. Within a burst, from the time at which a
+/// segment is due to its ACK 5 % take less than 14 us and 5 % more than 125 us, half of them 30 us; from an ACK to what it lets
+/// out 15, 72 and 26 us.
+const LEAST: Duration = Duration::from_micros(25);
+const MOST: Duration = Duration::from_micros(105);
+/// A host that has had nothing to do takes longer, up to this much more after a pause of [`ASLEEP`]: its processor sleeps
+/// (not while the emulator keeps it awake), its caches are cold. The ACKs of a burst therefore come closer together than
+/// its segments.
+const WAKING: Duration = Duration::from_micros(30);
 const ASLEEP: Duration = Duration::from_millis(10);
-
-/// About what both ends of an emulated path take together. Within a burst, from the time at which a segment is due to its ACK
-/// 5 % take less than 14 us and 5 % more than 125 us, half of them 30 us; from an ACK to what it lets out 15, 72 and 26 us.
-const MACHINE: Takes =
-    Takes { least: Duration::from_micros(25), most: Duration::from_micros(105), waking: Duration::from_micros(30) };
 
 /// The ACKs that wait for their time, of all flows.
 ///
@@ -40,7 +32,6 @@ const MACHINE: Takes =
 /// wait at most times, and a new one goes behind most others.
 #[derive(Debug)]
 pub(super) struct Turnarounds {
-    takes: Takes,
     flows: Vec<Flow>,
     /// Each ACK's time and flow: the earliest first, and among several at a time the one that was held first.
     due: VecDeque<(Time, u32)>,
@@ -64,7 +55,7 @@ impl Turnarounds {
             let stream = Stream::new(seed, &format!("flow/{flow}/turnaround"));
             Flow { stream, drawn: 0, last: Time::ZERO, waiting: VecDeque::new() }
         });
-        Turnarounds { takes: MACHINE, flows: flows.collect(), due: VecDeque::new() }
+        Turnarounds { flows: flows.collect(), due: VecDeque::new() }
     }
 
     /// The time at which the first ACK goes.
@@ -75,12 +66,11 @@ impl Turnarounds {
 
     /// The segments that a flow's receiver sends at one time go at one time.
     fn hold(&mut self, flow: usize, segments: impl Iterator<Item = Segment>, now: Time) {
-        let Takes { least, most, waking } = self.takes;
         let Flow { stream, drawn, last, waiting } = &mut self.flows[flow];
-        let takes = stream.at(*drawn) % (most.0 - least.0 + 1) as u64;
+        let takes = stream.at(*drawn) % (MOST.0 - LEAST.0 + 1) as u64;
         *drawn += 1;
         let pause = (now - std::mem::replace(last, now)).min(ASLEEP);
-        let at = now + least + Duration(takes as i64 + waking.0 * pause.0 / ASLEEP.0);
+        let at = now + LEAST + Duration(takes as i64 + WAKING.0 * pause.0 / ASLEEP.0);
         let at = waiting.back().map_or(at, |last| at.max(last.0));
         for segment in segments {
             waiting.push_back((at, segment));
@@ -137,8 +127,8 @@ mod tests {
             let waiting = &turnarounds.flows[0].waiting;
             let (first, second) = (waiting[2 * n as usize].0, waiting[2 * n as usize + 1].0);
             assert_eq!(first, second);
-            let most = MACHINE.most + Duration(MACHINE.waking.0 * 20_000 / ASLEEP.0);
-            assert!(first - now >= MACHINE.least && first - now <= most);
+            let most = MOST + Duration(WAKING.0 * 20_000 / ASLEEP.0);
+            assert!(first - now >= LEAST && first - now <= most);
             times.push(first);
         }
         assert!(times.is_sorted());
