@@ -4,7 +4,7 @@ use crate::{AckSample, CaEvent, CaState, Column, LostPacket, RateSample, Socket,
 
 /// A congestion control: the callbacks of Linux's `tcp_congestion_ops`, with its names, called where Linux calls them.
 ///
-/// Per ACK the stack calls [`in_ack_event`](Self::in_ack_event), marks losses, calls [`pkts_acked`](Self::pkts_acked), runs
+/// Per ACK the stack calls [`pkts_acked`](Self::pkts_acked) and [`in_ack_event`](Self::in_ack_event), marks losses, runs
 /// recovery ([`set_state`](Self::set_state), [`ssthresh`](Self::ssthresh), [`undo_cwnd`](Self::undo_cwnd)), and then either
 /// [`cong_control`](Self::cong_control) or, if there is none, PRR or [`cong_avoid`](Self::cong_avoid).
 pub trait CongestionControl: Debug + Send {
@@ -34,7 +34,8 @@ pub trait CongestionControl: Debug + Send {
     /// Something happened that is not an ACK.
     fn cwnd_event(&mut self, _sk: &mut Socket, _event: CaEvent) {}
 
-    /// An ACK arrived; `flags` of [`ack_event`](crate::ack_event).
+    /// An ACK arrived, and what it delivers is counted; `flags` of [`ack_event`](crate::ack_event). Linux before 6.16 called
+    /// it earlier, when only what was delivered out of order had been counted.
     fn in_ack_event(&mut self, _sk: &mut Socket, _flags: u32) {}
 
     /// The window after a reduction that proved wrong, packets.

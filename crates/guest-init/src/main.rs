@@ -15,6 +15,7 @@ use std::io::{Write, stdout};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use supervisor::Prepared;
 
 use crate::settings::Settings;
 
@@ -35,7 +36,7 @@ fn carry_out() -> Result<()> {
     streams::connect(&settings.directory)?;
     settings.take_over_environment();
     env::set_current_dir(&settings.folder).with_context(|| format!("entering {}", settings.folder.display()))?;
-    supervisor::emulate(&settings.directory, settings.live);
+    supervisor::emulate_in_guest(&settings.directory, settings.live, Prepared::default());
     Ok(())
 }
 

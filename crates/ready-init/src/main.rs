@@ -58,7 +58,7 @@ fn carry_out() -> Result<()> {
     let relay = relay::start(&shared)?;
     std::env::set_current_dir(directory).context("entering the run's directory")?;
     records::flat::defer();
-    supervisor::emulate_prepared(directory, true, prepared);
+    supervisor::emulate_in_guest(directory, true, prepared);
     relay.end()?;
     shared.put_output(&parcel::pack(directory)?)?;
     shared.enter(State::Done);

@@ -19,7 +19,7 @@ use crate::live::{Live, Ticker};
 use crate::loaded::Loaded;
 use crate::machine::{Cpu, Machine};
 use crate::services::services;
-use crate::watch::Watch;
+use crate::watch::{Beginning, Watch};
 
 /// The options of a lab.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub(crate) struct Options {
     pub rootless: bool,
     /// The lab's purpose.
     pub purpose: Purpose,
+    /// The choice of time 0.
+    pub beginning: Beginning,
     /// The doors to the control groups of nodes whose programs have a share of a CPU.
     pub shares: Vec<(String, File)>,
 }
@@ -176,7 +178,7 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
         children.push(child);
     }
     let ticker = live.as_ref().filter(|_| ticks).map(|live| Ticker::new(plan, live));
-    let (children, well) = Watch::new(children, plan, ticker)?.watch()?;
+    let (children, well) = Watch::new(children, plan, ticker, options.beginning)?.watch()?;
     let mut unrecorded = None;
     for Child { service, failed, .. } in children.into_iter().filter(|child| !child.service.needed) {
         if failed.is_some() {

@@ -47,25 +47,28 @@ use plan::Plan;
 use crate::init::{Options, Purpose};
 use crate::loaded::Loaded;
 pub use crate::loaded::Prepared;
+pub use crate::watch::Beginning;
 
 /// Run `dir/plan.json` and write its records into `dir`. Returns an exit code: 0, or 1 after a `failed` event.
 ///
 /// Orders come from standard input, events go to standard output; with `live`, events on the progress of flows and
 /// links, too. The process must have one thread.
 pub fn emulate(dir: &Path, live: bool) -> i32 {
-    emulate_prepared(dir, live, Prepared::default())
+    let purpose = if live { Purpose::LiveRun } else { Purpose::Run };
+    code(run(dir, purpose, Beginning::Soon, Prepared::default()))
 }
 
-/// The same, where some programs are in the kernel already.
-pub fn emulate_prepared(dir: &Path, live: bool, prepared: Prepared) -> i32 {
-    code(run(dir, if live { Purpose::LiveRun } else { Purpose::Run }, prepared))
+/// The same in a virtual machine, where some programs may be in the kernel already.
+pub fn emulate_in_guest(dir: &Path, live: bool, prepared: Prepared) -> i32 {
+    let purpose = if live { Purpose::LiveRun } else { Purpose::Run };
+    code(run(dir, purpose, Beginning::Wheel, prepared))
 }
 
 /// Build the lab of `dir/plan.json`, and serve whoever connects to `listener` until somebody asks it to end.
 ///
 /// Otherwise like [`emulate`]: the lab also ends with its standard input.
 pub fn stay(dir: &Path, listener: OwnedFd) -> i32 {
-    code(run(dir, Purpose::Lab(listener), Prepared::default()))
+    code(run(dir, Purpose::Lab(listener), Beginning::Soon, Prepared::default()))
 }
 
 fn code(ended: Result<bool>) -> i32 {
@@ -77,7 +80,7 @@ fn code(ended: Result<bool>) -> i32 {
 }
 
 /// `true` if init ended well.
-fn run(dir: &Path, purpose: Purpose, prepared: Prepared) -> Result<bool> {
+fn run(dir: &Path, purpose: Purpose, beginning: Beginning, prepared: Prepared) -> Result<bool> {
     // A signal to everybody, as a service manager sends it, must not end the lab before the command has asked it to flush.
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
         // SAFETY: ignoring a signal runs no code.
@@ -108,7 +111,8 @@ fn run(dir: &Path, purpose: Purpose, prepared: Prepared) -> Result<bool> {
     // SAFETY: the sandbox has made sure that there is one thread; the child runs only our own code until it exits.
     match unsafe { fork() }.context("starting the lab's first process")? {
         ForkResult::Child => {
-            let code = init::main(&plan, &dir, &loaded, Options { rootless, purpose, shares }, started);
+            let options = Options { rootless, purpose, beginning, shares };
+            let code = init::main(&plan, &dir, &loaded, options, started);
             // `exit` would run the interpreter's exit handlers, which are the parent's to run.
             // SAFETY: ends the process.
             unsafe { libc::_exit(code) }

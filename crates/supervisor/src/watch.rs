@@ -22,6 +22,31 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(60);
 /// The interval of looks at the clock.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// The kernel's count of ticks is 0 five minutes after its clock begins (`INITIAL_JIFFIES`).
+const TICK_0_NS: i64 = 300_000_000_000;
+/// Buckets of the first four levels of its timer wheel begin together every 512 ticks, at 250 Hz.
+const WHEEL_NS: i64 = 2_048_000_000;
+
+/// The choice of time 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// When all services are ready.
+    Soon,
+    /// At the next turn of the kernel's timer wheel, as in the simulator. Timers of 252 ms and more fire at the end of a bucket of
+    /// 32 ms or more, so the time from the start of a bucket to time 0 would decide when a retransmission times out.
+    Wheel,
+}
+
+impl Beginning {
+    /// Time 0, if services are ready to start at `soon_ns`. Both are in CLOCK_MONOTONIC.
+    fn at(self, soon_ns: i64) -> i64 {
+        match self {
+            Beginning::Soon => soon_ns,
+            Beginning::Wheel => soon_ns + (TICK_0_NS - soon_ns).rem_euclid(WHEEL_NS),
+        }
+    }
+}
+
 /// Watches the services of a run from their start to their end.
 pub(crate) struct Watch<'a> {
     children: Vec<Child>,
@@ -30,6 +55,7 @@ pub(crate) struct Watch<'a> {
     orders: Inbox<File>,
     ticker: Option<Ticker<'a>>,
     out: Stdout,
+    beginning: Beginning,
     /// Since the run has begun.
     clock: Option<Clock>,
     /// Since when everything comes to an end.
@@ -39,7 +65,12 @@ pub(crate) struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     /// Orders come from standard input, events go to standard output.
-    pub(crate) fn new(children: Vec<Child>, plan: &Plan, ticker: Option<Ticker<'a>>) -> Result<Watch<'a>> {
+    pub(crate) fn new(
+        children: Vec<Child>,
+        plan: &Plan,
+        ticker: Option<Ticker<'a>>,
+        beginning: Beginning,
+    ) -> Result<Watch<'a>> {
         let orders = std::io::stdin().as_fd().try_clone_to_owned().context("reading standard input")?;
         Ok(Watch {
             children,
@@ -47,6 +78,7 @@ impl<'a> Watch<'a> {
             orders: Inbox::new(File::from(orders)),
             ticker,
             out: stdout(),
+            beginning,
             clock: None,
             stopping: None,
             failed: false,
@@ -75,7 +107,10 @@ impl<'a> Watch<'a> {
     }
 
     fn start(&mut self) -> Result<()> {
-        let origin_ns = monotonic_ns() + LEAD_NS;
+        let soon_ns = monotonic_ns() + LEAD_NS;
+        let origin_ns = self.beginning.at(soon_ns);
+        // Services wait for the lead alone: Linux lets a wait for sockets end late by a thousandth of it.
+        std::thread::sleep(Duration::from_nanos((origin_ns - soon_ns) as u64));
         self.clock = Some(Clock::new(origin_ns));
         for child in &mut self.children {
             let told = child.tell(&Order::Start { origin_ns });
@@ -260,4 +295,21 @@ impl<'a> Watch<'a> {
 fn end_at_once() -> ! {
     // SAFETY: ends the process; the lab ends with its first.
     unsafe { libc::_exit(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guest_begins_where_512_ticks_do() {
+        for soon_ns in [24_013_056, 991_999_999, 992_000_000, 992_000_001, 301_000_000_000] {
+            let origin_ns = Beginning::Wheel.at(soon_ns);
+            assert!((soon_ns..soon_ns + WHEEL_NS).contains(&origin_ns), "{soon_ns}");
+            // Linux: jiffies = -300 HZ + the ticks since its clock began.
+            let jiffies = -300 * 250 + origin_ns / 4_000_000;
+            assert_eq!((origin_ns % 4_000_000, jiffies % 512), (0, 0), "{soon_ns}");
+        }
+        assert_eq!(Beginning::Soon.at(24_013_056), 24_013_056);
+    }
 }

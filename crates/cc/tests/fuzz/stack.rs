@@ -175,9 +175,9 @@ impl Model {
         if rtt > 0 {
             (sk.srtt_us, sk.min_rtt_us) = (rtt as u32 * 8, sk.min_rtt_us.min(rtt as u32));
         }
-        self.cc.in_ack_event(sk, if marked > 0 { ack_event::ECE } else { 0 });
         let sample = AckSample { pkts_acked: acked, rtt_us: rtt, in_flight: 0 };
         self.cc.pkts_acked(sk, &sample);
+        self.cc.in_ack_event(sk, if marked > 0 { ack_event::ECE } else { 0 });
         let lost = u32::from(lost).min(self.sk.packets_out);
         self.lose(lost);
         let sk = &mut self.sk;

@@ -137,8 +137,8 @@ impl Path {
         (self.delivered_time, self.sk.delivered_mstamp) = (self.now, self.now / 1000);
         self.last_progress = self.now;
         self.count();
-        self.cc.in_ack_event(&mut self.sk, if rs.is_ece { cc::ack_event::ECE } else { 0 });
         self.sample_rtt(&newest, &mut rs);
+        self.cc.in_ack_event(&mut self.sk, if rs.is_ece { cc::ack_event::ECE } else { 0 });
         self.mark_losses(newest.id, &mut rs);
         self.sample_rate(&newest, &mut rs);
         self.control(newest.id, &rs);

@@ -124,8 +124,8 @@ impl Sender {
         ack.is_ece = segment.flags.ece && self.sk.ecn_flags.ok;
         ack.rs.is_ece = ack.is_ece;
         self.count_delivered_ce(ack.prior_delivered, ack.is_ece);
-        self.cc.in_ack_event(&mut self.sk, ack_events(&ack, segment));
         if self.sk.packets_out == 0 {
+            self.cc.in_ack_event(&mut self.sk, ack_events(&ack, segment));
             self.on_ack_of_nothing(segment, &ack);
             return None;
         }
@@ -133,6 +133,8 @@ impl Sender {
         self.clean_up(&mut ack);
         self.count_delivered_ce(sacked, ack.is_ece);
         self.rack.adapt(&self.sk, &ack.rs);
+        // Linux 6.16 and later, and 6.12 since a later release of it: it knows what this ACK delivered.
+        self.cc.in_ack_event(&mut self.sk, ack_events(&ack, segment));
         self.finish_probe(segment.ack, &ack);
         let resend = if self.is_dubious(&ack) { self.alert(&mut ack) } else { Resend::Nothing };
         if ack.restarts_timer {

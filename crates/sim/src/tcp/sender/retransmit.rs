@@ -6,7 +6,7 @@ use crate::segment::{Resent, Segment};
 use cc::CaState;
 
 impl Sender {
-    /// Send what is lost again, as window and pacing allow.
+    /// Send what is lost again, as window and pacing allow (`tcp_xmit_retransmit_queue`).
     pub(super) fn retransmit_lost(&mut self, out: &mut Vec<Segment>) {
         if self.sk.packets_out == 0 {
             return;
@@ -31,10 +31,11 @@ impl Sender {
             if quota == 0 {
                 break;
             }
-            let first = index;
+            // Linux sends a buffer again, or the first part of it: no more than what left at once.
+            let (first, sent_us) = (index, self.board.get(index).sent_us);
             while index - first < quota as usize && index < self.board.len() {
                 let sent = self.board.get(index);
-                if !sent.is_lost || sent.is_retransmitting {
+                if !sent.is_lost || sent.is_retransmitting || sent.sent_us != sent_us {
                     break;
                 }
                 index += 1;
