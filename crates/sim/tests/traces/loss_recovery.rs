@@ -1,6 +1,8 @@
 //! Fast recovery: RACK finds the losses, PRR brings the window down (RFC 8985, RFC 6937).
 
-use crate::sender_script::reno;
+use sim::tcp::Settings;
+
+use crate::sender_script::{reno, run};
 
 const WINDOW_OF_20: &str = "write 1000
     > 1-10
@@ -130,5 +132,43 @@ fn an_ack_that_was_overtaken_does_no_harm() {
          = state open delivered 20
          ack 14 sack 22
          = sacked 1 delivered 21",
+    );
+}
+
+/// Packets leave in pairs, and half of each of two pairs is lost: pacing lets one go, and the other later, though both follow upon
+/// each other.
+#[test]
+fn what_was_sent_apart_is_sent_again_apart() {
+    run(
+        Settings::default(),
+        "bbr",
+        40,
+        "write 20
+         > 1-10
+         +40 ack 10
+         > 11-12
+         +20
+         > 13-20
+         +25 ack 12
+         >
+         ack 12 sack 13 16-20
+         = lost 2
+         > r14
+         +10
+         > r15",
+    );
+}
+
+/// Its alpha begins at 1, and the first ACK carries a mark: all that it delivers was marked, so alpha stays.
+#[test]
+fn dctcp_counts_what_an_ack_delivers_before_it_cuts() {
+    run(
+        Settings::default(),
+        "dctcp",
+        40,
+        "write 100
+         > 1-10
+         +40 ack 1 ece
+         = state cwr ssthresh 5",
     );
 }

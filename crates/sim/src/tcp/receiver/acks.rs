@@ -131,13 +131,20 @@ impl Receiver {
     /// Acknowledge now, or later.
     pub(super) fn decide(&mut self, out: &mut Vec<Segment>) {
         let is_second = self.rcv_nxt - self.rcv_wup > u64::from(self.settings.mss());
-        if is_second || self.acks.quick > 0 || self.acks.is_immediate {
+        if is_second && self.is_window_as_large() || self.acks.quick > 0 || self.acks.is_immediate {
             return self.send_ack(out);
         }
         if self.ahead.is_empty() {
             return self.delay(out);
         }
         self.compress(out);
+    }
+
+    /// Data that were received, and have yet to be read, leave room for a window as large as the last one. If nothing is missing,
+    /// the application reads at once and thereby lets the ACK out.
+    fn is_window_as_large(&self) -> bool {
+        let held = self.rcv_nxt - self.rcv_wup + self.ahead.bytes();
+        self.ahead.is_empty() || self.window.room(held) >= self.window.offered_from(self.rcv_wup)
     }
 
     fn delay(&mut self, out: &mut Vec<Segment>) {

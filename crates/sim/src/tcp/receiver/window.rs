@@ -49,11 +49,20 @@ impl Window {
 
     /// The window to offer, with `next` expected and `held` bytes behind a hole.
     pub(super) fn advertise(&mut self, next: u64, held: u64) -> u32 {
+        self.edge = self.edge.max(next + self.room(held));
+        (self.edge - next).min(u64::from(u32::MAX)) as u32
+    }
+
+    /// The window beside `held` bytes that were received, if there was none before.
+    pub(super) fn room(&self, held: u64) -> u64 {
         // Nearly always nothing waits, and a division costs more than all else here.
         let memory = if held == 0 { 0 } else { held * u64::from(self.memory) / u64::from(self.data) };
-        let free = self.share(self.buffer.saturating_sub(memory));
-        self.edge = self.edge.max(next + self.threshold.min(free));
-        (self.edge - next).min(u64::from(u32::MAX)) as u32
+        self.threshold.min(self.share(self.buffer.saturating_sub(memory)))
+    }
+
+    /// The window that was offered when `next` was expected.
+    pub(super) fn offered_from(&self, next: u64) -> u64 {
+        self.edge - next
     }
 
     fn share(&self, memory: u64) -> u64 {
