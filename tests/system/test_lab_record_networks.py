@@ -146,6 +146,55 @@ def test_datagrams_are_counted_by_the_links_and_what_is_more_gives_the_direction
     assert samples["cwnd_packets"].null_count() == samples.height
 
 
+TALKS = """
+import socket, sys, threading, time
+def talk(port):
+    asked, answer, after = (500, 300, 0.3) if port < 7100 else (10, 2000, 0)
+    with socket.create_server(("", port)) as server:
+        connection = server.accept()[0]
+        while connection.recv(asked, socket.MSG_WAITALL):
+            connection.sendall(bytes(answer))
+            # The FIN is acknowledged at once, and the client's socket is gone.
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+        time.sleep(after)
+        connection.close()
+for port in (*range(7000, 7008), *range(7100, 7104)):
+    threading.Thread(target=talk, args=(port,)).start()
+"""
+ENDS = """
+import socket, sys, time
+def client(port, first, rest, wait, answer):
+    with socket.create_connection((sys.argv[1], port)) as connection:
+        connection.sendall(bytes(first))
+        time.sleep(wait)
+        connection.sendall(bytes(rest))
+        connection.recv(answer, socket.MSG_WAITALL)
+for port in range(7000, 7008):
+    client(port, 100, 400, 0.2, 300)
+for port in range(7100, 7104):
+    client(port, 5, 5, 0, 2000)
+time.sleep(0.4)
+"""
+
+
+def test_the_direction_of_connections_is_what_links_have_counted_and_not_what_was_sampled(record_here: Place) -> None:
+    network = graph(link("h1", "r1"), link("r1", "h2", delay="1 ms"), name="ends", duration=None)
+    network += '[record]\nsample_interval = "100 ms"\n'
+    with dumbbell.Lab(record_here.write(network)) as lab:
+        with lab["h2"].start(["python3", "-c", TALKS], ready="tcp 7103"), lab.record() as record:
+            lab["h1"].run(["python3", "-c", ENDS, lab.network.address("h2")], check=True)
+        run = record.run
+    judged(run)
+    # Clients are gone with most of what they sent, before a sample; servers, which have sent less, are seen for longer.
+    (*uploads, d1, d2, d3, d4) = run.plan.flows
+    assert [(flow.from_, flow.to, flow.port) for flow in uploads] == [("h1", "h2", port) for port in range(7000, 7008)]
+    # Both ends of these are gone before anybody looks for them.
+    assert {(flow.from_, flow.to) for flow in (d1, d2, d3, d4)} == {("h2", "h1")}
+    told = {row["id"]: row for row in run.flows.to_dicts()}
+    # What a server has received, its client has sent.
+    assert {(told[flow.id]["sent_bytes"], told[flow.id]["received_bytes"]) for flow in uploads} == {(500, 500)}
+
+
 def test_a_lost_datagram_is_told_in_the_samples_and_a_second_record_counts_anew(record_here: Place) -> None:
     network = graph(link("h1", "h2", "core", delay="1 ms", loss="100 %"), name="dark", duration=None)
     with dumbbell.Lab(record_here.write(network)) as lab:

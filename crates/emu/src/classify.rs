@@ -43,14 +43,15 @@ impl Found {
     }
 }
 
-const SYN: u8 = 2;
+/// TCP's flag of a connection's begin.
+pub(crate) const SYN: u8 = 2;
 const ACK: u8 = 16;
 
 /// From here on ports are those of clients, which the kernel chooses (`net.ipv4.ip_local_port_range`, by default).
 const CHOSEN: u16 = 32_768;
 
 /// Tuples that are remembered: a scan of ports must not fill the memory.
-const KNOWN: usize = 1 << 20;
+pub(crate) const KNOWN: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Class {
@@ -122,8 +123,8 @@ impl Classifier {
 
     /// A packet comes. If it is of a new TCP connection to a port that no flow has, or of such datagrams, it begins a flow.
     ///
-    /// `flags` are those of TCP. Returns a flow of datagrams that was found: its index, and the nodes at its ends.
-    pub(crate) fn meet(&mut self, tuple: Tuple, flags: Option<u8>) -> Option<(u16, u16, u16)> {
+    /// `flags` are those of TCP. Returns the nodes at the ends of a flow that was found, the next one.
+    pub(crate) fn meet(&mut self, tuple: Tuple, flags: Option<u8>) -> Option<(u16, u16)> {
         let found = self.found.as_mut()?;
         if self.known.contains_key(&tuple) || self.flows.len() >= usize::from(MOST) {
             return None;
@@ -163,7 +164,7 @@ impl Classifier {
         found.file.write_all(flow.line().as_bytes()).ok()?;
         let index = self.flows.len() as u16;
         self.flows.push((Ends { from: from.0, to: to.0, port: to.1, protocol: Some(protocol) }, index));
-        (protocol == UDP).then_some((index, from_node, to_node))
+        Some((from_node, to_node))
     }
 
     /// `None` if the destination is no host of the plan's core network.
@@ -306,11 +307,11 @@ mod tests {
         let of = |sport, dport| Tuple { sport, dport, ..tuple(UDP) };
         assert_eq!(c.meet(of(40_000, 53), None), None, "nobody records");
         c.begin(Found::create(&plan, dir.path()).unwrap());
-        assert_eq!(c.meet(of(40_000, 53), None), Some((0, 0, 1)));
+        assert_eq!(c.meet(of(40_000, 53), None), Some((0, 1)));
         assert_eq!(c.meet(reverse(of(40_000, 53)), None), None, "the answer");
         assert_eq!(c.meet(of(40_001, 53), None), None, "another client's port");
-        assert_eq!(c.meet(reverse(of(50_000, 123)), None), Some((1, 0, 1)), "an answer to one before the records");
-        assert_eq!(c.meet(of(40_000, 50_000), None), Some((2, 0, 1)));
+        assert_eq!(c.meet(reverse(of(50_000, 123)), None), Some((0, 1)), "an answer to one before the records");
+        assert_eq!(c.meet(of(40_000, 50_000), None), Some((0, 1)));
         assert_eq!(c.meet(Tuple { sport: 0, dport: 0, ..tuple(UDP) }, None), None, "a later fragment");
         let mut flow = |t| c.classify(t).unwrap().flow;
         assert_eq!((flow(of(40_000, 53)), flow(reverse(of(40_001, 53)))), (0, 0));

@@ -1,19 +1,27 @@
-//! Counts the datagrams of flows that were found in a lab while it is recorded: sockets of UDP do not.
+//! Counts what hosts send in flows that were found in a lab while it is recorded.
+//!
+//! Sockets of UDP do not count datagrams. Those of TCP count payload, but whoever asks them asks one after the other, now and
+//! then: which direction carries more is known for sure only here.
 
 use link::Packet;
 use plan::Plan;
 use records::found::{DatagramGauges, Datagrams};
+use rustc_hash::FxHashMap;
 use units::Time;
 
-/// The counts of all flows. Without a flow of datagrams it costs nothing.
+use crate::classify::{Class, KNOWN, SYN};
+use crate::frame::{TCP, Tuple, UDP};
+
+/// The counts of all flows. Without a flow it costs nothing.
 #[derive(Default)]
 pub(crate) struct Counted {
     /// The nodes at the ends of each link of the plan.
     ends: Vec<(u16, u16)>,
     /// In a core network packets enter at a host, and not at a link.
     is_lab: bool,
-    /// By index of the flow: its host at either end, and the counts of both directions. `None` of a flow of TCP.
-    flows: Vec<Option<Flow>>,
+    flows: Vec<Flow>,
+    /// Where in the sequence space each direction of a TCP connection stands: what lies before is sent again.
+    reached: FxHashMap<Tuple, u32>,
     /// Places of the counts that have changed since they were published.
     changed: Vec<usize>,
     /// Places of all counts that were ever published.
@@ -21,10 +29,22 @@ pub(crate) struct Counted {
 }
 
 struct Flow {
+    /// Its host at either end.
     from: u16,
     to: u16,
+    protocol: u8,
     counts: [Datagrams; 2],
     is_changed: [bool; 2],
+}
+
+/// What a frame carries of a TCP connection.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    pub tuple: Tuple,
+    pub seq: u32,
+    pub flags: u8,
+    /// Payload.
+    pub bytes: u32,
 }
 
 impl Counted {
@@ -39,26 +59,54 @@ impl Counted {
     /// Records begin or end: there is no flow. [`Counted::clear`] says so to readers.
     pub(crate) fn begin(&mut self) {
         self.flows.clear();
+        self.reached.clear();
         self.changed.clear();
     }
 
-    /// A flow of datagrams between two of the plan's nodes was found.
-    pub(crate) fn add(&mut self, flow: u16, from: u16, to: u16) {
-        self.flows.resize_with(usize::from(flow) + 1, || None);
-        self.flows[usize::from(flow)] = Some(Flow { from, to, counts: Default::default(), is_changed: [false; 2] });
+    /// The next flow, between two of the plan's nodes, was found.
+    pub(crate) fn add(&mut self, (from, to): (u16, u16), protocol: u8) {
+        self.flows.push(Flow { from, to, protocol, counts: Default::default(), is_changed: [false; 2] });
+    }
+
+    /// The node at which frames enter: in a core network `at` is a host, in a lab network a link.
+    fn node(&self, at: usize) -> u16 {
+        if self.is_lab { self.ends.get(at).map_or(u16::MAX, |ends| ends.0) } else { at as u16 }
+    }
+
+    /// Part of a TCP connection enters: count the payload that was not sent before.
+    pub(crate) fn entered_of_tcp(&mut self, class: Class, at: usize, part: Part) {
+        let begins = part.flags & SYN != 0;
+        // Routers on its way send it on.
+        if usize::from(class.flow) >= self.flows.len() || (part.bytes == 0 && !begins) || self.node(at) != class.from {
+            return;
+        }
+        let first = part.seq.wrapping_add(u32::from(begins));
+        let end = first.wrapping_add(part.bytes);
+        if self.reached.len() >= KNOWN {
+            self.reached.clear();
+        }
+        let reached = self.reached.entry(part.tuple).or_insert(first);
+        if begins {
+            // A port may be used again.
+            *reached = first;
+        }
+        // Half of the sequence space lies behind (RFC 9293 section 3.4). What was skipped did not come by: it is not counted.
+        let ahead = (end.wrapping_sub(*reached) as i32).max(0).unsigned_abs();
+        if ahead == 0 {
+            return;
+        }
+        *reached = end;
+        let new = u64::from(ahead.min(part.bytes));
+        self.count((class.flow, class.from, class.to), TCP, |counts| counts.sent_bytes += new);
     }
 
     /// A packet enters at a host of a core network, or into a link of a lab network.
     pub(crate) fn entered(&mut self, packet: &Packet, at: usize, payload_bytes: u32, now: Time) {
-        if self.flows.is_empty() {
-            return;
-        }
-        let node = if self.is_lab { self.ends.get(at).map_or(u16::MAX, |ends| ends.0) } else { at as u16 };
         // Routers on its way send it on.
-        if node != packet.from {
+        if self.flows.is_empty() || self.node(at) != packet.from {
             return;
         }
-        self.count(packet, |counts| {
+        self.count_datagram(packet, |counts| {
             if counts.sent_packets == 0 {
                 counts.first_sent_ns = now.as_nanos().max(0).unsigned_abs();
             }
@@ -72,7 +120,7 @@ impl Counted {
         if self.flows.is_empty() || self.ends.get(link as usize).is_none_or(|ends| ends.1 != packet.to) {
             return;
         }
-        self.count(packet, |counts| {
+        self.count_datagram(packet, |counts| {
             let at_ns = at.as_nanos().max(0).unsigned_abs();
             if counts.received_packets == 0 {
                 counts.first_received_ns = at_ns;
@@ -86,27 +134,32 @@ impl Counted {
     /// A link has dropped a packet.
     pub(crate) fn lost(&mut self, packet: &Packet) {
         if !self.flows.is_empty() {
-            self.count(packet, |counts| counts.lost_packets += 1);
+            self.count_datagram(packet, |counts| counts.lost_packets += 1);
         }
     }
 
-    fn count(&mut self, packet: &Packet, change: impl FnOnce(&mut Datagrams)) {
-        let Some(Some(flow)) = self.flows.get_mut(usize::from(packet.flow)) else { return };
-        let back = match (packet.from, packet.to) {
-            (from, to) if (from, to) == (flow.from, flow.to) => 0,
-            (from, to) if (from, to) == (flow.to, flow.from) => 1,
+    fn count_datagram(&mut self, packet: &Packet, change: impl FnOnce(&mut Datagrams)) {
+        self.count((packet.flow, packet.from, packet.to), UDP, change);
+    }
+
+    fn count(&mut self, (index, from, to): (u16, u16, u16), protocol: u8, change: impl FnOnce(&mut Datagrams)) {
+        let flow = self.flows.get_mut(usize::from(index)).filter(|flow| flow.protocol == protocol);
+        let Some(flow) = flow else { return };
+        let back = match (from, to) {
+            ends if ends == (flow.from, flow.to) => 0,
+            ends if ends == (flow.to, flow.from) => 1,
             _ => return,
         };
         change(&mut flow.counts[back]);
         if !std::mem::replace(&mut flow.is_changed[back], true) {
-            self.changed.push(2 * usize::from(packet.flow) + back);
+            self.changed.push(2 * usize::from(index) + back);
         }
     }
 
     /// Tell whoever samples flows what has changed.
     pub(crate) fn publish(&mut self, gauges: &DatagramGauges) {
         for place in self.changed.drain(..) {
-            let Some(Some(flow)) = self.flows.get_mut(place / 2) else { continue };
+            let Some(flow) = self.flows.get_mut(place / 2) else { continue };
             flow.is_changed[place % 2] = false;
             if let Some(gauge) = gauges.get(place) {
                 gauge.publish(flow.counts[place % 2].words());
@@ -129,6 +182,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::frame::tests::tuple;
 
     fn plan() -> Plan {
         let node = |kind: &str, name: &str, last: u8| {
@@ -158,7 +212,8 @@ mod tests {
         counted.entered(&there, 0, 100, Time(5));
         counted.publish(&gauges);
         assert_eq!(gauges[2].read(), None, "nobody has found a flow");
-        counted.add(1, 0, 2);
+        counted.add((0, 2), TCP);
+        counted.add((0, 2), UDP);
         counted.entered(&there, 0, 100, Time(7));
         counted.delivered(&there, 0, 100, Time(8));
         // The router sends it on.
@@ -168,6 +223,7 @@ mod tests {
         counted.lost(&there);
         counted.entered(&back, 2, 30, Time(11));
         counted.entered(&Packet { flow: 0, ..there }, 0, 1, Time(11));
+        counted.delivered(&Packet { flow: 0, ..there }, 1, 1, Time(11));
         counted.publish(&gauges);
         let told = |place: usize| Datagrams::from(gauges[place].read().unwrap());
         let expected = Datagrams {
@@ -181,9 +237,42 @@ mod tests {
             last_received_ns: 9,
         };
         assert_eq!(told(2), expected);
+        assert_eq!(gauges[0].read(), None, "packets of TCP are no datagrams");
         assert_eq!(told(3), Datagrams { sent_packets: 1, sent_bytes: 30, first_sent_ns: 11, ..Datagrams::default() });
         counted.begin();
         counted.clear(&gauges);
         assert_eq!(told(2), Datagrams::default());
+    }
+
+    #[test]
+    fn payload_of_tcp_counts_once_whoever_sends_it_again_and_wherever_records_begin() {
+        let gauges = Gauges::<{ Datagrams::WORDS }>::new(2).unwrap();
+        let mut counted = Counted::new(&plan());
+        counted.add((0, 2), TCP);
+        let there = Class { flow: 0, from: 0, to: 2, flow_hash: 0 };
+        let back = Class { from: 2, to: 0, ..there };
+        let mut told = |class: Class, at, (seq, flags, bytes): (u32, u8, u32)| {
+            let Tuple { src, dst, sport, dport, protocol } = tuple(TCP);
+            let answers = Tuple { src: dst, dst: src, sport: dport, dport: sport, protocol };
+            let tuple = if class == there { tuple(TCP) } else { answers };
+            counted.entered_of_tcp(class, at, Part { tuple, seq, flags, bytes });
+            counted.publish(&gauges);
+            [0, 1].map(|way| gauges[way].read().map_or(0, |words| Datagrams::from(words).sent_bytes))
+        };
+        const ACK: u8 = 16;
+        assert_eq!(told(there, 0, (u32::MAX - 50, SYN, 0)), [0, 0]);
+        // Sequence numbers wrap.
+        assert_eq!(told(there, 0, (u32::MAX - 49, ACK, 100)), [100, 0]);
+        assert_eq!(told(there, 1, (50, ACK, 100)), [100, 0], "a router's");
+        assert_eq!(told(there, 0, (50, ACK, 0)), [100, 0], "an acknowledgement");
+        assert_eq!(told(there, 0, (u32::MAX - 49, ACK, 100)), [100, 0], "once more");
+        assert_eq!(told(there, 0, (0, ACK, 100)), [150, 0], "half of it once more");
+        // Its SYN came before the records.
+        assert_eq!(told(back, 2, (7_000, ACK, 30)), [150, 30]);
+        assert_eq!(told(back, 2, (7_000, ACK, 30)), [150, 30]);
+        assert_eq!(told(back, 2, (9_000, ACK, 30)), [150, 60], "no more than it carries");
+        // Another connection between the same ports, which begins behind the first.
+        assert_eq!(told(there, 0, (3_000_000_000, SYN, 0)), [150, 60]);
+        assert_eq!(told(there, 0, (3_000_000_001, ACK, 10)), [160, 60]);
     }
 }

@@ -3,6 +3,7 @@ use plan::{EmulatePath, Plan};
 
 use crate::Port;
 use crate::classify::{Class, Classifier, Found};
+use crate::datagrams::Part;
 use crate::driver::Driver;
 use crate::frame::{self, Header, TCP, Tuple, UDP};
 use crate::gso::{Burst, Vnet, checksum_at};
@@ -95,7 +96,8 @@ impl Intake {
     ) -> usize {
         self.counts.frames += 1;
         let from = self.ingress.get(captured.ifindex as usize).copied().flatten();
-        let (Some(from), Some(known)) = (from, self.know(captured.frame, driver)) else {
+        let known = from.and_then(|from| self.know(captured.frame, from, driver));
+        let (Some(from), Some(known)) = (from, known) else {
             self.counts.unroutable += 1;
             return 0;
         };
@@ -132,17 +134,21 @@ impl Intake {
         from
     }
 
-    /// The facts of a frame; `None` if a core network has no way for it.
-    fn know<T>(&mut self, frame: &[u8], driver: &mut Driver<T>) -> Option<Known> {
+    /// The facts of a frame that enters at `at`; `None` if a core network has no way for it.
+    fn know<T>(&mut self, frame: &[u8], at: usize, driver: &mut Driver<T>) -> Option<Known> {
         let header = frame::parse(frame);
         let tuple = header.map(|header| self.classifier.tuple_of(&header));
-        if let (Some(header), Some(tuple)) = (&header, tuple)
-            && let Some((flow, from, to)) = self.classifier.meet(tuple, frame::tcp_flags(frame, header))
+        let flags = header.as_ref().and_then(|header| frame::tcp_flags(frame, header));
+        if let Some(tuple) = tuple
+            && let Some(ends) = self.classifier.meet(tuple, flags)
         {
-            driver.datagrams.add(flow, from, to);
+            driver.datagrams.add(ends, tuple.protocol);
         }
         let of_ip = header.zip(tuple).and_then(|(header, tuple)| {
             let class = self.classifier.classify(tuple)?;
+            if let (Some(seq), Some(flags)) = (header.tcp_seq, flags) {
+                driver.datagrams.entered_of_tcp(class, at, Part { tuple, seq, flags, bytes: header.payload_bytes });
+            }
             // Queues that hash flows know a fragment by its hosts: only the first one has ports.
             let portless = || Tuple { sport: 0, dport: 0, ..tuple }.hash();
             let flow_hash = if header.fragment.is_some() { portless() } else { class.flow_hash };

@@ -52,6 +52,8 @@ impl FoundFlow {
 
 /// What links count of one direction of a flow of datagrams. Bytes are UDP payload. Each fragment of a datagram counts as a
 /// packet: links don't know which datagrams get whole.
+///
+/// Of a flow of TCP it is `sent_bytes` alone: payload that was not sent before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Datagrams {
     /// Sent into the first link.
@@ -72,7 +74,7 @@ pub struct Datagrams {
     pub last_received_ns: u64,
 }
 
-/// Shared memory with the datagrams of each flow: of flow `i`, those of its own direction at `2 * i`, those back behind them.
+/// Shared memory with these counts of each flow: of flow `i`, those of its own direction at `2 * i`, those back behind them.
 pub type DatagramGauges = [Gauge<{ Datagrams::WORDS }>];
 
 impl Datagrams {

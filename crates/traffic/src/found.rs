@@ -31,7 +31,7 @@ const DISCOVERY: Duration = Duration::from_millis(50);
 pub struct Watched {
     /// Its protocol.
     pub protocol: Protocol,
-    /// The host that has sent more payload.
+    /// The host that has sent more payload, by the links' counts; of two that have sent as much, the client.
     pub from: String,
     /// The other one.
     pub to: String,
@@ -63,8 +63,8 @@ struct Connection {
 struct Flow {
     found: FoundFlow,
     connections: BTreeMap<u16, Connection>,
-    /// What links have counted of datagrams, there and back.
-    datagrams: [Datagrams; 2],
+    /// What links have counted, there and back.
+    counts: [Datagrams; 2],
     report: FlowReport,
     /// Bytes that the connection with the most has sent; `cc_actual` is that connection's.
     most_sent: u64,
@@ -72,7 +72,7 @@ struct Flow {
 
 /// Sample the flows that are found in `dir`, until `control` says stop, or is closed.
 ///
-/// `netns` gives a host's network namespace, whose sockets tell of TCP; `datagrams` has what the links count of UDP. Writes
+/// `netns` gives a host's network namespace, whose sockets tell of TCP; `datagrams` has what the links count. Writes
 /// `samples.parquet` and `traffic.json` into `dir`; the flows' ids are those of [`records::found::name`]. Returns the flows.
 pub fn watch<'a>(
     plan: &plan::Plan,
@@ -141,8 +141,8 @@ impl Watch<'_> {
         let (clock, diags, sampler) = (self.clock, &mut self.diags, &mut self.sampler);
         for (index, flow) in (0..).zip(&mut self.flows) {
             if flow.found.protocol == Protocol::Udp {
-                flow.read_datagrams(self.datagrams, index);
-                if flow.datagrams.iter().any(|counts| counts.sent_packets > 0) {
+                flow.read_counts(self.datagrams, index);
+                if flow.counts.iter().any(|counts| counts.sent_packets > 0) {
                     sampler.push(flow.sample_of_datagrams(clock.now(), index));
                 }
                 continue;
@@ -179,8 +179,8 @@ impl Watch<'_> {
                 }
             }
             let report = FlowReport { id: name(self.flows.len() as u16), completed: true, ..FlowReport::default() };
-            let (connections, datagrams) = (BTreeMap::new(), [Datagrams::default(); 2]);
-            self.flows.push(Flow { found, connections, datagrams, report, most_sent: 0 });
+            let (connections, counts) = (BTreeMap::new(), [Datagrams::default(); 2]);
+            self.flows.push(Flow { found, connections, counts, report, most_sent: 0 });
             line.clear();
         }
         Ok(())
@@ -203,7 +203,10 @@ impl Watch<'_> {
         Ok(())
     }
 
-    fn finish(self, dir: &Path, before: ThreadTimes) -> Result<Vec<Watched>> {
+    fn finish(mut self, dir: &Path, before: ThreadTimes) -> Result<Vec<Watched>> {
+        for (index, flow) in (0..).zip(&mut self.flows) {
+            flow.read_counts(self.datagrams, index);
+        }
         let ended = self.clock.now();
         let ThreadTimes { cpu_s, run_delay_s, scheduled } = ThreadTimes::now().since(before);
         let (sampling, writer) = self.sampler.finish(ended)?;
@@ -257,8 +260,8 @@ impl Flow {
     }
 
     /// Take what the links have counted so far; `index` is the flow's.
-    fn read_datagrams(&mut self, gauges: &DatagramGauges, index: u16) {
-        for (back, counts) in self.datagrams.iter_mut().enumerate() {
+    fn read_counts(&mut self, gauges: &DatagramGauges, index: u16) {
+        for (back, counts) in self.counts.iter_mut().enumerate() {
             let gauge = gauges.get(2 * usize::from(index) + back);
             if let Some(words) = gauge.and_then(|gauge| gauge.read()) {
                 *counts = words.into();
@@ -266,13 +269,15 @@ impl Flow {
         }
     }
 
-    /// The direction in which more payload went: 1 is back.
-    fn way_of_datagrams(&self) -> usize {
-        usize::from(self.datagrams[1].sent_bytes > self.datagrams[0].sent_bytes)
+    /// The direction in which more payload went: 1 is back, as most of a download.
+    ///
+    /// Sockets don't decide it: the last samples of a connection's ends are not of one time, and short connections have none.
+    fn way(&self) -> usize {
+        usize::from(self.counts[1].sent_bytes > self.counts[0].sent_bytes)
     }
 
     fn sample_of_datagrams(&self, time: Time, flow: u16) -> Sample {
-        let counts = self.datagrams[self.way_of_datagrams()];
+        let counts = self.counts[self.way()];
         Sample {
             time,
             flow,
@@ -286,10 +291,10 @@ impl Flow {
 
     /// The account of a flow of datagrams.
     fn watched_datagrams(self) -> Watched {
-        let way = self.way_of_datagrams();
-        let counts = self.datagrams[way];
+        let way = self.way();
+        let counts = self.counts[way];
         let time = |packets: u64, ns: u64| (packets > 0).then_some(ns as i64);
-        let first_sent = self.datagrams.iter().filter_map(|counts| time(counts.sent_packets, counts.first_sent_ns));
+        let first_sent = self.counts.iter().filter_map(|counts| time(counts.sent_packets, counts.first_sent_ns));
         let report = FlowReport {
             sent_bytes: counts.sent_bytes,
             received_bytes: counts.received_bytes,
@@ -298,12 +303,7 @@ impl Flow {
             end_ns: time(counts.received_packets, counts.last_received_ns),
             ..self.report
         };
-        let FoundFlow { protocol, from, to, to_address, from_port, port, .. } = self.found;
-        let ip = version(to_address);
-        match way {
-            0 => Watched { protocol, from, to, port, ip, report },
-            _ => Watched { protocol, from: to, to: from, port: from_port, ip, report },
-        }
+        Watched::of(self.found, way, report)
     }
 
     /// Payload that either end has received.
@@ -319,24 +319,29 @@ impl Flow {
         let ends = |which: usize| {
             self.connections.values().filter_map(move |connection| connection.ends[which].as_ref().map(End::now))
         };
-        let payload = |which: usize| ends(which).map(|info| info.first_sent()).sum::<u64>();
-        // Servers send, too: most of a download.
-        let sender = usize::from(payload(1) > payload(0));
+        let sender = self.way();
         let mut report = FlowReport {
             cc_actual: self.report.cc_actual.as_deref().map(|cc| kernels.label(cc).to_owned()),
             received_bytes: ends(1 - sender).map(|info| info.received()).sum(),
             ..self.report.clone()
         };
+        report.sent_bytes = self.connections.values().map(|connection| connection.sent(sender)).sum();
         for info in ends(sender) {
-            report.sent_bytes += info.first_sent();
             report.retransmitted_segments += info.total_retrans;
             report.busy_us += info.busy_time;
             report.rwnd_limited_us += info.rwnd_limited;
             report.sndbuf_limited_us += info.sndbuf_limited;
         }
-        let FoundFlow { protocol, from, to, to_address, from_port, port, .. } = self.found;
+        Watched::of(self.found, sender, report)
+    }
+}
+
+impl Watched {
+    /// The account of what went in a direction of a flow: 1 is back.
+    fn of(found: FoundFlow, way: usize, report: FlowReport) -> Watched {
+        let FoundFlow { protocol, from, to, to_address, from_port, port, .. } = found;
         let ip = version(to_address);
-        match sender {
+        match way {
             0 => Watched { protocol, from, to, port, ip, report },
             _ => Watched { protocol, from: to, to: from, port: from_port, ip, report },
         }
@@ -346,8 +351,14 @@ impl Flow {
 impl Connection {
     /// The end that has sent more payload.
     fn sender(&self) -> usize {
-        let sent = |end: &Option<End>| end.as_ref().map_or(0, |end| end.now().first_sent());
-        usize::from(sent(&self.ends[1]) > sent(&self.ends[0]))
+        usize::from(self.sent(1) > self.sent(0))
+    }
+
+    /// Payload that an end has sent. The last sample of either may be older: what one has received, the other has sent.
+    fn sent(&self, which: usize) -> u64 {
+        let of = |which: usize| self.ends[which].as_ref().map(End::now);
+        let (own, other) = (of(which), of(1 - which));
+        own.map_or(0, |info| info.first_sent()).max(other.map_or(0, |info| info.received()))
     }
 
     fn refresh(&mut self, hosts: &[&String; 2], diags: &mut BTreeMap<String, SockDiag>) -> Result<()> {
@@ -387,5 +398,59 @@ impl End {
     /// What has happened since the records began.
     fn now(&self) -> TcpInfo {
         self.info.since(&self.before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLOSE_WAIT: u8 = 8;
+
+    fn flow(protocol: Protocol, counts: [u64; 2]) -> Flow {
+        let (from_address, to_address) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
+        let (from, to) = ("client".to_owned(), "server".to_owned());
+        let found = FoundFlow { protocol, from, to, from_address, to_address, from_port: 50_100, port: 5201 };
+        let counts = counts.map(|sent_bytes| Datagrams { sent_bytes, ..Datagrams::default() });
+        Flow { found, connections: BTreeMap::new(), counts, report: FlowReport::default(), most_sent: 0 }
+    }
+
+    fn end(info: TcpInfo, lives: bool) -> Option<End> {
+        Some(End { id: SocketId::nobody(), before: TcpInfo::default(), info, bbr: None, lives })
+    }
+
+    fn told(flow: Flow) -> (String, String, u16, u64) {
+        let Watched { from, to, port, report, .. } = flow.watched(&Names::default());
+        (from, to, port, report.sent_bytes)
+    }
+
+    #[test]
+    fn a_client_that_is_gone_before_its_last_bytes_were_sampled_is_still_the_sender() {
+        let mut flow = flow(Protocol::Tcp, [449, 313]);
+        let client = TcpInfo { bytes_sent: 165, bytes_received: 5, ..TcpInfo::default() };
+        // The kernel counts the client's FIN.
+        let server = TcpInfo { bytes_sent: 313, bytes_received: 450, state: CLOSE_WAIT, ..TcpInfo::default() };
+        let connection = Connection { ends: [end(client, false), end(server, true)] };
+        assert_eq!((connection.sender(), connection.sent(0), connection.sent(1)), (0, 449, 313));
+        assert!(connection.sample(Time(1), 0, 50_100).is_none(), "rows are the sender's, and it is gone");
+        flow.connections.insert(50_100, connection);
+        assert_eq!(told(flow), ("client".into(), "server".into(), 5201, 449));
+    }
+
+    #[test]
+    fn the_links_tell_the_direction_of_what_no_sample_has_seen() {
+        let back = |sent| ("server".into(), "client".into(), 50_100, sent);
+        assert_eq!(told(flow(Protocol::Tcp, [80, 5000])), back(0), "sockets tell of bytes");
+        assert_eq!(told(flow(Protocol::Udp, [80, 5000])), back(5000));
+    }
+
+    #[test]
+    fn of_ends_that_have_sent_as_much_the_client_is_the_sender() {
+        for protocol in [Protocol::Tcp, Protocol::Udp] {
+            for sent in [0, 500] {
+                let (from, to, port, _) = told(flow(protocol, [sent, sent]));
+                assert_eq!((&*from, &*to, port), ("client", "server", 5201));
+            }
+        }
     }
 }

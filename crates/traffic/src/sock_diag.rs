@@ -44,6 +44,12 @@ pub struct SocketId {
 }
 
 impl SocketId {
+    /// The name of no socket.
+    #[cfg(test)]
+    pub(crate) fn nobody() -> SocketId {
+        SocketId { family: 0, raw: [0; ID_LENGTH] }
+    }
+
     pub fn local(&self) -> SocketAddr {
         self.address(0, 4)
     }
