@@ -21,6 +21,7 @@
 
 mod bridges;
 mod child;
+mod guest;
 mod init;
 mod live;
 mod loaded;
@@ -61,7 +62,7 @@ pub fn emulate(dir: &Path, live: bool) -> i32 {
 /// The same in a virtual machine, where some programs may be in the kernel already.
 pub fn emulate_in_guest(dir: &Path, live: bool, prepared: Prepared) -> i32 {
     let purpose = if live { Purpose::LiveRun } else { Purpose::Run };
-    code(run(dir, purpose, Beginning::Wheel, prepared))
+    code(guest::give_tcp_its_memory().and_then(|()| run(dir, purpose, Beginning::Wheel, prepared)))
 }
 
 /// Build the lab of `dir/plan.json`, and serve whoever connects to `listener` until somebody asks it to end.
