@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import polars as pl
 import pytest
 from harness import Place
 from scenarios import flow, path
+
+import dumbbell
+from dumbbell.engines.names import VIRTUAL
 
 SCENARIOS = {
     "cubic": path(flow(cc="cubic"), duration="4 s"),
@@ -14,6 +19,15 @@ SCENARIOS = {
     "bbr": path(flow(cc="bbr"), duration="4 s"),
 }
 """20 Mbit/s and 20 ms. The loss takes the same packets under both engines."""
+OUTAGE = """
+[[events]]
+at = "1 s"
+link = "bottleneck"
+loss = "100 %"
+
+[simulate]
+hosts = "virtual"
+"""
 
 
 def test_kernel_and_simulator_agree(here: Place) -> None:
@@ -34,3 +48,21 @@ def test_kernel_and_simulator_agree(here: Place) -> None:
         assert abs(rtt["difference"]) <= max(1.0, 0.05 * rtt["virtual"]), (name, rtt)
     manifests = [json.loads(path.read_text()) for path in here.directory.glob("runs/agree/*/*/manifest.json")]
     assert sorted(one["engine"] for one in manifests) == ["simulate"] * 6 + ["virtual"] * 6
+
+
+def test_timeouts_come_at_the_same_time(tmp_path: Path) -> None:
+    """From 252 ms on they wait for a bucket of the timer wheel, 32 ms or more: time 0 is at the start of one."""
+    text = path(flow(cc="reno"), rtt="100 ms", duration="5 s") + OUTAGE
+    (tmp_path / "outage.toml").write_text(text)
+    sent = {}
+    for engine in (VIRTUAL, "simulate"):
+        run = dumbbell.run(
+            tmp_path / "outage.toml", {"record.packets": True}, tmp_path / engine, engine=engine, report=False
+        )
+        assert isinstance(run, dumbbell.Run)
+        data = run.packets.filter(pl.col("link") == "bottleneck", pl.col("payload_bytes") > 0)
+        lost = data.filter(pl.col("arrival_ns") > 1_300_000_000)["arrival_ns"].sort()
+        sent[engine] = (lost / 1e6).to_list()
+    assert len(sent["simulate"]) >= 3, "several time-outs, each twice as long"
+    # A kernel's flow starts some 20 us late: the services of a run wait with a slack of a thousandth of 20 ms.
+    assert sent[VIRTUAL] == pytest.approx(sent["simulate"], abs=0.1)
