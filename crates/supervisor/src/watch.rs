@@ -24,16 +24,16 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// The kernel's count of ticks is 0 five minutes after its clock begins (`INITIAL_JIFFIES`).
 const TICK_0_NS: i64 = 300_000_000_000;
-/// Buckets of the first four levels of its timer wheel begin together every 512 ticks, at 250 Hz.
-const WHEEL_NS: i64 = 2_048_000_000;
+/// Buckets of the second level of its timer wheel begin every 8 ticks, at 250 Hz.
+const WHEEL_NS: i64 = 32_000_000;
 
 /// The choice of time 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
     /// When all services are ready.
     Soon,
-    /// At the next turn of the kernel's timer wheel, as in the simulator. Timers of 252 ms and more fire at the end of a bucket of
-    /// 32 ms or more, so the time from the start of a bucket to time 0 would decide when a retransmission times out.
+    /// At the start of a bucket of the kernel's timer wheel, as in the simulator. Timers of 252 ms to 2 s fire at the end of one
+    /// of 32 ms, so the time from its start to time 0 would decide when a retransmission times out.
     Wheel,
 }
 
@@ -302,13 +302,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guest_begins_where_512_ticks_do() {
-        for soon_ns in [24_013_056, 991_999_999, 992_000_000, 992_000_001, 301_000_000_000] {
+    fn a_guest_begins_where_eight_ticks_do() {
+        for soon_ns in [24_013_056, 31_999_999, 32_000_000, 32_000_001, 301_000_000_000] {
             let origin_ns = Beginning::Wheel.at(soon_ns);
             assert!((soon_ns..soon_ns + WHEEL_NS).contains(&origin_ns), "{soon_ns}");
             // Linux: jiffies = -300 HZ + the ticks since its clock began.
             let jiffies = -300 * 250 + origin_ns / 4_000_000;
-            assert_eq!((origin_ns % 4_000_000, jiffies % 512), (0, 0), "{soon_ns}");
+            assert_eq!((origin_ns % 4_000_000, jiffies % 8), (0, 0), "{soon_ns}");
         }
         assert_eq!(Beginning::Soon.at(24_013_056), 24_013_056);
     }
