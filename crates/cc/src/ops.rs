@@ -34,8 +34,8 @@ pub trait CongestionControl: Debug + Send {
     /// Something happened that is not an ACK.
     fn cwnd_event(&mut self, _sk: &mut Socket, _event: CaEvent) {}
 
-    /// An ACK arrived, and what it delivers is counted; `flags` of [`ack_event`](crate::ack_event). Linux before 6.16 called
-    /// it earlier, when only what was delivered out of order had been counted.
+    /// An ACK arrived, and what it delivers is counted; `flags` of [`ack_event`](crate::ack_event). Linux before 6.16, but
+    /// for later releases of 6.1 and 6.12, called it when only what was delivered out of order had been counted.
     fn in_ack_event(&mut self, _sk: &mut Socket, _flags: u32) {}
 
     /// The window after a reduction that proved wrong, packets.

@@ -45,6 +45,13 @@ pub(crate) enum Purpose {
     Lab(OwnedFd),
 }
 
+impl Purpose {
+    /// `live`: events report the progress.
+    pub(crate) fn of_run(live: bool) -> Purpose {
+        if live { Purpose::LiveRun } else { Purpose::Run }
+    }
+}
+
 /// `lab.json`: the evidence of how the hosts were set up.
 #[derive(Serialize)]
 pub(crate) struct LabReport {

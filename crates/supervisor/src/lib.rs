@@ -48,21 +48,20 @@ use plan::Plan;
 use crate::init::{Options, Purpose};
 use crate::loaded::Loaded;
 pub use crate::loaded::Prepared;
-pub use crate::watch::Beginning;
+use crate::watch::Beginning;
 
 /// Run `dir/plan.json` and write its records into `dir`. Returns an exit code: 0, or 1 after a `failed` event.
 ///
 /// Orders come from standard input, events go to standard output; with `live`, events on the progress of flows and
 /// links, too. The process must have one thread.
 pub fn emulate(dir: &Path, live: bool) -> i32 {
-    let purpose = if live { Purpose::LiveRun } else { Purpose::Run };
-    code(run(dir, purpose, Beginning::Soon, Prepared::default()))
+    code(run(dir, Purpose::of_run(live), Beginning::Soon, Prepared::default()))
 }
 
 /// The same in a virtual machine, where some programs may be in the kernel already.
 pub fn emulate_in_guest(dir: &Path, live: bool, prepared: Prepared) -> i32 {
-    let purpose = if live { Purpose::LiveRun } else { Purpose::Run };
-    code(guest::give_tcp_its_memory().and_then(|()| run(dir, purpose, Beginning::Wheel, prepared)))
+    let run = || run(dir, Purpose::of_run(live), Beginning::Bucket, prepared);
+    code(guest::give_tcp_its_memory().and_then(|()| run()))
 }
 
 /// Build the lab of `dir/plan.json`, and serve whoever connects to `listener` until somebody asks it to end.

@@ -25,16 +25,16 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The kernel's count of ticks is 0 five minutes after its clock begins (`INITIAL_JIFFIES`).
 const TICK_0_NS: i64 = 300_000_000_000;
 /// Buckets of the second level of its timer wheel begin every 8 ticks, at 250 Hz.
-const WHEEL_NS: i64 = 32_000_000;
+const BUCKET_NS: i64 = 32_000_000;
 
 /// The choice of time 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beginning {
+pub(crate) enum Beginning {
     /// When all services are ready.
     Soon,
     /// At the start of a bucket of the kernel's timer wheel, as in the simulator. Timers of 252 ms to 2 s fire at the end of one
     /// of 32 ms, so the time from its start to time 0 would decide when a retransmission times out.
-    Wheel,
+    Bucket,
 }
 
 impl Beginning {
@@ -42,7 +42,7 @@ impl Beginning {
     fn at(self, soon_ns: i64) -> i64 {
         match self {
             Beginning::Soon => soon_ns,
-            Beginning::Wheel => soon_ns + (TICK_0_NS - soon_ns).rem_euclid(WHEEL_NS),
+            Beginning::Bucket => soon_ns + (TICK_0_NS - soon_ns).rem_euclid(BUCKET_NS),
         }
     }
 }
@@ -304,8 +304,8 @@ mod tests {
     #[test]
     fn a_guest_begins_where_eight_ticks_do() {
         for soon_ns in [24_013_056, 31_999_999, 32_000_000, 32_000_001, 301_000_000_000] {
-            let origin_ns = Beginning::Wheel.at(soon_ns);
-            assert!((soon_ns..soon_ns + WHEEL_NS).contains(&origin_ns), "{soon_ns}");
+            let origin_ns = Beginning::Bucket.at(soon_ns);
+            assert!((soon_ns..soon_ns + BUCKET_NS).contains(&origin_ns), "{soon_ns}");
             // Linux: jiffies = -300 HZ + the ticks since its clock began.
             let jiffies = -300 * 250 + origin_ns / 4_000_000;
             assert_eq!((origin_ns % 4_000_000, jiffies % 8), (0, 0), "{soon_ns}");

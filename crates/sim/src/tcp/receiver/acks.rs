@@ -131,7 +131,7 @@ impl Receiver {
     /// Acknowledge now, or later.
     pub(super) fn decide(&mut self, out: &mut Vec<Segment>) {
         let is_second = self.rcv_nxt - self.rcv_wup > u64::from(self.settings.mss());
-        if is_second && self.is_window_as_large() || self.acks.quick > 0 || self.acks.is_immediate {
+        if (is_second && self.is_window_as_large()) || self.acks.quick > 0 || self.acks.is_immediate {
             return self.send_ack(out);
         }
         if self.ahead.is_empty() {

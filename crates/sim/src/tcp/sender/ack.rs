@@ -133,7 +133,6 @@ impl Sender {
         self.clean_up(&mut ack);
         self.count_delivered_ce(sacked, ack.is_ece);
         self.rack.adapt(&self.sk, &ack.rs);
-        // Linux 6.16 and later, and 6.12 since a later release of it: it knows what this ACK delivered.
         self.cc.in_ack_event(&mut self.sk, ack_events(&ack, segment));
         self.finish_probe(segment.ack, &ack);
         let resend = if self.is_dubious(&ack) { self.alert(&mut ack) } else { Resend::Nothing };
