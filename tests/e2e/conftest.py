@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,15 @@ from application import PATIENCE_S, Application, chromium, serving
 from playwright.sync_api import Browser, Page, expect
 
 expect.set_options(timeout=PATIENCE_S * 1e3)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def runtime() -> Iterator[None]:
+    """A place for labs. Pages show all labs of a user, and tests run side by side."""
+    # A socket's path has room for 107 characters, too few for one below `tmp_path`.
+    with tempfile.TemporaryDirectory(prefix="dumbbell-e2e-") as directory, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", directory)
+        yield
 
 
 @pytest.fixture(scope="session")

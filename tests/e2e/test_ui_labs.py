@@ -145,7 +145,7 @@ def test_links_change_while_a_program_sends(application: Application, page: Page
     # In a scenario with a flow, the events are the same steps of capacity.
     flow = '[[flows]]\nfrom = "h2"\nto = "h1"\ncc = "cubic"\n'
     again = application.workspace / "again.toml"
-    again.write_text(f'duration = "{up + 2} s"\n{application.text("net.toml")}\n{flow}\n{said.inner_text()}')
+    again.write_text(f'duration = "{up + 2:.9f} s"\n{application.text("net.toml")}\n{flow}\n{said.inner_text()}')
     command = [DUMBBELL, "run", again.name, "--output", "again"]
     done = subprocess.run(command, cwd=application.workspace, check=False, capture_output=True, text=True)
     assert done.returncode in (0, 3), done.stderr  # It may be invalid: the machine has other work.

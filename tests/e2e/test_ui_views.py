@@ -18,7 +18,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]
     """A server whose folder has everything that can be looked at."""
     workspace = tmp_path_factory.mktemp("views") / "work"
     workspace.mkdir()
-    furnish(workspace, "views" + "".join(filter(str.isalnum, workspace.parent.name))[-12:])
+    furnish(workspace, "views")
     with serving(workspace) as served:
         yield served
 
