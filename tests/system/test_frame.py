@@ -59,15 +59,20 @@ def same(theirs: Cycle, ours: Cycle) -> None:
     assert ours.period == pytest.approx(theirs.period, rel=PERIOD), (theirs, ours)
 
 
+def same_goodput(theirs: Curve, ours: Curve) -> None:
+    assert ours.goodput_bps == pytest.approx(theirs.goodput_bps, rel=GOODPUT)
+
+
 def test_reno_s_cycles_are_the_kernels(curves: dict[str, Curve]) -> None:
     theirs, ours = curves["reno"].cycles(), curves["bpf_reno"].cycles()
     assert min(len(theirs), len(ours)) >= 3, (theirs, ours)
     same(typical(theirs), typical(ours))
+    same_goodput(curves["reno"], curves["bpf_reno"])
 
 
 def test_cubic_s_curve_is_the_kernels(curves: dict[str, Curve]) -> None:
     """Cycle by cycle: fast convergence makes each differ from the one before. A packet lost before its time makes all
-    later ones others.
+    later ones others, and their goodput.
     """
 
     def same_curve(attempt: int) -> None:
@@ -79,13 +84,9 @@ def test_cubic_s_curve_is_the_kernels(curves: dict[str, Curve]) -> None:
         assert len(both) >= 2, both
         for one, other in both:
             same(one, other)
+        same_goodput(theirs, ours)
 
     in_one_of_some(same_curve)
-
-
-@pytest.mark.parametrize("name", PATHS)
-def test_goodput_is_the_kernels(curves: dict[str, Curve], name: str) -> None:
-    assert curves[f"bpf_{name}"].goodput_bps == pytest.approx(curves[name].goodput_bps, rel=GOODPUT)
 
 
 def test_dctcp_holds_the_queue_at_the_threshold(here: Place) -> None:
