@@ -205,6 +205,7 @@ LAB: dict[str, Any] = {
         for host in ("h1", "h2")
         for side in ("host", "core")
     ],
+    "shortages": {},
     "softnet_dropped": 0,
     "cpu": {"user_s": 0.5, "system_s": 0.3, "steal_s": 0.0, "idle_s": 3.2, "cores": 2},
     "cpus": 2,

@@ -21,7 +21,7 @@ use crate::netlink::{Batch, Netlink};
 use crate::release::close_together;
 use crate::requests::{self, End};
 use crate::sysctl::Sysctls;
-use crate::{Host, HostSpec, Own, names, network, own};
+use crate::{Host, HostSpec, Own, Shortages, names, network, own, shortage};
 use messages::Failure;
 use plan::{EmulatePath, Node, Plan};
 use units::Mtu;
@@ -204,6 +204,18 @@ impl Lab {
             Ok((host.name.clone(), features))
         };
         self.hosts.iter().enumerate().map(read).collect()
+    }
+
+    /// What TCP lacked memory for so far, by host. A host that lacked none is left out.
+    pub fn shortages(&self) -> Result<BTreeMap<String, Shortages>> {
+        let mut found = BTreeMap::new();
+        for (index, host) in self.hosts.iter().enumerate() {
+            let counts = self.in_host(index, shortage::read)?;
+            if !counts.is_empty() {
+                found.insert(host.name.clone(), counts);
+            }
+        }
+        Ok(found)
     }
 
     /// Current values of all sysctls that the specification sets, by host and name.

@@ -30,6 +30,7 @@ mod release;
 mod requests;
 pub mod sandbox;
 pub mod shares;
+pub mod shortage;
 mod sysctl;
 
 pub use bridge::{Port, PortState};
@@ -40,3 +41,4 @@ pub use host::{GATEWAY, Host, HostSpec, Interface};
 pub use lab::{Counters, Lab, Side};
 pub use own::Own;
 pub use release::ClosedAside;
+pub use shortage::Shortages;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use lab::{HostSpec, Lab};
+use lab::{HostSpec, Lab, Shortages, shortage};
 use messages::{Event, Failure, Process};
 use plan::{EmulatePath, Plan};
 use probe::Wanted;
@@ -62,6 +62,8 @@ pub(crate) struct LabReport {
     sysctls: BTreeMap<String, BTreeMap<String, String>>,
     offloads: BTreeMap<String, BTreeMap<String, bool>>,
     interfaces: Vec<lab::Counters>,
+    /// What TCP lacked memory for, by host. What is 0 is left out.
+    shortages: BTreeMap<String, Shortages>,
     /// Over the run, of the whole machine.
     softnet_dropped: u64,
     cpu: Cpu,
@@ -84,6 +86,7 @@ impl LabReport {
             sysctls: lab.sysctls()?,
             offloads: lab.offloads()?,
             interfaces: lab.counters()?,
+            shortages: lab.shortages()?,
             softnet_dropped,
             cpu,
             cpus: allowed().len(),
@@ -92,15 +95,29 @@ impl LabReport {
         })
     }
 
-    /// Interfaces have counted since `before`.
-    pub(crate) fn since(&mut self, before: &[lab::Counters]) {
-        self.interfaces.iter_mut().zip(before).for_each(|(now, then)| now.subtract(then));
+    /// Hosts have counted since `before`.
+    pub(crate) fn since(&mut self, before: &HostCounts) {
+        self.interfaces.iter_mut().zip(&before.interfaces).for_each(|(now, then)| now.subtract(then));
+        shortage::since(&mut self.shortages, &before.shortages);
     }
 
     /// Write it as `lab.json` into `dir`.
     pub(crate) fn write(&self, dir: &Path) -> Result<()> {
         let text = serde_json::to_vec_pretty(self).context("spelling lab.json")?;
         write(dir.join("lab.json"), text).context("writing lab.json")
+    }
+}
+
+/// What the hosts have counted so far.
+#[derive(Default)]
+pub(crate) struct HostCounts {
+    interfaces: Vec<lab::Counters>,
+    shortages: BTreeMap<String, Shortages>,
+}
+
+impl HostCounts {
+    pub(crate) fn of(lab: &Lab) -> Result<HostCounts> {
+        Ok(HostCounts { interfaces: lab.counters()?, shortages: lab.shortages()? })
     }
 }
 

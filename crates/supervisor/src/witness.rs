@@ -5,10 +5,10 @@ use std::path::Path;
 
 use anyhow::Result;
 use emu::Witness;
-use lab::{Counters, Lab};
+use lab::Lab;
 use records::found::DatagramGauges;
 
-use crate::init::{Built, LabReport, Recorded};
+use crate::init::{Built, HostCounts, LabReport, Recorded};
 use crate::loaded::Loaded;
 use crate::machine::Machine;
 
@@ -18,7 +18,7 @@ pub(crate) struct OfLab<'a> {
     built: Built,
     loaded: &'a Loaded,
     datagrams: &'a DatagramGauges,
-    before: RefCell<(Machine, Vec<Counters>)>,
+    before: RefCell<(Machine, HostCounts)>,
 }
 
 impl<'a> OfLab<'a> {
@@ -30,7 +30,7 @@ impl<'a> OfLab<'a> {
 
 impl Witness for OfLab<'_> {
     fn begin(&self) -> Result<()> {
-        *self.before.borrow_mut() = (Machine::now(), self.lab.counters()?);
+        *self.before.borrow_mut() = (Machine::now(), HostCounts::of(self.lab)?);
         Ok(())
     }
 

@@ -8,7 +8,17 @@ from typing import Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
-from dumbbell.analysis.rules.rule import MOST_NAMED, Judgement, Rule, Verdict, at_most, not_applicable, rule, several
+from dumbbell.analysis.rules.rule import (
+    MOST_NAMED,
+    Judgement,
+    Rule,
+    Verdict,
+    at_most,
+    not_applicable,
+    rule,
+    several,
+    worst,
+)
 from dumbbell.engines.capabilities import HANDOVER, HOSTS, TRAFFIC
 from dumbbell.plan.parts import cc, group, hosts
 from dumbbell.plan.sysctls import own_buffers
@@ -16,6 +26,8 @@ from dumbbell.plan.types import CommandWorkload
 
 _PROGRAMS: Final = (("", "exit code"), ("server_", "server's exit code"))
 """A flow's programs: what their keys begin with, and what a reason calls their exit code."""
+
+_PRESSURES: Final = "TCPMemoryPressures"
 
 UNCONNECTED: Final = "it was not connected when it stopped"
 """The error that both engines give for a flow whose SYN, or the answer to it, never arrived."""
@@ -159,6 +171,27 @@ def sysctls(evidence: Evidence) -> Judgement:
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, several(wrong) or "as planned", "as planned")
 
 
+@rule(
+    "tcp-memory",
+    "TCP had too little memory: a receiver threw segments away, which no link did, or hosts held back",
+    HOSTS,
+)
+def tcp_memory(evidence: Evidence) -> Judgement:
+    """What hosts lacked memory for, by the kernel's counters.
+
+    A scenario that limits a receiver's buffer may want just that: then it is suspect at most. Memory pressure that has
+    thrown nothing away shrinks windows and buffers of all connections.
+    """
+    own = {node.name: own_buffers(node.sysctl) for node in hosts(evidence.plan)}
+    found: list[tuple[Verdict, str]] = []
+    for host, counts in evidence.lab["shortages"].items():
+        said = ", ".join(f"{count} {name}" for name, count in counts.items())
+        is_wanted = "rwnd" in own.get(host, ()) or counts.keys() == {_PRESSURES}
+        found.append((Verdict.SUSPECT if is_wanted else Verdict.INVALID, f"{host}: {said}"))
+    measured = several([said for _, said in found]) or "nothing thrown away"
+    return Judgement(worst(verdict for verdict, _ in found), measured, "none")
+
+
 @rule("udp-hosts", "datagrams were lost inside a host: a loss that no link caused", HOSTS)
 def udp_hosts(evidence: Evidence) -> Judgement:
     """Datagrams refused by the sender's kernel, or dropped by the receiver's full socket."""
@@ -218,6 +251,7 @@ RULES: Final[tuple[Rule, ...]] = (
     congestion_window,
     offloads,
     sysctls,
+    tcp_memory,
     udp_hosts,
     commands,
 )
