@@ -42,8 +42,12 @@ pub(super) struct Ack {
     pub reordered_from: u64,
     /// The times at which the first and the last segment that it newly SACKs were sent, us.
     pub sacked_sent_us: Option<(u64, u64)>,
-    /// The end of the segment that the rate sample belongs to.
+    /// The end of the segment that the rate sample belongs to. In Linux it belongs to the rest of that segment's train, unless
+    /// this ACK has cut the segment out of it.
     pub newest_end: u64,
+    pub samples_train: bool,
+    /// The time at which the train was sent out of which it cut a piece, us.
+    pub cut_us: u64,
     pub rs: RateSample,
 }
 
@@ -131,6 +135,7 @@ impl Sender {
         }
         let sacked = self.sk.delivered;
         self.clean_up(&mut ack);
+        self.sample_train(&mut ack);
         self.count_delivered_ce(sacked, ack.is_ece);
         self.rack.adapt(&self.sk, &ack.rs);
         self.cc.in_ack_event(&mut self.sk, ack_events(&ack, segment));
@@ -180,6 +185,8 @@ impl Sender {
             reordered_from: u64::MAX,
             sacked_sent_us: None,
             newest_end: 0,
+            samples_train: false,
+            cut_us: 0,
             rs,
         }
     }

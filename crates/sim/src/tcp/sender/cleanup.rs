@@ -20,7 +20,7 @@ impl Sender {
                 ack.delivers_original |= sent.end() <= self.high_seq;
             }
             self.deliver(&sent);
-            self.sample_delivery(&sent, ack);
+            self.sample_delivery(&sent, false, ack);
             self.board.pop();
             acked += 1;
         }

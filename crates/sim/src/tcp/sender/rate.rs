@@ -38,8 +38,9 @@ impl Sender {
         }
     }
 
-    /// A segment was delivered: the sample belongs to the one sent last of those that an ACK tells of.
-    pub(super) fn sample_delivery(&mut self, sent: &Sent, ack: &mut Ack) {
+    /// A segment was delivered: the sample belongs to the one sent last of those that an ACK tells of. `is_cut`: the ACK has cut it
+    /// out of its train.
+    pub(super) fn sample_delivery(&mut self, sent: &Sent, is_cut: bool, ack: &mut Ack) {
         if sent.delivered_us == 0 {
             return;
         }
@@ -47,7 +48,7 @@ impl Sender {
         if ack.rs.prior_mstamp != 0 && !is_sent_after((sent.sent_us, sent.end()), newest) {
             return;
         }
-        ack.newest_end = sent.end();
+        (ack.newest_end, ack.samples_train) = (sent.end(), !is_cut);
         let rs = &mut ack.rs;
         rs.prior_mstamp = sent.delivered_us;
         rs.prior_delivered = sent.delivered;
@@ -60,6 +61,24 @@ impl Sender {
         rs.lost = sent.lost as i32;
         rs.interval_us = sent.sent_us.saturating_sub(sent.first_tx_us) as i64;
         self.rate.first_tx_us = sent.sent_us;
+    }
+
+    /// Linux keeps a train's segments in one buffer (`sk_buff`), and knows of all what was in flight when the last of them was sent. A
+    /// SACK behind a hole cuts pieces out of a buffer; what an ACK takes from its front leaves the rest whole, and so does a SACK that
+    /// goes on where another ended (`tcp_shifted_skb`).
+    pub(super) fn sample_train(&mut self, ack: &mut Ack) {
+        if !ack.samples_train || ack.rs.is_retrans || ack.newest_end < self.snd_una {
+            return;
+        }
+        let mut index = self.board.index_of(ack.newest_end);
+        while index < self.board.len() {
+            let sent = self.board.get(index);
+            if sent.sent_us != self.rate.first_tx_us || sent.is_sacked || sent.was_retransmitted {
+                return;
+            }
+            (ack.rs.tx_in_flight, ack.rs.last_end_seq) = (sent.tx_in_flight, sent.end() as u32);
+            index += 1;
+        }
     }
 
     /// The ACK is processed: complete its sample.

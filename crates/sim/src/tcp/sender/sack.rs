@@ -144,7 +144,11 @@ impl Sender {
         self.sk.sacked_out += 1;
         self.sk.delivered = self.sk.delivered.wrapping_add(1);
         self.highest_sack = self.highest_sack.max(sent.end());
-        self.sample_delivery(&sent, ack);
+        let goes_on = index > 0 && self.board.get(index - 1).is_sacked;
+        if !goes_on {
+            ack.cut_us = sent.sent_us;
+        }
+        self.sample_delivery(&sent, !goes_on || ack.cut_us == sent.sent_us, ack);
         sent.delivered_us = 0;
         *self.board.get_mut(index) = sent;
         self.board.settle(index);
