@@ -172,3 +172,25 @@ fn dctcp_counts_what_an_ack_delivers_before_it_cuts() {
          = state cwr ssthresh 5",
     );
 }
+
+/// Linux keeps a train in one buffer, which only a SACK behind a hole cuts.
+#[test]
+fn a_rate_sample_belongs_to_the_rest_of_a_train() {
+    let settings = Settings { min_tso_segs: Some(4), ..Settings::default() };
+    run(
+        settings,
+        "bbr3",
+        40,
+        "write 1000
+         > 1-10
+         +40 ack 10
+         +40
+         > 11-30             # Paced, in trains of four
+         ack 11
+         = sampled 4
+         ack 11 sack 16      # Cut out of 15 to 18
+         = sampled 6
+         ack 11 sack 16-17   # Joins 16, and leaves 18
+         = sampled 8",
+    );
+}

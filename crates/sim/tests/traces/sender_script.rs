@@ -21,6 +21,7 @@ const MSS: u64 = 1448;
 /// > 11-14 r3                  sent since the last such line: 11 to 14, and 3 again; `>` alone: nothing
 /// = cwnd 10 ssthresh 7 state recovery in-flight 8 lost 1 sacked 2
 /// = pushed 3                  so many segments had PSH
+/// = sampled 8                 packets in flight when what the latest ACK's rate sample belongs to was sent
 /// +200                        200 ms pass
 /// ```
 pub fn run(settings: Settings, cc: &str, rtt_ms: i64, script: &str) -> Sender {
@@ -50,6 +51,8 @@ struct Run {
     highest: u64,
     /// Segments with PSH so far.
     pushed: u32,
+    /// Of the latest ACK's rate sample.
+    sampled: u32,
     log: String,
 }
 
@@ -71,7 +74,7 @@ impl Run {
         sender.on_segment(&Segment { is_reply: true, ..answer }, now, &mut out);
         assert!(sender.is_established());
         out.clear();
-        Run { sender, now, out, sent: Vec::new(), window, highest: 0, pushed: 0, log: String::new() }
+        Run { sender, now, out, sent: Vec::new(), window, highest: 0, pushed: 0, sampled: 0, log: String::new() }
     }
 
     fn line(&mut self, text: &str) -> Result<(), String> {
@@ -159,7 +162,9 @@ impl Run {
             segment.sacks += 1;
         }
         let before = self.out.len();
-        self.sender.on_segment(&segment, self.now, &mut self.out);
+        if let Some(report) = self.sender.on_segment(&segment, self.now, &mut self.out) {
+            self.sampled = report.sample.tx_in_flight;
+        }
         self.stamp(before);
         Ok(())
     }
@@ -188,6 +193,7 @@ impl Run {
             "delivered" => count(sk.delivered - 1),
             "delivered-ce" => count(sk.delivered_ce),
             "pushed" => self.pushed.to_string(),
+            "sampled" => self.sampled.to_string(),
             "undos" => self.sender.counters().undos.to_string(),
             "state" => match sk.ca_state {
                 CaState::Open => "open",

@@ -65,9 +65,11 @@ impl Sender {
 
     /// Linux keeps a train's segments in one buffer (`sk_buff`), and knows of all what was in flight when the last of them was sent. A
     /// SACK behind a hole cuts pieces out of a buffer; what an ACK takes from its front leaves the rest whole, and so does a SACK that
-    /// goes on where another ended (`tcp_shifted_skb`).
+    /// goes on where another ended (`tcp_shifted_skb`). Trains have different times, but for those of a connection's first packets,
+    /// which are not paced.
     pub(super) fn sample_train(&mut self, ack: &mut Ack) {
-        if !ack.samples_train || ack.rs.is_retrans || ack.newest_end < self.snd_una {
+        // Other algorithms don't look at it.
+        if !self.cc.has_cong_control() || !ack.samples_train || ack.rs.is_retrans || ack.newest_end < self.snd_una {
             return;
         }
         let mut index = self.board.index_of(ack.newest_end);
