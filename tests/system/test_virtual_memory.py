@@ -9,7 +9,7 @@ from dumbbell.engines.names import VIRTUAL
 
 
 def test_a_receiver_that_throws_segments_away_makes_a_run_invalid(here: Place) -> None:
-    """Eight BBR fill path and queue with 600 MB: more than the guest has."""
+    """Eight BBR fill path and queue with 675 MB: more than the guest has."""
     flows = (flow(cc="bbr") for _ in range(8))
     huge = path(*flows, rate="1 Gbit/s", rtt="600 ms", bottleneck='buffer = "8 bdp"', duration="14 s")
     check = checks(here.run(huge, "--engine", VIRTUAL))["tcp-memory"]

@@ -310,9 +310,10 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("sysctls", X, update("lab.sysctls.h1", {"net.ipv4.tcp_rmem": "4096 131072 6291456"})),
     ("sysctls", X, update("lab.sysctls.h1", {})),
     ("tcp-memory", X, update("lab.shortages", {"h2": {"OfoPruned": 1, "TCPMemoryPressures": 1}})),
-    ("tcp-memory", S, update("lab.shortages", {"h1": {"TCPMemoryPressures": 2}})),
-    # The scenario sets the buffer of h1.
+    ("tcp-memory", S, update("lab.shortages", {"h2": {"TCPMemoryPressures": 2}})),
+    # The scenario sets the buffer of h1, which puts nobody under pressure.
     ("tcp-memory", S, update("lab.shortages", {"h1": {"OfoPruned": 1}})),
+    ("tcp-memory", X, update("lab.shortages", {"h1": {"OfoPruned": 1}, "h2": {"TCPMemoryPressures": 1}})),
     ("udp-hosts", V, udp()),
     ("udp-hosts", X, udp(socket_drops=1)),
     ("udp-hosts", V, both(udp(socket_drops=2), update("corrupted_packets.f1", 2))),

@@ -29,7 +29,8 @@ pub struct RateSample {
     pub acked_sacked: u32,
     /// Packets in flight before this ACK was processed.
     pub prior_in_flight: u32,
-    /// The end of the newest packet that was ACKed or SACKed.
+    /// The end of the newest packet that was ACKed or SACKed; for algorithms with `cong_control` that of what is left of its train,
+    /// as in Linux.
     pub last_end_seq: u32,
     /// True if that packet was sent while the application limited the flow.
     pub is_app_limited: bool,
@@ -37,7 +38,7 @@ pub struct RateSample {
     pub is_retrans: bool,
     /// The receiver probably delayed this ACK.
     pub is_ack_delayed: bool,
-    /// Packets in flight right after that packet was sent, with it; 0: not known.
+    /// Packets in flight right after the one that ends there was sent, with it; 0: not known.
     pub tx_in_flight: u32,
     /// Packets marked lost since that packet was sent.
     pub lost: i32,

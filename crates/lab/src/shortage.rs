@@ -9,16 +9,16 @@ use anyhow::{Context, Result};
 const COUNTERS: &str = "/proc/thread-self/net/netstat";
 const GROUP: &str = "TcpExt:";
 
-/// Linux's names (net/ipv4/proc.c): what a receiver threw away before its socket had it, or from its queues, and how often
-/// TCP came under memory pressure. `PruneCalled` is not among them: where pruning was enough, nothing is lost.
+/// Linux's names (net/ipv4/proc.c): how often a receiver threw segments away, and how often TCP came under memory pressure.
+/// `PruneCalled` is not among them: it also counts where packing segments closer was enough.
 const SHORTAGES: [&str; 6] =
     ["OfoPruned", "RcvPruned", "TCPBacklogDrop", "TCPMemoryPressures", "TCPOFODrop", "TCPRcvQDrop"];
 
 /// Counts since a host was made, by Linux's name. What is 0 is left out.
 pub type Shortages = BTreeMap<String, u64>;
 
-/// Leave what was counted after `earlier`, both by host.
-pub fn since(now: &mut BTreeMap<String, Shortages>, earlier: &BTreeMap<String, Shortages>) {
+/// Subtract what had been counted by `earlier`. Both are by host.
+pub fn subtract(now: &mut BTreeMap<String, Shortages>, earlier: &BTreeMap<String, Shortages>) {
     for (host, counts) in now.iter_mut() {
         let before = |name: &String| earlier.get(host).and_then(|counts| counts.get(name)).unwrap_or(&0);
         counts.iter_mut().for_each(|(name, count)| *count -= before(name));
@@ -30,20 +30,23 @@ pub fn since(now: &mut BTreeMap<String, Shortages>, earlier: &BTreeMap<String, S
 /// Those of the calling thread's network namespace.
 pub(crate) fn read() -> Result<Shortages> {
     let text = fs::read_to_string(COUNTERS).with_context(|| format!("reading {COUNTERS}"))?;
-    Ok(parse(&text))
+    parse(&text)
 }
 
 /// A group has a line of names, and one of counts below it.
-fn parse(text: &str) -> Shortages {
+fn parse(text: &str) -> Result<Shortages> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(GROUP));
     let (names, counts) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-    names
-        .split_whitespace()
-        .zip(counts.split_whitespace())
-        .filter(|(name, _)| SHORTAGES.contains(name))
-        .filter_map(|(name, count)| Some((name.to_owned(), count.parse().ok()?)))
-        .filter(|(_, count)| *count > 0)
-        .collect()
+    let all: BTreeMap<&str, &str> = names.split_whitespace().zip(counts.split_whitespace()).collect();
+    let mut found = Shortages::new();
+    for name in SHORTAGES {
+        let count = all.get(name).with_context(|| format!("{COUNTERS} lacks {name}"))?;
+        let count: u64 = count.parse().with_context(|| format!("{name} in {COUNTERS} is {count}"))?;
+        if count > 0 {
+            found.insert(name.to_owned(), count);
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -52,11 +55,18 @@ mod tests {
 
     #[test]
     fn only_shortages_are_counted() {
-        let text = "TcpExt: SyncookiesSent PruneCalled RcvPruned OfoPruned TCPOFODrop\nTcpExt: 7 1788 0 3 1743\n\
+        let text = "TcpExt: SyncookiesSent PruneCalled RcvPruned OfoPruned TCPBacklogDrop TCPMemoryPressures TCPRcvQDrop TCPOFODrop\n\
+                    TcpExt: 7 1788 0 3 0 0 0 1743\n\
                     IpExt: InNoRoutes OfoPruned\nIpExt: 1 9\n";
         let expected = [("OfoPruned".to_owned(), 3), ("TCPOFODrop".to_owned(), 1743)];
-        assert_eq!(parse(text), Shortages::from(expected));
-        assert_eq!(parse(""), Shortages::new());
+        assert_eq!(parse(text).unwrap(), Shortages::from(expected));
+    }
+
+    #[test]
+    fn a_counter_that_is_missing_is_no_zero() {
+        for text in ["", "TcpExt: OfoPruned\nTcpExt: 3\n", "TcpExt: OfoPruned\nTcpExt: -\n"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
     }
 
     #[test]
@@ -70,7 +80,7 @@ mod tests {
             counts("h2", &[("OfoPruned", 5), ("TCPOFODrop", 7)]),
             counts("h3", &[("TCPOFODrop", 1)]),
         ]);
-        since(&mut now, &earlier);
+        subtract(&mut now, &earlier);
         let expected = [counts("h2", &[("OfoPruned", 2), ("TCPOFODrop", 7)]), counts("h3", &[("TCPOFODrop", 1)])];
         assert_eq!(now, BTreeMap::from(expected));
     }

@@ -61,9 +61,8 @@ pub(crate) struct LabReport {
     /// The kernel's values at the end, by host.
     sysctls: BTreeMap<String, BTreeMap<String, String>>,
     offloads: BTreeMap<String, BTreeMap<String, bool>>,
-    interfaces: Vec<lab::Counters>,
-    /// What TCP lacked memory for, by host. What is 0 is left out.
-    shortages: BTreeMap<String, Shortages>,
+    #[serde(flatten)]
+    counts: HostCounts,
     /// Over the run, of the whole machine.
     softnet_dropped: u64,
     cpu: Cpu,
@@ -85,8 +84,7 @@ impl LabReport {
             fresh_proc: built.fresh_proc,
             sysctls: lab.sysctls()?,
             offloads: lab.offloads()?,
-            interfaces: lab.counters()?,
-            shortages: lab.shortages()?,
+            counts: HostCounts::of(lab)?,
             softnet_dropped,
             cpu,
             cpus: allowed().len(),
@@ -95,10 +93,9 @@ impl LabReport {
         })
     }
 
-    /// Hosts have counted since `before`.
+    /// Leave what hosts counted after `before`.
     pub(crate) fn since(&mut self, before: &HostCounts) {
-        self.interfaces.iter_mut().zip(&before.interfaces).for_each(|(now, then)| now.subtract(then));
-        shortage::since(&mut self.shortages, &before.shortages);
+        self.counts.subtract(before);
     }
 
     /// Write it as `lab.json` into `dir`.
@@ -109,15 +106,21 @@ impl LabReport {
 }
 
 /// What the hosts have counted so far.
-#[derive(Default)]
+#[derive(Default, Serialize)]
 pub(crate) struct HostCounts {
     interfaces: Vec<lab::Counters>,
+    /// What TCP lacked memory for, by host. What is 0 is left out.
     shortages: BTreeMap<String, Shortages>,
 }
 
 impl HostCounts {
     pub(crate) fn of(lab: &Lab) -> Result<HostCounts> {
         Ok(HostCounts { interfaces: lab.counters()?, shortages: lab.shortages()? })
+    }
+
+    fn subtract(&mut self, earlier: &HostCounts) {
+        self.interfaces.iter_mut().zip(&earlier.interfaces).for_each(|(now, then)| now.subtract(then));
+        shortage::subtract(&mut self.shortages, &earlier.shortages);
     }
 }
 

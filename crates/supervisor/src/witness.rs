@@ -35,10 +35,10 @@ impl Witness for OfLab<'_> {
     }
 
     fn end(&self, dir: &Path) -> Result<()> {
-        let (machine, counters) = self.before.take();
+        let (machine, counts) = self.before.take();
         let acks = Recorded::not("in a lab no ACKs are recorded");
         let mut report = LabReport::of(self.lab, self.built, self.loaded, machine, acks)?;
-        report.since(&counters);
+        report.since(&counts);
         report.write(dir)
     }
 

@@ -173,7 +173,7 @@ fn dctcp_counts_what_an_ack_delivers_before_it_cuts() {
     );
 }
 
-/// Linux keeps a train in one buffer, which only a SACK behind a hole cuts.
+/// Linux keeps a train in one buffer. A SACK behind a hole cuts it; one that goes on does not.
 #[test]
 fn a_rate_sample_belongs_to_the_rest_of_a_train() {
     let settings = Settings { min_tso_segs: Some(4), ..Settings::default() };
@@ -191,6 +191,10 @@ fn a_rate_sample_belongs_to_the_rest_of_a_train() {
          ack 11 sack 16      # Cut out of 15 to 18
          = sampled 6
          ack 11 sack 16-17   # Joins 16, and leaves 18
-         = sampled 8",
+         = sampled 8
+         ack 11 sack 16-17 24-25 # A piece of two out of 23 to 26
+         = sampled 15
+         ack 11 sack 16-17 24-28 # Goes on, into the next train
+         = sampled 20",
     );
 }

@@ -104,7 +104,7 @@ def window_limits(evidence: Evidence) -> Judgement:
     A scenario that sets the size of a buffer may want just that: then it is suspect at most.
     """
     planned = {flow.id: flow for flow in evidence.plan.flows}
-    own = {node.name: own_buffers(node.sysctl) for node in hosts(evidence.plan)}
+    own = _own_buffers(evidence)
     suspect, invalid = limit.LIMITED_SHARE
     found: list[tuple[Verdict, float, str]] = []
     for flow in evidence.traffic["flows"]:
@@ -173,21 +173,27 @@ def sysctls(evidence: Evidence) -> Judgement:
 
 @rule(
     "tcp-memory",
-    "TCP had too little memory: a receiver threw segments away, which no link did, or hosts held back",
+    "TCP lacked memory: a receiver threw segments away, a loss that no link caused, or windows shrank",
     HOSTS,
 )
 def tcp_memory(evidence: Evidence) -> Judgement:
     """What hosts lacked memory for, by the kernel's counters.
 
-    A scenario that limits a receiver's buffer may want just that: then it is suspect at most. Memory pressure that has
-    thrown nothing away shrinks windows and buffers of all connections.
+    A scenario that limits a receiver's buffer may want just that: then it is suspect at most. A full buffer puts no
+    kernel under memory pressure, so it does not explain what was thrown away under pressure. Pressure is counted once,
+    at the host whose socket brought it about, and is felt by all.
     """
-    own = {node.name: own_buffers(node.sysctl) for node in hosts(evidence.plan)}
+    own, shortages = _own_buffers(evidence), evidence.lab["shortages"]
+    pressed = any(_PRESSURES in counts for counts in shortages.values())
     found: list[tuple[Verdict, str]] = []
-    for host, counts in evidence.lab["shortages"].items():
-        said = ", ".join(f"{count} {name}" for name, count in counts.items())
-        is_wanted = "rwnd" in own.get(host, ()) or counts.keys() == {_PRESSURES}
-        found.append((Verdict.SUSPECT if is_wanted else Verdict.INVALID, f"{host}: {said}"))
+    for host, counts in shortages.items():
+        said = f"{host}: " + ", ".join(f"{count} {name}" for name, count in counts.items())
+        if counts.keys() == {_PRESSURES}:
+            found.append((Verdict.SUSPECT, said))
+        elif "rwnd" in own.get(host, ()) and not pressed:
+            found.append((Verdict.SUSPECT, f"{said}, by a buffer that the scenario sets"))
+        else:
+            found.append((Verdict.INVALID, said))
     measured = several([said for _, said in found]) or "nothing thrown away"
     return Judgement(worst(verdict for verdict, _ in found), measured, "none")
 
@@ -234,6 +240,11 @@ def commands(evidence: Evidence) -> Judgement:
     ]
     threshold = "exit code 0, or ended at the flow's stop"
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, several(wrong) or "no failures", threshold)
+
+
+def _own_buffers(evidence: Evidence) -> dict[str, set[str]]:
+    """The windows of each host that the scenario limits itself."""
+    return {node.name: own_buffers(node.sysctl) for node in hosts(evidence.plan)}
 
 
 def _sysctls(evidence: Evidence) -> Iterator[tuple[str, str, str, str | None]]:

@@ -42,12 +42,12 @@ pub(super) struct Ack {
     pub reordered_from: u64,
     /// The times at which the first and the last segment that it newly SACKs were sent, us.
     pub sacked_sent_us: Option<(u64, u64)>,
-    /// The end of the segment that the rate sample belongs to. In Linux it belongs to the rest of that segment's train, unless
-    /// this ACK has cut the segment out of it.
+    /// The end of the segment that the rate sample belongs to.
     pub newest_end: u64,
+    /// The sample has the end of the rest of that segment's train: this ACK has not cut the segment out of it.
     pub samples_train: bool,
-    /// The time at which the train was sent out of which it cut a piece, us.
-    pub cut_us: u64,
+    /// The piece that it is cutting out of a train: its end, and the time at which it was sent, us.
+    pub cut: (u64, u64),
     pub rs: RateSample,
 }
 
@@ -186,7 +186,7 @@ impl Sender {
             sacked_sent_us: None,
             newest_end: 0,
             samples_train: false,
-            cut_us: 0,
+            cut: (0, 0),
             rs,
         }
     }

@@ -63,10 +63,12 @@ impl Sender {
         self.rate.first_tx_us = sent.sent_us;
     }
 
-    /// Linux keeps a train's segments in one buffer (`sk_buff`), and knows of all what was in flight when the last of them was sent. A
-    /// SACK behind a hole cuts pieces out of a buffer; what an ACK takes from its front leaves the rest whole, and so does a SACK that
-    /// goes on where another ended (`tcp_shifted_skb`). Trains have different times, but for those of a connection's first packets,
-    /// which are not paced.
+    /// Linux keeps a train's segments in one buffer (`sk_buff`), and a sample has the end of the buffer's rest (`last_end_seq`), by which
+    /// BBR finds what was in flight. A SACK behind a hole cuts a piece out of a buffer. What an ACK takes from its front leaves the rest whole, and
+    /// so does a SACK that goes on where another ended (`tcp_shifted_skb`).
+    ///
+    /// Trains are told apart by their times; a connection's first packets, which are not paced, count as one. What is sent again as a train
+    /// counts by segments. Of two SACKs in one ACK that take from one train the second counts; in Linux it may be the first.
     pub(super) fn sample_train(&mut self, ack: &mut Ack) {
         // Other algorithms don't look at it.
         if !self.cc.has_cong_control() || !ack.samples_train || ack.rs.is_retrans || ack.newest_end < self.snd_una {

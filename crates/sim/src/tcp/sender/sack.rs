@@ -145,10 +145,11 @@ impl Sender {
         self.sk.delivered = self.sk.delivered.wrapping_add(1);
         self.highest_sack = self.highest_sack.max(sent.end());
         let goes_on = index > 0 && self.board.get(index - 1).is_sacked;
-        if !goes_on {
-            ack.cut_us = sent.sent_us;
+        let is_cut = !goes_on || ack.cut == (sent.seq, sent.sent_us);
+        if is_cut {
+            ack.cut = (sent.end(), sent.sent_us);
         }
-        self.sample_delivery(&sent, !goes_on || ack.cut_us == sent.sent_us, ack);
+        self.sample_delivery(&sent, is_cut, ack);
         sent.delivered_us = 0;
         *self.board.get_mut(index) = sent;
         self.board.settle(index);
