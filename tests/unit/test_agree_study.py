@@ -14,7 +14,7 @@ import pytest
 from fake_engine import FakeEngine, Files, scenario
 
 from dumbbell.agree.figures import TOTAL_GOODPUT
-from dumbbell.agree.study import Outcome, Subject, carry_out_both, check, until_inside
+from dumbbell.agree.study import Outcome, Subject, carry_out_both, check, until_decided
 from dumbbell.agree.targets import Status, judge, overall
 from dumbbell.cli import invoke
 from dumbbell.engines import registry
@@ -94,20 +94,27 @@ def first_two_differ(plan: Plan, files: Files) -> None:
 
 
 @pytest.mark.parametrize("most", [2, 3, 9])
-def test_what_is_undecided_is_repeated_until_it_is_inside(tmp_path: Path, most: int) -> None:
+def test_what_is_undecided_is_repeated_until_it_is_decided(tmp_path: Path, most: int) -> None:
     """After ratios of 1 -+ 0.02 a third of 1 leaves an interval of -+ 0.034, a fourth one of -+ 0.019 (t = 2.35)."""
     found = engines(FakeEngine(change=first_two_differ))
 
     def carry_out(subjects: Sequence[Subject]) -> list[Outcome]:
         return carry_out_both(subjects, found)
 
-    narrow, wide = until_inside([subject(tmp_path, name, repeat=2) for name in ("narrow", "wide")], most, carry_out)
+    narrow, wide = until_decided([subject(tmp_path, name, repeat=2) for name in ("narrow", "wide")], most, carry_out)
     assert len(narrow.pairs) == 2
     assert overall(judge(narrow.comparison)) is Status.INSIDE
     repeated = {2: 2, 3: 3, 9: 4}[most]
     assert [pair.seed for pair in wide.pairs] == list(range(1, repeated + 1))
     assert overall(judge(wide.comparison)) is (Status.INSIDE if most == 9 else Status.UNDECIDED)
     assert len(found[EMULATE].executed) == len(found[SIMULATE].executed) == 2 + repeated
+
+
+def test_what_is_outside_gets_no_other_chance(tmp_path: Path) -> None:
+    found = engines(FakeEngine(change=slower(0.5)))
+    (outcome,) = until_decided([subject(tmp_path, repeat=2)], 9, lambda subjects: carry_out_both(subjects, found))
+    assert overall(judge(outcome.comparison)) is Status.OUTSIDE
+    assert len(outcome.pairs) == 2
 
 
 def test_simulated_runs_are_not_repeated_in_vain(tmp_path: Path) -> None:
@@ -229,14 +236,14 @@ def test_starts_are_moved_by_the_seed_alike_for_both_engines(
             found[plan.seed] = [flow.start_ns for flow in plan.flows]
 
         fakes[name] = FakeEngine(name=name, change=note)
-    command = ["agree", "--matrix", "--cells", "reno-reno_100mbit_50ms_*", "--repeat", "2", "--quiet"]
-    assert invoke([*command, "--starts", "10 ms"]) == 0
+    command = ["agree", "--matrix", "--cells", "reno-reno_100mbit_50ms_*", "--quiet"]
+    assert invoke([*command, "--repeat", "1", "--most", "2", "--starts", "10 ms"]) == 0
     assert starts[EMULATE] == starts[SIMULATE]
     drawn = [start for seed in (1, 2) for start in starts[EMULATE][seed]]
     assert len(set(drawn)) == len(drawn) == 4
     assert all(0 <= start <= 10_000_000 for start in drawn)
-    assert invoke([*command, "--starts", "10 ms", "--most", "9"]) == 2
-    assert "--starts 10 ms with --most or --seeds" in capsys.readouterr().err
+    assert invoke([*command, "--starts", "10 ms", "--seeds", "9"]) == 2
+    assert "--starts 10 ms with --seeds" in capsys.readouterr().err
     assert invoke([*command, "--starts", "ten"]) == 2
     assert "--starts ten is no time" in capsys.readouterr().err
 

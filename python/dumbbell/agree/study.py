@@ -18,7 +18,7 @@ from dumbbell.errors import InputError, Problem, ScenarioError
 from dumbbell.execute import ATTEMPTS, Job, Progress, carry_out, look_up
 from dumbbell.records import Run
 from dumbbell.scenario import Scenario, load
-from dumbbell.scenario.file.loading import read, seeded
+from dumbbell.scenario.file.loading import read
 from dumbbell.studies.cells import is_study
 
 Told = Callable[[str, Progress], None]
@@ -34,6 +34,8 @@ class Subject:
     """The scenario with each repetition's seed."""
     directory: Path
     """The directory of its runs."""
+    of_seed: Callable[[int], Scenario]
+    """The scenario with another seed."""
     settings: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What the scenario is told anew for one of those that are compared, as after `--set`, by its name: its kernel."""
 
@@ -56,18 +58,22 @@ class Subject:
             hint = "omit [sweep], repeat and [[expect]], or run it under each engine"
             raise InputError(f"{draft.name} is a study", "single scenarios can be compared", hint)
         first = load(source, overrides)
+
+        def of_seed(seed: int) -> Scenario:
+            return load(source, [*overrides, f"seed={seed}", *moved(first, seed, starts_ns)])
+
         seeds = range(first.seed, first.seed + repeat)
-        scenarios = {seed: load(source, [*overrides, f"seed={seed}", *moved(first, seed, starts_ns)]) for seed in seeds}
-        return cls(first.name, scenarios, root / first.name, settings or {})
+        return cls(first.name, {seed: of_seed(seed) for seed in seeds}, root / first.name, of_seed, settings or {})
 
     def under(self, name: str, scenario: Scenario) -> Scenario:
         """One of the scenarios, as the engine with this name gets it."""
         return load(scenario, self.settings[name]) if name in self.settings else scenario
 
-    def again(self) -> Subject:
-        """The subject with one more repetition."""
-        seed, scenario = max(self.seeds.items())
-        return replace(self, seeds={**self.seeds, seed + 1: seeded(scenario, seed + 1)})
+    def again(self, most: int) -> Subject:
+        """The subject with twice as many repetitions, or `most`."""
+        first = min(self.seeds)
+        more = range(first + len(self.seeds), first + min(2 * len(self.seeds), most))
+        return replace(self, seeds={**self.seeds, **{seed: self.of_seed(seed) for seed in more}})
 
 
 @dataclass(frozen=True)
@@ -160,19 +166,20 @@ def carry_out_both(
     return [_outcome((first, second), subject, found, refused) for subject in subjects]
 
 
-def until_inside(
+def until_decided(
     subjects: Sequence[Subject], most: int, carry_out: Callable[[Sequence[Subject]], list[Outcome]]
 ) -> list[Outcome]:
-    """Carry out `subjects`, and repeat those that are not within all targets, until all are or have had `most` runs.
+    """Carry out `subjects`, and repeat those that are undecided, until none is or all have had `most` runs.
 
-    Stopping as soon as an interval is inside favours that answer a little: at the last look, its confidence is not
-    quite what it says (A. Wald, Annals of Mathematical Statistics 16:117, 1945).
+    Each look at the intervals is another chance to be wrong: at the last one, their confidence is not quite what it
+    says (A. Wald, Annals of Mathematical Statistics 16:117, 1945). So the runs are doubled, which makes few looks, and
+    a scenario that is outside is not given another chance, as one that is inside isn't.
     """
     outcomes = {outcome.subject.name: outcome for outcome in carry_out(subjects)}
     while open_ := [
-        outcome.subject.again()
+        outcome.subject.again(most)
         for outcome in outcomes.values()
-        if len(outcome.subject.seeds) < most and overall(judge(outcome.comparison)) is not Status.INSIDE
+        if len(outcome.subject.seeds) < most and overall(judge(outcome.comparison)) is Status.UNDECIDED
     ]:
         outcomes |= {outcome.subject.name: outcome for outcome in carry_out(open_)}
     return list(outcomes.values())

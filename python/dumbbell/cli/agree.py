@@ -72,7 +72,7 @@ def command(
     ] = None,
     most: Annotated[
         int,
-        typer.Option("--most", min=0, metavar="N", help="Repeat scenarios that miss a target, up to N runs."),
+        typer.Option("--most", min=0, metavar="N", help="Repeat scenarios that are undecided, up to N runs."),
     ] = 0,
     jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Runs at a time.")] = 1,
     output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Where runs and tables are kept.")] = _ROOT,
@@ -112,7 +112,7 @@ def command(
     from dumbbell.agree.study import Subject, with_spread
 
     both, settings = _engines(engines, kernel)
-    starts_ns = 0 if starts is None else _moved(starts, most, seeds)
+    starts_ns = 0 if starts is None else _moved(starts, seeds)
     told = [*(overrides or []), *([] if first_seed is None else [f"seed={first_seed}"])]
     subjects = [
         Subject.of(one if isinstance(one, str) else one.scenario(), told, repeat, output, settings, starts_ns)
@@ -169,13 +169,13 @@ def _engines(named: str, kernel: str | None) -> tuple[dict[str, Engine], dict[st
     return found, settings
 
 
-def _moved(starts: str, most: int, seeds: int) -> int:
+def _moved(starts: str, seeds: int) -> int:
     """The time of `--starts`, ns."""
     from dumbbell.errors import InputError
 
-    if most or seeds:
-        why = "both repeat a scenario with the starts that it has"
-        raise InputError(f"--starts {starts} with --most or --seeds", why, "raise --repeat instead")
+    if seeds:
+        why = "these runs have the starts of the scenario"
+        raise InputError(f"--starts {starts} with --seeds", why, "write --most in place of --seeds")
     return time_of("--starts", starts)
 
 
@@ -208,7 +208,7 @@ def _carry_out(
     only_valid: bool,
     quiet: bool,
 ) -> list[Outcome]:
-    from dumbbell.agree.study import carry_out_both, check, until_inside
+    from dumbbell.agree.study import carry_out_both, check, until_decided
     from dumbbell.cli.batch import Teller
 
     if not as_is:
@@ -218,7 +218,7 @@ def _carry_out(
     def carry_out(some: Sequence[Subject]) -> list[Outcome]:
         return carry_out_both(some, engines, jobs, teller, resimulate, as_is, only_valid)
 
-    return until_inside(subjects, most, carry_out)
+    return until_decided(subjects, most, carry_out)
 
 
 def _of_scenarios(outcomes: Sequence[Outcome], json: bool) -> int:

@@ -116,6 +116,17 @@ def repetitions_needed(
     return fitting(stdev(logs), min(centre - log(low), log(high) - centre), confidence)
 
 
+def differences_needed(
+    x: Sequence[float], y: Sequence[float], most: float, confidence: float = CONFIDENCE
+) -> int | None:
+    """The number of pairs that would put the interval of the difference within -+ `most`; otherwise as
+    `repetitions_needed`."""
+    if len(x) < 2:
+        return None
+    found = [b - a for a, b in zip(x, y, strict=True)]
+    return fitting(stdev(found), most - abs(mean(found)), confidence)
+
+
 def fitting(spread: float, half_width: float, confidence: float) -> int | None:
     """The least number of values with this standard deviation whose interval has at most this half-width."""
     counts = range(2, MOST_REPETITIONS + 1)
