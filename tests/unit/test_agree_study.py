@@ -242,6 +242,7 @@ def test_starts_are_moved_by_the_seed_alike_for_both_engines(
     drawn = [start for seed in (1, 2) for start in starts[EMULATE][seed]]
     assert len(set(drawn)) == len(drawn) == 4
     assert all(0 <= start <= 10_000_000 for start in drawn)
+    assert "Each flow started by chance up to 10 ms later." in Path("runs/agree/agreement.md").read_text()
     assert invoke([*command, "--starts", "10 ms", "--seeds", "9"]) == 2
     assert "--starts 10 ms with --seeds" in capsys.readouterr().err
     assert invoke([*command, "--starts", "ten"]) == 2

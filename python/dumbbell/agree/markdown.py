@@ -20,10 +20,17 @@ def head(engines: Engines) -> list[str]:
     return [*_PATH, f"goodput, {engines[0]}, Mbit/s", *_FOUND]
 
 
-def markdown(table: pl.DataFrame, engines: Engines) -> str:
-    """The share of cells within the targets, and a row for each cell. Pairs of values are first / second engine."""
+def markdown(table: pl.DataFrame, engines: Engines, starts: str | None = None) -> str:
+    """The share of cells within the targets, and a row for each cell. Pairs of values are first / second engine.
+
+    Args:
+        table: `table.table`'s.
+        engines: the two.
+        starts: by how much flows started later at most; `None` if they started when the scenarios say.
+    """
     rows, names = table.to_dicts(), head(engines)
     said = f"Pairs of values are {engines[0]} / {engines[1]}."
+    said += f" Each flow started by chance up to {starts} later." if starts else ""
     cells = (_line(cells_of(row, engines)) for row in rows)
     lines = [*summary(rows), said, "", _line(names), _line("---" for _ in names), *cells]
     return "\n".join(lines) + "\n"

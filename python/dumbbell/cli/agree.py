@@ -122,7 +122,9 @@ def command(
     first, second = both
     if seeds:
         outcomes = with_spread(outcomes, seeds, second, both[second])
-    return _of_matrix((first, second), chosen, outcomes, output, json) if chosen else _of_scenarios(outcomes, json)
+    if chosen:
+        return _of_matrix((first, second), chosen, outcomes, output, starts, json)
+    return _of_scenarios(outcomes, starts, json)
 
 
 def _cells(matrix: bool, quick: bool, random: int, seed: int, patterns: Sequence[str]) -> Sequence[About]:
@@ -221,7 +223,7 @@ def _carry_out(
     return until_decided(subjects, most, carry_out)
 
 
-def _of_scenarios(outcomes: Sequence[Outcome], json: bool) -> int:
+def _of_scenarios(outcomes: Sequence[Outcome], starts: str | None, json: bool) -> int:
     from dumbbell.agree.page import write_files
     from dumbbell.agree.table import figures_table
     from dumbbell.agree.targets import Status, judge, overall
@@ -239,7 +241,7 @@ def _of_scenarios(outcomes: Sequence[Outcome], json: bool) -> int:
             targets = [vars(one) | {"status": one.status.value} for one in judged]
             quantities = figures_table(outcome.comparison).to_dicts()
             told.append(
-                {"name": outcome.subject.name, "engines": outcome.comparison.engines}
+                {"name": outcome.subject.name, "engines": outcome.comparison.engines, "starts": starts}
                 | {"agreement": statuses[-1].value, "targets": targets}
                 | {"quantities": quantities, "refused": outcome.refused, "files": files}
             )
@@ -257,7 +259,14 @@ def _of_scenarios(outcomes: Sequence[Outcome], json: bool) -> int:
     return 0 if all(status is Status.INSIDE for status in statuses) else 1
 
 
-def _of_matrix(engines: Engines, cells: Sequence[About], outcomes: Sequence[Outcome], output: Path, json: bool) -> int:
+def _of_matrix(
+    engines: Engines,
+    cells: Sequence[About],
+    outcomes: Sequence[Outcome],
+    output: Path,
+    starts: str | None,
+    json: bool,
+) -> int:
     from dumbbell.agree import markdown
     from dumbbell.agree.page import STEM, write_files
     from dumbbell.agree.table import table, write
@@ -274,13 +283,13 @@ def _of_matrix(engines: Engines, cells: Sequence[About], outcomes: Sequence[Outc
     found = table({cell.name: cell for cell in cells}, measured, engines)
     files = write(found, output, STEM)
     page = output / f"{STEM}.md"
-    page.write_text(markdown.markdown(found, engines), encoding="utf-8")
+    page.write_text(markdown.markdown(found, engines, starts), encoding="utf-8")
     refused = [f"{outcome.subject.name}: {one}" for outcome in outcomes for one in outcome.refused]
     rows, within = found.to_dicts(), markdown.within_targets(found)
     if json:
         from json import dumps
 
-        told = {"engines": engines, "within_targets": within, "cells": rows, "refused": refused}
+        told = {"engines": engines, "starts": starts, "within_targets": within, "cells": rows, "refused": refused}
         print(dumps(told | {"files": [str(path) for path in [*files, page]]}, indent=2))
     else:
         print_table(_not_inside(rows, engines))
