@@ -183,6 +183,11 @@ struct tcp_rack {
 
 struct sk_buff;
 
+struct tcp_sack_block {
+	u32 start_seq;
+	u32 end_seq;
+};
+
 /* Packets are segments of mss_cache bytes; counters and sequence numbers wrap. */
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
@@ -231,7 +236,8 @@ struct tcp_sock {
 	u32 reordering;
 	u32 reord_seen;
 	u32 tlp_high_seq; /* snd_nxt at a tail loss probe that is not resolved; 0: there is none */
-	struct sk_buff *retransmit_skb_hint; /* the first packet that is lost and not yet retransmitted */
+	struct tcp_sack_block recv_sack_cache[4]; /* the last SACK's blocks, the highest in the last place */
+	struct sk_buff *retransmit_skb_hint; /* the first packet that is lost and not yet retransmitted, or one before it */
 	u8 ecn_flags;       /* TCP_ECN_OK of tcp.h and others */
 	u8 is_cwnd_limited : 1; /* read these by the functions of tcp.h */
 	u8 rate_app_limited : 1;

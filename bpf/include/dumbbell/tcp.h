@@ -102,7 +102,7 @@ static __always_inline __u32 netns_inode(const struct sock *sk)
 /* A pointer of any origin as one to a kernel type of this BTF id, for reading only. */
 extern void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym __weak;
 
-/* TCP's hint at the first packet that is lost and not yet retransmitted; NULL: there is none. */
+/* TCP's hint at the first packet that is lost and not yet retransmitted, or one before it; NULL: there is none. */
 static __always_inline const struct tcp_skb_cb *tcp_first_lost(const struct tcp_sock *tp)
 {
 	const struct sk_buff *skb = tp->retransmit_skb_hint;

@@ -36,6 +36,7 @@ pub(crate) struct TcpSock {
     pub snd_nxt: u32,
     pub tlp_high_seq: u32,
     pub first_lost: SkbCb,
+    pub recv_sack_cache: [SackBlock; 4],
     pub is_cwnd_limited: bool,
     pub tlp_retrans: bool,
     pub is_sack_reneg: bool,
@@ -53,7 +54,16 @@ pub(crate) struct TcpSock {
 pub(crate) struct SkbCb {
     pub end_seq: u32,
     pub tcp_gso_segs: u16,
+    pub sacked: u8,
     pub tx: Tx,
+}
+
+/// `struct tcp_sack_block`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SackBlock {
+    pub start_seq: u32,
+    pub end_seq: u32,
 }
 
 /// `struct tcp_skb_cb.tx`.

@@ -5,7 +5,10 @@ use cc::bbr::Parameters;
 use cc::{CaEvent, CaState, Column, CongestionControl, LostPacket, RateSample, Socket};
 
 use crate::Core;
-use crate::ffi::{Ack, Sample, SkbCb, Tx};
+use crate::ffi::{Ack, SackBlock, Sample, SkbCb, Tx};
+
+const TCPCB_SACKED_RETRANS: u8 = 2;
+const TCPCB_LOST: u8 = 4;
 
 /// The C core with the information of a mainline kernel alone, as the BPF programs run it. `bbr/transport.h` finds out
 /// the data in flight and lost when a packet was sent, the packet that was lost, and repairs by tail loss probes.
@@ -77,8 +80,16 @@ impl Mainline {
     /// The first of the packets that are lost and not retransmitted yet: a train of `segments`.
     pub fn set_first_lost(&mut self, end_seq: u32, delivered: u32, segments: u16, is_app_limited: bool) {
         let tx = Tx { delivered, is_app_limited };
-        self.core.beyond.first_lost = SkbCb { end_seq, tcp_gso_segs: segments, tx };
+        self.core.beyond.first_lost = SkbCb { end_seq, tcp_gso_segs: segments, sacked: 0, tx };
         self.core.beyond.has_first_lost = true;
+    }
+
+    /// TCP's hint has stayed at a packet that was sent again when `delivered` was this. The hole below the highest SACK ends
+    /// at `hole_end`.
+    pub fn set_resent(&mut self, delivered: u32, hole_end: u32) {
+        self.set_first_lost(hole_end - 1448, delivered, 1, false);
+        self.core.beyond.first_lost.sacked = TCPCB_LOST | TCPCB_SACKED_RETRANS;
+        self.core.beyond.recv_sack_cache[3] = SackBlock { start_seq: hole_end, end_seq: hole_end + 1448 };
     }
 
     /// From now on, ACKs and losses belong to a probe.

@@ -179,6 +179,26 @@ fn a_loss_in_a_probe_bounds_what_is_in_flight_at_the_packet_that_was_one_too_man
 }
 
 #[test]
+fn a_loss_that_tcps_hint_misses_is_judged_by_what_was_in_flight_with_it() {
+    for parameters in [Parameters::v2(), Parameters::v3()] {
+        // Only lost packets bound what is in flight, and the floor of 0.7 of the target is off.
+        let (mut flow, mut sk) = flowing(&Parameters { cut_on_ack: false, beta_keep: 0, ..parameters });
+        flow.begin_sampling(&mut sk);
+        let lost_end = sk.snd_una + 60 * 1448;
+        sk.lost += 1;
+        flow.set_first_lost(sk.snd_una + 1448, sk.delivered - 99, 1, false);
+        change_state(&mut flow, &mut sk, CaState::Recovery);
+        (0..50).for_each(|_| ack(&mut flow, &mut sk, RateSample::default()));
+        assert_eq!(inflight_hi(&flow), None);
+        // The first one was sent again. Another of those that were in flight with it is lost: two of 100 are too many.
+        sk.lost += 1;
+        flow.set_resent(sk.delivered - 1, lost_end);
+        ack(&mut flow, &mut sk, RateSample { losses: 1, ..RateSample::default() });
+        assert_eq!(inflight_hi(&flow), Some(100), "{}", flow.name());
+    }
+}
+
+#[test]
 fn a_timeout_in_a_probe_bounds_what_is_in_flight_by_what_was_when_the_last_ack_came() {
     let (mut flow, mut sk) = flowing(&Parameters::v3());
     flow.begin_sampling(&mut sk);

@@ -38,7 +38,7 @@ static __always_inline u32 netns_inode(const struct sock *sk)
 	return sock_net(sk)->ns.inum;
 }
 
-/* TCP's hint at the first packet that is lost and not yet retransmitted; NULL: there is none. */
+/* TCP's hint at the first packet that is lost and not yet retransmitted, or one before it; NULL: there is none. */
 static __always_inline const struct tcp_skb_cb *tcp_first_lost(const struct tcp_sock *tp)
 {
 	const struct sk_buff *skb = tp->retransmit_skb_hint;

@@ -36,10 +36,16 @@ struct sock {
 struct tcp_skb_cb {
 	__u32 end_seq;
 	__u16 tcp_gso_segs;
+	__u8 sacked;
 	struct {
 		__u32 delivered;
 		bool is_app_limited;
 	} tx;
+};
+
+struct tcp_sack_block {
+	__u32 start_seq;
+	__u32 end_seq;
 };
 
 struct tcp_sock {
@@ -66,6 +72,7 @@ struct tcp_sock {
 	__u32 snd_nxt;
 	__u32 tlp_high_seq;
 	struct tcp_skb_cb first_lost;
+	struct tcp_sack_block recv_sack_cache[4];
 	bool is_cwnd_limited;
 	bool tlp_retrans;
 	bool is_sack_reneg;

@@ -8,6 +8,9 @@
 /* As the cc crate has it; the kernel's is 0x7fffffff. */
 #define TCP_INFINITE_SSTHRESH 0xffffffffU
 
+#define TCPCB_SACKED_ACKED 0x01
+#define TCPCB_SACKED_RETRANS 0x02
+
 #include <bpf/bpf_core_read.h>
 
 #include <dumbbell/connection.h>
