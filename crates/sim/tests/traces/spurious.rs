@@ -142,17 +142,77 @@ fn copies_that_the_network_makes_prove_nothing() {
 }
 
 #[test]
-fn after_an_original_that_was_late_losses_are_still_found() {
+fn a_loss_that_an_undo_takes_back_is_found_by_a_timeout_alone() {
     reno(
         "write 10
          > 1-10
          +40 ack 0 sack 3-5
-         = state recovery
+         = state recovery lost 2
          > r1
          +1 ack 1 echo 1 sack 7-10 3-5
          = undos 1 state disorder
          +13                 # No more ACKs come: a quarter of the minimum RTT, and two of the timer's ticks
-         = state recovery lost 2
+         = state recovery lost 1
+         > r6                # 2 had been marked before
+         +40 ack 1 sack 3-10
+         = lost 0
+         >
+         +250
+         = state loss
          > r2",
+    );
+}
+
+#[test]
+fn what_arrives_before_anything_is_sent_again_was_late() {
+    // Pacing holds back what would be sent again, for 1.4 ms.
+    run(
+        Settings::default(),
+        "bbr",
+        40,
+        "write 1000
+         > 1-10
+         +40 ack 1
+         > 11-12
+         +0.2 ack 1 sack 4-6
+         = state recovery lost 2
+         >
+         +0.2 ack 2 sack 4-6
+         = state disorder lost 0 undos 1
+         +0.2 ack 6
+         = state open
+         >",
+    );
+}
+
+#[test]
+fn a_recovery_that_follows_another_counts_from_its_own_first_retransmission() {
+    after_20(
+        Settings::default(),
+        "+40 ack 10 sack 12-14
+         > r11 31
+         +1 ack 10 sack 12-30
+         > 32-39
+         +39 ack 30 sack 32-34
+         = state recovery lost 1
+         > r31
+         +2 ack 34 echo 31
+         = undos 1",
+    );
+}
+
+#[test]
+fn after_a_needless_timeout_losses_are_still_found() {
+    after_20(
+        Settings { loss_probes: false, ..Settings::default() },
+        "+241
+         > r11
+         = state loss lost 20
+         +100 ack 11 echo 11
+         = state open undos 1 lost 0
+         > 31-32
+         +1 ack 11 sack 13-15
+         = state recovery lost 1
+         > r12 33",
     );
 }

@@ -58,7 +58,6 @@ impl Sender {
                 continue;
             }
             self.mark_lost(index);
-            self.board.settle(index);
         }
     }
 

@@ -106,10 +106,14 @@ impl Sender {
         let mut next = self.board.oldest_sent();
         while let Some(index) = next {
             let sent = self.board.get(index);
+            next = self.board.sent_after(index);
+            if sent.is_lost && !sent.is_retransmitting {
+                // A timeout has marked it.
+                continue;
+            }
             if !is_sent_after(self.rack.newest, (sent.sent_us, sent.end())) {
                 break;
             }
-            next = self.board.sent_after(index);
             let left = self.time_left(sent, window);
             if left <= 0 {
                 self.mark_lost(index);

@@ -30,7 +30,7 @@ impl Sender {
                     return Resend::Nothing;
                 }
                 if self.try_undo_by_dsack() {
-                    self.keep_open();
+                    self.try_to_open(ack);
                 }
                 self.find_losses(ack);
                 if self.sk.ca_state != CaState::Recovery {
@@ -116,6 +116,8 @@ impl Sender {
 
     /// Fast recovery begins (RFC 6675 section 5 step 4, with PRR).
     pub(super) fn enter_recovery(&mut self, is_ece: bool) {
+        // An earlier recovery's retransmissions say nothing about this one's.
+        self.forget_retransmissions_if_done();
         self.undo.prior_ssthresh = 0;
         self.undo.begin(self.snd_una, self.sk.retrans_out + u32::from(self.probe.is_retransmission()));
         if !self.is_reducing() {

@@ -57,7 +57,7 @@ pub(crate) struct Scoreboard {
     segments: VecDeque<Sent>,
     /// The number of the first.
     base: u32,
-    /// The first and the last sent of the segments that may be found lost by time: neither SACKed nor lost.
+    /// The first and the last sent of the segments that may be found lost by time: neither SACKed nor found so already.
     first_sent: u32,
     last_sent: u32,
     /// No segment before this number is lost and yet to be sent again.
@@ -145,14 +145,7 @@ impl Scoreboard {
         self.append(index);
     }
 
-    /// It may be found lost by time again.
-    pub(crate) fn watch(&mut self, index: usize) {
-        if !self.is_linked(index) {
-            self.append(index);
-        }
-    }
-
-    /// It can't be found lost by time any more.
+    /// It can't be found lost by time any more, unless it is sent again.
     pub(crate) fn settle(&mut self, index: usize) {
         self.unlink(index);
     }

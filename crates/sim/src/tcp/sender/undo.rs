@@ -54,9 +54,10 @@ impl Undo {
 }
 
 impl Sender {
-    /// The original arrived, not the retransmission: the ACK echoes an earlier timestamp.
+    /// The original arrived, not the retransmission: the ACK echoes an earlier timestamp, or nothing was sent again yet, as
+    /// pacing or the window held it back (`tcp_packet_delayed`).
     fn is_original_acked(&self) -> bool {
-        self.undo.retransmitted_us.is_some_and(|us| self.echoes_before(us))
+        self.undo.retransmitted_us.is_none_or(|us| self.echoes_before(us))
     }
 
     pub(super) fn may_undo(&self) -> bool {
@@ -82,11 +83,11 @@ impl Sender {
         self.rack.is_advanced = true;
     }
 
+    /// RACK doesn't look again at what it had marked: Linux doesn't put it back on the list by time of transmission, and should
+    /// it be lost indeed, only a timeout sends it again.
     fn unmark_losses(&mut self) {
         for index in 0..self.board.len() {
-            if std::mem::take(&mut self.board.get_mut(index).is_lost) {
-                self.board.watch(index);
-            }
+            self.board.get_mut(index).is_lost = false;
         }
         self.sk.lost_out = 0;
     }
