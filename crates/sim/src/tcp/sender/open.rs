@@ -23,7 +23,9 @@ impl Sender {
     }
 
     fn send_syn(&mut self, out: &mut Vec<Segment>) {
-        let asks = self.sk.ecn_flags.ok;
+        // A path may drop SYNs that ask for ECN, so one that is sent again doesn't (RFC 3168 section 6.1.1.1,
+        // `net.ipv4.tcp_ecn_fallback`). If the first SYN arrived, the answer grants ECN all the same.
+        let asks = self.sk.ecn_flags.ok && self.backoff == 0;
         out.push(Segment {
             ts_val: self.timestamp(),
             flags: Flags { syn: true, ece: asks, cwr: asks, ..Flags::default() },
@@ -108,5 +110,49 @@ impl Sender {
             ecn: if self.sk.ecn_flags.ok && self.cc.needs_ecn() { Ecn::Ect0 } else { Ecn::NotEct },
             ..Segment::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::Settings;
+    use units::Duration;
+
+    /// A sender that asks for ECN, after this many lost SYNs, and the last SYN that it sent.
+    fn opening(cc: &str, lost: usize) -> (Sender, Segment) {
+        let mut sender = Sender::new(Settings::default(), cc::create(cc).unwrap(), 1, true);
+        let mut out = Vec::new();
+        sender.connect(Time(1_000_000_000), &mut out);
+        for _ in 0..lost {
+            sender.on_timer(sender.next_timer(), &mut out);
+        }
+        assert_eq!(out.len(), lost + 1);
+        (sender, out[lost])
+    }
+
+    /// The codepoint of the first segment with data. `ece`: the SYN-ACK grants ECN.
+    fn codepoint_after(lost: usize, ece: bool) -> Ecn {
+        let (mut sender, syn) = opening("reno", lost);
+        let flags = Flags { syn: true, ece, ..Flags::default() };
+        let answer = Segment { ack: 1, window: 1 << 15, ts_val: 1, ts_ecr: syn.ts_val, flags, ..Segment::default() };
+        let (now, mut out) = (sender.now + Duration::from_millis(10), Vec::new());
+        sender.on_segment(&Segment { is_reply: true, ..answer }, now, &mut out);
+        sender.write(1000, now, &mut out);
+        out.iter().find(|segment| segment.len > 0).unwrap().ecn
+    }
+
+    #[test]
+    fn a_syn_that_is_sent_again_does_not_ask_for_ecn() {
+        for cc in ["reno", "dctcp"] {
+            let asks = [0, 1, 2].map(|lost| opening(cc, lost).1.flags).map(|flags| (flags.ece, flags.cwr));
+            assert_eq!(asks, [(true, true), (false, false), (false, false)], "{cc}");
+        }
+    }
+
+    #[test]
+    fn an_answer_to_the_first_syn_grants_ecn_even_if_that_was_sent_again() {
+        assert_eq!([0, 1].map(|lost| codepoint_after(lost, true)), [Ecn::Ect0, Ecn::Ect0]);
+        assert_eq!(codepoint_after(1, false), Ecn::NotEct);
     }
 }
