@@ -122,11 +122,11 @@ REFUSED = {
         path(flow(), more='[hosts]\nsysctl = { "net.ipv4.tcp_sack" = 0 }'),
         ['scenario.toml:5: hosts.sysctl."net.ipv4.tcp_sack" = 0: ', "--engine emulate or --engine virtual"],
     ),
-    "a send buffer": (
-        path(flow(), more='[hosts]\nh1.sysctl = { "net.ipv4.tcp_wmem" = "4096 16384 65536" }'),
+    "a setting that flows have": (
+        path(flow(), more='[hosts]\nh1.sysctl = { "net.ipv4.tcp_ecn" = 1 }'),
         [
-            'scenario.toml:5: hosts.h1.sysctl."net.ipv4.tcp_wmem"',
-            "has no limit",
+            'scenario.toml:5: hosts.h1.sysctl."net.ipv4.tcp_ecn"',
+            "asks for ECN by itself",
             "--engine emulate or --engine virtual",
         ],
     ),

@@ -46,7 +46,7 @@ pub use impairments::*;
 pub use link::{Link, Policer, Slots, Variation};
 pub use network::{LinkFacts, Network, Path as NetworkPath};
 pub use node::{Interface, Mac, Neighbours, Node, Route, Routing, Stp, Vlans, Wait};
-pub use on_off::{Bursts, On, OnOff};
+pub use on_off::{BULK_WRITE_BYTES, Bursts, On, OnOff};
 pub use ping::Echo;
 pub use program::{Program, Ready};
 pub use qdiscs::{Order, Part, Qdisc};

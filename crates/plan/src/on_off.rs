@@ -4,6 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Time};
 
+/// What an application without pauses writes to its TCP connection at once, if it has as much to say.
+pub const BULK_WRITE_BYTES: u32 = 256 << 10;
+
 /// The behaviour of an on/off flow, from its start to its stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -25,9 +28,12 @@ pub enum On {
 }
 
 impl OnOff {
-    /// The bytes beyond what was sent that an application that writes for a time keeps in its socket: when it pauses,
-    /// about this much is yet to be sent.
-    pub const AHEAD_BYTES: u64 = 24 << 10;
+    /// The most that the socket of an application that writes for a time holds beyond what was sent (`TCP_NOTSENT_LOWAT`, tcp(7)). It
+    /// may write when the socket holds less than half of that, so when it pauses, at most this much is yet to be sent.
+    pub const AHEAD_BYTES: u32 = 32 << 10;
+
+    /// What an application with pauses writes at once.
+    pub const WRITE_BYTES: u32 = OnOff::AHEAD_BYTES / 2;
 
     pub(crate) fn is_possible(&self) -> bool {
         let lasts = match self.on {

@@ -8,7 +8,7 @@ use plan::{Node, Plan, Workload};
 
 use crate::network::Network;
 use crate::simulation::Options;
-use crate::tcp::Settings;
+use crate::tcp::{HEADERS_IN_VIRTUAL_TIME, Settings};
 use crate::traffic::Traffic;
 use units::Mtu;
 
@@ -66,6 +66,9 @@ pub(crate) fn traffic(plan: &Plan, options: Options) -> (Vec<Traffic>, Vec<Probl
     let mut hosts = HashMap::new();
     for (name, _, sysctls) in plan.hosts() {
         let mut settings = Settings { tso: options.tso, mtu: plan.mtu, ..Settings::default() };
+        if plan.simulate.hosts == Some(plan::Hosts::Virtual) {
+            settings.max_header = HEADERS_IN_VIRTUAL_TIME;
+        }
         for (sysctl, value) in sysctls {
             if let Err(failure) = settings.set(sysctl, value) {
                 problems.push(Problem { flow: None, host: Some(name.to_owned()), failure });

@@ -4,7 +4,7 @@ use anyhow::Result;
 use datagrams::{Echo, EchoCounts};
 use link::{Ecn, Stream};
 use messages::Failure;
-use plan::{Bursts, OnOff};
+use plan::{Bursts, On, OnOff};
 use units::{Duration, Time};
 
 use crate::algorithm;
@@ -103,7 +103,12 @@ impl Traffic {
                 let observer = if algorithm.needs_ecn() { Some(create()?) } else { None };
                 let receiver = Receiver::new(to, observer);
                 let bursts = on_off.map(|pattern| Box::new(Bursts::new(pattern, flow.start_ns)));
-                let sender = Sender::new(from, algorithm, seed, *ecn);
+                let mut sender = Sender::new(from, algorithm, seed, *ecn);
+                match on_off.map(|pattern| pattern.on) {
+                    None => sender.write_ahead(plan::BULK_WRITE_BYTES, u32::MAX),
+                    Some(On::Bytes(_)) => sender.write_ahead(OnOff::WRITE_BYTES, u32::MAX),
+                    Some(On::Ns(_)) => sender.write_ahead(OnOff::WRITE_BYTES, OnOff::AHEAD_BYTES),
+                }
                 Kind::Tcp(Box::new(Tcp { sender, receiver, bytes: *bytes, bursts }))
             }
             plan::Workload::Udp { rate_bps, payload_bytes, bytes, ecn, on_off } => {
@@ -344,14 +349,14 @@ impl Tcp {
         if bursts.is_on() {
             self.write(now, out);
         } else {
-            self.sender.withhold(OnOff::AHEAD_BYTES);
+            self.sender.pause();
         }
     }
 
     /// The application writes all that it has to say now.
     fn write(&mut self, now: Time, out: &mut Vec<Segment>) {
-        let written = self.sender.written_bytes();
-        let burst = self.bursts.as_ref().and_then(|bursts| bursts.may_write(written));
+        let said = self.sender.said_bytes();
+        let burst = self.bursts.as_ref().and_then(|bursts| bursts.may_write(said));
         self.sender.write(self.bytes.or(burst).unwrap_or(ENDLESS), now, out);
     }
 }

@@ -69,7 +69,7 @@ fn nothing_is_sent_in_a_pause_but_what_was_written() {
     assert!(report.completed && report.retransmitted_segments == 0, "{report:?}");
     for second in [1, 3, 5] {
         let (begin, end) = (samples.sent_by(second * 1000), samples.sent_by(second * 1000 + 999));
-        assert!(end - begin <= plan::OnOff::AHEAD_BYTES + 2 * 1448, "{second} s: {} bytes", end - begin);
+        assert!(end - begin <= u64::from(plan::OnOff::AHEAD_BYTES) + 2 * 1448, "{second} s: {} bytes", end - begin);
         assert_eq!(samples.sent_by(second * 1000 + 300), end, "{second} s");
         let burst = samples.received_by(second * 1000) - samples.received_by(second * 1000 - 999);
         // 10 Mbit/s are 1.2 MB of payload; slow start and the handshake take some of it.

@@ -31,7 +31,7 @@ pub fn tcp(flow: &str, ip: Ip, cc: &Algorithm) -> Result<OwnedFd> {
 }
 
 /// Let a TCP socket take no more than about `bytes` that are yet to be sent.
-pub fn hold_at_most(fd: &OwnedFd, bytes: u64) -> Result<()> {
+pub fn hold_at_most(fd: &OwnedFd, bytes: u32) -> Result<()> {
     let bytes = bytes as libc::c_int;
     // SAFETY: `bytes` is valid for its length.
     let set = unsafe {

@@ -21,12 +21,7 @@ use crate::tcp_receiver::{Arrivals, Received, TcpReceiver};
 
 /// The data to send, and the most that one turn of a flow sends: a turn takes tens of microseconds, so that datagrams
 /// and samples of other flows stay on time.
-static PAYLOAD: [u8; 256 * 1024] = [0; 256 * 1024];
-
-/// The most that the socket of an application that writes for a time holds beyond what was sent (`TCP_NOTSENT_LOWAT`, tcp(7)),
-/// and what it writes at once: it may when the socket holds less than half of that.
-const LOWAT: u64 = OnOff::AHEAD_BYTES / 3 * 4;
-const MORSEL: u64 = LOWAT / 2;
+static PAYLOAD: [u8; plan::BULK_WRITE_BYTES as usize] = [0; plan::BULK_WRITE_BYTES as usize];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -102,7 +97,7 @@ impl TcpFlow {
         let fd = sockets::tcp(&self.id, sockets::version(self.to.ip()), &self.cc)?;
         sockets::bind_sender(&self.id, &fd, from)?;
         if self.bursts.is_some_and(|bursts| !bursts.are_of_bytes()) {
-            sockets::hold_at_most(&fd, LOWAT)?;
+            sockets::hold_at_most(&fd, OnOff::AHEAD_BYTES)?;
         }
         self.sender = Some(fd);
         Ok(())
@@ -184,8 +179,8 @@ impl TcpFlow {
     fn send(&mut self, shared: &mut Shared) -> Result<()> {
         let Some(fd) = &self.sender else { return Ok(()) };
         let left = self.left();
-        let most = if self.bursts.is_some() { MORSEL } else { PAYLOAD.len() as u64 };
-        let turn = left.min(most) as usize;
+        let most = if self.bursts.is_some() { OnOff::WRITE_BYTES } else { plan::BULK_WRITE_BYTES };
+        let turn = left.min(u64::from(most)) as usize;
         if turn > 0 {
             match send(fd.as_raw_fd(), &PAYLOAD[..turn], MsgFlags::MSG_NOSIGNAL) {
                 Ok(n) => self.written += n as u64,

@@ -7,4 +7,5 @@ pub(crate) mod ticks;
 
 pub use receiver::Receiver;
 pub use sender::{AckReport, Counters, Sender};
+pub(crate) use settings::HEADERS_IN_VIRTUAL_TIME;
 pub use settings::Settings;

@@ -46,13 +46,19 @@ pub struct Settings {
     pub comp_sack_delay_ns: u32,
     /// `net.ipv4.tcp_comp_sack_slack_ns`: the timer of SACKs may be this late.
     pub comp_sack_slack_ns: u32,
+    /// The memory for sending: the default of `net.ipv4.tcp_wmem`, bytes.
+    pub send_buffer: u32,
+    /// What it may grow to: the maximum of `net.ipv4.tcp_wmem`, bytes.
+    pub send_buffer_max: u32,
+    /// Room for headers in each buffer that is sent, bytes: `MAX_TCP_HEADER`, which depends on what a kernel was built for.
+    pub max_header: u32,
     /// The receive buffer: the default of `net.ipv4.tcp_rmem`, bytes.
-    pub receive_buffer: u64,
+    pub receive_buffer: u32,
     /// The largest size that it may grow to: the maximum of `net.ipv4.tcp_rmem`, bytes.
-    pub receive_buffer_max: u64,
+    pub receive_buffer_max: u32,
     /// The share of it that is offered as a window before the first frame shows what memory frames take, of 256: the
     /// kernel's `TCP_DEFAULT_SCALING_RATIO`.
-    pub offered_at_first: u64,
+    pub offered_at_first: u32,
 }
 
 impl Default for Settings {
@@ -76,6 +82,9 @@ impl Default for Settings {
             comp_sack_nr: 44,
             comp_sack_delay_ns: 1_000_000,
             comp_sack_slack_ns: 100_000,
+            send_buffer: 16_384,
+            send_buffer_max: 4_194_304,
+            max_header: HEADERS_OF_A_DISTRIBUTION,
             receive_buffer: 131_072,
             receive_buffer_max: 6_291_456,
             offered_at_first: 128,
@@ -83,10 +92,13 @@ impl Default for Settings {
     }
 }
 
-/// Settings that change nothing that is simulated: nothing is remembered between connections, buffers for sending have no
-/// limit, and ECN is asked for by flow.
-const WITHOUT_EFFECT: [&str; 4] =
-    ["net.ipv4.tcp_ecn", "net.ipv4.tcp_no_metrics_save", "net.ipv4.tcp_orphan_retries", "net.ipv4.tcp_wmem"];
+/// Settings that change nothing that is simulated: nothing is remembered between connections, and ECN is asked for by flow.
+const WITHOUT_EFFECT: [&str; 3] = ["net.ipv4.tcp_ecn", "net.ipv4.tcp_no_metrics_save", "net.ipv4.tcp_orphan_retries"];
+
+/// [`max_header`](Settings::max_header) of a kernel that knows wireless meshes, or guests of Hyper-V, as those of distributions do, and
+/// of the kernels that run in virtual time.
+const HEADERS_OF_A_DISTRIBUTION: u32 = 320;
+pub(crate) const HEADERS_IN_VIRTUAL_TIME: u32 = 256;
 
 impl Settings {
     /// Payload of a full segment, bytes.
@@ -116,15 +128,15 @@ impl Settings {
             return Ok(());
         }
         let Some(name) = name.strip_prefix("net.ipv4.") else { bail!(Missing::Setting) };
-        if name == "tcp_rmem" {
-            let sizes: Option<Vec<u64>> = value.split_whitespace().map(|size| size.parse().ok()).collect();
-            let Some(&[_, default, max]) = sizes.as_deref() else {
-                bail!("expected three integers: minimum, default, maximum")
-            };
-            ensure!(default >= 4096 && default <= max, "4096 bytes at least, and no default above the maximum");
-            (self.receive_buffer, self.receive_buffer_max) = (default, max);
-            return Ok(());
+        match name {
+            "tcp_rmem" => (self.receive_buffer, self.receive_buffer_max) = sizes(value)?,
+            "tcp_wmem" => (self.send_buffer, self.send_buffer_max) = sizes(value)?,
+            _ => return self.take_number(name, value),
         }
+        Ok(())
+    }
+
+    fn take_number(&mut self, name: &str, value: &str) -> Result<()> {
         let Ok(number) = value.trim().parse::<u32>() else { bail!("expected an integer from 0 to {}", u32::MAX) };
         match name {
             "tcp_min_tso_segs" => self.min_tso_segs = Some(number.max(1)),
@@ -147,6 +159,16 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// The default and the maximum of a buffer's three sizes.
+fn sizes(value: &str) -> Result<(u32, u32)> {
+    let sizes: Option<Vec<u32>> = value.split_whitespace().map(|size| size.parse().ok()).collect();
+    let Some(&[_, default, max]) = sizes.as_deref() else {
+        bail!("expected three integers: minimum, default, maximum")
+    };
+    ensure!(default >= 4096 && default <= max, "4096 bytes at least, and no default above the maximum");
+    Ok((default, max))
 }
 
 /// Settings of the kernel that the simulator lacks.
@@ -179,7 +201,8 @@ mod tests {
     fn known_settings_are_taken_over() {
         assert_eq!(with("net.ipv4.tcp_rmem", "4096 6291456 8388608").unwrap().receive_buffer_max, 8_388_608);
         assert!(!with("net.ipv4.tcp_frto", "0").unwrap().frto);
-        assert_eq!(with("net.ipv4.tcp_wmem", "1 2 3").unwrap(), Settings::default());
+        assert_eq!(with("net.ipv4.tcp_wmem", "4096 65536 8388608").unwrap().send_buffer, 65_536);
+        assert_eq!(with("net.ipv4.tcp_ecn", "1").unwrap(), Settings::default());
     }
 
     #[test]
@@ -187,6 +210,7 @@ mod tests {
         for (name, value) in [
             ("net.ipv4.tcp_sack", "0"),
             ("net.ipv4.tcp_rmem", "1 2"),
+            ("net.ipv4.tcp_wmem", "1 2 3"),
             ("net.ipv4.tcp_frto", "x"),
             ("net.core.rmem_max", "1"),
             ("net.ipv4.tcp_thin_linear_timeouts", "1"),

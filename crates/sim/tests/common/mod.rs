@@ -103,8 +103,9 @@ impl Dumbbell {
         // A scenario's planner has the same value: eight times the data that the path holds when both buffers are full.
         let held = self.rate_bps as f64 / 8.0 * self.rtt_ms / 1e3 + 2.0 * self.buffer_bytes as f64;
         let memory = ((8.0 * held) as u64).next_power_of_two().clamp(6 << 20, 1 << 30);
-        let rmem = format!("4096 {memory} {memory}");
-        let host = |name: &str, address: &str| json!({"kind": "host", "name": name, "address": address, "sysctl": {"net.ipv4.tcp_rmem": rmem}});
+        let sysctl = json!({"net.ipv4.tcp_rmem": format!("4096 {memory} {memory}"), "net.ipv4.tcp_wmem": format!("4096 16384 {memory}")});
+        let host =
+            |name: &str, address: &str| json!({"kind": "host", "name": name, "address": address, "sysctl": sysctl});
         Plan::of(json!({
             "name": "dumbbell", "duration_ns": (self.seconds * 1e9) as i64, "seed": self.seed,
             "nodes": [

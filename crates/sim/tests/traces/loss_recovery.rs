@@ -17,15 +17,23 @@ fn after_20(script: &str) {
 
 #[test]
 fn the_third_sack_starts_recovery() {
-    after_20(
-        "+40 ack 10 sack 12
+    // One round trip more than `after_20`: its next buffer would hold a single segment, which waits for nothing.
+    reno(
+        "write 1000
+         > 1-10
+         +40 ack 10
+         > 11-30
+         +40 ack 20
+         > 31-50
+         = cwnd 30
+         +40 ack 20 sack 22
          = state disorder
-         > 31
-         ack 10 sack 12-13
+         > 51
+         ack 20 sack 22-23
          >                   # A train waits for company: the next ACK is due
-         ack 10 sack 12-14
-         = state recovery lost 1 ssthresh 10
-         > r11",
+         ack 20 sack 22-24
+         = state recovery lost 1 ssthresh 15
+         > r21",
     );
 }
 

@@ -110,8 +110,8 @@ fn the_last_of_a_train_has_psh() {
          > 11-12
          = pushed 6",
     );
-    // A train of one has none.
-    reno("write 1\n > 1\n = pushed 0");
+    // A train of one has it if a write ends there.
+    reno("write 1\n > 1\n = pushed 1");
     run(Settings { tso: false, ..Settings::default() }, "reno", 40, "write 100\n > 1-10\n = pushed 0");
 }
 

@@ -87,7 +87,6 @@ def _hint(problem: Mapping[str, Any]) -> str:
 
 
 _ONLY_KERNELS: Final = {
-    "net.ipv4.tcp_wmem": ("a simulated sender's buffer has no limit", "leave it out"),
     "net.ipv4.tcp_ecn": ("a simulated flow asks for ECN by itself", "set ecn on the flows"),
 }
 """Settings that every plan has and the simulator does without: the scenario's own value, and what to use instead."""

@@ -24,21 +24,22 @@ const ASSUMED_MSS: u32 = 536;
 impl Window {
     pub(super) fn new(settings: &Settings) -> Window {
         let memory = memory::of_frame(settings.mtu.frame_bytes());
-        let (buffer, data) = (settings.receive_buffer, settings.mss());
+        let (buffer, data) = (u64::from(settings.receive_buffer), settings.mss());
         // The share that data have of a frame's memory, which Linux learns from the first segment that is longer than it
         // assumed (`scaling_ratio`).
-        let offered = if data > ASSUMED_MSS { data * 256 / memory } else { settings.offered_at_first as u32 };
+        let offered = if data > ASSUMED_MSS { data * 256 / memory } else { settings.offered_at_first };
         // Less a segment, which is kept back.
-        let threshold = (buffer * settings.offered_at_first / 256).saturating_sub(u64::from(data));
+        let threshold = (buffer * u64::from(settings.offered_at_first) / 256).saturating_sub(u64::from(data));
         Window { offered, data, memory, threshold, buffer, edge: 0 }
     }
 
     /// In-order data came: two segments more may come for each. `true`: the window has grown.
     pub(super) fn grow(&mut self, len: u32, settings: &Settings) -> bool {
-        if self.threshold >= self.share(self.buffer) && self.buffer < settings.receive_buffer_max {
+        let largest = u64::from(settings.receive_buffer_max);
+        if self.threshold >= self.share(self.buffer) && self.buffer < largest {
             // Autotuning (dynamic right-sizing) keeps ahead of a sender that doubles its window each round.
             let more = 4 * u64::from(len) * 256 / u64::from(self.offered);
-            self.buffer = (self.buffer + more).min(settings.receive_buffer_max);
+            self.buffer = (self.buffer + more).min(largest);
         }
         let most = self.share(self.buffer);
         let grown = (self.threshold + 2 * u64::from(len.min(settings.mss()))).min(most);

@@ -94,6 +94,8 @@ impl Sender {
         } else if self.phase == Phase::Established {
             self.push(out);
             self.arm_window_probe();
+            self.check_space();
+            self.run_application(out);
         }
         report
     }
@@ -217,6 +219,7 @@ impl Sender {
             self.set_una(segment.ack);
             self.timeouts = 0;
         }
+        self.buffers.offer(segment.window, self.largest_train(), self.settings.mss());
         let end = segment.ack + u64::from(segment.window);
         // News is only an edge that moves without data being acknowledged.
         ack.updates_window = !ack.is_advancing && end > self.window_end;

@@ -29,7 +29,7 @@ use units::Time;
 
 use crate::segment::{MAX_SACKS, Segment};
 use crate::tcp::Settings;
-use buffers::Buffers;
+use buffers::{Application, Buffers};
 use rack::Rack;
 use rate::RateEstimator;
 use rtt::RttEstimator;
@@ -54,12 +54,14 @@ pub struct Sender {
     snd_nxt: u64,
     /// End of the data that the application has written.
     written_end: u64,
-    /// True if it will write no more: a FIN follows.
+    /// True if it will have no more to say, and if it has written all that it had: a FIN follows.
+    will_close: bool,
     is_closing: bool,
     /// The right edge of the receive window.
     window_end: u64,
     /// The last segment smaller than a full one ends here (Nagle's rule as modified by Minshall).
     small_end: u64,
+    application: Application,
     buffers: Buffers,
     board: Scoreboard,
 
@@ -139,7 +141,7 @@ impl Sender {
     pub fn new(settings: Settings, cc: Box<dyn CongestionControl>, seed: u64, ecn: bool) -> Sender {
         let mut sk = Socket::new(settings.mss(), seed);
         sk.snd_cwnd = settings.initial_cwnd;
-        sk.sk_gso_max_size = GSO_MAX_SIZE;
+        sk.sk_gso_max_size = GSO_MAX_SIZE - settings.max_header;
         sk.ecn_flags.ok = ecn || cc.needs_ecn();
         Sender {
             sk,
@@ -149,9 +151,11 @@ impl Sender {
             snd_una: 0,
             snd_nxt: 0,
             written_end: 1,
+            will_close: false,
             is_closing: false,
             window_end: 0,
             small_end: 0,
+            application: Application::default(),
             buffers: Buffers::default(),
             board: Scoreboard::new(settings.mss()),
             rtt: RttEstimator::default(),
@@ -229,39 +233,33 @@ impl Sender {
         self.rtt.backed_off(self.backoff)
     }
 
-    /// The application has more to say: `bytes` of it. Sends what may be sent.
+    /// The application writes no more than `write` bytes at once, and only while less than half of `ahead` bytes wait to be sent.
+    pub fn write_ahead(&mut self, write: u32, ahead: u32) {
+        (self.application.write, self.application.ahead) = (write, ahead);
+    }
+
+    /// The application has more to say: `bytes` of it. It writes them as there is room, and what may be sent is sent.
     pub fn write(&mut self, bytes: u64, now: Time, out: &mut Vec<Segment>) {
         self.at(now);
-        if self.phase == Phase::Established {
-            self.check_app_limited();
-            if self.snd_nxt == self.written_end {
-                self.restart_after_idle();
-            }
-        }
-        self.written_end += bytes;
-        if self.phase == Phase::Established {
-            self.push(out);
-            self.arm_window_probe();
-        }
+        self.application.end += bytes;
+        self.wake_application(out);
     }
 
-    /// Bytes that the application has written.
-    pub fn written_bytes(&self) -> u64 {
-        self.written_end - 1
+    /// Bytes that the application has written or waits to write.
+    pub fn said_bytes(&self) -> u64 {
+        self.application.end - 1
     }
 
-    /// The application pauses: of what it has not sent yet, it wrote `ahead` bytes at most.
-    pub fn withhold(&mut self, ahead: u64) {
-        self.written_end = self.written_end.min(self.snd_nxt.max(1) + ahead);
+    /// The application pauses: what it has not written yet, it never will.
+    pub fn pause(&mut self) {
+        self.pause_application();
     }
 
     /// The application is done: a FIN follows the data.
     pub fn close(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.at(now);
-        self.is_closing = true;
-        if self.phase == Phase::Established {
-            self.push(out);
-        }
+        self.will_close = true;
+        self.wake_application(out);
     }
 
     /// Cease at once: what was not sent never will be.
@@ -317,8 +315,8 @@ impl Sender {
     }
 }
 
-/// The largest train, bytes: 64 KB less one and room for headers (`MAX_TCP_HEADER` = 320).
-const GSO_MAX_SIZE: u32 = 65_536 - 1 - 320;
+/// The largest train, bytes, with room for headers: 64 KB less one.
+const GSO_MAX_SIZE: u32 = 65_536 - 1;
 
 /// RFC 7323's clock: a millisecond, as Linux has it.
 pub(crate) fn timestamp_ms(now_us: u64) -> u32 {

@@ -1,6 +1,5 @@
 //! Opening a connection (RFC 9293 section 3.5).
 
-use super::buffers::Buffers;
 use super::timers::Timer;
 use super::{Phase, RTO_INITIAL_US, RTO_MAX_US, Sender};
 use crate::segment::{Flags, Segment};
@@ -9,6 +8,9 @@ use units::Time;
 
 /// SYNs that are sent again before the timeout doubles: `net.ipv4.tcp_syn_linear_timeouts`, since Linux 6.5.
 const SYN_LINEAR_TIMEOUTS: u32 = 4;
+
+/// No SYN-ACK offers more: its window is not scaled (RFC 7323 section 2.2).
+const UNSCALED_WINDOW: u32 = 65_535;
 
 /// SYNs that are sent again before the sender gives up: these, and `net.ipv4.tcp_syn_retries`.
 const SYN_RETRIES: u32 = SYN_LINEAR_TIMEOUTS + 6;
@@ -63,7 +65,6 @@ impl Sender {
         self.set_una(1);
         self.window_end = 1 + u64::from(segment.window);
         self.small_end = 1;
-        self.buffers = Buffers::new(segment.window, self.largest_train(), self.settings.mss());
         self.sk.ecn_flags.ok &= segment.flags.ece;
         // The SYN counts as delivered.
         self.sk.delivered = 1;
@@ -85,13 +86,11 @@ impl Sender {
             self.update_pacing_rate();
         }
         self.cc.init(&mut self.sk);
-        if self.written_end > 1 {
-            // The application that waited for this writes now, and finds nothing in the way: Linux takes the first window
-            // for limited by the application, of whatever length the write is.
-            self.check_app_limited_by(0);
-        }
+        self.open_buffers(segment.window.min(UNSCALED_WINDOW));
         self.send_ack(out);
-        self.push(out);
+        // The application that waited for this writes now, and finds nothing in the way: Linux takes the first window for
+        // limited by the application, of whatever length the write is.
+        self.run_application(out);
     }
 
     /// An ACK without data.

@@ -49,7 +49,7 @@ impl Sender {
                 break;
             }
             let available = self.stream_end() - self.snd_nxt;
-            let buffer = self.buffers.bytes(self.snd_nxt, quota, self.settings.mss()).min(available);
+            let buffer = self.buffers.next(u64::from(quota) * u64::from(self.settings.mss()));
             if why == Push::All && available > u64::from(self.settings.mss()) {
                 let (defers, by_cwnd, by_rwnd) = self.defers_train(most, buffer);
                 is_cwnd_limited |= by_cwnd;
@@ -170,6 +170,7 @@ impl Sender {
         if is_held && end - self.snd_nxt > mss {
             end -= rest;
         }
+        let has_end = self.buffers.take(end - self.snd_nxt);
         let late_ns = self.depart();
         let sent_us = self.departure_us();
         self.note_transmission();
@@ -187,7 +188,7 @@ impl Sender {
             let mut segment = Segment { seq, len: len as u32, ecn, ..header };
             segment.flags.fin = is_fin;
             segment.flags.cwr = std::mem::take(&mut self.queue_cwr);
-            segment.flags.psh = segments > 0 && sent.end() >= end;
+            segment.flags.psh = sent.end() >= end && (segments > 0 || has_end);
             out.push(segment);
             if len < mss {
                 self.small_end = seq + len;
@@ -210,6 +211,7 @@ impl Sender {
         if had_none {
             self.usage.busy(self.now_us());
         }
+        self.check_space();
         segments
     }
 

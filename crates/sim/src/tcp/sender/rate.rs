@@ -121,11 +121,7 @@ impl Sender {
     /// The application has nothing to send, and it is not the window that keeps it: what is in flight makes samples that
     /// say too little of the path.
     pub(super) fn check_app_limited(&mut self) {
-        self.check_app_limited_by(self.written_end - self.snd_nxt.min(self.written_end));
-    }
-
-    /// The same, of an application that had left `unsent` bytes to be sent.
-    pub(super) fn check_app_limited_by(&mut self, unsent: u64) {
+        let unsent = self.written_end.saturating_sub(self.snd_nxt);
         let sk = &mut self.sk;
         let in_flight = sk.packets_in_flight();
         let has_segment = unsent >= u64::from(sk.mss_cache);

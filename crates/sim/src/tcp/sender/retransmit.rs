@@ -1,5 +1,6 @@
 //! Sending again.
 
+use super::scoreboard::Sent;
 use super::timers::Timer;
 use super::{Sender, timestamp_ms};
 use crate::segment::{Resent, Segment};
@@ -90,8 +91,7 @@ impl Sender {
         for index in indices {
             in_flight += 1;
             let sent = self.stamp(*self.board.get(index), sent_us, in_flight);
-            *self.board.get_mut(index) = sent;
-            self.board.get_mut(index).was_retransmitted = true;
+            self.board.replace(index, Sent { was_retransmitted: true, ..sent });
             self.board.resend(index);
             bytes += u32::from(sent.len);
             self.counters.segments_retransmitted += 1;

@@ -151,7 +151,7 @@ impl Sender {
         }
         self.sample_delivery(&sent, is_cut, ack);
         sent.delivered_us = 0;
-        *self.board.get_mut(index) = sent;
+        self.board.replace(index, sent);
         self.board.settle(index);
     }
 

@@ -64,6 +64,8 @@ pub(crate) struct Scoreboard {
     retransmit_from: u32,
     /// The payload of a full segment.
     mss: u64,
+    /// Places at which a buffer ends and another begins.
+    seams: u32,
 }
 
 const NONE: u32 = u32::MAX;
@@ -78,7 +80,31 @@ impl Scoreboard {
             last_sent: NONE,
             retransmit_from: 0,
             mss: u64::from(mss),
+            seams: 0,
         }
+    }
+
+    /// Buffers (`sk_buff`) that hold the segments. What left at once is in one, until a part of it is SACKed or sent again; what is
+    /// SACKed in a row is in one, too (`tcp_shifted_skb`).
+    pub(crate) fn buffers(&self) -> usize {
+        if self.segments.is_empty() { 0 } else { self.seams as usize + 1 }
+    }
+
+    /// 1 if a buffer ends before the segment at `index`.
+    fn seam_before(&self, index: usize) -> u32 {
+        let (Some(before), Some(sent)) =
+            (index.checked_sub(1).and_then(|at| self.segments.get(at)), self.segments.get(index))
+        else {
+            return 0;
+        };
+        u32::from(before.is_sacked != sent.is_sacked || (!sent.is_sacked && before.sent_us != sent.sent_us))
+    }
+
+    /// The segment at `index` was SACKed or sent again: it is `sent` now.
+    pub(crate) fn replace(&mut self, index: usize, sent: Sent) {
+        self.seams -= self.seam_before(index) + self.seam_before(index + 1);
+        self.segments[index] = sent;
+        self.seams += self.seam_before(index) + self.seam_before(index + 1);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -102,6 +128,7 @@ impl Scoreboard {
     pub(crate) fn push(&mut self, sent: Sent) -> usize {
         self.segments.push_back(Sent { earlier: NONE, later: NONE, ..sent });
         let index = self.segments.len() - 1;
+        self.seams += self.seam_before(index);
         self.append(index);
         index
     }
@@ -110,6 +137,7 @@ impl Scoreboard {
     pub(crate) fn pop(&mut self) -> Option<Sent> {
         let first = *self.segments.front()?;
         self.unlink(0);
+        self.seams -= self.seam_before(1);
         self.segments.pop_front();
         if self.retransmit_from == self.base {
             self.retransmit_from = (self.base + 1) % NUMBERS;
@@ -231,6 +259,26 @@ mod tests {
     #[test]
     fn a_segment_costs_a_cache_line() {
         assert_eq!(size_of::<Sent>(), 64);
+    }
+
+    #[test]
+    fn segments_are_in_as_many_buffers_as_trains_were_sent_until_pieces_are_cut_out() {
+        let mut board = Scoreboard::new(1000);
+        for n in 0..6 {
+            board.push(Sent { seq: 1 + n * 1000, len: 1000, sent_us: n / 2, ..Sent::default() });
+        }
+        assert_eq!(board.buffers(), 3);
+        // The train in the middle is cut, and what follows is one with its SACKed part.
+        for (index, buffers) in [(3, 4), (4, 4), (5, 3)] {
+            let sent = *board.get(index);
+            board.replace(index, Sent { is_sacked: true, ..sent });
+            assert_eq!(board.buffers(), buffers, "{index}");
+        }
+        // The second half of the first train is sent again by itself.
+        let sent = *board.get(1);
+        board.replace(1, Sent { sent_us: 9, ..sent });
+        let left: Vec<usize> = std::iter::from_fn(|| board.pop().map(|_| board.buffers())).collect();
+        assert_eq!(left, [3, 2, 1, 1, 1, 0]);
     }
 
     #[test]

@@ -59,9 +59,13 @@ impl Sender {
             self.timers.pacing = Time::NEVER;
             self.on_pacing(out);
         }
-        if self.timers.at > now {
-            return;
+        if self.timers.at <= now {
+            self.on_due(out);
         }
+        self.run_application(out);
+    }
+
+    fn on_due(&mut self, out: &mut Vec<Segment>) {
         let Some(due) = self.timers.waiting else { return };
         if due != Timer::Reordering {
             self.timers.clear();

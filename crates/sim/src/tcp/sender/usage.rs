@@ -90,10 +90,10 @@ impl Sender {
     }
 
     /// If a window was not used for a timeout, it shrinks halfway down to the used part (RFC 2861 section 3.2), unless
-    /// the application waits for its socket: then the receive window is the limit.
+    /// the application waits for its socket: then the receive window, or the memory for sending, is the limit.
     fn shrink_to_use(&mut self) {
         let threshold = self.current_ssthresh();
-        let is_blocked = self.has_unsent();
+        let is_blocked = self.buffers.is_short();
         let (sk, usage) = (&mut self.sk, &mut self.usage);
         if sk.ca_state == cc::CaState::Open && !is_blocked {
             let used = usage.used.max(self.settings.initial_cwnd);
