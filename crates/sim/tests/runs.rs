@@ -316,6 +316,16 @@ proptest! {
     }
 }
 
+#[test]
+fn frames_that_a_host_has_yet_to_take_at_the_end_are_accounted_for() {
+    // A full frame is due each 12 us, and taken up to half a microsecond later: some of these ends fall between.
+    for end in 0..100 {
+        let mut plan = Dumbbell::new(1000, 1.0).seconds(0.05 + f64::from(end) * 120e-9).flows(1, &bulk("reno")).plan();
+        plan.simulate.hosts = Some(plan::Hosts::Virtual);
+        check(&plan, Options::default());
+    }
+}
+
 /// A kernel's Reno reaches 3.3 Mbit/s on this path, whose buffer holds two packets. If each ACK comes exactly one service
 /// time after the one before it, each packet finds the place that has just become free.
 #[test]

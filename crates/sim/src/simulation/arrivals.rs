@@ -32,6 +32,11 @@ impl Arrivals {
         Arrivals { clock: hosts.map(|plan::Hosts::Virtual| Clock::default()), waiting: VecDeque::new() }
     }
 
+    /// Frames that are yet to be taken.
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// The time at which the next frame is taken.
     #[inline]
     pub(super) fn next(&self) -> Time {

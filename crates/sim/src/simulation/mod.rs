@@ -215,10 +215,10 @@ impl<O: Observer> Simulation<O> {
         self.packets
     }
 
-    /// Packets that have left the network so far: those that reached their hosts, corrupted ones included, and those that came
-    /// to an interface without carrier.
+    /// Packets that have left the network so far: those that reached their hosts, corrupted ones and those that a host in virtual
+    /// time has yet to take included, and those that came to an interface without carrier.
     pub fn packets_arrived(&self) -> u64 {
-        self.arrived
+        self.arrived + self.arrivals.len() as u64
     }
 
     /// The packets that have crossed each of the plan's links on which nothing can happen, and which therefore counts
@@ -229,7 +229,7 @@ impl<O: Observer> Simulation<O> {
 
     /// Packets that are under way.
     pub fn packets_inside(&self) -> usize {
-        self.store.len()
+        self.store.len() - self.arrivals.len()
     }
 
     /// The passages of those that are still inside the links.
