@@ -43,7 +43,7 @@
 //! - Hosts take no time but the receiver's until an ACK is on the wire ([`Options::turnaround`]): a sender answers an ACK at
 //!   once, a receiving application reads at once, and a timer fires when it is due, not at the next tick of the kernel's. A
 //!   host's own queue never holds anything back (TCP Small Queues), since nothing is shaped there.
-//! - Send buffers have no limit, and a receiver never takes back what it has SACKed.
+//! - A receiver never takes back what it has SACKed.
 //! - MTU probing, fast open, zero-window persistence beyond a plain probe, AccECN, PAWS, urgent data.
 //! - A connection that was opened is never given up, however many timeouts pass; the kernel's ends after `tcp_retries2`.
 //! - A flow that is stopped falls silent at both ends at once; the kernel's ends it within a round trip, by resets.
