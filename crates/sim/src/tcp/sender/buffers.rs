@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::output::Push;
 use super::{Phase, Sender};
 use crate::segment::Segment;
 use crate::tcp::Settings;
@@ -18,8 +19,12 @@ pub(super) struct Buffers {
     unsent: VecDeque<Buffer>,
     /// The memory that all may take, bytes (`sk_sndbuf`).
     limit: u32,
+    /// The largest window that the peer has offered, bytes.
+    window: u32,
     /// The most payload of a buffer, bytes.
     largest: u16,
+    /// What was written since all that may be sent was last to go, bytes.
+    unpushed: u32,
     /// The application waits for room (`SOCK_NOSPACE`).
     is_short: bool,
     /// There is room again, or there is something new to write: it is the application's turn.
@@ -38,6 +43,7 @@ impl Buffers {
     /// The peer offers a window, bytes. A buffer holds no more than half of the largest so far, and no more than the largest `train` of
     /// segments.
     pub(super) fn offer(&mut self, window: u32, train: u32, mss: u32) {
+        self.window = self.window.max(window);
         let half = (window / 2 / mss).clamp(1, train) * mss;
         self.largest = self.largest.max(half as u16);
     }
@@ -72,6 +78,7 @@ impl Buffers {
         let Some(last) = self.unsent.back_mut() else { return 0 };
         let taken = bytes.min(u64::from(self.largest - last.bytes));
         *last = Buffer { bytes: last.bytes + taken as u16, ends_write: false };
+        self.unpushed = self.unpushed.saturating_add(taken as u32);
         taken
     }
 
@@ -79,6 +86,7 @@ impl Buffers {
         if let Some(last) = self.unsent.back_mut() {
             last.ends_write = true;
         }
+        self.unpushed = 0;
     }
 
     /// The next byte begins a buffer.
@@ -190,6 +198,17 @@ impl Sender {
         }
     }
 
+    /// A write has filled a buffer, and goes on. All that may be sent goes once that much was written that the peer's window is half
+    /// full (`forced_push`), else a train if that buffer is the next to be sent.
+    fn push_full_buffer(&mut self, out: &mut Vec<Segment>) {
+        if self.buffers.unpushed > self.buffers.window / 2 {
+            self.buffers.unpushed = 0;
+            self.push(out);
+        } else if self.buffers.unsent.len() == 1 {
+            self.write_out(Push::Train, out);
+        }
+    }
+
     /// One write of the application (`tcp_sendmsg_locked`).
     fn take_write(&mut self, out: &mut Vec<Segment>) {
         self.check_app_limited();
@@ -205,9 +224,8 @@ impl Sender {
             let taken = self.buffers.put(left);
             self.written_end += taken;
             left -= taken;
-            // The first buffer goes as soon as it is full.
-            if left > 0 && self.buffers.unsent.len() == 1 {
-                self.push(out);
+            if left > 0 {
+                self.push_full_buffer(out);
             }
         }
         self.buffers.end_write();
@@ -303,6 +321,20 @@ mod tests {
         acknowledge(&mut sender);
         assert_eq!((sender.sk.snd_cwnd, sender.buffers.limit), (22, 2 * 22 * 2304));
         assert!(written(&sender) > 54 && sender.sk.app_limited > 0, "nothing was left to be sent when it wrote again");
+    }
+
+    #[test]
+    fn a_train_does_not_wait_for_company_when_an_application_fills_the_first_buffer() {
+        let (mut sender, mut out) = (open("reno", 1 << 30), Vec::new());
+        sender.sk.snd_ssthresh = 10; // An ACK leaves room for one segment, and trains have two. After a pause one goes all the same.
+        for acked in 1..=2 {
+            let now = START + RTT + RTT + Duration::from_micros(500 * acked as i64);
+            sender.on_segment(&answer(1 + acked * MSS, 1 << 20, now), now, &mut out);
+        }
+        sender.push(&mut out);
+        assert_eq!((sender.sk.snd_cwnd, sender.sk.packets_in_flight()), (10, 9));
+        sender.push_full_buffer(&mut out);
+        assert_eq!(sender.sk.packets_in_flight(), 10);
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::segment::Segment;
 pub(super) enum Push {
     /// Window and pacing allow it.
     All,
+    /// An application has filled the first buffer that waits: a train goes, and doesn't wait for company (`tcp_push_one`).
+    Train,
     /// A tail loss probe: one segment, whatever the window is.
     Probe,
 }
@@ -33,7 +35,7 @@ impl Sender {
                 break;
             }
             let room = self.cwnd_quota();
-            if room == 0 && why == Push::All {
+            if room == 0 && why != Push::Probe {
                 break;
             }
             // Most ACKs find that pacing or the window says no. The first train decides how long all are.
@@ -45,7 +47,7 @@ impl Sender {
                 break;
             }
             // A probe says that Nagle's rule is off (`TCP_NAGLE_OFF`).
-            if why == Push::All && self.holds_small_segment() {
+            if why != Push::Probe && self.holds_small_segment() {
                 break;
             }
             let available = self.stream_end() - self.snd_nxt;
@@ -59,7 +61,7 @@ impl Sender {
                 }
             }
             sent_segments += self.send_train(quota, buffer, out);
-            if why == Push::Probe {
+            if why != Push::All {
                 break;
             }
         }
@@ -72,7 +74,7 @@ impl Sender {
             if self.is_reducing() {
                 self.prr_out += sent_segments;
             }
-            if why == Push::All {
+            if why != Push::Probe {
                 self.schedule_loss_probe(false);
             }
         }

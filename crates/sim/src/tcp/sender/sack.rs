@@ -55,7 +55,7 @@ impl Sender {
             self.rack.see_dsack();
         }
         self.sk.delivered = self.sk.delivered.wrapping_add(segments as u32);
-        self.undo.take_dsack(end, segments);
+        self.undo.take_dsack(end, segments as u32);
         let mut index = self.board.index_of(begin.max(self.snd_una));
         while index < self.board.len() && self.board.get(index).end() <= end && end > self.snd_una {
             let sent = self.board.get_mut(index);

@@ -10,7 +10,7 @@ pub(super) struct Undo {
     /// `snd_una` then; `None`: nothing to take back.
     marker: Option<u64>,
     /// Retransmissions that no D-SACK has answered; `None`: nothing was sent again yet.
-    unanswered: Option<u64>,
+    unanswered: Option<u32>,
     /// The time at which the first retransmission was sent, us; `None`: none.
     pub retransmitted_us: Option<u64>,
     /// ssthresh to restore; 0: a mark was the reason, which can't prove wrong.
@@ -29,7 +29,7 @@ impl Undo {
     /// A reduction begins with `retransmissions` under way.
     pub(super) fn begin(&mut self, una: u64, retransmissions: u32) {
         self.marker = Some(una);
-        self.unanswered = (retransmissions > 0).then_some(u64::from(retransmissions));
+        self.unanswered = (retransmissions > 0).then_some(retransmissions);
     }
 
     /// A segment is sent again at `us`.
@@ -39,7 +39,7 @@ impl Undo {
     }
 
     /// `segments` that end at `end` arrived twice.
-    pub(super) fn take_dsack(&mut self, end: u64, segments: u64) {
+    pub(super) fn take_dsack(&mut self, end: u64, segments: u32) {
         if let (Some(marker), Some(unanswered)) = (self.marker, &mut self.unanswered)
             && end > marker
         {
