@@ -22,7 +22,7 @@ from dumbbell.report.captured.series import build
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> dumbbell.Run:
     folder = tmp_path_factory.mktemp("captured")
-    given = {"duration": "3 s", "record.capture": True, "topology.bottleneck.buffer": "0.5 bdp"}
+    given = {"duration": "4 s", "record.capture": True, "topology.bottleneck.buffer": "0.5 bdp"}
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(dumbbell.Run, "report", lambda run: run.directory / "report.html")
         found = dumbbell.run("bbr-vs-cubic", given, folder, engine="simulate")

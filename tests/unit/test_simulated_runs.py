@@ -164,7 +164,7 @@ def test_single_segments_are_another_run(tmp_path: Path) -> None:
     assert json.loads((single.directory / "simulator.json").read_text())["tso"] is False
 
 
-SETTINGS = {"tcp_rmem": "4096 131072 6291456", "tcp_early_retrans": "3"}
+SETTINGS = {"tcp_rmem": "4096 131072 6291456", "tcp_wmem": "4096 16384 4194304", "tcp_early_retrans": "3"}
 """Values of settings that not any number fits; 1 else."""
 
 
@@ -172,6 +172,6 @@ def test_settings_that_the_reference_names_are_taken() -> None:
     text = (Path(__file__).parents[2] / "docs" / "reference" / "scenario.md").read_text()
     paragraph = text.partition("A simulation follows `net.ipv4.`")[2].partition("It refuses all")[0]
     named = [word for word in paragraph.split("`") if word.startswith("tcp_")]
-    assert len(named) == 19
+    assert len(named) == 20
     scenario = load("single-flow", {f"hosts.sysctl.net.ipv4.{name}": SETTINGS.get(name, "1") for name in named})
     assert SimulateEngine().check(scenario, expand(scenario)) == []

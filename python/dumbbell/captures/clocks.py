@@ -48,15 +48,20 @@ def compare(there_ns: Ints, there_delay_ns: Ints, back_ns: Ints, back_delay_ns: 
 
 
 def _skew(there_ns: Ints, there: Ints, back_ns: Ints, back: Ints) -> float | None:
-    """The difference of the clocks' rates: the mean of both directions' (Moon, Skelly, Towsley, INFOCOM 1999)."""
-    slopes = [_slope(at, delay) for at, delay in ((there_ns, there), (back_ns, back))]
-    if slopes[0] is None or slopes[1] is None:
+    """The difference of the clocks' rates, by the slopes of both directions (Moon, Skelly, Towsley, INFOCOM 1999).
+
+    A queue that never empties has a slope of its own, so a direction counts the more the less its packets wait.
+    """
+    there_slope, back_slope = _slope(there_ns, there), _slope(back_ns, back)
+    if there_slope is None or back_slope is None:
         return None
-    return (slopes[0] - slopes[1]) / 2
+    (forth, waits), (reverse, back_waits) = there_slope, back_slope
+    return (forth * back_waits - reverse * waits) / (waits + back_waits)
 
 
-def _slope(at: Ints, delay: Ints) -> float | None:
-    """The slope of the line below all points that is nearest to them: an edge of their lower convex hull."""
+def _slope(at: Ints, delay: Ints) -> tuple[float, float] | None:
+    """The slope of the line below all points that is nearest to them, an edge of their lower convex hull, and by how many
+    ns they lie above it on average, at least 1."""
     if len(at) < _LEAST_PACKETS or at.max() - at.min() < _LEAST_SPAN_NS:
         return None
     order = np.lexsort((delay, at))
@@ -71,7 +76,8 @@ def _slope(at: Ints, delay: Ints) -> float | None:
     middle = float(x.mean())
     for (x0, y0), (x1, y1) in pairwise(hull):
         if x0 <= middle <= x1:
-            return (y1 - y0) / (x1 - x0)
+            slope = (y1 - y0) / (x1 - x0)
+            return slope, max(1.0, float((y - y0 - slope * (x - x0)).mean()))
     return None
 
 
