@@ -60,8 +60,8 @@ def _skew(there_ns: Ints, there: Ints, back_ns: Ints, back: Ints) -> float | Non
 
 
 def _slope(at: Ints, delay: Ints) -> tuple[float, float] | None:
-    """The slope of the line below all points that is nearest to them, an edge of their lower convex hull, and by how many
-    ns they lie above it on average, at least 1."""
+    """The slope of the line below all points that is nearest to them, an edge of their lower convex hull; and by how
+    many ns they lie above it on average, at least 1."""
     if len(at) < _LEAST_PACKETS or at.max() - at.min() < _LEAST_SPAN_NS:
         return None
     order = np.lexsort((delay, at))
