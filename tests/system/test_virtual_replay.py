@@ -66,7 +66,7 @@ def test_the_twin_makes_the_same_of_the_same_calls(
     (tmp_path / "scenario.toml").write_text(path(sender, reader, duration="8 s", **link), encoding="utf-8")
     run = dumbbell.run(tmp_path / "scenario.toml", directory=tmp_path / "runs", engine=VIRTUAL, report=False)
     trace = run.directory / "logs" / "f2.stdout"
-    assert trace.stat().st_size > 2000 * 776
+    assert trace.stat().st_size > 2000 * 784
     done = subprocess.run([replay, label, trace], capture_output=True, text=True, check=False)
     print(label, done.stdout[-3000:], done.stderr)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"

@@ -45,7 +45,7 @@ struct traced_call {
 	__u32 snd_cwnd, snd_cwnd_cnt, snd_cwnd_clamp, snd_ssthresh, prior_cwnd, max_packets_out, snd_una, snd_nxt;
 	__u32 packets_out, retrans_out, lost_out, sacked_out, delivered, delivered_ce, lost, app_limited;
 	__u32 srtt_us, min_rtt_us, mss_cache, pacing_shift, gso_max_size, tlp_high_seq;
-	__u32 first_lost_end_seq, first_lost_delivered, first_lost_segments;
+	__u32 first_lost_end_seq, first_lost_delivered, first_lost_segments, first_lost_sacked, last_hole_end;
 	__u32 sample_prior_delivered, sample_delivered, sample_delivered_ce, sample_losses, sample_acked_sacked;
 	__u32 sample_prior_in_flight, sample_last_end_seq;
 	/* After it. */
@@ -141,6 +141,8 @@ static struct traced_call *traced_begin(struct sock *sk, u32 callback, u32 argum
 		call->first_lost_end_seq = cb->end_seq;
 		call->first_lost_delivered = cb->tx.delivered;
 		call->first_lost_segments = cb->tcp_gso_segs;
+		call->first_lost_sacked = cb->sacked;
+		call->last_hole_end = tp->recv_sack_cache[3].start_seq;
 	}
 	return call;
 }

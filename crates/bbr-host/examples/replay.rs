@@ -59,6 +59,8 @@ struct Call {
     first_lost_end_seq: u32,
     first_lost_delivered: u32,
     first_lost_segments: u32,
+    first_lost_sacked: u32,
+    last_hole_end: u32,
     sample_prior_delivered: u32,
     sample_delivered: i32,
     sample_delivered_ce: i32,
@@ -160,6 +162,7 @@ impl Twin {
                     let segments = call.first_lost_segments as u16;
                     let is_app_limited = call.has(FIRST_LOST_APP_LIMITED);
                     bbr.set_first_lost(call.first_lost_end_seq, call.first_lost_delivered, segments, is_app_limited);
+                    bbr.set_hint(call.first_lost_sacked as u8, call.last_hole_end);
                 }
                 call.make(&mut **bbr, sk)
             }

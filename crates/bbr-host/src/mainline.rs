@@ -88,8 +88,14 @@ impl Mainline {
     /// at `hole_end`.
     pub fn set_resent(&mut self, delivered: u32, hole_end: u32) {
         self.set_first_lost(hole_end - 1448, delivered, 1, false);
-        self.core.beyond.first_lost.sacked = TCPCB_LOST | TCPCB_SACKED_RETRANS;
-        self.core.beyond.recv_sack_cache[3] = SackBlock { start_seq: hole_end, end_seq: hole_end + 1448 };
+        self.set_hint(TCPCB_LOST | TCPCB_SACKED_RETRANS, hole_end);
+    }
+
+    /// What has become of the packet at TCP's hint (`TCPCB_...` of `struct tcp_skb_cb`), and where the hole below the highest SACK
+    /// ends.
+    pub fn set_hint(&mut self, sacked: u8, hole_end: u32) {
+        self.core.beyond.first_lost.sacked = sacked;
+        self.core.beyond.recv_sack_cache[3] = SackBlock { start_seq: hole_end, end_seq: hole_end.wrapping_add(1448) };
     }
 
     /// From now on, ACKs and losses belong to a probe.
