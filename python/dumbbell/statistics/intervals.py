@@ -76,7 +76,7 @@ def of_mean(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval
 
 def paired_difference(x: Sequence[float], y: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
     """Interval of the difference of the means, y - x, from at least one pair."""
-    return of_mean([b - a for a, b in zip(x, y, strict=True)], confidence)
+    return of_mean(_differences(x, y), confidence)
 
 
 def paired_ratio(x: Sequence[float], y: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
@@ -123,7 +123,7 @@ def differences_needed(
     `repetitions_needed`."""
     if len(x) < 2:
         return None
-    found = [b - a for a, b in zip(x, y, strict=True)]
+    found = _differences(x, y)
     return fitting(stdev(found), most - abs(mean(found)), confidence)
 
 
@@ -139,6 +139,10 @@ def student_t(freedom: float, confidence: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, (1 + confidence) / 2))
+
+
+def _differences(x: Sequence[float], y: Sequence[float]) -> list[float]:
+    return [b - a for a, b in zip(x, y, strict=True)]
 
 
 def _logs(x: Sequence[float], y: Sequence[float]) -> list[float]:

@@ -174,8 +174,8 @@ impl Sender {
         self.run_application(out);
     }
 
-    /// The application pauses, and looks for room a last time.
-    pub(super) fn pause_application(&mut self) {
+    /// The application pauses: what it has not written yet, it never will. It looks for room a last time.
+    pub fn pause(&mut self) {
         self.application.end = self.written_end;
         self.buffers.is_short |= self.phase == Phase::Established && !self.is_writable();
     }
@@ -198,8 +198,8 @@ impl Sender {
         }
     }
 
-    /// A write has filled a buffer, and goes on. All that may be sent goes once that much was written that the peer's window is half
-    /// full (`forced_push`), else a train if that buffer is the next to be sent.
+    /// A write has filled a buffer, and goes on. If more than half of the peer's largest window was written since all that may be sent
+    /// was last to go, it is again (`forced_push`); else a train goes if that buffer is the next to be sent.
     fn push_full_buffer(&mut self, out: &mut Vec<Segment>) {
         if self.buffers.unpushed > self.buffers.window / 2 {
             self.buffers.unpushed = 0;

@@ -250,11 +250,6 @@ impl Sender {
         self.application.end - 1
     }
 
-    /// The application pauses: what it has not written yet, it never will.
-    pub fn pause(&mut self) {
-        self.pause_application();
-    }
-
     /// The application is done: a FIN follows the data.
     pub fn close(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.at(now);
