@@ -1,4 +1,4 @@
-"""Many short runs, several at once, each repeated until it is not invalid, and what is measured of each."""
+"""Many short runs of the kernel in virtual time, several at once, and what is measured of each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import polars as pl
 
 import dumbbell
 from dumbbell import execute
-from dumbbell.engines.names import EMULATE
+from dumbbell.engines.names import VIRTUAL
 from dumbbell.engines.registry import engine
 from dumbbell.scenario import load
 
@@ -24,7 +24,6 @@ COLOURS = {"cubic": "#6b7280", "bbr": "#0072b2", "bbr2": "#d55e00", "bbr3": "#00
 
 FRAME, PAYLOAD = 1514, 1448
 """Bytes of a full frame, and of what it carries for the application."""
-ATTEMPTS = 12
 RUNS = Path("runs/bbr-evidence")
 PICTURES = Path(__file__).parents[2] / "docs" / "images" / "bbr"
 
@@ -37,10 +36,7 @@ def scenario(
     buffer: str = "1 bdp",
     loss_percent: float = 0,
 ) -> dict[str, Any]:
-    """Flows of the named algorithms from one host each, over one bottleneck, all from the start.
-
-    No packets and no ACKs are recorded: processing them after a run takes CPU from the runs beside it.
-    """
+    """Flows of the named algorithms from one host each, over one bottleneck, all from the start, without records."""
     bottleneck: dict[str, Any] = {"rate": f"{rate_mbit:g} Mbit/s", "buffer": buffer}
     if loss_percent:
         bottleneck["loss"] = f"{loss_percent:f} %"
@@ -75,18 +71,19 @@ def retransmitted_share(run: dumbbell.Run, flow: str) -> float:
 def carry_out(
     wanted: Mapping[Key, dict[str, Any]], measure: Callable[[dumbbell.Run], Result], jobs: int
 ) -> dict[Key, Result]:
-    """Emulate all of `wanted`, `jobs` at a time, and `measure` each run.
+    """Run all of `wanted`, `jobs` at a time, and `measure` each run.
 
-    Runs are kept in `RUNS` and never repeated, so that a measurement that was cut short goes on where it was. A cell
-    whose runs are all invalid is an error once the others are done: no figure comes from it.
+    Runs are kept in `RUNS` and never repeated, so that a measurement that was cut short goes on where it was. A run
+    that is not valid is an error once the others are done: no figure comes from it.
     """
-    batch = [execute.Job(key, load(scenario), engine(EMULATE), RUNS, ATTEMPTS) for key, scenario in wanted.items()]
+    kernel = engine(VIRTUAL)
+    batch = [execute.Job(key, load(it), kernel, RUNS, 1, only_valid=True) for key, it in wanted.items()]
     carried = execute.carry_out(batch, measure, jobs, _tell)
     print(file=sys.stderr)
     for key, why in carried.refused.items():
-        print(f"{key}: {ATTEMPTS} runs could not be used: {why}", file=sys.stderr)
+        print(f"{key}: no figure comes from this run: {why}", file=sys.stderr)
     if carried.refused:
-        raise SystemExit("measure again on an idle machine, or with fewer jobs: what is done is kept")
+        raise SystemExit(1)
     return carried.results
 
 

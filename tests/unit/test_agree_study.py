@@ -243,8 +243,6 @@ def test_starts_are_moved_by_the_seed_alike_for_both_engines(
     assert len(set(drawn)) == len(drawn) == 4
     assert all(0 <= start <= 10_000_000 for start in drawn)
     assert "Each flow started by chance up to 10 ms later." in Path("runs/agree/agreement.md").read_text()
-    assert invoke([*command, "--starts", "10 ms", "--seeds", "9"]) == 2
-    assert "--starts 10 ms with --seeds" in capsys.readouterr().err
     assert invoke([*command, "--starts", "ten"]) == 2
     assert "--starts ten is no time" in capsys.readouterr().err
 
@@ -369,7 +367,7 @@ def test_engines_that_cannot_be_compared(
     ("args", "said"),
     [
         ([], "error: nothing to compare\nhint: name a scenario"),
-        (["--quick"], "error: --quick, --cells, --list and --seeds apply to the bundled cells\nhint: add --matrix"),
+        (["--quick"], "error: --quick, --cells and --list apply to the bundled cells\nhint: add --matrix"),
         (["--matrix", "single-flow"], "error: --matrix takes no scenario, and single-flow is one\n"),
         (["--matrix", "--set", "seed=2"], "error: --matrix takes no --set seed=2\n"),
         (["--matrix", "--cells", "bbr4_*"], "error: --cells bbr4_*: no cell has such a name\n"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -12,7 +11,6 @@ from dumbbell.agree import markdown, targets
 from dumbbell.agree.comparison import Comparison, compare
 from dumbbell.agree.figures import JAIN, RTT_P50, TOTAL_GOODPUT, What
 from dumbbell.agree.matrix import matrix
-from dumbbell.agree.spread import Range, Spread
 from dumbbell.agree.study import Outcome, Pair, Subject
 from dumbbell.agree.table import columns, figures_table, table
 from dumbbell.agree.targets import Status, judge, overall
@@ -182,27 +180,6 @@ def test_the_table_in_markdown() -> None:
     assert {len(row) for row in rows} == {len(markdown.head(ENGINES))}
     assert "goodput, virtual, Mbit/s" in rows[0]
     assert rows[3][-3:] == ["30.0 / 35.0", "0.900 / 0.900", "outside (rtt)"]
-
-
-def test_what_other_seeds_explain_is_told() -> None:
-    """f2's RTT is off by 5 ms; the first engine's is 30."""
-    by_chance, not_by_chance = (
-        Spread({(RTT_P50, "f2"): Range(low, 36, 100), (TOTAL_GOODPUT, ""): Range(9, 10, 100)}) for low in (29, 31)
-    )
-    both = made(f2=([30.0] * 3, [35.0] * 3), goodput=([9.5, 9.6, 9.4], [9.5, 9.9, 9.1]))
-    found = table(
-        {cell.name: cell for cell in CELLS},
-        [replace(outcome(i, both), spread=spread) for i, spread in enumerate((by_chance, not_by_chance, None))],
-        ENGINES,
-    )
-    assert found["seeds"].to_list() == [100, 100, None]
-    assert found["rtt_chance"].to_list() == [True, False, None]
-    assert found["rtt_p50_seeds_low_ms"].to_list() == [29, 31, None]
-    # The goodput is undecided for want of repetitions, and differs by less than the target allows.
-    last = [markdown.cells_of(row, ENGINES)[-1] for row in found.to_dicts()]
-    told = [f"outside (goodput, {rtt})" for rtt in ("rtt: chance", "rtt: not chance", "rtt")]
-    assert last == told
-    assert markdown.summary(found.head(2).to_dicts())[-1] == "2 differ by more than a target; 1 of them by chance."
 
 
 @pytest.mark.parametrize(("inside", "enough"), [(20, True), (19, True), (18, False)])

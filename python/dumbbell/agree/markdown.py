@@ -46,12 +46,7 @@ def summary(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     parts += [f"{_share(counted, 'agreement', status)} {status}" for status in ("undecided", "outside")]
     by_target = {"goodput": "total goodput", "rtt": "RTT", "jain": "Jain's index"}
     each = [f"{word} {_share(counted, key, 'inside')}" for key, word in by_target.items()]
-    said = [f"{', '.join(parts)}.", f"Within each target: {', '.join(each)}."]
-    differing = [row for row in counted if _differing(row)]
-    if any(row["seeds"] for row in differing):
-        chance = sum(all(row[f"{key}_chance"] for key in _differing(row)) for row in differing)
-        said.append(f"{len(differing)} differ by more than a target; {chance} of them by chance.")
-    return said
+    return [f"{', '.join(parts)}.", f"Within each target: {', '.join(each)}."]
 
 
 def within_targets(table: pl.DataFrame) -> bool:
@@ -86,27 +81,8 @@ def cells_of(row: Mapping[str, Any], engines: Engines) -> list[str]:
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
-    missed = [_told(row, key) for key in _missed(row)]
+    missed = [key for key in ("goodput", "rtt", "jain") if row[key] not in (None, "inside")]
     return f"{row['agreement']} ({', '.join(missed)})" if missed else str(row["agreement"])
-
-
-def _missed(row: Mapping[str, Any]) -> list[str]:
-    return [key for key in ("goodput", "rtt", "jain") if row[key] not in (None, "inside")]
-
-
-def _differing(row: Mapping[str, Any]) -> list[str]:
-    """The targets that the measured values miss, whatever their intervals."""
-    ratio = row["goodput_ratio"]
-    low, high = targets.GOODPUT_BOUNDS
-    return [key for key in _missed(row) if key != "goodput" or ratio is None or not low <= ratio <= high]
-
-
-def _told(row: Mapping[str, Any], key: str) -> str:
-    """The target, and whether other seeds explain that it is missed."""
-    chance = row[f"{key}_chance"]
-    if chance is None or key not in _differing(row):
-        return key
-    return f"{key}: {'chance' if chance else 'not chance'}"
 
 
 def _number(value: float | None, digits: int) -> str:

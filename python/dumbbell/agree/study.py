@@ -9,7 +9,6 @@ from typing import Any
 
 from dumbbell.agree.comparison import Comparison, Engines, compare
 from dumbbell.agree.figures import Figures, figures
-from dumbbell.agree.spread import Spread, spread
 from dumbbell.agree.starts import moved
 from dumbbell.agree.targets import Status, judge, overall
 from dumbbell.engines.planned import planned
@@ -94,8 +93,6 @@ class Outcome:
     pairs: tuple[Pair, ...]
     refused: tuple[str, ...]
     """Unusable runs, and why."""
-    spread: Spread | None = None
-    """The second engine's results with other seeds, if requested."""
 
 
 def check(subjects: Sequence[Subject], engines: Mapping[str, Engine]) -> None:
@@ -183,16 +180,6 @@ def until_decided(
     ]:
         outcomes |= {outcome.subject.name: outcome for outcome in carry_out(open_)}
     return list(outcomes.values())
-
-
-def with_spread(outcomes: Sequence[Outcome], seeds: int, name: str, engine: Engine) -> list[Outcome]:
-    """The outcomes, each with the spread of `seeds` seeds under one engine, which is kept beside its runs."""
-    return [replace(one, spread=_spread(one.subject, seeds, name, engine)) for one in outcomes]
-
-
-def _spread(subject: Subject, seeds: int, name: str, engine: Engine) -> Spread:
-    first = subject.under(name, next(iter(subject.seeds.values())))
-    return spread(first, seeds, subject.directory / "seeds", engine)
 
 
 def _measure(run: Run) -> tuple[Path, Figures]:

@@ -61,16 +61,6 @@ _COLUMNS: Final[dict[str, pl.DataType]] = {
     "queue_p95_{second}_ms": pl.Float64(),
     "utilisation_{first}": pl.Float64(),
     "utilisation_{second}": pl.Float64(),
-    "seeds": pl.Int64(),
-    "goodput_seeds_low_mbit": pl.Float64(),
-    "goodput_seeds_high_mbit": pl.Float64(),
-    "goodput_chance": pl.Boolean(),
-    "rtt_p50_seeds_low_ms": pl.Float64(),
-    "rtt_p50_seeds_high_ms": pl.Float64(),
-    "rtt_chance": pl.Boolean(),
-    "jain_seeds_low": pl.Float64(),
-    "jain_seeds_high": pl.Float64(),
-    "jain_chance": pl.Boolean(),
 }
 """Columns, explained in `docs/explanation/agreement.md`; engines have their names in them."""
 
@@ -153,21 +143,7 @@ def _row(cell: About, outcome: Outcome) -> dict[str, Any]:
         ("utilisation_{}", UTILISATION),
     ):
         about |= _both(engines, name, found.get(measure, "link", BOTTLENECK))
-    if outcome.spread is not None:
-        about |= _spread("goodput", "goodput_seeds_{}_mbit", outcome, TOTAL_GOODPUT)
-        about |= _spread("rtt", "rtt_p50_seeds_{}_ms", outcome, RTT_P50, "" if worst is None else worst.what.of)
-        about |= _spread("jain", "jain_seeds_{}", outcome, JAIN)
     return about
-
-
-def _spread(target: str, name: str, outcome: Outcome, measure: str, of: str = "") -> dict[str, Any]:
-    """The range of the second engine's seeds, and whether the first one's mean lies in it."""
-    spread = outcome.spread
-    found = spread and spread.ranges.get((measure, of))
-    if not (spread and found):
-        return {}
-    bounds = {"seeds": found.n, name.format("low"): found.low, name.format("high"): found.high}
-    return bounds | {f"{target}_chance": spread.is_chance(outcome.comparison, measure, of)}
 
 
 def _both(engines: Engines, name: str, row: Row | None) -> dict[str, float | None]:

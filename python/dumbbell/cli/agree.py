@@ -83,16 +83,6 @@ def command(
     only_valid: Annotated[
         bool, typer.Option("--only-valid", help="Leave out suspect runs; repeat them as invalid ones are.")
     ] = False,
-    seeds: Annotated[
-        int,
-        typer.Option(
-            "--seeds",
-            min=0,
-            metavar="N",
-            help="With --matrix or --random: also run each cell under B with N seeds, and say whether a difference is "
-            "chance.",
-        ),
-    ] = 0,
     json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> int:
@@ -104,15 +94,15 @@ def command(
     Exit code: 0 if the targets are met (for a matrix or random scenarios: by 95 % of them), 1 if not, 3 if a scenario
     has no valid runs, 2 for bad input, 130 if interrupted.
     """
-    _refuse(scenarios or [], overrides or [], matrix, random, quick, bool(cells) or list_ or seeds > 0)
+    _refuse(scenarios or [], overrides or [], matrix, random, quick, bool(cells) or list_)
     chosen = _cells(matrix, quick, random, seed, cells or [])
     if list_:
         print("\n".join(cell.name for cell in chosen))
         return 0
-    from dumbbell.agree.study import Subject, with_spread
+    from dumbbell.agree.study import Subject
 
     both, settings = _engines(engines, kernel)
-    starts_ns = 0 if starts is None else _moved(starts, seeds)
+    starts_ns = 0 if starts is None else time_of("--starts", starts)
     told = [*(overrides or []), *([] if first_seed is None else [f"seed={first_seed}"])]
     subjects = [
         Subject.of(one if isinstance(one, str) else one.scenario(), told, repeat, output, settings, starts_ns)
@@ -120,8 +110,6 @@ def command(
     ]
     outcomes = _carry_out(subjects, both, most, jobs, resimulate, as_is, only_valid, json or quiet)
     first, second = both
-    if seeds:
-        outcomes = with_spread(outcomes, seeds, second, both[second])
     if chosen:
         return _of_matrix((first, second), chosen, outcomes, output, starts, json)
     return _of_scenarios(outcomes, starts, json)
@@ -171,16 +159,6 @@ def _engines(named: str, kernel: str | None) -> tuple[dict[str, Engine], dict[st
     return found, settings
 
 
-def _moved(starts: str, seeds: int) -> int:
-    """The time of `--starts`, ns."""
-    from dumbbell.errors import InputError
-
-    if seeds:
-        why = "these runs have the starts of the scenario"
-        raise InputError(f"--starts {starts} with --seeds", why, "write --most in place of --seeds")
-    return time_of("--starts", starts)
-
-
 def _refuse(
     scenarios: Sequence[str], overrides: Sequence[str], matrix: bool, random: int, quick: bool, of_cells: bool
 ) -> None:
@@ -195,7 +173,7 @@ def _refuse(
         why = "its cells are fixed, so that tables can be compared"
         raise InputError(f"{asked} takes no --set {overrides[0]}", why, "write a scenario of your own")
     if (not asked and of_cells) or (quick and not matrix):
-        raise InputError("--quick, --cells, --list and --seeds apply to the bundled cells", hint="add --matrix")
+        raise InputError("--quick, --cells and --list apply to the bundled cells", hint="add --matrix")
     if not asked and not scenarios:
         raise InputError("nothing to compare", hint="name a scenario, or write dumbbell agree --matrix --quick")
 
