@@ -68,6 +68,7 @@ pub(crate) fn traffic(plan: &Plan, options: Options) -> (Vec<Traffic>, Vec<Probl
         let mut settings = Settings { tso: options.tso, mtu: plan.mtu, ..Settings::default() };
         if plan.simulate.hosts == Some(plan::Hosts::Virtual) {
             settings.max_header = HEADERS_IN_VIRTUAL_TIME;
+            settings.reads_late = true;
         }
         for (sysctl, value) in sysctls {
             if let Err(failure) = settings.set(sysctl, value) {

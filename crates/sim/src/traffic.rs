@@ -165,6 +165,11 @@ impl Traffic {
         }
     }
 
+    /// The receiver's application has read what an ACK waits for.
+    pub(crate) fn has_read(&self, now: Time) -> bool {
+        matches!(&self.kind, Kind::Tcp(tcp) if tcp.receiver.reads_at() <= now)
+    }
+
     pub(crate) fn on_receiver_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
         if let (Kind::Tcp(tcp), Phase::Active) = (&mut self.kind, self.phase) {
             tcp.receiver.on_timer(now, out);

@@ -308,7 +308,10 @@ impl<O: Observer> Simulation<O> {
 
     fn on_receiver_timer(&mut self, flow: usize) {
         if self.traffic[flow].next_of_receiver() <= self.now {
-            self.arrivals.fire(self.now);
+            // An application that reads has been woken already.
+            if !self.traffic[flow].has_read(self.now) {
+                self.arrivals.fire(self.now);
+            }
             self.traffic[flow].on_receiver_timer(self.now, &mut self.out);
             self.reply(flow);
         }

@@ -3,7 +3,7 @@ use std::fmt;
 
 use anyhow::{Result, bail, ensure};
 use messages::Failure;
-use units::{Ip, Mtu};
+use units::{Duration, Ip, Mtu};
 
 use crate::algorithm::KERNEL;
 
@@ -52,6 +52,8 @@ pub struct Settings {
     pub send_buffer_max: u32,
     /// Room for headers in each buffer that is sent, bytes: `MAX_TCP_HEADER`, which depends on what a kernel was built for.
     pub max_header: u32,
+    /// An application takes a [step of the clock](READING) to read what came, as in a kernel in virtual time.
+    pub reads_late: bool,
     /// The receive buffer: the default of `net.ipv4.tcp_rmem`, bytes.
     pub receive_buffer: u32,
     /// The largest size that it may grow to: the maximum of `net.ipv4.tcp_rmem`, bytes.
@@ -85,6 +87,7 @@ impl Default for Settings {
             send_buffer: 16_384,
             send_buffer_max: 4_194_304,
             max_header: HEADERS_OF_A_DISTRIBUTION,
+            reads_late: false,
             receive_buffer: 131_072,
             receive_buffer_max: 6_291_456,
             offered_at_first: 128,
@@ -99,6 +102,11 @@ const WITHOUT_EFFECT: [&str; 3] = ["net.ipv4.tcp_ecn", "net.ipv4.tcp_no_metrics_
 /// of the kernels that run in virtual time.
 const HEADERS_OF_A_DISTRIBUTION: u32 = 320;
 pub(crate) const HEADERS_IN_VIRTUAL_TIME: u32 = 256;
+
+/// The time from the arrival of data in a kernel in virtual time until the application has read them. Computing takes no time
+/// there, but each look at the clock by a process does (`timer_read` of user-mode Linux), so that what waits for the clock gets
+/// on. A read looks at it once before it sends an ACK: `tcp_rcv_space_adjust` before `tcp_cleanup_rbuf`.
+pub(super) const READING: Duration = Duration(256);
 
 impl Settings {
     /// Payload of a full segment, bytes.

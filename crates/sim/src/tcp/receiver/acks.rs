@@ -4,6 +4,7 @@ use units::{Duration, Time};
 
 use super::Receiver;
 use crate::segment::Segment;
+use crate::tcp::settings::{READING, Settings};
 use crate::tcp::ticks;
 
 /// Segments that are acknowledged one by one, at the start and after a surprise: `TCP_MAX_QUICKACKS`.
@@ -13,7 +14,7 @@ const ATO_MIN: Duration = Duration::from_millis(40);
 /// The most: `TCP_DELACK_MAX`.
 const DELAY_MAX: Duration = Duration::from_millis(200);
 /// Duplicate ACKs that go at once, so that the sender's recovery is not late: `TCP_FASTRETRANS_THRESH`.
-const DUPLICATES_AT_ONCE: u32 = 3;
+const DUPLICATES_AT_ONCE: u8 = 3;
 
 /// An ACK surely has room for this many SACK blocks: `TCP_SACK_BLOCKS_EXPECTED`.
 const BLOCKS_EXPECTED: usize = 2;
@@ -25,11 +26,15 @@ pub(super) struct Acks {
     pub is_pending: bool,
     /// The ACK goes at once.
     pub is_immediate: bool,
+    /// It goes when the application has read what came.
+    pub is_pushed: bool,
+    /// What came in order since the application had read last, bytes.
+    pub unread: u32,
     /// This many are not delayed.
     quick: u32,
     /// Time that the next ACK may wait; 0: no data yet.
     timeout: Duration,
-    /// The time at which data came last.
+    /// The time at which data came in order last.
     last_data: Time,
     /// The timer runs until then.
     delayed_until: Time,
@@ -39,7 +44,7 @@ pub(super) struct Acks {
     compressed: u32,
     compressed_until: Time,
     /// Duplicate ACKs sent for this `rcv_nxt`.
-    repeated: u32,
+    repeated: u8,
     repeated_at: u64,
     /// The sender's RTT as its echoes of our timestamps tell, us << 3, and the last echo.
     rtt: u32,
@@ -51,6 +56,8 @@ impl Default for Acks {
         Acks {
             is_pending: false,
             is_immediate: false,
+            is_pushed: false,
+            unread: 0,
             quick: 0,
             timeout: Duration::ZERO,
             last_data: Time::ZERO,
@@ -69,6 +76,11 @@ impl Default for Acks {
 impl Acks {
     pub(super) fn next_timer(&self) -> Time {
         self.delayed_until.min(self.compressed_until)
+    }
+
+    /// The time at which the application has read all that came.
+    pub(super) fn read_at(&self, settings: &Settings) -> Time {
+        self.last_data + if settings.reads_late { READING } else { Duration::ZERO }
     }
 
     /// An ACK waits for its timer.
@@ -105,7 +117,7 @@ impl Receiver {
         u64::from(window.advertise(self.rcv_nxt, self.ahead.bytes()))
     }
 
-    /// Data came: how long may its ACK wait?
+    /// Data came in order: how long may its ACK wait (`tcp_event_data_recv`)?
     pub(super) fn on_data_time(&mut self) {
         let gap = self.now - self.acks.last_data;
         if self.acks.timeout == Duration::ZERO {
@@ -134,17 +146,31 @@ impl Receiver {
         if (is_second && self.is_window_as_large()) || self.acks.quick > 0 || self.acks.is_immediate {
             return self.send_ack(out);
         }
-        if self.ahead.is_empty() {
-            return self.delay(out);
+        if !self.ahead.is_empty() {
+            return self.compress(out);
         }
-        self.compress(out);
+        self.acks.is_pushed |= is_second;
+        match self.reads_at() <= self.now {
+            true => self.send_ack(out),
+            false => self.delay(out),
+        }
     }
 
-    /// Data that were received, and have yet to be read, leave room for a window as large as the last one. If nothing is missing,
-    /// the application reads at once and thereby lets the ACK out.
+    /// The time at which the application has read what came, if an ACK waits for that; [`Time::NEVER`] otherwise.
+    pub fn reads_at(&self) -> Time {
+        let waits = self.acks.is_pushed && self.ahead.is_empty();
+        if waits { self.acks.read_at(&self.settings) } else { Time::NEVER }
+    }
+
+    /// Data that were received, and have yet to be read, leave room for a window as large as the last one.
     fn is_window_as_large(&self) -> bool {
-        let held = self.rcv_nxt - self.rcv_wup + self.ahead.bytes();
-        self.ahead.is_empty() || self.window.room(held) >= self.window.offered_from(self.rcv_wup)
+        // The application of a host that is modelled by the time until its ACKs has read what came in order.
+        if !self.settings.reads_late && self.ahead.is_empty() {
+            return true;
+        }
+        let held =
+            if self.settings.reads_late { self.held() } else { self.rcv_nxt - self.rcv_wup + self.ahead.bytes() };
+        self.window.room(held) >= self.window.offered_from(self.rcv_wup)
     }
 
     fn delay(&mut self, out: &mut Vec<Segment>) {
@@ -200,8 +226,11 @@ impl Receiver {
         }
     }
 
-    /// Send the ACKs that are due by the timers that delay and compress.
+    /// Send the ACKs that are due by the timers that delay and compress, or because the application has read.
     pub(super) fn acks_on_timer(&mut self, out: &mut Vec<Segment>) {
+        if self.reads_at() <= self.now {
+            self.send_ack(out);
+        }
         if self.acks.compressed_until <= self.now {
             self.acks.compressed_until = Time::NEVER;
             if self.acks.compressed > 0 {
@@ -259,7 +288,7 @@ impl Receiver {
     pub(super) fn acknowledged(&mut self) {
         self.rcv_wup = self.rcv_nxt;
         let acks = &mut self.acks;
-        (acks.is_pending, acks.is_immediate) = (false, false);
+        (acks.is_pending, acks.is_immediate, acks.is_pushed) = (false, false, false);
         (acks.compressed, acks.compressed_until) = (0, Time::NEVER);
         acks.delayed_until = Time::NEVER;
         if acks.quick > 0 {
@@ -268,5 +297,92 @@ impl Receiver {
                 acks.timeout = ATO_MIN;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Time;
+
+    use super::READING;
+    use crate::segment::{Flags, Segment};
+    use crate::tcp::{Receiver, Settings};
+
+    const MSS: u64 = 1448;
+
+    /// A connection whose receive window has grown to its end.
+    struct Connection {
+        receiver: Receiver,
+        now: Time,
+        next: u64,
+    }
+
+    impl Connection {
+        fn new(reads_late: bool) -> Connection {
+            let settings =
+                Settings { receive_buffer: 1 << 19, receive_buffer_max: 1 << 19, reads_late, ..Settings::default() };
+            let mut it = Connection { receiver: Receiver::new(settings, None), now: Time(1_000_000), next: 1 };
+            it.comes(Segment { flags: Flags { syn: true, ..Flags::default() }, ..Segment::default() });
+            it.comes(Segment { seq: 1, ack: 1, ..Segment::default() });
+            (0..400).for_each(|_| _ = it.data(false));
+            it
+        }
+
+        /// Returns the time from this segment to each ACK that it causes, until the next one comes 10 us later.
+        fn comes(&mut self, segment: Segment) -> Vec<i64> {
+            let (came, mut out, mut acks) = (self.now, Vec::new(), Vec::new());
+            self.receiver.on_segment(&segment, link::Ecn::NotEct, self.now, &mut out);
+            acks.extend(out.drain(..).map(|_| 0));
+            self.now = came + units::Duration(10_000);
+            while self.receiver.next_timer() < self.now {
+                let at = self.receiver.next_timer();
+                self.receiver.on_timer(at, &mut out);
+                acks.extend(out.drain(..).map(|_| (at - came).0));
+            }
+            acks
+        }
+
+        /// The sequence number of the next segment, which is passed over.
+        fn skip(&mut self) -> u64 {
+            self.next += MSS;
+            self.next - MSS
+        }
+
+        fn data(&mut self, psh: bool) -> Vec<i64> {
+            let seq = self.skip();
+            self.comes(Segment {
+                seq,
+                ack: 1,
+                len: MSS as u32,
+                flags: Flags { psh, ..Flags::default() },
+                ..Segment::default()
+            })
+        }
+    }
+
+    #[test]
+    fn an_ack_that_the_application_lets_out_waits_until_it_has_read() {
+        for (reads_late, after) in [(false, 0), (true, READING.0)] {
+            let mut it = Connection::new(reads_late);
+            it.data(true);
+            assert_eq!(it.data(true), [after]);
+            assert!(it.data(false).is_empty());
+            assert_eq!(it.data(true), [0], "the second segment");
+        }
+    }
+
+    /// `__tcp_ack_snd_check` compares with the window that was offered last. Data in order find it as grown as it can be beside a
+    /// segment; the first segment behind a hole lets it grow by that segment.
+    #[test]
+    fn a_second_segment_waits_if_the_window_offered_last_was_larger() {
+        let mut it = Connection::new(true);
+        it.data(true);
+        it.data(true);
+        assert_eq!((it.data(false), it.data(false)), (vec![], vec![0]));
+        let hole = it.skip();
+        assert_eq!(it.data(false), [0]);
+        it.comes(Segment { seq: hole, ack: 1, len: MSS as u32, ..Segment::default() });
+        assert_eq!(it.data(true), [READING.0], "the whole window is offered now");
+        assert_eq!((it.data(false), it.data(false)), (vec![], vec![READING.0]));
     }
 }

@@ -108,7 +108,7 @@ impl Receiver {
 
     /// The time at which [`on_timer`](Receiver::on_timer) wants to be called; [`Time::NEVER`]: not at all.
     pub fn next_timer(&self) -> Time {
-        self.acks.next_timer().min(self.control_timer)
+        self.acks.next_timer().min(self.reads_at()).min(self.control_timer)
     }
 
     /// Carries out what is due by `now`.
@@ -206,6 +206,7 @@ impl Receiver {
 
     fn on_data(&mut self, segment: &Segment, ecn: Ecn, out: &mut Vec<Segment>) {
         let end = segment.end();
+        self.acks.unread = self.unread();
         self.measure_rtt(segment);
         if end <= self.rcv_nxt {
             // It came before: the sender should know at once (RFC 2883).
@@ -216,53 +217,70 @@ impl Receiver {
         if segment.seq > self.rcv_nxt {
             self.see_codepoint(ecn, out);
             self.tell_before(segment.seq, end, out);
+            let before = self.ahead.count();
             let is_new = self.ahead.insert(segment.seq, end, segment.flags.fin);
             if !is_new {
                 self.acks.duplicate((segment.seq, end));
             } else {
-                self.grow_window(segment.len);
+                // A segment that joins no other takes its room afterwards (`tcp_data_queue_ofo`).
+                let own = if self.ahead.count() > before { segment.len } else { 0 };
+                self.grow_window(segment.len, self.held() - u64::from(own));
             }
             self.acks.is_pending = true;
         } else {
             self.take_in_order(segment, end);
             self.see_codepoint(ecn, out);
         }
-        self.on_data_time();
         self.decide(out);
     }
 
     fn take_in_order(&mut self, segment: &Segment, end: u64) {
         let had_gap = !self.ahead.is_empty();
+        self.acks.unread += (end - self.rcv_nxt) as u32;
+        self.on_data_time();
+        self.grow_window(segment.len, self.held());
         self.rcv_nxt = end;
         let mut is_end = segment.flags.fin;
         if had_gap {
             let (next, has_fin) = self.ahead.take_up_to(end);
+            self.acks.unread += (next - end) as u32;
             self.rcv_nxt = next;
             is_end |= has_fin;
             // RFC 5681 section 4.2: the gap is filled.
             self.acks.is_immediate |= self.ahead.is_empty();
         }
         self.is_complete |= is_end;
-        self.grow_window(segment.len);
         // A small segment, or the end of a train, may be all that comes for a while: once the application has read it, and
         // nothing waits behind a hole, an ACK goes (`tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`).
         let is_pushed = segment.flags.psh || segment.len < self.settings.mss();
-        self.acks.is_immediate |= is_pushed && self.ahead.is_empty();
+        self.acks.is_pushed |= is_pushed && self.ahead.is_empty();
         self.acks.is_pending = true;
     }
 
-    /// Each segment is acknowledged as long as the window grows: the sender may be waiting for it to.
-    fn grow_window(&mut self, len: u32) {
-        if len >= GROWING_BYTES && self.window.grow(len, &self.settings) {
+    /// Each segment is acknowledged as long as the window grows, beside `held` bytes: the sender may be waiting for it to.
+    fn grow_window(&mut self, len: u32, held: u64) {
+        // The application of a host that is modelled by the time until its ACKs has read before.
+        let held = if self.settings.reads_late { held } else { 0 };
+        if len >= GROWING_BYTES && self.window.grow(len, held, &self.settings) {
             self.acks.be_quick_once();
         }
+    }
+
+    /// What came in order and the application has yet to read, bytes.
+    fn unread(&self) -> u32 {
+        if self.now < self.acks.read_at(&self.settings) { self.acks.unread } else { 0 }
+    }
+
+    /// All that takes room in the receive buffer, bytes.
+    fn held(&self) -> u64 {
+        u64::from(self.acks.unread) + self.ahead.bytes()
     }
 
     fn header(&mut self) -> Segment {
         Segment {
             seq: 1 - u64::from(matches!(self.phase, Phase::SynReceived)) + u64::from(self.phase == Phase::Closed),
             ack: self.rcv_nxt,
-            window: self.window.advertise(self.rcv_nxt, self.ahead.bytes()),
+            window: self.window.advertise(self.rcv_nxt, u64::from(self.unread()) + self.ahead.bytes()),
             ts_val: timestamp_ms(self.now.as_nanos() as u64 / 1000),
             ts_ecr: self.ts_recent,
             flags: Flags { ece: self.ecn.demands_cwr && self.ecn.is_ok, ..Flags::default() },

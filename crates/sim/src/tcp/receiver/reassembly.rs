@@ -21,6 +21,11 @@ impl Reassembly {
         self.ranges.is_empty()
     }
 
+    /// Ranges, which gaps part.
+    pub(super) fn count(&self) -> usize {
+        self.ranges.len()
+    }
+
     /// Bytes held.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes

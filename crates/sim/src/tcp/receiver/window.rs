@@ -33,15 +33,16 @@ impl Window {
         Window { offered, data, memory, threshold, buffer, edge: 0 }
     }
 
-    /// In-order data came: two segments more may come for each. `true`: the window has grown.
-    pub(super) fn grow(&mut self, len: u32, settings: &Settings) -> bool {
+    /// Data came: two segments more may come for each, as far as there is room beside the `held` bytes. `true`: the window has grown.
+    pub(super) fn grow(&mut self, len: u32, held: u64, settings: &Settings) -> bool {
         let largest = u64::from(settings.receive_buffer_max);
-        if self.threshold >= self.share(self.buffer) && self.buffer < largest {
+        let beside = |held: u64| self.share(self.buffer.saturating_sub(self.memory_of(held)));
+        if self.threshold >= beside(held.min(u64::from(len))) && self.buffer < largest {
             // Autotuning (dynamic right-sizing) keeps ahead of a sender that doubles its window each round.
             let more = 4 * u64::from(len) * 256 / u64::from(self.offered);
             self.buffer = (self.buffer + more).min(largest);
         }
-        let most = self.share(self.buffer);
+        let most = self.share(self.buffer.saturating_sub(self.memory_of(held)));
         let grown = (self.threshold + 2 * u64::from(len.min(settings.mss()))).min(most);
         let grows = grown > self.threshold;
         self.threshold = self.threshold.max(grown);
@@ -56,9 +57,13 @@ impl Window {
 
     /// The window beside `held` bytes that were received, if there was none before.
     pub(super) fn room(&self, held: u64) -> u64 {
+        self.threshold.min(self.share(self.buffer.saturating_sub(self.memory_of(held))))
+    }
+
+    /// The memory that data take while they wait, bytes.
+    fn memory_of(&self, held: u64) -> u64 {
         // Nearly always nothing waits, and a division costs more than all else here.
-        let memory = if held == 0 { 0 } else { held * u64::from(self.memory) / u64::from(self.data) };
-        self.threshold.min(self.share(self.buffer.saturating_sub(memory)))
+        if held == 0 { 0 } else { held * u64::from(self.memory) / u64::from(self.data) }
     }
 
     /// The window that was offered when `next` was expected.
@@ -83,7 +88,7 @@ mod tests {
         let settings = Settings { receive_buffer: 1 << 23, receive_buffer_max: 1 << 23, ..Settings::default() };
         let mut window = Window::new(&settings);
         assert_eq!(window.advertise(1, 0), 4_192_856);
-        let grown = (1..).take_while(|_| window.grow(1448, &settings)).count();
+        let grown = (1..).take_while(|_| window.grow(1448, 0, &settings)).count();
         assert_eq!(grown, 363, "each is acknowledged as long as the window grows");
         assert_eq!(window.advertise(1, 0), 5_242_880);
     }
@@ -100,7 +105,7 @@ mod tests {
     fn what_waits_behind_a_hole_takes_room_but_the_edge_never_goes_back() {
         let settings = Settings { receive_buffer: 1 << 20, receive_buffer_max: 1 << 20, ..Settings::default() };
         let mut window = Window::new(&settings);
-        while window.grow(1448, &settings) {}
+        while window.grow(1448, 0, &settings) {}
         assert_eq!(window.advertise(1, 0), 655_360);
         assert_eq!(window.advertise(100_001, 100 * 1448), 555_360);
         assert_eq!(window.advertise(300_001, 100 * 1448), ((1 << 20) - 100 * 2304) * 160 / 256);
