@@ -13,7 +13,7 @@ from synthetic_study import Synthetic
 from dumbbell import Study
 from dumbbell.published.model import Status
 from dumbbell.published.slides_2017 import findings
-from dumbbell.published.slides_2017.findings import BUFFER, CC, JITTER_MS
+from dumbbell.published.slides_2017.findings import BUFFER, CC, JITTER_MS, LOSS, RTT, TABLE
 
 SMALL, LARGE = "100 packets", "1000 packets"
 CELLS = [{BUFFER: buffer, CC: cc} for buffer in (SMALL, LARGE) for cc in ("reno", "cubic")]
@@ -68,3 +68,10 @@ def test_a_finding_about_all_settings_fails_in_one(tmp_path: Path) -> None:
 
 def test_what_was_not_run_says_so() -> None:
     assert findings._nothing_lost({}, "udp").numbers == "not run"
+
+
+def test_a_table_with_one_of_its_rtts_tells_nothing(tmp_path: Path) -> None:
+    cells = [{RTT: "150 ms", LOSS: "0 %", CC: cc} for cc in ("reno", "cubic")]
+    study = Study(Synthetic(cells=cells, repeat=3).write(tmp_path / "study"))
+    asked = [one for one in findings.FINDINGS if one.reading in TABLE.values()]
+    assert {one.judge({"table": study}).numbers for one in asked} == {"not run"}

@@ -23,44 +23,44 @@ LOST: Final = (0, 9141)
 """Datagrams of UDP that were lost, and all."""
 
 
-def _rtts(figures: Figures) -> tuple[str, str]:
-    """The shorter and the longer RTT of a table's part."""
-    short, long = figures.along(RTT)
-    return short, long
+def _table(studies: Studies, part: str) -> tuple[Figures, str, str] | None:
+    """A table's part, with its shorter and its longer RTT; `None` if not both were run."""
+    if part not in studies:
+        return None
+    figures = Figures(studies[part])
+    rtts = figures.along(RTT)
+    return (figures, rtts[0], rtts[1]) if len(rtts) == 2 else None
 
 
 def _alike(studies: Studies, part: str) -> Judged:
-    if part not in studies:
+    if (table := _table(studies, part)) is None:
         return NOT_RUN
-    figures = Figures(studies[part])
-    short, _ = _rtts(figures)
+    figures, short, _ = table
     found = {cc: figures.interval("throughput", None, {RTT: short, LOSS: "0 %", CC: cc}) for cc in _NAMES}
     return Judged(all_of([above(one, 0.85e9) for one in found.values()]), listed(found, 1e6, "Mbit/s"))
 
 
 def _faster(studies: Studies, part: str) -> Judged:
-    if part not in studies:
+    if (table := _table(studies, part)) is None:
         return NOT_RUN
-    figures = Figures(studies[part])
-    _, long = _rtts(figures)
+    figures, _, long = table
     found = {cc: figures.interval("throughput", None, {RTT: long, LOSS: "0 %", CC: cc}) for cc in _NAMES}
     status = all_of([compared(found["cubic"], ">", found["reno"]), *(below(one, 0.7e9) for one in found.values())])
     return Judged(status, listed(found, 1e6, "Mbit/s"))
 
 
 def _loss(studies: Studies, part: str) -> Judged:
-    if part not in studies:
+    if (table := _table(studies, part)) is None:
         return NOT_RUN
-    figures = Figures(studies[part])
-    found = {rtt: figures.interval("throughput", None, {RTT: rtt, LOSS: "1 %", CC: "cubic"}) for rtt in _rtts(figures)}
+    figures, *rtts = table
+    found = {rtt: figures.interval("throughput", None, {RTT: rtt, LOSS: "1 %", CC: "cubic"}) for rtt in rtts}
     return Judged(all_of([below(one, 0.01e9) for one in found.values()]), f"CUBIC: {listed(found, 1e6, 'Mbit/s')}")
 
 
 def _nothing_again(studies: Studies, part: str) -> Judged:
-    if part not in studies:
+    if (table := _table(studies, part)) is None:
         return NOT_RUN
-    figures = Figures(studies[part])
-    short, _ = _rtts(figures)
+    figures, short, _ = table
     where = {RTT: short, LOSS: "0 %"}
     found = {cc: figures.interval("retransmitted_segments", None, {**where, CC: cc}) for cc in _NAMES}
     return Judged(all_of([below(one, 1) for one in found.values()]), listed(found, 1, "segments"))
