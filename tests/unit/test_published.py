@@ -18,7 +18,7 @@ from dumbbell.published.judging import above, all_of, below, told, within
 from dumbbell.published.model import Axis, Finding, Judged, Part, Plot, Published, Reproduction, Status, Studies, Table
 from dumbbell.published.page import page
 from dumbbell.published.sides import nearness, sides
-from dumbbell.published.tables import tables
+from dumbbell.published.tables import in_words, tables
 from dumbbell.statistics.intervals import Interval
 
 RTT, BUFFER = "topology.rtt", "topology.bottleneck.buffer"
@@ -126,6 +126,15 @@ def test_numbers_in_no_table_are_listed(study: Study) -> None:
     assert rows.rows[0][3:5] == ["Goodput (Mbit/s)", "80"]
 
 
+def test_a_list_is_written_in_words(study: Study) -> None:
+    printed = Published({"topology.rtt": ["10 ms", "20 ms"]}, "goodput", "cubic", 999.7e6, "table 1")
+    found = sides([printed], Figures(study), 0.95)
+    (rows,) = tables(Part("a", "A", "a.toml"), found)
+    assert rows.rows[0][0] == "10 ms and 20 ms"
+    assert rows.rows[0][3] == "1,000"
+    assert "rtt 10 ms and 20 ms" in in_words(found[0])
+
+
 def test_curves_and_the_printed_points_on_them(study: Study) -> None:
     one, two = curves(PLOT, Figures(study), PRINTED, 0.95)
     assert (one.label, two.label) == ("1 bdp", "2 bdp")
@@ -155,6 +164,7 @@ def test_an_interval_across_a_bound_tells_nothing() -> None:
     assert all_of([Status.HOLDS, Status.UNKNOWN, Status.FAILS]) is Status.FAILS
     assert all_of([Status.HOLDS, Status.UNKNOWN]) is Status.UNKNOWN
     assert told(found) == "10 [9, 11]"
+    assert told(Interval(999.9, 999.4, 1000.1, 5)) == "1,000 [999, 1,000]"
 
 
 def faster(studies: Studies) -> Judged:

@@ -74,7 +74,8 @@ def study(place: Path, mbit: Mapping[tuple[str, str], float]) -> Study:
     ("times", "status"), [(3430, Status.FAILS), (40, Status.FAILS), (100, Status.HOLDS), (160, Status.HOLDS)]
 )
 def test_far_more_than_100_times_is_not_about_100_times(tmp_path: Path, times: float, status: Status) -> None:
-    found = study(tmp_path / "study", {("0 ms, 5 %", cc): times if cc == "bbr" else 1 for cc in CCS})
+    lossy = {row.case for row in table() if row.loss > 0}
+    found = study(tmp_path / "study", {(case, cc): times if cc == "bbr" else 1 for case in lossy for cc in CCS})
     judged = findings._up_to_100(dict.fromkeys(findings.PARTS, found), "")
     assert judged.status is status
     assert "printed" in judged.numbers
@@ -91,11 +92,22 @@ def test_what_was_not_run_could_have_more(tmp_path: Path) -> None:
 
 def test_a_cell_that_is_not_alike_is_not_left_out(tmp_path: Path) -> None:
     mbit = {("0 ms, 0 %", cc): 10.0 for cc in CCS} | {("10 ms, 0 %", cc): 10.0 for cc in CCS}
-    assert findings._alike({"2-none": study(tmp_path / "same", mbit)}, "").status is Status.HOLDS
+    same = dict.fromkeys(findings.PARTS, study(tmp_path / "same", mbit))
+    judged = findings._alike(same, "")
+    assert judged.status is Status.HOLDS
+    assert "left out" not in judged.numbers
     twice = study(tmp_path / "twice", mbit | {("10 ms, 0 %", "bbr"): 21.0})
     judged = findings._alike({"2-none": twice}, "")
     assert judged.status is Status.FAILS
     assert "10 ms, 0 %: bbr 2.1" in judged.numbers
+
+
+def test_a_case_that_a_part_left_out_could_decide_otherwise(tmp_path: Path) -> None:
+    both = study(tmp_path / "both", {(case, cc): 10.0 for case in ("0 ms, 0 %", "10 ms, 0 %") for cc in CCS})
+    one = study(tmp_path / "one", {("0 ms, 0 %", cc): 10.0 for cc in CCS})
+    judged = findings._alike({**dict.fromkeys(findings.PARTS, both), "2-none": one}, "")
+    assert judged.status is Status.UNKNOWN
+    assert judged.numbers.endswith("; left out: 2 of 10 comparisons (2-none, 10 ms, 0 %)")
 
 
 def test_a_reading_is_judged_by_its_own_runs(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,10 +16,15 @@ class Heading:
     text: str
     level: int = 2
 
+    @property
+    def anchor(self) -> str:
+        """Where `[text](#anchor)` leads to it, as on GitHub."""
+        return re.sub(r"[^\w\- ]", "", self.text.lower()).replace(" ", "-")
+
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Plain text."""
+    """Plain text, with `code` and [links](#anchor)."""
 
     text: str
 

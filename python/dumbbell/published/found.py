@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dumbbell.published.document import Block, Paragraph, Rows
 from dumbbell.published.judging import NOT_RUN
 from dumbbell.published.model import Finding, Judged, Reproduction, Status, Studies
+from dumbbell.published.naming import linked
 from dumbbell.published.verdicts import Rest, judge
 from dumbbell.report import words
 
@@ -48,19 +49,21 @@ def judged(study: Reproduction, studies: Studies) -> list[Found]:
     return [Found(finding, *judge(finding, studies)) for finding in study.findings]
 
 
-def shown(found: Sequence[Found]) -> Iterator[Block]:
-    """The findings, what they print of each, our runs by verdict, and what would change the answer."""
+def shown(found: Sequence[Found], anchors: Mapping[str, str] | None = None) -> Iterator[Block]:
+    """The findings, what they print of each, our runs by verdict, and what would change the answer. `anchors`: part ->
+    where it is on the page."""
+    where = anchors or {}
     if any(one.finding.reading for one in found):
-        yield from _by_reading(found)
+        yield from _by_reading(found, where)
         return
     yield Rows("", ("", "they found", "our numbers"), [(one.judged.status, one.text, one.numbers) for one in found])
     if any(one.finding.printed or one.finding.turns for one in found):
         yield Paragraph("Behind each finding: what they print, our runs by verdict, and what would change the answer.")
-        rows = [(one.text, one.finding.printed, one.counts, one.finding.turns) for one in found]
+        rows = [(one.text, one.finding.printed, one.counts, linked(one.finding.turns, where)) for one in found]
         yield Rows("", ("finding", "they print", "our runs", "what would change the answer"), rows)
 
 
-def _by_reading(found: Sequence[Found]) -> Iterator[Block]:
+def _by_reading(found: Sequence[Found], anchors: Mapping[str, str]) -> Iterator[Block]:
     """A table of all answers, by finding and reading; then each finding with its numbers. What was not run is left
     out."""
     run = [one for one in found if one.judged != NOT_RUN]
@@ -74,7 +77,7 @@ def _by_reading(found: Sequence[Found]) -> Iterator[Block]:
     yield Rows("", ("", "they found", *readings), rows)
     for i, text in enumerate(texts, 1):
         own = [one for one in found if one.text == text]
-        yield Paragraph(_about(i, own[0].finding))
+        yield Paragraph(_about(i, own[0].finding, anchors))
         numbers = [
             (one.finding.reading, one.judged.status, one.judged.numbers, one.counts) for one in own if one in run
         ]
@@ -82,10 +85,10 @@ def _by_reading(found: Sequence[Found]) -> Iterator[Block]:
             yield Rows("", ("reading", "", "our numbers", "our runs"), numbers)
 
 
-def _about(number: int, finding: Finding) -> str:
+def _about(number: int, finding: Finding, anchors: Mapping[str, str]) -> str:
     said = [f"{number}. {finding.text}."]
     if finding.printed:
         said.append(f"They print: {finding.printed}.")
     if finding.turns:
-        said.append(f"What would change the answer: {finding.turns}.")
+        said.append(f"What would change the answer: {linked(finding.turns, anchors)}.")
     return " ".join(said)

@@ -15,14 +15,10 @@ NOT_RUN = Judged(Status.UNKNOWN, "not run")
 
 def told(found: Interval, factor: float = 1.0) -> str:
     """An interval as text: `9.3 [9.1, 9.5]`. A ratio of several runs has no interval if one of them carried nothing."""
-    value = _number(found.value / factor)
+    value = words.number(found.value / factor)
     if found.low is None or found.high is None:
         return f"{value} ({'one run' if found.n == 1 else 'no interval'})"
-    return f"{value} [{_number(found.low / factor)}, {_number(found.high / factor)}]"
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value} [{words.number(found.low / factor)}, {words.number(found.high / factor)}]"
 
 
 def above(found: Interval | None, bound: float) -> Status:

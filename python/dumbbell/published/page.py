@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from importlib.resources import files
 from typing import Final
 
@@ -31,7 +32,7 @@ def page(document: Document) -> str:
 def _block(block: Block) -> Html:
     match block:
         case Heading():
-            return el(f"h{block.level}", block.text)
+            return el(f"h{block.level}", block.text, id=block.anchor)
         case Paragraph():
             return el("p", *_words(block.text))
         case Code():
@@ -44,9 +45,21 @@ def _block(block: Block) -> Html:
             return el("div", *map(_figure, block.plots), class_="plots")
 
 
-def _words(text: str) -> list[Html | str]:
-    """Names between backticks, as Markdown has them, are code."""
-    return [el("code", part) if i % 2 else part for i, part in enumerate(text.split("`"))]
+_LINK: Final = re.compile(r"\[([^\[\]]+)\]\(#([^()]+)\)")
+
+
+def _words(text: str) -> Iterator[Html | str]:
+    """Names between backticks, as Markdown has them, are code; its links within the page are links."""
+    for i, part in enumerate(text.split("`")):
+        if i % 2:
+            yield el("code", part)
+            continue
+        # What is split off by the two groups is a link's text and anchor.
+        plain, *links = _LINK.split(part)
+        yield plain
+        for name, anchor, after in zip(*[iter(links)] * 3, strict=True):
+            yield el("a", name, href=f"#{anchor}")
+            yield after
 
 
 def _table(rows: Rows) -> Html:

@@ -16,6 +16,7 @@ from dumbbell.published.figures import Figures
 from dumbbell.published.found import judged, shown
 from dumbbell.published.markdown import markdown
 from dumbbell.published.model import Part, Plot, Reproduction, Studies
+from dumbbell.published.naming import linked
 from dumbbell.published.page import page
 from dumbbell.published.running import Order, size
 from dumbbell.published.sides import Side, nearness, sides
@@ -62,14 +63,15 @@ def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Blo
     yield Code(command)
     yield Paragraph(_runs(study, studies))
     yield Heading("Findings")
-    yield from shown(judged(study, studies))
+    anchors = {one.part.name: _heading(one.part).anchor for one in done}
+    yield from shown(judged(study, studies), anchors)
     yield from _nearness(done)
     if study.definitions:
         yield Heading("Points that the text leaves open")
         yield Bullets(study.definitions)
     if notes := list(dict.fromkeys(note for one in done for note in one.part.notes)):
         yield Heading("Probable explanations of differences")
-        yield Bullets(notes)
+        yield Bullets([linked(note, anchors) for note in notes])
     for one in done:
         yield from _part(study, one)
     missing = [part.name for part in study.parts if part.name not in studies]
@@ -150,7 +152,7 @@ def _machine(machine: Mapping[str, Any]) -> str:
 
 def _part(study: Reproduction, one: _Done) -> Iterator[Block]:
     part, found = one.part, one.study
-    yield Heading(f"{part.name}: {part.title}")
+    yield _heading(part)
     said = f"{words.count(len(found.manifest['cells']), 'cell')}, {words.count(found.runs.height, 'run')}, "
     yield Paragraph(f"{said}engine {found.manifest['engine']}.{_left_out(one)}{_wrong(found)}")
     yield from tables(part, one.sides)
@@ -159,6 +161,10 @@ def _part(study: Reproduction, one: _Done) -> Iterator[Block]:
         yield Pictures(drawn)
     if part.evidence and found.has_runs:
         yield Paragraph(part.evidence(found))
+
+
+def _heading(part: Part) -> Heading:
+    return Heading(f"{part.name}: {part.title}")
 
 
 def _left_out(one: _Done) -> str:

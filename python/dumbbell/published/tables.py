@@ -33,7 +33,7 @@ def in_words(side: Side) -> str:
     """`Goodput (Mbit/s), rtt 15 ms, cc reno: printed 903, ours 946 [945, 947]`."""
     one = side.published
     factor, metric = _metric(side)
-    where = [f"{key.rsplit('.', 1)[-1]} {value}" for key, value in one.where.items()]
+    where = [f"{key.rsplit('.', 1)[-1]} {words.value(value)}" for key, value in one.where.items()]
     printed, ours, _ = _cells(side, factor)
     return f"{', '.join([metric, *where, *([one.of] if one.of else [])])}: printed {printed}, ours {ours}"
 
@@ -86,7 +86,7 @@ def _at(table: Table, sides: Sequence[Side], row: object, column: object) -> Sid
 def _cells(side: Side | None, factor: float) -> list[str]:
     if side is None:
         return [words.UNKNOWN] * 3
-    return [_number(side.value / factor), _ours(side.ours, factor), _ratio(side.ratio)]
+    return [words.number(side.value / factor), _ours(side.ours, factor), _ratio(side.ratio)]
 
 
 def _changes(side: Side | None, reference: Side | None) -> list[str]:
@@ -105,7 +105,7 @@ def _list(sides: Sequence[Side]) -> Rows:
     for side in sides:
         one = side.published
         factor, metric = _metric(side)
-        row = [str(one.where.get(key, words.UNKNOWN)) for key in keys] + ([one.of or "all"] if of else [])
+        row = [words.value(one.where.get(key, words.UNKNOWN)) for key in keys] + ([one.of or "all"] if of else [])
         rows.append([*row, metric, *_cells(side, factor), one.source])
     return Rows(f"Printed numbers and ours{_count(sides)}", head, rows)
 
@@ -145,15 +145,11 @@ def _ours(found: Interval | None, factor: float) -> str:
     """`9.31 [9.12, 9.5]`."""
     if found is None:
         return words.UNKNOWN
-    centre = _number(found.value / factor)
+    centre = words.number(found.value / factor)
     if found.low is None or found.high is None:
         return centre
-    return f"{centre} [{_number(found.low / factor)}, {_number(found.high / factor)}]"
+    return f"{centre} [{words.number(found.low / factor)}, {words.number(found.high / factor)}]"
 
 
 def _ratio(found: Interval | None) -> str:
     return words.UNKNOWN if found is None else f"{found.value:.2f}" if found.value < 100 else f"{found.value:,.0f}"
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

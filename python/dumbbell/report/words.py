@@ -76,6 +76,16 @@ def count(n: int | None, noun: str = "") -> str:
     return f"{n:,}" if not noun else f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
+def number(value: float) -> str:
+    """`9.31`, `999`, `1,000`, `12,345`: three digits, and all those before the point."""
+    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
+
+
+def value(found: Any) -> str:
+    """The value of a key as a study file has it; of a list, `30 ms and 300 ms`."""
+    return listed(map(str, found)) if isinstance(found, list | tuple) else str(found)
+
+
 def speed(cost: Mapping[str, Any] | None) -> str:
     """`20 s in 0.31 s, 65 times as fast as real time`, of a simulated run's cost; empty if it is unknown."""
     if not cost or not cost.get("times_real_time"):

@@ -66,21 +66,32 @@ def _long_wins(studies: Studies) -> Judged:
     return Judged(_everywhere([above(one, 0.5) for one in found.values()]), said)
 
 
-def _nearer(successor: str, whence: str) -> Finding:
+def _nearer(successor: str, whence: str, printed: str, turns: str) -> Finding:
     def judge(studies: Studies) -> Judged:
         if "2" not in studies:
             return NOT_RUN
         figures = Figures(studies["2"])
-        statuses, said = [], []
+        found = {}
         for buffer in figures.along(BUFFER):
             one, two = (_unfair(_long_share(figures, case, buffer)) for case in ("BBR", successor))
-            if one is None or two is None:
-                continue
-            statuses.append(compared(two, "<", one))
-            said.append(f"{buffer}: BBR {told(one, 0.01)}, {successor} {told(two, 0.01)}")
-        return Judged(_everywhere(statuses), "points from the fair share, in %, by buffer: " + "; ".join(said))
+            if one is not None and two is not None:
+                found[buffer] = one, two
+        if not found:
+            return NOT_RUN
+        said = [
+            f"{buffer}: BBR {told(one, 0.01)}, {successor} {told(two, 0.01)}" for buffer, (one, two) in found.items()
+        ]
+        return Judged(
+            _everywhere([compared(two, "<", one) for one, two in found.values()]),
+            f"points from the fair share, in %, by buffer: {'; '.join(said)}, n = {_least(*found.values())}",
+        )
 
-    return Finding(f"2: with {successor} the two flows come much nearer to each other{whence}", judge)
+    return Finding(f"2: with {successor} the two flows come much nearer to each other{whence}", judge, printed, turns)
+
+
+def _least(*found: Sequence[Interval]) -> int:
+    """The fewest runs behind an interval."""
+    return min(one.n for several in found for one in several)
 
 
 def _unfair(share: Interval | None) -> Interval | None:
@@ -164,10 +175,11 @@ def _between_bbrs(studies: Studies) -> Judged:
         return NOT_RUN
     said = ", ".join(f"{buffer} {told(one, 0.01)}" for buffer, one in shares.items())
     statuses = [below(one, 0.5) for one in shares.values()]
-    return Judged(_everywhere(statuses), f"share of BBRv2 in %, by buffer: {said}")
+    n = _least(tuple(shares.values()))
+    return Judged(_everywhere(statuses), f"share of BBRv2 in %, by buffer: {said}, n = {n}")
 
 
-def _side(case: str) -> Finding:
+def _side(case: str, turns: str) -> Finding:
     """Which of a pair has more, against the RTT. They print no finding of this plot."""
 
     def judge(studies: Studies) -> Judged:
@@ -178,9 +190,7 @@ def _side(case: str) -> Finding:
         status = same_side([above(one, 0.5) for one in found.values()])
         return Judged(status, f"share of {case.split('/')[1]}, by RTT: {listed(found, 0.01, '%')}")
 
-    return Finding(
-        f"4: {case}: who has more is the same at every RTT (the plot's purpose; no finding is printed)", judge
-    )
+    return Finding(f"4: {case}: who has more is the same at every RTT (the plot's purpose)", judge, _NO_FINDING, turns)
 
 
 def same_side(more: Sequence[Status]) -> Status:
@@ -195,14 +205,17 @@ def _loss(studies: Studies) -> Judged:
         return NOT_RUN
     figures = Figures(studies["5"])
     losses = sorted(figures.along(LOSS), key=number)
-    kept = {}
+    kept, counts = {}, set()
     for cc in figures.along(CC):
         found = [(100 * number(loss), figures.interval("goodput", None, {CC: cc, LOSS: loss})) for loss in losses]
-        between = endured([(loss, above(one, 0.5 * 100e6)) for loss, one in found if one is not None])
+        known = [(loss, one) for loss, one in found if one is not None]
+        between = endured([(loss, above(one, 0.5 * 100e6)) for loss, one in known])
         if between is not None:
             kept[cc] = between
+            counts |= {one.n for _, one in known}
     said = ", ".join(f"{cc} between {low:.3g} and {high:.3g} %" for cc, (low, high) in kept.items())
-    said = f"the loss at which half of the rate is carried: {said or 'not known'}"
+    said = f"{said}, n = {min(counts)}" if kept else "not known"
+    said = f"the loss at which half of the rate is carried: {said}"
     if not {"cubic", "bbr"} <= kept.keys():
         return Judged(Status.UNKNOWN, said)
     (low, high), (least, most_) = kept["cubic"], kept["bbr"]
@@ -236,21 +249,67 @@ def _bloat(studies: Studies) -> Judged:
 
 
 _FIGURE: Final = "(read off their figure)"
+_NO_FINDING: Final = "a figure only: the text finds nothing in it"
+_RATE_AND_RTT: Final = "Another rate or RTT, which are not given: not tested"
 
 FINDINGS: Final = (
-    Finding("1: a flow goes through STARTUP, DRAIN, PROBE_BW and PROBE_RTT", _phases),
-    Finding(f"2: with BBR the flow of 50 ms takes most {_FIGURE}", _long_wins),
-    _nearer("BBRv2", f" {_FIGURE}"),
-    _nearer("BBRv3", ", as with BBRv2 (BBRv3 did not exist)"),
-    Finding(f"3: BBR crowds CUBIC out at small buffers, CUBIC wins at large ones {_FIGURE}", _crowded),
-    Finding(f"3: the crossing moves with BBRv2, by more than half {_FIGURE}", _moves),
-    Finding(f"3: between the two, BBR has more than BBRv2 {_FIGURE}", _between_bbrs),
-    *(_side(case) for case in ("CUBIC/BBR", "CUBIC/BBRv2", "BBR/BBRv2")),
     Finding(
-        "5: BBR keeps its throughput under ten times the loss that CUBIC does (the plot's purpose; no number given)",
-        _loss,
+        "1: a flow goes through STARTUP, DRAIN, PROBE_BW and PROBE_RTT", _phases,
+        "a figure of one flow of BBR and of one of BBRv2, about 10 Mbit/s, with the four phases marked",
+        "a shorter run: BBR enters PROBE_RTT after 10 s, BBRv2 and BBRv3 after 5 (part 1)",
     ),
     Finding(
-        "6: CUBIC's latency grows with the buffer, BBR's doesn't (no number given; here: ten times the queue)", _bloat
+        f"2: with BBR the flow of 50 ms takes most {_FIGURE}", _long_wins,
+        "a figure only: rates over 50 s beside the fair share of 5 Mbit/s; the buffer is not given",
+        "the buffer: with 1 BDP of 50 ms or more it has most, with less it can't be told (part 2)",
     ),
-)
+    _nearer(
+        "BBRv2", f" {_FIGURE}", "the same figure of BBRv2",
+        "the buffer: with 1 BDP of 50 ms they come nearer, with 0.5, 2 and 4 they are farther from each other than "
+        "BBR's, with 0.25 it can't be told (part 2)",
+    ),
+    _nearer(
+        "BBRv3", ", as with BBRv2 (BBRv3 did not exist)", "nothing: BBRv3 did not exist",
+        "nothing that was tested: it is so with every buffer (part 2)",
+    ),
+    Finding(
+        f"3: BBR crowds CUBIC out at small buffers, CUBIC wins at large ones {_FIGURE}", _crowded,
+        "a figure only: average shares of bandwidth against 0.1 to 10 BDP of buffer",
+        f"nothing that was tested: it is so in one minute, too (part 3 with duration = 60 s). {_RATE_AND_RTT}",
+    ),
+    Finding(
+        f"3: the crossing moves with BBRv2, by more than half {_FIGURE}", _moves,
+        "two figures only, which cross at different buffers",
+        f"nothing that was tested: it is so in one minute, too (part 3 with duration = 60 s). {_RATE_AND_RTT}",
+    ),
+    Finding(
+        f"3: between the two, BBR has more than BBRv2 {_FIGURE}", _between_bbrs, "a figure only",
+        "nothing that was tested: it is so with every buffer (part 3) and every RTT (part 4)",
+    ),
+    _side(
+        "CUBIC/BBR",
+        "the buffer: with 50 kB at each RTT BBR has more at all of them (part 4 with topology.bottleneck.buffer = "
+        "50 kB). And time: in ten minutes CUBIC has more at 1 s (part 4 with duration = 600 s)",
+    ),
+    _side(
+        "CUBIC/BBRv2",
+        "the buffer: with 50 kB at each RTT BBRv2 has less up to 100 ms and more from 177.8 ms on (part 4 with "
+        "topology.bottleneck.buffer = 50 kB)",
+    ),
+    _side(
+        "BBR/BBRv2",
+        "nothing that was tested: neither a buffer of 50 kB at each RTT nor ten minutes at 1 s (part 4 with "
+        "topology.bottleneck.buffer = 50 kB, or duration = 600 s)",
+    ),
+    Finding(
+        "5: BBR keeps its throughput under ten times the loss that CUBIC does (the plot's purpose)", _loss,
+        "a figure only: throughput of 0 to 100 Mbit/s against 0.001 to 50 % of loss",
+        "more than ten times: BBR keeps it under a thousand times the loss, BBRv2 and BBRv3 under a hundred times "
+        "(part 5)",
+    ),
+    Finding(
+        "6: CUBIC's latency grows with the buffer, BBR's doesn't (here: ten times the queue)", _bloat,
+        "a figure only: latency of 0 to 6,000 ms against 0 to 10,000 kB of buffer",
+        "a small buffer: with 15 kB the median RTTs of all are within 3 ms (the plot of part 6)",
+    ),
+)  # fmt: skip

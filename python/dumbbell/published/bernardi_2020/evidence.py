@@ -9,10 +9,10 @@ import polars as pl
 
 from dumbbell.published.bernardi_2020.one_core import CPUS
 from dumbbell.published.bernardi_2020.readings import CC, FLOW, KERNEL
-from dumbbell.published.bernardi_2020.signals import peak_bps, probe_rtts
+from dumbbell.published.bernardi_2020.signals import first_cut_s, peak_bps, probe_rtts
 from dumbbell.published.figures import Figures
 from dumbbell.published.judging import told
-from dumbbell.published.recorded import recorded
+from dumbbell.published.recorded import every, recorded
 
 if TYPE_CHECKING:
     from dumbbell.studies import Study
@@ -66,6 +66,18 @@ def losses(study: Study) -> str:
             drops, by_chance = found.select("drops", "losses").row(0)
             parts.append(f"{name} {told(again, 0.01)} % ({drops:.0f} dropped by queues, {by_chance:.0f} by chance)")
     return "Sent again, of what was sent: " + "; ".join(parts) + "."
+
+
+def first_cut(study: Study) -> str:
+    """How far a run's goodput follows from when the first loss ended slow start."""
+    said = []
+    for cc in ("reno", "cubic"):
+        rows = [(first_cut_s(run, FLOW), run.summary["flows"][0]["goodput_bps"]) for run in every(study, {CC: cc})]
+        runs = pl.DataFrame(rows, ["end", "goodput"], orient="row").drop_nulls()
+        if runs.height > 2:
+            found = runs.select(pl.corr("end", "goodput", method="spearman")).item()
+            said.append(f"{cc} {found:.2f}, n = {runs.height}")
+    return f"Rank correlation of a run's goodput with the time of its window's first cut: {'; '.join(said)}."
 
 
 def peaks(study: Study) -> str:

@@ -29,6 +29,7 @@ REPRODUCTION: Final = Reproduction(
         "each other. The parts -script and -google have it where theirs is.",
         "A buffer in ms is the bytes that the rate sends in that time. The parts -script have the bytes that tc made "
         "of it.",
+        'The script calls the buffer of scenario 5 "BDP/100": of a BDP in bits, for 200 ms, and taken as bytes.',
         "tbf lets a burst of up to 32 or 50 kB pass at once when the queue has been empty. A link here never exceeds "
         "its rate; nothing repeats that (not tested).",
         "netem's 1000 places counted what waited in tbf, too, in their kernel. Here they count what propagates.",

@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell.published.recorded import ProbeRtt, probe_rtt
+from dumbbell.published.recorded import FALLEN, ProbeRtt, probe_rtt
 from dumbbell.records.run import Run
 
 BIN_NS: Final = 100_000_000
@@ -85,6 +85,13 @@ def peak_bps(run: Run, flow: str) -> float:
     own = _samples(run, flow).group_by(pl.col("time_ns") // BIN_NS, maintain_order=True)
     sent = own.agg(pl.col("bytes_sent").max())["bytes_sent"].cast(pl.Int64).diff().drop_nulls()
     return 8e9 * float(sent.max() or 0) / BIN_NS  # type: ignore[arg-type]
+
+
+def first_cut_s(run: Run, flow: str) -> float | None:
+    """When the flow's window first fell, which ends slow start; `None` if it never did."""
+    own = _samples(run, flow)
+    fallen = own.filter(pl.col("cwnd_packets") < FALLEN * pl.col("cwnd_packets").cum_max())
+    return None if fallen.is_empty() else float(fallen["time_ns"][0]) / 1e9
 
 
 def probe_rtts(run: Run, flow: str) -> ProbeRtt | None:

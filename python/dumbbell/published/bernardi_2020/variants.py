@@ -148,8 +148,9 @@ CHANGED: Final = (
         {"name": "bernardi-2020-3-minute", "duration": "60 s"},
         ALL, quick=QUICK, variant_of="3", evidence=evidence.losses, cpu_s=0.6,
         notes=(
-            "Ten seconds. Slow start takes the first, and the loss that ends it is chance: Reno's and CUBIC's means "
-            "depend on it. Part 3-minute has less of it.",
+            "Ten seconds. The first loss ends slow start, and when it comes is chance: a run of Reno or CUBIC has the "
+            "more the later it comes (the rank correlations of part 3). In finding 11 their means are uncertain by a "
+            "third therefore (part 3), and those of a minute by a tenth (part 3-minute).",
         ),
     ),
     Part(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import Final, Literal
 
 from dumbbell.published.buffa_2020.printed import Printed, mean_of, means, spread
@@ -10,6 +12,7 @@ from dumbbell.published.figures import Figures
 from dumbbell.published.judging import NOT_RUN, above, all_of, told, within
 from dumbbell.published.model import Finding, Judged, Status, Studies
 from dumbbell.published.ratios import ratio
+from dumbbell.report import words
 from dumbbell.statistics.intervals import Interval
 
 CASE: Final = "case"
@@ -31,6 +34,28 @@ Wanted = Callable[[str, Printed], bool]
 """Whether a finding is about a part and a printed row of it."""
 Pair = tuple[str, Printed, Printed, Interval]
 """A part, the printed rows of two algorithms in a case, and our ratio of the first to the second."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All comparisons that a finding is about."""
+
+    found: Sequence[Pair]
+    missing: Sequence[str]
+    """The cases of the others, which a part left out or whose part was not run: `2-none, 10 ms, 0 %`."""
+
+    @property
+    def unknown(self) -> list[Status]:
+        """What is missing could decide otherwise."""
+        return [Status.UNKNOWN] * len(self.missing)
+
+    @property
+    def said(self) -> str:
+        """`; left out: 2 of 10 comparisons (2-none, 10 ms, 0 %)`; empty if nothing is missing."""
+        if not self.missing:
+            return ""
+        n, cases = len(self.found) + len(self.missing), "; ".join(dict.fromkeys(self.missing))
+        return f"; left out: {len(self.missing)} of {n} comparisons ({cases})"
 
 
 def _short(part: str, row: Printed) -> bool:
@@ -63,26 +88,27 @@ def _other(one: Printed, cc: str) -> Printed:
     return mean_of(one.test, one.mbit, one.case, cc)
 
 
-def _pairs(studies: Studies, reading: str, wanted: Wanted, ccs: Sequence[str], others: Sequence[str]) -> list[Pair]:
-    """The goodput of one algorithm to that of another in all cases of all parts that were run."""
-    found = []
+def _pairs(studies: Studies, reading: str, wanted: Wanted, ccs: Sequence[str], others: Sequence[str]) -> Pairs:
+    """The goodput of one algorithm to that of another in all cases of all parts."""
+    found, missing = [], []
     for part in PARTS:
-        chosen = _rows(wanted, part, ccs)
-        if not chosen or part + reading not in studies:
-            continue
-        figures = Figures(studies[part + reading])
-        for one in chosen:
-            for cc in others:
+        figures = Figures(studies[part + reading]) if part + reading in studies else None
+        for one, cc in product(_rows(wanted, part, ccs), others):
+            times = None
+            if figures is not None:
                 ours, theirs = (figures.samples("goodput", of, {CASE: one.case}) for of in (one.cc, cc))
-                if (times := ratio(ours, theirs)) is not None:
-                    found.append((part, one, _other(one, cc), times))
-    return found
+                times = ratio(ours, theirs)
+            if times is None:
+                missing.append(f"{part}, {one.case}")
+            else:
+                found.append((part, one, _other(one, cc), times))
+    return Pairs(found, missing)
 
 
 def _said(pairs: Sequence[Pair]) -> str:
     """`2-none, 0 ms, 5 %: bbr 39 [30, 50] times cubic (printed 39); n = 10`."""
     said = [
-        f"{part}, {one.case}: {one.cc} {told(found)} times {other.cc} (printed {_printed(one, other):.3g})"
+        f"{part}, {one.case}: {one.cc} {told(found)} times {other.cc} (printed {words.number(_printed(one, other))})"
         for part, one, other, found in pairs
     ]
     return f"{'; '.join(said)}; n = {min(found.n for *_, found in pairs)}"
@@ -93,9 +119,12 @@ def _printed(one: Printed, other: Printed) -> float:
     return one.transferred / other.transferred
 
 
-def _all(pairs: Sequence[Pair], low: float, high: float) -> Judged:
+def _all(pairs: Pairs, low: float, high: float) -> Judged:
     """Whether all ratios lie between two bounds."""
-    return Judged(all_of([within(found, low, high) for *_, found in pairs]), _said(pairs)) if pairs else NOT_RUN
+    if not pairs.found:
+        return NOT_RUN
+    statuses = [within(found, low, high) for *_, found in pairs.found]
+    return Judged(all_of([*statuses, *pairs.unknown]), _said(pairs.found) + pairs.said)
 
 
 def _alike(studies: Studies, reading: str) -> Judged:
@@ -104,23 +133,23 @@ def _alike(studies: Studies, reading: str) -> Judged:
 
 def _more_with_loss(studies: Studies, reading: str) -> Judged:
     pairs = _pairs(studies, reading, _lossy, ("bbr",), OTHERS)
-    if not pairs:
+    if not pairs.found:
         return NOT_RUN
-    least = min(pairs, key=lambda pair: pair[3].value)
-    statuses = [above(found, 1) for *_, found in pairs]
+    least = min(pairs.found, key=lambda pair: pair[3].value)
+    statuses = [above(found, 1) for *_, found in pairs.found]
     held = f"in {statuses.count(Status.HOLDS)} of {len(statuses)} comparisons"
-    return Judged(all_of(statuses), f"{held}; least in {_said([least])}")
+    return Judged(all_of([*statuses, *pairs.unknown]), f"{held}; least in {_said([least])}{pairs.said}")
 
 
 def _up_to_100(studies: Studies, reading: str) -> Judged:
     pairs = _pairs(studies, reading, _lossy, ("bbr",), OTHERS)
-    if not pairs:
+    if not pairs.found:
         return NOT_RUN
-    most = max(pairs, key=lambda pair: pair[3].value)
+    most = max(pairs.found, key=lambda pair: pair[3].value)
     status, too_many = within(most[3], 100 / ABOUT, 100 * ABOUT), above(most[3], 100 * ABOUT)
-    # A part that was not run could have more.
-    known = too_many is Status.HOLDS or all(part + reading in studies for part in PARTS)
-    return Judged(status if known else Status.UNKNOWN, f"most in {_said([most])}")
+    # What was not run could have more.
+    known = too_many is Status.HOLDS or not pairs.missing
+    return Judged(status if known else Status.UNKNOWN, f"most in {_said([most])}{pairs.said}")
 
 
 def _worse_with_delay(studies: Studies, reading: str) -> Judged:
@@ -139,7 +168,7 @@ def _ratios(wanted: Wanted, ccs: Sequence[str], others: Sequence[str]) -> list[t
     """The printed ratios of one algorithm to another in all cases, and how they are said."""
     found = [(part, one, _other(one, cc)) for part in PARTS for one in _rows(wanted, part, ccs) for cc in others]
     return [
-        (f"{part}, {one.case}: {one.cc} {_printed(one, other):.3g} times {other.cc}", _printed(one, other))
+        (f"{part}, {one.case}: {one.cc} {words.number(_printed(one, other))} times {other.cc}", _printed(one, other))
         for part, one, other in found
     ]
 

@@ -35,7 +35,8 @@ BURSTS: Final = (
     "The parts -mininet show what that does: they have the links that Mininet makes, htb and netem of Linux 6.12, in "
     "virtual time. Without a delay of 1 s they come nearer than single packets (1-mininet, 2-none-mininet, "
     "2-10mbit-mininet); in 4-mininet BBR has the printed multiple of CUBIC's rate, and in part 4 it hasn't. With "
-    "emulate.path = wire packets cross the same links one by one, and BBR has far more again (below)."
+    "emulate.path = wire packets cross the same links one by one, and BBR has far more again (part 4-mininet with "
+    "emulate.path = wire)."
 )
 LONG: Final = (
     "A delay of 1 s. Whole bursts don't explain it: at 10 Mbit/s with 1 % loss BBR has less than CUBIC "
@@ -46,8 +47,8 @@ LONG: Final = (
 )
 PACING: Final = (
     "Pacing. Their kernel, 4.12, has no pacing inside TCP, which came with 4.13 (google/bbr, quick start), and "
-    "Mininet's hosts have no fq: their BBR sent whole windows at once. Ours paces in every part. Not tested: no engine "
-    "here sends BBR unpaced."
+    "Mininet's hosts have no fq: their BBR sent whole windows at once. Ours paces in every part. BBR unpaced, which no "
+    "engine here has: not tested."
 )
 NO_LIMIT: Final = (
     "No limit. Their hosts sent as fast as one machine's CPU copies memory. Only ratios between algorithms are "
@@ -55,18 +56,21 @@ NO_LIMIT: Final = (
 )
 TOO_FAST: Final = (
     "The receive window. Reno's 8.83 Gbit/s with a delay of 10 ms fit into Linux's largest receive buffer, 6 MiB, only "
-    f"at a round trip below {_longest_rtt_ms():.1f} ms; a delay of 10 ms is never less than 10 ms of it. So their Reno "
-    "and BBR had a larger buffer there, or not the delay; which of the two was not tested. In our part 2-none the "
-    "receive window limits CUBIC and BBR there, as the sentence below its table says."
+    f"at a round trip below {_longest_rtt_ms():.1f} ms. A delay of 10 ms makes one of 20 ms on one link (part "
+    "2-none-one-link) and of 40 ms on two (part 2-none). So their Reno and BBR had a larger buffer there, or not the "
+    "delay: which of the two was not tested. In our part 2-none the receive window limits CUBIC and BBR there, as the "
+    "sentence below its table says."
 )
 BYTES: Final = (
     f"Bytes. iperf counts what it has written to the socket, {BLOCK // 1024} KiB at a time: each printed number of "
-    f"bytes below 10 MB in tests 3 and 4 is a whole multiple of that ({SHOWN}). Ours is what arrived."
+    f"bytes below 10 MB in tests 3 and 4 is a whole multiple of that ({SHOWN}). Ours are what arrived (parts 3-none, "
+    "3-10mbit and 4)."
 )
 DURATIONS: Final = (
     f"Durations. By the text each run lasts {SAID_S} s. By the tables it doesn't: where the delay is 1 s, bytes by "
     f"rate are {_durations()} ({SHOWN}). iperf's clock runs until its last write returns: iperf 2.1.8 in virtual time "
-    f"does so, too ({IPERF}, below). So their rates there are of other times than ours."
+    f"does so, too ({IPERF}, below). Their rates there are of these times, ours of {SAID_S} s (parts 3-none, 3-10mbit "
+    "and 4)."
 )
 
 OPEN: Final = (

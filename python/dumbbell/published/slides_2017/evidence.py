@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dumbbell.published.figures import Figures
-from dumbbell.published.slides_2017.findings import BUFFER, CC, LOSS, RTT
+from dumbbell.published.slides_2017.findings import BUFFER, CC, LOSS, RTT, paths
 
 if TYPE_CHECKING:
     from dumbbell.studies import Study
@@ -24,6 +24,19 @@ def limits(study: Study) -> str:
                     f"{cc} at {rtt}: {drops.value:,.0f} dropped by the queue, utilisation {100 * use.value:.0f} %"
                 )
     return "Without random loss. " + "; ".join(said) + "."
+
+
+def again(study: Study) -> str:
+    """The segments that two flows on unequal paths sent again, by setting."""
+    figures = Figures(study)
+    said = []
+    for name, where in paths(figures):
+        for cc in figures.along(CC):
+            found = [figures.interval("retransmitted_segments", of, {**where, CC: cc}) for of in ("short", "long")]
+            short, long = (None if one is None else f"{one.value:,.0f}" for one in found)
+            if short is not None and long is not None:
+                said.append(f"{name}, {cc}: {short} and {long}")
+    return f"Segments that the flow of the short path and that of the long one sent again: {'; '.join(said)}."
 
 
 def datagrams(study: Study) -> str:

@@ -18,14 +18,16 @@ TABLE: Final = (
     "printed (part table-window): 109 Mbit/s of Reno's are those of a buffer of 1,200 packets, and CUBIC's 206 are "
     "the window's (part table-window-deep). Their 575 retransmissions of both are at no buffer: up to 1,250 packets "
     "at least 1,281 segments are sent again, from 1,300 on none (part table-window with other buffers).",
-    "903 and 906 of 1,000 Mbit/s. A link of 1 Gbit/s carries 956 Mbit/s of TCP's data in frames of 1514 B. What "
-    "took the rest on their machine: not tested.",
+    "903 and 906 of 1,000 Mbit/s. A link of 1 Gbit/s carries 956 Mbit/s of TCP's data in frames of 1514 B, and our "
+    "senders come to 955 (part table-window-deep). What took the rest on their machine: not tested.",
 )
 FAIRNESS: Final = (
     "RTTs and buffer are not given, and their retransmissions constrain them. Of all cells of part fairness, "
     "3,400 packets with 30 and 300 ms come nearest to Reno's 3,377 and 12: slow start overruns the buffer once, "
     "and loses about as many packets as it holds, so smaller buffers lose fewer. The slow flow still loses more "
-    "than 12. The same buffer is 4.1 s at this rate; iperf's transfers took 184.06 s of the 180.",
+    "than 12. That iperf's transfers took 184.06 s of the 180 tells no buffer: those of iperf 2.1.8 take 182 to 187 s "
+    "with 1,000 packets and 189 to 203 s with 3,400, as its clock waits for what the socket holds, too (part fairness "
+    "by iperf: docs/examples/iperf-unequal-paths.toml, below). Other versions: not tested.",
     "When the second flow starts is not given, and decides. If both start together, neither RTTs nor buffers of "
     "part fairness make CUBIC's flows as unequal as printed, 7.93 and 1.43 Mbit/s, once the buffer is 1,000 "
     "packets or more. If the slow one starts 10 s later, both algorithms come out as unequal as printed, and Reno "
@@ -37,14 +39,14 @@ FAIRNESS: Final = (
     "buffer, and Reno's shares come out nearer to each other (part fairness-window). So their window was "
     "larger, or the buffer smaller.",
     "Mininet's 1,000 packets are whole bursts, and hold more bytes than 1,000 frames: there Reno's fast flow sends "
-    "nearly five times as many segments again as with 1,000 frames, and 1.4 times what is printed (part "
-    "fairness-mininet beside fairness). Reno's flows come out less unequal than printed, where 3,400 frames leave them "
+    "nearly five times as many segments again as with 1,000 frames, and 1.4 times what is printed (parts "
+    "fairness-mininet and fairness). Reno's flows come out less unequal than printed, where 3,400 frames leave them "
     "as unequal (part fairness-deep), and CUBIC's as equal as with any deep buffer. So whole bursts explain nothing "
     "that a deep buffer doesn't.",
     "A run of Reno or CUBIC without random loss hardly differs from its repetitions, simulated or in the kernel in "
     "virtual time: two flows can lock into step (phase effects; Floyd and Jacobson 1991). Most intervals of parts "
-    "fairness, -deep, -window and -mininet are narrow for this reason. Whether a real machine's jitter undoes it: not "
-    "tested.",
+    "fairness, fairness-deep, fairness-window and fairness-mininet are narrow for this reason. Whether a real "
+    "machine's jitter undoes it: not tested.",
 )
 UDP: Final = (
     "Datagrams. iperf3 sent 8 kB each until version 3.1: 9,141 of them are 10 Mbit/s for 59.9 s. Each is six "
@@ -57,7 +59,8 @@ UDP: Final = (
     "holds all of the rest loses nothing: with one of 20,000 packets CUBIC and UDP lose nothing, and Reno "
     "overruns even that (part udp-bursts), unless it starts 20 s later or has Linux's window (with flows.0.start "
     "or hosts.sysctl). At 9.3 Mbit/s 9,141 datagrams of 8 kB take 64.4 s, 4.4 s more than the flow lasted: the "
-    "queue at its end.",
+    "rest must have been in a queue at its end, as it is in part udp-bursts with that buffer, where nothing of "
+    "CUBIC's UDP is lost and 7.3 of 10 Mbit/s arrive in the minute (finding 8).",
     "TCP's 0.54 Mbit/s. In none of our parts does TCP get so little from a buffer that loses nothing. Neither a "
     "start 5 or 20 s after UDP's nor Linux's window brings it below 1.8 Mbit/s with 20,000 packets (part udp-bursts "
     "with flows.0.start or hosts.sysctl). What held it back: not tested.",
