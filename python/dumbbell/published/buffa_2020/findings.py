@@ -92,8 +92,9 @@ def _pairs(studies: Studies, reading: str, wanted: Wanted, ccs: Sequence[str], o
     """The goodput of one algorithm to that of another in all cases of all parts."""
     found, missing = [], []
     for part in PARTS:
-        figures = Figures(studies[part + reading]) if part + reading in studies else None
-        for one, cc in product(_rows(wanted, part, ccs), others):
+        asked = list(product(_rows(wanted, part, ccs), others))
+        figures = Figures(studies[part + reading]) if asked and part + reading in studies else None
+        for one, cc in asked:
             times = None
             if figures is not None:
                 ours, theirs = (figures.samples("goodput", of, {CASE: one.case}) for of in (one.cc, cc))
