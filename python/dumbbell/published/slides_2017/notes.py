@@ -53,7 +53,7 @@ UDP: Final = (
     "packets, and lost with any of them. Where packets are lost all the time, the rests of datagrams fill the "
     "receiving host's memory for fragments, 4 MiB, and then nothing arrives until the first are given up, 30 s "
     "later (part udp; the kernel does the same to the byte, tests/system/test_fragments.py).",
-    "Jitter. Datagrams that are evenly spaced have less than 0.5 ms (part udp). What is due in 100 ms sent at "
+    "Jitter. Datagrams that are evenly spaced have 0.2 to 0.4 ms (part udp). What is due in 100 ms sent at "
     "once, as iperf3 of that time did, gives 10 to 14 ms (part udp-bursts), about their 13.029 ms.",
     "0 lost of 9,141, and 0 sent again. The UDP flow sends more than the link carries, so only a buffer that "
     "holds all of the rest loses nothing: with one of 20,000 packets CUBIC and UDP lose nothing, and Reno "
