@@ -14,8 +14,8 @@ from dumbbell import Study
 from dumbbell.published.figures import same
 from dumbbell.published.model import Part, Status
 from dumbbell.published.registry import reproduction
-from dumbbell.published.rincao_2021 import judges, printed
-from dumbbell.published.rincao_2021.grid import PRINTED, SHARES, Mix
+from dumbbell.published.rincao_2021 import evidence, judges, printed
+from dumbbell.published.rincao_2021.grid import PRINTED, SHARES, UDP, Mix
 from dumbbell.published.rincao_2021.readings import BURSTS, PLAIN, READINGS, Reading, on_off
 from dumbbell.published.running import Order
 from dumbbell.studies.rounds import prepared
@@ -119,6 +119,26 @@ def test_a_reading_is_judged_by_its_own_part(tmp_path: Path, most: float, status
     assert found[PLAIN.said].status is Status.FAILS
     assert found[BURSTS.said].status is status
     assert {one.numbers for reading, one in found.items() if reading not in (PLAIN.said, BURSTS.said)} == {"not run"}
+
+
+def test_below_a_part_is_what_it_sent_again(tmp_path: Path) -> None:
+    said = evidence.of(Mix(100, 100), PLAIN)(
+        Study(Again(cells=[{CONNECTIONS: 5, UDP: SHARES[0]}]).write(tmp_path / "a"))
+    )
+    assert said == (
+        "Segments sent again in a run: CUBIC 10 (0 to 20). All transfers were complete at the end of their runs."
+    )
+
+
+@dataclass
+class Again(Mixed):
+    """0, 10 and 20 segments in three repetitions."""
+
+    repeat: int = 3
+    ccs: tuple[str, ...] = ("cubic",)
+
+    def _flows(self, cell: Mapping[str, Any], index: int, repetition: int) -> list[dict[str, Any]]:
+        return [row | {"retransmitted_segments": 10 * repetition} for row in super()._flows(cell, index, repetition)]
 
 
 @dataclass

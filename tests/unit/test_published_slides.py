@@ -11,8 +11,8 @@ import pytest
 from synthetic_study import Synthetic
 
 from dumbbell import Study
-from dumbbell.published.model import Status
-from dumbbell.published.slides_2017 import findings
+from dumbbell.published.model import Judged, Status
+from dumbbell.published.slides_2017 import evidence, findings
 from dumbbell.published.slides_2017.findings import BUFFER, CC, JITTER_MS, LOSS, RTT, TABLE
 
 SMALL, LARGE = "100 packets", "1000 packets"
@@ -64,6 +64,52 @@ def test_a_finding_about_all_settings_fails_in_one(tmp_path: Path) -> None:
     assert findings._crowded_out({"udp": study}, "udp").status is Status.FAILS
     small = Study(Beside(cells=CELLS[:2], goodput_mbit=goodput).write(tmp_path / "small"))
     assert findings._crowded_out({"udp": small}, "udp").status is Status.HOLDS
+
+
+def test_what_is_printed_of_one_run_is_asked_of_one_setting(tmp_path: Path) -> None:
+    """TCP is crowded out in one setting, and the jitter is as printed in the other."""
+
+    def goodput(cell: Mapping[str, Any], cc: str) -> float:
+        return 5.0 if cell[BUFFER] != SMALL else 9.5 if cc == "udp" else 0.5
+
+    def judged(place: str, where: str) -> Judged:
+        made = Nothing(
+            cells=CELLS, goodput_mbit=goodput, jitter_ms=lambda cell: (JITTER_MS,) * 3 if cell[BUFFER] == where else FAR
+        )
+        return findings._at_once({"udp": Study(made.write(tmp_path / place))}, "udp")
+
+    apart = judged("apart", LARGE)
+    assert (apart.status, apart.numbers) == (Status.FAILS, "most in 100 packets, reno: 4 of the 5 hold, n = 3")
+    assert judged("together", SMALL).status is Status.HOLDS
+
+
+@dataclass
+class Nothing(Beside):
+    """TCP sends nothing again."""
+
+    def _flows(self, cell: Mapping[str, Any], index: int, repetition: int) -> list[dict[str, Any]]:
+        return [{**row, "retransmitted_segments": 0} for row in super()._flows(cell, index, repetition)]
+
+
+def test_what_two_flows_send_again_is_told_of_each_setting(tmp_path: Path) -> None:
+    cells = [{RTT: rtt, CC: "reno"} for rtt in (["15 ms", "30 ms"], ["15 ms", "150 ms"])]
+    said = evidence.again(Study(Two(cells=cells).write(tmp_path / "study")))
+    assert said.endswith(" sent again: 15 ms and 30 ms, reno: 7 and 3; 15 ms and 150 ms, reno: 7 and 3.")
+
+
+@dataclass
+class Two(Synthetic):
+    """A flow on a short path and one on a long one, which send 7 and 3 segments again."""
+
+    ccs: tuple[str, ...] = ("reno", "reno")
+
+    def _flows(self, cell: Mapping[str, Any], index: int, repetition: int) -> list[dict[str, Any]]:
+        rows = super()._flows(cell, index, repetition)
+        names, again = ("short", "long"), (7, 3)
+        return [
+            row | dict.fromkeys(("id", "group"), name) | {"retransmitted_segments": n}
+            for row, name, n in zip(rows, names, again, strict=True)
+        ]
 
 
 def test_what_was_not_run_says_so() -> None:
