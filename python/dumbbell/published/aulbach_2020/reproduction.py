@@ -68,10 +68,10 @@ REPRODUCTION: Final = Reproduction(
             quick={"repeat": 2, "duration": "60 s"},
             plots=_shares(BUFFER, Axis("buffer (BDP)", 0.1, 10, log=True)),
             notes=(
-                "Rate, RTT and duration are not given. Where CUBIC and BBR share a buffer of more than 3 BDP, the "
-                "shares of one minute are not those of two: BBR has less. With up to 1.8 BDP they differ by a point, "
-                "and BBRv2's hardly at all (part 3 with duration = 60 s). Why they settle so late, which may be "
-                "PROBE_RTT: not tested.",
+                "Rate, RTT and duration are not given. Where CUBIC and BBR share a buffer of more than 5 BDP, the "
+                "shares of one minute are not those of two: BBR has less. With up to 3.2 BDP they differ by a point or "
+                "so, and BBRv2's by two at most, within the intervals (part 3 with duration = 60 s). Why they settle "
+                "so late, which may be PROBE_RTT: not tested.",
             ),
         ),
         Part(
