@@ -36,10 +36,10 @@ struct Run {
 
 impl Run {
     fn new(cc: Option<&str>, rtt_ms: i64) -> Run {
-        // A window that doesn't grow, but with the first packet: growth is acknowledged at once.
+        // A window that doesn't grow: growth is acknowledged at once.
         let buffer = 1 << 20;
         let buffers = Settings { receive_buffer: buffer, receive_buffer_max: buffer, ..Settings::default() };
-        let settings = Settings { offered_at_first: 160, ticks: false, ..buffers };
+        let settings = Settings { offered_at_first: 161, ticks: false, ..buffers };
         let mut receiver = Receiver::new(settings, cc.map(|cc| cc::create(cc).unwrap()));
         let (mut now, mut out) = (Time(1_000_000_000), Vec::new());
         let flags = Flags { syn: true, ece: true, cwr: true, ..Flags::default() };

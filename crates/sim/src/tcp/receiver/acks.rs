@@ -321,10 +321,15 @@ mod tests {
         fn new(reads_late: bool) -> Connection {
             let settings =
                 Settings { receive_buffer: 1 << 19, receive_buffer_max: 1 << 19, reads_late, ..Settings::default() };
+            let mut it = Connection::opened(settings);
+            (0..400).for_each(|_| _ = it.data(false));
+            it
+        }
+
+        fn opened(settings: Settings) -> Connection {
             let mut it = Connection { receiver: Receiver::new(settings, None), now: Time(1_000_000), next: 1 };
             it.comes(Segment { flags: Flags { syn: true, ..Flags::default() }, ..Segment::default() });
             it.comes(Segment { seq: 1, ack: 1, ..Segment::default() });
-            (0..400).for_each(|_| _ = it.data(false));
             it
         }
 
@@ -369,6 +374,17 @@ mod tests {
             assert!(it.data(false).is_empty());
             assert_eq!(it.data(true), [0], "the second segment");
         }
+    }
+
+    /// The window grows after the first segment has made ACKs quick (`tcp_event_data_recv`): growth adds to them.
+    #[test]
+    fn growth_adds_to_the_quick_acks_of_the_start() {
+        let settings = Settings { receive_buffer: 1 << 19, receive_buffer_max: 1 << 19, ..Settings::default() };
+        let mut it = Connection::opened(settings);
+        // From half of the buffer to 160/256 of it, two segments with each, and less a segment that is kept back at first.
+        let growing = ((1u64 << 19) * 32 / 256 + MSS).div_ceil(2 * MSS);
+        let quick = (1..).take_while(|_| !it.data(false).is_empty()).count() as u64;
+        assert_eq!(quick, growing + 16);
     }
 
     /// `__tcp_ack_snd_check` compares with the window that was offered last. Data in order find it as grown as it can be beside a
