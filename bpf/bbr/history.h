@@ -78,30 +78,24 @@ static __always_inline __u32 history_sign(__u32 x)
 	return -(x >> 31);
 }
 
-/* `delivered` of an entry, or snd_nxt. Both only grow from entry to entry. */
-static __always_inline __u32 history_key(const struct history_entry *e, bool is_seq)
-{
-	return is_seq ? e->snd_nxt : e->delivered;
-}
-
-/* The newest entry whose key is not after `key`: its number, counted from the oldest; -1: there is none. */
-static __always_inline int history_search(const struct history *h, __u32 key, bool is_seq)
+/* The newest entry that is not after `delivered`: its number, counted from the oldest; -1: there is none. */
+static __always_inline int history_search(const struct history *h, __u32 delivered)
 {
 	__u32 count = h->pushed < HISTORY_ENTRIES ? h->pushed : HISTORY_ENTRIES;
 	__u32 oldest = h->pushed - count;
 	__u32 found = 0;
 
-	if (!count || before(key, history_key(&h->ring[oldest & HISTORY_MASK], is_seq)))
+	if (!count || before(delivered, h->ring[oldest & HISTORY_MASK].delivered))
 		return -1;
 	for (__u32 step = HISTORY_ENTRIES / 2; step; step /= 2) {
 		__u32 probe = found + step;
-		__u32 there = history_key(&h->ring[(oldest + probe) & HISTORY_MASK], is_seq);
+		__u32 there = h->ring[(oldest + probe) & HISTORY_MASK].delivered;
 
 		/*
-		 * found = probe if probe < count and there <= key. Without branches: the verifier follows each of
+		 * found = probe if probe < count and there <= delivered. Without branches: the verifier follows each of
 		 * the ways through the loop, and there are 2^8.
 		 */
-		found += step & history_sign(probe - count) & history_sign(there - key - 1);
+		found += step & history_sign(probe - count) & history_sign(there - delivered - 1);
 	}
 	return (int)found;
 }
@@ -133,7 +127,7 @@ static __always_inline __u32 history_count(const struct history_entry *e, __u32 
 static __always_inline bool history_find(const struct history *h, __u32 delivered, __u32 end_seq, __u32 mss,
 					 struct history_entry *out)
 {
-	int at = history_search(h, delivered, false);
+	int at = history_search(h, delivered);
 	__u32 count = h->pushed < HISTORY_ENTRIES ? h->pushed : HISTORY_ENTRIES;
 	__u32 index = h->pushed - count + (__u32)at;
 	struct history_entry below, above;
@@ -166,24 +160,6 @@ static __always_inline bool history_find(const struct history *h, __u32 delivere
 						history_count(&above, delivered, end_seq, mss), part, whole);
 	else
 		out->inflight = history_between(below.inflight, above.inflight, part, whole);
-	return true;
-}
-
-/* The state right after the packet was first sent that ends at end_seq. False: it is older than the ring. */
-static __always_inline bool history_find_sent(const struct history *h, __u32 end_seq, __u32 mss,
-					      struct history_entry *out)
-{
-	int at = history_search(h, end_seq - 1, true);
-	__u32 count = h->pushed < HISTORY_ENTRIES ? h->pushed : HISTORY_ENTRIES;
-	__u32 index = h->pushed - count + (__u32)at + 1;
-
-	if (at < 0 || !mss)
-		return false;
-	*out = (__u32)at + 1 < count ? h->ring[index & HISTORY_MASK] : h->latest;
-	if (after(end_seq, out->snd_nxt))
-		return false;
-	out->inflight = history_count(out, out->delivered, end_seq, mss);
-	out->snd_nxt = end_seq;
 	return true;
 }
 

@@ -40,30 +40,21 @@ static inline void bbr_begin_transport(const struct sock *sk, struct bbr_flow *f
 	history_clear(&flow->history);
 }
 
-/* The first of the packets that were just marked lost, and in which state it was sent. TCP's hint mostly points at it. But
- * where pacing lets no more out, the hint stays at a packet that was sent again, and a loss behind it doesn't move it: then
- * the lost ones end where the highest block of the last SACK begins. After a timeout there is no hint: then the packet is
- * taken for one that was sent when the last ACK came. */
+/* The first of the packets that were just marked lost, and in which state it was sent. One that isn't known, as after a
+ * timeout, is taken for one that was sent when the last ACK came. */
 static inline bool bbr_find_lost(const struct tcp_sock *tp, const struct history *history, __u32 marked,
 				 struct history_entry *sent, struct bbr_lost_packet *packet)
 {
-	const struct tcp_skb_cb *cb = tcp_first_lost(tp);
+	const struct tcp_skb_cb *cb = tcp_first_lost(tp, marked);
 
-	if (cb && !(cb->sacked & (TCPCB_SACKED_RETRANS | TCPCB_SACKED_ACKED)) &&
-	    history_find(history, cb->tx.delivered, cb->end_seq, tp->mss_cache, sent)) {
+	if (cb && history_find(history, cb->tx.delivered, cb->end_seq, tp->mss_cache, sent)) {
 		packet->segments = cb->tcp_gso_segs;
 		packet->is_app_limited = BPF_CORE_READ_BITFIELD(cb, tx.is_app_limited);
 		return true;
 	}
+	*sent = history->latest;
 	packet->segments = 1;
 	packet->is_app_limited = tp->app_limited;
-	if (cb) {
-		__u32 end_seq = tcp_last_hole_end(tp) - (marked - 1) * tp->mss_cache;
-
-		if (after(end_seq, tp->snd_una) && history_find_sent(history, end_seq, tp->mss_cache, sent))
-			return true;
-	}
-	*sent = history->latest;
 	return history->pushed;
 }
 

@@ -18,6 +18,11 @@
 #define TRACED_STATE 512
 #define TRACED_CALLS 40000
 
+/* Packets before the one behind the highest that was SACKed, and first the one at TCP's hint. */
+#define TRACED_SENT (1 + LOST_SEARCHED)
+/* A bit of tcp_skb_cb.sacked that TCP doesn't use: the packet has been seen to wait for its retransmission. */
+#define SEEN_WAITING 0x40
+
 enum { INIT, SSTHRESH, CONG_AVOID, CONG_CONTROL, SET_STATE, CWND_EVENT, IN_ACK_EVENT, PKTS_ACKED, UNDO_CWND };
 
 /* Bits of traced_call.flags. */
@@ -26,8 +31,8 @@ enum {
 	PACING_NEEDED = 2,
 	TLP_RETRANS = 4,
 	SACK_RENEG = 8,
-	HAS_FIRST_LOST = 16,
-	FIRST_LOST_APP_LIMITED = 32,
+	HAS_HINT = 16,
+	HAS_NEWLY_LOST = 32,
 	SAMPLE_APP_LIMITED = 64,
 	SAMPLE_ACK_DELAYED = 128,
 	ECN_NEGOTIATED = 256,
@@ -45,11 +50,17 @@ struct traced_call {
 	__u32 snd_cwnd, snd_cwnd_cnt, snd_cwnd_clamp, snd_ssthresh, prior_cwnd, max_packets_out, snd_una, snd_nxt;
 	__u32 packets_out, retrans_out, lost_out, sacked_out, delivered, delivered_ce, lost, app_limited;
 	__u32 srtt_us, min_rtt_us, mss_cache, pacing_shift, gso_max_size, tlp_high_seq;
-	__u32 first_lost_end_seq, first_lost_delivered, first_lost_segments, first_lost_sacked, last_hole_end;
+	__u32 sent_count, newly_lost_end_seq, found_lost_end_seq;
 	__u32 sample_prior_delivered, sample_delivered, sample_delivered_ce, sample_losses, sample_acked_sacked;
 	__u32 sample_prior_in_flight, sample_last_end_seq;
 	/* After it. */
 	__u32 after_cwnd, after_cwnd_cnt, after_ssthresh, after_app_limited, state_bytes, socket;
+	struct traced_packet {
+		__u32 end_seq, delivered;
+		__u16 segments;
+		__u8 sacked, app_limited;
+	} sent[TRACED_SENT];
+	__u32 unused;
 	__u8 state[TRACED_STATE];
 };
 
@@ -88,10 +99,63 @@ static u32 traced_socket(struct sock *sk)
 	return i;
 }
 
+static void traced_packet(struct traced_packet *packet, const struct sk_buff *skb)
+{
+	const struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
+
+	packet->end_seq = cb->end_seq;
+	packet->delivered = cb->tx.delivered;
+	packet->segments = cb->tcp_gso_segs;
+	packet->sacked = cb->sacked & ~SEEN_WAITING;
+	packet->app_limited = cb->tx.is_app_limited;
+}
+
+/* The packets among which one that was lost is looked for, the oldest first. */
+static void traced_sent(const struct tcp_sock *tp, struct traced_call *call)
+{
+	const struct sk_buff *skb = tp->highest_sack;
+	u32 i;
+
+	if (!tp->retransmit_skb_hint)
+		return;
+	call->flags |= HAS_HINT;
+	for (i = TRACED_SENT; skb && i > 1; skb = tcp_sent_before(skb))
+		traced_packet(&call->sent[--i], skb);
+	traced_packet(&call->sent[i - 1], tp->retransmit_skb_hint);
+	call->sent_count = TRACED_SENT - (i - 1);
+	memmove(call->sent, call->sent + i - 1, call->sent_count * sizeof(*call->sent));
+}
+
+/* The first packet that has been marked lost since the last call, by a walk through all that are sent. Where one was lost again,
+ * the first by sequence number is not that by time, and nothing is written down. */
+static void traced_newly_lost(struct sock *sk, struct traced_call *call)
+{
+	const struct tcp_skb_cb *found;
+	struct sk_buff *skb;
+	bool is_again = false;
+	u32 marked = 0;
+
+	for (skb = tcp_rtx_queue_head(sk); skb; skb = skb_rb_next(skb)) {
+		struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
+
+		if (!tcp_is_waiting(cb)) {
+			cb->sacked &= ~SEEN_WAITING;
+		} else if (!(cb->sacked & SEEN_WAITING)) {
+			cb->sacked |= SEEN_WAITING;
+			if (!marked)
+				call->newly_lost_end_seq = cb->end_seq;
+			marked += tcp_skb_pcount(skb);
+			is_again |= cb->sacked & TCPCB_EVER_RETRANS;
+		}
+	}
+	found = marked ? tcp_first_lost(tcp_sk(sk), marked) : NULL;
+	call->found_lost_end_seq = found ? found->end_seq : 0;
+	call->flags |= marked && !is_again ? HAS_NEWLY_LOST : 0;
+}
+
 static struct traced_call *traced_begin(struct sock *sk, u32 callback, u32 argument)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	const struct tcp_skb_cb *cb = tcp_first_lost(tp);
 	struct traced_call *call;
 
 	if (!traced_calls || traced_count == TRACED_CALLS)
@@ -136,14 +200,8 @@ static struct traced_call *traced_begin(struct sock *sk, u32 callback, u32 argum
 	call->flags = (is_cwnd_limited(tp) ? CWND_LIMITED : 0) | (tlp_retrans(tp) ? TLP_RETRANS : 0) |
 		      (sk->sk_pacing_status != SK_PACING_NONE ? PACING_NEEDED : 0) |
 		      (is_sack_reneg(tp) ? SACK_RENEG : 0) | (tp->ecn_flags & TCP_ECN_OK ? ECN_NEGOTIATED : 0);
-	if (cb) {
-		call->flags |= HAS_FIRST_LOST | (cb->tx.is_app_limited ? FIRST_LOST_APP_LIMITED : 0);
-		call->first_lost_end_seq = cb->end_seq;
-		call->first_lost_delivered = cb->tx.delivered;
-		call->first_lost_segments = cb->tcp_gso_segs;
-		call->first_lost_sacked = cb->sacked;
-		call->last_hole_end = tp->recv_sack_cache[3].start_seq;
-	}
+	traced_sent(tp, call);
+	traced_newly_lost(sk, call);
 	return call;
 }
 

@@ -65,10 +65,4 @@ static __always_inline void set_cwnd(struct tcp_sock *tp, __u32 cwnd)
 	tp->snd_cwnd = cwnd ? cwnd : 1;
 }
 
-/* The end of the hole below the highest block of the last SACK. */
-static __always_inline __u32 tcp_last_hole_end(const struct tcp_sock *tp)
-{
-	return tp->recv_sack_cache[3].start_seq;
-}
-
 #endif

@@ -183,11 +183,6 @@ struct tcp_rack {
 
 struct sk_buff;
 
-struct tcp_sack_block {
-	u32 start_seq;
-	u32 end_seq;
-};
-
 /* Packets are segments of mss_cache bytes; counters and sequence numbers wrap. */
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
@@ -236,7 +231,7 @@ struct tcp_sock {
 	u32 reordering;
 	u32 reord_seen;
 	u32 tlp_high_seq; /* snd_nxt at a tail loss probe that is not resolved; 0: there is none */
-	struct tcp_sack_block recv_sack_cache[4]; /* the last SACK's blocks, the highest in the last place */
+	struct sk_buff *highest_sack; /* the packet behind the highest one that was SACKed; NULL: there is none behind it */
 	struct sk_buff *retransmit_skb_hint; /* the first packet that is lost and not yet retransmitted, or one before it */
 	u8 ecn_flags;       /* TCP_ECN_OK of tcp.h and others */
 	u8 is_cwnd_limited : 1; /* read these by the functions of tcp.h */
@@ -269,7 +264,14 @@ struct ack_sample {
 	u32 in_flight;
 };
 
+struct rb_node {
+	unsigned long __rb_parent_color; /* the parent's address; the two lowest bits are something else */
+	struct rb_node *rb_right;
+	struct rb_node *rb_left;
+};
+
 struct sk_buff {
+	struct rb_node rbnode; /* its place among the packets that TCP has sent, by sequence number */
 	struct sock *sk;
 	char cb[48]; /* tcp_skb_cb while the packet is in TCP's queues */
 	unsigned int len;

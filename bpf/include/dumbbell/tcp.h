@@ -102,12 +102,62 @@ static __always_inline __u32 netns_inode(const struct sock *sk)
 /* A pointer of any origin as one to a kernel type of this BTF id, for reading only. */
 extern void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym __weak;
 
-/* TCP's hint at the first packet that is lost and not yet retransmitted, or one before it; NULL: there is none. */
-static __always_inline const struct tcp_skb_cb *tcp_first_lost(const struct tcp_sock *tp)
+/* What TCP notes of a packet. */
+static __always_inline const struct tcp_skb_cb *tcp_cb(const struct sk_buff *skb)
 {
-	const struct sk_buff *skb = tp->retransmit_skb_hint;
+	return bpf_rdonly_cast(skb->cb, bpf_core_type_id_kernel(struct tcp_skb_cb));
+}
 
-	return skb ? bpf_rdonly_cast(skb->cb, bpf_core_type_id_kernel(struct tcp_skb_cb)) : NULL;
+static __always_inline const struct rb_node *tcp_node(unsigned long address)
+{
+	return bpf_rdonly_cast((const void *)address, bpf_core_type_id_kernel(struct rb_node));
+}
+
+static __always_inline const struct sk_buff *tcp_packet_at(const struct rb_node *node)
+{
+	const char *skb = (const char *)node - bpf_core_field_offset(struct sk_buff, rbnode);
+
+	return bpf_rdonly_cast(skb, bpf_core_type_id_kernel(struct sk_buff));
+}
+
+/* A tree of 2^16 packets is not deeper. */
+#define TCP_TREE_DEPTH 32
+
+/* The packet before this one of those that are sent and not yet ACKed; NULL: it is the first. */
+static __attribute__((__noinline__, __unused__)) const struct sk_buff *tcp_sent_before(const struct sk_buff *skb)
+{
+	const struct rb_node *node = tcp_node((unsigned long)&skb->rbnode);
+	unsigned long next = (unsigned long)node->rb_left;
+
+	if (next) {
+		/* The last one of those on the left. */
+		for (int i = 0; i < TCP_TREE_DEPTH; i++) {
+			node = tcp_node(next);
+			next = (unsigned long)node->rb_right;
+			if (!next)
+				return tcp_packet_at(node);
+		}
+		return NULL;
+	}
+	/* The first one upwards on whose right this one is. */
+	for (int i = 0; i < TCP_TREE_DEPTH; i++) {
+		unsigned long parent = node->__rb_parent_color & ~3UL;
+
+		if (!parent)
+			return NULL;
+		if (tcp_node(parent)->rb_right == node)
+			return tcp_packet_at(tcp_node(parent));
+		node = tcp_node(parent);
+	}
+	return NULL;
+}
+
+#include <dumbbell/lost.h>
+
+/* The first of `marked` segments that were just marked lost; NULL: it is not known. */
+static __always_inline const struct tcp_skb_cb *tcp_first_lost(const struct tcp_sock *tp, __u32 marked)
+{
+	return tcp_find_lost(tp, tp->retransmit_skb_hint, tp->highest_sack, marked);
 }
 
 #endif

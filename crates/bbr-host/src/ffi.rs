@@ -35,12 +35,12 @@ pub(crate) struct TcpSock {
     pub snd_una: u32,
     pub snd_nxt: u32,
     pub tlp_high_seq: u32,
-    pub first_lost: SkbCb,
-    pub recv_sack_cache: [SackBlock; 4],
+    pub sent: [SkBuff; 9],
+    pub retransmit_skb_hint: u8,
+    pub highest_sack: u8,
     pub is_cwnd_limited: bool,
     pub tlp_retrans: bool,
     pub is_sack_reneg: bool,
-    pub has_first_lost: bool,
     pub rate_app_limited: bool,
     pub snd_cwnd_cnt: u32,
     pub prior_cwnd: u32,
@@ -58,12 +58,12 @@ pub(crate) struct SkbCb {
     pub tx: Tx,
 }
 
-/// `struct tcp_sack_block`.
+/// `struct sk_buff`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SackBlock {
-    pub start_seq: u32,
-    pub end_seq: u32,
+pub(crate) struct SkBuff {
+    pub cb: SkbCb,
+    pub is_first: bool,
 }
 
 /// `struct tcp_skb_cb.tx`.

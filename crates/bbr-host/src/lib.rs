@@ -14,6 +14,6 @@ mod twin;
 pub mod vectors;
 
 pub use flow::Core;
-pub use mainline::{Estimate, Mainline, Quality};
+pub use mainline::{Estimate, Mainline, Quality, SentPacket};
 pub use program::Program;
 pub use twin::{Twin, create};

@@ -5,9 +5,8 @@ use cc::bbr::Parameters;
 use cc::{CaEvent, CaState, Column, CongestionControl, LostPacket, RateSample, Socket};
 
 use crate::Core;
-use crate::ffi::{Ack, SackBlock, Sample, SkbCb, Tx};
+use crate::ffi::{Ack, Sample, SkBuff, SkbCb, Tx};
 
-const TCPCB_SACKED_RETRANS: u8 = 2;
 const TCPCB_LOST: u8 = 4;
 
 /// The C core with the information of a mainline kernel alone, as the BPF programs run it. `bbr/transport.h` finds out
@@ -31,6 +30,21 @@ pub struct Estimate {
     pub is_of_tlp: bool,
     /// It carries ECE.
     pub is_ece: bool,
+}
+
+/// What TCP notes of a packet (`struct tcp_skb_cb`).
+#[derive(Clone, Copy, Debug)]
+pub struct SentPacket {
+    /// The sequence number after its last byte.
+    pub end_seq: u32,
+    /// `delivered` when it was sent.
+    pub delivered: u32,
+    /// Segments in it.
+    pub segments: u16,
+    /// It was sent while the application limited the flow.
+    pub is_app_limited: bool,
+    /// What has become of it: 1 SACKed, 2 sent again, 4 marked lost (`TCPCB_...`).
+    pub sacked: u8,
 }
 
 /// Estimates of ACKs, compared with the truth.
@@ -77,25 +91,23 @@ impl Mainline {
         self.core.bytes()
     }
 
-    /// The first of the packets that are lost and not retransmitted yet: a train of `segments`.
+    /// The first of the packets that are lost and not retransmitted yet: a train of `segments`. TCP's hint points at it.
     pub fn set_first_lost(&mut self, end_seq: u32, delivered: u32, segments: u16, is_app_limited: bool) {
-        let tx = Tx { delivered, is_app_limited };
-        self.core.beyond.first_lost = SkbCb { end_seq, tcp_gso_segs: segments, sacked: 0, tx };
-        self.core.beyond.has_first_lost = true;
+        let packet = SentPacket { end_seq, delivered, segments, is_app_limited, sacked: TCPCB_LOST };
+        self.set_sent(&[packet], Some(0), None);
     }
 
-    /// TCP's hint has stayed at a packet that was sent again when `delivered` was this. The hole below the highest SACK ends
-    /// at `hole_end`.
-    pub fn set_resent(&mut self, delivered: u32, hole_end: u32) {
-        self.set_first_lost(hole_end - 1448, delivered, 1, false);
-        self.set_hint(TCPCB_LOST | TCPCB_SACKED_RETRANS, hole_end);
-    }
-
-    /// What has become of the packet at TCP's hint (`TCPCB_...` of `struct tcp_skb_cb`), and where the hole below the highest SACK
-    /// ends.
-    pub fn set_hint(&mut self, sacked: u8, hole_end: u32) {
-        self.core.beyond.first_lost.sacked = sacked;
-        self.core.beyond.recv_sack_cache[3] = SackBlock { start_seq: hole_end, end_seq: hole_end.wrapping_add(1448) };
+    /// Packets that were sent and are not yet ACKed, the oldest first, nine at most; among them the one at TCP's hint, and the
+    /// one behind the highest that was SACKed.
+    pub fn set_sent(&mut self, packets: &[SentPacket], hint: Option<usize>, above_sacked: Option<usize>) {
+        let place = |at: Option<usize>| at.map_or(0, |at| at as u8 + 1);
+        for (at, packet) in packets.iter().enumerate() {
+            let &SentPacket { end_seq, delivered, segments, is_app_limited, sacked } = packet;
+            let cb = SkbCb { end_seq, tcp_gso_segs: segments, sacked, tx: Tx { delivered, is_app_limited } };
+            self.core.beyond.sent[at] = SkBuff { cb, is_first: at == 0 };
+        }
+        self.core.beyond.retransmit_skb_hint = place(hint);
+        self.core.beyond.highest_sack = place(above_sacked);
     }
 
     /// From now on, ACKs and losses belong to a probe.
@@ -108,7 +120,7 @@ impl Mainline {
     fn take_losses(&mut self, sk: &mut Socket) {
         let take_losses = self.core.functions.take_losses;
         self.core.call(sk, |flow, sk| unsafe { take_losses(flow, sk) });
-        self.core.beyond.has_first_lost = false;
+        self.core.beyond.retransmit_skb_hint = 0;
     }
 
     fn compare(&mut self, rs: &RateSample) {
@@ -163,7 +175,7 @@ impl CongestionControl for Mainline {
         let take_ack = self.core.functions.take_ack;
         // ECE is not passed on, as before Linux 6.10.
         self.core.call(sk, |flow, sk| unsafe { take_ack(flow, sk, &sample, false, &mut ack) });
-        self.core.beyond.has_first_lost = false;
+        self.core.beyond.retransmit_skb_hint = 0;
         let Ack { tx_in_flight, lost, is_of_tlp, is_ece, .. } = ack;
         self.ack = Estimate { tx_in_flight, lost, is_of_tlp, is_ece };
         self.compare(rs);
@@ -174,7 +186,7 @@ impl CongestionControl for Mainline {
     fn set_state(&mut self, sk: &mut Socket, state: CaState) {
         let take_ca_state = self.core.functions.take_ca_state;
         self.core.call(sk, |flow, sk| unsafe { take_ca_state(flow, sk, state as u8) });
-        self.core.beyond.has_first_lost = false;
+        self.core.beyond.retransmit_skb_hint = 0;
         self.core.set_state(sk, state);
     }
 
@@ -193,7 +205,7 @@ impl CongestionControl for Mainline {
 
     /// Mainline doesn't call this; here it only tells which packet waits for its retransmission.
     fn skb_marked_lost(&mut self, _sk: &mut Socket, packet: &LostPacket) {
-        if !self.core.beyond.has_first_lost {
+        if self.core.beyond.retransmit_skb_hint == 0 {
             self.set_first_lost(packet.end_seq, packet.tx_delivered, packet.segments as u16, packet.is_app_limited);
         }
     }

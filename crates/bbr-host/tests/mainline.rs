@@ -6,7 +6,7 @@ mod path;
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use bbr_host::{Mainline, create};
+use bbr_host::{Mainline, SentPacket, create};
 use cc::bbr::Parameters;
 use cc::{CaState, CongestionControl, RateSample, Socket};
 use path::{Bottleneck, MS, Path};
@@ -180,21 +180,42 @@ fn a_loss_in_a_probe_bounds_what_is_in_flight_at_the_packet_that_was_one_too_man
 
 #[test]
 fn a_loss_that_tcps_hint_misses_is_judged_by_what_was_in_flight_with_it() {
-    for parameters in [Parameters::v2(), Parameters::v3()] {
-        // Only lost packets bound what is in flight, and the floor of 0.7 of the target is off.
-        let (mut flow, mut sk) = flowing(&Parameters { cut_on_ack: false, beta_keep: 0, ..parameters });
-        flow.begin_sampling(&mut sk);
-        let lost_end = sk.snd_una + 60 * 1448;
-        sk.lost += 1;
-        flow.set_first_lost(sk.snd_una + 1448, sk.delivered - 99, 1, false);
-        change_state(&mut flow, &mut sk, CaState::Recovery);
-        (0..50).for_each(|_| ack(&mut flow, &mut sk, RateSample::default()));
-        assert_eq!(inflight_hi(&flow), None);
-        // The first one was sent again. Another of those that were in flight with it is lost: two of 100 are too many.
-        sk.lost += 1;
-        flow.set_resent(sk.delivered - 1, lost_end);
-        ack(&mut flow, &mut sk, RateSample { losses: 1, ..RateSample::default() });
-        assert_eq!(inflight_hi(&flow), Some(100), "{}", flow.name());
+    const SACKED: u8 = 1;
+    const RESENT: u8 = 2 | 4;
+    const LOST: u8 = 4;
+    for (queue, above_sacked, in_flight) in [
+        // The lost one is below the highest that was SACKed, the second of the two that were sent with 100 in flight,
+        (&[RESENT, LOST, SACKED, 0][..], Some(3), Some(100)),
+        (&[RESENT, SACKED, LOST, SACKED, SACKED, SACKED, 0], Some(6), Some(100)),
+        // or behind it: what was sent again has arrived, and it was sent later.
+        (&[RESENT, SACKED, LOST, 0], Some(2), Some(100)),
+        // It isn't found: it is taken for one that was sent when the last ACK came, after the other loss.
+        (&[RESENT, LOST, SACKED], None, None),
+    ] {
+        for parameters in [Parameters::v2(), Parameters::v3()] {
+            // Only lost packets bound what is in flight, and the floor of 0.7 of the target is off.
+            let (mut flow, mut sk) = flowing(&Parameters { cut_on_ack: false, beta_keep: 0, ..parameters });
+            flow.begin_sampling(&mut sk);
+            let delivered = sk.delivered - 49;
+            sk.lost += 1;
+            flow.set_first_lost(sk.snd_una + 1448, sk.delivered - 99, 1, false);
+            change_state(&mut flow, &mut sk, CaState::Recovery);
+            (0..50).for_each(|_| ack(&mut flow, &mut sk, RateSample::default()));
+            assert_eq!(inflight_hi(&flow), None);
+            // The first one was sent again. Another of those that were in flight with it is lost: two of 100 are too many.
+            let packet = |(at, &sacked): (usize, &u8)| SentPacket {
+                end_seq: sk.snd_una + (at as u32 + 1) * 1448,
+                delivered: if sacked == RESENT { sk.delivered - 1 } else { delivered + at as u32 },
+                segments: 1,
+                is_app_limited: false,
+                sacked,
+            };
+            let sent: Vec<SentPacket> = queue.iter().enumerate().map(packet).collect();
+            sk.lost += 1;
+            flow.set_sent(&sent, Some(0), above_sacked);
+            ack(&mut flow, &mut sk, RateSample { losses: 1, ..RateSample::default() });
+            assert_eq!(inflight_hi(&flow), in_flight, "{} {queue:?}", flow.name());
+        }
     }
 }
 

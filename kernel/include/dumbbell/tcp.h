@@ -38,12 +38,24 @@ static __always_inline u32 netns_inode(const struct sock *sk)
 	return sock_net(sk)->ns.inum;
 }
 
-/* TCP's hint at the first packet that is lost and not yet retransmitted, or one before it; NULL: there is none. */
-static __always_inline const struct tcp_skb_cb *tcp_first_lost(const struct tcp_sock *tp)
+/* What TCP notes of a packet. */
+static __always_inline const struct tcp_skb_cb *tcp_cb(const struct sk_buff *skb)
 {
-	const struct sk_buff *skb = tp->retransmit_skb_hint;
+	return TCP_SKB_CB(skb);
+}
 
-	return skb ? TCP_SKB_CB(skb) : NULL;
+/* The packet before this one of those that are sent and not yet ACKed; NULL: it is the first. */
+static __always_inline const struct sk_buff *tcp_sent_before(const struct sk_buff *skb)
+{
+	return skb_rb_prev(skb);
+}
+
+#include <dumbbell/lost.h>
+
+/* The first of `marked` segments that were just marked lost; NULL: it is not known. */
+static __always_inline const struct tcp_skb_cb *tcp_first_lost(const struct tcp_sock *tp, u32 marked)
+{
+	return tcp_find_lost(tp, tp->retransmit_skb_hint, tp->highest_sack, marked);
 }
 
 #endif

@@ -43,9 +43,9 @@ struct tcp_skb_cb {
 	} tx;
 };
 
-struct tcp_sack_block {
-	__u32 start_seq;
-	__u32 end_seq;
+struct sk_buff {
+	struct tcp_skb_cb cb;
+	bool is_first; /* of those that are sent and not yet ACKed */
 };
 
 struct tcp_sock {
@@ -71,12 +71,12 @@ struct tcp_sock {
 	__u32 snd_una;
 	__u32 snd_nxt;
 	__u32 tlp_high_seq;
-	struct tcp_skb_cb first_lost;
-	struct tcp_sack_block recv_sack_cache[4];
+	struct sk_buff sent[9]; /* some of them, in order */
+	__u8 retransmit_skb_hint; /* A place in `sent`, from 1 on; 0: none. */
+	__u8 highest_sack;	  /* The same. */
 	bool is_cwnd_limited;
 	bool tlp_retrans;
 	bool is_sack_reneg;
-	bool has_first_lost;
 	bool rate_app_limited;
 	__u32 snd_cwnd_cnt;
 	__u32 prior_cwnd;

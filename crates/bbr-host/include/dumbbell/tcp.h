@@ -10,6 +10,7 @@
 
 #define TCPCB_SACKED_ACKED 0x01
 #define TCPCB_SACKED_RETRANS 0x02
+#define TCPCB_LOST 0x04
 
 #include <bpf/bpf_core_read.h>
 
@@ -40,9 +41,26 @@ static inline __u8 ca_state(const struct sock *sk)
 	return sk->ca_state;
 }
 
-static inline const struct tcp_skb_cb *tcp_first_lost(const struct tcp_sock *tp)
+static inline const struct tcp_skb_cb *tcp_cb(const struct sk_buff *skb)
 {
-	return tp->has_first_lost ? &tp->first_lost : NULL;
+	return &skb->cb;
+}
+
+static inline const struct sk_buff *tcp_sent_before(const struct sk_buff *skb)
+{
+	return skb->is_first ? NULL : skb - 1;
+}
+
+#include <dumbbell/lost.h>
+
+static inline const struct sk_buff *tcp_sent_at(const struct tcp_sock *tp, __u8 place)
+{
+	return place ? &tp->sent[place - 1] : NULL;
+}
+
+static inline const struct tcp_skb_cb *tcp_first_lost(const struct tcp_sock *tp, __u32 marked)
+{
+	return tcp_find_lost(tp, tcp_sent_at(tp, tp->retransmit_skb_hint), tcp_sent_at(tp, tp->highest_sack), marked);
 }
 
 static inline __u32 tcp_packets_in_flight(const struct tcp_sock *tp)
