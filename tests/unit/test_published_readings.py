@@ -69,7 +69,7 @@ def test_a_page_shows_under_which_reading_a_finding_holds(study: Study, tmp_path
     )
     parts = tuple(Part(name, name, f"{name}.toml", tables=(TABLE,), published=printed((4, 3, 2))) for name in "abc")
     other = Reproduction("t", "T", "N", parts, findings)
-    matrix, about, numbers, *_ = shown(judged(other, {"a": study, "b": study}))
+    matrix, about, numbers, *_ = shown(judged(other, {"a": study, "b": study}), {})
     assert isinstance(matrix, Rows)
     assert matrix.head == ("", "they found", "plain", "bursts")
     assert [list(row) for row in matrix.rows] == [

@@ -167,7 +167,7 @@ impl Traffic {
 
     /// The receiver's application has read what an ACK waits for.
     pub(crate) fn has_read(&self, now: Time) -> bool {
-        matches!(&self.kind, Kind::Tcp(tcp) if tcp.receiver.reads_at() <= now)
+        matches!(&self.kind, Kind::Tcp(tcp) if tcp.receiver.awaited_read() <= now)
     }
 
     pub(crate) fn on_receiver_timer(&mut self, now: Time, out: &mut Vec<Segment>) {

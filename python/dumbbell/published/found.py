@@ -49,17 +49,16 @@ def judged(study: Reproduction, studies: Studies) -> list[Found]:
     return [Found(finding, *judge(finding, studies)) for finding in study.findings]
 
 
-def shown(found: Sequence[Found], anchors: Mapping[str, str] | None = None) -> Iterator[Block]:
+def shown(found: Sequence[Found], anchors: Mapping[str, str]) -> Iterator[Block]:
     """The findings, what they print of each, our runs by verdict, and what would change the answer. `anchors`: part ->
     where it is on the page."""
-    where = anchors or {}
     if any(one.finding.reading for one in found):
-        yield from _by_reading(found, where)
+        yield from _by_reading(found, anchors)
         return
     yield Rows("", ("", "they found", "our numbers"), [(one.judged.status, one.text, one.numbers) for one in found])
     if any(one.finding.printed or one.finding.turns for one in found):
         yield Paragraph("Behind each finding: what they print, our runs by verdict, and what would change the answer.")
-        rows = [(one.text, one.finding.printed, one.counts, linked(one.finding.turns, where)) for one in found]
+        rows = [(one.text, one.finding.printed, one.counts, linked(one.finding.turns, anchors)) for one in found]
         yield Rows("", ("finding", "they print", "our runs", "what would change the answer"), rows)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dumbbell.published.curves import number
 from dumbbell.published.document import Rows
 from dumbbell.published.figures import same
+from dumbbell.published.judging import told
 from dumbbell.published.model import Part, Table
 from dumbbell.published.sides import Side
 from dumbbell.report import words
@@ -145,10 +146,7 @@ def _ours(found: Interval | None, factor: float) -> str:
     """`9.31 [9.12, 9.5]`."""
     if found is None:
         return words.UNKNOWN
-    centre = words.number(found.value / factor)
-    if found.low is None or found.high is None:
-        return centre
-    return f"{centre} [{words.number(found.low / factor)}, {words.number(found.high / factor)}]"
+    return words.number(found.value / factor) if found.low is None else told(found, factor)
 
 
 def _ratio(found: Interval | None) -> str:

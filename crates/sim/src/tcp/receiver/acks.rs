@@ -4,7 +4,7 @@ use units::{Duration, Time};
 
 use super::Receiver;
 use crate::segment::Segment;
-use crate::tcp::settings::{READING, Settings};
+use crate::tcp::settings::READING;
 use crate::tcp::ticks;
 
 /// Segments that are acknowledged one by one, at the start and after a surprise: `TCP_MAX_QUICKACKS`.
@@ -27,7 +27,7 @@ pub(super) struct Acks {
     /// The ACK goes at once.
     pub is_immediate: bool,
     /// It goes when the application has read what came.
-    pub is_pushed: bool,
+    pub awaits_read: bool,
     /// What came in order since the application had read last, bytes.
     pub unread: u32,
     /// This many are not delayed.
@@ -56,7 +56,7 @@ impl Default for Acks {
         Acks {
             is_pending: false,
             is_immediate: false,
-            is_pushed: false,
+            awaits_read: false,
             unread: 0,
             quick: 0,
             timeout: Duration::ZERO,
@@ -76,11 +76,6 @@ impl Default for Acks {
 impl Acks {
     pub(super) fn next_timer(&self) -> Time {
         self.delayed_until.min(self.compressed_until)
-    }
-
-    /// The time at which the application has read all that came.
-    pub(super) fn read_at(&self, settings: &Settings) -> Time {
-        self.last_data + if settings.reads_late { READING } else { Duration::ZERO }
     }
 
     /// An ACK waits for its timer.
@@ -149,17 +144,21 @@ impl Receiver {
         if !self.ahead.is_empty() {
             return self.compress(out);
         }
-        self.acks.is_pushed |= is_second;
-        match self.reads_at() <= self.now {
+        self.acks.awaits_read |= is_second;
+        match self.awaited_read() <= self.now {
             true => self.send_ack(out),
             false => self.delay(out),
         }
     }
 
     /// The time at which the application has read what came, if an ACK waits for that; [`Time::NEVER`] otherwise.
-    pub fn reads_at(&self) -> Time {
-        let waits = self.acks.is_pushed && self.ahead.is_empty();
-        if waits { self.acks.read_at(&self.settings) } else { Time::NEVER }
+    pub fn awaited_read(&self) -> Time {
+        if self.acks.awaits_read && self.ahead.is_empty() { self.read_at() } else { Time::NEVER }
+    }
+
+    /// The time at which the application has read all that came.
+    pub(super) fn read_at(&self) -> Time {
+        self.acks.last_data + if self.settings.reads_late { READING } else { Duration::ZERO }
     }
 
     /// Data that were received, and have yet to be read, leave room for a window as large as the last one.
@@ -228,7 +227,7 @@ impl Receiver {
 
     /// Send the ACKs that are due by the timers that delay and compress, or because the application has read.
     pub(super) fn acks_on_timer(&mut self, out: &mut Vec<Segment>) {
-        if self.reads_at() <= self.now {
+        if self.awaited_read() <= self.now {
             self.send_ack(out);
         }
         if self.acks.compressed_until <= self.now {
@@ -288,7 +287,7 @@ impl Receiver {
     pub(super) fn acknowledged(&mut self) {
         self.rcv_wup = self.rcv_nxt;
         let acks = &mut self.acks;
-        (acks.is_pending, acks.is_immediate, acks.is_pushed) = (false, false, false);
+        (acks.is_pending, acks.is_immediate, acks.awaits_read) = (false, false, false);
         (acks.compressed, acks.compressed_until) = (0, Time::NEVER);
         acks.delayed_until = Time::NEVER;
         if acks.quick > 0 {

@@ -108,7 +108,7 @@ impl Receiver {
 
     /// The time at which [`on_timer`](Receiver::on_timer) wants to be called; [`Time::NEVER`]: not at all.
     pub fn next_timer(&self) -> Time {
-        self.acks.next_timer().min(self.reads_at()).min(self.control_timer)
+        self.acks.next_timer().min(self.awaited_read()).min(self.control_timer)
     }
 
     /// Carries out what is due by `now`.
@@ -253,7 +253,7 @@ impl Receiver {
         // A small segment, or the end of a train, may be all that comes for a while: once the application has read it, and
         // nothing waits behind a hole, an ACK goes (`tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`).
         let is_pushed = segment.flags.psh || segment.len < self.settings.mss();
-        self.acks.is_pushed |= is_pushed && self.ahead.is_empty();
+        self.acks.awaits_read |= is_pushed && self.ahead.is_empty();
         self.acks.is_pending = true;
     }
 
@@ -268,7 +268,7 @@ impl Receiver {
 
     /// What came in order and the application has yet to read, bytes.
     fn unread(&self) -> u32 {
-        if self.now < self.acks.read_at(&self.settings) { self.acks.unread } else { 0 }
+        if self.now < self.read_at() { self.acks.unread } else { 0 }
     }
 
     /// All that takes room in the receive buffer, bytes.
