@@ -66,3 +66,19 @@ def test_timeouts_come_at_the_same_time(tmp_path: Path) -> None:
     assert len(sent["simulate"]) >= 3, "several time-outs, each twice as long"
     # A kernel's flow starts some 20 us late: the services of a run wait with a slack of a thousandth of 20 ms.
     assert sent[VIRTUAL] == pytest.approx(sent["simulate"], abs=0.1)
+
+
+def test_dctcp_whose_first_syn_is_lost_goes_on_as_reno(tmp_path: Path) -> None:
+    """Linux asks for ECN once only, and its DCTCP without ECN is Reno by another name: `dctcp-reno`."""
+    text = path(flow(cc="dctcp"), duration="4 s", bottleneck='buffer = "1 bdp", loss = "100 %"')
+    (tmp_path / "syn.toml").write_text(text + OUTAGE.replace("1 s", "500 ms").replace("100 %", "0 %"))
+    for engine in (VIRTUAL, "simulate"):
+        run = dumbbell.run(
+            tmp_path / "syn.toml", {"record.packets": True}, tmp_path / engine, engine=engine, report=False
+        )
+        assert isinstance(run, dumbbell.Run)
+        data = run.packets.filter(pl.col("link") == "bottleneck", pl.col("payload_bytes") > 0)
+        told = json.loads((run.directory / "traffic.json").read_text())["flows"][0]
+        assert (told["cc_requested"], told["cc_actual"]) == ("dctcp", "dctcp"), engine
+        assert data["arrival_ns"].min() > 1_000_000_000, "the second SYN opens the connection"
+        assert data["ecn"].unique().to_list() == ["not-ect"], engine

@@ -21,6 +21,17 @@ pub struct Algorithm {
     pub kernel: String,
 }
 
+/// What Linux calls its DCTCP where ECN was not negotiated, as after a lost SYN (`tcp_dctcp.c`): it is Reno then, as RFC
+/// 8257 section 5 wants it, and was asked for all the same.
+const DCTCP_WITHOUT_ECN: &str = "dctcp-reno";
+
+impl Algorithm {
+    /// A socket that runs this algorithm can say that it runs `got`.
+    fn is(&self, got: &str) -> bool {
+        self.kernel == got || (self.kernel == "dctcp" && got == DCTCP_WITHOUT_ECN)
+    }
+}
+
 /// A non-blocking TCP socket that sends as `cc` says and whose close discards what is unsent: an orphaned sender would keep
 /// its namespace alive for minutes.
 pub fn tcp(flow: &str, ip: Ip, cc: &Algorithm) -> Result<OwnedFd> {
@@ -108,7 +119,7 @@ pub fn congestion_control(fd: impl AsFd) -> Result<String> {
 
 /// Fail unless the kernel uses the algorithm that was asked for.
 pub fn require_cc(flow: &str, end: &str, asked: &Algorithm, got: &str) -> Result<()> {
-    if asked.kernel == got {
+    if asked.is(got) {
         return Ok(());
     }
     let hint = "a route with a congctl option, or a BPF program, overrides the socket's choice: remove it";
@@ -149,6 +160,13 @@ mod tests {
         let error = tcp("f7", Ip::V4, &cc("nosuch")).unwrap_err().downcast::<Failure>().unwrap();
         assert_eq!(error.what, "flow f7: setting its congestion control to nosuch");
         assert!(error.hint.starts_with("available: ") && error.hint.contains("reno"), "{error}");
+    }
+
+    #[test]
+    fn dctcp_is_itself_without_ecn_too() {
+        require_cc("f7", "sender", &cc("dctcp"), "dctcp-reno").unwrap();
+        require_cc("f7", "sender", &cc("dctcp"), "reno").unwrap_err();
+        require_cc("f7", "sender", &cc("reno"), "dctcp-reno").unwrap_err();
     }
 
     #[test]
