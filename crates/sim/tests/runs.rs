@@ -5,7 +5,7 @@ mod common;
 
 use common::{Dumbbell, bulk, sized};
 use link::{Fate, Passage};
-use plan::Plan;
+use plan::{Hosts, Plan};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sim::{AckRow, FlowRow, LinkRow, Observer, Options, PacketRow, Simulation};
@@ -53,12 +53,38 @@ fn the_same_seed_gives_the_same_run_and_another_another() {
 
 #[test]
 fn nothing_depends_on_how_far_it_is_run_at_a_time() {
-    let plan = mixed().plan();
-    let mut simulation = Simulation::new(&plan, Options::default(), Transcript::default()).unwrap();
-    for ms in 0..2_100 {
-        simulation.run_until(units::Time(ms * 1_000_000));
+    for hosts in [None, Some(Hosts::Virtual)] {
+        let mut plan = mixed().plan();
+        plan.simulate.hosts = hosts;
+        let mut simulation = Simulation::new(&plan, Options::default(), Transcript::default()).unwrap();
+        for ms in 0..2_100 {
+            simulation.run_until(units::Time(ms * 1_000_000));
+        }
+        assert!(simulation.into_observer().0 == transcript(&plan), "a run in steps differs");
     }
-    assert!(simulation.into_observer().0 == transcript(&plan), "a run in steps differs");
+}
+
+/// The times at which packets enter the links.
+#[derive(Default)]
+struct Entries(Vec<i64>);
+
+impl Observer for Entries {
+    const PACKETS: bool = true;
+    fn packet(&mut self, row: &PacketRow<'_>) {
+        self.0.push(row.passage.arrival.0);
+    }
+}
+
+/// A kernel in virtual time does nothing between two steps: it takes frames, paces, waits with ACKs and times out by its clock.
+#[test]
+fn hosts_in_virtual_time_send_at_steps_of_their_clock() {
+    let mut plan = mixed().plan();
+    plan.simulate.hosts = Some(Hosts::Virtual);
+    let mut simulation = Simulation::new(&plan, Options::default(), Entries::default()).unwrap();
+    simulation.run();
+    let entries = simulation.into_observer().0;
+    assert!(entries.len() > 5_000);
+    assert!(entries.iter().all(|at| at % 256 == 0));
 }
 
 /// Counts what hosts and links do.
@@ -321,7 +347,7 @@ fn frames_that_a_host_has_yet_to_take_at_the_end_are_accounted_for() {
     // A full frame is due each 12 us, and taken up to half a microsecond later: some of these ends fall between.
     for end in 0..100 {
         let mut plan = Dumbbell::new(1000, 1.0).seconds(0.05 + f64::from(end) * 120e-9).flows(1, &bulk("reno")).plan();
-        plan.simulate.hosts = Some(plan::Hosts::Virtual);
+        plan.simulate.hosts = Some(Hosts::Virtual);
         check(&plan, Options::default());
     }
 }

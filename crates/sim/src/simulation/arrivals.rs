@@ -51,12 +51,10 @@ impl Arrivals {
         None
     }
 
-    /// Another timer of the kernel fires `now`: it has the same clock.
+    /// Another timer of the kernel is due `now`: it has the same clock. Returns the time at which it fires.
     #[inline]
-    pub(super) fn fire(&mut self, now: Time) {
-        if let Some(clock) = &mut self.clock {
-            clock.fire(now);
-        }
+    pub(super) fn fire(&mut self, now: Time) -> Time {
+        self.clock.as_mut().map_or(now, |clock| clock.fire(now))
     }
 
     /// The first frame that is taken by `now`.

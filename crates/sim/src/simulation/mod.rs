@@ -297,7 +297,10 @@ impl<O: Observer> Simulation<O> {
     fn on_sender_timer(&mut self, flow: usize) {
         // Timers are only ever moved back lazily: this may be too early.
         if self.traffic[flow].next_of_sender() <= self.now {
-            self.arrivals.fire(self.now);
+            let fires = self.arrivals.fire(self.now);
+            if fires > self.now {
+                return self.event_queue.set(self.sender_of(flow), fires);
+            }
             let was_active = self.traffic[flow].is_active();
             self.traffic[flow].on_sender_timer(self.now, &mut self.out);
             self.send(flow);
@@ -310,7 +313,10 @@ impl<O: Observer> Simulation<O> {
         if self.traffic[flow].next_of_receiver() <= self.now {
             // An application that reads has been woken already.
             if !self.traffic[flow].has_read(self.now) {
-                self.arrivals.fire(self.now);
+                let fires = self.arrivals.fire(self.now);
+                if fires > self.now {
+                    return self.event_queue.set(self.receiver_of(flow), fires);
+                }
             }
             self.traffic[flow].on_receiver_timer(self.now, &mut self.out);
             self.reply(flow);
