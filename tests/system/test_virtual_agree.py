@@ -82,3 +82,19 @@ def test_dctcp_whose_first_syn_is_lost_goes_on_as_reno(tmp_path: Path) -> None:
         assert (told["cc_requested"], told["cc_actual"]) == ("dctcp", "dctcp"), engine
         assert data["arrival_ns"].min() > 1_000_000_000, "the second SYN opens the connection"
         assert data["ecn"].unique().to_list() == ["not-ect"], engine
+
+
+@pytest.mark.parametrize("cc", ["reno", "bbr"])
+def test_memory_for_sending_limits_a_flow_as_long(tmp_path: Path, cc: str) -> None:
+    """The path holds three times what the memory does."""
+    memory = 'hosts.sysctl = { "net.ipv4.tcp_wmem" = "4096 16384 100000" }'
+    (tmp_path / "memory.toml").write_text(path(flow(cc=cc), rate="50 Mbit/s", rtt="50 ms", duration="4 s", more=memory))
+    limited = {}
+    for engine in (VIRTUAL, "simulate"):
+        run = dumbbell.run(tmp_path / "memory.toml", {}, tmp_path / engine, engine=engine, report=False)
+        assert isinstance(run, dumbbell.Run)
+        told = json.loads((run.directory / "traffic.json").read_text())["flows"][0]
+        limited[engine] = told["sndbuf_limited_us"] / told["busy_us"]
+    # The kernel counts ticks of 4 ms, of 4 s.
+    assert limited[VIRTUAL] == pytest.approx(limited["simulate"], abs=0.01)
+    assert limited[VIRTUAL] > 0.5

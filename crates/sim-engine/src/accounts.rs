@@ -148,7 +148,7 @@ fn flow_report(at: usize, flow: &plan::Flow, report: &sim::FlowReport, delays: &
         retransmitted_segments: report.retransmitted_segments as u32,
         busy_us: report.busy_us,
         rwnd_limited_us: report.rwnd_limited_us,
-        sndbuf_limited_us: 0,
+        sndbuf_limited_us: report.sndbuf_limited_us,
         error: is_unconnected.then(|| "it was not connected when it stopped".to_owned()),
         udp: report.datagrams.map(|datagrams| UdpReport {
             sent_packets: datagrams.sent,

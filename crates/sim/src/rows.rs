@@ -107,8 +107,7 @@ fn tcp(sender: &Sender) -> TcpSample {
         delivered_ce_packets: sk.delivered_ce,
         busy_us: counters.busy_us,
         rwnd_limited_us: counters.rwnd_limited_us,
-        // The time that the memory for sending limits a flow is not counted.
-        sndbuf_limited_us: 0,
+        sndbuf_limited_us: counters.sndbuf_limited_us,
         bbr: bbr(sender),
     }
 }

@@ -77,10 +77,12 @@ pub struct FlowReport {
     pub datagrams: Option<Datagrams>,
     /// The echo requests of a flow that pings.
     pub echoes: Option<EchoCounts>,
-    /// TCP: time with data outstanding, us, and of it time in which the receive window was the limit.
+    /// TCP: time with data outstanding, us.
     pub busy_us: u64,
-    /// See [`busy_us`](FlowReport::busy_us).
+    /// Part of [`busy_us`](FlowReport::busy_us) in which the receive window was the limit, us.
     pub rwnd_limited_us: u64,
+    /// Part of it in which the memory for sending was, us.
+    pub sndbuf_limited_us: u64,
 }
 
 /// A flow without a size has this much to say: an exabyte.
@@ -335,6 +337,7 @@ impl Traffic {
             retransmitted_segments: counters.segments_retransmitted,
             busy_us: counters.busy_us,
             rwnd_limited_us: counters.rwnd_limited_us,
+            sndbuf_limited_us: counters.sndbuf_limited_us,
             ..report
         }
     }

@@ -165,6 +165,7 @@ impl Sender {
         }
         if self.is_writable() {
             (self.buffers.is_short, self.buffers.is_awake) = (false, true);
+            self.usage.limited_by_memory(false, self.now_us(), &mut self.counters);
         }
     }
 

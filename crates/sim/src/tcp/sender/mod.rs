@@ -130,10 +130,12 @@ pub struct Counters {
     pub probes: u64,
     /// Reductions that were undone.
     pub undos: u64,
-    /// Time with data outstanding or waiting, us, and of it time in which the receive window was the limit.
+    /// Time with data outstanding or waiting, us.
     pub busy_us: u64,
-    /// See [`busy_us`](Counters::busy_us).
+    /// Part of [`busy_us`](Counters::busy_us) in which the receive window was the limit, us.
     pub rwnd_limited_us: u64,
+    /// Part of it in which the memory for sending was, us.
+    pub sndbuf_limited_us: u64,
 }
 
 impl Sender {

@@ -12,9 +12,23 @@ pub(super) struct Usage {
     used: u32,
     /// The time at which the window was last full or changed, us.
     full_at: u64,
-    /// Since when data is outstanding, and since when the receive window is the limit, us.
-    busy_since: Option<u64>,
-    limited_since: Option<u64>,
+    /// What the flow does, and since when, us.
+    span: Span,
+    since: u64,
+}
+
+/// What a flow does. A later one takes precedence (`enum tcp_chrono`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Span {
+    /// Nothing is outstanding.
+    #[default]
+    Idle,
+    /// Data is outstanding or waits.
+    Busy,
+    /// The receive window keeps data from being sent.
+    WindowLimited,
+    /// The memory for sending keeps the application from writing what could be sent.
+    MemoryLimited,
 }
 
 impl Usage {
@@ -29,7 +43,9 @@ impl Usage {
 
     /// Data is outstanding.
     pub(super) fn busy(&mut self, now: u64) {
-        self.busy_since.get_or_insert(now);
+        if self.span == Span::Idle {
+            (self.span, self.since) = (Span::Busy, now);
+        }
     }
 
     /// Nothing is in flight any more; `has_more`: there is more to send.
@@ -41,28 +57,40 @@ impl Usage {
 
     /// Nothing is outstanding.
     pub(super) fn idle(&mut self, now: u64, counters: &mut Counters) {
-        self.limited_by_window(false, now, counters);
-        if let Some(since) = self.busy_since.take() {
-            counters.busy_us += now - since;
-        }
+        self.turn(Span::Idle, now, counters);
     }
 
-    /// The counters with the spans that have not ended at `now`.
-    pub(super) fn up_to(&self, now: u64, mut counters: Counters) -> Counters {
-        counters.busy_us += self.busy_since.map_or(0, |since| now - since);
-        counters.rwnd_limited_us += self.limited_since.map_or(0, |since| now - since);
+    /// The counters with the span that has not ended at `now`.
+    pub(super) fn up_to(mut self, now: u64, mut counters: Counters) -> Counters {
+        self.idle(now, &mut counters);
         counters
     }
 
+    /// Something was to be sent: the receive window kept it from that, or didn't.
     pub(super) fn limited_by_window(&mut self, is_limited: bool, now: u64, counters: &mut Counters) {
-        match (is_limited, self.limited_since) {
-            (true, None) => self.limited_since = Some(now),
-            (false, Some(since)) => {
-                counters.rwnd_limited_us += now - since;
-                self.limited_since = None;
-            }
-            _ => {}
+        self.limit(Span::WindowLimited, is_limited, now, counters);
+    }
+
+    /// The memory for sending keeps the application from writing what could be sent, or doesn't.
+    pub(super) fn limited_by_memory(&mut self, is_limited: bool, now: u64, counters: &mut Counters) {
+        self.limit(Span::MemoryLimited, is_limited, now, counters);
+    }
+
+    fn limit(&mut self, span: Span, is_limited: bool, now: u64, counters: &mut Counters) {
+        if is_limited && self.span < span {
+            self.turn(span, now, counters);
+        } else if !is_limited && self.span == span {
+            self.turn(Span::Busy, now, counters);
         }
+    }
+
+    /// One span ends, and another begins.
+    fn turn(&mut self, next: Span, now: u64, counters: &mut Counters) {
+        let length = now - self.since;
+        counters.busy_us += if self.span == Span::Idle { 0 } else { length };
+        counters.rwnd_limited_us += if self.span == Span::WindowLimited { length } else { 0 };
+        counters.sndbuf_limited_us += if self.span == Span::MemoryLimited { length } else { 0 };
+        (self.span, self.since) = (next, now);
     }
 }
 
@@ -86,6 +114,9 @@ impl Sender {
         let is_stale = now.saturating_sub(usage.full_at) >= self.rtt.backed_off(self.backoff);
         if self.settings.slow_start_after_idle && is_stale && !self.cc.has_cong_control() {
             self.shrink_to_use();
+        }
+        if !self.has_unsent() && self.buffers.is_short() {
+            self.usage.limited_by_memory(true, now, &mut self.counters);
         }
     }
 
