@@ -24,7 +24,7 @@ import dumbbell
 from dumbbell import kernels
 from dumbbell.engines.names import VIRTUAL
 from dumbbell.engines.virtual.engine import GUARD, VirtualEngine
-from dumbbell.errors import RunFailed
+from dumbbell.errors import InputError, RunFailed
 from dumbbell.kernels import cache
 
 SHORT = path(flow(), flow(cc="bbr"), flow(protocol="udp", rate="1 Mbit/s"), duration="1 s")
@@ -102,6 +102,33 @@ def test_runs_at_once_are_the_same_bytes_as_one_alone(here: Place) -> None:
     assert [process.wait(120) for process in going] == [0, 0, 0]
     for i in range(3):
         assert digests(dumbbell.open(here.directory / f"at-once-{i}" / alone.directory.name)) == digests(alone)
+
+
+LOOKS = """
+import sys
+from dumbbell.engines.virtual import guard
+guard.LOOK_MS = int(sys.argv.pop(1))
+sys.exit(guard.main())
+"""
+"""A guard that looks for the kernel's news as often as its first argument says."""
+
+
+@pytest.mark.parametrize("name", ["6.12", "6.1"])
+def test_when_the_kernel_is_looked_at_does_not_change_its_random_numbers(name: str, tmp_path: Path) -> None:
+    """The kernel takes new random numbers from its pool from the second second on: what was mixed into that shows."""
+    try:
+        kernels.find(name)
+    except InputError as error:
+        assert name != kernels.DEFAULT
+        pytest.skip(f"{error}: make kernel KERNEL={name} builds it")
+    scenario = {**program("sleep 2.5; od -An -tx1 -N32 /dev/urandom"), "duration": "3 s", "emulate": {"kernel": name}}
+    drawn = set()
+    for look_ms in (1, 20, 300):
+        engine = VirtualEngine((sys.executable, "-P", "-c", LOOKS, str(look_ms)))
+        run = dumbbell.run(scenario, directory=tmp_path / str(look_ms), engine=engine, report=False)
+        drawn.add((run.directory / "logs" / "f1.stdout").read_text())
+    assert len(drawn) == 1
+    assert len(drawn.pop().split()) == 32
 
 
 def test_another_seed_gives_another_run(here: Place) -> None:

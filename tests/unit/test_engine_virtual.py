@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,6 +24,7 @@ from dumbbell.engines.planned import planned
 from dumbbell.engines.registry import engine
 from dumbbell.engines.virtual import slot
 from dumbbell.engines.virtual.engine import INIT, VirtualEngine
+from dumbbell.engines.virtual.guest import UserMode
 from dumbbell.engines.virtual.machine import Boot
 from dumbbell.engines.virtual.standstill import Standstill, Watch, below
 from dumbbell.errors import InputError
@@ -265,3 +268,29 @@ def test_what_stands_still_is_noticed_and_what_has_events_is_not(
         with pytest.raises(Standstill) as found:
             _look_for_ever(watch)
     assert why in found.value.why
+
+
+def _signals(ours: int, theirs: int) -> int:
+    """How many signals a process that asks for them gets as another reads twice what it wrote once."""
+    caught = []
+    before = signal.signal(signal.SIGIO, lambda *_: caught.append(1))
+    try:
+        # As a user-mode kernel does with a console.
+        fcntl.fcntl(theirs, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(theirs, fcntl.F_SETFL, fcntl.fcntl(theirs, fcntl.F_GETFL) | os.O_ASYNC | os.O_NONBLOCK)
+        os.set_blocking(ours, False)
+        os.write(theirs, b"line\n")
+        assert os.read(ours, 100) == b"line\n"
+        with pytest.raises(BlockingIOError):
+            os.read(ours, 100)
+        os.close(theirs)
+        assert os.read(ours, 100) == b""
+        os.close(ours)
+    finally:
+        signal.signal(signal.SIGIO, before)
+    return len(caught)
+
+
+def test_reading_a_kernels_log_does_not_interrupt_it() -> None:
+    assert _signals(*UserMode.log()) == 0
+    assert _signals(*os.pipe()) > 0, "a pipe tells its writer"

@@ -68,8 +68,7 @@ class Guard:
         named, self._directory = self._directory, Path(confine.RUN)
         self._guest.prepare(named)
         orders, self._control = os.pipe()
-        # A console of the kernel cannot be a file.
-        self._said, says = os.pipe()
+        self._said, says = self._guest.log()
         with claim:
             self._first = start(self._guest.boot, orders, says, [claim.fileno(), *self._guest.keep])
             os.close(orders)

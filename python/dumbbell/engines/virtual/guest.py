@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -43,6 +44,9 @@ class Guest(Protocol):
     def keep(self) -> Sequence[int]:
         """Descriptors that its process holds while it runs."""
 
+    def log(self) -> tuple[int, int]:
+        """Descriptors of its log, where it cannot be a file: our end, and its own."""
+
     def prepare(self, directory: Path) -> None:
         """Put what it starts from at `confine.PLACE`. `directory`: the run's, as it is called outside."""
 
@@ -72,6 +76,16 @@ class UserMode:
         self.memory_bytes = MEMORY if links else MEMORY + emulate["arena_bytes"] + emulate["ring_bytes"]
         self.boot = Boot(kernel, plan["seed"], self.memory_bytes, links)
         self._init, self._live = init, live
+
+    @staticmethod
+    def log() -> tuple[int, int]:
+        """A stream socket, which does not tell its writer that it is read.
+
+        Each read of a pipe, even of an empty one, sends its writer a signal. Linux 6.1 takes the first for an interrupt
+        of its console, and mixes the virtual time at which it came into its random numbers. 6.12 has no such interrupt.
+        """
+        ours, kernels = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        return ours.detach(), kernels.detach()
 
     def prepare(self, directory: Path) -> None:
         """Settings for its first process; see `Guest`."""

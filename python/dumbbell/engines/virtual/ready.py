@@ -79,6 +79,11 @@ class _Ready:
         self.keep = (self._theirs.fileno(), *keep)
         self.boot = _Start(program, line, self._theirs.fileno(), library)
 
+    @staticmethod
+    def log() -> tuple[int, int]:
+        """A pipe: QEMU opens it by its name, and asks for no signals."""
+        return os.pipe()
+
     def prepare(self, directory: Path) -> None:
         """Put the run's directory into the shared memory."""
         files = io.BytesIO()
