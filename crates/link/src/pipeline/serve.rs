@@ -33,7 +33,16 @@ impl Link {
 
     #[inline]
     pub(super) fn serve_until(&mut self, now: Time) {
-        let is_quiet = match &self.service {
+        if !self.is_quiet(now) {
+            self.serve_all(now);
+        }
+        self.now = self.now.max(now);
+    }
+
+    /// Nothing happens by itself until `now`.
+    #[inline]
+    fn is_quiet(&self, now: Time) -> bool {
+        match &self.service {
             // Nothing is ever in service without a limit.
             Service::Immediate => self.slots.is_none(),
             // At a constant rate what is in service leaves, and nothing else happens by itself.
@@ -41,13 +50,10 @@ impl Link {
                 self.slots.is_none() && (self.in_service.is_none() || serializer.busy_until() > now)
             }
             _ => false,
-        };
-        if !is_quiet {
-            self.serve_all(now);
         }
-        self.now = self.now.max(now);
     }
 
+    #[inline(never)]
     fn serve_all(&mut self, now: Time) {
         loop {
             let (service, change) = (self.next_service(), self.next_change());

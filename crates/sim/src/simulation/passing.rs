@@ -4,52 +4,69 @@ use datagrams::Part;
 use link::{Ecn, Fate, Packet, Passage, mix};
 
 use super::{Addresses, Simulation};
+use crate::network::ARRIVED;
 use crate::observer::{AckRow, DatagramRow, EchoRow, Observer, PacketRow};
 use crate::reassembly::{Reassembly, Received};
 use crate::segment::Segment;
 
-/// The packet has passed the last link of its path.
-const ARRIVED: u32 = u32::MAX;
-
 impl<O: Observer> Simulation<O> {
     /// Sends the segments that the flow's ends have released.
+    #[inline]
     pub(super) fn send(&mut self, flow: usize) {
-        let Addresses { from, to, is_tcp, ip, flow_hashes } = self.addresses[flow];
-        for segment in &self.out {
-            let is_reply = segment.is_reply;
-            let size = match is_tcp {
-                true => segment.frame_bytes(ip),
-                // The header of an ICMP echo is as long as UDP's.
-                false => Part { payload: segment.len, fragment: segment.fragment }.frame_bytes(ip),
-            };
-            // Queues that hash flows know a fragment by its hosts: only the first one has ports.
-            let flow_hash = match segment.fragment {
-                None => flow_hashes[usize::from(is_reply)],
-                Some(_) => (mix(1 << 63 | u64::from(from) << 16 | u64::from(to)) >> 32) as u32,
-            };
-            let packet = Packet {
-                id: self.packets,
-                size,
-                handle: self.store.put(segment),
-                flow_hash,
-                flow: flow as u16,
-                from: if is_reply { to } else { from },
-                to: if is_reply { from } else { to },
-                sender: Packet::UNKNOWN,
-                receiver: Packet::UNKNOWN,
-                ecn: segment.ecn,
-            };
-            self.packets += 1;
-            self.network.count(flow as u16, is_reply, 0, size);
-            let first = self.network.path(flow as u16, is_reply).first();
-            self.entering.push_back((first.copied().unwrap_or(ARRIVED), packet));
+        if !self.out.is_empty() {
+            self.send_all(flow);
         }
-        self.out.clear();
+    }
+
+    fn send_all(&mut self, flow: usize) {
+        let mut out = std::mem::take(&mut self.out);
+        for segment in &out {
+            let step = self.addresses[flow].ways[usize::from(segment.is_reply)].step;
+            let handle = self.store.put(segment, step);
+            self.launch(flow, handle);
+        }
+        out.clear();
+        self.out = out;
+    }
+
+    /// A segment in the store is sent.
+    #[inline]
+    pub(super) fn launch(&mut self, flow: usize, handle: u32) {
+        let Addresses { is_tcp, ip, ref ways } = self.addresses[flow];
+        let segment = &self.store.get(handle).segment;
+        let way = ways[usize::from(segment.is_reply)];
+        let size = match is_tcp {
+            true => segment.frame_bytes(ip),
+            // The header of an ICMP echo is as long as UDP's.
+            false => Part { payload: segment.len, fragment: segment.fragment }.frame_bytes(ip),
+        };
+        // Queues that hash flows know a fragment by its hosts: only the first one has ports.
+        let flow_hash = match segment.fragment {
+            None => way.flow_hash,
+            Some(_) => (mix(1 << 63 | u64::from(ways[0].from) << 16 | u64::from(ways[0].to)) >> 32) as u32,
+        };
+        let packet = Packet {
+            id: self.packets,
+            size,
+            handle,
+            flow_hash,
+            flow: flow as u16,
+            from: way.from,
+            to: way.to,
+            sender: Packet::UNKNOWN,
+            receiver: Packet::UNKNOWN,
+            ecn: segment.ecn,
+        };
+        self.packets += 1;
+        self.entering.push((self.network.take_step(way.step, size), packet));
     }
 
     /// Packets enter their next links, and what comes of that, until all is quiet.
+    #[inline]
     pub(super) fn enter(&mut self) {
-        while let Some((link, packet)) = self.entering.pop_front() {
+        let mut next = 0;
+        while let Some(&(link, packet)) = self.entering.get(next) {
+            next += 1;
             if link == ARRIVED {
                 self.arrive(packet);
                 continue;
@@ -60,10 +77,11 @@ impl<O: Observer> Simulation<O> {
                 self.network.links[link as usize].push_copy(Packet { handle, ..packet }, self.now);
             }
             // A train enters as a whole.
-            if self.entering.front().is_none_or(|&(next, _)| next != link) {
+            if self.entering.get(next).is_none_or(|&(another, _)| another != link) {
                 self.settle_if_due(link);
             }
         }
+        self.entering.clear();
     }
 
     /// Hand on what a link is done with.
@@ -93,23 +111,18 @@ impl<O: Observer> Simulation<O> {
         // Only rows need all of the record.
         let record = O::PACKETS.then_some(*passage);
         let slot = self.store.get_mut(packet.handle);
-        slot.hop += 1;
+        slot.step += 1;
         slot.is_corrupt |= corruption.is_some();
-        let (hop, is_reply) = (slot.hop, slot.segment.is_reply);
-        let path = self.network.path(packet.flow, is_reply);
-        let next = path.get(hop as usize).copied();
         let is_taken = fate == Fate::Delivered && !self.unplugged[link as usize];
-        if is_taken {
-            self.network.count(packet.flow, is_reply, hop, packet.size);
-        }
+        let next = if is_taken { Some(self.network.take_step(slot.step, packet.size)) } else { None };
         if let Some(passage) = &record {
             let segment = self.store.get(packet.handle).segment;
-            self.tell_packet(link, &segment, passage, is_taken && next.is_none());
+            self.tell_packet(link, &segment, passage, next == Some(ARRIVED));
         }
         match next {
-            None if is_taken => self.arrive(packet),
-            Some(next) if is_taken => self.entering.push_back((next, packet)),
-            _ => {
+            Some(ARRIVED) => self.arrive(packet),
+            Some(next) => self.entering.push((next, packet)),
+            None => {
                 // A cable that is pulled loses what is on it.
                 self.arrived += u64::from(fate == Fate::Delivered);
                 self.store.take(packet.handle);
@@ -141,22 +154,25 @@ impl<O: Observer> Simulation<O> {
     pub(super) fn taken(&mut self, packet: Packet) {
         self.arrived += 1;
         let slot = self.store.take(packet.handle);
-        let mut whole = Received { segment: slot.segment, ecn: packet.ecn, is_corrupt: slot.is_corrupt };
-        if slot.segment.fragment.is_some() {
-            match self.reassemble(whole, &packet) {
-                Some(datagram) => whole = datagram,
-                None => return,
+        match slot.segment.fragment {
+            None => self.deliver(packet.flow, &slot.segment, packet.ecn, slot.is_corrupt),
+            Some(_) => {
+                let fragment = Received { segment: slot.segment, ecn: packet.ecn, is_corrupt: slot.is_corrupt };
+                if let Some(Received { segment, ecn, is_corrupt }) = self.reassemble(fragment, &packet) {
+                    self.deliver(packet.flow, &segment, ecn, is_corrupt);
+                }
             }
         }
+    }
+
+    fn deliver(&mut self, flow: u16, segment: &Segment, ecn: Ecn, is_corrupt: bool) {
         // The checksum is wrong.
-        if whole.is_corrupt {
+        if is_corrupt {
             return;
         }
-        let flow = usize::from(packet.flow);
-        if whole.segment.is_reply {
-            self.at_sender(flow, &whole.segment);
-        } else {
-            self.at_receiver(flow, &whole.segment, whole.ecn);
+        match segment.is_reply {
+            true => self.at_sender(usize::from(flow), segment),
+            false => self.at_receiver(usize::from(flow), segment, ecn),
         }
     }
 

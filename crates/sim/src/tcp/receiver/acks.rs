@@ -104,7 +104,7 @@ impl Acks {
 impl Receiver {
     /// Quick ACKs, at most `most`: enough for half the window.
     pub(super) fn quickacks(&self, most: u32) -> u32 {
-        ((self.window_offered() / (2 * u64::from(self.settings.mss()))) as u32).max(2).min(most)
+        ((self.window_offered() / (2 * u64::from(self.mss))) as u32).max(2).min(most)
     }
 
     fn window_offered(&self) -> u64 {
@@ -137,7 +137,7 @@ impl Receiver {
 
     /// Acknowledge now, or later.
     pub(super) fn decide(&mut self, out: &mut Vec<Segment>) {
-        let is_second = self.rcv_nxt - self.rcv_wup > u64::from(self.settings.mss());
+        let is_second = self.rcv_nxt - self.rcv_wup > u64::from(self.mss);
         if (is_second && self.is_window_as_large()) || self.acks.quick > 0 || self.acks.is_immediate {
             return self.send_ack(out);
         }
@@ -249,7 +249,7 @@ impl Receiver {
 
     /// The RTT of the sender's data: from our ACK to the first data that echoes its timestamp.
     pub(super) fn measure_rtt(&mut self, segment: &Segment) {
-        if segment.ts_ecr == 0 || segment.ts_ecr == self.acks.last_ecr || segment.len < self.settings.mss() {
+        if segment.ts_ecr == 0 || segment.ts_ecr == self.acks.last_ecr || segment.len < self.mss {
             return;
         }
         self.acks.last_ecr = segment.ts_ecr;

@@ -43,7 +43,7 @@ impl Window {
             self.buffer = (self.buffer + more).min(largest);
         }
         let most = self.share(self.buffer.saturating_sub(self.memory_of(held)));
-        let grown = (self.threshold + 2 * u64::from(len.min(settings.mss()))).min(most);
+        let grown = (self.threshold + 2 * u64::from(len.min(self.data))).min(most);
         let grows = grown > self.threshold;
         self.threshold = self.threshold.max(grown);
         grows

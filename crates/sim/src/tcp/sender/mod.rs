@@ -20,6 +20,7 @@ mod retransmit;
 mod rtt;
 mod sack;
 mod scoreboard;
+mod sizes;
 mod timers;
 mod undo;
 mod usage;
@@ -35,6 +36,7 @@ use rate::RateEstimator;
 use rtt::RttEstimator;
 pub(crate) use rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
 use scoreboard::Scoreboard;
+use sizes::Sizes;
 use timers::Timers;
 use usage::Usage;
 
@@ -46,6 +48,7 @@ pub struct Sender {
     sk: Socket,
     cc: Box<dyn CongestionControl>,
     settings: Settings,
+    sizes: Sizes,
     phase: Phase,
     now: Time,
 
@@ -139,9 +142,10 @@ pub struct Counters {
 impl Sender {
     /// A closed one. `seed`: of its random numbers. `ecn`: it will ask for ECN.
     pub fn new(settings: Settings, cc: Box<dyn CongestionControl>, seed: u64, ecn: bool) -> Sender {
-        let mut sk = Socket::new(settings.mss(), seed);
+        let sizes = Sizes::new(&settings);
+        let mut sk = Socket::new(sizes.mss, seed);
         sk.snd_cwnd = settings.initial_cwnd;
-        sk.sk_gso_max_size = GSO_MAX_SIZE - settings.max_header;
+        sk.sk_gso_max_size = sizes.train_bytes;
         sk.ecn_flags.ok = ecn || cc.needs_ecn();
         Sender {
             sk,
@@ -157,7 +161,7 @@ impl Sender {
             small_end: 0,
             application: Application::default(),
             buffers: Buffers::default(),
-            board: Scoreboard::new(settings.mss()),
+            board: Scoreboard::new(sizes.mss),
             rtt: RttEstimator::default(),
             rate: RateEstimator::default(),
             rack: Rack::default(),
@@ -179,6 +183,7 @@ impl Sender {
             ts_recent: 0,
             ts_ecr: 0,
             counters: Counters::default(),
+            sizes,
             settings,
         }
     }
@@ -309,9 +314,6 @@ impl Sender {
         self.snd_nxt < self.stream_end()
     }
 }
-
-/// The largest train, bytes, with room for headers: 64 KB less one.
-const GSO_MAX_SIZE: u32 = 65_536 - 1;
 
 /// RFC 7323's clock: a millisecond, as Linux has it.
 pub(crate) fn timestamp_ms(now_us: u64) -> u32 {
