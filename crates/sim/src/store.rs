@@ -54,10 +54,10 @@ impl Store {
         &mut self.slots[handle as usize]
     }
 
+    /// The segment is gone.
     #[inline]
-    pub(crate) fn take(&mut self, handle: u32) -> Slot {
+    pub(crate) fn free(&mut self, handle: u32) {
         self.free.push(handle);
-        self.slots[handle as usize]
     }
 
     /// The number of packets under way.

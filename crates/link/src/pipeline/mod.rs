@@ -201,20 +201,20 @@ impl Link {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn arrival(&self, packet: Packet, duplicate: bool, now: Time) -> Passage {
         let Backlog { bytes: queue_bytes, packets: queue_packets } = self.backlog();
         Passage { queue_bytes, queue_packets, duplicate, ..Passage::new(packet, now) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_in(&mut self, packet: Packet, duplicate: bool, now: Time) -> Item {
         let passage = self.arrival(packet, duplicate, now);
         Item { passage: self.keep(passage), bytes: packet.size + self.spec.overhead_bytes }
     }
 
     /// The record in a box that is free.
-    #[inline]
+    #[inline(always)]
     fn keep(&mut self, passage: Passage) -> Box<Passage> {
         match self.spare.pop() {
             Some(mut kept) => {
@@ -225,7 +225,7 @@ impl Link {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn accept(&mut self, item: Item, now: Time) {
         if !self.spec.up {
             return self.dropped.refuse(item, Fate::DroppedDown);

@@ -10,7 +10,7 @@ use crate::slots::Slots;
 
 impl Link {
     /// The next departure, slot or opportunity.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next_service(&self) -> Time {
         match &self.service {
             Service::Wire(Wire { serializer, .. }) if self.in_service.is_some() => serializer.busy_until(),
@@ -76,7 +76,7 @@ impl Link {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn serve(&mut self, at: Time) {
         if let Service::Trace(trace) = &mut self.service {
             let budget = trace.opportunities.take();
@@ -129,7 +129,7 @@ impl Link {
     }
 
     /// Start with what is next, if the link is free; without a limit, with all.
-    #[inline]
+    #[inline(always)]
     pub(super) fn start_next(&mut self, at: Time) {
         while self.in_service.is_none() && !matches!(self.service, Service::Trace(_)) {
             let next = match self.aggregate.pop_front() {
@@ -141,14 +141,14 @@ impl Link {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_from_queue(&mut self, at: Time) -> Option<Item> {
         let mut item = self.queue.dequeue(at, &mut self.dropped)?;
         item.passage.sojourn = Some(item.sojourn(at));
         Some(item)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn start(&mut self, mut item: Item, at: Time) {
         item.passage.sojourn.get_or_insert(Duration::ZERO);
         self.service_began = at;
@@ -157,7 +157,7 @@ impl Link {
     }
 
     /// `bytes` of the item are still to be sent.
-    #[inline]
+    #[inline(always)]
     pub(super) fn start_with(&mut self, item: Item, bytes: u32, at: Time) {
         match &mut self.service {
             Service::Immediate => return self.depart(item, at),
@@ -169,7 +169,7 @@ impl Link {
         self.in_service = Some(item);
     }
 
-    #[inline]
+    #[inline(always)]
     fn depart(&mut self, item: Item, at: Time) {
         let Item { mut passage, bytes } = item;
         if !matches!(self.service, Service::Immediate) {

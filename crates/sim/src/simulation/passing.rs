@@ -1,7 +1,7 @@
 //! The way of packets from a host through the links of their path to the other.
 
 use datagrams::Part;
-use link::{Ecn, Fate, Packet, Passage, mix};
+use link::{Fate, Packet, Passage, mix};
 
 use super::{Addresses, Simulation};
 use crate::network::ARRIVED;
@@ -125,7 +125,7 @@ impl<O: Observer> Simulation<O> {
             None => {
                 // A cable that is pulled loses what is on it.
                 self.arrived += u64::from(fate == Fate::Delivered);
-                self.store.take(packet.handle);
+                self.store.free(packet.handle);
             }
         }
         true
@@ -151,63 +151,59 @@ impl<O: Observer> Simulation<O> {
     }
 
     /// A host takes a packet.
-    pub(super) fn taken(&mut self, packet: Packet) {
+    pub(super) fn taken(&mut self, mut packet: Packet) {
         self.arrived += 1;
-        let slot = self.store.take(packet.handle);
-        match slot.segment.fragment {
-            None => self.deliver(packet.flow, &slot.segment, packet.ecn, slot.is_corrupt),
-            Some(_) => {
-                let fragment = Received { segment: slot.segment, ecn: packet.ecn, is_corrupt: slot.is_corrupt };
-                if let Some(Received { segment, ecn, is_corrupt }) = self.reassemble(fragment, &packet) {
-                    self.deliver(packet.flow, &segment, ecn, is_corrupt);
-                }
+        if self.store.get(packet.handle).segment.fragment.is_none() || self.reassemble(&mut packet) {
+            let slot = self.store.get(packet.handle);
+            match slot.segment.is_reply {
+                // The checksum is wrong.
+                _ if slot.is_corrupt => {}
+                true => self.at_sender(&packet),
+                false => self.at_receiver(&packet),
             }
         }
+        self.store.free(packet.handle);
     }
 
-    fn deliver(&mut self, flow: u16, segment: &Segment, ecn: Ecn, is_corrupt: bool) {
-        // The checksum is wrong.
-        if is_corrupt {
-            return;
-        }
-        match segment.is_reply {
-            true => self.at_sender(usize::from(flow), segment),
-            false => self.at_receiver(usize::from(flow), segment, ecn),
-        }
-    }
-
-    /// The datagram of a fragment, if no other of it is missing.
-    fn reassemble(&mut self, fragment: Received, packet: &Packet) -> Option<Received> {
+    /// A fragment joins those that wait. `true`: no other is missing, and the packet is the whole datagram now.
+    fn reassemble(&mut self, packet: &mut Packet) -> bool {
         let Addresses { ip, .. } = self.addresses[usize::from(packet.flow)];
+        let slot = self.store.get_mut(packet.handle);
+        let fragment = Received { segment: slot.segment, ecn: packet.ecn, is_corrupt: slot.is_corrupt };
         let host = self.reassemblies.entry((packet.to, ip)).or_insert_with(|| Reassembly::new(ip));
-        host.arrive(packet.flow, fragment, packet.size, self.now)
+        let Some(whole) = host.arrive(packet.flow, fragment, packet.size, self.now) else { return false };
+        (slot.segment, slot.is_corrupt, packet.ecn) = (whole.segment, whole.is_corrupt, whole.ecn);
+        true
     }
 
-    fn at_sender(&mut self, flow: usize, segment: &Segment) {
+    fn at_sender(&mut self, packet: &Packet) {
+        let (flow, segment) = (usize::from(packet.flow), &self.store.get(packet.handle).segment);
+        let traffic = &mut self.traffic[flow];
         if !self.addresses[flow].is_tcp {
-            if let Some(echo) = self.traffic[flow].answer(segment, self.now) {
-                self.observer.echo(&EchoRow { flow: flow as u16, echo });
+            if let Some(echo) = traffic.answer(segment, self.now) {
+                self.observer.echo(&EchoRow { flow: packet.flow, echo });
             }
             return;
         }
-        let was_active = self.traffic[flow].is_active();
-        let report = self.traffic[flow].at_sender(segment, self.now, &mut self.out);
+        let was_active = traffic.is_active();
+        let report = traffic.at_sender(segment, self.now, &mut self.out);
         if O::ACKS
-            && let (Some(report), Some(sender)) = (&report, self.traffic[flow].sender())
+            && let (Some(report), Some(sender)) = (&report, traffic.sender())
         {
-            self.observer.ack(&AckRow { time: self.now, flow: flow as u16, segment, report, sender });
+            self.observer.ack(&AckRow { time: self.now, flow: packet.flow, segment, report, sender });
         }
         self.send(flow);
         self.schedule_sender(flow);
         self.note_end(flow, was_active);
     }
 
-    fn at_receiver(&mut self, flow: usize, segment: &Segment, ecn: Ecn) {
-        let delay = self.traffic[flow].at_receiver(segment, ecn, self.now, &mut self.out);
+    fn at_receiver(&mut self, packet: &Packet) {
+        let (flow, segment) = (usize::from(packet.flow), &self.store.get(packet.handle).segment);
+        let delay = self.traffic[flow].at_receiver(segment, packet.ecn, self.now, &mut self.out);
         if O::DATAGRAMS
             && let Some(delay) = delay
         {
-            self.observer.datagram(&DatagramRow { time: self.now, flow: flow as u16, delay });
+            self.observer.datagram(&DatagramRow { time: self.now, flow: packet.flow, delay });
         }
         self.reply(flow);
         self.schedule_receiver(flow);

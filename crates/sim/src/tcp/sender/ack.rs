@@ -243,7 +243,7 @@ impl Sender {
 
     /// Window and pacing rate: by the algorithm alone, by PRR in a reduction, or by the algorithm's growth.
     fn control(&mut self, ack: &Ack) {
-        if self.cc.has_cong_control() {
+        if self.has_cong_control {
             return self.cc.cong_control(&mut self.sk, &ack.rs);
         }
         if self.is_reducing() {

@@ -38,9 +38,10 @@ impl Buffers {
     /// The peer offers a window, bytes. A buffer holds no more than half of the largest so far, and no more than the largest `train` of
     /// segments.
     pub(super) fn offer(&mut self, window: u32, train: u32, mss: u32) {
-        self.window = self.window.max(window);
-        let half = (window / 2 / mss).clamp(1, train) * mss;
-        self.largest = self.largest.max(half as u16);
+        if window > self.window || self.largest == 0 {
+            self.window = window;
+            self.largest = ((window / 2 / mss).clamp(1, train) * mss) as u16;
+        }
     }
 
     /// Bytes that the next train can take. A buffer that holds less than `wanted` is filled up from the one behind it, since Linux 6.10.
@@ -123,7 +124,7 @@ impl Sender {
     /// Memory for some windows, each segment in a buffer of its own (`tcp_sndbuf_expand`).
     fn expand(&mut self) {
         let segments = self.settings.initial_cwnd.max(self.sk.snd_cwnd).max(self.reordering + 1);
-        let memory = u64::from(self.cc.sndbuf_expand()) * u64::from(segments) * u64::from(self.sizes.segment);
+        let memory = u64::from(segments) * u64::from(self.sizes.window_segment);
         self.buffers.limit = self.buffers.limit.max(memory.min(u64::from(self.settings.send_buffer_max)) as u32);
     }
 

@@ -47,6 +47,8 @@ pub use ack::AckReport;
 pub struct Sender {
     sk: Socket,
     cc: Box<dyn CongestionControl>,
+    /// The algorithm alone sets window and pacing rate.
+    has_cong_control: bool,
     settings: Settings,
     sizes: Sizes,
     phase: Phase,
@@ -142,13 +144,14 @@ pub struct Counters {
 impl Sender {
     /// A closed one. `seed`: of its random numbers. `ecn`: it will ask for ECN.
     pub fn new(settings: Settings, cc: Box<dyn CongestionControl>, seed: u64, ecn: bool) -> Sender {
-        let sizes = Sizes::new(&settings);
+        let sizes = Sizes::new(&settings, cc.sndbuf_expand());
         let mut sk = Socket::new(sizes.mss, seed);
         sk.snd_cwnd = settings.initial_cwnd;
         sk.sk_gso_max_size = sizes.train_bytes;
         sk.ecn_flags.ok = ecn || cc.needs_ecn();
         Sender {
             sk,
+            has_cong_control: cc.has_cong_control(),
             cc,
             phase: Phase::Closed,
             now: Time::ZERO,

@@ -29,6 +29,7 @@ impl Sender {
             return;
         }
         let mut train = None;
+        let starts_timer = self.sk.packets_out == 0 || self.timers.waiting == Some(Timer::LossProbe);
         let (mut sent_segments, mut is_cwnd_limited, mut is_rwnd_limited) = (0, false, false);
         while self.has_unsent() {
             if self.must_wait() {
@@ -74,8 +75,9 @@ impl Sender {
             if self.is_reducing() {
                 self.prr_out += sent_segments;
             }
-            if why != Push::Probe {
-                self.schedule_loss_probe(false);
+            let is_scheduled = why != Push::Probe && self.schedule_loss_probe(false);
+            if !is_scheduled && starts_timer {
+                self.rearm_retransmission();
             }
         }
     }
@@ -203,9 +205,6 @@ impl Sender {
         self.pace(bytes, late_ns);
         self.set_nxt(seq);
         self.sk.packets_out += segments;
-        if had_none || self.timers.waiting == Some(Timer::LossProbe) {
-            self.rearm_retransmission();
-        }
         if had_none {
             self.usage.busy(self.now_us());
         }

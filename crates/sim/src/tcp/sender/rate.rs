@@ -71,7 +71,7 @@ impl Sender {
     /// counts by segments. Of two SACKs in one ACK that take from one train the second counts; in Linux it may be the first.
     pub(super) fn sample_train(&mut self, ack: &mut Ack) {
         // Other algorithms don't look at it.
-        if !self.cc.has_cong_control() || !ack.samples_train || ack.rs.is_retrans || ack.newest_end < self.snd_una {
+        if !self.has_cong_control || !ack.samples_train || ack.rs.is_retrans || ack.newest_end < self.snd_una {
             return;
         }
         let mut index = self.board.index_of(ack.newest_end);

@@ -19,12 +19,13 @@ pub(super) struct Sizes {
     pub train: u32,
     /// Memory that a buffer takes beyond its payload (`SKB_TRUESIZE`), bytes: the largest header, with what receiving would need.
     pub overhead: u32,
-    /// Memory that a segment takes in a buffer of its own, as Linux reckons when it gives memory, bytes.
-    pub segment: u32,
+    /// Memory that Linux gives for each segment of a window, bytes: some windows' (`sndbuf_expand`), each segment in a buffer of its own.
+    pub window_segment: u32,
 }
 
 impl Sizes {
-    pub(super) fn new(settings: &Settings) -> Sizes {
+    /// `windows`: those that the congestion control wants memory for.
+    pub(super) fn new(settings: &Settings, windows: u32) -> Sizes {
         let (mss, train_bytes) = (settings.mss(), GSO_MAX_SIZE - settings.max_header);
         let frame = mss + TIMESTAMP + settings.max_header + SHARED_INFO;
         Sizes {
@@ -32,7 +33,7 @@ impl Sizes {
             train_bytes,
             train: (train_bytes / mss).max(1),
             overhead: settings.max_header + 64 + SHARED_INFO + DESCRIPTION,
-            segment: frame.next_power_of_two() + DESCRIPTION,
+            window_segment: windows * (frame.next_power_of_two() + DESCRIPTION),
         }
     }
 }

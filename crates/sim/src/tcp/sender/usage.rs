@@ -83,8 +83,10 @@ impl Sender {
             return;
         }
         usage.used = usage.used.max(sk.packets_out);
-        let is_stale = now.saturating_sub(usage.full_at) >= self.rtt.backed_off(self.backoff);
-        if self.settings.slow_start_after_idle && is_stale && !self.cc.has_cong_control() {
+        if self.settings.slow_start_after_idle
+            && !self.has_cong_control
+            && now.saturating_sub(usage.full_at) >= self.rtt.backed_off(self.backoff)
+        {
             self.shrink_to_use();
         }
     }
@@ -109,7 +111,7 @@ impl Sender {
     /// The application writes after a pause: halve the window for each timeout that it lasted, down to the initial one (RFC
     /// 2861 section 3.1, RFC 5681 section 4.1).
     pub(super) fn restart_after_idle(&mut self) {
-        if !self.settings.slow_start_after_idle || self.sk.packets_out > 0 || self.cc.has_cong_control() {
+        if !self.settings.slow_start_after_idle || self.sk.packets_out > 0 || self.has_cong_control {
             return;
         }
         let rto = self.rto_us();
