@@ -112,6 +112,11 @@ impl Link {
         self.accept(item, now);
     }
 
+    /// Let everything happen that is due by `now`: [`Link::counters`] and [`Link::backlog`] are those of then.
+    pub fn catch_up(&mut self, now: Time) {
+        self.serve_until(now);
+    }
+
     /// The next packet that the link is done with by `now`: delivered, lost or dropped.
     pub fn poll(&mut self, now: Time) -> Option<Passage> {
         self.poll_in_place(now).copied()

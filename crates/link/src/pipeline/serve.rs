@@ -169,7 +169,7 @@ impl Link {
         self.in_service = Some(item);
     }
 
-    #[inline(always)]
+    #[inline]
     fn depart(&mut self, item: Item, at: Time) {
         let Item { mut passage, bytes } = item;
         if !matches!(self.service, Service::Immediate) {

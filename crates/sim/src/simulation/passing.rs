@@ -3,6 +3,8 @@
 use datagrams::Part;
 use link::{Fate, Packet, Passage, mix};
 
+use units::Time;
+
 use super::{Addresses, Simulation};
 use crate::network::ARRIVED;
 use crate::observer::{AckRow, DatagramRow, EchoRow, Observer, PacketRow};
@@ -30,7 +32,7 @@ impl<O: Observer> Simulation<O> {
     }
 
     /// A segment in the store is sent.
-    #[inline]
+    #[inline(always)]
     pub(super) fn launch(&mut self, flow: usize, handle: u32) {
         let Addresses { is_tcp, ip, ref ways } = self.addresses[flow];
         let segment = &self.store.get(handle).segment;
@@ -71,10 +73,10 @@ impl<O: Observer> Simulation<O> {
                 self.arrive(packet);
                 continue;
             }
-            let twice = self.network.links[link as usize].push(packet, self.now);
-            if twice {
+            let entered = &mut self.network.links[link as usize];
+            if entered.push(packet, self.now) {
                 let handle = self.store.copy(packet.handle);
-                self.network.links[link as usize].push_copy(Packet { handle, ..packet }, self.now);
+                entered.push_copy(Packet { handle, ..packet }, self.now);
             }
             // A train enters as a whole.
             if self.entering.get(next).is_none_or(|&(another, _)| another != link) {
@@ -84,27 +86,36 @@ impl<O: Observer> Simulation<O> {
         self.entering.clear();
     }
 
-    /// Hand on what a link is done with.
+    /// Hand on what a link is done with. Its counters are those of now.
     pub(super) fn settle(&mut self, link: u32) {
-        while self.pass_next(link) {}
-        self.event_queue.set(self.network.places[link as usize], self.network.links[link as usize].next_passage());
+        self.network.links[link as usize].catch_up(self.now);
+        self.settle_if_due(link);
     }
 
     /// The same, but a link that has nothing to say is not asked.
+    #[inline(always)]
     pub(super) fn settle_if_due(&mut self, link: u32) {
-        let next = loop {
-            let next = self.network.links[link as usize].next_passage();
-            if next > self.now {
-                break next;
-            }
-            if !self.pass_next(link) {
-                break self.network.links[link as usize].next_passage();
-            }
-        };
+        let mut next = self.network.links[link as usize].next_passage();
+        if next <= self.now {
+            next = self.pass_all(link);
+        }
         self.event_queue.set(self.network.places[link as usize], next);
     }
 
+    /// All that a link is done with goes on. Returns when it is done with the next packet.
+    #[inline(never)]
+    fn pass_all(&mut self, link: u32) -> Time {
+        loop {
+            let is_all = !self.pass_next(link);
+            let next = self.network.links[link as usize].next_passage();
+            if is_all || next > self.now {
+                return next;
+            }
+        }
+    }
+
     /// The next packet that a link is done with goes on; `false` if there is none.
+    #[inline(always)]
     fn pass_next(&mut self, link: u32) -> bool {
         let Some(passage) = self.network.links[link as usize].poll_in_place(self.now) else { return false };
         let Passage { packet, fate, corruption, .. } = *passage;
@@ -144,8 +155,9 @@ impl<O: Observer> Simulation<O> {
     }
 
     /// A packet is due at its host.
+    #[inline]
     fn arrive(&mut self, packet: Packet) {
-        if let Some(packet) = self.arrivals.hold(packet, self.now) {
+        if !self.arrivals.holds(&packet, self.now) {
             self.taken(packet);
         }
     }

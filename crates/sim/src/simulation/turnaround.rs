@@ -77,6 +77,7 @@ impl Turnarounds {
     }
 
     /// The time at which what a flow's receiver sends `now` goes.
+    #[inline]
     fn draw(&mut self, flow: usize, now: Time) -> Time {
         let Flow { stream, drawn, last, latest } = &mut self.flows[flow];
         let takes = stream.at(*drawn) % (MOST.0 - LEAST.0 + 1) as u64;
@@ -88,6 +89,7 @@ impl Turnarounds {
     }
 
     /// A segment waits until `at`.
+    #[inline]
     fn hold(&mut self, at: Time, flow: usize, handle: u32) {
         // Few wait at most times, and nearly all of them for less long.
         let after = self.waiting.iter().rev().take_while(|other| other.at > at).count();
