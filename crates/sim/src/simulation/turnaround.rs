@@ -92,12 +92,11 @@ impl Turnarounds {
     #[inline]
     fn hold(&mut self, at: Time, flow: usize, handle: u32) {
         // Few wait at most times, and nearly all of them for less long.
-        let after = self.waiting.iter().rev().take_while(|other| other.at > at).count();
-        let waiting = Waiting { at, flow: flow as u32, handle };
-        if after == 0 {
-            self.waiting.push_back(waiting);
-        } else {
-            self.waiting.insert(self.waiting.len() - after, waiting);
+        self.waiting.push_back(Waiting { at, flow: flow as u32, handle });
+        let mut place = self.waiting.len() - 1;
+        while place > 0 && self.waiting[place - 1].at > at {
+            self.waiting.swap(place - 1, place);
+            place -= 1;
         }
     }
 
