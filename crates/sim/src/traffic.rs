@@ -206,6 +206,7 @@ impl Traffic {
     }
 
     /// A segment arrives at the sending end.
+    #[inline]
     pub(crate) fn at_sender(&mut self, segment: &Segment, now: Time, out: &mut Vec<Segment>) -> Option<AckReport> {
         let (Kind::Tcp(tcp), Phase::Active) = (&mut self.kind, self.phase) else { return None };
         let report = tcp.sender.on_segment(segment, now, out);
@@ -233,6 +234,7 @@ impl Traffic {
 
     /// A segment arrives at the receiving end, with the codepoint `ecn`. It returns the time under way of a datagram
     /// that arrives for the first time.
+    #[inline]
     pub(crate) fn at_receiver(
         &mut self,
         segment: &Segment,

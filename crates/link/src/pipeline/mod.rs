@@ -221,13 +221,9 @@ impl Link {
     /// The record in a box that is free.
     #[inline(always)]
     fn keep(&mut self, passage: Passage) -> Box<Passage> {
-        match self.spare.pop() {
-            Some(mut kept) => {
-                *kept = passage;
-                kept
-            }
-            None => Box::new(passage),
-        }
+        let mut kept = self.spare.pop().unwrap_or_else(|| Box::new(passage));
+        *kept = passage;
+        kept
     }
 
     #[inline(always)]

@@ -74,6 +74,7 @@ impl Default for Acks {
 }
 
 impl Acks {
+    #[inline]
     pub(super) fn next_timer(&self) -> Time {
         self.delayed_until.min(self.compressed_until)
     }
@@ -152,11 +153,13 @@ impl Receiver {
     }
 
     /// The time at which the application has read what came, if an ACK waits for that; [`Time::NEVER`] otherwise.
+    #[inline]
     pub fn awaited_read(&self) -> Time {
         if self.acks.awaits_read && self.ahead.is_empty() { self.read_at() } else { Time::NEVER }
     }
 
     /// The time at which the application has read all that came.
+    #[inline]
     pub(super) fn read_at(&self) -> Time {
         self.acks.last_data + if self.settings.reads_late { READING } else { Duration::ZERO }
     }

@@ -93,6 +93,7 @@ impl Receiver {
     }
 
     /// Payload received in order, and read.
+    #[inline]
     pub fn received_bytes(&self) -> u64 {
         self.rcv_nxt.saturating_sub(1) - u64::from(self.is_complete)
     }
@@ -110,6 +111,7 @@ impl Receiver {
     }
 
     /// The time at which [`on_timer`](Receiver::on_timer) wants to be called; [`Time::NEVER`]: not at all.
+    #[inline]
     pub fn next_timer(&self) -> Time {
         self.acks.next_timer().min(self.awaited_read()).min(self.control_timer)
     }
