@@ -41,6 +41,11 @@ impl Sent {
     pub(crate) fn end(&self) -> u64 {
         self.seq + u64::from(self.len) + u64::from(self.is_fin)
     }
+
+    /// Segments in a row are in one buffer if this is the same: those that are SACKed, or that left at once.
+    fn buffer(&self) -> u64 {
+        if self.is_sacked { u64::MAX } else { self.sent_us }
+    }
 }
 
 /// True if this (time and end of a segment) was sent after that. If both were sent at once, the one counts that is
@@ -92,15 +97,12 @@ impl Scoreboard {
 
     /// The segment at `index` was SACKed or sent again: it is `sent` now.
     pub(crate) fn replace(&mut self, index: usize, sent: Sent) {
-        self.seams -= self.seams_around(index);
-        self.segments[index] = sent;
-        self.seams += self.seams_around(index);
-    }
-
-    fn seams_around(&self, index: usize) -> u32 {
-        let this = &self.segments[index];
-        let before = index.checked_sub(1).map_or(0, |before| seam(&self.segments[before], this));
-        before + self.segments.get(index + 1).map_or(0, |after| seam(this, after))
+        let was = std::mem::replace(&mut self.segments[index], sent);
+        for neighbour in [index.wrapping_sub(1), index + 1] {
+            if let Some(neighbour) = self.segments.get(neighbour) {
+                self.seams = self.seams + seam(neighbour, &sent) - seam(neighbour, &was);
+            }
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -248,9 +250,9 @@ impl Scoreboard {
     }
 }
 
-/// 1 if a buffer ends between two segments that follow each other in the stream.
-fn seam(before: &Sent, after: &Sent) -> u32 {
-    u32::from(before.is_sacked != after.is_sacked || (!after.is_sacked && before.sent_us != after.sent_us))
+/// 1 if a buffer ends between two segments that are neighbours in the stream.
+fn seam(one: &Sent, other: &Sent) -> u32 {
+    u32::from(one.buffer() != other.buffer())
 }
 
 #[cfg(test)]
