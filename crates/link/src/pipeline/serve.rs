@@ -94,6 +94,7 @@ impl Link {
     }
 
     /// Packets leave at an opportunity, in pieces if need be.
+    #[cold]
     fn spend(&mut self, mut budget: u64, at: Time) {
         while budget > 0 {
             if self.in_service.is_none() {
@@ -114,6 +115,7 @@ impl Link {
     }
 
     /// Packets leave the queue together, as many as the slot has room for.
+    #[cold]
     fn open_slot(&mut self, at: Time) {
         let Some(slots) = &mut self.slots else { return };
         slots.pass();

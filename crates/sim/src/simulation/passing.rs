@@ -178,6 +178,7 @@ impl<O: Observer> Simulation<O> {
     }
 
     /// A fragment joins those that wait. `true`: no other is missing, and the packet is the whole datagram now.
+    #[cold]
     fn reassemble(&mut self, packet: &mut Packet) -> bool {
         let Addresses { ip, .. } = self.addresses[usize::from(packet.flow)];
         let slot = self.store.get_mut(packet.handle);

@@ -158,6 +158,7 @@ impl Receiver {
         }
     }
 
+    #[cold]
     fn on_syn(&mut self, segment: &Segment, out: &mut Vec<Segment>) {
         match self.phase {
             Phase::Listening => {
@@ -179,6 +180,7 @@ impl Receiver {
         out.push(Segment { seq: 0, flags, ..self.header() });
     }
 
+    #[cold]
     fn send_fin(&mut self, out: &mut Vec<Segment>) {
         self.start_control_timer();
         self.acknowledged();
@@ -263,10 +265,14 @@ impl Receiver {
     }
 
     /// Each segment is acknowledged as long as the window grows, beside `held` bytes: the sender may be waiting for it to.
+    #[inline]
     fn grow_window(&mut self, len: u32, held: u64) {
+        if len < GROWING_BYTES || self.window.is_grown(&self.settings) {
+            return;
+        }
         // The application of a host that is modelled by the time until its ACKs has read before.
         let held = if self.settings.reads_late { held } else { 0 };
-        if len >= GROWING_BYTES && self.window.grow(len, held, &self.settings) {
+        if self.window.grow(len, held, &self.settings) {
             self.acks.be_quick_once();
         }
     }

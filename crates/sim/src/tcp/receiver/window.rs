@@ -33,12 +33,15 @@ impl Window {
         Window { offered, data, memory, threshold, buffer, edge: 0 }
     }
 
+    /// It is as large as the buffer may ever become.
+    #[inline]
+    pub(super) fn is_grown(&self, settings: &Settings) -> bool {
+        self.buffer >= u64::from(settings.receive_buffer_max) && self.threshold >= self.share(self.buffer)
+    }
+
     /// Data came: two segments more may come for each, as far as there is room beside the `held` bytes. `true`: the window has grown.
     pub(super) fn grow(&mut self, len: u32, held: u64, settings: &Settings) -> bool {
         let largest = u64::from(settings.receive_buffer_max);
-        if self.buffer >= largest && self.threshold >= self.share(self.buffer) {
-            return false;
-        }
         let beside = |held: u64| self.share(self.buffer.saturating_sub(self.memory_of(held)));
         if self.threshold >= beside(held.min(u64::from(len))) && self.buffer < largest {
             // Autotuning (dynamic right-sizing) keeps ahead of a sender that doubles its window each round.

@@ -194,6 +194,7 @@ impl Sender {
     }
 
     /// An ACK that another has overtaken: its SACKs may still be news.
+    #[cold]
     fn on_old_ack(&mut self, segment: &Segment, ack: &mut Ack, out: &mut Vec<Segment>) {
         if segment.sacks == 0 {
             return;
@@ -203,6 +204,7 @@ impl Sender {
         self.resend(resend, out);
     }
 
+    #[cold]
     fn on_ack_of_nothing(&mut self, segment: &Segment, ack: &Ack) {
         if ack.has_dsack {
             self.try_undo_by_dsack();

@@ -169,10 +169,14 @@ impl Sender {
     }
 
     /// The application's turn, if it is awake: it writes until there is no room, or all is said.
+    #[inline]
     pub(super) fn run_application(&mut self, out: &mut Vec<Segment>) {
-        if self.phase != Phase::Established || !std::mem::take(&mut self.buffers.is_awake) {
-            return;
+        if self.phase == Phase::Established && std::mem::take(&mut self.buffers.is_awake) {
+            self.write_all(out);
         }
+    }
+
+    fn write_all(&mut self, out: &mut Vec<Segment>) {
         while self.written_end < self.application.end {
             if !self.is_writable() {
                 self.buffers.is_short = true;

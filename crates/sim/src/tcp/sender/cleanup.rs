@@ -92,6 +92,7 @@ impl Sender {
 
     /// Only retransmitted segments are acknowledged: timestamps tell which copy it was (RFC 7323 section 4), to a
     /// millisecond.
+    #[cold]
     fn take_timestamp_rtt(&mut self, ack: &mut Ack) {
         let elapsed = self.timestamp().wrapping_sub(self.ts_ecr);
         if self.ts_ecr == 0 || elapsed > u32::MAX / 2000 {
@@ -112,6 +113,7 @@ impl Sender {
         self.backoff = 0;
     }
 
+    #[cold]
     fn check_reordering_up_to(&mut self, seq: u64, highest: u64) {
         let distance = (highest - seq).div_ceil(u64::from(self.sizes.mss));
         let most = u64::from(self.settings.max_reordering);

@@ -54,6 +54,7 @@ impl Sender {
     }
 
     /// The peer's SYN came: acknowledge it, and send.
+    #[cold]
     pub(super) fn on_syn_ack(&mut self, segment: &Segment, out: &mut Vec<Segment>) {
         if self.phase != Phase::SynSent {
             // Our ACK was lost.

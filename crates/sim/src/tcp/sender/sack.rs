@@ -41,6 +41,7 @@ impl Sender {
     }
 
     /// Something arrived that had arrived before (RFC 2883 section 4).
+    #[cold]
     fn take_dsack(&mut self, (begin, end): (u64, u64), ack: &mut Ack) {
         let segments = (end - begin).div_ceil(u64::from(self.sizes.mss)).max(1);
         self.counters.duplicates += segments;

@@ -40,6 +40,7 @@ impl Usage {
     }
 
     /// Nothing is outstanding.
+    #[cold]
     pub(super) fn idle(&mut self, now: u64, counters: &mut Counters) {
         self.limited_by_window(false, now, counters);
         if let Some(since) = self.busy_since.take() {
@@ -93,6 +94,7 @@ impl Sender {
 
     /// If a window was not used for a timeout, it shrinks halfway down to the used part (RFC 2861 section 3.2), unless
     /// the application waits for its socket: then the receive window, or the memory for sending, is the limit.
+    #[cold]
     fn shrink_to_use(&mut self) {
         let threshold = self.current_ssthresh();
         let is_blocked = self.buffers.is_short();
