@@ -1,4 +1,7 @@
 //! Departure of packets from a link's queue: one by one at a rate, together in a slot, in pieces at opportunities.
+//!
+//! What is done for each packet is inlined: a call costs as much as the step. What is rare is marked cold, so that it doesn't lie
+//! between: a packet passes more code than a processor's first cache holds.
 
 use units::{Duration, Time};
 
@@ -53,6 +56,7 @@ impl Link {
         }
     }
 
+    /// Out of line: most calls find the link quiet.
     #[inline(never)]
     fn serve_all(&mut self, now: Time) {
         loop {

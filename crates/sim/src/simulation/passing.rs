@@ -102,7 +102,8 @@ impl<O: Observer> Simulation<O> {
         self.event_queue.set(self.network.places[link as usize], next);
     }
 
-    /// All that a link is done with goes on. Returns when it is done with the next packet.
+    /// All that a link is done with goes on. Returns when it is done with the next packet. Out of line: most links that are asked are not
+    /// done with any.
     #[inline(never)]
     fn pass_all(&mut self, link: u32) -> Time {
         loop {
