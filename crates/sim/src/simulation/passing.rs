@@ -2,7 +2,6 @@
 
 use datagrams::Part;
 use link::{Fate, Packet, Passage, mix};
-
 use units::Time;
 
 use super::{Addresses, Simulation};

@@ -23,8 +23,6 @@ use window::Window;
 #[derive(Debug)]
 pub struct Receiver {
     settings: Settings,
-    /// Payload of a full segment, bytes.
-    mss: u32,
     phase: Phase,
     now: Time,
     /// The next byte expected, and the one that the last ACK announced.
@@ -72,7 +70,6 @@ impl Receiver {
     /// A listening receiver. `cc`: the same algorithm as the sender's, if it wants to see marks.
     pub fn new(settings: Settings, cc: Option<Box<dyn CongestionControl>>) -> Receiver {
         Receiver {
-            mss: settings.mss(),
             phase: Phase::Listening,
             now: Time::ZERO,
             rcv_nxt: 0,
@@ -259,7 +256,7 @@ impl Receiver {
         self.is_complete |= is_end;
         // A small segment, or the end of a train, may be all that comes for a while: once the application has read it, and
         // nothing waits behind a hole, an ACK goes (`tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`).
-        let is_pushed = segment.flags.psh || segment.len < self.mss;
+        let is_pushed = segment.flags.psh || segment.len < self.window.mss();
         self.acks.awaits_read |= is_pushed && self.ahead.is_empty();
         self.acks.is_pending = true;
     }

@@ -33,6 +33,12 @@ impl Window {
         Window { offered, data, memory, threshold, buffer, edge: 0 }
     }
 
+    /// Payload of a full segment, bytes.
+    #[inline]
+    pub(super) fn mss(&self) -> u32 {
+        self.data
+    }
+
     /// It is as large as the buffer may ever become.
     #[inline]
     pub(super) fn is_grown(&self, settings: &Settings) -> bool {

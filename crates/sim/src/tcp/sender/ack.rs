@@ -221,7 +221,7 @@ impl Sender {
             self.set_una(segment.ack);
             self.timeouts = 0;
         }
-        self.buffers.offer(segment.window, self.sizes.train, self.sizes.mss);
+        self.buffers.offer(segment.window, u32::from(self.sizes.train), self.sk.mss_cache);
         let end = segment.ack + u64::from(segment.window);
         // News is only an edge that moves without data being acknowledged.
         ack.updates_window = !ack.is_advancing && end > self.window_end;

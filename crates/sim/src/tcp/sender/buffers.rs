@@ -115,7 +115,7 @@ impl Default for Application {
 impl Sender {
     /// The connection is open: its memory is that of the initial window (`tcp_init_buffer_space`).
     pub(super) fn open_buffers(&mut self, window: u32) {
-        self.buffers.offer(window, self.sizes.train, self.sizes.mss);
+        self.buffers.offer(window, u32::from(self.sizes.train), self.sk.mss_cache);
         self.buffers.limit = self.settings.send_buffer;
         self.expand();
         self.buffers.is_awake = true;

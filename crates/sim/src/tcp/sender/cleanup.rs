@@ -27,7 +27,7 @@ impl Sender {
         if self.board.len() == 0 {
             self.usage.drained(self.now_us(), self.snd_nxt < self.stream_end(), &mut self.counters);
         }
-        let is_small = self.snd_una - ack.prior_una < u64::from(self.sizes.mss);
+        let is_small = self.snd_una - ack.prior_una < u64::from(self.sk.mss_cache);
         if let Some((first, last)) = sent_us.filter(|_| !ack.acks_retransmitted) {
             let is_alone = acked == 1 && prior_sacked == 0 && is_small;
             let is_quiet = !ack.sacks_data && !ack.is_ece && !ack.has_dsack;
@@ -50,7 +50,7 @@ impl Sender {
             // SACKed data was sent before the oldest segment was sent again: its timeout need not wait for longer.
             ack.restarts_timer = true;
         }
-        let in_flight = self.sk.delivered.wrapping_sub(ack.rs.prior_delivered).saturating_mul(self.sizes.mss);
+        let in_flight = self.sk.delivered.wrapping_sub(ack.rs.prior_delivered).saturating_mul(self.sk.mss_cache);
         let sample = AckSample { pkts_acked: acked, rtt_us: ack.rs.rtt_us as i32, in_flight };
         self.cc.pkts_acked(&mut self.sk, &sample);
     }
@@ -115,7 +115,7 @@ impl Sender {
 
     #[cold]
     fn check_reordering_up_to(&mut self, seq: u64, highest: u64) {
-        let distance = (highest - seq).div_ceil(u64::from(self.sizes.mss));
+        let distance = (highest - seq).div_ceil(u64::from(self.sk.mss_cache));
         let most = u64::from(self.settings.max_reordering);
         self.reordering = self.reordering.max(distance.min(most) as u32);
         self.reordering_seen += 1;

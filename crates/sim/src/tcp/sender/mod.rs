@@ -145,9 +145,9 @@ impl Sender {
     /// A closed one. `seed`: of its random numbers. `ecn`: it will ask for ECN.
     pub fn new(settings: Settings, cc: Box<dyn CongestionControl>, seed: u64, ecn: bool) -> Sender {
         let sizes = Sizes::new(&settings, cc.sndbuf_expand());
-        let mut sk = Socket::new(sizes.mss, seed);
+        let mut sk = Socket::new(settings.mss(), seed);
         sk.snd_cwnd = settings.initial_cwnd;
-        sk.sk_gso_max_size = sizes.train_bytes;
+        sk.sk_gso_max_size = sizes::train_bytes(&settings);
         sk.ecn_flags.ok = ecn || cc.needs_ecn();
         Sender {
             sk,
@@ -164,7 +164,7 @@ impl Sender {
             small_end: 0,
             application: Application::default(),
             buffers: Buffers::default(),
-            board: Scoreboard::new(sizes.mss),
+            board: Scoreboard::new(settings.mss()),
             rtt: RttEstimator::default(),
             rate: RateEstimator::default(),
             rack: Rack::default(),

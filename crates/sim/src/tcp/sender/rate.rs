@@ -133,7 +133,7 @@ impl Sender {
     /// The latest delivery rate, bytes per second, and whether the application limited it; `None`: no sample yet.
     pub fn delivery_rate(&self) -> Option<(u64, bool)> {
         let RateEstimator { delivered, interval_us, is_app_limited, .. } = self.rate;
-        let bytes = u64::from(delivered) * u64::from(self.sizes.mss) * 1_000_000;
+        let bytes = u64::from(delivered) * u64::from(self.sk.mss_cache) * 1_000_000;
         (interval_us > 0).then(|| (bytes / u64::from(interval_us), is_app_limited))
     }
 }

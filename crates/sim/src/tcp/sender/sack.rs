@@ -43,7 +43,7 @@ impl Sender {
     /// Something arrived that had arrived before (RFC 2883 section 4).
     #[cold]
     fn take_dsack(&mut self, (begin, end): (u64, u64), ack: &mut Ack) {
-        let segments = (end - begin).div_ceil(u64::from(self.sizes.mss)).max(1);
+        let segments = (end - begin).div_ceil(u64::from(self.sk.mss_cache)).max(1);
         self.counters.duplicates += segments;
         // More than was ever sent again: the network duplicates, and nothing follows from it.
         if self.counters.duplicates > self.counters.segments_retransmitted {
@@ -164,7 +164,7 @@ impl Sender {
         if seq >= highest {
             return;
         }
-        let distance = (highest - seq).div_ceil(u64::from(self.sizes.mss));
+        let distance = (highest - seq).div_ceil(u64::from(self.sk.mss_cache));
         if distance > u64::from(self.reordering) {
             self.reordering = (distance.min(u64::from(self.settings.max_reordering))) as u32;
         }

@@ -68,7 +68,7 @@ pub(crate) struct Scoreboard {
     /// No segment before this number is lost and yet to be sent again.
     retransmit_from: u32,
     /// The payload of a full segment.
-    mss: u64,
+    mss: u32,
     /// Places at which a buffer ends and another begins.
     seams: u32,
 }
@@ -84,7 +84,7 @@ impl Scoreboard {
             first_sent: NONE,
             last_sent: NONE,
             retransmit_from: 0,
-            mss: u64::from(mss),
+            mss,
             seams: 0,
         }
     }
@@ -148,7 +148,7 @@ impl Scoreboard {
     pub(crate) fn index_of(&self, seq: u64) -> usize {
         let Some(first) = self.segments.front() else { return 0 };
         // Segments are full, but for a few: the guess is right, or near.
-        let guess = (seq.saturating_sub(first.seq) / self.mss) as usize;
+        let guess = (seq.saturating_sub(first.seq) / u64::from(self.mss)) as usize;
         match self.segments.get(guess) {
             Some(sent) if sent.seq <= seq && seq < sent.end() => guess,
             _ => self.segments.partition_point(|sent| sent.end() <= seq),

@@ -12,27 +12,27 @@ const TIMESTAMP: u32 = 12;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
-    /// Payload of a full segment, bytes.
-    pub mss: u32,
-    /// The largest train, bytes, and the segments that it holds.
-    pub train_bytes: u32,
-    pub train: u32,
+    /// Segments of the largest train.
+    pub train: u16,
     /// Memory that a buffer takes beyond its payload (`SKB_TRUESIZE`), bytes: the largest header, with what receiving would need.
-    pub overhead: u32,
+    pub overhead: u16,
     /// Memory that Linux gives for each segment of a window, bytes: some windows' (`sndbuf_expand`), each segment in a buffer of its own.
     pub window_segment: u32,
+}
+
+/// The largest train, bytes.
+pub(super) fn train_bytes(settings: &Settings) -> u32 {
+    GSO_MAX_SIZE - settings.max_header
 }
 
 impl Sizes {
     /// `windows`: those that the congestion control wants memory for.
     pub(super) fn new(settings: &Settings, windows: u32) -> Sizes {
-        let (mss, train_bytes) = (settings.mss(), GSO_MAX_SIZE - settings.max_header);
+        let mss = settings.mss();
         let frame = mss + TIMESTAMP + settings.max_header + SHARED_INFO;
         Sizes {
-            mss,
-            train_bytes,
-            train: (train_bytes / mss).max(1),
-            overhead: settings.max_header + 64 + SHARED_INFO + DESCRIPTION,
+            train: (train_bytes(settings) / mss).max(1) as u16,
+            overhead: (settings.max_header + 64 + SHARED_INFO + DESCRIPTION) as u16,
             window_segment: windows * (frame.next_power_of_two() + DESCRIPTION),
         }
     }
