@@ -83,6 +83,7 @@ impl Wire {
     }
 
     /// Take the rate of the step at [`Wire::next_change`].
+    #[cold]
     pub(crate) fn change(&mut self) {
         if let Some(steps) = &mut self.steps {
             let at = steps.next();

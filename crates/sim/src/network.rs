@@ -13,15 +13,25 @@ pub(crate) struct Network {
     /// The opaque links, and by link its place among them.
     pub opaque: Vec<u32>,
     pub places: Vec<u32>,
-    /// Opaque links of all paths, one path after another: each flow's, then that of its replies.
-    hops: Vec<u32>,
-    /// The beginning of each path in `hops`, and the end of the last path.
+    /// The steps of all paths, one path after another: each flow's, then that of its replies.
+    steps: Vec<Step>,
+    /// The first step of each path.
     begins: Vec<u32>,
-    /// Packets sent into each path, and then those that left each of its hops.
-    tallies: Vec<Tally>,
-    /// Each transparent link of a path, and the place in `tallies` of what crosses it.
+    /// Each transparent link of a path, and the step that takes packets across it.
     crossings: Vec<(u32, u32)>,
 }
+
+/// A part of a path: from its host or an opaque link to the next opaque link, or to the other host.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    /// The opaque link that it leads to, or [`ARRIVED`].
+    link: u32,
+    /// Packets that took it.
+    tally: Tally,
+}
+
+/// In place of a link: the packet has passed the last one of its path.
+pub(crate) const ARRIVED: u32 = u32::MAX;
 
 /// Packets, and the bytes of their frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,20 +55,19 @@ impl Network {
         let is_opaque: Vec<bool> = plan.transparent_links().iter().map(|is_transparent| !is_transparent).collect();
         let nodes = plan.node_indices();
         let node = |name: &str| nodes.get(name).copied().with_context(|| format!("unknown node {name}"));
-        let (mut hops, mut begins, mut crossings) = (Vec::new(), vec![0], Vec::new());
+        let (mut steps, mut begins, mut crossings) = (Vec::new(), Vec::new(), Vec::new());
         for (index, flow) in plan.flows.iter().enumerate() {
             let (from, to) = (node(&flow.from)?, node(&flow.to)?);
             for (from, to) in [(from, to), (to, from)] {
-                let paths_before = begins.len() - 1;
+                begins.push(steps.len() as u32);
                 for link in routes.path(index, from, to) {
                     if is_opaque[link] {
-                        hops.push(link as u32);
+                        steps.push(Step { link: link as u32, tally: Tally::default() });
                     } else {
-                        // Each path has a tally more than hops.
-                        crossings.push((link as u32, (hops.len() + paths_before) as u32));
+                        crossings.push((link as u32, steps.len() as u32));
                     }
                 }
-                begins.push(hops.len() as u32);
+                steps.push(Step { link: ARRIVED, tally: Tally::default() });
             }
         }
         let links: Vec<Link> = plan.links.iter().map(|spec| Link::new(spec, plan.seed)).collect();
@@ -68,35 +77,30 @@ impl Network {
             Some(*place - u32::from(is_opaque))
         });
         let places = places.collect();
-        let tallies = vec![Tally::default(); hops.len() + begins.len() - 1];
-        Ok(Network { links, is_opaque, opaque, places, hops, begins, tallies, crossings })
+        Ok(Network { links, is_opaque, opaque, places, steps, begins, crossings })
     }
 
-    /// The links that packets of a flow pass: those of its sender, or the replies.
+    /// The first step of a flow's packets: those of its sender, or the replies.
     #[inline]
-    pub(crate) fn path(&self, flow: u16, is_reply: bool) -> &[u32] {
-        let path = path_of(flow, is_reply);
-        &self.hops[self.begins[path] as usize..self.begins[path + 1] as usize]
+    pub(crate) fn first_step(&self, flow: u16, is_reply: bool) -> u32 {
+        self.begins[2 * usize::from(flow) + usize::from(is_reply)]
     }
 
-    /// A packet of `bytes` has passed so many hops of its path; 0: it is sent.
+    /// A packet of `bytes` takes a step. Returns the link that it leads to, or [`ARRIVED`].
     #[inline]
-    pub(crate) fn count(&mut self, flow: u16, is_reply: bool, hops: u32, bytes: u32) {
-        let path = path_of(flow, is_reply);
-        self.tallies[self.begins[path] as usize + path + hops as usize].add(1, u64::from(bytes));
+    pub(crate) fn take_step(&mut self, step: u32, bytes: u32) -> u32 {
+        let step = &mut self.steps[step as usize];
+        step.tally.add(1, u64::from(bytes));
+        step.link
     }
 
     /// Packets that crossed each transparent link; 0 for other links.
     pub(crate) fn crossed(&self) -> Vec<Tally> {
         let mut crossed = vec![Tally::default(); self.links.len()];
-        for &(link, tally) in &self.crossings {
-            let Tally { packets, bytes } = self.tallies[tally as usize];
+        for &(link, step) in &self.crossings {
+            let Tally { packets, bytes } = self.steps[step as usize].tally;
             crossed[link as usize].add(packets, bytes);
         }
         crossed
     }
-}
-
-fn path_of(flow: u16, is_reply: bool) -> usize {
-    2 * usize::from(flow) + usize::from(is_reply)
 }

@@ -81,6 +81,7 @@ const SYN_HEADERS: u32 = ETHERNET + TCP + 20;
 
 impl Segment {
     /// The frame of this TCP segment: 1514 bytes for a full one.
+    #[inline]
     pub fn frame_bytes(&self, ip: Ip) -> u32 {
         let headers = if self.flags.syn { SYN_HEADERS } else { TCP_HEADERS };
         let sacks = if self.sacks > 0 { 4 + 8 * u32::from(self.sacks) } else { 0 };

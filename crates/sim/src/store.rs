@@ -12,25 +12,25 @@ pub(crate) struct Store {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     pub segment: Segment,
-    /// Links of its path that it has passed.
-    pub hop: u32,
+    /// The step of its path that it took last.
+    pub step: u32,
     /// A bit of it was flipped.
     pub is_corrupt: bool,
 }
 
 impl Store {
-    /// A segment is sent.
+    /// A segment is sent, by this step.
     #[inline]
-    pub(crate) fn put(&mut self, segment: &Segment) -> u32 {
+    pub(crate) fn put(&mut self, segment: &Segment, step: u32) -> u32 {
         match self.free.pop() {
             Some(handle) => {
                 let slot = &mut self.slots[handle as usize];
                 slot.segment = *segment;
-                (slot.hop, slot.is_corrupt) = (0, false);
+                (slot.step, slot.is_corrupt) = (step, false);
                 handle
             }
             None => {
-                self.slots.push(Slot { segment: *segment, hop: 0, is_corrupt: false });
+                self.slots.push(Slot { segment: *segment, step, is_corrupt: false });
                 self.slots.len() as u32 - 1
             }
         }
@@ -39,7 +39,7 @@ impl Store {
     /// A link makes a copy of what is on the way.
     pub(crate) fn copy(&mut self, of: u32) -> u32 {
         let slot = self.slots[of as usize];
-        let handle = self.put(&slot.segment);
+        let handle = self.put(&slot.segment, slot.step);
         self.slots[handle as usize] = slot;
         handle
     }
@@ -54,10 +54,10 @@ impl Store {
         &mut self.slots[handle as usize]
     }
 
+    /// The segment is gone.
     #[inline]
-    pub(crate) fn take(&mut self, handle: u32) -> Slot {
+    pub(crate) fn free(&mut self, handle: u32) {
         self.free.push(handle);
-        self.slots[handle as usize]
     }
 
     /// The number of packets under way.

@@ -208,6 +208,7 @@ impl Traffic {
     }
 
     /// A segment arrives at the sending end.
+    #[inline]
     pub(crate) fn at_sender(&mut self, segment: &Segment, now: Time, out: &mut Vec<Segment>) -> Option<AckReport> {
         let (Kind::Tcp(tcp), Phase::Active) = (&mut self.kind, self.phase) else { return None };
         let report = tcp.sender.on_segment(segment, now, out);
@@ -235,6 +236,7 @@ impl Traffic {
 
     /// A segment arrives at the receiving end, with the codepoint `ecn`. It returns the time under way of a datagram
     /// that arrives for the first time.
+    #[inline]
     pub(crate) fn at_receiver(
         &mut self,
         segment: &Segment,
@@ -242,29 +244,32 @@ impl Traffic {
         now: Time,
         out: &mut Vec<Segment>,
     ) -> Option<Duration> {
-        let before = self.received_bytes();
-        let delay = match &mut self.kind {
+        let (delay, is_news) = match &mut self.kind {
+            Kind::Tcp(tcp) if self.phase == Phase::Active => {
+                let before = tcp.receiver.received_bytes();
+                tcp.receiver.on_segment(segment, ecn, now, out);
+                let received = tcp.receiver.received_bytes();
+                if let Some(bursts) = &mut tcp.bursts {
+                    bursts.arrived(received, now);
+                }
+                self.milestones.completed |= tcp.bytes == Some(received);
+                (None, received > before)
+            }
+            Kind::Tcp(_) => return None,
             // A datagram that was under way when the flow stopped arrives all the same.
-            Kind::Udp(udp) => udp.receive(segment, ecn, now),
+            Kind::Udp(udp) => {
+                let before = udp.received_bytes();
+                let delay = udp.receive(segment, ecn, now);
+                (delay, udp.received_bytes() > before)
+            }
             Kind::Ping(_) => {
                 Ping::reply(segment, out);
                 return None;
             }
-            Kind::Tcp(tcp) if self.phase == Phase::Active => {
-                tcp.receiver.on_segment(segment, ecn, now, out);
-                if let Some(bursts) = &mut tcp.bursts {
-                    bursts.arrived(tcp.receiver.received_bytes(), now);
-                }
-                None
-            }
-            Kind::Tcp(_) => return None,
         };
-        if self.received_bytes() > before {
+        if is_news {
             self.milestones.first_byte.get_or_insert(now);
             self.milestones.end = Some(now);
-        }
-        if let Kind::Tcp(tcp) = &self.kind {
-            self.milestones.completed |= tcp.bytes == Some(tcp.receiver.received_bytes());
         }
         delay
     }

@@ -79,7 +79,7 @@ impl Line {
 
     /// `passage` has left the serializer at `at`, not before the one before it. Its fate says whether it will be lost at
     /// the other end. `Err` if the line is full.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send(&mut self, mut passage: Box<Passage>, at: Time) -> Result<(), Box<Passage>> {
         let number = self.packets;
         self.packets += 1;

@@ -90,7 +90,7 @@ macro_rules! impairments {
             }
 
             /// Their effects on the next packet.
-            #[inline]
+            #[inline(always)]
             pub(crate) fn next(&mut self) -> Effects {
                 let mut effects = Effects::default();
                 if !self.acts {

@@ -112,6 +112,11 @@ impl Link {
         self.accept(item, now);
     }
 
+    /// Let everything happen that is due by `now`: [`Link::counters`] and [`Link::backlog`] are those of then.
+    pub fn catch_up(&mut self, now: Time) {
+        self.serve_until(now);
+    }
+
     /// The next packet that the link is done with by `now`: delivered, lost or dropped.
     pub fn poll(&mut self, now: Time) -> Option<Passage> {
         self.poll_in_place(now).copied()
@@ -201,31 +206,27 @@ impl Link {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn arrival(&self, packet: Packet, duplicate: bool, now: Time) -> Passage {
         let Backlog { bytes: queue_bytes, packets: queue_packets } = self.backlog();
         Passage { queue_bytes, queue_packets, duplicate, ..Passage::new(packet, now) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_in(&mut self, packet: Packet, duplicate: bool, now: Time) -> Item {
         let passage = self.arrival(packet, duplicate, now);
         Item { passage: self.keep(passage), bytes: packet.size + self.spec.overhead_bytes }
     }
 
     /// The record in a box that is free.
-    #[inline]
+    #[inline(always)]
     fn keep(&mut self, passage: Passage) -> Box<Passage> {
-        match self.spare.pop() {
-            Some(mut kept) => {
-                *kept = passage;
-                kept
-            }
-            None => Box::new(passage),
-        }
+        let mut kept = self.spare.pop().unwrap_or_else(|| Box::new(passage));
+        *kept = passage;
+        kept
     }
 
-    #[inline]
+    #[inline(always)]
     fn accept(&mut self, item: Item, now: Time) {
         if !self.spec.up {
             return self.dropped.refuse(item, Fate::DroppedDown);

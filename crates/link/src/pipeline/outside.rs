@@ -108,6 +108,7 @@ impl Link {
         self.outside.is_some()
     }
 
+    #[cold]
     pub(super) fn push_outside(&mut self, packet: Packet, now: Time) {
         let arrival = self.arrival(packet, false, now);
         self.enter_part(0, arrival, now);

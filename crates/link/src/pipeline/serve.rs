@@ -1,4 +1,7 @@
 //! Departure of packets from a link's queue: one by one at a rate, together in a slot, in pieces at opportunities.
+//!
+//! What is done for each packet is inlined: a call costs as much as the step. What is rare is marked cold, so that it doesn't lie
+//! between: a packet passes more code than a processor's first cache holds.
 
 use units::{Duration, Time};
 
@@ -10,7 +13,7 @@ use crate::slots::Slots;
 
 impl Link {
     /// The next departure, slot or opportunity.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next_service(&self) -> Time {
         match &self.service {
             Service::Wire(Wire { serializer, .. }) if self.in_service.is_some() => serializer.busy_until(),
@@ -33,7 +36,16 @@ impl Link {
 
     #[inline]
     pub(super) fn serve_until(&mut self, now: Time) {
-        let is_quiet = match &self.service {
+        if !self.is_quiet(now) {
+            self.serve_all(now);
+        }
+        self.now = self.now.max(now);
+    }
+
+    /// Nothing happens by itself until `now`.
+    #[inline]
+    fn is_quiet(&self, now: Time) -> bool {
+        match &self.service {
             // Nothing is ever in service without a limit.
             Service::Immediate => self.slots.is_none(),
             // At a constant rate what is in service leaves, and nothing else happens by itself.
@@ -41,13 +53,11 @@ impl Link {
                 self.slots.is_none() && (self.in_service.is_none() || serializer.busy_until() > now)
             }
             _ => false,
-        };
-        if !is_quiet {
-            self.serve_all(now);
         }
-        self.now = self.now.max(now);
     }
 
+    /// Out of line: most calls find the link quiet.
+    #[inline(never)]
     fn serve_all(&mut self, now: Time) {
         loop {
             let (service, change) = (self.next_service(), self.next_change());
@@ -70,7 +80,7 @@ impl Link {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn serve(&mut self, at: Time) {
         if let Service::Trace(trace) = &mut self.service {
             let budget = trace.opportunities.take();
@@ -88,6 +98,7 @@ impl Link {
     }
 
     /// Packets leave at an opportunity, in pieces if need be.
+    #[cold]
     fn spend(&mut self, mut budget: u64, at: Time) {
         while budget > 0 {
             if self.in_service.is_none() {
@@ -108,6 +119,7 @@ impl Link {
     }
 
     /// Packets leave the queue together, as many as the slot has room for.
+    #[cold]
     fn open_slot(&mut self, at: Time) {
         let Some(slots) = &mut self.slots else { return };
         slots.pass();
@@ -123,7 +135,7 @@ impl Link {
     }
 
     /// Start with what is next, if the link is free; without a limit, with all.
-    #[inline]
+    #[inline(always)]
     pub(super) fn start_next(&mut self, at: Time) {
         while self.in_service.is_none() && !matches!(self.service, Service::Trace(_)) {
             let next = match self.aggregate.pop_front() {
@@ -135,14 +147,14 @@ impl Link {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_from_queue(&mut self, at: Time) -> Option<Item> {
         let mut item = self.queue.dequeue(at, &mut self.dropped)?;
         item.passage.sojourn = Some(item.sojourn(at));
         Some(item)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn start(&mut self, mut item: Item, at: Time) {
         item.passage.sojourn.get_or_insert(Duration::ZERO);
         self.service_began = at;
@@ -151,7 +163,7 @@ impl Link {
     }
 
     /// `bytes` of the item are still to be sent.
-    #[inline]
+    #[inline(always)]
     pub(super) fn start_with(&mut self, item: Item, bytes: u32, at: Time) {
         match &mut self.service {
             Service::Immediate => return self.depart(item, at),

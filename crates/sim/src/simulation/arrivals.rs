@@ -43,12 +43,12 @@ impl Arrivals {
         self.waiting.front().map_or(Time::NEVER, |first| first.0)
     }
 
-    /// A frame is due `now`. Returns it if its host takes it at once.
+    /// A frame is due `now`, and held for its time. `false`: its host takes it at once.
     #[inline]
-    pub(super) fn hold(&mut self, packet: Packet, now: Time) -> Option<Packet> {
-        let Some(clock) = &mut self.clock else { return Some(packet) };
-        self.waiting.push_back((clock.fire(now), packet));
-        None
+    pub(super) fn holds(&mut self, packet: &Packet, now: Time) -> bool {
+        let Some(clock) = &mut self.clock else { return false };
+        self.waiting.push_back((clock.fire(now), *packet));
+        true
     }
 
     /// Another timer of the kernel is due `now`: it has the same clock. Returns the time at which it fires.

@@ -59,7 +59,7 @@ pub struct Simulation<O> {
     /// The time at which all flows were sampled last.
     sampled: Option<Time>,
     /// Packets that go into a link, or arrive where there is none, now.
-    entering: VecDeque<(u32, Packet)>,
+    entering: Vec<(u32, Packet)>,
     out: Vec<Segment>,
     /// Datagrams in fragments at each host to which some flow sends them, by node and version of IP.
     reassemblies: HashMap<(u16, Ip), Reassembly>,
@@ -74,12 +74,19 @@ pub struct Simulation<O> {
 
 #[derive(Clone, Copy, Debug)]
 struct Addresses {
-    from: u16,
-    to: u16,
     is_tcp: bool,
     ip: Ip,
     /// Of its own packets, and of replies.
-    flow_hashes: [u32; 2],
+    ways: [Way; 2],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    from: u16,
+    to: u16,
+    flow_hash: u32,
+    /// The first step of the network's path.
+    step: u32,
 }
 
 impl<O: Observer> Simulation<O> {
@@ -99,8 +106,13 @@ impl<O: Observer> Simulation<O> {
         for (index, flow) in plan.flows.iter().enumerate() {
             let (from, to) = (node(&flow.from)? as u16, node(&flow.to)? as u16);
             let is_tcp = matches!(flow.workload, plan::Workload::Tcp { .. });
-            let flow_hashes = [0, 1].map(|is_reply| (mix(2 * index as u64 + is_reply) >> 32) as u32);
-            addresses.push(Addresses { from, to, is_tcp, ip: flow.ip, flow_hashes });
+            let ways = [(false, from, to), (true, to, from)].map(|(is_reply, from, to)| Way {
+                from,
+                to,
+                flow_hash: (mix(2 * index as u64 + u64::from(is_reply)) >> 32) as u32,
+                step: network.first_step(index as u16, is_reply),
+            });
+            addresses.push(Addresses { is_tcp, ip: flow.ip, ways });
         }
         let index = |name: &str| plan.links.iter().position(|link| link.name == name).context("an event of no link");
         let changes =
@@ -122,7 +134,7 @@ impl<O: Observer> Simulation<O> {
             unplugged: plan.links.iter().map(unplugs).collect(),
             sample_interval: plan.record.sample_interval_ns,
             sampled: None,
-            entering: VecDeque::new(),
+            entering: Vec::new(),
             out: Vec::new(),
             reassemblies: HashMap::new(),
             turnarounds,
@@ -229,7 +241,7 @@ impl<O: Observer> Simulation<O> {
 
     /// Packets that are under way.
     pub fn packets_inside(&self) -> usize {
-        self.store.len() - self.arrivals.len()
+        self.store.len() - self.arrivals.len() - self.turnarounds.len()
     }
 
     /// The passages of those that are still inside the links.

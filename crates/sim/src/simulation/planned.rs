@@ -16,6 +16,7 @@ impl<O: Observer> Simulation<O> {
         self.event_queue.set(self.changing(), at);
     }
 
+    #[cold]
     pub(super) fn change_link(&mut self) {
         if let Some((_, link, spec)) = self.changes.pop_front() {
             self.unplugged[link as usize] = unplugs(&spec);
@@ -28,6 +29,7 @@ impl<O: Observer> Simulation<O> {
         self.schedule_change();
     }
 
+    #[cold]
     pub(super) fn sample(&mut self) {
         self.arrivals.fire(self.now);
         self.sample_flows();
@@ -58,6 +60,7 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
+    #[cold]
     fn sample_flow(&mut self, flow: usize) {
         let traffic = &self.traffic[flow];
         self.observer.flow(&FlowRow {

@@ -13,7 +13,6 @@ use units::{Duration, Time};
 
 use super::Simulation;
 use crate::observer::Observer;
-use crate::segment::Segment;
 
 /// What both ends of an emulated path take together, uniform between least and most. Within a burst, from the time at which a
 /// segment is due to its ACK 5 % take less than 14 us and 5 % more than 125 us, half of them 30 us; from an ACK to what it lets
@@ -33,8 +32,8 @@ const ASLEEP: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(super) struct Turnarounds {
     flows: Vec<Flow>,
-    /// Each ACK's time and flow: the earliest first, and among several at a time the one that was held first.
-    due: VecDeque<(Time, u32)>,
+    /// The earliest first, and among several at a time the one that was held first.
+    waiting: VecDeque<Waiting>,
 }
 
 /// One flow's receiver.
@@ -44,8 +43,16 @@ struct Flow {
     drawn: u64,
     /// The time at which it had something to send last.
     last: Time,
-    /// The ACKs in the order of time: nothing overtakes.
-    waiting: VecDeque<(Time, Segment)>,
+    /// The latest time at which any of it goes: nothing overtakes.
+    latest: Time,
+}
+
+/// A segment that waits: its time, its flow, and its handle in the store.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    at: Time,
+    flow: u32,
+    handle: u32,
 }
 
 impl Turnarounds {
@@ -53,63 +60,81 @@ impl Turnarounds {
     pub(super) fn new<'a>(seed: u64, flows: impl Iterator<Item = &'a str>) -> Turnarounds {
         let flows = flows.map(|flow| {
             let stream = Stream::new(seed, &format!("flow/{flow}/turnaround"));
-            Flow { stream, drawn: 0, last: Time::ZERO, waiting: VecDeque::new() }
+            Flow { stream, drawn: 0, last: Time::ZERO, latest: Time::ZERO }
         });
-        Turnarounds { flows: flows.collect(), due: VecDeque::new() }
+        Turnarounds { flows: flows.collect(), waiting: VecDeque::new() }
     }
 
     /// The time at which the first ACK goes.
     #[inline]
     pub(super) fn next(&self) -> Time {
-        self.due.front().map_or(Time::NEVER, |first| first.0)
+        self.waiting.front().map_or(Time::NEVER, |first| first.at)
     }
 
-    /// The segments that a flow's receiver sends at one time go at one time.
-    fn hold(&mut self, flow: usize, segments: impl Iterator<Item = Segment>, now: Time) {
-        let Flow { stream, drawn, last, waiting } = &mut self.flows[flow];
+    /// Segments that wait.
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The time at which what a flow's receiver sends `now` goes.
+    #[inline]
+    fn draw(&mut self, flow: usize, now: Time) -> Time {
+        let Flow { stream, drawn, last, latest } = &mut self.flows[flow];
         let takes = stream.at(*drawn) % (MOST.0 - LEAST.0 + 1) as u64;
         *drawn += 1;
         let pause = (now - std::mem::replace(last, now)).min(ASLEEP);
         let at = now + LEAST + Duration(takes as i64 + WAKING.0 * pause.0 / ASLEEP.0);
-        let at = waiting.back().map_or(at, |last| at.max(last.0));
-        for segment in segments {
-            waiting.push_back((at, segment));
-        }
+        *latest = at.max(*latest);
+        *latest
+    }
+
+    /// A segment waits until `at`.
+    #[inline]
+    fn hold(&mut self, at: Time, flow: usize, handle: u32) {
         // Few wait at most times, and nearly all of them for less long.
-        let after = self.due.iter().rev().take_while(|due| due.0 > at).count();
-        if after == 0 {
-            self.due.push_back((at, flow as u32));
-        } else {
-            self.due.insert(self.due.len() - after, (at, flow as u32));
+        self.waiting.push_back(Waiting { at, flow: flow as u32, handle });
+        let mut place = self.waiting.len() - 1;
+        while place > 0 && self.waiting[place - 1].at > at {
+            self.waiting.swap(place - 1, place);
+            place -= 1;
         }
     }
 
-    /// The first that is due by `now`: whose, and what it sends.
-    fn take(&mut self, now: Time, out: &mut Vec<Segment>) -> Option<usize> {
-        let &(_, flow) = self.due.front().filter(|first| first.0 <= now)?;
-        self.due.pop_front();
-        let waiting = &mut self.flows[flow as usize].waiting;
-        while let Some((_, segment)) = waiting.front().filter(|first| first.0 <= now) {
-            out.push(*segment);
-            waiting.pop_front();
+    /// The first that is due by `now`, and what goes with it: of the same flow, if given.
+    #[inline]
+    fn take(&mut self, now: Time, flow: Option<u32>) -> Option<Waiting> {
+        let first = *self.waiting.front().filter(|first| first.at <= now)?;
+        match flow {
+            Some(flow) if first.flow != flow => {
+                let mut due = self.waiting.iter().take_while(|other| other.at <= now);
+                let behind = due.position(|other| other.flow == flow)?;
+                self.waiting.remove(behind)
+            }
+            _ => self.waiting.pop_front(),
         }
-        Some(flow as usize)
     }
 }
 
 impl<O: Observer> Simulation<O> {
-    /// The segments that a flow's receiver has let out wait for their time, if hosts take any.
+    /// The segments that a flow's receiver has let out wait for their time, if hosts take any. Those of one time go at one time.
+    #[inline]
     pub(super) fn reply(&mut self, flow: usize) {
         if self.turnarounds.flows.is_empty() {
             self.send(flow);
         } else if !self.out.is_empty() {
-            self.turnarounds.hold(flow, self.out.drain(..), self.now);
+            let at = self.turnarounds.draw(flow, self.now);
+            for segment in self.out.drain(..) {
+                let step = self.addresses[flow].ways[usize::from(segment.is_reply)].step;
+                self.turnarounds.hold(at, flow, self.store.put(&segment, step));
+            }
         }
     }
 
     pub(super) fn on_turnaround(&mut self) {
-        if let Some(flow) = self.turnarounds.take(self.now, &mut self.out) {
-            self.send(flow);
+        let mut flow = None;
+        while let Some(waiting) = self.turnarounds.take(self.now, flow) {
+            flow = Some(waiting.flow);
+            self.launch(waiting.flow as usize, waiting.handle);
         }
     }
 }
@@ -120,42 +145,51 @@ mod tests {
 
     #[test]
     fn each_takes_its_time_and_none_overtakes() {
-        let (mut turnarounds, mut out, mut times) = (Turnarounds::new(1, ["f1"].into_iter()), Vec::new(), Vec::new());
+        let (mut turnarounds, mut times) = (Turnarounds::new(1, ["f1"].into_iter()), Vec::new());
         for n in 0..1000 {
             let now = Time(n * 20_000);
-            turnarounds.hold(0, [Segment::default(); 2].into_iter(), now);
-            let waiting = &turnarounds.flows[0].waiting;
-            let (first, second) = (waiting[2 * n as usize].0, waiting[2 * n as usize + 1].0);
-            assert_eq!(first, second);
+            let at = turnarounds.draw(0, now);
             let most = MOST + Duration(WAKING.0 * 20_000 / ASLEEP.0);
-            assert!(first - now >= LEAST && first - now <= most);
-            times.push(first);
+            assert!(at - now >= LEAST && at - now <= most);
+            times.push(at);
         }
         assert!(times.is_sorted());
         assert!(times.windows(2).filter(|pair| pair[0] != pair[1]).count() > 500);
-        while turnarounds.next() != Time::NEVER {
-            turnarounds.take(turnarounds.next(), &mut out);
-        }
-        assert_eq!(out.len(), 2000);
     }
 
     #[test]
     fn flows_take_turns_in_the_order_of_time() {
-        let (mut turnarounds, mut out) = (Turnarounds::new(1, ["f1", "f2", "f3"].into_iter()), Vec::new());
+        let mut turnarounds = Turnarounds::new(1, ["f1", "f2", "f3"].into_iter());
         let mut held = Vec::new();
         for n in 0..300 {
             let flow = n % 3;
-            turnarounds.hold(flow, [Segment::default()].into_iter(), Time(7 * n as i64));
-            held.push((turnarounds.flows[flow].waiting.back().unwrap().0, flow));
+            let at = turnarounds.draw(flow, Time(7 * n as i64));
+            turnarounds.hold(at, flow, n as u32);
+            held.push((at, n as u32));
         }
-        held.sort_by_key(|due| due.0);
+        held.sort_by_key(|waiting| waiting.0);
         let mut taken = Vec::new();
         while turnarounds.next() != Time::NEVER {
             let at = turnarounds.next();
-            assert_eq!(turnarounds.take(Time(at.0 - 1), &mut out), None);
-            taken.push((at, turnarounds.take(at, &mut out).unwrap()));
+            assert!(turnarounds.take(Time(at.0 - 1), None).is_none());
+            taken.push((at, turnarounds.take(at, None).unwrap().handle));
         }
         assert_eq!(taken, held);
-        assert_eq!(out.len(), 300);
+    }
+
+    #[test]
+    fn what_a_flow_sends_at_one_time_goes_at_one_time() {
+        let mut turnarounds = Turnarounds::new(1, ["f1", "f2"].into_iter());
+        for (handle, (at, flow)) in [(5, 0), (5, 1), (5, 0), (6, 0)].into_iter().enumerate() {
+            turnarounds.hold(Time(at), flow, handle as u32);
+        }
+        let mut flow = None;
+        let together = std::iter::from_fn(|| {
+            let waiting = turnarounds.take(Time(5), flow)?;
+            flow = Some(waiting.flow);
+            Some(waiting.handle)
+        });
+        assert_eq!(together.collect::<Vec<_>>(), [0, 2]);
+        assert_eq!(turnarounds.len(), 2);
     }
 }

@@ -23,8 +23,12 @@ pub(crate) fn fires(now: Time, after: Duration, settings: &Settings) -> Time {
         return now + after;
     }
     let ticks = whole(after);
-    let level = (1..LEVELS).take_while(|level| ticks >= (BUCKETS - 1) << (COARSER * (level - 1))).count() as u32;
-    let shift = COARSER * level.min(LEVELS - 1);
+    // Most wait for fewer ticks than the first level has.
+    let level = match ticks < BUCKETS - 1 {
+        true => 0,
+        false => (2..LEVELS).take_while(|level| ticks >= (BUCKETS - 1) << (COARSER * (level - 1))).count() as u32 + 1,
+    };
+    let shift = COARSER * level;
     let bucket = ((now.0 / TICK.0 + ticks) >> shift) + 1;
     Time((bucket << shift) * TICK.0)
 }

@@ -74,6 +74,7 @@ impl Default for Acks {
 }
 
 impl Acks {
+    #[inline]
     pub(super) fn next_timer(&self) -> Time {
         self.delayed_until.min(self.compressed_until)
     }
@@ -104,7 +105,7 @@ impl Acks {
 impl Receiver {
     /// Quick ACKs, at most `most`: enough for half the window.
     pub(super) fn quickacks(&self, most: u32) -> u32 {
-        ((self.window_offered() / (2 * u64::from(self.settings.mss()))) as u32).max(2).min(most)
+        ((self.window_offered() / (2 * u64::from(self.window.mss()))) as u32).max(2).min(most)
     }
 
     fn window_offered(&self) -> u64 {
@@ -137,7 +138,7 @@ impl Receiver {
 
     /// Acknowledge now, or later.
     pub(super) fn decide(&mut self, out: &mut Vec<Segment>) {
-        let is_second = self.rcv_nxt - self.rcv_wup > u64::from(self.settings.mss());
+        let is_second = self.rcv_nxt - self.rcv_wup > u64::from(self.window.mss());
         if (is_second && self.is_window_as_large()) || self.acks.quick > 0 || self.acks.is_immediate {
             return self.send_ack(out);
         }
@@ -152,11 +153,13 @@ impl Receiver {
     }
 
     /// The time at which the application has read what came, if an ACK waits for that; [`Time::NEVER`] otherwise.
+    #[inline]
     pub fn awaited_read(&self) -> Time {
         if self.acks.awaits_read && self.ahead.is_empty() { self.read_at() } else { Time::NEVER }
     }
 
     /// The time at which the application has read all that came.
+    #[inline]
     pub(super) fn read_at(&self) -> Time {
         self.acks.last_data + if self.settings.reads_late { READING } else { Duration::ZERO }
     }
@@ -249,7 +252,7 @@ impl Receiver {
 
     /// The RTT of the sender's data: from our ACK to the first data that echoes its timestamp.
     pub(super) fn measure_rtt(&mut self, segment: &Segment) {
-        if segment.ts_ecr == 0 || segment.ts_ecr == self.acks.last_ecr || segment.len < self.settings.mss() {
+        if segment.ts_ecr == 0 || segment.ts_ecr == self.acks.last_ecr || segment.len < self.window.mss() {
             return;
         }
         self.acks.last_ecr = segment.ts_ecr;

@@ -38,10 +38,15 @@ impl Receiver {
     }
 
     /// Data came with this codepoint.
+    #[inline]
     pub(super) fn see_codepoint(&mut self, codepoint: Codepoint, out: &mut Vec<Segment>) {
-        if !self.ecn.is_ok {
-            return;
+        if self.ecn.is_ok {
+            self.take_codepoint(codepoint, out);
         }
+    }
+
+    #[cold]
+    fn take_codepoint(&mut self, codepoint: Codepoint, out: &mut Vec<Segment>) {
         match codepoint {
             // After ECT: probably a retransmission, so the sender waits for its ACK.
             Codepoint::NotEct if self.ecn.has_seen => self.acks.be_quick(self.quickacks(2)),

@@ -90,6 +90,7 @@ impl Receiver {
     }
 
     /// Payload received in order, and read.
+    #[inline]
     pub fn received_bytes(&self) -> u64 {
         self.rcv_nxt.saturating_sub(1) - u64::from(self.is_complete)
     }
@@ -107,6 +108,7 @@ impl Receiver {
     }
 
     /// The time at which [`on_timer`](Receiver::on_timer) wants to be called; [`Time::NEVER`]: not at all.
+    #[inline]
     pub fn next_timer(&self) -> Time {
         self.acks.next_timer().min(self.awaited_read()).min(self.control_timer)
     }
@@ -153,6 +155,7 @@ impl Receiver {
         }
     }
 
+    #[cold]
     fn on_syn(&mut self, segment: &Segment, out: &mut Vec<Segment>) {
         match self.phase {
             Phase::Listening => {
@@ -174,6 +177,7 @@ impl Receiver {
         out.push(Segment { seq: 0, flags, ..self.header() });
     }
 
+    #[cold]
     fn send_fin(&mut self, out: &mut Vec<Segment>) {
         self.start_control_timer();
         self.acknowledged();
@@ -252,16 +256,20 @@ impl Receiver {
         self.is_complete |= is_end;
         // A small segment, or the end of a train, may be all that comes for a while: once the application has read it, and
         // nothing waits behind a hole, an ACK goes (`tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`).
-        let is_pushed = segment.flags.psh || segment.len < self.settings.mss();
+        let is_pushed = segment.flags.psh || segment.len < self.window.mss();
         self.acks.awaits_read |= is_pushed && self.ahead.is_empty();
         self.acks.is_pending = true;
     }
 
     /// Each segment is acknowledged as long as the window grows, beside `held` bytes: the sender may be waiting for it to.
+    #[inline]
     fn grow_window(&mut self, len: u32, held: u64) {
+        if len < GROWING_BYTES || self.window.is_grown(&self.settings) {
+            return;
+        }
         // The application of a host that is modelled by the time until its ACKs has read before.
         let held = if self.settings.reads_late { held } else { 0 };
-        if len >= GROWING_BYTES && self.window.grow(len, held, &self.settings) {
+        if self.window.grow(len, held, &self.settings) {
             self.acks.be_quick_once();
         }
     }

@@ -17,6 +17,7 @@ pub(super) struct Reassembly {
 const RECENT: usize = 4;
 
 impl Reassembly {
+    #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

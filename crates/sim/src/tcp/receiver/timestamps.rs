@@ -16,6 +16,7 @@ impl Receiver {
     }
 
     /// A refused segment is not taken, and the sender is told at once what is expected (`tcp_send_dupack`).
+    #[cold]
     pub(super) fn refuse(&mut self, segment: &Segment, out: &mut Vec<Segment>) {
         if segment.seq < self.rcv_nxt {
             self.acks.duplicate((segment.seq, segment.end().min(self.rcv_nxt)));

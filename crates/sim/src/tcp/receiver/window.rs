@@ -33,6 +33,18 @@ impl Window {
         Window { offered, data, memory, threshold, buffer, edge: 0 }
     }
 
+    /// Payload of a full segment, bytes.
+    #[inline]
+    pub(super) fn mss(&self) -> u32 {
+        self.data
+    }
+
+    /// It is as large as the buffer may ever become.
+    #[inline]
+    pub(super) fn is_grown(&self, settings: &Settings) -> bool {
+        self.buffer >= u64::from(settings.receive_buffer_max) && self.threshold >= self.share(self.buffer)
+    }
+
     /// Data came: two segments more may come for each, as far as there is room beside the `held` bytes. `true`: the window has grown.
     pub(super) fn grow(&mut self, len: u32, held: u64, settings: &Settings) -> bool {
         let largest = u64::from(settings.receive_buffer_max);
@@ -43,7 +55,7 @@ impl Window {
             self.buffer = (self.buffer + more).min(largest);
         }
         let most = self.share(self.buffer.saturating_sub(self.memory_of(held)));
-        let grown = (self.threshold + 2 * u64::from(len.min(settings.mss()))).min(most);
+        let grown = (self.threshold + 2 * u64::from(len.min(self.data))).min(most);
         let grows = grown > self.threshold;
         self.threshold = self.threshold.max(grown);
         grows

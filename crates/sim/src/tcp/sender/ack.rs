@@ -194,6 +194,7 @@ impl Sender {
     }
 
     /// An ACK that another has overtaken: its SACKs may still be news.
+    #[cold]
     fn on_old_ack(&mut self, segment: &Segment, ack: &mut Ack, out: &mut Vec<Segment>) {
         if segment.sacks == 0 {
             return;
@@ -203,6 +204,7 @@ impl Sender {
         self.resend(resend, out);
     }
 
+    #[cold]
     fn on_ack_of_nothing(&mut self, segment: &Segment, ack: &Ack) {
         if ack.has_dsack {
             self.try_undo_by_dsack();
@@ -219,7 +221,7 @@ impl Sender {
             self.set_una(segment.ack);
             self.timeouts = 0;
         }
-        self.buffers.offer(segment.window, self.largest_train(), self.settings.mss());
+        self.buffers.offer(segment.window, u32::from(self.sizes.train), self.sk.mss_cache);
         let end = segment.ack + u64::from(segment.window);
         // News is only an edge that moves without data being acknowledged.
         ack.updates_window = !ack.is_advancing && end > self.window_end;
@@ -243,7 +245,7 @@ impl Sender {
 
     /// Window and pacing rate: by the algorithm alone, by PRR in a reduction, or by the algorithm's growth.
     fn control(&mut self, ack: &Ack) {
-        if self.cc.has_cong_control() {
+        if self.has_cong_control {
             return self.cc.cong_control(&mut self.sk, &ack.rs);
         }
         if self.is_reducing() {

@@ -5,11 +5,6 @@ use std::collections::VecDeque;
 use super::output::Push;
 use super::{Phase, Sender};
 use crate::segment::Segment;
-use crate::tcp::Settings;
-
-/// What describes a buffer's pieces (`skb_shared_info`) and the buffer itself (`sk_buff`), bytes.
-const SHARED_INFO: u64 = 320;
-const DESCRIPTION: u64 = 256;
 
 /// What was written and is not acknowledged lies in buffers. Each takes its payload's memory, and some that describes it. Buffers in
 /// flight are the scoreboard's.
@@ -43,9 +38,10 @@ impl Buffers {
     /// The peer offers a window, bytes. A buffer holds no more than half of the largest so far, and no more than the largest `train` of
     /// segments.
     pub(super) fn offer(&mut self, window: u32, train: u32, mss: u32) {
-        self.window = self.window.max(window);
-        let half = (window / 2 / mss).clamp(1, train) * mss;
-        self.largest = self.largest.max(half as u16);
+        if window > self.window || self.largest == 0 {
+            self.window = window;
+            self.largest = ((window / 2 / mss).clamp(1, train) * mss) as u16;
+        }
     }
 
     /// Bytes that the next train can take. A buffer that holds less than `wanted` is filled up from the one behind it, since Linux 6.10.
@@ -116,15 +112,10 @@ impl Default for Application {
     }
 }
 
-/// Memory that a buffer takes beyond its payload (`SKB_TRUESIZE`), bytes: the largest header, with what receiving would need.
-fn overhead(settings: &Settings) -> u64 {
-    u64::from(settings.max_header) + 64 + SHARED_INFO + DESCRIPTION
-}
-
 impl Sender {
     /// The connection is open: its memory is that of the initial window (`tcp_init_buffer_space`).
     pub(super) fn open_buffers(&mut self, window: u32) {
-        self.buffers.offer(window, self.largest_train(), self.settings.mss());
+        self.buffers.offer(window, u32::from(self.sizes.train), self.sk.mss_cache);
         self.buffers.limit = self.settings.send_buffer;
         self.expand();
         self.buffers.is_awake = true;
@@ -132,18 +123,15 @@ impl Sender {
 
     /// Memory for some windows, each segment in a buffer of its own (`tcp_sndbuf_expand`).
     fn expand(&mut self) {
-        let settings = &self.settings;
-        let frame = u64::from(settings.mss() + TIMESTAMP + settings.max_header) + SHARED_INFO;
-        let segments = settings.initial_cwnd.max(self.sk.snd_cwnd).max(self.reordering + 1);
-        let memory =
-            u64::from(self.cc.sndbuf_expand()) * u64::from(segments) * (frame.next_power_of_two() + DESCRIPTION);
-        self.buffers.limit = self.buffers.limit.max(memory.min(u64::from(settings.send_buffer_max)) as u32);
+        let segments = self.settings.initial_cwnd.max(self.sk.snd_cwnd).max(self.reordering + 1);
+        let memory = u64::from(segments) * u64::from(self.sizes.window_segment);
+        self.buffers.limit = self.buffers.limit.max(memory.min(u64::from(self.settings.send_buffer_max)) as u32);
     }
 
     /// Memory in use (`sk_wmem_queued`).
     fn queued(&self) -> u64 {
         let buffers = self.buffers.unsent.len() + self.board.buffers();
-        self.written_end.saturating_sub(self.snd_una.max(1)) + buffers as u64 * overhead(&self.settings)
+        self.written_end.saturating_sub(self.snd_una.max(1)) + buffers as u64 * u64::from(self.sizes.overhead)
     }
 
     /// A third of the memory is free, and the application is not too far ahead (`__sk_stream_is_writeable`).
@@ -182,10 +170,14 @@ impl Sender {
     }
 
     /// The application's turn, if it is awake: it writes until there is no room, or all is said.
+    #[inline]
     pub(super) fn run_application(&mut self, out: &mut Vec<Segment>) {
-        if self.phase != Phase::Established || !std::mem::take(&mut self.buffers.is_awake) {
-            return;
+        if self.phase == Phase::Established && std::mem::take(&mut self.buffers.is_awake) {
+            self.write_all(out);
         }
+    }
+
+    fn write_all(&mut self, out: &mut Vec<Segment>) {
         while self.written_end < self.application.end {
             if !self.is_writable() {
                 self.buffers.is_short = true;
@@ -234,9 +226,6 @@ impl Sender {
         self.arm_window_probe();
     }
 }
-
-/// The option that each segment has room for, bytes: Linux counts with segments that have none.
-const TIMESTAMP: u32 = 12;
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,7 @@ impl Sender {
     pub(super) fn clean_up(&mut self, ack: &mut Ack) {
         let mut sent_us: Option<(u64, u64)> = None;
         let (prior_sacked, mut acked, mut reordered_from) = (self.sk.sacked_out, 0, u64::MAX);
-        while let Some(sent) = self.board.head().filter(|sent| sent.end() <= self.snd_una).copied() {
+        while let Some(sent) = self.board.pop(self.snd_una) {
             if sent.was_retransmitted {
                 ack.acks_retransmitted = true;
             } else if !sent.is_sacked {
@@ -21,14 +21,13 @@ impl Sender {
             }
             self.deliver(&sent);
             self.sample_delivery(&sent, false, ack);
-            self.board.pop();
             acked += 1;
         }
         ack.acks_data = acked > 0;
         if self.board.len() == 0 {
             self.usage.drained(self.now_us(), self.snd_nxt < self.stream_end(), &mut self.counters);
         }
-        let is_small = self.snd_una - ack.prior_una < u64::from(self.settings.mss());
+        let is_small = self.snd_una - ack.prior_una < u64::from(self.sk.mss_cache);
         if let Some((first, last)) = sent_us.filter(|_| !ack.acks_retransmitted) {
             let is_alone = acked == 1 && prior_sacked == 0 && is_small;
             let is_quiet = !ack.sacks_data && !ack.is_ece && !ack.has_dsack;
@@ -51,7 +50,7 @@ impl Sender {
             // SACKed data was sent before the oldest segment was sent again: its timeout need not wait for longer.
             ack.restarts_timer = true;
         }
-        let in_flight = self.sk.delivered.wrapping_sub(ack.rs.prior_delivered).saturating_mul(self.settings.mss());
+        let in_flight = self.sk.delivered.wrapping_sub(ack.rs.prior_delivered).saturating_mul(self.sk.mss_cache);
         let sample = AckSample { pkts_acked: acked, rtt_us: ack.rs.rtt_us as i32, in_flight };
         self.cc.pkts_acked(&mut self.sk, &sample);
     }
@@ -93,6 +92,7 @@ impl Sender {
 
     /// Only retransmitted segments are acknowledged: timestamps tell which copy it was (RFC 7323 section 4), to a
     /// millisecond.
+    #[cold]
     fn take_timestamp_rtt(&mut self, ack: &mut Ack) {
         let elapsed = self.timestamp().wrapping_sub(self.ts_ecr);
         if self.ts_ecr == 0 || elapsed > u32::MAX / 2000 {
@@ -113,8 +113,9 @@ impl Sender {
         self.backoff = 0;
     }
 
+    #[cold]
     fn check_reordering_up_to(&mut self, seq: u64, highest: u64) {
-        let distance = (highest - seq).div_ceil(u64::from(self.settings.mss()));
+        let distance = (highest - seq).div_ceil(u64::from(self.sk.mss_cache));
         let most = u64::from(self.settings.max_reordering);
         self.reordering = self.reordering.max(distance.min(most) as u32);
         self.reordering_seen += 1;

@@ -9,6 +9,7 @@ use super::{Phase, Sender};
 use crate::segment::Segment;
 
 impl Sender {
+    #[cold]
     pub(super) fn on_retransmission_timeout(&mut self, out: &mut Vec<Segment>) {
         if self.sk.packets_out == 0 || self.phase != Phase::Established {
             return;

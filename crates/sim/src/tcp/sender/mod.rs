@@ -20,6 +20,7 @@ mod retransmit;
 mod rtt;
 mod sack;
 mod scoreboard;
+mod sizes;
 mod timers;
 mod undo;
 mod usage;
@@ -35,6 +36,7 @@ use rate::RateEstimator;
 use rtt::RttEstimator;
 pub(crate) use rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
 use scoreboard::Scoreboard;
+use sizes::Sizes;
 use timers::Timers;
 use usage::Usage;
 
@@ -45,7 +47,10 @@ pub use ack::AckReport;
 pub struct Sender {
     sk: Socket,
     cc: Box<dyn CongestionControl>,
+    /// The algorithm alone sets window and pacing rate.
+    has_cong_control: bool,
     settings: Settings,
+    sizes: Sizes,
     phase: Phase,
     now: Time,
 
@@ -141,12 +146,14 @@ pub struct Counters {
 impl Sender {
     /// A closed one. `seed`: of its random numbers. `ecn`: it will ask for ECN.
     pub fn new(settings: Settings, cc: Box<dyn CongestionControl>, seed: u64, ecn: bool) -> Sender {
+        let sizes = Sizes::new(&settings, cc.sndbuf_expand());
         let mut sk = Socket::new(settings.mss(), seed);
         sk.snd_cwnd = settings.initial_cwnd;
-        sk.sk_gso_max_size = GSO_MAX_SIZE - settings.max_header;
+        sk.sk_gso_max_size = sizes::train_bytes(&settings);
         sk.ecn_flags.ok = ecn || cc.needs_ecn();
         Sender {
             sk,
+            has_cong_control: cc.has_cong_control(),
             cc,
             phase: Phase::Closed,
             now: Time::ZERO,
@@ -181,6 +188,7 @@ impl Sender {
             ts_recent: 0,
             ts_ecr: 0,
             counters: Counters::default(),
+            sizes,
             settings,
         }
     }
@@ -311,9 +319,6 @@ impl Sender {
         self.snd_nxt < self.stream_end()
     }
 }
-
-/// The largest train, bytes, with room for headers: 64 KB less one.
-const GSO_MAX_SIZE: u32 = 65_536 - 1;
 
 /// RFC 7323's clock: a millisecond, as Linux has it.
 pub(crate) fn timestamp_ms(now_us: u64) -> u32 {

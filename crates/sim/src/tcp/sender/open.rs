@@ -54,6 +54,7 @@ impl Sender {
     }
 
     /// The peer's SYN came: acknowledge it, and send.
+    #[cold]
     pub(super) fn on_syn_ack(&mut self, segment: &Segment, out: &mut Vec<Segment>) {
         if self.phase != Phase::SynSent {
             // Our ACK was lost.
@@ -80,7 +81,7 @@ impl Sender {
         }
         self.sample_rtt(rtt, Some(rtt));
         self.usage.begin(self.now_us());
-        if !self.cc.has_cong_control() {
+        if !self.has_cong_control {
             // The rate is set as after every ACK (`tcp_cong_control`): the first window, too, goes in trains of a
             // millisecond.
             self.update_pacing_rate();

@@ -29,6 +29,7 @@ impl Sender {
             return;
         }
         let mut train = None;
+        let starts_timer = self.sk.packets_out == 0 || self.timers.waiting == Some(Timer::LossProbe);
         let (mut sent_segments, mut is_cwnd_limited, mut is_rwnd_limited) = (0, false, false);
         while self.has_unsent() {
             if self.must_wait() {
@@ -51,8 +52,8 @@ impl Sender {
                 break;
             }
             let available = self.stream_end() - self.snd_nxt;
-            let buffer = self.buffers.next(u64::from(quota) * u64::from(self.settings.mss()));
-            if why == Push::All && available > u64::from(self.settings.mss()) {
+            let buffer = self.buffers.next(u64::from(quota) * u64::from(self.sk.mss_cache));
+            if why == Push::All && available > u64::from(self.sk.mss_cache) {
                 let (defers, by_cwnd, by_rwnd) = self.defers_train(most, buffer);
                 is_cwnd_limited |= by_cwnd;
                 is_rwnd_limited |= by_rwnd;
@@ -74,8 +75,9 @@ impl Sender {
             if self.is_reducing() {
                 self.prr_out += sent_segments;
             }
-            if why != Push::Probe {
-                self.schedule_loss_probe(false);
+            let is_scheduled = why != Push::Probe && self.schedule_loss_probe(false);
+            if !is_scheduled && starts_timer {
+                self.rearm_retransmission();
             }
         }
     }
@@ -88,7 +90,7 @@ impl Sender {
 
     /// True if the receive window has room for the next segment.
     pub(super) fn window_allows(&self) -> bool {
-        let segment = (self.stream_end() - self.snd_nxt).min(u64::from(self.settings.mss()));
+        let segment = (self.stream_end() - self.snd_nxt).min(u64::from(self.sk.mss_cache));
         self.snd_nxt + segment <= self.window_end
     }
 
@@ -101,18 +103,14 @@ impl Sender {
         let least = self.settings.min_tso_segs.unwrap_or_else(|| self.cc.min_tso_segs(sk));
         let bonus = u64::from(sk.sk_gso_max_size).checked_shr(sk.min_rtt_us >> self.settings.tso_rtt_log).unwrap_or(0);
         let bytes = sk.sk_pacing_rate.checked_shr(sk.sk_pacing_shift).unwrap_or(0).saturating_add(bonus);
-        let bytes = bytes.min(u64::from(sk.sk_gso_max_size));
-        ((bytes / u64::from(sk.mss_cache)) as u32).max(least).min(self.largest_train())
-    }
-
-    pub(super) fn largest_train(&self) -> u32 {
-        (self.sk.sk_gso_max_size / self.sk.mss_cache).max(1)
+        let bytes = bytes.min(u64::from(sk.sk_gso_max_size)) as u32;
+        (bytes / self.sk.mss_cache).max(least).min(u32::from(self.sizes.train))
     }
 
     /// Nagle's rule as modified by Minshall: one small segment at a time (RFC 9293 section 3.7.4).
     fn holds_small_segment(&self) -> bool {
         let available = self.stream_end() - self.snd_nxt;
-        let is_small = available < u64::from(self.settings.mss()) && !self.is_closing;
+        let is_small = available < u64::from(self.sk.mss_cache) && !self.is_closing;
         is_small && self.sk.packets_out > 0 && self.small_end > self.snd_una
     }
 
@@ -127,7 +125,7 @@ impl Sender {
         if sk.ca_state >= CaState::Recovery || now > sk.tcp_wstamp_ns + MS {
             return NO;
         }
-        let mss = u64::from(self.settings.mss());
+        let mss = u64::from(self.sk.mss_cache);
         let window = self.window_end.saturating_sub(self.snd_nxt);
         let congestion = u64::from(sk.snd_cwnd.saturating_sub(sk.packets_in_flight())) * mss;
         let limit = window.min(congestion);
@@ -160,7 +158,7 @@ impl Sender {
 
     /// Send up to `quota` segments, of the next `buffer` bytes, as a train. Returns how many.
     fn send_train(&mut self, quota: u32, buffer: u64, out: &mut Vec<Segment>) -> u32 {
-        let mss = u64::from(self.settings.mss());
+        let mss = u64::from(self.sk.mss_cache);
         let mut end = self.snd_nxt + (u64::from(quota) * mss).min(buffer);
         if end > self.window_end {
             end = self.snd_nxt + (self.window_end.saturating_sub(self.snd_nxt) / mss).max(1) * mss;
@@ -207,9 +205,6 @@ impl Sender {
         self.pace(bytes, late_ns);
         self.set_nxt(seq);
         self.sk.packets_out += segments;
-        if had_none || self.timers.waiting == Some(Timer::LossProbe) {
-            self.rearm_retransmission();
-        }
         if had_none {
             self.usage.busy(self.now_us());
         }

@@ -39,6 +39,7 @@ impl Probe {
 
 impl Sender {
     /// No ACK came for two RTTs: send something whose ACK shows what was lost (RFC 8985 section 7.3).
+    #[cold]
     pub(super) fn send_loss_probe(&mut self, out: &mut Vec<Segment>) {
         if self.phase != Phase::Established || self.sk.packets_out == 0 {
             return;
@@ -95,6 +96,7 @@ impl Sender {
     }
 
     /// The window has opened: the next timeout is an ordinary one.
+    #[cold]
     pub(super) fn end_window_probes(&mut self) {
         self.backoff = 0;
         if self.timers.waiting == Some(Timer::WindowProbe) {
@@ -102,6 +104,7 @@ impl Sender {
         }
     }
 
+    #[cold]
     pub(super) fn probe_window(&mut self, out: &mut Vec<Segment>) {
         if self.phase != Phase::Established || self.sk.packets_out > 0 || !self.has_unsent() {
             return;

@@ -42,7 +42,7 @@ impl Sender {
 
     /// The reduction is over.
     pub(super) fn end_reduction(&mut self) {
-        if self.cc.has_cong_control() {
+        if self.has_cong_control {
             return;
         }
         let is_bounded = self.sk.snd_ssthresh < u32::MAX;

@@ -149,7 +149,7 @@ impl Sender {
         if self.sk.packets_in_flight() != in_flight {
             if self.sk.ca_state != CaState::Recovery {
                 self.enter_recovery(false);
-                if !self.cc.has_cong_control() {
+                if !self.has_cong_control {
                     self.reduce_window(1, self.sk.lost.wrapping_sub(lost) as i32, false);
                 }
             }

@@ -71,7 +71,7 @@ impl Sender {
     /// counts by segments. Of two SACKs in one ACK that take from one train the second counts; in Linux it may be the first.
     pub(super) fn sample_train(&mut self, ack: &mut Ack) {
         // Other algorithms don't look at it.
-        if !self.cc.has_cong_control() || !ack.samples_train || ack.rs.is_retrans || ack.newest_end < self.snd_una {
+        if !self.has_cong_control || !ack.samples_train || ack.rs.is_retrans || ack.newest_end < self.snd_una {
             return;
         }
         let mut index = self.board.index_of(ack.newest_end);
@@ -133,7 +133,7 @@ impl Sender {
     /// The latest delivery rate, bytes per second, and whether the application limited it; `None`: no sample yet.
     pub fn delivery_rate(&self) -> Option<(u64, bool)> {
         let RateEstimator { delivered, interval_us, is_app_limited, .. } = self.rate;
-        let bytes = u64::from(delivered) * u64::from(self.settings.mss()) * 1_000_000;
+        let bytes = u64::from(delivered) * u64::from(self.sk.mss_cache) * 1_000_000;
         (interval_us > 0).then(|| (bytes / u64::from(interval_us), is_app_limited))
     }
 }

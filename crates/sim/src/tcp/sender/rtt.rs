@@ -22,14 +22,17 @@ pub(crate) struct RttEstimator {
     pub rttvar: u32,
     /// The round ends when this is acknowledged.
     round_end: u64,
-    /// The timeout without back-off.
-    pub rto_us: u64,
+    /// The timeout without back-off, at most [`RTO_MAX_US`], and the same in whole ticks.
+    rto_us: u32,
+    rounded_rto_us: u32,
     min: MinRtt,
 }
 
 impl Default for RttEstimator {
     fn default() -> RttEstimator {
-        RttEstimator { mdev: 0, mdev_max: 0, rttvar: 0, round_end: 0, rto_us: RTO_INITIAL_US, min: MinRtt::default() }
+        let rto_us = RTO_INITIAL_US as u32;
+        let rounded_rto_us = ticks::round_up_us(RTO_INITIAL_US) as u32;
+        RttEstimator { mdev: 0, mdev_max: 0, rttvar: 0, round_end: 0, rto_us, rounded_rto_us, min: MinRtt::default() }
     }
 }
 
@@ -51,7 +54,8 @@ impl RttEstimator {
             }
             (i64::from(srtt) + i64::from(rtt) - i64::from(srtt >> 3)).max(1) as u32
         };
-        self.rto_us = u64::from(srtt >> 3) + u64::from(self.rttvar);
+        self.rto_us = (u64::from(srtt >> 3) + u64::from(self.rttvar)).min(RTO_MAX_US) as u32;
+        self.rounded_rto_us = ticks::round_up_us(self.rto_us.into()) as u32;
         srtt
     }
 
@@ -84,7 +88,7 @@ impl RttEstimator {
 
     /// The timeout after `backoff` timeouts in a row (RFC 6298 section 5.5), in whole ticks.
     pub(crate) fn backed_off(&self, backoff: u32) -> u64 {
-        (ticks::round_up_us(self.rto_us) << backoff.min(16)).min(RTO_MAX_US)
+        (u64::from(self.rounded_rto_us) << backoff.min(16)).min(RTO_MAX_US)
     }
 }
 

@@ -41,8 +41,9 @@ impl Sender {
     }
 
     /// Something arrived that had arrived before (RFC 2883 section 4).
+    #[cold]
     fn take_dsack(&mut self, (begin, end): (u64, u64), ack: &mut Ack) {
-        let segments = (end - begin).div_ceil(u64::from(self.settings.mss())).max(1);
+        let segments = (end - begin).div_ceil(u64::from(self.sk.mss_cache)).max(1);
         self.counters.duplicates += segments;
         // More than was ever sent again: the network duplicates, and nothing follows from it.
         if self.counters.duplicates > self.counters.segments_retransmitted {
@@ -82,7 +83,8 @@ impl Sender {
             let sent = self.board.get(index);
             let (seq, sent_end) = (sent.seq, sent.end());
             if seq >= known_from {
-                let known = self.behind_known(seq);
+                let known;
+                (known, known_from) = self.known_around(seq);
                 if known > seq {
                     if known >= end {
                         return;
@@ -90,7 +92,6 @@ impl Sender {
                     index = self.board.index_of(known);
                     continue;
                 }
-                known_from = self.known_from(seq);
             }
             if sent_end > end {
                 return;
@@ -108,10 +109,12 @@ impl Sender {
         self.sacked_before.iter().find(|known| known.0 <= seq && seq < known.1).map_or(seq, |known| known.1)
     }
 
-    /// No block of the last SACK contains anything from `seq` to this.
-    fn known_from(&self, seq: u64) -> u64 {
+    /// End of the last SACK's block that contains `seq`; `seq` itself if none does, and then none contains anything from `seq` to the
+    /// second number. Asked for once or twice per ACK: it must not burden the loop over segments.
+    #[inline(never)]
+    fn known_around(&self, seq: u64) -> (u64, u64) {
         let ahead = self.sacked_before.iter().filter(|known| seq < known.1);
-        ahead.map(|known| known.0).min().unwrap_or(u64::MAX)
+        (self.behind_known(seq), ahead.map(|known| known.0).min().unwrap_or(u64::MAX))
     }
 
     fn mark_segment_sacked(&mut self, index: usize, ack: &mut Ack) {
@@ -161,7 +164,7 @@ impl Sender {
         if seq >= highest {
             return;
         }
-        let distance = (highest - seq).div_ceil(u64::from(self.settings.mss()));
+        let distance = (highest - seq).div_ceil(u64::from(self.sk.mss_cache));
         if distance > u64::from(self.reordering) {
             self.reordering = (distance.min(u64::from(self.settings.max_reordering))) as u32;
         }

@@ -41,6 +41,11 @@ impl Sent {
     pub(crate) fn end(&self) -> u64 {
         self.seq + u64::from(self.len) + u64::from(self.is_fin)
     }
+
+    /// Segments in a row are in one buffer if this is the same: those that are SACKed, or that left at once.
+    fn buffer(&self) -> u64 {
+        if self.is_sacked { u64::MAX } else { self.sent_us }
+    }
 }
 
 /// True if this (time and end of a segment) was sent after that. If both were sent at once, the one counts that is
@@ -63,7 +68,7 @@ pub(crate) struct Scoreboard {
     /// No segment before this number is lost and yet to be sent again.
     retransmit_from: u32,
     /// The payload of a full segment.
-    mss: u64,
+    mss: u32,
     /// Places at which a buffer ends and another begins.
     seams: u32,
 }
@@ -79,7 +84,7 @@ impl Scoreboard {
             first_sent: NONE,
             last_sent: NONE,
             retransmit_from: 0,
-            mss: u64::from(mss),
+            mss,
             seams: 0,
         }
     }
@@ -90,21 +95,14 @@ impl Scoreboard {
         if self.segments.is_empty() { 0 } else { self.seams as usize + 1 }
     }
 
-    /// 1 if a buffer ends before the segment at `index`.
-    fn seam_before(&self, index: usize) -> u32 {
-        let (Some(before), Some(sent)) =
-            (index.checked_sub(1).and_then(|at| self.segments.get(at)), self.segments.get(index))
-        else {
-            return 0;
-        };
-        u32::from(before.is_sacked != sent.is_sacked || (!sent.is_sacked && before.sent_us != sent.sent_us))
-    }
-
     /// The segment at `index` was SACKed or sent again: it is `sent` now.
     pub(crate) fn replace(&mut self, index: usize, sent: Sent) {
-        self.seams -= self.seam_before(index) + self.seam_before(index + 1);
-        self.segments[index] = sent;
-        self.seams += self.seam_before(index) + self.seam_before(index + 1);
+        let was = std::mem::replace(&mut self.segments[index], sent);
+        for neighbour in [index.wrapping_sub(1), index + 1] {
+            if let Some(neighbour) = self.segments.get(neighbour) {
+                self.seams = self.seams + seam(neighbour, &sent) - seam(neighbour, &was);
+            }
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -124,25 +122,25 @@ impl Scoreboard {
         self.segments.front()
     }
 
-    /// A segment is sent for the first time. Returns its index.
-    pub(crate) fn push(&mut self, sent: Sent) -> usize {
-        self.segments.push_back(Sent { earlier: NONE, later: NONE, ..sent });
-        let index = self.segments.len() - 1;
-        self.seams += self.seam_before(index);
-        self.append(index);
-        index
+    /// A segment is sent for the first time.
+    pub(crate) fn push(&mut self, sent: Sent) {
+        self.seams += self.segments.back().map_or(0, |before| seam(before, &sent));
+        let (number, earlier) = (self.number(self.segments.len()), self.last_sent);
+        self.segments.push_back(Sent { earlier, later: NONE, ..sent });
+        self.link_last(number, earlier);
     }
 
-    /// Forget the oldest.
-    pub(crate) fn pop(&mut self) -> Option<Sent> {
-        let first = *self.segments.front()?;
-        self.unlink(0);
-        self.seams -= self.seam_before(1);
+    /// Forget the oldest, if it ends by `una`.
+    pub(crate) fn pop(&mut self, una: u64) -> Option<Sent> {
+        let first = *self.segments.front().filter(|sent| sent.end() <= una)?;
+        self.bypass(self.base, first.earlier, first.later);
         self.segments.pop_front();
+        self.seams -= self.segments.front().map_or(0, |next| seam(&first, next));
+        let next = (self.base + 1) % NUMBERS;
         if self.retransmit_from == self.base {
-            self.retransmit_from = (self.base + 1) % NUMBERS;
+            self.retransmit_from = next;
         }
-        self.base = (self.base + 1) % NUMBERS;
+        self.base = next;
         Some(first)
     }
 
@@ -150,7 +148,7 @@ impl Scoreboard {
     pub(crate) fn index_of(&self, seq: u64) -> usize {
         let Some(first) = self.segments.front() else { return 0 };
         // Segments are full, but for a few: the guess is right, or near.
-        let guess = (seq.saturating_sub(first.seq) / self.mss) as usize;
+        let guess = (seq.saturating_sub(first.seq) / u64::from(self.mss)) as usize;
         match self.segments.get(guess) {
             Some(sent) if sent.seq <= seq && seq < sent.end() => guess,
             _ => self.segments.partition_point(|sent| sent.end() <= seq),
@@ -207,37 +205,54 @@ impl Scoreboard {
         (number != NONE).then(|| self.distance(number))
     }
 
-    fn append(&mut self, index: usize) {
-        let number = self.number(index);
-        let last = self.last_sent;
-        (self.segments[index].earlier, self.segments[index].later) = (last, NONE);
-        match self.index(last) {
-            Some(last) => self.segments[last].later = number,
-            None => self.first_sent = number,
+    fn at(&mut self, number: u32) -> &mut Sent {
+        let index = self.distance(number);
+        &mut self.segments[index]
+    }
+
+    /// The segment of this number becomes the one sent last, after `earlier`.
+    fn link_last(&mut self, number: u32, earlier: u32) {
+        match earlier {
+            NONE => self.first_sent = number,
+            earlier => self.at(earlier).later = number,
         }
         self.last_sent = number;
     }
 
-    fn is_linked(&self, index: usize) -> bool {
-        let Sent { earlier, later, .. } = self.segments[index];
-        earlier != NONE || later != NONE || self.first_sent == self.number(index)
+    fn append(&mut self, index: usize) {
+        let (number, earlier) = (self.number(index), self.last_sent);
+        let sent = &mut self.segments[index];
+        (sent.earlier, sent.later) = (earlier, NONE);
+        self.link_last(number, earlier);
     }
 
     fn unlink(&mut self, index: usize) {
-        if !self.is_linked(index) {
+        let number = self.number(index);
+        let sent = &mut self.segments[index];
+        let (earlier, later) = (sent.earlier, sent.later);
+        (sent.earlier, sent.later) = (NONE, NONE);
+        self.bypass(number, earlier, later);
+    }
+
+    /// The segment of this number is no longer between those, if it was.
+    fn bypass(&mut self, number: u32, earlier: u32, later: u32) {
+        if earlier == NONE && later == NONE && self.first_sent != number {
             return;
         }
-        let Sent { earlier, later, .. } = self.segments[index];
-        match self.index(earlier) {
-            Some(earlier) => self.segments[earlier].later = later,
-            None => self.first_sent = later,
+        match earlier {
+            NONE => self.first_sent = later,
+            earlier => self.at(earlier).later = later,
         }
-        match self.index(later) {
-            Some(later) => self.segments[later].earlier = earlier,
-            None => self.last_sent = earlier,
+        match later {
+            NONE => self.last_sent = earlier,
+            later => self.at(later).earlier = earlier,
         }
-        (self.segments[index].earlier, self.segments[index].later) = (NONE, NONE);
     }
+}
+
+/// 1 if a buffer ends between two segments that are neighbours in the stream.
+fn seam(one: &Sent, other: &Sent) -> u32 {
+    u32::from(one.buffer() != other.buffer())
 }
 
 #[cfg(test)]
@@ -277,7 +292,7 @@ mod tests {
         // The second half of the first train is sent again by itself.
         let sent = *board.get(1);
         board.replace(1, Sent { sent_us: 9, ..sent });
-        let left: Vec<usize> = std::iter::from_fn(|| board.pop().map(|_| board.buffers())).collect();
+        let left: Vec<usize> = std::iter::from_fn(|| board.pop(u64::MAX).map(|_| board.buffers())).collect();
         assert_eq!(left, [3, 2, 1, 1, 1, 0]);
     }
 
@@ -289,7 +304,7 @@ mod tests {
         board.settle(2);
         board.settle(2);
         assert_eq!(order(&board), [1, 3001, 1001]);
-        board.pop();
+        board.pop(u64::MAX);
         assert_eq!(order(&board), [3001, 1001]);
         board.push(Sent { seq: 4001, len: 1000, ..Sent::default() });
         board.settle(0);
@@ -307,7 +322,7 @@ mod tests {
         board.set_retransmit_hint(4);
         board.hint_retransmit(3);
         for left in (1..5).rev() {
-            board.pop();
+            board.pop(u64::MAX);
             assert_eq!(order(&board).len(), left);
             assert_eq!(board.retransmit_hint(), 3usize.saturating_sub(5 - left));
         }

@@ -48,6 +48,7 @@ impl Timers {
 
 impl Sender {
     /// The time at which [`on_timer`](Sender::on_timer) wants to be called; [`Time::NEVER`]: not at all.
+    #[inline]
     pub fn next_timer(&self) -> Time {
         self.timers.at.min(self.timers.pacing)
     }

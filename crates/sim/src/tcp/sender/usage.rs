@@ -56,6 +56,7 @@ impl Usage {
     }
 
     /// Nothing is outstanding.
+    #[cold]
     pub(super) fn idle(&mut self, now: u64, counters: &mut Counters) {
         self.turn(Span::Idle, now, counters);
     }
@@ -111,8 +112,10 @@ impl Sender {
             return;
         }
         usage.used = usage.used.max(sk.packets_out);
-        let is_stale = now.saturating_sub(usage.full_at) >= self.rtt.backed_off(self.backoff);
-        if self.settings.slow_start_after_idle && is_stale && !self.cc.has_cong_control() {
+        if self.settings.slow_start_after_idle
+            && !self.has_cong_control
+            && now.saturating_sub(usage.full_at) >= self.rtt.backed_off(self.backoff)
+        {
             self.shrink_to_use();
         }
         if !self.has_unsent() && self.buffers.is_short() {
@@ -122,6 +125,7 @@ impl Sender {
 
     /// If a window was not used for a timeout, it shrinks halfway down to the used part (RFC 2861 section 3.2), unless
     /// the application waits for its socket: then the receive window, or the memory for sending, is the limit.
+    #[cold]
     fn shrink_to_use(&mut self) {
         let threshold = self.current_ssthresh();
         let is_blocked = self.buffers.is_short();
@@ -140,7 +144,7 @@ impl Sender {
     /// The application writes after a pause: halve the window for each timeout that it lasted, down to the initial one (RFC
     /// 2861 section 3.1, RFC 5681 section 4.1).
     pub(super) fn restart_after_idle(&mut self) {
-        if !self.settings.slow_start_after_idle || self.sk.packets_out > 0 || self.cc.has_cong_control() {
+        if !self.settings.slow_start_after_idle || self.sk.packets_out > 0 || self.has_cong_control {
             return;
         }
         let rto = self.rto_us();
