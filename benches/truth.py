@@ -41,9 +41,9 @@ STARTS_NS = 10_000_000
 """Each flow starts by chance up to so much later, as in the documented figures."""
 MATRIX_OUTSIDE = 0.02
 """Share of the matrix's cells that is outside a target with four repetitions, at most; many are undecided then. With
-five it was none of 243."""
+five it was 1 of 243."""
 RANDOM_OUTSIDE = 0.05
-"""The same, of scenarios at random, where it was 1 of 200."""
+"""The same, of scenarios at random, where it was 2 of 200."""
 MEDIAN = 0.01
 """Median of |ln ratio| of the goodput, at most: wide intervals may not hide that one engine carries more. With four
 repetitions it was 0.0013 and 0.0015; of twenty scenarios a few with large scatter may come together."""
