@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -50,16 +52,27 @@ def test_kernel_and_simulator_agree(here: Place) -> None:
     assert sorted(one["engine"] for one in manifests) == ["simulate"] * 6 + ["virtual"] * 6
 
 
+def under_both(text: str, directory: Path) -> Iterator[tuple[str, dumbbell.Run]]:
+    """The scenario's run in the kernel, and the simulated one."""
+    (directory / "test.toml").write_text(text)
+    for engine in (VIRTUAL, "simulate"):
+        settings = {"record.packets": True}
+        run = dumbbell.run(directory / "test.toml", settings, directory / engine, engine=engine, report=False)
+        assert isinstance(run, dumbbell.Run)
+        yield engine, run
+
+
+def told(run: dumbbell.Run) -> dict[str, Any]:
+    """The account of its only flow."""
+    flow: dict[str, Any] = json.loads((run.directory / "traffic.json").read_text())["flows"][0]
+    return flow
+
+
 def test_timeouts_come_at_the_same_time(tmp_path: Path) -> None:
     """From 252 ms on they wait for a bucket of the timer wheel, 32 ms or more: time 0 is at the start of one."""
     text = path(flow(cc="reno"), rtt="100 ms", duration="5 s") + OUTAGE
-    (tmp_path / "outage.toml").write_text(text)
     sent = {}
-    for engine in (VIRTUAL, "simulate"):
-        run = dumbbell.run(
-            tmp_path / "outage.toml", {"record.packets": True}, tmp_path / engine, engine=engine, report=False
-        )
-        assert isinstance(run, dumbbell.Run)
+    for engine, run in under_both(text, tmp_path):
         data = run.packets.filter(pl.col("link") == "bottleneck", pl.col("payload_bytes") > 0)
         lost = data.filter(pl.col("arrival_ns") > 1_300_000_000)["arrival_ns"].sort()
         sent[engine] = (lost / 1e6).to_list()
@@ -71,15 +84,10 @@ def test_timeouts_come_at_the_same_time(tmp_path: Path) -> None:
 def test_dctcp_whose_first_syn_is_lost_goes_on_as_reno(tmp_path: Path) -> None:
     """Linux asks for ECN once only, and its DCTCP without ECN is Reno by another name: `dctcp-reno`."""
     text = path(flow(cc="dctcp"), duration="4 s", bottleneck='buffer = "1 bdp", loss = "100 %"')
-    (tmp_path / "syn.toml").write_text(text + OUTAGE.replace("1 s", "500 ms").replace("100 %", "0 %"))
-    for engine in (VIRTUAL, "simulate"):
-        run = dumbbell.run(
-            tmp_path / "syn.toml", {"record.packets": True}, tmp_path / engine, engine=engine, report=False
-        )
-        assert isinstance(run, dumbbell.Run)
+    mended = OUTAGE.replace("1 s", "500 ms").replace("100 %", "0 %")
+    for engine, run in under_both(text + mended, tmp_path):
         data = run.packets.filter(pl.col("link") == "bottleneck", pl.col("payload_bytes") > 0)
-        told = json.loads((run.directory / "traffic.json").read_text())["flows"][0]
-        assert (told["cc_requested"], told["cc_actual"]) == ("dctcp", "dctcp"), engine
+        assert (told(run)["cc_requested"], told(run)["cc_actual"]) == ("dctcp", "dctcp"), engine
         assert data["arrival_ns"].min() > 1_000_000_000, "the second SYN opens the connection"
         assert data["ecn"].unique().to_list() == ["not-ect"], engine
 
@@ -88,13 +96,10 @@ def test_dctcp_whose_first_syn_is_lost_goes_on_as_reno(tmp_path: Path) -> None:
 def test_memory_for_sending_limits_a_flow_as_long(tmp_path: Path, cc: str) -> None:
     """The path holds three times what the memory does."""
     memory = 'hosts.sysctl = { "net.ipv4.tcp_wmem" = "4096 16384 100000" }'
-    (tmp_path / "memory.toml").write_text(path(flow(cc=cc), rate="50 Mbit/s", rtt="50 ms", duration="4 s", more=memory))
+    text = path(flow(cc=cc), rate="50 Mbit/s", rtt="50 ms", duration="4 s", more=memory)
     limited = {}
-    for engine in (VIRTUAL, "simulate"):
-        run = dumbbell.run(tmp_path / "memory.toml", {}, tmp_path / engine, engine=engine, report=False)
-        assert isinstance(run, dumbbell.Run)
-        told = json.loads((run.directory / "traffic.json").read_text())["flows"][0]
-        limited[engine] = told["sndbuf_limited_us"] / told["busy_us"]
+    for engine, run in under_both(text, tmp_path):
+        limited[engine] = told(run)["sndbuf_limited_us"] / told(run)["busy_us"]
     # The kernel counts ticks of 4 ms, of 4 s.
     assert limited[VIRTUAL] == pytest.approx(limited["simulate"], abs=0.01)
     assert limited[VIRTUAL] > 0.5

@@ -306,12 +306,22 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
+    /// A timer of a host is due. `true`: the host's clock is not that far yet, and the event waits for it.
+    #[inline]
+    fn fires_later(&mut self, source: u32) -> bool {
+        let at = self.arrivals.fire(self.now);
+        let is_later = at > self.now;
+        if is_later {
+            self.event_queue.set(source, at);
+        }
+        is_later
+    }
+
     fn on_sender_timer(&mut self, flow: usize) {
         // Timers are only ever moved back lazily: this may be too early.
         if self.traffic[flow].next_of_sender() <= self.now {
-            let fires = self.arrivals.fire(self.now);
-            if fires > self.now {
-                return self.event_queue.set(self.sender_of(flow), fires);
+            if self.fires_later(self.sender_of(flow)) {
+                return;
             }
             let was_active = self.traffic[flow].is_active();
             self.traffic[flow].on_sender_timer(self.now, &mut self.out);
@@ -324,11 +334,8 @@ impl<O: Observer> Simulation<O> {
     fn on_receiver_timer(&mut self, flow: usize) {
         if self.traffic[flow].next_of_receiver() <= self.now {
             // An application that reads has been woken already.
-            if !self.traffic[flow].has_read(self.now) {
-                let fires = self.arrivals.fire(self.now);
-                if fires > self.now {
-                    return self.event_queue.set(self.receiver_of(flow), fires);
-                }
+            if !self.traffic[flow].has_read(self.now) && self.fires_later(self.receiver_of(flow)) {
+                return;
             }
             self.traffic[flow].on_receiver_timer(self.now, &mut self.out);
             self.reply(flow);

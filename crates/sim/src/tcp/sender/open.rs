@@ -80,7 +80,7 @@ impl Sender {
             self.sk.snd_cwnd = 1;
         }
         self.sample_rtt(rtt, Some(rtt));
-        self.usage.begin(self.now_us());
+        self.usage.grew(self.now_us());
         if !self.has_cong_control {
             // The rate is set as after every ACK (`tcp_cong_control`): the first window, too, goes in trains of a
             // millisecond.

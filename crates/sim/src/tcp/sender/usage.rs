@@ -32,11 +32,7 @@ enum Span {
 }
 
 impl Usage {
-    pub(super) fn begin(&mut self, now: u64) {
-        self.full_at = now;
-    }
-
-    /// The window changed.
+    /// The window changed, or the connection is open.
     pub(super) fn grew(&mut self, now: u64) {
         self.full_at = now;
     }
