@@ -19,18 +19,17 @@ pub(crate) struct Slot {
 }
 
 impl Store {
-    /// A segment is sent, by this step.
+    /// A segment is to be sent.
     #[inline]
-    pub(crate) fn put(&mut self, segment: &Segment, step: u32) -> u32 {
+    pub(crate) fn put(&mut self, segment: &Segment) -> u32 {
         match self.free.pop() {
             Some(handle) => {
                 let slot = &mut self.slots[handle as usize];
-                slot.segment = *segment;
-                (slot.step, slot.is_corrupt) = (step, false);
+                (slot.segment, slot.is_corrupt) = (*segment, false);
                 handle
             }
             None => {
-                self.slots.push(Slot { segment: *segment, step, is_corrupt: false });
+                self.slots.push(Slot { segment: *segment, step: 0, is_corrupt: false });
                 self.slots.len() as u32 - 1
             }
         }
@@ -39,7 +38,7 @@ impl Store {
     /// A link makes a copy of what is on the way.
     pub(crate) fn copy(&mut self, of: u32) -> u32 {
         let slot = self.slots[of as usize];
-        let handle = self.put(&slot.segment, slot.step);
+        let handle = self.put(&slot.segment);
         self.slots[handle as usize] = slot;
         handle
     }

@@ -22,8 +22,7 @@ impl<O: Observer> Simulation<O> {
     fn send_all(&mut self, flow: usize) {
         let mut out = std::mem::take(&mut self.out);
         for segment in &out {
-            let step = self.addresses[flow].ways[usize::from(segment.is_reply)].step;
-            let handle = self.store.put(segment, step);
+            let handle = self.store.put(segment);
             self.launch(flow, handle);
         }
         out.clear();
@@ -34,8 +33,10 @@ impl<O: Observer> Simulation<O> {
     #[inline(always)]
     pub(super) fn launch(&mut self, flow: usize, handle: u32) {
         let Addresses { is_tcp, ip, ref ways } = self.addresses[flow];
-        let segment = &self.store.get(handle).segment;
-        let way = ways[usize::from(segment.is_reply)];
+        let slot = self.store.get_mut(handle);
+        let way = ways[usize::from(slot.segment.is_reply)];
+        slot.step = way.step;
+        let segment = &slot.segment;
         let size = match is_tcp {
             true => segment.frame_bytes(ip),
             // The header of an ICMP echo is as long as UDP's.

@@ -124,8 +124,7 @@ impl<O: Observer> Simulation<O> {
         } else if !self.out.is_empty() {
             let at = self.turnarounds.draw(flow, self.now);
             for segment in self.out.drain(..) {
-                let step = self.addresses[flow].ways[usize::from(segment.is_reply)].step;
-                self.turnarounds.hold(at, flow, self.store.put(&segment, step));
+                self.turnarounds.hold(at, flow, self.store.put(&segment));
             }
         }
     }
