@@ -155,7 +155,7 @@ $(VENV)/.python: constraints.txt pyproject.toml | $(VENV)/.build-tools
 	touch $@
 
 $(VENV)/.core: $(VENV)/.python $(RUST_SOURCES)
-	@echo "building the core (some minutes the first time)"
+	@echo "building the core (about 20 minutes the first time, on two cores)"
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet >/dev/null
 	$(BIN)/python tools/backend.py guest
 	@$(BIN)/python -c 'from dumbbell.doctor import installation; installation.warn()'

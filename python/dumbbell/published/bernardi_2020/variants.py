@@ -23,7 +23,6 @@ def _script(scenario: str, rate: str, delay: str, buffer: str, duration: str, cc
     return {
         "name": f"bernardi-2020-{scenario}-script",
         "duration": duration,
-        "repeat": 5 if duration == "60 s" else 10,
         "topology.links.0.delay": delay,
         "topology.links.1.rate": rate,
         "topology.links.1.buffer": buffer,
@@ -116,7 +115,7 @@ CHANGED: Final = (
     Part(
         "2-jitter", "The same with RTTs that differ by up to 0.1 ms", "bernardi-2020/2.toml",
         {"name": "bernardi-2020-2-jitter", "topology.bottleneck.reverse.jitter": "100 us"}, (VIRTUAL, SIMULATE),
-        {VIRTUAL: {"repeat": 5, **STATES}}, _SHORT, variant_of="2", evidence=evidence.probe_rtt, cpu_s=0.6,
+        {VIRTUAL: STATES}, _SHORT, variant_of="2", evidence=evidence.probe_rtt, cpu_s=0.6,
         notes=(
             "PROBE_RTT of BBRv2. An RTT that equals the least one puts it off. Without jitter it comes every 5.2 s "
             "(part 2), with a jitter of 0.1 ms sometimes later (part 2-jitter).",
