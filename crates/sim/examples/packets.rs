@@ -10,6 +10,8 @@ struct Rows(BufWriter<std::io::Stdout>);
 
 impl Observer for Rows {
     const PACKETS: bool = true;
+    /// Taking them moves the clock of hosts in virtual time: these are a run's packets.
+    const SAMPLES: bool = true;
     fn packet(&mut self, row: &PacketRow<'_>) {
         let p = row.passage;
         let t = |t: Option<units::Time>| t.map_or(-1, |t| t.0);

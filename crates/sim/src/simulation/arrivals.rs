@@ -1,10 +1,7 @@
 //! The time at which a host in virtual time takes a frame that is due.
 //!
-//! Computing takes no time there, but a user-mode kernel's clock counts in steps of 256 ns, and its timer is set for what is
-//! left by that clock. Time has gone on by a part of a step since, so the timer fires by that part late; if the clock hasn't
-//! reached the frame's time even then, it is set again, and waits for its least time. So frames are up to two steps late, by
-//! a pattern that depends on when the frames before came. Where a bottleneck clocks a flow, this decides whether a segment
-//! reaches it just before or just after another one leaves.
+//! [`Clock`] says when: up to two steps of the kernel's clock late, by a pattern. Where a bottleneck clocks a flow, this decides
+//! whether a segment reaches it just before or just after another one leaves.
 
 use std::collections::VecDeque;
 
@@ -12,11 +9,8 @@ use link::Packet;
 use units::Time;
 
 use super::Simulation;
+use super::clock::Clock;
 use crate::observer::Observer;
-
-/// A step of the clock (`TIMER_MULTIPLIER`), and the least time of its timer (`TIMER_MIN_DELTA`), ns.
-const STEP: i64 = 256;
-const LEAST: i64 = 500;
 
 /// Frames that are due and have yet to be taken, of all hosts: one kernel runs them all.
 #[derive(Debug)]
@@ -29,7 +23,7 @@ pub(super) struct Arrivals {
 impl Arrivals {
     /// At the hosts of a plan.
     pub(super) fn new(hosts: Option<plan::Hosts>) -> Arrivals {
-        Arrivals { clock: hosts.map(|plan::Hosts::Virtual| Clock::default()), waiting: VecDeque::new() }
+        Arrivals { clock: hosts.map(|plan::Hosts::Virtual| Clock::of_a_run()), waiting: VecDeque::new() }
     }
 
     /// Frames that are yet to be taken.
@@ -64,60 +58,10 @@ impl Arrivals {
     }
 }
 
-/// The clock and its timer.
-#[derive(Debug, Default)]
-struct Clock {
-    /// What the clock said when the timer fired last, and the part of a step that had passed since that step.
-    says: i64,
-    beyond: i64,
-}
-
-impl Clock {
-    /// What the clock says when something is carried out that is due at `due`, which is not before what was due last.
-    fn fire(&mut self, due: Time) -> Time {
-        while self.says < due.0 {
-            let time = self.says + self.beyond + (due.0 - self.says).max(LEAST);
-            self.beyond = time % STEP;
-            self.says = time - self.beyond;
-        }
-        Time(self.says)
-    }
-}
-
 impl<O: Observer> Simulation<O> {
     pub(super) fn on_arrival(&mut self) {
         while let Some(packet) = self.arrivals.take(self.now) {
             self.taken(packet);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn frames_are_taken_at_steps_of_the_clock_and_at_most_two_steps_late() {
-        // Full frames at 10 Mbit/s are 64 ns more than a multiple of a step apart. This is how late a kernel's are, too.
-        let mut clock = Clock::default();
-        let late: Vec<_> = (1..=1000).map(|n| 1_211_200 * n).map(|due| clock.fire(Time(due)).0 - due).collect();
-        let mut lengths = late.clone();
-        lengths.sort_unstable();
-        lengths.dedup();
-        assert_eq!(lengths, [0, 64, 128, 192, 320, 384, 448]);
-        let share = |ns| late.iter().filter(|&&late| late == ns).count();
-        assert!(
-            share(448) > share(384) && share(384) > share(320),
-            "the later the step before, the likelier a step more"
-        );
-    }
-
-    #[test]
-    fn what_is_due_together_is_taken_together() {
-        let mut clock = Clock::default();
-        let at = clock.fire(Time(1_000_001));
-        assert_eq!(clock.fire(Time(1_000_100)), at);
-        assert_eq!(clock.fire(at), at);
-        assert!(clock.fire(Time(at.0 + 1)).0 >= at.0 + STEP);
     }
 }

@@ -1,4 +1,5 @@
 mod arrivals;
+mod clock;
 mod passing;
 mod planned;
 mod turnaround;
