@@ -1,0 +1,138 @@
+"""Watch what wakes in a kernel in virtual time: the processes of a run, how long they sleep, and their looks at the clock.
+
+    python -m benches.simulator.timers                      # a Reno flow of 10 Mbit/s, for 12 s; as root
+    python -m benches.simulator.timers mine.toml
+
+A kernel in virtual time is an ordinary process. This machine's kernel notes when it comes to some of its functions (uprobes),
+which takes none of its time: the run is the same, to the last byte. `crates/sim/src/simulation/clock.rs` has what it shows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import statistics
+import struct
+import subprocess
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benches.table import show
+from dumbbell.kernels import store
+
+TRACEFS = Path("/sys/kernel/tracing")
+GROUP = "dumbbell_timers"
+FUNCTIONS = ("hrtimer_start_range_ns", "time_travel_update_time")
+WAKES = "hrtimer_wakeup"
+CURRENT, NOW, FIRST = "cpu_tasks", "time_travel_time", "init_task"
+STEP_NS = 256
+CELL = """
+name = "reno-two-packets"
+duration = "12 s"
+
+[topology]
+kind = "dumbbell"
+rtt = "10 ms"
+bottleneck = { rate = "10 Mbit/s", buffer = "0.3 bdp" }
+
+[[flows]]
+from = "s1"
+to = "r1"
+cc = "reno"
+"""
+
+
+def symbols(kernel: Path) -> dict[str, int]:
+    """The address of each symbol."""
+    lines = subprocess.run(["nm", kernel], check=True, capture_output=True, text=True).stdout.splitlines()
+    return {name: int(address, 16) for address, _, name in (line.split() for line in lines if line[0] != " ")}
+
+
+def place(image: bytes, address: int) -> int:
+    """Where in the file that is which is at an address when it runs (ELF64: program headers)."""
+    first, size, count = *struct.unpack_from("<Q", image, 32), *struct.unpack_from("<HH", image, 54)
+    for header in range(first, first + size * count, size):
+        kind, _, offset, start, _, length = struct.unpack_from("<IIQQQQ", image, header)
+        if kind == 1 and start <= address < start + length:
+            return int(offset + address - start)
+    raise ValueError(f"{address:#x} is not in the file")
+
+
+@contextmanager
+def watched(kernel: Path) -> Iterator[list[str]]:
+    """Note what the kernel comes to. The lines are there at the end."""
+    at, image, lines = symbols(kernel), kernel.read_bytes(), []
+    name = image.index(b"swapper\0", place(image, at[FIRST])) - place(image, at[FIRST])
+    told = f"comm=+{name}(@{at[CURRENT]:#x}):string now=@{at[NOW]:#x}:s64"
+    start, look = (f"{kernel}:{place(image, at[function]):#x}" for function in FUNCTIONS)
+    probes = [
+        f"p:{GROUP}/sleep {start} function=+40(%di):x64 until=%si:s64 {told}",
+        f"p:{GROUP}/look {look} next=%di:s64 idle=%si:u8 {told}",
+    ]
+    # A buffer of our own, for what this process starts.
+    buffer = TRACEFS / "instances" / GROUP
+    try:
+        for probe in probes:
+            _say(probe)
+        buffer.mkdir()
+        (buffer / "buffer_size_kb").write_text("50000")
+        (buffer / "options/event-fork").write_text("1")
+        (buffer / "set_event_pid").write_text(str(os.getpid()))
+        (buffer / f"events/{GROUP}/enable").write_text("1")
+        yield lines
+        lines += (buffer / "trace").read_text().splitlines()
+    finally:
+        if buffer.exists():
+            buffer.rmdir()
+        for probe in ("sleep", "look"):
+            _say(f"-:{GROUP}/{probe}")
+
+
+def _say(line: str) -> None:
+    """Append to the list of probes, which is a file that cannot be sought in."""
+    file = os.open(TRACEFS / "uprobe_events", os.O_WRONLY | os.O_APPEND)
+    try:
+        os.write(file, line.encode())
+    finally:
+        os.close(file)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("scenario", nargs="?", type=Path)
+    options = parser.parse_args()
+    if os.geteuid() or not (TRACEFS / "uprobe_events").exists():
+        parser.error(f"needs root, and tracefs at {TRACEFS}: mount -t tracefs nodev {TRACEFS}")
+    kernel = store.find("6.12").path
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = options.scenario or Path(folder, "cell.toml")
+        if not options.scenario:
+            scenario.write_text(CELL)
+        with watched(kernel) as lines:
+            command = ["dumbbell", "run", scenario, "--engine", "virtual", "--quiet", "--output", folder]
+            subprocess.run(command, check=True)
+    wakes = symbols(kernel)[WAKES]
+    sleeps, looks = defaultdict(list), defaultdict(int)
+    for line in lines:
+        if not (found := re.search(r': (sleep|look): .*comm="(.*)" now=(\d+)', line)):
+            continue
+        kind, process, now = found[1], found[2], int(found[3])
+        value = {key: int(value, 0) for key, value in re.findall(r"(\w+)=(0x[0-9a-f]+|\d+)\b", line)}
+        if kind == "sleep" and value["function"] == wakes:
+            sleeps[process].append(value["until"] - now)
+        elif kind == "look" and not value["idle"] and value["next"] == now + STEP_NS:
+            looks[process] += 1
+    rows = [
+        [process, f"{len(found):,}", f"{statistics.median(found) / 1e6:.1f}", f"{looks[process] / len(found):.1f}"]
+        for process, found in sorted(sleeps.items())
+        if len(found) > 10
+    ]
+    show("Processes of a run in virtual time", ["process", "sleeps", "median, ms", "looks at the clock each"], rows)
+
+
+if __name__ == "__main__":
+    main()
