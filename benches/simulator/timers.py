@@ -1,10 +1,11 @@
-"""Watch what wakes in a kernel in virtual time: the processes of a run, how long they sleep, and their looks at the clock.
+"""Watch the processes of a run in virtual time: how often they sleep, how long, and their looks at the clock.
 
     python -m benches.simulator.timers                      # a Reno flow of 10 Mbit/s, for 12 s; as root
     python -m benches.simulator.timers mine.toml
 
-A kernel in virtual time is an ordinary process. This machine's kernel notes when it comes to some of its functions (uprobes),
-which takes none of its time: the run is the same, to the last byte. `crates/sim/src/simulation/clock.rs` has what it shows.
+A kernel in virtual time is an ordinary process. This machine's kernel notes when it comes to some of its functions
+(uprobes), which takes none of its time: the run is the same, to the last byte. `crates/sim/src/simulation/clock.rs` has
+what it shows.
 """
 
 from __future__ import annotations
