@@ -5,19 +5,22 @@
 //! due time even then, it is set again, and waits for its least time. The part is the sum of all times for which the timer was
 //! set, modulo a step. So it also depends on timers that have nothing to do with TCP: those of the run's own processes.
 //!
-//! `python -m benches.simulator.timers` shows all this in a kernel: how often each process wakes, and its looks at the clock.
+//! `python -m benches.simulator.timers` shows how these sleep in a kernel, and how often they look at the clock.
 
 use units::Time;
 
 /// A step of the clock (`TIMER_MULTIPLIER`), and the least time of its timer (`TIMER_MIN_DELTA`), ns.
 const STEP: i64 = 256;
 const LEAST: i64 = 500;
+/// poll(2) waits for whole milliseconds.
+const MILLISECOND: i64 = 1_000_000;
 
 /// The clock and its timer.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
-    /// What the clock says after all that was done so far, and the part of a step that had passed since that step.
+    /// What the clock says after all that was done so far.
     says: i64,
+    /// The part of a step that has passed since.
     beyond: i64,
     /// What it said when the timer fired last.
     fired: i64,
@@ -29,47 +32,69 @@ pub(super) struct Clock {
 struct Process {
     /// The time at which it may wake, ns.
     due: i64,
-    interval: i64,
     /// The timer is set for so much later: a process may wake with anything that fires before.
     slack: i64,
     /// How often it looks at the clock when it is awake. Each look takes a step (`timer_read`).
     looks: i64,
-    /// Whether it wakes at multiples of its interval, or so long after it has fallen asleep.
-    keeps_time: bool,
+    interval: i64,
+    rhythm: Rhythm,
 }
 
-/// The processes of a run, as they are with one flow: the supervisor, which tells of its progress (`supervisor::live`), the
-/// emulator, which publishes the links' counts (`emu::device`), and the senders, who publish the flows' (`traffic::event_loop`).
-/// They sleep in poll(2), which takes a thousandth of the time as slack, 50 us at least (`select_estimate_accuracy`).
-fn of_a_run() -> Vec<Process> {
+/// The time from which a process counts its next interval.
+#[derive(Debug)]
+enum Rhythm {
+    /// From the time at which it was due.
+    Due,
+    /// From its falling asleep: its last look but one.
+    Asleep,
+    /// From a time that it keeps, this one at first. It sleeps for whole milliseconds, the last one begun included.
+    Kept(i64),
+}
+
+impl Process {
+    /// It has looked at the clock, which says `now`, and falls asleep.
+    fn sleep(&mut self, now: i64) {
+        let look = now - STEP;
+        self.due = match &mut self.rhythm {
+            Rhythm::Due => self.due + self.interval,
+            Rhythm::Asleep => look + self.interval,
+            Rhythm::Kept(kept) => {
+                *kept += self.interval;
+                look + (*kept - look + MILLISECOND - 1) / MILLISECOND * MILLISECOND
+            }
+        };
+    }
+}
+
+/// The processes of a run: the supervisor, which tells of its progress (`supervisor::live`), the emulator, which publishes the
+/// links' counts (`emu::device`), and the senders, who publish the flows' (`traffic::event_loop`). The times are those of one
+/// flow. A wait has a thousandth of its time as slack (`select_estimate_accuracy`). The senders also wake to write, and their
+/// slack is shorter then: that is not modelled.
+fn processes_of_a_run() -> Vec<Process> {
+    let supervisor = Rhythm::Kept(72_005_000);
     vec![
-        Process { due: 72_051_200, interval: 100_000_000, slack: 100_000, looks: 5, keeps_time: false },
-        Process { due: 30_052_480, interval: 50_000_000, slack: 50_000, looks: 2, keeps_time: false },
-        Process { due: 50_000_256, interval: 50_000_000, slack: 50_000, looks: 6, keeps_time: true },
+        Process { due: 72_051_200, slack: 100_000, looks: 5, interval: 100_000_000, rhythm: supervisor },
+        Process { due: 30_052_480, slack: 50_000, looks: 2, interval: 50_000_000, rhythm: Rhythm::Asleep },
+        Process { due: 50_000_256, slack: 50_000, looks: 6, interval: 50_000_000, rhythm: Rhythm::Due },
     ]
 }
 
 impl Clock {
     /// That of a kernel which runs the processes of a run.
     pub(super) fn of_a_run() -> Clock {
-        Clock { processes: of_a_run(), ..Clock::default() }
+        Clock { processes: processes_of_a_run(), ..Clock::default() }
     }
 
     /// What the clock says when something is carried out that is due at `due`, which is not before what was due last.
     pub(super) fn fire(&mut self, due: Time) -> Time {
-        if due.0 > self.fired {
-            while let Some(process) = self.processes.iter().map(|process| process.due + process.slack).min()
-                && process < due.0
-                && self.says < due.0
-            {
-                self.wait(process);
-            }
-            self.wait(due.0);
+        while self.fired < due.0 {
+            let expires = self.processes.iter().map(|process| process.due + process.slack).min();
+            self.wait(expires.map_or(due.0, |expires| expires.min(due.0)));
         }
         Time(self.fired)
     }
 
-    /// The timer is set for `due`, if that is yet to come, and fires. Then the processes that may do what they have to.
+    /// The timer is set for `due`, if that is yet to come, and fires. Processes that are due by then wake.
     fn wait(&mut self, due: i64) {
         while self.says < due {
             let time = self.says + self.beyond + (due - self.says).max(LEAST);
@@ -77,13 +102,9 @@ impl Clock {
             self.says = time - self.beyond;
         }
         self.fired = self.says;
-        for process in &mut self.processes {
-            if process.due <= self.says {
-                self.says += process.looks * STEP;
-                // Its last look but one is what it counts from.
-                let from = if process.keeps_time { process.due } else { self.says - STEP };
-                process.due = from + process.interval;
-            }
+        for process in self.processes.iter_mut().filter(|process| process.due <= self.fired) {
+            self.says += process.looks * STEP;
+            process.sleep(self.says);
         }
     }
 }
@@ -119,7 +140,7 @@ mod tests {
 
     /// One that wakes each 10 ms, with 50 us of slack.
     fn with_a_process() -> Clock {
-        let process = Process { due: 10_000_128, interval: 10_000_000, slack: 50_000, looks: 4, keeps_time: true };
+        let process = Process { due: 10_000_128, slack: 50_000, looks: 4, interval: 10_000_000, rhythm: Rhythm::Due };
         Clock { processes: vec![process], ..Clock::default() }
     }
 
@@ -140,5 +161,25 @@ mod tests {
         assert_eq!(clock.fire(with), with);
         assert_eq!(clock.fire(Time(with.0 + 1)).0, with.0 + 4 * STEP);
         assert_eq!(clock.processes[0].due, 20_000_128);
+    }
+
+    #[test]
+    fn what_a_process_s_late_timer_passes_goes_before_it_looks() {
+        let mut clock = with_a_process();
+        let due = 10_050_129;
+        let at = clock.fire(Time(due)).0;
+        assert!((0..3 * STEP).contains(&(at - due)), "one interrupt takes both: {}", at - due);
+    }
+
+    #[test]
+    fn the_supervisor_sleeps_for_whole_milliseconds_and_keeps_near_its_times() {
+        let mut clock = Clock::of_a_run();
+        let dues: Vec<_> = (1..=1000)
+            .map(|n| {
+                clock.fire(Time(n * 100_000_000 + 90_000_000));
+                clock.processes[0].due - (n + 1) * 100_000_000
+            })
+            .collect();
+        assert!(dues.iter().all(|due| (72_005_000..73_005_000).contains(due)));
     }
 }
