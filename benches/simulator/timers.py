@@ -5,7 +5,7 @@
 
 A kernel in virtual time is an ordinary process. This machine's kernel notes when it comes to some of its functions
 (uprobes), which takes none of its time: the run is the same, to the last byte. `crates/sim/src/simulation/clock.rs` has
-what it shows.
+what it shows. Not a part of `make bench`: it needs root.
 """
 
 from __future__ import annotations
@@ -16,21 +16,24 @@ import re
 import statistics
 import struct
 import subprocess
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from benches.table import show
 from dumbbell.kernels import store
 
 TRACEFS = Path("/sys/kernel/tracing")
-GROUP = "dumbbell_timers"
+KERNEL = "6.12"
+GROUP = f"dumbbell_timers_{os.getpid()}"
 FUNCTIONS = ("hrtimer_start_range_ns", "time_travel_update_time")
 WAKES = "hrtimer_wakeup"
 CURRENT, NOW, FIRST = "cpu_tasks", "time_travel_time", "init_task"
 STEP_NS = 256
+BUFFER_KB = 100_000
 CELL = """
 name = "reno-two-packets"
 duration = "12 s"
@@ -70,27 +73,27 @@ def watched(kernel: Path) -> Iterator[list[str]]:
     name = image.index(b"swapper\0", place(image, at[FIRST])) - place(image, at[FIRST])
     told = f"comm=+{name}(@{at[CURRENT]:#x}):string now=@{at[NOW]:#x}:s64"
     start, look = (f"{kernel}:{place(image, at[function]):#x}" for function in FUNCTIONS)
-    probes = [
-        f"p:{GROUP}/sleep {start} function=+40(%di):x64 until=%si:s64 {told}",
-        f"p:{GROUP}/look {look} next=%di:s64 idle=%si:u8 {told}",
-    ]
+    probes = {
+        "sleep": f"{start} function=+40(%di):x64 until=%si:s64 {told}",
+        "look": f"{look} next=%di:s64 idle=%si:u8 {told}",
+    }
     # A buffer of our own, for what this process starts.
     buffer = TRACEFS / "instances" / GROUP
-    try:
-        for probe in probes:
-            _say(probe)
+    with ExitStack() as undo:
+        for probe, what in probes.items():
+            _say(f"p:{GROUP}/{probe} {what}")
+            undo.callback(_say, f"-:{GROUP}/{probe}")
         buffer.mkdir()
-        (buffer / "buffer_size_kb").write_text("50000")
+        undo.callback(buffer.rmdir)
+        (buffer / "buffer_size_kb").write_text(str(BUFFER_KB // (os.cpu_count() or 1)))
         (buffer / "options/event-fork").write_text("1")
         (buffer / "set_event_pid").write_text(str(os.getpid()))
         (buffer / f"events/{GROUP}/enable").write_text("1")
         yield lines
         lines += (buffer / "trace").read_text().splitlines()
-    finally:
-        if buffer.exists():
-            buffer.rmdir()
-        for probe in ("sleep", "look"):
-            _say(f"-:{GROUP}/{probe}")
+        kept = re.search(r"entries-in-buffer/entries-written: (\d+)/(\d+)", "\n".join(lines[:10]))
+        if kept is None or kept[1] != kept[2]:
+            raise SystemExit("the buffer was too small: watch a shorter run")
 
 
 def _say(line: str) -> None:
@@ -108,13 +111,25 @@ def main() -> None:
     options = parser.parse_args()
     if os.geteuid() or not (TRACEFS / "uprobe_events").exists():
         parser.error(f"needs root, and tracefs at {TRACEFS}: mount -t tracefs nodev {TRACEFS}")
-    kernel = store.find("6.12").path
+    kernel = store.find(KERNEL).path
     with tempfile.TemporaryDirectory() as folder:
         scenario = options.scenario or Path(folder, "cell.toml")
         if not options.scenario:
             scenario.write_text(CELL)
         with watched(kernel) as lines:
-            command = ["dumbbell", "run", scenario, "--engine", "virtual", "--quiet", "--output", folder]
+            program = Path(sys.executable).with_name("dumbbell")
+            command = [
+                program,
+                "run",
+                scenario,
+                "--engine",
+                "virtual",
+                "--kernel",
+                KERNEL,
+                "--quiet",
+                "--output",
+                folder,
+            ]
             subprocess.run(command, check=True)
     wakes = symbols(kernel)[WAKES]
     sleeps, looks = defaultdict(list), defaultdict(int)
@@ -132,6 +147,8 @@ def main() -> None:
         for process, found in sorted(sleeps.items())
         if len(found) > 10
     ]
+    if not rows:
+        raise SystemExit("nothing was seen: the kernel that ran is another one, or has other names for its functions")
     show("Processes of a run in virtual time", ["process", "sleeps", "median, ms", "looks at the clock each"], rows)
 
 
