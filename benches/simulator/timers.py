@@ -67,10 +67,11 @@ def place(image: bytes, address: int) -> int:
 
 
 @contextmanager
-def watched(kernel: Path) -> Iterator[list[str]]:
-    """Note what the kernel comes to. The lines are there at the end."""
-    at, image, lines = symbols(kernel), kernel.read_bytes(), []
-    name = image.index(b"swapper\0", place(image, at[FIRST])) - place(image, at[FIRST])
+def watched(kernel: Path, at: dict[str, int]) -> Iterator[list[str]]:
+    """Note what the kernel comes to, whose symbols are `at`. The lines are there at the end."""
+    image, lines = kernel.read_bytes(), []
+    first = place(image, at[FIRST])
+    name = image.index(b"swapper\0", first) - first
     told = f"comm=+{name}(@{at[CURRENT]:#x}):string now=@{at[NOW]:#x}:s64"
     start, look = (f"{kernel}:{place(image, at[function]):#x}" for function in FUNCTIONS)
     probes = {
@@ -112,33 +113,22 @@ def main() -> None:
     if os.geteuid() or not (TRACEFS / "uprobe_events").exists():
         parser.error(f"needs root, and tracefs at {TRACEFS}: mount -t tracefs nodev {TRACEFS}")
     kernel = store.find(KERNEL).path
+    at = symbols(kernel)
     with tempfile.TemporaryDirectory() as folder:
         scenario = options.scenario or Path(folder, "cell.toml")
         if not options.scenario:
             scenario.write_text(CELL)
-        with watched(kernel) as lines:
+        with watched(kernel, at) as lines:
             program = Path(sys.executable).with_name("dumbbell")
-            command = [
-                program,
-                "run",
-                scenario,
-                "--engine",
-                "virtual",
-                "--kernel",
-                KERNEL,
-                "--quiet",
-                "--output",
-                folder,
-            ]
-            subprocess.run(command, check=True)
-    wakes = symbols(kernel)[WAKES]
+            how = ["--engine", "virtual", "--kernel", KERNEL, "--quiet", "--output", folder]
+            subprocess.run([program, "run", scenario, *how], check=True)
     sleeps, looks = defaultdict(list), defaultdict(int)
     for line in lines:
         if not (found := re.search(r': (sleep|look): .*comm="(.*)" now=(\d+)', line)):
             continue
         kind, process, now = found[1], found[2], int(found[3])
         value = {key: int(value, 0) for key, value in re.findall(r"(\w+)=(0x[0-9a-f]+|\d+)\b", line)}
-        if kind == "sleep" and value["function"] == wakes:
+        if kind == "sleep" and value["function"] == at[WAKES]:
             sleeps[process].append(value["until"] - now)
         elif kind == "look" and not value["idle"] and value["next"] == now + STEP_NS:
             looks[process] += 1
