@@ -1,4 +1,4 @@
-"""Watch the processes of a run in virtual time: how often they sleep, how long, and their looks at the clock.
+"""Watch the processes of a run in virtual time: what wakes them, and how often they look at the clock.
 
     python -m benches.simulator.timers                      # a Reno flow of 10 Mbit/s, for 12 s; as root
     python -m benches.simulator.timers mine.toml
@@ -69,7 +69,8 @@ def place(image: bytes, address: int) -> int:
 @contextmanager
 def watched(kernel: Path, at: dict[str, int]) -> Iterator[list[str]]:
     """Note what the kernel comes to, whose symbols are `at`. The lines are there at the end."""
-    image, lines = kernel.read_bytes(), []
+    image = kernel.read_bytes()
+    lines: list[str] = []
     first = place(image, at[FIRST])
     name = image.index(b"swapper\0", first) - first
     told = f"comm=+{name}(@{at[CURRENT]:#x}):string now=@{at[NOW]:#x}:s64"
@@ -122,24 +123,35 @@ def main() -> None:
             program = Path(sys.executable).with_name("dumbbell")
             how = ["--engine", "virtual", "--kernel", KERNEL, "--quiet", "--output", folder]
             subprocess.run([program, "run", scenario, *how], check=True)
-    sleeps, looks = defaultdict(list), defaultdict(int)
+    rows = [
+        [process, by, f"{len(turns):,}", *(f"{statistics.median(found):.1f}" for found in zip(*turns, strict=True))]
+        for (process, by), turns in sorted(turns_of(lines, at).items())
+        if len(turns) > 10
+    ]
+    if not rows:
+        raise SystemExit("nothing was seen: the kernel that ran is another one, or has other names for its functions")
+    columns = ["process", "woken by", "times", "looks at the clock, median", "then waits for, median, ms"]
+    show("Processes of a run in virtual time", columns, rows)
+
+
+def turns_of(lines: list[str], at: dict[str, int]) -> dict[tuple[str, str], list[tuple[int, float]]]:
+    """(Process, what woke it) -> its turns: looks at the clock, and for how long it sleeps then at most, ms."""
+    turns: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
+    looks: dict[str, int] = defaultdict(int)
+    until: dict[str, int] = {}
     for line in lines:
         if not (found := re.search(r': (sleep|look): .*comm="(.*)" now=(\d+)', line)):
             continue
         kind, process, now = found[1], found[2], int(found[3])
         value = {key: int(value, 0) for key, value in re.findall(r"(\w+)=(0x[0-9a-f]+|\d+)\b", line)}
         if kind == "sleep" and value["function"] == at[WAKES]:
-            sleeps[process].append(value["until"] - now)
+            if process in until:
+                by = "its timer" if now >= until[process] else "something else"
+                turns[process, by].append((looks[process], (value["until"] - now) / 1e6))
+            looks[process], until[process] = 0, value["until"]
         elif kind == "look" and not value["idle"] and value["next"] == now + STEP_NS:
             looks[process] += 1
-    rows = [
-        [process, f"{len(found):,}", f"{statistics.median(found) / 1e6:.1f}", f"{looks[process] / len(found):.1f}"]
-        for process, found in sorted(sleeps.items())
-        if len(found) > 10
-    ]
-    if not rows:
-        raise SystemExit("nothing was seen: the kernel that ran is another one, or has other names for its functions")
-    show("Processes of a run in virtual time", ["process", "sleeps", "median, ms", "looks at the clock each"], rows)
+    return turns
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use messages::{Event, Failure, Inbox, Process};
+use messages::{Event, Failure, Inbox, PUBLICATION, Process};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use plan::Plan;
 use serde::de::DeserializeOwned;
@@ -16,8 +16,6 @@ use crate::{Ends, LiveGauges};
 
 /// The file at which a kernel with our links in it takes orders: `kernel/include/dumbbell/process.h`.
 const LINKS: &str = "/proc/dumbbell/links";
-/// Time between two publications of the links' state.
-const PUBLISH_MS: u16 = 50;
 /// Room for the answer to a request.
 const ANSWER: usize = 1 << 20;
 
@@ -87,7 +85,7 @@ impl Device {
                     live.links[usize::from(link)].publish(words);
                 }
             }
-            let timeout = if live.is_some() { PollTimeout::from(PUBLISH_MS) } else { PollTimeout::NONE };
+            let timeout = if live.is_some() { PollTimeout::try_from(PUBLICATION)? } else { PollTimeout::NONE };
             let mut fds = [PollFd::new(control.poll_fd(), PollFlags::POLLIN)];
             if poll(&mut fds, timeout).context("waiting for orders")? == 0 {
                 continue;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use failure::Failure;
 pub use order::{Capturing, Inbox, Order, Recording, RoutesWanted};
-pub use progress::{BbrProgress, FlowCounts, FlowProgress, Health, LinkCounts, LinkProgress, Meter};
+pub use progress::{BbrProgress, FlowCounts, FlowProgress, Health, LinkCounts, LinkProgress, Meter, PROGRESS, PUBLICATION};
 pub use schema::schema;
 
 /// A line from a process of the run.
@@ -41,7 +41,7 @@ pub enum Event {
         /// CLOCK_MONOTONIC of time 0.
         origin_ns: i64,
     },
-    /// The run's progress, about ten times a second.
+    /// The run's progress, once in [`PROGRESS`].
     Progress {
         /// Since the origin.
         time_ns: i64,

@@ -1,5 +1,12 @@
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Time between two publications of the counts of flows and of links, by the processes that count them.
+pub const PUBLICATION: Duration = Duration::from_millis(50);
+/// Time between two events of progress, which the supervisor makes of what is published.
+pub const PROGRESS: Duration = Duration::from_millis(100);
 
 /// The progress of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

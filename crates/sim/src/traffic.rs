@@ -297,6 +297,12 @@ impl Traffic {
         }
     }
 
+    /// What TCP's application has written.
+    #[inline]
+    pub(crate) fn written_bytes(&self) -> u64 {
+        self.sender().map_or(0, Sender::written_bytes)
+    }
+
     pub(crate) fn received_bytes(&self) -> u64 {
         match &self.kind {
             Kind::Tcp(tcp) => tcp.receiver.received_bytes(),

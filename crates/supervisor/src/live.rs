@@ -1,13 +1,10 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use messages::{Event, FlowCounts, Health, LinkCounts, Meter};
+use messages::{Event, FlowCounts, Health, LinkCounts, Meter, PROGRESS};
 use plan::Plan;
 use realtime::Gauges;
 use records::found::{Datagrams, MOST};
-
-/// The interval of events.
-const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The progress of flows and links while a run goes on.
 ///
@@ -75,7 +72,7 @@ impl<'a> Ticker<'a> {
         if now < self.due {
             return None;
         }
-        self.due = (self.due + INTERVAL).max(now);
+        self.due = (self.due + PROGRESS).max(now);
         let flows: Option<Vec<FlowCounts>> = self.live.flows.iter().map(|gauge| gauge.read().map(Into::into)).collect();
         let links = self.opaque.iter().map(|&link| self.live.links[link].read().map(Into::into));
         let (flows, links): (_, Vec<LinkCounts>) = (flows?, links.collect::<Option<_>>()?);

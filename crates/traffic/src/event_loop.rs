@@ -6,7 +6,7 @@ use std::fs::File;
 use std::time::{Duration as Wait, Instant};
 
 use anyhow::Result;
-use messages::{BbrProgress, FlowCounts, Inbox, Order};
+use messages::{BbrProgress, FlowCounts, Inbox, Order, PUBLICATION};
 use nix::sys::epoll::EpollFlags;
 use nix::sys::signal::Signal;
 use plan::Plan;
@@ -20,8 +20,6 @@ use crate::run::FlowGauges;
 use crate::sampler::Grid;
 use crate::shared::Shared;
 
-/// Time between two publications of the flows' state.
-const PUBLISH: Duration = Duration::from_millis(50);
 /// Time for programs between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
 /// Datagrams sent before sockets and timers get a turn, however many are late.
@@ -91,7 +89,7 @@ impl<'a> EventLoop<'a> {
                 timers.push(Reverse((flow.stop_ns, Timer::Stop(i))));
             }
         }
-        let publications = Grid::new(PUBLISH);
+        let publications = Grid::new(Duration::from_millis(PUBLICATION.as_millis() as i64));
         let datagrams = BinaryHeap::new();
         Ok(EventLoop {
             plan,

@@ -51,6 +51,14 @@ impl Arrivals {
         self.clock.as_mut().map_or(now, |clock| clock.fire(now))
     }
 
+    /// An application has woken to write.
+    #[inline]
+    pub(super) fn write(&mut self) {
+        if let Some(clock) = &mut self.clock {
+            clock.write();
+        }
+    }
+
     /// The first frame that is taken by `now`.
     fn take(&mut self, now: Time) -> Option<Packet> {
         self.waiting.front().filter(|first| first.0 <= now)?;

@@ -7,6 +7,9 @@
 //!
 //! `python -m benches.simulator.timers` shows how these sleep in a kernel, and how often they look at the clock.
 
+use std::time::Duration;
+
+use messages::{PROGRESS, PUBLICATION};
 use units::Time;
 
 /// A step of the clock (`TIMER_MULTIPLIER`), and the least time of its timer (`TIMER_MIN_DELTA`), ns.
@@ -14,6 +17,9 @@ const STEP: i64 = 256;
 const LEAST: i64 = 500;
 /// poll(2) waits for whole milliseconds.
 const MILLISECOND: i64 = 1_000_000;
+
+/// How often senders look at the clock when they wake to write.
+const WRITE_LOOKS: i64 = 7;
 
 /// The clock and its timer.
 #[derive(Debug, Default)]
@@ -32,8 +38,8 @@ pub(super) struct Clock {
 struct Process {
     /// The time at which it may wake, ns.
     due: i64,
-    /// The timer is set for so much later: a process may wake with anything that fires before.
-    slack: i64,
+    /// It sleeps since then.
+    asleep: i64,
     /// How often it looks at the clock when it is awake. Each look takes a step (`timer_read`).
     looks: i64,
     interval: i64,
@@ -52,6 +58,17 @@ enum Rhythm {
 }
 
 impl Process {
+    fn new(due: i64, interval: Duration, looks: i64, rhythm: Rhythm) -> Process {
+        let interval = interval.as_nanos() as i64;
+        Process { due, asleep: due - interval, looks, interval, rhythm }
+    }
+
+    /// The timer is set for a thousandth of the wait later (`select_estimate_accuracy`): a process may wake with anything that
+    /// fires before.
+    fn expires(&self) -> i64 {
+        self.due + (self.due - self.asleep) / 1000
+    }
+
     /// It has looked at the clock, which says `now`, and falls asleep.
     fn sleep(&mut self, now: i64) {
         let look = now - STEP;
@@ -63,19 +80,18 @@ impl Process {
                 look + (*kept - look + MILLISECOND - 1) / MILLISECOND * MILLISECOND
             }
         };
+        self.asleep = now;
     }
 }
 
 /// The processes of a run: the supervisor, which tells of its progress (`supervisor::live`), the emulator, which publishes the
 /// links' counts (`emu::device`), and the senders, who publish the flows' (`traffic::event_loop`). The times are those of one
-/// flow. A wait has a thousandth of its time as slack (`select_estimate_accuracy`). The senders also wake to write, and their
-/// slack is shorter then: that is not modelled.
+/// flow.
 fn processes_of_a_run() -> Vec<Process> {
-    let supervisor = Rhythm::Kept(72_005_000);
     vec![
-        Process { due: 72_051_200, slack: 100_000, looks: 5, interval: 100_000_000, rhythm: supervisor },
-        Process { due: 30_052_480, slack: 50_000, looks: 2, interval: 50_000_000, rhythm: Rhythm::Asleep },
-        Process { due: 50_000_256, slack: 50_000, looks: 6, interval: 50_000_000, rhythm: Rhythm::Due },
+        Process::new(72_051_200, PROGRESS, 5, Rhythm::Kept(72_005_000)),
+        Process::new(30_052_480, PUBLICATION, 2, Rhythm::Asleep),
+        Process::new(50_000_256, PUBLICATION, 6, Rhythm::Due),
     ]
 }
 
@@ -88,10 +104,18 @@ impl Clock {
     /// What the clock says when something is carried out that is due at `due`, which is not before what was due last.
     pub(super) fn fire(&mut self, due: Time) -> Time {
         while self.fired < due.0 {
-            let expires = self.processes.iter().map(|process| process.due + process.slack).min();
+            let expires = self.processes.iter().map(Process::expires).min();
             self.wait(expires.map_or(due.0, |expires| expires.min(due.0)));
         }
         Time(self.fired)
+    }
+
+    /// The senders have woken to write, and sleep again until they publish.
+    pub(super) fn write(&mut self) {
+        if let Some(senders) = self.processes.last_mut() {
+            self.says += WRITE_LOOKS * STEP;
+            senders.asleep = self.says;
+        }
     }
 
     /// The timer is set for `due`, if that is yet to come, and fires. Processes that are due by then wake.
@@ -138,9 +162,9 @@ mod tests {
         assert!(clock.fire(Time(at.0 + 1)).0 >= at.0 + STEP);
     }
 
-    /// One that wakes each 10 ms, with 50 us of slack.
+    /// One that wakes each 50 ms, with 50 us of slack.
     fn with_a_process() -> Clock {
-        let process = Process { due: 10_000_128, slack: 50_000, looks: 4, interval: 10_000_000, rhythm: Rhythm::Due };
+        let process = Process::new(10_000_128, PUBLICATION, 4, Rhythm::Due);
         Clock { processes: vec![process], ..Clock::default() }
     }
 
@@ -160,7 +184,7 @@ mod tests {
         assert!((0..2 * STEP).contains(&(with.0 - 10_010_000)), "it goes first");
         assert_eq!(clock.fire(with), with);
         assert_eq!(clock.fire(Time(with.0 + 1)).0, with.0 + 4 * STEP);
-        assert_eq!(clock.processes[0].due, 20_000_128);
+        assert_eq!(clock.processes[0].due, 60_000_128);
     }
 
     #[test]
@@ -169,6 +193,15 @@ mod tests {
         let due = 10_050_129;
         let at = clock.fire(Time(due)).0;
         assert!((0..3 * STEP).contains(&(at - due)), "one interrupt takes both: {}", at - due);
+    }
+
+    #[test]
+    fn senders_that_have_written_sleep_for_less_and_so_with_less_slack() {
+        let mut clock = with_a_process();
+        let now = clock.fire(Time(9_000_000)).0;
+        clock.write();
+        assert_eq!(clock.fire(Time(now + 1)).0, now + WRITE_LOOKS * STEP, "what comes within its looks is late");
+        assert_eq!(clock.processes[0].expires(), 10_000_128 + (10_000_128 - now) / 1000);
     }
 
     #[test]

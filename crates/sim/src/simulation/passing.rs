@@ -199,8 +199,11 @@ impl<O: Observer> Simulation<O> {
             }
             return;
         }
-        let was_active = traffic.is_active();
+        let (was_active, written) = (traffic.is_active(), traffic.written_bytes());
         let report = traffic.at_sender(segment, self.now, &mut self.out);
+        if traffic.written_bytes() > written {
+            self.arrivals.write();
+        }
         if O::ACKS
             && let (Some(report), Some(sender)) = (&report, traffic.sender())
         {

@@ -255,6 +255,11 @@ impl Sender {
         self.wake_application(out);
     }
 
+    /// Bytes that the application has written.
+    pub fn written_bytes(&self) -> u64 {
+        self.written_end - 1
+    }
+
     /// Bytes that the application has written or waits to write.
     pub fn said_bytes(&self) -> u64 {
         self.application.end - 1
