@@ -200,8 +200,9 @@ mod tests {
         let mut clock = with_a_process();
         let now = clock.fire(Time(9_000_000)).0;
         clock.write();
-        assert_eq!(clock.fire(Time(now + 1)).0, now + WRITE_LOOKS * STEP, "what comes within its looks is late");
-        assert_eq!(clock.processes[0].expires(), 10_000_128 + (10_000_128 - now) / 1000);
+        let asleep = now + WRITE_LOOKS * STEP;
+        assert_eq!(clock.fire(Time(now + 1)).0, asleep, "what comes within its looks is late");
+        assert_eq!(clock.processes[0].expires(), 10_000_128 + (10_000_128 - asleep) / 1000);
     }
 
     #[test]
