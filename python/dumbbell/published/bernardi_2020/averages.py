@@ -13,7 +13,6 @@ from dumbbell.statistics.intervals import Interval
 
 BASE_RTT_MS: Final = 30
 """That of scenario 2."""
-BUFFER_MS: Final = 30
 
 
 def both_goals(cells: Cells) -> Judged:
@@ -29,8 +28,10 @@ def both_goals(cells: Cells) -> Judged:
 def unfilled(cells: Cells) -> Judged:
     """The link is used and the buffer is not full, in scenario 2."""
     waits, used = _of_bbrs(cells, "queue_p95"), _of_bbrs(cells, "utilisation")
-    said = f"{listed(waits, 1.0, 'ms')} (the buffer holds {BUFFER_MS} ms); utilisation {listed(used, 0.01, '%')}"
-    statuses = [below(waits.get(cc), 0.5 * BUFFER_MS) for cc in ("bbr", "bbr2")]
+    said = (
+        f"{listed(waits, 1.0, 'ms')} (the buffer holds {cells.buffer_ms:g} ms); utilisation {listed(used, 0.01, '%')}"
+    )
+    statuses = [below(waits.get(cc), 0.5 * cells.buffer_ms) for cc in ("bbr", "bbr2")]
     statuses += [above(used.get(cc), 0.9) for cc in ("bbr", "bbr2")]
     return Judged(all_of(statuses), f"95th percentile of the queueing delay {said}")
 

@@ -32,6 +32,8 @@ class Reading:
     """Index among the part's kernels: they have the names that the user gave them."""
     before_s: float = 0.0
     """Delay between the sender and the queue."""
+    buffer_ms: float = 30.0
+    """What the queue holds in scenario 2, at the link's rate."""
 
 
 class Cells:
@@ -39,7 +41,7 @@ class Cells:
 
     def __init__(self, study: Study, reading: Reading) -> None:
         self._study, self._figures = study, Figures(study)
-        self.before_s = reading.before_s
+        self.before_s, self.buffer_ms = reading.before_s, reading.buffer_ms
         kernels = self._figures.along(KERNEL)
         self._where = {} if reading.kernel is None else {KERNEL: kernels[reading.kernel]}
 
