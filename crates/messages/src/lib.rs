@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 
 pub use failure::Failure;
 pub use order::{Capturing, Inbox, Order, Recording, RoutesWanted};
-pub use progress::{BbrProgress, FlowCounts, FlowProgress, Health, LinkCounts, LinkProgress, Meter, PROGRESS, PUBLICATION};
+pub use progress::{
+    BbrProgress, FlowCounts, FlowProgress, Health, LinkCounts, LinkProgress, Meter, PROGRESS, PUBLICATION,
+};
 pub use schema::schema;
 
 /// A line from a process of the run.
