@@ -15,7 +15,7 @@ NOTES: Final = (
     "At 300 Mbit/s the burst acts by HyStart, not by loss. Packets that wait behind it look like a queue of CUBIC's "
     "own, and slow start ends: without HyStart CUBIC loses half as much beside the same bursts "
     "(300-cubic-bursts-no-hystart against 300-cubic-bursts), and on Mininet's links no segment was sent again "
-    "(300-cubic-mininet-bursts). At 100 Mbit/s HyStart hardly matters: without it CUBIC loses 21 %, with it 24 % "
+    "(300-cubic-mininet-bursts). At 100 Mbit/s HyStart hardly matters: without it CUBIC loses 22 %, with it 25 % "
     "(100-cubic-bursts-no-hystart, 100-cubic-bursts). What else acts there: not tested.",
     "CUBIC at 100 Mbit/s loses as they print beside bursts with 5 and 10 connections (100-cubic-bursts, "
     "100-cubic-mininet-bursts). With 15 and more they print hardly a change, and no reading comes down to "
