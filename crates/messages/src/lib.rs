@@ -43,7 +43,7 @@ pub enum Event {
         /// CLOCK_MONOTONIC of time 0.
         origin_ns: i64,
     },
-    /// The run's progress, once in [`PROGRESS`].
+    /// The run's progress, about ten times a second.
     Progress {
         /// Since the origin.
         time_ns: i64,
