@@ -30,6 +30,7 @@ pub(super) struct Clock {
     beyond: i64,
     /// What it said when the timer fired last.
     fired: i64,
+    /// Those of the run; the senders are the last.
     processes: Vec<Process>,
 }
 
