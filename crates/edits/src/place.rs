@@ -163,8 +163,9 @@ impl<'a> Place<'a> {
             Place::Tables(tables) => {
                 ensure!(at <= tables.len(), "there is no place {at}");
                 let mut table = style::section(value)?;
-                // The text of tables is in the order of their positions: the new one comes right behind the one before it.
-                table.set_position(None);
+                // The text of tables is in the order of their positions. A new table without one comes right behind the table
+                // before it. The first of a list has none of its own before it, and takes the place of the former first.
+                table.set_position(tables.get(0).filter(|_| at == 0).and_then(Table::position));
                 if at == tables.len() { tables.push(table) } else { tables.insert(at, table) }
             }
             Place::Table(_) | Place::Inline(_) => bail!("it is no list"),

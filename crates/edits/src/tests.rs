@@ -102,6 +102,14 @@ fn nodes_and_links_are_added_as_the_others_stand() {
     assert_eq!(made.len(), 4, "{made:?}");
 }
 
+/// The tables of a list may stand between those of another one.
+#[test]
+fn the_first_table_of_a_scattered_list_is_before_its_others() {
+    let text = "[[a.x]]\nn = 1\n\n[[b.x]]\nn = 2\n\n[[a.x]]\nn = 3\n";
+    let made = done(text, json!([{"do": "insert", "key": ["b", "x"], "at": 0, "value": {"n": 0}}]));
+    assert_eq!(made, "[[a.x]]\nn = 1\n\n[[b.x]]\nn = 0\n\n[[b.x]]\nn = 2\n\n[[a.x]]\nn = 3\n");
+}
+
 #[test]
 fn a_list_of_tables_begins_with_its_first() {
     let made = changes(json!([{"do": "set", "key": ["flows"], "value": [{"from": "h1", "to": "h2"}]}]));
