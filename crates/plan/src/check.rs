@@ -3,7 +3,7 @@ use std::net::IpAddr;
 
 use anyhow::{Result, anyhow, bail, ensure};
 use ipnet::IpNet;
-use units::{Duration, Ip};
+use units::{Duration, Ip, Time};
 
 use crate::{Echo, EmulatePath, Links, Mac, Neighbours, Node, Plan, Spread, Wiring, Workload};
 
@@ -15,9 +15,10 @@ impl Plan {
         for link in &self.links {
             ensure!(nodes.contains_key(link.from.as_str()), "link {}: unknown node {}", link.name, link.from);
             ensure!(nodes.contains_key(link.to.as_str()), "link {}: unknown node {}", link.name, link.to);
-            ensure!(link.delay_ns >= Duration::ZERO, "link {}: negative delay", link.name);
+            link.check()?;
         }
         for event in &self.events {
+            event.link.check()?;
             let known = self.links.iter().any(|l| l.name == event.link.name);
             ensure!(known, "an event changes {}, which is no link", event.link.name);
             let same =
@@ -39,12 +40,17 @@ impl Plan {
             ensure!(core, "the kernel's links carry the packets of a core network, and never change");
             self.qdiscs().map_err(|what| anyhow!("the kernel's links don't have {what}"))?;
         }
+        ensure!(self.duration_ns >= Duration::ZERO, "it ends before it begins");
+        ensure!(self.record.sample_interval_ns > Duration::ZERO, "samples without an interval");
         ensure!(self.events.is_sorted_by_key(|event| event.at_ns), "events are not in the order of time");
+        ensure!(self.events.iter().all(|event| event.at_ns >= Time::ZERO), "an event is before the run");
         self.check_daemons()?;
         self.check_programs()?;
         for flow in &self.flows {
             ensure!(hosts.contains(flow.from.as_str()), "flow {}: unknown host {}", flow.id, flow.from);
             ensure!(hosts.contains(flow.to.as_str()), "flow {}: unknown host {}", flow.id, flow.to);
+            let times = flow.start_ns >= Time::ZERO && flow.stop_ns >= flow.start_ns;
+            ensure!(times, "flow {}: from {} to {}", flow.id, flow.start_ns, flow.stop_ns);
             if flow.ip == Ip::V6 {
                 self.ends_of(flow)?;
             }

@@ -8,6 +8,7 @@ mod bridges;
 mod carrier;
 mod change;
 mod check;
+mod check_links;
 mod daemons;
 mod delays;
 mod gathering;

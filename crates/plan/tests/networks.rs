@@ -299,3 +299,75 @@ fn a_plan_of_a_core_network_keeps_its_bytes() {
         assert!(!text.contains(key), "{text} has {key}");
     }
 }
+
+#[test]
+fn numbers_with_which_no_engine_can_work_are_refused() {
+    let host = |name: &str, address: &str| json!({"kind": "host", "name": name, "address": address, "sysctl": {}});
+    let refused = |key: &str, value: serde_json::Value| {
+        let mut net = Net::default();
+        net.nodes = vec![host("a", "10.0.0.1"), host("b", "10.0.0.2")];
+        let mut link = serde_json::to_value(plan::Link::transparent("ab", "a", "b")).unwrap();
+        link[key] = value;
+        net.links = vec![link];
+        Plan::parse(&net.json().to_string()).is_err()
+    };
+    let opportunities =
+        |period: i64| json!({"kind": "opportunities", "times": [[1, 1]], "bytes": 1, "period_ns": period});
+    for (key, sound, broken) in [
+        ("delay_ns", json!(i64::MAX), json!(-1)),
+        ("slots", slots(4, 4), slots(5, 4)),
+        ("slots", slots(1, 2), slots(0, 2)),
+        ("variation", opportunities(1), opportunities(0)),
+        ("policer", json!({"rate_bps": 1, "burst_bytes": 1}), json!({"rate_bps": 1, "burst_bytes": 0})),
+        ("duplication", chance(1.0), chance(1.5)),
+        ("loss_after", json!([periodic(1, 0)]), json!([periodic(0, 0)])),
+        ("queue", fair(1 << 16), fair(1 << 30)),
+    ] {
+        assert!(!refused(key, sound.clone()), "{key} = {sound}");
+        assert!(refused(key, broken.clone()), "{key} = {broken}");
+    }
+    for (key, broken) in [("/duration_ns", -1), ("/record/sample_interval_ns", 0)] {
+        let mut json = triangle().json();
+        *json.pointer_mut(key).unwrap() = json!(broken);
+        assert!(Plan::parse(&json.to_string()).is_err(), "{key} = {broken}");
+    }
+}
+
+/// An event is a state of its link from its time on, and the link has one from 0 on.
+#[test]
+fn an_event_before_the_run_is_refused() {
+    let mut json = triangle().json();
+    json["events"] = json!([{"at_ns": -1, "link": json["links"][0]}]);
+    assert!(format!("{:#}", Plan::parse(&json.to_string()).unwrap_err()).contains("before the run"));
+    json["events"][0]["at_ns"] = json!(0);
+    assert!(Plan::parse(&json.to_string()).is_ok());
+}
+
+/// Each of these delays is 292 years.
+#[test]
+fn sums_of_long_delays_stay_in_range() {
+    let mut net = triangle();
+    let hops = net.links.iter().map(|link| link["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    hops.iter().for_each(|name| net.link(name)["delay_ns"] = json!(i64::MAX));
+    let mut json = net.json();
+    json["flows"] = json!([{"id": "f1", "from": "h1", "to": "h2", "start_ns": 0, "stop_ns": 1, "port": 1,
+        "workload": {"kind": "tcp", "cc": "cubic", "bytes": null, "ecn": false}}]);
+    let network = Plan::parse(&json.to_string()).unwrap().network().unwrap();
+    assert_eq!(network.paths[0].least_rtt.as_nanos(), i64::MAX);
+}
+
+fn slots(min: i64, max: i64) -> serde_json::Value {
+    json!({"min_interval_ns": min, "max_interval_ns": max, "packets": null, "bytes": null})
+}
+
+fn chance(probability: f64) -> serde_json::Value {
+    json!({"probability": probability, "correlation": 0.0})
+}
+
+fn periodic(every: u64, offset: u64) -> serde_json::Value {
+    json!({"model": "periodic", "every": every, "offset": offset})
+}
+
+fn fair(flows: u32) -> serde_json::Value {
+    json!({"kind": "fq", "quantum_bytes": 1514, "flows": flows})
+}

@@ -53,37 +53,39 @@ impl Duration {
     }
 }
 
+// A scenario may give a link a delay of 292 years: sums stay at the ends of the range, where nothing happens any more.
+
 impl Add<Duration> for Time {
     type Output = Time;
     fn add(self, d: Duration) -> Time {
-        Time(self.0 + d.0)
+        Time(self.0.saturating_add(d.0))
     }
 }
 
 impl AddAssign<Duration> for Time {
     fn add_assign(&mut self, d: Duration) {
-        self.0 += d.0;
+        *self = *self + d;
     }
 }
 
 impl Sub for Time {
     type Output = Duration;
     fn sub(self, earlier: Time) -> Duration {
-        Duration(self.0 - earlier.0)
+        Duration(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Sub<Duration> for Time {
     type Output = Time;
     fn sub(self, d: Duration) -> Time {
-        Time(self.0 - d.0)
+        Time(self.0.saturating_sub(d.0))
     }
 }
 
 impl Add for Duration {
     type Output = Duration;
     fn add(self, d: Duration) -> Duration {
-        Duration(self.0 + d.0)
+        Duration(self.0.saturating_add(d.0))
     }
 }
 
