@@ -16,6 +16,7 @@ mod flow_samples;
 pub mod link;
 mod link_samples;
 mod packet_samples;
+mod panics;
 mod recorder;
 pub mod rerouting;
 mod responsiveness;

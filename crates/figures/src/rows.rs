@@ -13,6 +13,8 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use rustc_hash::FxHashMap;
 
+use crate::panics::caught;
+
 /// Rows that are read at once.
 const BATCH: usize = 64 * 1024;
 
@@ -46,7 +48,7 @@ pub(crate) struct Words<'a> {
 /// # Errors
 /// The file cannot be read, or lacks a column. `take` fails.
 pub(crate) fn read(path: &Path, columns: &[&str], mut take: impl FnMut(&Rows) -> Result<()>) -> Result<()> {
-    let mut read = || -> Result<()> {
+    let read = || -> Result<()> {
         let file = File::open(path)?;
         // The file may come from any writer: text is read as words and numbers, not letter by letter.
         let options = ArrowReaderOptions::new();
@@ -63,7 +65,7 @@ pub(crate) fn read(path: &Path, columns: &[&str], mut take: impl FnMut(&Rows) ->
         }
         Ok(())
     };
-    read().with_context(|| format!("reading {}", path.display()))
+    caught(read).with_context(|| format!("reading {}", path.display()))
 }
 
 fn by_words(field: &Field) -> Field {
