@@ -44,8 +44,12 @@ test-wheel: wheel sdist kernel $(VENV)/.test-tools
 	tools/install wheel
 	$(BIN)/pytest tests/wheel
 
-# Property tests on cases that no run has seen: what they find belongs into a test of its own.
+# Inputs that coverage chooses, FUZZ_S seconds of CPU for each target of tests/fuzz (`make fuzz FUZZ_S=20`), and property tests on
+# cases that no run has seen. What they find belongs into a test of its own.
+FUZZ_S ?= 600
 fuzz: build $(VENV)/.test-tools
+	$(BIN)/pip install --quiet --disable-pip-version-check atheris==3.0.0
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_S)
 	cargo test --release --workspace --exclude core-py
 	$(BIN)/pytest --hypothesis-profile fuzz --numprocesses auto $$(grep -rl hypothesis tests/unit)
 
