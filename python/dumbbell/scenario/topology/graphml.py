@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import asin, cos, radians, sin, sqrt
+from math import asin, cos, isfinite, radians, sin, sqrt
 from typing import Any, Final
 from xml.etree.ElementTree import ParseError
 
@@ -19,7 +19,7 @@ from dumbbell.scenario.topology.cables import Cable, CableKeys
 from dumbbell.scenario.topology.drawing import Drawing, Node
 from dumbbell.scenario.topology.nodes import LONGEST_NAME, Host, Router, Switch
 from dumbbell.scenario.traces import File, LineError
-from dumbbell.units import QuantityError, Rate, Time
+from dumbbell.units import MAX, QuantityError, Rate, Time
 
 EARTH_KM: Final = 6371.0
 """Mean radius of the earth."""
@@ -48,7 +48,17 @@ def parsed(text: str) -> Found:
         raise QuantityError("GraphML takes networkx, which is not installed", "the package networkx", hint) from None
     try:
         graph = networkx.parse_graphml(text)
-    except (ParseError, networkx.NetworkXError, ValueError, KeyError, TypeError) as error:
+    # networkx lets errors of Python through at attributes that it does not expect.
+    except (
+        ParseError,
+        networkx.NetworkXError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
         raise LineError(0, f"no GraphML: {error}", "a graph in GraphML", "the Topology Zoo has many") from None
     nodes: dict[str, Mapping[str, Any]] = {str(name): dict(keys) for name, keys in graph.nodes(data=True)}
     return Found(nodes, [(str(a), str(b), dict(keys)) for a, b, keys in graph.edges(data=True)])
@@ -94,11 +104,11 @@ class _Drawer:
     def _rate(self, keys: Mapping[str, Any]) -> Rate | None:
         if (text := keys.get("rate")) is not None:
             return Rate.parse(text)
-        raw = keys.get("LinkSpeedRaw")
-        if raw is None or float(raw) < 1:
+        raw = _number(keys.get("LinkSpeedRaw"))
+        if raw is None or not 1 <= raw <= MAX:
             self.notes.append("rate")
             return None
-        return Rate(int(float(raw)))
+        return Rate(int(raw))
 
     def _delay(self, a: str, b: str, keys: Mapping[str, Any]) -> Time | None:
         if (text := keys.get("delay")) is not None:
@@ -144,14 +154,22 @@ def _node(keys: Mapping[str, Any]) -> Node:
 
 def _place(keys: Mapping[str, Any]) -> tuple[float, float] | None:
     """Latitude and longitude in degrees."""
-    try:
-        return float(keys["Latitude"]), float(keys["Longitude"])
-    except (KeyError, TypeError, ValueError):
+    latitude, longitude = _number(keys.get("Latitude")), _number(keys.get("Longitude"))
+    if latitude is None or longitude is None or not (abs(latitude) <= 90 and abs(longitude) <= 360):
         return None
+    return latitude, longitude
+
+
+def _number(value: Any) -> float | None:
+    try:
+        found = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return found if isfinite(found) else None
 
 
 def _km(a: tuple[float, float], b: tuple[float, float]) -> float:
     """The great-circle distance, by the haversine formula."""
     (lat1, lon1), (lat2, lon2) = ((radians(one[0]), radians(one[1])) for one in (a, b))
     half = sin((lat2 - lat1) / 2) ** 2 + cos(lat1) * cos(lat2) * sin((lon2 - lon1) / 2) ** 2
-    return 2 * EARTH_KM * asin(sqrt(half))
+    return 2 * EARTH_KM * asin(min(sqrt(half), 1))  # Rounding may exceed 1 at the other end of the earth.

@@ -123,7 +123,7 @@ def _route(words: list[str], found: Settings) -> bool:
 
 def _add(found: Settings, interface: str, address: str) -> None:
     whole = ip_interface(address)
-    if whole.ip.is_loopback or whole.ip.is_link_local or interface == "lo":
+    if "%" in address or whole.ip.is_loopback or whole.ip.is_link_local or interface == "lo":
         raise ValueError("not an address of a link")
     if "/" not in address:
         raise ValueError("no subnet")
@@ -131,5 +131,7 @@ def _add(found: Settings, interface: str, address: str) -> None:
 
 
 def _via(found: Settings, to: str, hop: str) -> None:
+    if "%" in to or "%" in hop:
+        raise ValueError("not an address of a link")
     prefix = "default" if to in ("default", "0.0.0.0/0", "::/0") else str(ip_network(to))
     found.routes.append(f"{prefix} via {ip_address(hop)}")

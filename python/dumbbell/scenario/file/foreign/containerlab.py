@@ -6,6 +6,7 @@ A scenario has no containers: nodes become hosts, routers and switches, and what
 from __future__ import annotations
 
 from collections.abc import Mapping
+from ipaddress import ip_interface
 from typing import Any, Final
 
 from dumbbell.errors import InputError
@@ -24,6 +25,8 @@ OUTSIDE: Final = {"host", "mgmt-net", "macvlan"}
 KEPT: Final = {"kind", "image", "exec", "group"}
 NAMELESS: Final = {"labels", "mgmt-ipv4", "mgmt-ipv6", "mgmt_ipv4", "mgmt_ipv6", "position"}
 """Keys that change nothing in the network."""
+LARGEST: Final = 16 << 20
+"""Characters of a file whose aliases are written out."""
 
 
 def scenario(text: str, name: str) -> tuple[str, list[str]]:
@@ -45,12 +48,34 @@ def _parsed(text: str) -> dict[str, Any]:
     import yaml
 
     try:
-        found = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as error:
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        if _size(node, {}) > LARGEST:
+            raise yaml.YAMLError(f"with its aliases written out it would have more than {LARGEST:,} characters")
+        found = loader.construct_document(node) if node is not None else None
+    # PyYAML lets errors of Python through at words that look like dates or numbers, or are tagged so, and are none.
+    except (yaml.YAMLError, RecursionError, ValueError, LookupError, AttributeError, TypeError) as error:
         raise InputError("no file of containerlab", f"not YAML: {error}", "choose a .clab.yml file") from None
     if not isinstance(found, dict) or not isinstance(found.get("topology"), dict):
         raise InputError("no file of containerlab", "it has no table topology", "choose a .clab.yml file")
     return found
+
+
+def _size(node: Any, sizes: dict[int, int]) -> int:
+    """The characters of a node of YAML, about, with aliases written out: each may stand for a text with further ones.
+
+    Args:
+        sizes: of the nodes that were met before, by identity. A node within itself is too large.
+    """
+    if id(node) not in sizes:
+        sizes[id(node)] = LARGEST + 1
+        value = getattr(node, "value", "")
+        if isinstance(value, str):
+            sizes[id(node)] = 1 + len(value)
+        else:
+            parts = (part for item in value for part in (item if isinstance(item, tuple) else (item,)))
+            sizes[id(node)] = 1 + sum(_size(part, sizes) for part in parts)
+    return sizes[id(node)]
 
 
 def _table(found: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -71,9 +96,9 @@ def _node(topology: Mapping[str, Any], own: Any, notes: Notes) -> Node:
     """A node by its own keys, those of its group and kind, and those of all nodes."""
     own = own if isinstance(own, dict) else {}
     defaults, groups, kinds = (_table(topology, key) for key in ("defaults", "groups", "kinds"))
-    group = groups.get(str(own.get("group") or defaults.get("group"))) or {}
+    group = _table(groups, str(own.get("group") or defaults.get("group")))
     kind = str(own.get("kind") or group.get("kind") or defaults.get("kind") or "linux")
-    levels = (defaults, kinds.get(kind) or {}, group, own)
+    levels = (defaults, _table(kinds, kind), group, own)
     keys = {key: value for level in levels for key, value in level.items()}
     lines = [str(line) for level in levels for line in _list(level, "exec")]
     done, image = settings(lines), str(keys.get("image") or "")
@@ -87,7 +112,7 @@ def _node(topology: Mapping[str, Any], own: Any, notes: Notes) -> Node:
         notes.add("routers have shortest paths until `routing` names their protocols")
     if made.kind == "switch":
         done.routes.clear()
-    for key in keys.keys() - KEPT - NAMELESS:
+    for key in sorted(keys.keys() - KEPT - NAMELESS, key=str):
         made.comments.append(f"containerlab has {key} = {keys[key]}")
         notes.add(f"the key {key} of nodes is left out")
     made.comments.sort()
@@ -102,7 +127,7 @@ def _link(link: Any, nodes: Mapping[str, Node], notes: Notes) -> tuple[End, End]
             notes.add("links that lead out of the network are left out: a lab is closed")
             return None
         raise InputError("a link has no two endpoints", f"found: {link}", 'write endpoints: ["a:eth1", "b:eth1"]')
-    addresses = [link.get(version) or ("", "") for version in ("ipv4", "ipv6")]
+    addresses = [_addresses(link, version) for version in ("ipv4", "ipv6")]
     ends = []
     for number, end in enumerate(given):
         text = f"{end.get('node')}:{end.get('interface')}" if isinstance(end, dict) else str(end)
@@ -114,12 +139,34 @@ def _link(link: Any, nodes: Mapping[str, Node], notes: Notes) -> tuple[End, End]
             raise InputError(f"a link leads to {node!r}", "the file has no node of this name", "correct its endpoints")
         own = [end.get("ipv4"), end.get("ipv6")] if isinstance(end, dict) else [one[number] for one in addresses]
         held = nodes[node].settings.addresses.setdefault(interface, [])
-        held += [address for address in map(str, filter(None, own)) if address not in held]
+        held += [address for address in map(_address, filter(None, own)) if address not in held]
         if not held:
             del nodes[node].settings.addresses[interface]
         if isinstance(end, dict) and end.get("mac"):
             notes.add("MAC addresses are left out: they are assigned")
         ends.append((node, interface))
-    for key in link.keys() - {"endpoints", "type", "ipv4", "ipv6", "labels", "vars"}:
+    for key in sorted(link.keys() - {"endpoints", "type", "ipv4", "ipv6", "labels", "vars"}, key=str):
         notes.add(f"the key {key} of links is left out")
     return ends[0], ends[1]
+
+
+def _addresses(link: Mapping[str, Any], version: str) -> list[Any]:
+    """The addresses of a link's two ends."""
+    found = _list(link, version) or ["", ""]
+    if len(found) != 2:
+        raise InputError(
+            f"a link has {version} = {found}", "an address for each of its two ends", "correct it in the file"
+        )
+    return found
+
+
+def _address(value: object) -> str:
+    """An address with the length of its prefix."""
+    text = str(value)
+    try:
+        ip_interface(text)
+    except ValueError as error:
+        raise InputError(f"a link has the address {text!r}", str(error), "write one such as 10.0.0.1/24") from None
+    if "%" in text:
+        raise InputError(f"a link has the address {text!r}", "a zone is this machine's", "write one such as fd00::1/64")
+    return text

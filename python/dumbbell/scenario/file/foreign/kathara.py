@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -12,7 +13,8 @@ from dumbbell.scenario.file.foreign.commands import settings
 from dumbbell.scenario.file.foreign.network import End, Node
 from dumbbell.scenario.file.foreign.notes import Notes, checked
 
-_LINE: Final = re.compile(r"\s*([A-Za-z0-9_-]+)\[([^\]]+)\]\s*=\s*(.*?)\s*")
+_LINE: Final = re.compile(r"\s*([A-Za-z0-9_-]+)\[([^\]]+)\]\s*=(.*)")
+_COMMENT: Final = re.compile(r"(?<!\s)\s+#")
 _ABOUT: Final = re.compile(r"\s*LAB_[A-Z]+\s*=.*")
 _MAC: Final = re.compile(r"/[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$")
 
@@ -31,11 +33,11 @@ def scenario(text: str, name: str, startup: Callable[[str], str | None]) -> tupl
     notes = Notes()
     domains, keys = _read(text, notes)
     nodes: dict[str, Node] = {}
+    places = Counter(machine for ends in domains.values() for machine, _ in ends)
     for machine, own in keys.items():
         done = settings((startup(machine) or "").splitlines() + own.pop("exec", []))
-        places = sum(machine == node for ends in domains.values() for node, _ in ends)
         # Machines of Kathará forward packets.
-        node = nodes[checked(machine, nodes)] = Node("router" if places > 1 else "host", done)
+        node = nodes[checked(machine, nodes)] = Node("router" if places[machine] > 1 else "host", done)
         for key, values in own.items():
             node.comments += [f"Kathará has {key} = {value}" for value in values]
             notes.add(f"the key {key} of machines is left out")
@@ -59,14 +61,14 @@ def _read(text: str, notes: Notes) -> tuple[dict[str, list[End]], dict[str, dict
     domains: dict[str, list[End]] = {}
     keys: dict[str, dict[str, list[str]]] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        line = re.sub(r"^\s*#.*|\s+#[^\"']*$", "", line)
+        line = _uncommented(line)
         if not line.strip() or _ABOUT.fullmatch(line):
             continue
         match = _LINE.fullmatch(line)
         if match is None:
             why = f"line {number} is none of lab.conf: {line.strip()[:60]}"
             raise InputError("no file of Kathará", why, 'its lines are such as pc1[0]="A"')
-        machine, key, value = match[1], match[2].strip(), match[3].strip("\"'")
+        machine, key, value = match[1], match[2].strip(), match[3].strip().strip("\"'")
         own = keys.setdefault(machine, {})
         if not key.isdigit():
             own.setdefault(key.strip("\"'"), []).append(value)
@@ -77,6 +79,14 @@ def _read(text: str, notes: Notes) -> tuple[dict[str, list[End]], dict[str, dict
     if not keys:
         raise InputError("no file of Kathará", "it has no machine", 'its lines are such as pc1[0]="A"')
     return domains, keys
+
+
+def _uncommented(line: str) -> str:
+    """The line without its comment, which begins with a `#` before all else, or behind a space and the last quote."""
+    if line.lstrip().startswith("#"):
+        return ""
+    comment = _COMMENT.search(line, max(line.rfind('"'), line.rfind("'")) + 1)
+    return line[: comment.start()] if comment else line
 
 
 def _free(domain: str, nodes: Mapping[str, Node]) -> str:

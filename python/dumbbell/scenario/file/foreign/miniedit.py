@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Any, Final
 
 from dumbbell.errors import InputError
-from dumbbell.scenario.file.foreign.notes import Notes, checked
+from dumbbell.scenario.file.foreign.notes import Notes, checked, one_line
 
 IP_BASE: Final = "10.0.0.0/8"
 QUEUE_PACKETS: Final = 1000
@@ -127,11 +127,11 @@ def _host(
         try:
             keys.append(f'routes = ["default via {IPv4Address(route)}"]')
         except ValueError:
-            comments.append(f"MiniEdit has defaultRoute = {_one_line(options['defaultRoute'])}")
+            comments.append(f"MiniEdit has defaultRoute = {one_line(options['defaultRoute'])}")
             notes.add("default routes that are no address are left out")
     for key, what in (("startCommand", "at the start"), ("stopCommand", "at the end")):
         if options.get(key):
-            comments.append(f"MiniEdit runs {what}: {_one_line(options[key])}")
+            comments.append(f"MiniEdit runs {what}: {one_line(options[key])}")
             notes.add("commands of hosts stand in comments, and are not run")
     for key, what in (
         ("vlanInterfaces", "VLAN interfaces are left out"),
@@ -141,7 +141,7 @@ def _host(
         ("cores", "choices of CPU cores are left out"),
     ):
         if options.get(key):
-            comments.append(f"MiniEdit has {key} = {_one_line(options[key])}")
+            comments.append(f"MiniEdit has {key} = {one_line(options[key])}")
             notes.add(what)
     return f"{{ {', '.join(keys)} }}" if keys else "{}", comments
 
@@ -157,7 +157,7 @@ def _switch(node: str, options: Mapping[str, Any], notes: Notes) -> tuple[str, l
         notes.add("kinds of OpenFlow switches are all learning switches")
     for key, what in (("startCommand", "at the start"), ("stopCommand", "at the end")):
         if options.get(key):
-            comments.append(f"MiniEdit runs {what}: {_one_line(options[key])}")
+            comments.append(f"MiniEdit runs {what}: {one_line(options[key])}")
             notes.add("commands of switches stand in comments, and are not run")
     if any(options.get(key) not in (None, "", "0") for key in ("netflow", "sflow")):
         notes.add("NetFlow and sFlow are left out")
@@ -231,10 +231,3 @@ def _shortest(ns: int) -> str:
         if ns % _NANOSECONDS[unit] == 0:
             return f"{ns // _NANOSECONDS[unit]} {unit}"
     return f"{ns} ns"
-
-
-def _one_line(value: object) -> str:
-    """What a comment of TOML can hold: no control characters, and nothing that UTF-8 lacks."""
-    text = value if isinstance(value, str) else json.dumps(value)
-    printed = "".join(one if one.isprintable() else " " for one in text)
-    return " ".join(printed.split())

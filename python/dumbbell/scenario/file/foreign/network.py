@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 from dumbbell.scenario.file.foreign.commands import Settings
-from dumbbell.scenario.file.foreign.notes import Notes
+from dumbbell.scenario.file.foreign.notes import Notes, one_line
 
 End = tuple[str, str]
 """A node and the name of its interface in the file."""
@@ -56,7 +56,7 @@ def text(
                 notes.add("second addresses of interfaces stand in comments")
         if one.settings.rest:
             notes.add(f"commands of {program} stand in comments, and are not run")
-        lines += [f"# {' '.join(comment.split())}" for comment in (*one.comments, *rest)]
+        lines += [f"# {one_line(comment)}" for comment in (*one.comments, *rest)]
         keys = [] if one.kind == "host" else [f'kind = "{one.kind}"']
         if one.settings.routes:
             keys.append(f"routes = {json.dumps(_shared(one.settings.routes))}")
@@ -67,7 +67,7 @@ def text(
     network = ["[topology]", 'kind = "graph"']
     if any(":" in address for one in nodes.values() for held in one.settings.addresses.values() for address in held):
         network.append("ipv6 = true")
-    head += [f"# Note: {' '.join(note.split())}." for note in notes]
+    head += [f"# Note: {one_line(note)}." for note in notes]
     return "\n".join([*head, "", *network, "", "[topology.nodes]", *lines, ""]), list(notes)
 
 
@@ -105,7 +105,7 @@ def _ordered(links: Sequence[tuple[End, End]]) -> list[tuple[End, End]]:
         for node, interface in ends:
             at.setdefault(node, []).append((interface, number))
     for several in at.values():
-        in_turn = sorted(several, key=lambda one: [int(part) if part.isdigit() else part for part in _parts(one[0])])
+        in_turn = sorted(several, key=lambda one: _parts(one[0]))
         for (_, earlier), (_, later) in pairwise(in_turn):
             before[later].add(earlier)
     try:
@@ -114,6 +114,10 @@ def _ordered(links: Sequence[tuple[End, End]]) -> list[tuple[End, End]]:
         return list(links)
 
 
-def _parts(interface: str) -> list[str]:
-    """Letters and numbers of an interface's name in turns, which begin with letters: `eth10` is after `eth9`."""
-    return re.split(r"(\d+)", interface)
+def _parts(interface: str) -> list[tuple[str, int, str]]:
+    """An interface's name, so that names are sorted by their letters and numbers: `eth10` is after `eth9`.
+
+    Each part has letters, and a number by its length and digits: Python reads numbers of 4,300 digits at most.
+    """
+    parts = re.findall(r"([^0-9]*)0*([0-9]*)", interface)
+    return [(letters, len(digits), digits) for letters, digits in parts]

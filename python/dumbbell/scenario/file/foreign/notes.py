@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Container, Iterator
@@ -27,6 +28,13 @@ class Notes:
         """A sentence for each kind."""
         for what, count in self.counts.items():
             yield what if count == 1 else f"{what} ({count} times)"
+
+
+def one_line(value: object) -> str:
+    """What a comment of TOML can hold: no control characters, and nothing that UTF-8 lacks."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    printed = "".join(one if one.isprintable() else " " for one in text)
+    return " ".join(printed.split())
 
 
 def checked(node: str, taken: Container[str]) -> str:
