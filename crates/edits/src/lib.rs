@@ -1,7 +1,8 @@
 //! Edits of a user's TOML: values change, comments and order stay.
 //!
 //! An edit is a list of operations on keys. Whatever an operation does not name keeps its bytes: comments belong to the key
-//! or the header below them, and go with it when it is removed; a new value takes the style of its neighbours.
+//! or the header below them, and go with it when it is removed; a new value takes the style of its neighbours. Dotted keys of
+//! one table that stand apart come together.
 
 mod json;
 mod operation;
