@@ -14,8 +14,8 @@ WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f ! -name
 # The kernel of tests in virtual time; built once, in minutes, and kept below the user's cache directory.
 KERNEL ?= 6.12
 
-.PHONY: run build ui kernel test test-rust test-python test-system test-web test-all test-all-rust test-all-python \
-	test-all-system test-wheel fuzz lint wasm what-if generate lock format bench truth pictures wheel sdist clean
+.PHONY: run build ui kernel test test-rust test-python test-system test-web test-all test-wheel fuzz \
+	lint wasm what-if generate lock format bench truth pictures wheel sdist clean
 
 run: build
 	$(BIN)/dumbbell run $(SCENARIO)
@@ -30,43 +30,35 @@ ui: build $(VENV)/.page
 kernel: build $(VENV)/.guests $(VENV)/.kernel-tools
 	$(BIN)/dumbbell kernel build $(KERNEL)
 
-# Each part of the program once, on real parts. `test-all` has the rest: whole matrices, kills at many moments, fuzz.
-test: export TEST_RUN := $(shell date -u +%FT%TZ)
+# Each part of the program once, on real parts. Second chances of one call of make count as those of one run.
+export TEST_RUN := $(or $(TEST_RUN),$(shell date -u +%FT%TZ))
 test:
 	$(MAKE) --jobs=2 --output-sync=target kernel test-rust test-python
 	$(MAKE) test-system test-web
 	$(BIN)/python -m tools.second_chances
 
-test-all: export TEST_RUN := $(shell date -u +%FT%TZ)
-test-all: test
-	$(MAKE) --jobs=2 --output-sync=target test-all-rust test-all-python
-	$(MAKE) test-all-system fuzz sanitize
+# The rest, which takes longer: whole matrices, all bundled scenarios under all engines, kills at many moments, fuzz.
+test-all: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
+	PROPTEST_RNG_SEED=1 cargo test --release --locked --workspace -- --ignored
+	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and not alone" tests/system tests/e2e
+	$(BIN)/python -m tools.second_chances -m "thorough and alone" tests/system
+	$(MAKE) fuzz
 	$(BIN)/python -m tools.second_chances
 
 # Cases of property tests come from a fixed seed, so that the same code gives the same result again; `make fuzz` draws others.
 test-rust: $(VENV)/.test-tools
 	PROPTEST_RNG_SEED=1 cargo test --release --locked --workspace
 
-test-all-rust: $(VENV)/.test-tools
-	PROPTEST_RNG_SEED=1 cargo test --release --locked --workspace -- --ignored
-
 test-python: build $(VENV)/.develop $(VENV)/.guests $(VENV)/.page $(VENV)/.test-tools
-	$(BIN)/pytest --numprocesses auto -m "not thorough" tests/unit
+	$(BIN)/pytest --numprocesses auto tests/unit
 
-test-all-python: build $(VENV)/.develop $(VENV)/.guests $(VENV)/.page $(VENV)/.test-tools
-	$(BIN)/pytest --numprocesses auto -m thorough tests/unit
-
-test-system: build kernel $(VENV)/.develop $(VENV)/.test-tools
+test-system: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "not alone and not thorough" tests/system
 	$(BIN)/python -m tools.second_chances -m "alone and not thorough" tests/system
 
-test-all-system: build kernel $(VENV)/.develop $(VENV)/.test-tools
-	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "not alone and thorough" tests/system
-	$(BIN)/python -m tools.second_chances -m "alone and thorough" tests/system
-
 test-web: build $(VENV)/.develop $(VENV)/.page $(VENV)/.web-checks $(VENV)/.test-tools
 	cd web && $(NPM) run --silent check
-	$(BIN)/python -m tools.second_chances --numprocesses 2 tests/e2e
+	$(BIN)/python -m tools.second_chances --numprocesses 2 -m "not thorough" tests/e2e
 
 # The wheel on bare systems, its page in Chromium; as root, in some minutes. Not a part of `make test`.
 test-wheel: wheel sdist kernel $(VENV)/.develop $(VENV)/.test-tools

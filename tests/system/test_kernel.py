@@ -191,6 +191,7 @@ def test_the_patches_apply_to_debian_s_sources(name: str, tmp_path: Path) -> Non
         tree = tmp_path / found.prefix
     else:
         tree = found.path
+    assert _patches(found)
     for patch in _patches(found):
         command = ["patch", "--strip=1", "--batch", "--forward", "--dry-run", "--directory", str(tree)]
         done = subprocess.run(command, input=patch, capture_output=True, check=False)
