@@ -15,7 +15,7 @@ from dumbbell.doctor.kernels import real_time
 from dumbbell.engines.kvm.engine import KvmEngine
 from dumbbell.kernels import find, ready
 
-pytestmark = pytest.mark.xdist_group("ready")
+pytestmark = [pytest.mark.xdist_group("ready"), pytest.mark.thorough]
 
 NAME = "debian-6.12"
 SOFTWARE = "tcg,thread=multi"
