@@ -1,6 +1,6 @@
 //! The Arrow schema of a table, as Parquet files carry it: readers learn from it which texts are few words.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use rows::Described;
 
@@ -24,17 +24,16 @@ pub(crate) fn schema(columns: &[Described]) -> String {
         let dictionary = (column.kind == "dict").then(|| dictionaries.next().unwrap_or(0_i64));
         message.field(field, column, dictionary);
     }
-    let length = message.bytes.len().next_multiple_of(8);
-    message.bytes.resize(length, 0);
-    base64(&[&[0xff; 4], &(length as u32).to_le_bytes()[..], &message.bytes].concat())
+    let bytes = message.finish();
+    base64(&[&[0xff; 4], &(bytes.len() as u32).to_le_bytes()[..], &bytes].concat())
 }
 
 /// A FlatBuffer, whose objects come in the order in which they are referred to.
 #[derive(Default)]
 struct Message {
     bytes: Vec<u8>,
-    /// Places of the tables' layouts.
-    layouts: HashMap<Vec<u8>, usize>,
+    /// Places of the tables of each layout.
+    layouts: BTreeMap<Vec<u8>, Vec<usize>>,
 }
 
 impl Message {
@@ -56,25 +55,18 @@ impl Message {
             size = offset + field.len();
             offset
         });
-        // The table of offsets comes before its first user.
-        let offset = |(offset, field): (usize, &[u8])| if field.is_empty() { 0 } else { offset };
-        let layout = [4 + 2 * FIELDS, size].into_iter().chain(offsets.into_iter().zip(fields).map(offset));
-        let layout: Vec<u8> = layout.flat_map(|number| (number as u16).to_le_bytes()).collect();
-        let known = self.layouts.get(&layout).copied();
-        let known = known.unwrap_or_else(|| {
-            self.align(2);
-            self.layouts.insert(layout.clone(), self.bytes.len());
-            self.bytes.extend(&layout);
-            self.bytes.len() - layout.len()
-        });
-        self.align(8);
+        self.align(fields.iter().fold(REFERENCE.len(), |most, field| most.max(field.len())));
         self.refer(place);
         let table = self.bytes.len();
-        self.bytes.extend(((table - known) as i32).to_le_bytes());
+        self.bytes.extend(REFERENCE);
         for (offset, field) in offsets.into_iter().zip(fields) {
             self.bytes.resize(table + offset, 0);
             self.bytes.extend(field);
         }
+        let offset = |(offset, field): (usize, &[u8])| if field.is_empty() { 0 } else { offset };
+        let layout = [4 + 2 * FIELDS, size].into_iter().chain(offsets.into_iter().zip(fields).map(offset));
+        let layout = layout.flat_map(|number| (number as u16).to_le_bytes()).collect();
+        self.layouts.entry(layout).or_default().push(table);
         offsets.map(|offset| table + offset)
     }
 
@@ -93,6 +85,20 @@ impl Message {
         let length = self.bytes.len() - 4;
         self.bytes[length..].copy_from_slice(&(text.len() as u32).to_le_bytes());
         self.bytes.extend(text.bytes().chain([0]));
+    }
+
+    /// Appends the layouts of the tables: some readers find none that is before all of its tables.
+    fn finish(mut self) -> Vec<u8> {
+        for (layout, tables) in std::mem::take(&mut self.layouts) {
+            self.align(2);
+            for table in tables {
+                let distance = table as i32 - self.bytes.len() as i32;
+                self.bytes[table..table + 4].copy_from_slice(&distance.to_le_bytes());
+            }
+            self.bytes.extend(layout);
+        }
+        self.align(8);
+        self.bytes
     }
 
     /// Appends a Field, which has this number if it is a dictionary.

@@ -1,10 +1,11 @@
 //! Columns as Parquet has them: typed values of rows, and the file that they are written to.
 
 use std::fs::File;
+use std::io::BufWriter;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use bytes::Bytes;
 use cc::State;
 use cc::state::{Kind, StateColumn};
@@ -22,6 +23,12 @@ use crate::arrow;
 
 /// Rows of a row group, at most.
 const GROUP: usize = 1 << 20;
+
+/// Words that are copied at once.
+const PIECE: usize = 1024;
+
+/// Bytes that are written to a file at once.
+const BUFFER: usize = 256 << 10;
 
 /// The values of a column, without those that rows lack. Unsigned numbers have the bits of the signed.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,12 +158,10 @@ pub(crate) fn compressed() -> Result<WriterPropertiesBuilder> {
 
 /// A Parquet file that is being written. Rows become pages as they come: those of the open row group wait, encoded.
 pub(crate) struct TableFile {
-    pub(crate) file: SerializedFileWriter<File>,
+    pub(crate) file: SerializedFileWriter<BufWriter<File>>,
     group: Vec<Chunk>,
     /// Rows of the open row group.
     rows: usize,
-    /// Room for the words of a column.
-    texts: Vec<ByteArray>,
 }
 
 impl TableFile {
@@ -165,8 +170,10 @@ impl TableFile {
         let file = File::create(path).with_context(|| format!("creating the table {}", path.display()))?;
         let schema = KeyValue::new(arrow::KEY.to_owned(), arrow::schema(columns));
         let properties = properties.set_key_value_metadata(Some(vec![schema])).build();
+        // Columns are copied to the file by 8 KiB: it takes more at once.
+        let file = BufWriter::with_capacity(BUFFER, file);
         let file = SerializedFileWriter::new(file, schema_of(columns)?, Arc::new(properties))?;
-        Ok(TableFile { file, group: Vec::new(), rows: 0, texts: Vec::new() })
+        Ok(TableFile { file, group: Vec::new(), rows: 0 })
     }
 
     /// Appends rows, so many: all columns in the order of their declaration.
@@ -183,7 +190,7 @@ impl TableFile {
         }
         self.rows += rows;
         for (chunk, column) in self.group.iter_mut().zip(columns) {
-            chunk.write(&column, &mut self.texts)?;
+            chunk.write(&column)?;
         }
         Ok(())
     }
@@ -212,7 +219,7 @@ impl TableFile {
     /// Completes the file, and makes sure that it is on the disk.
     pub(crate) fn finish_on_disk(&mut self) -> Result<()> {
         self.finish()?;
-        Ok(self.file.inner().sync_all()?)
+        Ok(self.file.inner().get_ref().sync_all()?)
     }
 }
 
@@ -220,15 +227,20 @@ impl TableFile {
 struct Chunk {
     writer: ColumnWriter<'static>,
     pages: Pages,
+    texts: Texts,
 }
 
 impl Chunk {
     fn new(column: &Arc<ColumnDescriptor>, properties: &WriterPropertiesPtr) -> Chunk {
         let pages = Pages(Arc::new(Mutex::new(TrackedWrite::new(Vec::new()))));
-        Chunk { writer: get_column_writer(column.clone(), properties.clone(), Box::new(pages.clone())), pages }
+        Chunk {
+            writer: get_column_writer(column.clone(), properties.clone(), Box::new(pages.clone())),
+            pages,
+            texts: Texts::default(),
+        }
     }
 
-    fn write(&mut self, column: &Filled, texts: &mut Vec<ByteArray>) -> Result<()> {
+    fn write(&mut self, column: &Filled) -> Result<()> {
         let levels = column.levels.as_deref();
         match (&mut self.writer, &column.data) {
             (ColumnWriter::Int32ColumnWriter(to), Data::I32(values)) => to.write_batch(values, levels, None),
@@ -238,14 +250,49 @@ impl Chunk {
             (ColumnWriter::BoolColumnWriter(to), Data::Bool(values)) => to.write_batch(values, levels, None),
             (ColumnWriter::ByteArrayColumnWriter(to), Data::Text(values)) => to.write_batch(values, levels, None),
             (ColumnWriter::ByteArrayColumnWriter(to), Data::Words(keys, words)) => {
-                ensure!(keys.iter().all(|&key| usize::from(key) < words.len()), "a row has an index without a word");
-                texts.clear();
-                texts.extend(keys.iter().map(|&key| words[usize::from(key)].clone()));
-                to.write_batch(texts, levels, None)
+                let (mut keys, rows) = (&keys[..], levels.map_or(keys.len(), <[i16]>::len));
+                for first in (0..rows).step_by(PIECE) {
+                    let levels = levels.map(|levels| &levels[first..rows.min(first + PIECE)]);
+                    let has_key = |level: &&i16| **level != 0;
+                    let count = levels.map_or(PIECE, |levels| levels.iter().filter(has_key).count());
+                    let (piece, rest) = keys.split_at(count.min(keys.len()));
+                    to.write_batch(self.texts.of(piece, words)?, levels, None)?;
+                    keys = rest;
+                }
+                Ok(rows)
             }
             _ => bail!("a column's values are of another type than the column"),
         }?;
         Ok(())
+    }
+}
+
+/// The texts of a few rows, from which those of the next are made: many are the same, and to copy one takes a while.
+#[derive(Default)]
+struct Texts {
+    words: Vec<ByteArray>,
+    keys: Vec<u16>,
+    texts: Vec<ByteArray>,
+}
+
+impl Texts {
+    /// Returns the words behind keys.
+    fn of(&mut self, keys: &[u16], words: &[ByteArray]) -> Result<&[ByteArray]> {
+        if self.words != words {
+            *self = Texts { words: words.to_vec(), ..Texts::default() };
+        }
+        let word = |key: u16| words.get(usize::from(key)).cloned().context("a row has an index without a word");
+        for ((text, before), &key) in self.texts.iter_mut().zip(&mut self.keys).zip(keys) {
+            if *before != key {
+                *text = word(key)?;
+                *before = key;
+            }
+        }
+        for &key in keys.get(self.keys.len()..).unwrap_or_default() {
+            self.texts.push(word(key)?);
+            self.keys.push(key);
+        }
+        Ok(&self.texts[..keys.len()])
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use bytes::Bytes;
 use parquet::basic::{ConvertedType, Encoding, Type as Physical};
 use parquet::column::page::{Page, PageMetadata, PageReader};
@@ -53,21 +54,22 @@ impl<'a> Index<'a> {
 /// The file cannot be read, or lacks a column. `take` fails.
 pub fn read(path: &Path, columns: &[&str], mut take: impl FnMut(&Rows) -> Result<()>) -> Result<()> {
     let mut read = || -> Result<()> {
-        let file = SerializedFileReader::new(File::open(path)?)?;
+        let file = File::open(path)?;
+        let file = guarded(|| Ok(SerializedFileReader::new(file)?))?;
         let leaves = file.metadata().file_metadata().schema_descr().columns();
         let source = |name: &&str| {
-            let place = leaves.iter().position(|leaf| leaf.path().parts().first().is_some_and(|part| part == *name));
+            let place = leaves.iter().position(|leaf| name_of(leaf) == *name);
             let place = place.with_context(|| format!("it lacks the column {name}"))?;
             Ok(Source::of(leaves[place].clone(), place))
         };
         let mut rows = Rows { columns: columns.iter().map(source).collect::<Result<_>>()?, len: 0 };
         for number in 0..file.num_row_groups() {
             let group = file.get_row_group(number)?;
-            rows.columns.iter_mut().try_for_each(|column| column.open(&*group))?;
+            guarded(|| rows.columns.iter_mut().try_for_each(|column| column.open(&*group)))?;
             let mut left = usize::try_from(group.metadata().num_rows())?;
             while left > 0 {
                 rows.len = left.min(BATCH);
-                rows.columns.iter_mut().try_for_each(|column| column.read(rows.len))?;
+                guarded(|| rows.columns.iter_mut().try_for_each(|column| column.read(rows.len)))?;
                 take(&rows)?;
                 left -= rows.len;
             }
@@ -77,6 +79,11 @@ pub fn read(path: &Path, columns: &[&str], mut take: impl FnMut(&Rows) -> Result
     read().with_context(|| format!("reading {}", path.display()))
 }
 
+/// Does what panics with some damaged files.
+fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(anyhow!("it is damaged")))
+}
+
 /// Returns the names and types of a table's columns: types as [`rows::Described`] names them, but all text is `str`.
 ///
 /// # Errors
@@ -84,7 +91,7 @@ pub fn read(path: &Path, columns: &[&str], mut take: impl FnMut(&Rows) -> Result
 pub fn columns(path: &Path) -> Result<Vec<(String, String)>> {
     let file = SerializedFileReader::new(File::open(path)?)?;
     let leaves = file.metadata().file_metadata().schema_descr().columns();
-    Ok(leaves.iter().map(|leaf| (leaf.name().to_owned(), kind(leaf))).collect())
+    Ok(leaves.iter().map(|leaf| (name_of(leaf).to_owned(), kind(leaf))).collect())
 }
 
 impl Rows {
@@ -100,7 +107,7 @@ impl Rows {
 
     fn column(&self, at: usize, kind: &str) -> Result<&Source> {
         let column = &self.columns[at];
-        ensure!(column.kind == kind, "the column {} is of type {}, not {kind}", column.column.name(), column.kind);
+        ensure!(column.kind == kind, "the column {} is of type {}, not {kind}", name_of(&column.column), column.kind);
         Ok(column)
     }
 
@@ -226,9 +233,9 @@ impl Source {
         let encodings = group.metadata().column(self.place).page_encoding_stats_mask();
         let is_by_words = self.kind == "str" && encodings.is_some_and(|mask| mask.encodings().all(is_dictionary));
         self.pages = Some(if is_by_words {
-            let (keys, words) = Keys::of(pages).with_context(|| format!("the column {}", self.column.name()))?;
+            let (keys, words) = Keys::of(pages).with_context(|| format!("the column {}", name_of(&self.column)))?;
             self.words = words;
-            let key = Type::primitive_type_builder(self.column.name(), Physical::INT32).build()?;
+            let key = Type::primitive_type_builder(name_of(&self.column), Physical::INT32).build()?;
             let (levels, path) = (self.column.max_def_level(), self.column.path().clone());
             let column = ColumnDescriptor::new(Arc::new(key), levels, 0, path);
             ColumnReader::Int32ColumnReader(ColumnReaderImpl::new(Arc::new(column), Box::new(keys)))
@@ -254,7 +261,7 @@ impl Source {
             // Nobody can ask for a value of another type.
             _ => Ok(()),
         };
-        done.with_context(|| format!("the column {}", self.column.name()))
+        done.with_context(|| format!("the column {}", name_of(&self.column)))
     }
 }
 
@@ -317,6 +324,11 @@ fn kind(column: &ColumnDescriptor) -> String {
         (_, converted, _) => return converted.to_string(),
     };
     kind.to_owned()
+}
+
+/// Returns the name of a column, of which a nested one has several parts.
+fn name_of(column: &ColumnDescriptor) -> &str {
+    column.path().parts().first().map_or("", String::as_str)
 }
 
 fn is_flat(column: &ColumnDescriptor) -> bool {
