@@ -19,7 +19,6 @@ mod packet_samples;
 mod recorder;
 pub mod rerouting;
 mod responsiveness;
-mod rows;
 mod run;
 pub mod study;
 mod summary;
