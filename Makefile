@@ -1,8 +1,11 @@
-# `make run` runs a scenario, `make test` proves everything. Each installs what it needs first.
+# `make run` runs a scenario, `make test` proves each part of the program. Each installs what it needs first.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes
+# Node.js and npm come with the Python packages.
+NPM := PATH="$(abspath $(BIN)):$$PATH" npm
 SCENARIO ?= bbr-vs-cubic
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) $(shell find bpf -name '*.[ch]') Cargo.toml Cargo.lock
@@ -11,52 +14,70 @@ WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f ! -name
 # The kernel of tests in virtual time; built once, in minutes, and kept below the user's cache directory.
 KERNEL ?= 6.12
 
-.PHONY: run build kernel test test-rust test-python test-system test-web test-wheel fuzz lint wasm what-if generate format bench truth \
-	pictures wheel sdist clean
+.PHONY: run build ui kernel test test-rust test-python test-system test-web test-all test-wheel fuzz \
+	lint wasm what-if generate lock format bench truth pictures wheel sdist clean
 
 run: build
 	$(BIN)/dumbbell run $(SCENARIO)
 
-build: $(VENV)/.core $(VENV)/.web
+build: $(VENV)/.core $(VENV)/.report
 
-kernel: build $(VENV)/.kernel-tools
+# The web application, served to this machine's browser.
+ui: build $(VENV)/.page
+	$(BIN)/dumbbell ui
+
+# What runs in virtual time need: a kernel, and what it loads.
+kernel: build $(VENV)/.guests $(VENV)/.kernel-tools
 	$(BIN)/dumbbell kernel build $(KERNEL)
 
-test: test-rust test-python test-system test-web
+# Each part of the program once, on real parts. Second chances of one call of make count as those of one run.
+export TEST_RUN := $(or $(TEST_RUN),$(shell date -u +%FT%TZ))
+test:
+	$(MAKE) --jobs=2 --output-sync=target kernel test-rust test-python
+	$(MAKE) test-system test-web
+	$(BIN)/python -m tools.second_chances
+
+# The rest, which takes longer: whole matrices, all bundled scenarios under all engines, kills at many moments, fuzz.
+test-all: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
+	PROPTEST_RNG_SEED=1 cargo test --release --locked --workspace -- --ignored
+	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and not alone" tests/system tests/e2e
+	$(BIN)/python -m tools.second_chances -m "thorough and alone" tests/system
+	$(MAKE) fuzz
+	$(BIN)/python -m tools.second_chances
 
 # Cases of property tests come from a fixed seed, so that the same code gives the same result again; `make fuzz` draws others.
 test-rust: $(VENV)/.test-tools
-	PROPTEST_RNG_SEED=1 cargo test --release --workspace --exclude core-py
+	PROPTEST_RNG_SEED=1 cargo test --release --locked --workspace
 
-test-python: build
+test-python: build $(VENV)/.develop $(VENV)/.guests $(VENV)/.page $(VENV)/.test-tools
 	$(BIN)/pytest --numprocesses auto tests/unit
 
-test-system: build kernel $(VENV)/.test-tools
-	$(BIN)/python -m tools.real_time --numprocesses 3 --dist loadgroup -m "not alone" tests/system
-	$(BIN)/python -m tools.real_time -m alone tests/system
+test-system: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
+	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "not alone and not thorough" tests/system
+	$(BIN)/python -m tools.second_chances -m "alone and not thorough" tests/system
 
-test-web: build $(VENV)/.test-tools
-	cd web && npm run --silent check
-	$(BIN)/python -m tools.real_time --numprocesses 2 tests/e2e
+test-web: build $(VENV)/.develop $(VENV)/.page $(VENV)/.web-checks $(VENV)/.test-tools
+	cd web && $(NPM) run --silent check
+	$(BIN)/python -m tools.second_chances --numprocesses 2 -m "not thorough" tests/e2e
 
 # The wheel on bare systems, its page in Chromium; as root, in some minutes. Not a part of `make test`.
-test-wheel: wheel sdist kernel $(VENV)/.test-tools
+test-wheel: wheel sdist kernel $(VENV)/.develop $(VENV)/.test-tools
 	tools/install wheel
 	$(BIN)/pytest tests/wheel
 
 # Inputs that coverage chooses, FUZZ_S seconds of CPU for each target of tests/fuzz (`make fuzz FUZZ_S=20`), and property tests on
 # cases that no run has seen. What they find belongs into a test of its own.
 FUZZ_S ?= 600
-fuzz: build $(VENV)/.test-tools
-	$(BIN)/pip install --quiet --disable-pip-version-check atheris==3.0.0
+fuzz: build $(VENV)/.develop $(VENV)/.test-tools
+	$(PIP) --only-binary :all: --requirement requirements/fuzz.txt || echo "going on without atheris"
 	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_S)
-	cargo test --release --workspace --exclude core-py
+	cargo test --release --locked --workspace
 	$(BIN)/pytest --hypothesis-profile fuzz --numprocesses auto $$(grep -rl hypothesis tests/unit)
 
 # Needs rustfmt and clippy, which Debian 12 packages only for its old compiler: not a part of `make test`.
-lint: build wasm
+lint: build $(VENV)/.develop
 	cargo fmt --all --check
-	cargo clippy --release --workspace --all-targets -- -D warnings
+	cargo clippy --release --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -67,20 +88,21 @@ wasm: $(VENV)/.build-tools
 	tools/wasm
 
 # "What if" as one file that needs no server: dist/what-if.html.
-what-if: build wasm
+what-if: build wasm $(VENV)/.web-packages
 	$(BIN)/python -m tools.whatif dist/what-if.html
 
 # The checked-in files that follow from Rust's declarations; a unit test says which of them is stale.
-generate: build
+generate: build $(VENV)/.develop
 	$(BIN)/python -m tools.generate
 
-format:
+format: $(VENV)/.develop
 	cargo fmt --all
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
 # An hour, on an idle machine; the results belong in docs/results.
-bench: build $(VENV)/.test-tools
+bench: build kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
+	$(BIN)/python -m benches.build
 	$(BIN)/python -m benches.emulation.fidelity
 	$(BIN)/python -m benches.conformance
 	$(BIN)/python -m benches.emulation.links
@@ -119,25 +141,31 @@ bench: build $(VENV)/.test-tools
 	cargo bench -p link -p sim
 
 # Every night: a random tenth of what docs/results/trust.md rests on, another one each day. Minutes, however busy the machine is.
-truth: build kernel
+truth: kernel $(VENV)/.develop
 	$(BIN)/python -m benches.truth
 
 # Minutes, on an idle machine: docs/images/links, docs/images/ui.
-pictures: build $(VENV)/.test-tools
+pictures: build $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 	$(BIN)/python docs/draw/links.py
 	$(BIN)/python docs/draw/ui.py
 
 # What a release consists of: docs/how-to/release.md.
-wheel: build
+wheel: build $(VENV)/.page
 	rm -f dist/*.whl
 	$(BIN)/python tools/backend.py wheel dist
 
-sdist: build
+sdist: build $(VENV)/.page
 	rm -f dist/*.tar.gz
 	$(BIN)/python tools/backend.py sdist dist
 
 clean:
 	rm -rf dist $(VENV) target web/node_modules web/simulator.wasm python/dumbbell/report/assets python/dumbbell/server/page python/dumbbell/_core*.so python/dumbbell/kernels/*.so
+
+# The requirements with their hashes, after a change of versions in pyproject.toml or here.
+lock:
+	$(PYTHON) -m venv target/lock
+	target/lock/bin/pip install --quiet uv==0.13.9
+	PATH="target/lock/bin:$$PATH" tools/lock
 
 # What the targets stand on. A stamp file stands for each, so that a second `make run` starts at once.
 
@@ -154,21 +182,42 @@ $(VENV)/.kernel-tools: tools/install | $(VENV)/.build-tools
 	tools/install kernel
 	touch $@
 
-$(VENV)/.python: constraints.txt pyproject.toml | $(VENV)/.build-tools
-	$(BIN)/pip install --quiet --disable-pip-version-check --requirement constraints.txt
+$(VENV)/.python: requirements/run.txt | $(VENV)/.build-tools
+	$(PIP) --requirement requirements/run.txt
 	touch $@
 
-$(VENV)/.core: $(VENV)/.python $(RUST_SOURCES)
-	@echo "building the core (about 20 minutes the first time, on two cores)"
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet >/dev/null
-	$(BIN)/python tools/backend.py guest
+# What tests, checks and generators need beside it.
+$(VENV)/.develop: requirements/run.txt requirements/develop.txt | $(VENV)/.python
+	$(PIP) --requirement requirements/run.txt --requirement requirements/develop.txt
+	touch $@
+
+$(VENV)/.core: $(RUST_SOURCES) pyproject.toml | $(VENV)/.python
+	@echo "building the core (minutes the first time)"
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet >/dev/null
 	@$(BIN)/python -c 'from dumbbell.doctor import installation; installation.warn()'
+	touch $@
+
+$(VENV)/.guests: $(RUST_SOURCES) tools/backend.py | $(VENV)/.python
+	$(BIN)/python tools/backend.py guest
 	touch $@
 
 $(VENV)/.wasm: $(RUST_SOURCES) tools/wasm | $(VENV)/.build-tools
 	tools/wasm || echo "going on without the simulator for browsers"
 	touch $@
 
-$(VENV)/.web: $(WEB_SOURCES) $(VENV)/.wasm | $(VENV)/.build-tools
-	cd web && npm ci --silent --no-audit --no-fund && npm run --silent build
+# Packages that the pages are made of and the program that bundles them; for checks also the compiler of TypeScript.
+$(VENV)/.web-packages: web/package-lock.json | $(VENV)/.python
+	cd web && $(NPM) ci --omit=dev --silent --no-audit --no-fund
+	touch $@
+
+$(VENV)/.web-checks: web/package-lock.json | $(VENV)/.web-packages
+	cd web && $(NPM) ci --silent --no-audit --no-fund
+	touch $@
+
+$(VENV)/.report: $(WEB_SOURCES) | $(VENV)/.web-packages
+	cd web && $(NPM) run --silent build report
+	touch $@
+
+$(VENV)/.page: $(WEB_SOURCES) $(VENV)/.wasm | $(VENV)/.web-packages
+	cd web && $(NPM) run --silent build page
 	touch $@

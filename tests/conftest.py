@@ -6,6 +6,8 @@ import signal
 
 from hypothesis import settings
 
+pytest_plugins = ["proof"]
+
 settings.register_profile("fixed", derandomize=True)
 settings.register_profile("fuzz", max_examples=1000)
 settings.load_profile("fixed")

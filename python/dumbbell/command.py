@@ -18,10 +18,13 @@ def command(*arguments: str) -> str:
     return shlex.join(["dumbbell", *arguments])
 
 
-def rebuild() -> str:
-    """The command that gives this installation a compiled core that fits: built in a checkout, else installed again."""
+def rebuild(target: str = "build") -> str:
+    """Returns the command that builds a missing part: in a checkout a target of `make`, else `pip install`.
+
+    `build` is the compiled core, `kernel` what virtual time needs, `ui` the web application's page.
+    """
     checkout = (Path(__file__).parents[2] / "Makefile").is_file()
-    return "make build" if checkout else f"{sys.executable} -m pip install --force-reinstall dumbbell-*.whl"
+    return f"make {target}" if checkout else f"{sys.executable} -m pip install --force-reinstall dumbbell-*.whl"
 
 
 def extra(name: str) -> str:

@@ -38,6 +38,7 @@ def test_the_tutorial_has_the_steps_that_are_tested_and_their_pictures() -> None
         assert all((DOCS / "images" / "ui" / f"{name}.png").is_file() for name in pictures)
 
 
+@pytest.mark.real_time
 @pytest.mark.skipif(not (whatif.WEB / "simulator.wasm").exists(), reason="tools/wasm has built no simulator")
 def test_the_tutorial_is_followed(application: Application, browser: Browser) -> None:
     """Acceptance scenario 1, too: live plots, a report, and the name that the same run has at the command line."""

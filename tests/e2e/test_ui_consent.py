@@ -44,7 +44,7 @@ def proof(application: Application) -> Path:
     return proof
 
 
-@pytest.mark.parametrize("button", ["Run", "Lab"])
+@pytest.mark.parametrize("button", [pytest.param("Run", marks=pytest.mark.real_time), "Lab"])
 def test_programs_run_after_a_question_that_is_asked_once(
     application: Application, browser: Browser, page: Page, proof: Path, button: str
 ) -> None:
@@ -75,7 +75,9 @@ def test_programs_run_after_a_question_that_is_asked_once(
         other.get_by_role("button", name="Run", exact=True).click()
         other.wait_for_selector(".dock")
         expect(other.get_by_role("dialog")).to_have_count(0)
-        eventually(lambda: len(list(application.workspace.glob("runs/[!.]*/summary.json"))) >= 1)
+        eventually(
+            lambda: len(list(application.workspace.glob("runs/[!.]*/summary.json"))) == 2, "the second run's end"
+        )
         other.context.close()
         text = application.text("theirs.toml").replace("touch", "touch -c")
         (application.workspace / "theirs.toml").write_text(text)

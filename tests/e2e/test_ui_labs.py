@@ -103,6 +103,7 @@ def value(page: Page, plot: str, name: str) -> Callable[[], float]:
     return lambda: float(row.locator("output").inner_text().replace(",", "").replace("–", "nan"))  # noqa: RUF001
 
 
+@pytest.mark.real_time
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="apt-get install iperf3")
 def test_links_change_while_a_program_sends(application: Application, page: Page) -> None:
     start(application, page)
@@ -173,6 +174,7 @@ def test_what_is_wrong_with_a_change_is_said(application: Application, page: Pag
     application.complaints.clear()  # The browser notes each refusal.
 
 
+@pytest.mark.real_time
 def test_a_terminal_behaves(application: Application, page: Page) -> None:
     start(application, page)
     shown = terminal(page, "h1")
@@ -216,6 +218,7 @@ def test_the_lab_ends_and_says_so_in_its_terminals(application: Application, pag
     expect(other.get_by_text("No lab is up.")).to_be_visible()
 
 
+@pytest.mark.real_time
 def test_nodes_answer_questions(application: Application, page: Page) -> None:
     start(application, page)
     node(page, "h1")

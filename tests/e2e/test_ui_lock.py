@@ -7,6 +7,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
 from application import DUMBBELL, Application, eventually
 from playwright.sync_api import Page, expect
 
@@ -50,6 +51,7 @@ def begin(workspace: Path, *arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
+@pytest.mark.real_time
 def test_a_run_locks_the_drawing_and_takes_no_edit_along(application: Application, page: Page) -> None:
     file = application.workspace / "pair.toml"
     file.write_text(SCENARIO.format(duration="60 s"))

@@ -23,6 +23,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]
         yield served
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (1024, "dark"), (390, "light"), (390, "dark")])
 def test_each_view_fits_its_window_and_keeps_nobody_out(
     furnished: Application, browser: Browser, width: int, scheme: str

@@ -144,6 +144,7 @@ def simulated(page: Page) -> float:
     return float(said[1])
 
 
+@pytest.mark.real_time
 def test_a_run_is_played_paused_and_stepped(page: Page) -> None:
     whole = goodputs(page)
     page.get_by_label("Speed").select_option("0.25")

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -42,7 +43,7 @@ def build() -> Path:
     crate = ROOT / "tests" / "fuzz"
     locked, lock = crate / "Cargo.lock", ROOT / "Cargo.lock"
     if not locked.exists() or locked.stat().st_mtime < lock.stat().st_mtime:
-        locked.write_bytes(lock.read_bytes())
+        locked.write_bytes(lock.read_bytes())  # Cargo adds what is missing.
     host = subprocess.run(["rustc", "-vV"], stdout=subprocess.PIPE, text=True, check=True).stdout
     triple = host.partition("host: ")[2].split()[0]
     target = HERE / "build"
@@ -103,6 +104,9 @@ def main() -> int:
     parser.add_argument("--again", type=Path, help="run the target with this input alone")
     asked = parser.parse_args()
     targets = asked.targets or [*RUST, *PYTHON]
+    if find_spec("atheris") is None and set(targets) & set(PYTHON):
+        print(f"without atheris, which is not installed here, these are left out: {', '.join(PYTHON)}")
+        targets = [target for target in targets if target not in PYTHON]
     if unknown := set(targets) - {*RUST, *PYTHON}:
         parser.error(f"no target {', '.join(sorted(unknown))}")
     programs = build() if set(targets) & set(RUST) else HERE

@@ -14,9 +14,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from harness import Place, place, place_of, runtime_of
 
 
-@pytest.fixture(params=["root", "ordinary"])
+@pytest.fixture(params=[pytest.param("root", marks=pytest.mark.thorough), "ordinary"])
 def anyone(request: pytest.FixtureRequest) -> Iterator[Place]:
-    """A working directory of root's, then one of an ordinary user's."""
+    """A working directory of an ordinary user's; in `make test-all` one of root's, too."""
     with place_of(request.param) as fresh:
         yield fresh
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from proof import not_proven
 
 import dumbbell
 from dumbbell.analysis.rules import timing
@@ -24,9 +25,6 @@ from dumbbell.engines import bridges
 
 ORDINARY = 54321
 """Nobody's id: an ordinary user needs no entry in /etc/passwd, and none is left behind."""
-
-ATTEMPTS = 3
-"""A machine that is too busy for a run says so in the verdict: once more then, twice at most."""
 
 TIMING = {rule.name for rule in timing.RULES}
 """The checks that a busy machine can fail."""
@@ -81,20 +79,11 @@ class Place:
         assert done.returncode in (0, 3), done.stderr
         return dumbbell.open(self.directory / done.stdout.splitlines()[-1].removesuffix("/report.html"))
 
-    def run_steadily(self, scenario: str, *args: str) -> dumbbell.Run:
-        """Like `run`, for measurements: it repeats the run while the verdict says that the machine was too busy.
-
-        If it was each time, the test is skipped, and says why: nothing follows from such a run. One that is invalid for
-        another reason is returned as it is.
-        """
-        for _ in range(ATTEMPTS):
-            run = self.run(scenario, *args)
-            if run.verdict != "invalid":
-                return run
-        reasons = [reason for reason in run.summary["reasons"] if reason["verdict"] == "invalid"]
-        if {reason["check"] for reason in reasons} <= TIMING:
-            told = "; ".join(f"{reason['check']}: {reason['measured']}" for reason in reasons)
-            pytest.skip(f"{ATTEMPTS} runs in turn were invalid, this machine is too busy: {told}")
+    def measure(self, scenario: str, *args: str) -> dumbbell.Run:
+        """Run a scenario whose figures the clock decides. A run that the machine was too busy for proves nothing."""
+        run = self.run(scenario, *args)
+        if reason := too_busy(run):
+            not_proven(reason)
         return run
 
     @contextmanager
@@ -221,15 +210,9 @@ def until(condition: Callable[[], bool], seconds: float, what: str) -> None:
         time.sleep(0.02)
 
 
-def in_one_of_some(check: Callable[[int], None]) -> None:
-    """Call `check` with 0, 1, ... until it holds, or has failed `ATTEMPTS` times.
-
-    A machine that pauses for a moment spoils a run now and then, too little for its verdict and enough for a
-    comparison. A real fault shows each time.
-    """
-    for attempt in range(ATTEMPTS):
-        try:
-            return check(attempt)
-        except AssertionError:
-            if attempt + 1 == ATTEMPTS:
-                raise
+def too_busy(run: dumbbell.Run) -> str:
+    """Returns why a run is invalid if only checks of timing say so, and nothing otherwise."""
+    reasons = [reason for reason in run.summary["reasons"] if reason["verdict"] == "invalid"]
+    if not {reason["check"] for reason in reasons} <= TIMING:
+        return ""
+    return "; ".join(f"{reason['check']}: {reason['measured']}" for reason in reasons)

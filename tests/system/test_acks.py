@@ -78,6 +78,7 @@ def neighbours(
 
 
 @root
+@pytest.mark.real_time
 @pytest.mark.parametrize(("name", "cc"), [(f"f{i}", cc) for i, cc in enumerate(ALGORITHMS, 1)])
 def test_rows_tell_what_samples_tell(run: dumbbell.Run, name: str, cc: str) -> None:
     """A sample is the state between two ACKs: that of the row of ours before it, of the kernel's behind it.
@@ -143,6 +144,7 @@ def test_the_kernels_cubic_shows_its_curve(run: dumbbell.Run) -> None:
 
 
 @root
+@pytest.mark.real_time
 def test_the_kernels_bbr_is_read_as_it_tells_itself(run: dumbbell.Run) -> None:
     acks, taken = rows(run, "f3"), samples(run, "f3")
     columns = ("bbr_bw_bps", "bbr_min_rtt_us", "bbr_pacing_gain", "bbr_cwnd_gain")

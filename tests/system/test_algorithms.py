@@ -11,7 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from bbr_phases import VERSIONS, acks, assert_phases_follow
 from harness import Place, place, until
 from scenarios import checks, flow, link, path
 
@@ -51,6 +53,7 @@ def goodput(run: dumbbell.Run) -> list[float]:
     return [flow["goodput_bps"] / 1e6 for flow in run.summary["flows"]]
 
 
+@pytest.mark.real_time
 def test_those_that_come_with_dumbbell(here: Place) -> None:
     """Bundled algorithms run side by side, one twice with other parameters, and records have their labels alone."""
     labels = ["bbr2", "bbr3", "bbr3 (beta_keep=200)", "bpf_reno", "bpf_cubic", "bpf_dctcp", "bpf_htcp", "bpf_westwood"]
@@ -67,6 +70,13 @@ def test_those_that_come_with_dumbbell(here: Place) -> None:
     assert {one["loaded"] for one in found.values()} == {"run"}
     for name in (file for file in run.directory.glob("*.json") if file.name not in ("manifest.json", "lab.json")):
         assert "db3_" not in name.read_text(), name
+
+
+def test_phases_of_bbr_follow_one_another(here: Place) -> None:
+    """Their times are exact in virtual time: `test_virtual_bbr.py`."""
+    run = here.run(path(*(flow(cc=cc) for cc in VERSIONS), rate="20 Mbit/s", rtt="40 ms", duration="7 s"))
+    for cc, name in zip(VERSIONS, ("f1", "f2"), strict=True):
+        assert_phases_follow(acks(run).filter(pl.col("flow").cast(pl.String) == name), cc)
 
 
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed")
@@ -94,6 +104,7 @@ def ran(here: Place, scenario: str, *overrides: str) -> dumbbell.Run:
     return dumbbell.open(here.directory / done.stdout.splitlines()[-1].removesuffix("/report.html"))
 
 
+@pytest.mark.real_time
 def test_the_tutorial(tutorial: Place) -> None:
     """The tutorial's program does what the tutorial says: the link is used, and `target` packets of 0.6 ms each
     wait."""

@@ -127,7 +127,7 @@ def test_presets_in_virtual_time(kind: str, tmp_path: Path) -> None:
         ).read_bytes()
 
 
-@pytest.mark.parametrize("engine", ["emulate", "virtual"])
+@pytest.mark.parametrize("engine", [pytest.param("emulate", marks=pytest.mark.real_time), "virtual"])
 def test_a_cable_that_is_pulled_takes_the_carrier_and_no_packet_out_of_the_books(here: Place, engine: str) -> None:
     text = graph(
         link("h1", "r1", delay="1 ms"),

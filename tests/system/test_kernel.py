@@ -175,7 +175,7 @@ def test_the_frame_s_reno_is_the_kernel_s(kernel: kernels.Kernel, tmp_path: Path
     assert ours == own
 
 
-@pytest.mark.parametrize("name", ["6.1", "6.12"])
+@pytest.mark.parametrize("name", [pytest.param("6.1", marks=pytest.mark.thorough), "6.12"])
 def test_the_patches_apply_to_debian_s_sources(name: str, tmp_path: Path) -> None:
     found = source.debian(name)
     if found.is_tarball:
@@ -191,6 +191,7 @@ def test_the_patches_apply_to_debian_s_sources(name: str, tmp_path: Path) -> Non
         tree = tmp_path / found.prefix
     else:
         tree = found.path
+    assert _patches(found)
     for patch in _patches(found):
         command = ["patch", "--strip=1", "--batch", "--forward", "--dry-run", "--directory", str(tree)]
         done = subprocess.run(command, input=patch, capture_output=True, check=False)

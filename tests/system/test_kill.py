@@ -56,7 +56,15 @@ def assert_nothing_stays(live: Live, send: signal.Signals, name: str) -> None:
     assert outside() == before
 
 
-@pytest.mark.parametrize("victim", ["command", "helper", "db-init", "db-emulator", "db-traffic", "db-probe"])
+@pytest.mark.parametrize(
+    "victim",
+    [
+        "command",
+        *(pytest.param(name, marks=pytest.mark.thorough) for name in ("helper", "db-init", "db-emulator")),
+        "db-traffic",
+        "db-probe",
+    ],
+)
 def test_a_killed_process_takes_the_run_with_it(anyone: Place, victim: str) -> None:
     if victim == "db-probe" and (anyone.becomes_ordinary or os.geteuid() != 0):
         pytest.skip("an ordinary user has no probe")

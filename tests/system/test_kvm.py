@@ -15,7 +15,7 @@ from dumbbell.doctor.kernels import real_time
 from dumbbell.engines.kvm.engine import KvmEngine
 from dumbbell.kernels import find, ready
 
-pytestmark = pytest.mark.xdist_group("ready")
+pytestmark = [pytest.mark.xdist_group("ready"), pytest.mark.thorough]
 
 NAME = "debian-6.12"
 SOFTWARE = "tcg,thread=multi"
@@ -29,6 +29,7 @@ def kernel() -> ready.Image:
     return ready.named(NAME) or ready.add(NAME)
 
 
+@pytest.mark.real_time
 def test_what_happens_inside_is_an_emulated_run_whose_evidence_is_recorded_there(here: Place) -> None:
     engine = KvmEngine(SOFTWARE, BOOTS_S)
     slow = tomllib.loads(path(flow(cc="cubic"), duration="2 s", rate="2 Mbit/s"))

@@ -12,6 +12,9 @@ from graphs import flow, graph, link
 from harness import Place, until
 from scenarios import checks
 
+pytestmark = pytest.mark.xdist_group("cpu")
+"""Control groups of one test would be those that another has left behind."""
+
 BUSY = (
     "import json, time; begin = time.monotonic()\n"
     "while time.monotonic() < begin + 2: pass\n"
@@ -40,6 +43,7 @@ def left_behind() -> list[Path]:
     return [path for path in Path("/sys/fs/cgroup").glob("**/dumbbell-*") if path.is_dir()]
 
 
+@pytest.mark.real_time
 def test_a_program_gets_its_share_or_is_refused_with_the_reason(anyone: Place) -> None:
     reason = refusal(anyone)
     if reason is not None:
@@ -58,6 +62,7 @@ def test_a_program_gets_its_share_or_is_refused_with_the_reason(anyone: Place) -
     until(lambda: not left_behind(), 30, "the groups' end")
 
 
+@pytest.mark.real_time
 def test_programs_of_a_lab_get_it_too_or_none_of_its_words_works(user: Place) -> None:
     lines = (f'h1 python3 -c "{BUSY}"', f'h2 python3 -c "{BUSY}"')
     done = user.invoke("lab", "up", user.write(SHARED), *(word for line in lines for word in ("-c", line)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from graphs import graph, link
 from harness import Place
 
@@ -59,6 +60,7 @@ def test_the_shell_s_words_by_ipv6(user: Place) -> None:
     assert (user.directory / "done.toml").read_text().count("ip = 6") == 2
 
 
+@pytest.mark.real_time
 def test_mininet_s_measurements_by_ipv6(user: Place) -> None:
     said = lab(user, "iperf -6", "iperfudp -6 1M h2 h1")
     tcp, udp = (float(rate) for rate in re.findall(r"f1 h\d -> h\d: ([\d.]+) Mbit/s", said))

@@ -16,6 +16,7 @@ import polars as pl
 import psutil
 import pytest
 from harness import until
+from proof import not_proven
 from scenarios import flow, path
 
 import dumbbell
@@ -125,6 +126,7 @@ def test_what_a_node_lacks_is_said_before_anything_starts(
     assert not list((tmp_path / "studies").glob("*"))
 
 
+@pytest.mark.real_time
 def test_real_runs_on_nodes_that_take_them(cluster: Nodes, tmp_path: Path) -> None:
     """Two cells of a second each, one on each node, give the same as a run on this machine."""
     short = tmp_path / "short.toml"
@@ -133,13 +135,15 @@ def test_real_runs_on_nodes_that_take_them(cluster: Nodes, tmp_path: Path) -> No
     study = dumbbell.run(short, directory=tmp_path, vary=both, executor=Ray(cluster.address, jobs=1))
     assert isinstance(study, dumbbell.Study)
     # All attempts may be invalid on a busy machine; none fails, and each is here.
-    assert set(study.runs["verdict"]) <= {"valid", "suspect", "invalid"}
+    assert study.runs["error"].null_count() == 2
     assert len(list(study.directory.glob("runs/test-*/summary.json"))) >= study.runs.height == 2
     usable = study.runs.filter(pl.col("verdict").is_in(["valid", "suspect"]))
     for row in usable.iter_rows(named=True):
         run = study.open(row["run"])
         assert run.verdict == row["verdict"]
         assert study.flows.filter(run=row["run"])["goodput_bps"].to_list() == run.flows["goodput_bps"].to_list()
+    if usable.height < 2:
+        not_proven(f"{2 - usable.height} of 2 runs were invalid each time")
 
 
 def test_ctrl_c_ends_the_tasks_and_the_study_goes_on(cluster: Nodes, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ def scenario(links: str, rtt: str = "0 s") -> dict[str, Any]:
     }
 
 
+@pytest.mark.real_time
 @pytest.mark.skipif(not qdiscs.has("tbf"), reason="this kernel has no tbf")
 def test_tbf_alone_carries_a_link_without_a_delay(tmp_path: Path) -> None:
     run = dumbbell.run(scenario("kernel"), directory=tmp_path, engine="emulate", report=False)

@@ -70,8 +70,6 @@ def test_packets_go_round_a_link_that_falls_silent(anyone: Place, protocol: str)
     assert data.height > 100
     (told,) = run.summary["rerouting"]
     assert told["events"] == ["core down", "core-reverse down"]
-    # BFD of a busy machine may have found another way before: then nothing is lost any more.
-    assert told["lost_packets"] >= 0
     # When the flow goes on is up to the machine; in virtual time it is exact.
     assert [outage["flow"] for outage in told["outages_s"]] == ["f1"]
 

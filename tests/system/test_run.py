@@ -20,6 +20,7 @@ from scenarios import checks, link
 
 import dumbbell
 from dumbbell.analysis import metrics
+from dumbbell.analysis.rules.rule import Verdict, worst
 
 RATE = 30_000_000
 SHORT = {"duration": "3 s", "flows.1.start": "500 ms", "topology.bottleneck.rate": "30 Mbit/s"}
@@ -73,6 +74,7 @@ def test_what_does_not_depend_on_time_is_valid(done: tuple[dumbbell.Run, int, st
     assert found["algorithm"]["measured"] == "f1: cubic, f2: bbr"
 
 
+@pytest.mark.real_time
 def test_the_figures_are_plausible(done: tuple[dumbbell.Run, int, str]) -> None:
     run, _, _ = done
     flows = {flow["id"]: flow for flow in run.summary["flows"]}
@@ -85,11 +87,11 @@ def test_the_figures_are_plausible(done: tuple[dumbbell.Run, int, str]) -> None:
     for flow in flows.values():
         assert 30 <= flow["rtt_ms"]["min"] <= flow["rtt_ms"]["p50"] <= flow["rtt_ms"]["p95"]
         assert flow["goodput_bps"] > 0
-        assert flow["retransmitted_segments"] >= 0
     # 1 BDP of queue: 30 ms, rounded down to whole bytes.
     assert link(run)["queue_ms"]["max"] <= 30 + 8 * 1514 / RATE * 1e3
     assert link(run)["queue_ms"]["p50"] <= link(run)["queue_ms"]["p95"] <= link(run)["queue_ms"]["max"]
     assert link(run)["drops"] > 0
+    assert sum(flow["retransmitted_segments"] for flow in flows.values()) > 0
     assert 0.5 <= run.summary["jain_index"] <= 1
     assert run.summary["attempts"] == {"failed": 0, "excluded": 0}
 
@@ -180,5 +182,5 @@ def test_the_python_interface(here: Place) -> None:
     frames = [run.flows, run.samples, run.packets, run.links]
     assert all(isinstance(frame, pl.DataFrame) and len(frame) > 0 for frame in frames)
     assert len(run.plot().axes) >= 4
-    assert run.verdict in ("valid", "suspect", "invalid")
+    assert run.verdict == worst(Verdict(check["verdict"]) for check in run.summary["checks"])
     assert {"planned", "lab", "ready", "started", "progress", "done", "end", "composing"} <= set(events)

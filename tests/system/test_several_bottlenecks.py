@@ -1,4 +1,4 @@
-"""The bottleneck of an emulated flow is found among several limited links, by the kernel's own TCP across routers."""
+"""The bottleneck of a kernel's flow is found among several limited links, across routers and in virtual time."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from graphs import flow, graph, link
 from harness import Place
 
 from dumbbell.analysis.metrics import bottlenecks
+from dumbbell.engines.names import VIRTUAL
 
 PARKING_LOT = graph(
     link("h1", "r1"),
@@ -19,11 +20,10 @@ PARKING_LOT = graph(
 )
 
 
-def test_the_narrow_link_is_the_bottleneck_of_those_that_cross_it(anyone: Place) -> None:
-    run = anyone.run(PARKING_LOT)
+def test_the_narrow_link_is_the_bottleneck_of_those_that_cross_it(here: Place) -> None:
+    run = here.run(PARKING_LOT, "--engine", VIRTUAL)
     flows = {flow["id"]: flow for flow in run.summary["flows"]}
     assert flows["long"]["bottleneck"] == "narrow"
-    # A machine that stands still for a while leaves a link idle. Half of the time is far from it.
     assert flows["long"]["bottleneck_share"] > 0.5
     # 5 Mbit/s of these and 5 of the others on 20: most of the time no queue stands, and half of the rate is unused.
     assert (flows["datagrams"]["bottleneck_share"] or 0) < 0.5

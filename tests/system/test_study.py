@@ -8,7 +8,9 @@ import signal
 from pathlib import Path
 
 import polars as pl
+import pytest
 from harness import Live, Place, until
+from proof import not_proven
 from scenarios import flow, path
 
 import dumbbell
@@ -67,6 +69,7 @@ def test_an_interrupted_study_says_how_to_go_on(here: Place) -> None:
     assert here.invoke("status", "test").stdout.startswith("test (simulate): interrupted\n")
 
 
+@pytest.mark.real_time
 def test_a_study_in_real_time(anyone: Place) -> None:
     """Two cells, one run each: each run's figures are in the study's tables, its records in a separate directory."""
     expect = '\n[[expect]]\nmetric = "goodput"\nmin = "1 Mbit/s"\n'
@@ -87,11 +90,11 @@ def test_a_study_in_real_time(anyone: Place) -> None:
         flows = study.flows.filter(run=row["run"])
         assert flows["cc"].to_list() == [row["flows.0.cc"]]
         assert flows["goodput_bps"].to_list() == run.flows["goodput_bps"].to_list()
-    if usable.height:
-        assert (anyone.directory / done.stdout.splitlines()[-1]).read_text().startswith("<!doctype html>")
-    if usable.height == 2:
-        assert "holds: goodput >= 1 Mbit/s: " in done.stdout
     again = anyone.invoke(*command, "--json", "--quiet")
     assert again.returncode == done.returncode
     assert json.loads(again.stdout)["runs"] == 2
     assert study_of(anyone).manifest["cost"]["found"] == 2
+    if usable.height < 2:
+        not_proven(f"{2 - usable.height} of 2 runs were invalid each time: {study.runs['verdict'].to_list()}")
+    assert (anyone.directory / done.stdout.splitlines()[-1]).read_text().startswith("<!doctype html>")
+    assert "holds: goodput >= 1 Mbit/s: " in done.stdout

@@ -51,8 +51,8 @@ class FakeEngine:
         self.executed: list[tuple[str, int]] = []
         """Name and seed of each plan, in order."""
         self.most_at_once = 0
-        self._outcomes = iter(outcomes)
-        self._change, self._problems = change, problems
+        self.outcomes = iter(outcomes)
+        self.change, self._problems = change, problems
         self._now = 0
         self._turn = threading.Lock()
 
@@ -69,7 +69,7 @@ class FakeEngine:
             self._now += 1
             self.most_at_once = max(self.most_at_once, self._now)
             self.executed.append((plan.name, plan.seed))
-            outcome = next(self._outcomes, "valid")
+            outcome = next(self.outcomes, "valid")
         try:
             return self._execute(outcome, plan, directory, tell)
         finally:
@@ -93,6 +93,6 @@ class FakeEngine:
         files["plan.json"] = known_run.PLAN | {"name": plan.name, "seed": plan.seed}
         if outcome == "invalid":
             files["emulator.json"]["ring_drops"] = 1
-        self._change(plan, files)
+        self.change(plan, files)
         known_run.write(directory, files)
         return Outcome(interrupted=False)

@@ -295,7 +295,7 @@ def test_any_two_engines_are_named_wherever_they_are_compared(
 def test_a_kernel_is_for_the_engine_that_runs_any(fakes: dict[str, FakeEngine], any_kernel: FakeEngine) -> None:
     asked: dict[str, list[str | None]] = {"kernels": [], SIMULATE: []}
     for name, kernels in asked.items():
-        fakes[name]._change = lambda plan, files, kernels=kernels: kernels.append(plan.emulate.kernel)
+        fakes[name].change = lambda plan, files, kernels=kernels: kernels.append(plan.emulate.kernel)
     assert invoke(["agree", "--engines", "simulate,kernels", "--kernel", "6.1", file("a"), "--repeat", "2"]) == 0
     assert asked == {"kernels": ["6.1"] * 2, SIMULATE: [None] * 2}
 
@@ -305,7 +305,7 @@ def test_beside_a_kernel_in_virtual_time_simulated_hosts_are_as_quick(
 ) -> None:
     asked: dict[str, list[str | None]] = {EMULATE: [], "kernels": [], SIMULATE: []}
     for name, hosts in asked.items():
-        fakes[name]._change = lambda plan, files, hosts=hosts: hosts.append(plan.simulate.hosts)
+        fakes[name].change = lambda plan, files, hosts=hosts: hosts.append(plan.simulate.hosts)
     assert invoke(["agree", "--engines", "kernels,simulate", file("a"), "--repeat", "2"]) == 0
     assert asked == {EMULATE: [], "kernels": [None] * 2, SIMULATE: ["virtual"] * 2}
     # Beside this machine's kernel they take their time.
@@ -315,7 +315,7 @@ def test_beside_a_kernel_in_virtual_time_simulated_hosts_are_as_quick(
 
 def test_two_kernels_are_compared_under_one_engine(any_kernel: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
     seen: list[str | None] = []
-    any_kernel._change = lambda plan, files: seen.append(plan.emulate.kernel)
+    any_kernel.change = lambda plan, files: seen.append(plan.emulate.kernel)
     asked = ["agree", "--engines", "kernels@6.1,kernels@6.12", file("a"), "--repeat", "2", "--json"]
     assert invoke(asked) == 0
     assert seen == ["6.1", "6.1", "6.12", "6.12"]
@@ -339,7 +339,7 @@ def test_a_kernel_behind_an_engines_name_is_one_that_it_runs(
 
 def test_an_exact_engine_is_asked_once_for_each_seed(tmp_path: Path, any_kernel: FakeEngine) -> None:
     """No machine spoils its runs, and a change to the simulator is none to it."""
-    any_kernel._outcomes = iter(["failed", "valid"])
+    any_kernel.outcomes = iter(["failed", "valid"])
     both = {"kernels": any_kernel, EMULATE: FakeEngine()}
     (outcome,) = carry_out_both([subject(tmp_path, repeat=2)], both)
     assert len(any_kernel.executed) == 2

@@ -9,12 +9,6 @@ from dumbbell.cc.bundled import BUNDLED
 from dumbbell.cc.parameters import misfits
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _core() -> None:
-    if not core.bundled():
-        pytest.skip("the core is not built")
-
-
 @pytest.mark.parametrize(
     ("label", "name", "value", "expected"),
     [

@@ -11,7 +11,7 @@ from synthetic_study import Synthetic
 
 from dumbbell import Study
 from dumbbell.cli import study as printed
-from dumbbell.cli.run import _flows, _links
+from dumbbell.cli.run import flows_table, links_table
 from dumbbell.cli.study_table import table as table_of
 from dumbbell.plan.view import Table
 from dumbbell.statistics.intervals import of_mean
@@ -38,7 +38,7 @@ def flow(**changes: Any) -> dict[str, Any]:
 
 
 def of_links(*links: dict[str, Any]) -> Table:
-    found: Table = _links({"links": links})
+    found: Table = links_table({"links": links})
     return found
 
 
@@ -61,9 +61,11 @@ def test_other_fates_of_packets_have_a_column_where_there_are_any() -> None:
 
 
 def test_flows_show_marks_and_completion_only_where_there_are_any() -> None:
-    plain: Table = _flows({"flows": [flow(), flow(ce_packets=0, ce_share=0.0)]}, with_bottlenecks=False)
+    plain: Table = flows_table({"flows": [flow(), flow(ce_packets=0, ce_share=0.0)]}, with_bottlenecks=False)
     assert plain.columns[-1] == "retransmitted"
-    both: Table = _flows({"flows": [flow(ce_packets=5, ce_share=0.0123, fct_s=1.5), flow()]}, with_bottlenecks=False)
+    both: Table = flows_table(
+        {"flows": [flow(ce_packets=5, ce_share=0.0123, fct_s=1.5), flow()]}, with_bottlenecks=False
+    )
     assert both.columns[-2:] == ["ECN-marked", "completed in"]
     assert [row[-2:] for row in both.rows] == [["1.2 %", "1.5 s"], ["–", "–"]]  # noqa: RUF001  unknown
 

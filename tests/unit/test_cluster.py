@@ -20,7 +20,7 @@ from dumbbell.execute import Fixed, batch
 from dumbbell.execute.batch import Ended
 from dumbbell.execute.cluster import tasks, workers
 from dumbbell.execute.cluster.archive import pack, unpack
-from dumbbell.execute.cluster.nodes import Node, _unlike
+from dumbbell.execute.cluster.nodes import Node, node_problems
 from dumbbell.execute.cluster.store import Store, absolute
 from dumbbell.execute.cluster.workers import Call, Kind, Workers
 from dumbbell.execute.job import Job
@@ -77,7 +77,7 @@ def test_a_store_has_whole_results_only(tmp_path: Path, monkeypatch: pytest.Monk
     def die(*args: Any) -> None:
         raise ConnectionError("the network is gone")
 
-    monkeypatch.setattr(store._files, "mv", die)
+    monkeypatch.setattr("fsspec.implementations.local.LocalFileSystem.mv", die)
     with pytest.raises(InputError, match="cannot use the store") as refused:
         store.put("shard-2", tmp_path / "archive")
     assert "the network is gone" in str(refused.value)
@@ -149,12 +149,12 @@ def test_a_task_returns_what_a_run_has_left(outcome: str, tmp_path: Path, monkey
 def test_what_is_unlike_the_driver_is_told(tmp_path: Path) -> None:
     node = Node("1", "lab3", "10.0.0.3", 4, 4)
     said: dict[str, Any] = {"python": "/usr/bin/python3", "version": "1"}
-    assert not list(_unlike(node, said, "1", None))
-    (skewed,) = _unlike(node, said, "2", None)
+    assert not list(node_problems(node, said, "1", None))
+    (skewed,) = node_problems(node, said, "2", None)
     assert skewed.text().startswith("lab3 (10.0.0.3) has another dumbbell\n  here it is 2\n  there it is 1\nhint: ")
-    (bare,) = _unlike(node, {**said, "missing": "ModuleNotFoundError: dumbbell"}, "1", None)
+    (bare,) = node_problems(node, {**said, "missing": "ModuleNotFoundError: dumbbell"}, "1", None)
     assert "pip install 'dumbbell[cluster]' there, for /usr/bin/python3" in bare.hint
-    (apart,) = _unlike(node, {**said, "store": "is not there"}, "1", "/data")
+    (apart,) = node_problems(node, {**said, "store": "is not there"}, "1", "/data")
     assert apart.what == "lab3 (10.0.0.3) does not see the store /data"
 
 

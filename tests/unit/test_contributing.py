@@ -36,5 +36,7 @@ def test_what_is_made_is_what_make_generate_makes() -> None:
 
 def test_its_make_targets_are_the_makefiles() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in re.findall(r"(?:`|^    )make (\w+)", TEXT, re.MULTILINE):
+    targets = re.findall(r"(?:`|^    )make (\w+)", TEXT, re.MULTILINE)
+    assert "test" in targets
+    for target in targets:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target

@@ -13,7 +13,7 @@ import pytest
 
 from dumbbell.cli import invoke
 from dumbbell.doctor import Finding, Level, bpf, examine, installation, machine, network
-from dumbbell.doctor.examine import _namespaces
+from dumbbell.doctor.examine import trial_lab
 
 OK, WARN, MISSING = Level.OK, Level.WARN, Level.MISSING
 
@@ -106,7 +106,7 @@ def test_this_process_s_capabilities_are_the_kernel_s() -> None:
     with Path("/proc/self/status").open() as status:
         (effective,) = [line.split()[1] for line in status if line.startswith("CapEff:")]
     initial = Path("/proc/self/ns/user").stat().st_ino == 0xEFFFFFFD
-    assert machine._effective() == (int(effective, 16) if initial else 0)
+    assert machine.effective_capabilities() == (int(effective, 16) if initial else 0)
 
 
 def test_a_module_that_is_not_loaded_comes_with_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +125,7 @@ def test_a_kernel_without_the_algorithm(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def probe(code: str) -> list[Finding]:
-    return list(_namespaces((sys.executable, "-c", code)))
+    return list(trial_lab((sys.executable, "-c", code)))
 
 
 def test_the_trial_lab_is_reported_line_by_line() -> None:

@@ -171,7 +171,7 @@ def test_the_manifest_says_what_each_was() -> None:
     own = {"label": "bbr3 (x=1)", "source": source, "parameters": {"x": 1}, "sha256": "ab"}
     plan = known_run.plan(algorithms=[own])
     fact = {"label": "bbr3 (x=1)", "registered": "db3_0a1b2c", "sha256": "cd", "variant": "v610", "loaded": "run"}
-    told = list(manifest._algorithms(plan, {"algorithms": [{**fact, "programs": []}]}))
+    told = list(manifest.algorithm_entries(plan, {"algorithms": [{**fact, "programs": []}]}))
     assert json.loads(json.dumps(told)) == [
         {
             "label": "bbr3 (x=1)",
@@ -184,4 +184,4 @@ def test_the_manifest_says_what_each_was() -> None:
             "loaded": "run",
         }
     ]
-    assert list(manifest._algorithms(known_run.plan(), {})) == []
+    assert list(manifest.algorithm_entries(known_run.plan(), {})) == []

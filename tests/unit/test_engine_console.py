@@ -108,7 +108,7 @@ def test_the_bar_takes_every_event() -> None:
         ):
             bar({"event": event, "plan": known_run.plan(), "process": "traffic"})
         bar(progress(10**9, 10**6, 0))
-        (task,) = bar._progress.tasks
+        (task,) = bar.tasks
     assert (task.completed, task.total, task.description) == (1.0, 2.0, "judging the run")
 
 

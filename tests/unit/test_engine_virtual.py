@@ -78,7 +78,7 @@ def test_a_part_that_was_not_built_is_a_problem(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("dumbbell.engines.virtual.engine.INIT", Path("/nowhere/guest_init"))
     (said,) = refused(VIRTUAL)
     assert "there is no /nowhere/guest_init" in said
-    assert "hint: make build" in said
+    assert "hint: make kernel" in said
 
 
 def test_the_kernel_is_a_part_of_the_identity() -> None:

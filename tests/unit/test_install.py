@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 INSTALL = Path(__file__).parents[2] / "tools" / "install"
-GOOD = {"python3": "3.11.2", "cargo": "cargo 1.88.0 (abc 2025-06-23)", "node": "v18.20.4"}
+GOOD = {"python3": "3.11.2", "cargo": "cargo 1.88.0 (abc 2025-06-23)"}
 
 
 def install(place: Path, root: bool, what: str = "build", **changed: str) -> tuple[int, str, str]:
@@ -19,7 +19,6 @@ def install(place: Path, root: bool, what: str = "build", **changed: str) -> tup
         "clang": "14",
         "make": "4",
         "pkg-config": "1",
-        "npm": "9",
         "id": "0" if root else "1000",
         **changed,
     }
@@ -45,7 +44,6 @@ def test_nothing_is_asked_for_where_all_is_there(tmp_path: Path) -> None:
     [
         ("python3", "3.9.2", "python3", "error: python 3.9.2 is too old: 3.11 or later is needed"),
         ("cargo", "cargo 1.63.0", "cargo-web rustc-web", "error: rust 1.63.0 is too old: 1.88 or later is needed"),
-        ("node", "v12.22.12", "nodejs", "error: node 12.22.12 is too old: 18 or later is needed"),
     ],
 )
 def test_what_is_too_old_is_named_before_and_after(

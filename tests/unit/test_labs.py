@@ -192,7 +192,7 @@ def test_the_shell_refuses_in_words(scenario: Path, tmp_path: Path, capsys: pyte
     assert shell.execute("px raise ValueError('x')") == 1
     assert capsys.readouterr().out == "2\nValueError: x\n"
     assert shell.execute("sh exit 3") == 3
-    assert [shell._complete("ping", n) for n in range(3)] == ["pingall ", "pingallfull ", "pingpair "]
+    assert [shell.complete("ping", n) for n in range(3)] == ["pingall ", "pingallfull ", "pingpair "]
 
 
 def test_a_lab_is_found_while_its_lock_is_held(runtime: Path) -> None:

@@ -234,6 +234,8 @@ def test_the_least_rtt_is_that_of_the_best_moment() -> None:
 def test_no_figure_is_nan(tmp_path: Path) -> None:
     empty = {name: pl.DataFrame(schema=polars_schema(name)) for name in ("samples", "packets", "links")}
     flows, links = compute(run(tmp_path, **empty))
+    assert flows
+    assert links
     for flow in flows.values():
         assert [flow[key] for key in ("queue_ms", "ce_packets", "ce_share", "converged")] == [None] * 4
         assert flow["rtt_ms"] == {"min": None, "p50": None, "p95": None}

@@ -53,14 +53,14 @@ def test_the_sources_of_kernels_stand_in_the_package_only_while_it_is_built(
     backend: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from dumbbell.kernels.additions import Additions, additions
-    from dumbbell.kernels.link import _sources
+    from dumbbell.kernels.link import algorithm_sources
 
     monkeypatch.setattr(backend, "PACKAGE", tmp_path)
     (tmp_path / "kernels").mkdir()
     here = additions()
     with backend.staged():
         packed = Additions(tmp_path / "kernels")
-        assert packed.hash_of(_sources(packed)) == here.hash_of(_sources(here))
+        assert packed.hash_of(algorithm_sources(packed)) == here.hash_of(algorithm_sources(here))
         assert packed.base_hash((6, 12)) == here.base_hash((6, 12))
         assert (packed.kernel / "LICENSE").exists()
     assert not any((tmp_path / "kernels").iterdir())

@@ -109,7 +109,7 @@ def test_copies_and_late_packets_of_a_run_are_told_from_what_was_sent_again(tmp_
 def test_bytes_below_what_passed_are_known_to_the_byte() -> None:
     start = np.array([0, 100, 300, 250, 150, 100, 500, 380], dtype=np.int64)
     end = start + np.array([100, 100, 100, 100, 150, 300, 100, 140], dtype=np.int64)
-    below, seen = truth._below(start, end)
+    below, seen = truth.seen_below(start, end)
     # 200 to 300 is a hole: half of it is filled, then the rest. 400 to 500 is another.
     assert below.tolist() == [False, False, False, True, True, True, False, True]
     assert seen[below].tolist() == ["overlap", "overlap", "repeat", "overlap"]

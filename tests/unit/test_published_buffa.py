@@ -49,11 +49,12 @@ def test_bounds_are_how_far_their_own_repetitions_lie_apart() -> None:
 
 
 def test_what_they_print_is_compared_with_what_they_say() -> None:
-    assert findings._print_alike().startswith("8 of 10 ratios")
+    assert findings.printed_alike().startswith("8 of 10 ratios")
     assert (
-        "2-none, 10 ms, 0 %: reno 5.95 times cubic; 2-none, 10 ms, 0 %: bbr 4.41 times cubic" in findings._print_alike()
+        "2-none, 10 ms, 0 %: reno 5.95 times cubic; 2-none, 10 ms, 0 %: bbr 4.41 times cubic"
+        in findings.printed_alike()
     )
-    assert "most in 2-none, 10 ms, 5 %: bbr 508 times cubic" in findings._print_up_to_100()
+    assert "most in 2-none, 10 ms, 5 %: bbr 508 times cubic" in findings.printed_up_to_100()
 
 
 @dataclass
@@ -76,7 +77,7 @@ def study(place: Path, mbit: Mapping[tuple[str, str], float]) -> Study:
 def test_far_more_than_100_times_is_not_about_100_times(tmp_path: Path, times: float, status: Status) -> None:
     lossy = {row.case for row in table() if row.loss > 0}
     found = study(tmp_path / "study", {(case, cc): times if cc == "bbr" else 1 for case in lossy for cc in CCS})
-    judged = findings._up_to_100(dict.fromkeys(findings.PARTS, found), "")
+    judged = findings.judge_up_to_100(dict.fromkeys(findings.PARTS, found), "")
     assert judged.status is status
     assert "printed" in judged.numbers
 
@@ -84,7 +85,7 @@ def test_far_more_than_100_times_is_not_about_100_times(tmp_path: Path, times: f
 def test_what_was_not_run_could_have_more(tmp_path: Path) -> None:
     def judged(times: float) -> Status:
         mbit = {("0 ms, 5 %", cc): times if cc == "bbr" else 1 for cc in CCS}
-        return findings._up_to_100({"2-none": study(tmp_path / f"{times}", mbit)}, "").status
+        return findings.judge_up_to_100({"2-none": study(tmp_path / f"{times}", mbit)}, "").status
 
     assert judged(100) is Status.UNKNOWN
     assert judged(3430) is Status.FAILS
@@ -93,11 +94,11 @@ def test_what_was_not_run_could_have_more(tmp_path: Path) -> None:
 def test_a_cell_that_is_not_alike_is_not_left_out(tmp_path: Path) -> None:
     mbit = {("0 ms, 0 %", cc): 10.0 for cc in CCS} | {("10 ms, 0 %", cc): 10.0 for cc in CCS}
     same = dict.fromkeys(findings.PARTS, study(tmp_path / "same", mbit))
-    judged = findings._alike(same, "")
+    judged = findings.judge_alike(same, "")
     assert judged.status is Status.HOLDS
     assert "left out" not in judged.numbers
     twice = study(tmp_path / "twice", mbit | {("10 ms, 0 %", "bbr"): 21.0})
-    judged = findings._alike({"2-none": twice}, "")
+    judged = findings.judge_alike({"2-none": twice}, "")
     assert judged.status is Status.FAILS
     assert "10 ms, 0 %: bbr 2.1" in judged.numbers
 
@@ -105,15 +106,15 @@ def test_a_cell_that_is_not_alike_is_not_left_out(tmp_path: Path) -> None:
 def test_a_case_that_a_part_left_out_could_decide_otherwise(tmp_path: Path) -> None:
     both = study(tmp_path / "both", {(case, cc): 10.0 for case in ("0 ms, 0 %", "10 ms, 0 %") for cc in CCS})
     one = study(tmp_path / "one", {("0 ms, 0 %", cc): 10.0 for cc in CCS})
-    judged = findings._alike({**dict.fromkeys(findings.PARTS, both), "2-none": one}, "")
+    judged = findings.judge_alike({**dict.fromkeys(findings.PARTS, both), "2-none": one}, "")
     assert judged.status is Status.UNKNOWN
     assert judged.numbers.endswith("; left out: 2 of 10 comparisons (2-none, 10 ms, 0 %)")
 
 
 def test_a_reading_is_judged_by_its_own_runs(tmp_path: Path) -> None:
     found = study(tmp_path / "study", {("0 ms, 5 %", cc): 45.0 if cc == "bbr" else 1.0 for cc in CCS})
-    assert findings._at_a_gigabit({"4-mininet": found}, "-mininet").status is Status.HOLDS
-    assert findings._at_a_gigabit({"4-mininet": found}, "").status is Status.UNKNOWN
+    assert findings.judge_at_a_gigabit({"4-mininet": found}, "-mininet").status is Status.HOLDS
+    assert findings.judge_at_a_gigabit({"4-mininet": found}, "").status is Status.UNKNOWN
 
 
 def test_every_printed_row_is_compared_by_rate_and_by_bytes() -> None:

@@ -123,4 +123,4 @@ def test_what_scatters_as_much_below_the_line_is_not_taken_as_exact(tmp_path: Pa
         return (0.3, 0.31, 0.29)[repetition] if cell["flows.0.cc"] == "bbr" else (0.3, 4, 4)[repetition]
 
     study = Study(Both(cells=cells, repeat=3, mbit=mbit).write(tmp_path / "study"))
-    assert buffa._worse_with_delay({"3-10mbit": study}, "").status is Status.UNKNOWN
+    assert buffa.judge_worse_with_delay({"3-10mbit": study}, "").status is Status.UNKNOWN

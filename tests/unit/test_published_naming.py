@@ -27,6 +27,7 @@ def test_each_explanation_names_a_part_or_was_not_tested(key: str) -> None:
     study = reproduction(key)
     names = [part.name for part in study.parts]
     explanations = {note for part in study.parts for note in part.notes} | {one.turns for one in study.findings}
+    assert explanations
     for said in explanations - OF_NO_PART:
         assert NOT_TESTED in said or any(named(said, names)), said
 

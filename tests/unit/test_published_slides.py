@@ -47,7 +47,7 @@ def test_one_setting_is_enough_and_all_must_be_known_to_fail(
         return elsewhere if cell == {BUFFER: LARGE, CC: "cubic"} else FAR
 
     study = Study(Beside(cells=CELLS, jitter_ms=jitter_ms).write(tmp_path / "study"))
-    judged = findings._jitter({"udp": study}, "udp")
+    judged = findings.judge_jitter({"udp": study}, "udp")
     assert judged.status is status
     assert judged.numbers.count("n = 3") == len(CELLS)
 
@@ -61,9 +61,9 @@ def test_a_finding_about_all_settings_fails_in_one(tmp_path: Path) -> None:
         return 5.0
 
     study = Study(Beside(cells=CELLS, goodput_mbit=goodput).write(tmp_path / "study"))
-    assert findings._crowded_out({"udp": study}, "udp").status is Status.FAILS
+    assert findings.judge_crowded_out({"udp": study}, "udp").status is Status.FAILS
     small = Study(Beside(cells=CELLS[:2], goodput_mbit=goodput).write(tmp_path / "small"))
-    assert findings._crowded_out({"udp": small}, "udp").status is Status.HOLDS
+    assert findings.judge_crowded_out({"udp": small}, "udp").status is Status.HOLDS
 
 
 def test_what_is_printed_of_one_run_is_asked_of_one_setting(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_what_is_printed_of_one_run_is_asked_of_one_setting(tmp_path: Path) -> N
         made = Nothing(
             cells=CELLS, goodput_mbit=goodput, jitter_ms=lambda cell: (JITTER_MS,) * 3 if cell[BUFFER] == where else FAR
         )
-        return findings._at_once({"udp": Study(made.write(tmp_path / place))}, "udp")
+        return findings.judge_at_once({"udp": Study(made.write(tmp_path / place))}, "udp")
 
     apart = judged("apart", LARGE)
     assert (apart.status, apart.numbers) == (Status.FAILS, "most in 100 packets, reno: 4 of the 5 hold, n = 3")
@@ -113,7 +113,7 @@ class Two(Synthetic):
 
 
 def test_what_was_not_run_says_so() -> None:
-    assert findings._nothing_lost({}, "udp").numbers == "not run"
+    assert findings.judge_nothing_lost({}, "udp").numbers == "not run"
 
 
 def test_a_table_with_one_of_its_rtts_tells_nothing(tmp_path: Path) -> None:

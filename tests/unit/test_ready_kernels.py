@@ -126,9 +126,9 @@ def test_the_newest_package_of_debian_is_taken(monkeypatch: pytest.MonkeyPatch) 
     )  # fmt: skip
     done = subprocess.CompletedProcess([], 0, told, "")
     monkeypatch.setattr(subprocess, "run", lambda *arguments, **options: done)
-    assert debian._newest("6.1") == "linux-image-6.1.0-56-cloud-amd64"
-    assert debian._newest("6.12") == "linux-image-6.12.3+deb12-cloud-amd64"
-    assert debian._newest("5.10") is None
+    assert debian.newest_package("6.1") == "linux-image-6.1.0-56-cloud-amd64"
+    assert debian.newest_package("6.12") == "linux-image-6.12.3+deb12-cloud-amd64"
+    assert debian.newest_package("5.10") is None
 
 
 def test_without_qemu_a_ready_kernel_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from dumbbell import report
 from dumbbell.records import Run
 from dumbbell.records.schema import polars_schema
 from dumbbell.report.acks import Acks
-from dumbbell.report.kleinrock import _as_sent, _spread
+from dumbbell.report.kleinrock import as_sent, evenly_kept
 from dumbbell.report.model import Line, Panel, Plots, Points, States, View
 from dumbbell.report.render.payload import payload
 from dumbbell.report.series import build
@@ -373,7 +373,7 @@ def test_the_operating_point_is_where_the_limits_meet(plots: Plots) -> None:
 
 def test_an_ack_is_paired_with_what_was_in_flight_as_its_packet_was_sent() -> None:
     rows = pl.DataFrame({"time_ns": np.arange(6) * MS, "inflight": [1, 2, 3, 4, 5, 6], "rtt": [2.0, 2, 2, 2, 3, None]})
-    paired = _as_sent(rows.with_columns(rate=pl.Series([8, 8, 9, 9, 7, 7]), state=pl.Series(range(6))))
+    paired = as_sent(rows.with_columns(rate=pl.Series([8, 8, 9, 9, 7, 7]), state=pl.Series(range(6))))
     found = paired.select("time_ns", "inflight", "state", "rate").rows()
     assert found == [(2 * MS, 1, 0, 9), (3 * MS, 2, 1, None), (4 * MS, 2, 1, 7)]
 
@@ -382,7 +382,7 @@ def test_points_that_lie_alone_survive_the_thinning() -> None:
     rng = np.random.default_rng(1)
     heap = pl.DataFrame({"inflight": rng.normal(5e4, 10, 50_000), "rate": rng.normal(1e7, 10, 50_000), "rtt": 40.0})
     alone = pl.DataFrame({"inflight": [9e4, 1e4], "rate": [9e6, 2e6], "rtt": [70.0, 40.0]})
-    kept = _spread(pl.concat([heap, alone]), 1000)
+    kept = evenly_kept(pl.concat([heap, alone]), 1000)
     assert len(kept) <= 1000
     assert kept.is_sorted()
     assert kept[-2:].to_list() == [50_000, 50_001]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from dumbbell.report.model import Line, Ticks
-from dumbbell.report.panels.routes import _steps, _view
+from dumbbell.report.panels.routes import route_changes, routes_view
 
 S = 10**9
 ROWS = [
@@ -22,7 +22,7 @@ ROUTES = pl.DataFrame(ROWS, schema=["time_ns", "router", "prefix", "metric", "ch
 
 
 def test_a_view_counts_routes_and_marks_their_changes() -> None:
-    view = _view("r1", _steps(ROUTES).filter(router="r1"), 10 * S)
+    view = routes_view("r1", route_changes(ROUTES).filter(router="r1"), 10 * S)
     line, ticks = view.marks
     assert isinstance(line, Line)
     assert isinstance(ticks, Ticks)
@@ -32,7 +32,7 @@ def test_a_view_counts_routes_and_marks_their_changes() -> None:
 
 
 def test_all_routers_together() -> None:
-    view = _view("all routers", _steps(ROUTES), 10 * S)
+    view = routes_view("all routers", route_changes(ROUTES), 10 * S)
     (line, _) = view.marks
     assert isinstance(line, Line)
     assert line.values.to_list() == [2, 1, 3, 3]

@@ -31,7 +31,11 @@ TEXTS = st.integers(0, 30).map(lambda n: f"{START}# {n}\n")
 
 
 def opened(file: Path) -> Document:
-    return Document(file.name, file, Journal(file.parent / ".dumbbell" / "edits", file.name))
+    return Document(file.name, file, journal_of(file))
+
+
+def journal_of(file: Path) -> Journal:
+    return Journal(file.parent / ".dumbbell" / "edits", file.name)
 
 
 @pytest.fixture
@@ -143,7 +147,7 @@ class Authors(RuleBasedStateMachine):
     @rule()
     def kill_the_server(self) -> None:
         text, revision = self.document.text, self.document.revision
-        is_new = not self.document._journal.file.exists()
+        is_new = not journal_of(self.file).file.exists()
         self.document = opened(self.file)
         if is_new:
             # Nothing was done with it: it begins anew.
@@ -178,7 +182,7 @@ class Authors(RuleBasedStateMachine):
     def everything_can_be_undone(self) -> None:
         if not hasattr(self, "document"):
             return
-        states = self.document._history.states
+        states = self.document.states
         assert [state.text for state in states] == self.texts[-len(states) :]
 
 
@@ -228,7 +232,7 @@ def test_a_journal_that_was_cut_off_is_read_to_there(file: Path) -> None:
     document = opened(file)
     typed(document, START + "# 1\n")
     typed(document, START + "# 2\n", now=10.0)
-    journal = document._journal.file
+    journal = journal_of(file).file
     journal.write_bytes(journal.read_bytes()[:-20])
     assert opened(file).text == START + "# 1\n"
     journal.write_bytes(b"\xff\xfe no journal")
@@ -240,8 +244,8 @@ def test_history_and_journal_are_bounded(file: Path, monkeypatch: pytest.MonkeyP
     document = opened(file)
     for count in range(3 * DEPTH):
         typed(document, f"{START}# {count}\n", now=count * 10.0)
-    assert len(document._history.states) == DEPTH + 1
-    assert document._journal.file.stat().st_size < 60_000
+    assert len(document.states) == DEPTH + 1
+    assert journal_of(file).file.stat().st_size < 60_000
     again = opened(file)
     assert again.text == document.text
     for _ in range(DEPTH):

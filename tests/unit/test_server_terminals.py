@@ -52,7 +52,10 @@ class Socket:
         self._sent.put_nowait({"type": "websocket.receive", "bytes": data})
 
     def say(self, message: Any) -> None:
-        self._sent.put_nowait({"type": "websocket.receive", "text": json.dumps(message)})
+        self.say_text(json.dumps(message))
+
+    def say_text(self, text: str) -> None:
+        self._sent.put_nowait({"type": "websocket.receive", "text": text})
 
     def leave(self) -> None:
         self._sent.put_nowait({"type": "websocket.disconnect"})
@@ -125,7 +128,7 @@ def test_nonsense_is_passed_over(nonsense: str) -> None:
     async def scene(terminal: Terminal) -> None:
         socket = Socket()
         task = attended(terminal, socket)
-        socket._sent.put_nowait({"type": "websocket.receive", "text": nonsense})
+        socket.say_text(nonsense)
         socket.type(b"on\r")
         await until(lambda: b"<on>" in socket.output)
         socket.leave()

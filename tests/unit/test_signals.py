@@ -15,13 +15,13 @@ from dumbbell.engines.signals import taken_over
 
 PLANNING = """
 import os, time
-from dumbbell.studies.planning import _pool
+from dumbbell.studies.planning import planning_pool
 
 def pid(number):
     time.sleep(0.05)
     return os.getpid()
 
-with _pool(2) as pool:
+with planning_pool(2) as pool:
     print(*set(pool.map(pid, range(20))), flush=True)
     time.sleep(60)
 """

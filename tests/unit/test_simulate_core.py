@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars
 import pytest
 
+from dumbbell import _core
 from dumbbell.cc import core
 from dumbbell.cc.bundled import BUNDLED
-
-_core = pytest.importorskip("dumbbell._core", reason="the core is not built")
 
 
 def plan(cc: str = "cubic", duration_s: float = 1.0, algorithms: Any = ()) -> dict[str, Any]:
@@ -54,7 +54,6 @@ def simulate(directory: Path, plan: dict[str, Any], on_event: Any = lambda _: Tr
 def test_a_run_leaves_its_records(tmp_path: Path) -> None:
     from dumbbell.records.schema import TABLES, polars_schema
 
-    polars = pytest.importorskip("polars")
     events: list[dict[str, Any]] = []
 
     def on_event(text: str) -> bool:

@@ -16,7 +16,6 @@ from dumbbell.records.digests import digest, digests
 from dumbbell.scenario import load
 from dumbbell.server.whatif import of_scenario
 
-pytest.importorskip("dumbbell._core", reason="the core is not built")
 ROOT = Path(__file__).parents[2]
 MODULE = ROOT / "web" / "simulator.wasm"
 needs_module = pytest.mark.skipif(

@@ -12,7 +12,7 @@ from synthetic_study import Synthetic
 
 from dumbbell import Study
 from dumbbell.report.study import write
-from dumbbell.report.study.latex import MOST_ROWS, _line, _number, escaped, pieces
+from dumbbell.report.study.latex import MOST_ROWS, escaped, pieces, table_line, typeset_number
 
 NASTY = ['["20 ms", "80 ms"]', "*a_b & 5 % <i>|x|~^\\#${}", 'µ ≤ 3 × "q" – é δ ≥', "[1]", "two\nlines"]  # noqa: RUF001
 
@@ -30,9 +30,9 @@ def test_what_means_something_to_latex_is_text() -> None:
 
 
 def test_a_row_never_begins_with_what_would_be_an_argument() -> None:
-    assert _line(["[1]", "2"]) == r"{[1]} & 2 \\"
-    assert _line(["*", "2"]) == r"{*} & 2 \\"
-    assert _line(["a [1]", "2"]) == r"a [1] & 2 \\"
+    assert table_line(["[1]", "2"]) == r"{[1]} & 2 \\"
+    assert table_line(["*", "2"]) == r"{*} & 2 \\"
+    assert table_line(["a [1]", "2"]) == r"a [1] & 2 \\"
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_row_never_begins_with_what_would_be_an_argument() -> None:
     [("12.50", "12.50"), ("1,234", r"1\,234"), ("1.5e-05", r"1.5 \times 10^{-5}"), ("-2e+12", r"-2 \times 10^{12}")],
 )
 def test_numbers_are_formulas(text: str, formula: str) -> None:
-    assert _number(text) == formula
+    assert typeset_number(text) == formula
 
 
 def test_pieces_are_alike() -> None:

@@ -47,6 +47,7 @@ def test_numbers_that_the_scenario_says_come_first() -> None:
 
 @pytest.mark.parametrize("name", [name for name in bundled.names() if name not in ("internet", "fat-tree")])
 def test_each_value_of_a_bundled_scenario_has_a_place_on_its_slider(name: str) -> None:
+    assert of(name)
     for knob in of(name).values():
         if knob.words:
             assert 0 <= knob.value < len(knob.words), knob.path

@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ PACKAGES: Final = ("ca-certificates", "python3", "python3-venv")
 USER: Final = "1000"
 """The ordinary user: the number of its account and group."""
 _NETWORK: Final = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_DEFAULT_TIMEOUT")
+_CERTIFICATES: Final = ("PIP_CERT", "SSL_CERT_FILE", "CARGO_HTTP_CAINFO", "NODE_EXTRA_CA_CERTS")
 _ENTER: Final = """
 set -eu
 mount -t overlay overlay -o lowerdir={base},upperdir={own}/upper,workdir={own}/work {own}/merged
@@ -47,14 +48,14 @@ def copy_kernel(cache_home: Path) -> None:
         shutil.copytree(folder, copy, symlinks=True, dirs_exist_ok=True)
 
 
-def bare(suite: str) -> Path:
+def bare(suite: str, packages: Sequence[str] = PACKAGES) -> Path:
     """A bare root of a release, made once by debootstrap and kept below `target/`: it is never written to."""
-    root = REPOSITORY / "target" / "roots" / f"{suite}-{'-'.join(PACKAGES)}"
+    root = REPOSITORY / "target" / "roots" / f"{suite}-{'-'.join(packages)}"
     if not root.exists():
         partial = root.with_name(f".{root.name}")
         shutil.rmtree(partial, ignore_errors=True)
         partial.parent.mkdir(parents=True, exist_ok=True)
-        call = ["debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", suite, str(partial)]
+        call = ["debootstrap", "--variant=minbase", f"--include={','.join(packages)}", suite, str(partial)]
         done = subprocess.run(call, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
         partial.rename(root)
@@ -124,7 +125,7 @@ class Root:
         environment["HOME"] = "/root" if user is None else "/home/ann"
         environment |= {name: os.environ[name] for name in _NETWORK if name in os.environ}
         if self.path(certificates).exists():
-            environment["PIP_CERT"] = certificates
+            environment |= dict.fromkeys(_CERTIFICATES, certificates)
         command = ["/usr/bin/sh", "-euc", script]
         if user is not None:
             # Another user is no longer killed with its parent, unless it asks for that.

@@ -76,7 +76,6 @@ pub(crate) struct Packets {
     lost: HashSet<u64, RandomState>,
     /// The largest of the connections that have ended, with what is kept of them.
     best: BTreeSet<(Rank, bool)>,
-    failure: Option<anyhow::Error>,
     bytes: usize,
 }
 
@@ -92,7 +91,6 @@ impl Packets {
             most_bytes,
             lost: HashSet::default(),
             best: BTreeSet::new(),
-            failure: None,
             bytes: 0,
         })
     }
@@ -148,18 +146,14 @@ impl Packets {
 
     /// Write the rows that a part has.
     fn write(&mut self, part: &mut Part) {
-        fn all<C: Columns, R: Row>(from: &mut C, to: &mut Groups<R>, written: &mut Vec<usize>) -> Result<()> {
+        fn all<C: Columns, R: Row>(from: &mut C, to: &mut Groups<R>, written: &mut Vec<usize>) {
             if from.len() > 0 {
-                written.push(to.write(from.take()?));
+                written.push(to.write(from.len(), from.take()));
             }
-            Ok(())
         }
         self.bytes -= part.bytes() - EMPTY_BYTES;
-        let done = all(&mut part.segments, &mut self.segments, &mut part.written[0])
-            .and_then(|()| all(&mut part.sacks, &mut self.sacks, &mut part.written[1]));
-        if let Err(error) = done {
-            self.failure.get_or_insert(error);
-        }
+        all(&mut part.segments, &mut self.segments, &mut part.written[0]);
+        all(&mut part.sacks, &mut self.sacks, &mut part.written[1]);
     }
 
     /// Memory is short: long parts are written early. If that is not enough, the smaller half of the connections loses its
@@ -214,9 +208,6 @@ impl Packets {
             for (all, of) in written.iter_mut().zip(&part.written) {
                 all.extend(of);
             }
-        }
-        if let Some(error) = self.failure {
-            return Err(error);
         }
         let rows = self.segments.finish(|number| written[0].contains(&number))?;
         self.sacks.finish(|number| written[1].contains(&number))?;

@@ -19,7 +19,7 @@ pub(crate) fn figures_of(py: Python<'_>, directory: PathBuf, network: &str) -> P
     let found = || -> Result<String> {
         let plan = plan_of(&directory)?;
         let run = directory::read(&directory, &plan, network, &uninterrupted)?;
-        tables::write(&directory.join("flows.parquet"), &tables::flows(&run.flows)?)?;
+        tables::flows(&run.flows).write(&directory.join("flows.parquet"))?;
         Ok(run.summary(&plan)?.to_string())
     };
     py.detach(found).map_err(crate::simulate::raised)

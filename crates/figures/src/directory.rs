@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use plan::Plan;
 use records::accounts::{FlowReport, LinkReport};
+use records::reader::{self, Index, Rows};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -19,7 +19,6 @@ use crate::link_samples::LinkSample;
 use crate::packet_samples::PacketSample;
 use crate::recorder::Recorder;
 use crate::rerouting;
-use crate::rows::{self, Index, Rows};
 use crate::run::{Run, Span};
 use crate::summary::base_rtts;
 use crate::ways;
@@ -142,13 +141,12 @@ fn samples(
 ) -> Result<()> {
     let columns = ["time_ns", "flow", "socket", "bytes_sent", "bytes_acked", "received_bytes", "srtt_us", "min_rtt_us"];
     let ids = Index::of(plan.flows.iter().map(|flow| flow.id.as_str()));
-    rows::read(&directory.join("samples.parquet"), &columns, |rows: &Rows| {
+    reader::read(&directory.join("samples.parquet"), &columns, |rows: &Rows| {
         go_on()?;
-        let (time, flow, socket) =
-            (rows.numbers::<Int64Type>(0)?, rows.words(1, &ids)?, rows.numbers::<UInt16Type>(2)?);
-        let (sent, acked) = (rows.numbers::<UInt64Type>(3)?, rows.numbers::<UInt64Type>(4)?);
-        let received = rows.numbers::<UInt64Type>(5)?;
-        let (srtt, min_rtt) = (rows.numbers::<UInt32Type>(6)?, rows.numbers::<UInt32Type>(7)?);
+        let (time, flow, socket) = (rows.values::<i64>(0)?, rows.words(1, &ids)?, rows.values::<u16>(2)?);
+        let (sent, acked) = (rows.values::<u64>(3)?, rows.values::<u64>(4)?);
+        let received = rows.values::<u64>(5)?;
+        let (srtt, min_rtt) = (rows.values::<u32>(6)?, rows.values::<u32>(7)?);
         for at in 0..rows.len() {
             let Some(flow) = flow.get(at) else { continue };
             take(FlowSample {
@@ -183,10 +181,10 @@ fn link_samples(
         "queue_bytes_max",
     ];
     let names = Index::of(plan.links.iter().map(|link| link.name.as_str()));
-    rows::read(&directory.join("links.parquet"), &columns, |rows: &Rows| {
+    reader::read(&directory.join("links.parquet"), &columns, |rows: &Rows| {
         go_on()?;
-        let (time, link) = (rows.numbers::<Int64Type>(0)?, rows.words(1, &names)?);
-        let counter = |column| rows.numbers::<UInt64Type>(column);
+        let (time, link) = (rows.values::<i64>(0)?, rows.words(1, &names)?);
+        let counter = |column| rows.values::<u64>(column);
         let (bytes, packets, marked) = (counter(2)?, counter(3)?, counter(4)?);
         let (capacity, queue, most) = (counter(5)?, counter(6)?, counter(7)?);
         for at in 0..rows.len() {
@@ -208,9 +206,9 @@ fn link_samples(
 
 fn pings(directory: &Path, plan: &Plan, go_on: &dyn Fn() -> Result<()>, recorder: &mut Recorder) -> Result<()> {
     let ids = Index::of(plan.flows.iter().map(|flow| flow.id.as_str()));
-    rows::read(&directory.join("pings.parquet"), &["time_ns", "flow", "rtt_ns"], |rows: &Rows| {
+    reader::read(&directory.join("pings.parquet"), &["time_ns", "flow", "rtt_ns"], |rows: &Rows| {
         go_on()?;
-        let (sent, flow, rtt) = (rows.numbers::<Int64Type>(0)?, rows.words(1, &ids)?, rows.numbers::<Int64Type>(2)?);
+        let (sent, flow, rtt) = (rows.values::<i64>(0)?, rows.words(1, &ids)?, rows.values::<i64>(2)?);
         for at in 0..rows.len() {
             let Some(flow) = flow.get(at) else { continue };
             recorder.ping(flow, Time(sent.get(at).unwrap_or(0)), rtt.get(at).map(Duration));
@@ -231,12 +229,12 @@ fn packets(
     let (fates, codepoints) = (Index::of(link::Fate::NAMES), Index::of(link::Ecn::NAMES));
     let (delivered, not_capable, marked) =
         (link::Fate::Delivered as u16, link::Ecn::NotEct as u16, link::Ecn::Ce as u16);
-    rows::read(&directory.join("packets.parquet"), &columns, |rows: &Rows| {
+    reader::read(&directory.join("packets.parquet"), &columns, |rows: &Rows| {
         go_on()?;
-        let (link, flow, packet) = (rows.words(0, &names)?, rows.words(1, &ids)?, rows.numbers::<UInt64Type>(2)?);
-        let (departure, sojourn) = (rows.numbers::<Int64Type>(3)?, rows.numbers::<Int64Type>(4)?);
+        let (link, flow, packet) = (rows.words(0, &names)?, rows.words(1, &ids)?, rows.values::<u64>(2)?);
+        let (departure, sojourn) = (rows.values::<i64>(3)?, rows.values::<i64>(4)?);
         let (fate, ecn) = (rows.words(5, &fates)?, rows.words(6, &codepoints)?);
-        let copy = rows.flags(7)?;
+        let copy = rows.values::<bool>(7)?;
         for at in 0..rows.len() {
             let Some(link) = link.get(at) else { continue };
             let ecn = ecn.get(at);
@@ -249,7 +247,7 @@ fn packets(
                 is_delivered: fate.get(at) == Some(delivered),
                 is_capable: ecn != Some(not_capable),
                 is_marked: ecn == Some(marked),
-                is_copy: copy.value(at),
+                is_copy: copy.get(at) == Some(true),
             });
         }
         Ok(())

@@ -7,15 +7,14 @@
 use std::path::Path;
 
 use anyhow::Result;
-use arrow_array::types::{Int64Type, UInt64Type};
 use plan::Plan;
+use records::reader::{self, Index, Rows};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use units::{Duration, Time};
 
 use crate::Active;
 use crate::flow::seconds;
-use crate::rows::{self, Index, Rows};
 
 /// What came of an event that makes routers look for other routes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -131,8 +130,8 @@ fn episodes(plan: &Plan) -> Vec<Episode> {
 
 fn read_routes(path: &Path, plan: &Plan, episodes: &mut [Episode]) -> Result<()> {
     let names = Index::of(plan.nodes.iter().map(plan::Node::name));
-    rows::read(path, &["time_ns", "router"], |rows: &Rows| {
-        let (time, router) = (rows.numbers::<Int64Type>(0)?, rows.words(1, &names)?);
+    reader::read(path, &["time_ns", "router"], |rows: &Rows| {
+        let (time, router) = (rows.values::<i64>(0)?, rows.words(1, &names)?);
         for at in 0..rows.len() {
             let (Some(time), Some(router)) = (time.get(at).map(Time), router.get(at)) else { continue };
             let behind = episodes.partition_point(|episode| episode.at <= time);
@@ -278,12 +277,12 @@ fn read_packets<'a>(
     let fates = Index::of(link::Fate::NAMES);
     let mut found = Packets::new(plan, episodes);
     let columns = ["link", "flow", "packet", "arrival_ns", "delivery_ns", "fate", "duplicate"];
-    rows::read(path, &columns, |rows: &Rows| {
+    reader::read(path, &columns, |rows: &Rows| {
         go_on()?;
-        let (link, flow, packet) = (rows.words(0, &names)?, rows.words(1, &ids)?, rows.numbers::<UInt64Type>(2)?);
-        let (arrival, delivery) = (rows.numbers::<Int64Type>(3)?, rows.numbers::<Int64Type>(4)?);
-        let (fate, copy) = (rows.words(5, &fates)?, rows.flags(6)?);
-        for at in (0..rows.len()).filter(|&at| !copy.value(at)) {
+        let (link, flow, packet) = (rows.words(0, &names)?, rows.words(1, &ids)?, rows.values::<u64>(2)?);
+        let (arrival, delivery) = (rows.values::<i64>(3)?, rows.values::<i64>(4)?);
+        let (fate, copy) = (rows.words(5, &fates)?, rows.values::<bool>(6)?);
+        for at in (0..rows.len()).filter(|&at| copy.get(at) != Some(true)) {
             let (Some(link), Some(flow)) = (link.get(at), flow.get(at)) else { continue };
             found.take(&Passage {
                 link: link.into(),

@@ -1,16 +1,11 @@
 //! The tables of a study: `runs`, `flows` and `links`, a row each for every run that there is.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
-use arrow_schema::{Field, Schema};
-use arrow_select::concat::concat_batches;
 use records::Values::{F64, Text, U32, U64};
-use records::{Column, Described, Names, Table};
+use records::{Batch, Column, Described, Table};
 use units::Time;
 
-use crate::flow::seconds;
+use crate::flow::{Flow, seconds};
+use crate::link::{self, Link};
 use crate::tables;
 
 /// A run of a study.
@@ -100,47 +95,29 @@ static RUNS: &[Column<RunRow>] = &[
     ),
 ];
 
-/// `runs`.
-///
-/// # Errors
-/// None that a sound program makes.
-pub fn runs(rows: &[RunRow]) -> Result<RecordBatch> {
-    records::batch(RUNS, rows, &Names::default())
+/// Returns `runs`.
+pub fn runs(rows: &[RunRow]) -> Batch {
+    Batch::of(RUNS, rows.iter())
 }
 
-/// `flows`: of each run those of [`tables::flows_without_packets`].
-///
-/// # Errors
-/// None that a sound program makes.
-pub fn flows<'a>(runs: impl IntoIterator<Item = (&'a RunRow, &'a RecordBatch)>) -> Result<RecordBatch> {
-    of_runs(tables::flows_without_packets(&[])?, runs)
+/// Returns `flows`.
+pub fn flows<'a>(runs: impl IntoIterator<Item = (&'a RunRow, &'a [Flow])>) -> Batch {
+    of_runs(tables::without_packets(), runs)
 }
 
-/// `links`: of each run those of [`tables::links`].
-///
-/// # Errors
-/// None that a sound program makes.
-pub fn links<'a>(runs: impl IntoIterator<Item = (&'a RunRow, &'a RecordBatch)>) -> Result<RecordBatch> {
-    of_runs(tables::links(&[])?, runs)
+/// Returns `links`.
+pub fn links<'a>(runs: impl IntoIterator<Item = (&'a RunRow, &'a [Link])>) -> Batch {
+    of_runs(link::FIGURES.iter().map(|figure| &figure.column), runs)
 }
 
-/// The rows of some runs, with their numbers and ids. `none`: the table of no run.
-fn of_runs<'a>(
-    none: RecordBatch,
-    runs: impl IntoIterator<Item = (&'a RunRow, &'a RecordBatch)>,
-) -> Result<RecordBatch> {
-    let (runs, parts): (Vec<&RunRow>, Vec<&RecordBatch>) = runs.into_iter().unzip();
-    let of_rows = || {
-        let rows = |(run, part): (&&'a RunRow, &&RecordBatch)| std::iter::repeat_n(*run, part.num_rows());
-        runs.iter().zip(&parts).flat_map(rows)
-    };
-    let numbers: ArrayRef = Arc::new(UInt64Array::from_iter_values(of_rows().map(|run| run.run)));
-    let ids: ArrayRef = Arc::new(StringArray::from_iter_values(of_rows().map(|run| &run.run_id)));
-    let own = RUNS[..2].iter().map(|column| Arc::new(records::field(column)));
-    let fields: Vec<Arc<Field>> = own.chain(none.schema().fields().iter().cloned()).collect();
-    let rows = concat_batches(&none.schema(), parts)?;
-    let columns = [numbers, ids].into_iter().chain(rows.columns().iter().cloned()).collect();
-    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
+/// Returns the rows of some runs, with their numbers and ids.
+fn of_runs<'a, R: 'static>(
+    columns: impl Iterator<Item = &'static Column<R>>,
+    runs: impl IntoIterator<Item = (&'a RunRow, &'a [R])>,
+) -> Batch {
+    let of_run = |(run, rows): (&'a RunRow, &'a [R])| rows.iter().map(move |row| (run, row));
+    let (runs, rows): (Vec<&RunRow>, Vec<&R>) = runs.into_iter().flat_map(of_run).unzip();
+    Batch::of(&RUNS[..2], runs.iter().copied()).beside(Batch::of(columns, rows.iter().copied()))
 }
 
 /// The tables of a study, for documents and other languages.

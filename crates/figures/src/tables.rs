@@ -1,65 +1,18 @@
 //! Figures as tables.
 
-use std::fs::File;
-use std::path::Path;
-use std::sync::Arc;
-
-use anyhow::{Context, Result};
-use arrow_array::RecordBatch;
-use arrow_schema::{Field, Schema};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
-use records::{Names, Table};
+use records::{Batch, Column, Table};
 
 use crate::figure::{Declared, Figure};
 use crate::{flow, link};
 
-/// The table `flows` of a run.
-///
-/// # Errors
-/// None that a sound program makes.
-pub fn flows(rows: &[flow::Flow]) -> Result<RecordBatch> {
-    batch(flow::FIGURES.iter(), rows)
+/// Returns the table `flows` of a run.
+pub fn flows(rows: &[flow::Flow]) -> Batch {
+    Batch::of(flow::FIGURES.iter().map(|figure| &figure.column), rows.iter())
 }
 
-/// The flows of a run as a study that keeps no packets has them.
-///
-/// # Errors
-/// None that a sound program makes.
-pub fn flows_without_packets(rows: &[flow::Flow]) -> Result<RecordBatch> {
-    batch(flow::FIGURES.iter().filter(|figure| !figure.takes_packets), rows)
-}
-
-/// The links of a run.
-///
-/// # Errors
-/// None that a sound program makes.
-pub fn links(rows: &[link::Link]) -> Result<RecordBatch> {
-    batch(link::FIGURES.iter(), rows)
-}
-
-fn batch<R: 'static>(figures: impl Iterator<Item = &'static Figure<R>>, rows: &[R]) -> Result<RecordBatch> {
-    let names = Names::default();
-    let (mut fields, mut arrays): (Vec<Field>, Vec<_>) = (Vec::new(), Vec::new());
-    for Figure { column, .. } in figures {
-        fields.push(records::field(column));
-        arrays.push(records::array(column, rows, &names)?);
-    }
-    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)
-}
-
-/// Write a table, and make sure that it is on the disk.
-///
-/// # Errors
-/// The file can't be written.
-pub fn write(path: &Path, rows: &RecordBatch) -> Result<()> {
-    let file = File::create(path).with_context(|| format!("creating the table {}", path.display()))?;
-    let compression = Compression::ZSTD(ZstdLevel::try_new(1)?);
-    let properties = WriterProperties::builder().set_compression(compression).build();
-    let mut table = ArrowWriter::try_new(file, rows.schema(), Some(properties))?;
-    table.write(rows)?;
-    Ok(table.into_inner()?.sync_all()?)
+/// Returns the columns of flows in a study that keeps no packets.
+pub(crate) fn without_packets() -> impl Iterator<Item = &'static Column<flow::Flow>> {
+    flow::FIGURES.iter().filter(|figure| !figure.takes_packets).map(|figure| &figure.column)
 }
 
 /// The table `flows` of a run, for documents and other languages.

@@ -4,9 +4,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use plan::{Network, Plan, Spread};
+use records::reader::{self, Index, Rows};
 use rustc_hash::FxHashMap;
-
-use crate::rows::{self, Index, Rows};
 
 /// The network of a run: its flows' paths are those of their packets, if each node chooses by flow and packets are recorded.
 /// Else, and of a flow whose packets came by no whole path, they are those of the plan.
@@ -21,7 +20,7 @@ pub(crate) fn network(directory: &Path, plan: &Plan, go_on: &dyn Fn() -> Result<
     let mut seen = Seen::new(plan);
     let ids = Index::of(plan.flows.iter().map(|flow| flow.id.as_str()));
     let names = Index::of(plan.links.iter().map(|link| link.name.as_str()));
-    rows::read(&packets, &["link", "flow"], |rows: &Rows| {
+    reader::read(&packets, &["link", "flow"], |rows: &Rows| {
         go_on()?;
         let (link, flow) = (rows.words(0, &names)?, rows.words(1, &ids)?);
         for at in 0..rows.len() {

@@ -9,17 +9,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::thread;
 
-use arrow_array::Array;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use bpf::Session;
 use messages::Order;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::TcpCongestion;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use plan::Plan;
 use probe::{Probe, ProbeReport, Programs, Source};
+use records::reader;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -117,37 +114,48 @@ fn record(plan: &Plan, probe: &Probe, session: &Session, dir: &Path, work: impl 
 }
 
 fn rows(dir: &Path) -> Vec<Row> {
-    let file = File::open(dir.join("acks.parquet")).unwrap();
-    let mut rows = Vec::new();
-    for batch in ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap() {
-        let batch = batch.unwrap();
-        let column = |name: &str| batch.column_by_name(name).unwrap();
-        let word = |name: &str, at: usize| {
-            let words = column(name).as_dictionary::<UInt16Type>();
-            words.key(at).map(|key| words.values().as_string::<i32>().value(key).to_owned())
-        };
-        let number = |name: &str, at: usize| {
-            let numbers = column(name).as_primitive::<UInt32Type>();
-            numbers.is_valid(at).then(|| numbers.value(at))
-        };
-        for at in 0..batch.num_rows() {
-            let found = column("cubic_hystart_found").as_boolean();
-            assert_eq!(word("flow", at).as_deref(), Some("f1"));
-            rows.push(Row {
-                time_ns: column("time_ns").as_primitive::<Int64Type>().value(at),
-                socket: column("socket").as_primitive::<UInt16Type>().value(at),
-                moment: word("moment", at).unwrap(),
-                delivered: column("delivered_packets").as_primitive::<UInt32Type>().value(at),
-                snd_una: column("snd_una_bytes").as_primitive::<UInt64Type>().value(at),
-                snd_nxt: column("snd_nxt_bytes").as_primitive::<UInt64Type>().value(at),
-                state: word("bbr_state", at),
-                cubic_delay_min_us: number("cubic_delay_min_us", at),
-                cubic_hystart_found: found.is_valid(at).then(|| found.value(at)),
-                own: [1, 2, 3, 4].map(|n| number(&format!("own_value_{n}"), at)),
+    let columns = [
+        "time_ns",
+        "socket",
+        "moment",
+        "delivered_packets",
+        "snd_una_bytes",
+        "snd_nxt_bytes",
+        "bbr_state",
+        "cubic_delay_min_us",
+        "cubic_hystart_found",
+        "flow",
+        "own_value_1",
+        "own_value_2",
+        "own_value_3",
+        "own_value_4",
+    ];
+    let mut found = Vec::new();
+    reader::read(&dir.join("acks.parquet"), &columns, |rows| {
+        let (times, sockets, moments) = (rows.values(0)?, rows.values(1)?, rows.texts(2)?);
+        let (delivered, una, next) = (rows.values(3)?, rows.values(4)?, rows.values(5)?);
+        let (states, delays, hystart) = (rows.texts(6)?, rows.values(7)?, rows.values(8)?);
+        let flows = rows.texts(9)?;
+        let own = [rows.values(10)?, rows.values(11)?, rows.values(12)?, rows.values(13)?];
+        for at in 0..rows.len() {
+            assert_eq!(flows.get(at), Some("f1"));
+            found.push(Row {
+                time_ns: times.get(at).unwrap(),
+                socket: sockets.get(at).unwrap(),
+                moment: moments.get(at).unwrap().to_owned(),
+                delivered: delivered.get(at).unwrap(),
+                snd_una: una.get(at).unwrap(),
+                snd_nxt: next.get(at).unwrap(),
+                state: states.get(at).map(str::to_owned),
+                cubic_delay_min_us: delays.get(at),
+                cubic_hystart_found: hystart.get(at),
+                own: own.each_ref().map(|own| own.get(at)),
             });
         }
-    }
-    rows
+        Ok(())
+    })
+    .unwrap();
+    found
 }
 
 #[test]

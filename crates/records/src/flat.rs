@@ -10,11 +10,10 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use crate::columns::TableFile;
+use crate::writer::{CHUNK, create, write};
+use crate::{Names, Row, acks, links, packets, pings, samples};
 use anyhow::{Context, Result, ensure};
-use parquet::arrow::ArrowWriter;
-
-use crate::writer::{CHUNK, parquet};
-use crate::{Names, Row, acks, batch, links, packets, pings, samples};
 
 /// Bytes of rows from which on they become a table at once: they lie in memory.
 const MOST: usize = 24 << 20;
@@ -37,7 +36,7 @@ pub(crate) fn is_deferred<R: Row>() -> bool {
 pub fn settle(dir: &Path, names: &Names) -> Result<()> {
     fn one<R: Row>(dir: &Path, names: &Names) -> Result<()> {
         match Flat::<R>::open(&dir.join(R::TABLE).with_extension("parquet"))? {
-            Some(flat) => Ok(flat.settle(names)?.into_inner()?.sync_all()?),
+            Some(flat) => flat.settle(names)?.finish_on_disk(),
             None => Ok(()),
         }
     }
@@ -94,7 +93,7 @@ impl<R: Row> Flat<R> {
     }
 
     /// Make a table of them: it is open for more rows.
-    pub(crate) fn settle(self, names: &Names) -> Result<ArrowWriter<File>> {
+    pub(crate) fn settle(self, names: &Names) -> Result<TableFile> {
         let path = rows_of(&self.table);
         let what = || format!("reading {}", path.display());
         let mut file = File::open(&path).with_context(what)?;
@@ -106,7 +105,7 @@ impl<R: Row> Flat<R> {
             "{} is damaged, or of another version of the program: repeat the run",
             path.display()
         );
-        let mut table = parquet::<R>(&self.table)?;
+        let mut table = create::<R>(&self.table)?;
         let mut left = bytes / size_of::<R>();
         let mut rows: Vec<R> = Vec::with_capacity(left.min(CHUNK));
         while left > 0 {
@@ -120,7 +119,7 @@ impl<R: Row> Flat<R> {
                 file.read_exact(slice::from_raw_parts_mut(rows.as_mut_ptr().cast::<u8>(), bytes)).with_context(what)?;
                 rows.set_len(count);
             }
-            table.write(&batch(R::COLUMNS, &rows, names)?)?;
+            write(&mut table, &rows, names)?;
             rows.clear();
             left -= count;
         }
@@ -149,25 +148,24 @@ mod tests {
         for count in [0, 3, 3 * CHUNK + 5, most + 2 * CHUNK] {
             let dir = tempfile::tempdir().unwrap();
             let at_once = dir.path().join("once.parquet");
-            let mut table = parquet::<PingRow>(&at_once).unwrap();
+            let mut table = create::<PingRow>(&at_once).unwrap();
             let later = dir.path().join("pings.parquet");
             let mut flat = Some(Flat::create(&later).unwrap());
             let mut full = None;
             let rows: Vec<PingRow> = (0..count as u64).map(row).collect();
             for chunk in rows.chunks(CHUNK) {
-                let columns = batch(PingRow::COLUMNS, chunk, &names).unwrap();
-                table.write(&columns).unwrap();
+                write(&mut table, chunk, &names).unwrap();
                 match &mut full {
-                    Some(open) => ArrowWriter::write(open, &columns).unwrap(),
+                    Some(open) => write(open, chunk, &names).unwrap(),
                     None if flat.as_mut().unwrap().write(chunk).unwrap() => {
                         full = Some(flat.take().unwrap().settle(&names).unwrap());
                     }
                     None => {}
                 }
             }
-            table.close().unwrap();
+            table.finish().unwrap();
             assert_eq!(full.is_some(), count > most);
-            full.map(ArrowWriter::close).transpose().unwrap();
+            full.map(|mut table| table.finish()).transpose().unwrap();
             settle(dir.path(), &names).unwrap();
             assert!(!rows_of(&later).exists());
             assert_eq!(std::fs::read(&at_once).unwrap(), std::fs::read(&later).unwrap(), "{count} rows");

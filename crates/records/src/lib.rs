@@ -4,13 +4,15 @@
 
 pub mod accounts;
 mod arrow;
+mod columns;
 pub mod flat;
 pub mod found;
 pub mod frames;
 mod groups;
+pub mod reader;
 mod writer;
 
-pub use arrow::{array, batch, dictionary, field, schema};
+pub use columns::{Batch, Data, Filled, fill, words};
 pub use groups::Groups;
 pub use rows::{
     Column, Described, Digest, Names, Row, Table, Values, acks, links, packets, pings, routes, samples, tables,

@@ -1,19 +1,18 @@
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use anyhow::{Context, Result, anyhow};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, Encoding, ZstdLevel};
-use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
+use anyhow::{Result, anyhow};
+use parquet::basic::Encoding;
+use parquet::file::properties::WriterPropertiesBuilder;
 use realtime::thread_cpu_ns;
 use serde::Serialize;
 
+use crate::columns::{TableFile, compressed, fill};
 use crate::flat::{self, Flat};
-use crate::{Names, Row, batch, schema};
+use crate::{Column, Names, Row};
 
 /// Rows that change hands at once: large enough to make a hand-over rare, small enough to stay in cache.
 pub(crate) const CHUNK: usize = 8 * 1024;
@@ -29,11 +28,6 @@ pub struct WriterStats {
     pub backlog_max_chunks: usize,
 }
 
-/// How tables are compressed.
-pub(crate) fn zstd() -> Result<Compression> {
-    Ok(Compression::ZSTD(ZstdLevel::try_new(1)?))
-}
-
 /// The encoding of columns for which dictionaries are not the best.
 pub(crate) fn encoded<R: Row>(properties: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
     R::DELTAS.iter().fold(properties, |properties, name| {
@@ -43,30 +37,34 @@ pub(crate) fn encoded<R: Row>(properties: WriterPropertiesBuilder) -> WriterProp
     })
 }
 
-/// Begin a Parquet file.
-pub(crate) fn parquet<R: Row>(path: &Path) -> Result<ArrowWriter<File>> {
-    let file = File::create(path).with_context(|| format!("creating the table {}", path.display()))?;
-    let properties = WriterProperties::builder().set_compression(zstd()?).set_max_row_group_row_count(Some(1 << 20));
-    Ok(ArrowWriter::try_new(file, schema(R::COLUMNS), Some(encoded::<R>(properties).build()))?)
+/// Begins a Parquet file.
+pub(crate) fn create<R: Row>(path: &Path) -> Result<TableFile> {
+    let columns: Vec<_> = R::COLUMNS.iter().map(Column::described).collect();
+    TableFile::create(path, &columns, encoded::<R>(compressed()?))
+}
+
+/// Appends rows to a Parquet file.
+pub(crate) fn write<R: Row>(table: &mut TableFile, rows: &[R], names: &Names) -> Result<()> {
+    table.write(rows.len(), R::COLUMNS.iter().map(|column| fill(column, rows.iter(), names)))
 }
 
 /// A table that is being written.
-enum Table<R: Row> {
-    Parquet(Box<ArrowWriter<File>>),
+enum Rows<R: Row> {
+    Parquet(Box<TableFile>),
     /// Its rows are left as they are.
     Flat(Flat<R>),
 }
 
-impl<R: Row> Table<R> {
-    fn write(self, rows: &[R], names: &Names) -> Result<Table<R>> {
+impl<R: Row> Rows<R> {
+    fn write(self, rows: &[R], names: &Names) -> Result<Rows<R>> {
         match self {
-            Table::Parquet(mut table) => {
-                table.write(&batch(R::COLUMNS, rows, names)?)?;
-                Ok(Table::Parquet(table))
+            Rows::Parquet(mut table) => {
+                write(&mut table, rows, names)?;
+                Ok(Rows::Parquet(table))
             }
-            Table::Flat(mut flat) => match flat.write(rows)? {
-                true => Ok(Table::Parquet(flat.settle(names)?.into())),
-                false => Ok(Table::Flat(flat)),
+            Rows::Flat(mut flat) => match flat.write(rows)? {
+                true => Ok(Rows::Parquet(flat.settle(names)?.into())),
+                false => Ok(Rows::Flat(flat)),
             },
         }
     }
@@ -93,8 +91,8 @@ impl<R: Row> Writer<R> {
     /// Start a table at `path`.
     pub fn create(path: &Path, names: Names) -> Result<Self> {
         let table = match flat::is_deferred::<R>() {
-            true => Table::Flat(Flat::create(path)?),
-            false => Table::Parquet(parquet::<R>(path)?.into()),
+            true => Rows::Flat(Flat::create(path)?),
+            false => Rows::Parquet(create::<R>(path)?.into()),
         };
         let (full, full_rx) = channel();
         let (empty_tx, empty) = channel();
@@ -171,7 +169,7 @@ impl<R: Row> Writer<R> {
 }
 
 fn write_all<R: Row>(
-    mut table: Table<R>,
+    mut table: Rows<R>,
     full: Receiver<Vec<R>>,
     empty: Sender<Vec<R>>,
     names: &Names,
@@ -188,8 +186,8 @@ fn write_all<R: Row>(
         chunk.clear();
         let _ = empty.send(chunk);
     }
-    if let Table::Parquet(table) = table {
-        table.into_inner()?.sync_all()?;
+    if let Rows::Parquet(mut table) = table {
+        table.finish_on_disk()?;
     }
     Ok(WriterStats { rows, cpu_s: thread_cpu_ns() as f64 / 1e9, backlog_max_chunks: 0 })
 }

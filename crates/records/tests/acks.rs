@@ -1,16 +1,11 @@
 //! A reader of the acks table finds what was written to it.
 
-use std::fs::File;
-
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, RecordBatch};
 use cc::State;
 use cc::state::{BbrState, CubicState, bbr_ack_phase, bbr_state};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use records::acks::{Ack, Moment};
+use records::reader::{self, Rows};
 use records::samples::CaState;
-use records::{Names, Writer};
+use records::{Column, Names, Row, Writer};
 use units::Time;
 
 fn row(i: u32) -> Ack {
@@ -73,38 +68,28 @@ fn rows_survive_their_encoding() {
     (0..ROWS).for_each(|i| table.push(row(i)));
     assert_eq!(table.finish().unwrap().rows, u64::from(ROWS));
 
-    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap().build().unwrap();
+    let columns: Vec<&str> = Ack::COLUMNS.iter().map(|column| column.name).collect();
     let mut i = 0;
-    for batch in reader {
-        let batch = batch.unwrap();
-        for at in 0..batch.num_rows() {
-            compare(&batch, at, i);
+    reader::read(&path, &columns, |rows| {
+        for at in 0..rows.len() {
+            compare(rows, at, i);
             i += 1;
         }
-    }
+        Ok(())
+    })
+    .unwrap();
     assert_eq!(i, ROWS);
 }
 
-fn compare(batch: &RecordBatch, at: usize, i: u32) {
+fn compare(rows: &Rows, at: usize, i: u32) {
     let row = row(i);
-    let column = |name: &str| batch.column_by_name(name).unwrap_or_else(|| panic!("no column {name}")).clone();
-    let u32 = |name: &str| {
-        let column = column(name);
-        column.is_valid(at).then(|| column.as_primitive::<UInt32Type>().value(at))
-    };
-    let u64 = |name: &str| {
-        let column = column(name);
-        column.is_valid(at).then(|| column.as_primitive::<UInt64Type>().value(at))
-    };
-    let word = |name: &str| {
-        let column = column(name);
-        let column = column.as_dictionary::<UInt16Type>();
-        column.is_valid(at).then(|| {
-            let key = usize::from(column.keys().value(at));
-            column.values().as_string::<i32>().value(key).to_owned()
-        })
-    };
-    assert_eq!(column("time_ns").as_primitive::<Int64Type>().value(at), row.time.as_nanos());
+    let place = |name: &str| Ack::COLUMNS.iter().position(|column: &Column<Ack>| column.name == name).unwrap();
+    let u32 = |name: &str| rows.values::<u32>(place(name)).unwrap().get(at);
+    let u64 = |name: &str| rows.values::<u64>(place(name)).unwrap().get(at);
+    let f32 = |name: &str| rows.values::<f32>(place(name)).unwrap().get(at);
+    let flag = |name: &str| rows.values::<bool>(place(name)).unwrap().get(at);
+    let word = |name: &str| rows.texts(place(name)).unwrap().get(at).map(str::to_owned);
+    assert_eq!(rows.values::<i64>(place("time_ns")).unwrap().get(at), Some(row.time.as_nanos()));
     assert_eq!(word("flow").unwrap(), ["f1", "f2"][usize::from(row.flow)]);
     assert_eq!((word("moment").unwrap(), word("ca_state").unwrap()), ("after".into(), "recovery".into()));
     assert_eq!((u32("srtt_us"), u32("rtt_us")), (row.srtt_us, row.rtt_us));
@@ -112,19 +97,13 @@ fn compare(batch: &RecordBatch, at: usize, i: u32) {
     assert_eq!(u32("delivered_packets"), Some(row.delivered_packets));
     assert_eq!((u64("bytes_in_flight"), u64("delivery_rate_bps")), (Some(row.bytes_in_flight), row.delivery_rate_bps));
     assert_eq!((u64("snd_una_bytes"), u64("snd_nxt_bytes")), (Some(row.snd_una_bytes), Some(row.snd_nxt_bytes)));
-    let limited = column("delivery_rate_app_limited");
-    assert_eq!(limited.is_valid(at).then(|| limited.as_boolean().value(at)), row.delivery_rate_app_limited);
-    let f32 = |name: &str| {
-        let column = column(name);
-        column.is_valid(at).then(|| column.as_primitive::<Float32Type>().value(at))
-    };
-    let flag = column("cubic_hystart_found");
-    let flag = flag.is_valid(at).then(|| flag.as_boolean().value(at));
+    assert_eq!(flag("delivery_rate_app_limited"), row.delivery_rate_app_limited);
+    let found = flag("cubic_hystart_found");
     if i.is_multiple_of(2) {
         assert_eq!((word("bbr_state"), u32("bbr_round"), f32("bbr_pacing_gain")), (None, None, None));
         // A window of 0 is none.
         assert_eq!((u32("cubic_w_max_packets"), u32("cubic_origin_packets")), ((i > 0).then_some(i), None));
-        assert_eq!((f32("cubic_k_s"), flag), (Some(1.5), Some(true)));
+        assert_eq!((f32("cubic_k_s"), found), (Some(1.5), Some(true)));
         return;
     }
     assert_eq!(
@@ -137,5 +116,5 @@ fn compare(batch: &RecordBatch, at: usize, i: u32) {
     assert_eq!((u32("bbr_inflight_hi_packets"), u32("bbr_inflight_lo_packets")), (Some(i), None));
     assert_eq!((u32("bbr_min_rtt_us"), u32("bbr_round"), u32("bbr_cycle")), (Some(30_000), Some(i), None));
     assert_eq!((f32("bbr_pacing_gain"), f32("bbr_cwnd_gain")), (Some(1.25), Some(2.0)));
-    assert_eq!((u32("cubic_w_max_packets"), f32("cubic_k_s"), flag), (None, None, None));
+    assert_eq!((u32("cubic_w_max_packets"), f32("cubic_k_s"), found), (None, None, None));
 }

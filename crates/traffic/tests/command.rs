@@ -2,7 +2,6 @@
 
 mod common;
 
-use arrow_array::types::{UInt32Type, UInt64Type};
 use common::{MS, flow, plan, run};
 use serde_json::{Value, json};
 
@@ -54,8 +53,8 @@ fn a_program_and_its_server_run_and_their_sockets_are_sampled() {
     let rows = ran.samples(0);
     assert!(rows.len() >= 10, "{} rows", rows.len());
     assert!(rows.times().is_sorted());
-    assert!(rows.column::<UInt32Type>("cwnd_packets").iter().all(Option::is_some));
-    assert_eq!(rows.column::<UInt64Type>("received_bytes").last().copied().flatten(), Some(300_000));
+    assert!(rows.column::<u32>("cwnd_packets").iter().all(Option::is_some));
+    assert_eq!(rows.column::<u64>("received_bytes").last().copied().flatten(), Some(300_000));
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 mod common;
 
-use arrow_array::types::UInt64Type;
 use common::{MS, flow, plan, run};
 use serde_json::{Value, json};
 
@@ -17,7 +16,7 @@ fn nothing_arrives_in_a_pause() {
     let report = ran.report.as_ref().unwrap();
     assert!(report.flows[0].completed && report.flows[0].error.is_none(), "{:?}", report.flows[0]);
     let rows = ran.samples(0);
-    let received = rows.column::<UInt64Type>("received_bytes");
+    let received = rows.column::<u64>("received_bytes");
     let by = |ms: i64| {
         let at = rows.times().iter().take_while(|&&time| time <= ms * MS).count();
         at.checked_sub(1).and_then(|at| received[at]).unwrap_or(0)

@@ -2,7 +2,6 @@
 
 mod common;
 
-use arrow_array::types::Int64Type;
 use common::{MS, flow, plan, run};
 use serde_json::json;
 
@@ -18,7 +17,7 @@ fn every_request_is_sent_when_it_is_due_and_answered() {
     assert_eq!((f0.sent_bytes, f0.received_bytes, f0.completed), (24 * 56, 24 * 56, true));
 
     let rows = ran.table("pings");
-    let (sent, rtt) = (rows.column::<Int64Type>("time_ns"), rows.column::<Int64Type>("rtt_ns"));
+    let (sent, rtt) = (rows.column::<i64>("time_ns"), rows.column::<i64>("rtt_ns"));
     assert_eq!(rows.len(), 24);
     assert!(rtt.iter().all(|rtt| rtt.is_some_and(|ns| ns > 0)));
     for (n, at) in (0..).zip(&sent) {

@@ -2,7 +2,6 @@
 
 mod common;
 
-use arrow_array::types::{UInt16Type, UInt32Type, UInt64Type};
 use common::{MS, flow, plan, run, tcp};
 use serde_json::json;
 
@@ -23,12 +22,12 @@ fn a_bulk_flow_moves_bytes_and_is_sampled() {
     assert!(taken >= 15, "{:?}", report.sampling);
     assert!((taken - 1..=taken + 1).contains(&rows.len()), "{} rows of {taken} ticks", rows.len());
     assert!(rows.times().is_sorted());
-    let received = rows.column::<UInt64Type>("received_bytes");
+    let received = rows.column::<u64>("received_bytes");
     assert!(received.is_sorted());
     assert_eq!(received.last().copied().flatten(), Some(f0.received_bytes));
-    assert!(rows.column::<UInt32Type>("cwnd_packets").iter().all(|cwnd| cwnd.is_some_and(|c| c >= 1)));
-    assert!(rows.column::<UInt64Type>("bbr_bw_bps").iter().all(Option::is_none), "reno has no model of bandwidth");
-    assert!(rows.column::<UInt16Type>("socket").iter().all(|port| port.is_some_and(|p| p > 0)));
+    assert!(rows.column::<u32>("cwnd_packets").iter().all(|cwnd| cwnd.is_some_and(|c| c >= 1)));
+    assert!(rows.column::<u64>("bbr_bw_bps").iter().all(Option::is_none), "reno has no model of bandwidth");
+    assert!(rows.column::<u16>("socket").iter().all(|port| port.is_some_and(|p| p > 0)));
 
     assert_eq!(ran.events.first().unwrap()["event"], "ready");
     assert_eq!(ran.events.last().unwrap()["event"], "done");
@@ -49,7 +48,7 @@ fn a_flow_of_so_many_bytes_arrives_to_the_byte() {
     assert_eq!((flows[0].received_bytes, flows[0].sent_bytes, flows[1].received_bytes), (bytes, bytes, 0));
     assert!(flows[0].start_ns >= Some(20 * MS) && flows[0].end_ns < Some(400 * MS), "{flows:?}");
     // The last row was taken when everything had been acknowledged, not when everything had been written.
-    let acked = ran.samples(0).column::<UInt64Type>("bytes_acked");
+    let acked = ran.samples(0).column::<u64>("bytes_acked");
     assert_eq!(acked.last().copied().flatten(), Some(bytes));
 }
 
@@ -63,7 +62,7 @@ fn bbr_tells_its_model() {
         return;
     }
     assert_eq!(ran.report.as_ref().unwrap().flows[0].cc_actual.as_deref(), Some("bbr"));
-    let bandwidth = ran.samples(0).column::<UInt64Type>("bbr_bw_bps");
+    let bandwidth = ran.samples(0).column::<u64>("bbr_bw_bps");
     assert!(bandwidth.iter().all(Option::is_some) && bandwidth.last().copied().flatten() > Some(1_000_000));
 }
 

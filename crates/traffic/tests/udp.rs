@@ -2,7 +2,6 @@
 
 mod common;
 
-use arrow_array::types::{UInt32Type, UInt64Type};
 use common::{MS, flow, plan, run, tcp};
 use serde_json::json;
 
@@ -23,8 +22,8 @@ fn every_datagram_of_the_schedule_is_sent_and_received() {
 
     let rows = ran.samples(0);
     assert!(rows.len() >= 20);
-    assert!(rows.column::<UInt32Type>("cwnd_packets").iter().all(Option::is_none), "UDP has no window");
-    assert_eq!(rows.column::<UInt64Type>("received_bytes").last().copied().flatten(), Some(f0.received_bytes));
+    assert!(rows.column::<u32>("cwnd_packets").iter().all(Option::is_none), "UDP has no window");
+    assert_eq!(rows.column::<u64>("received_bytes").last().copied().flatten(), Some(f0.received_bytes));
 }
 
 #[test]

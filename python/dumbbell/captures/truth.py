@@ -97,7 +97,7 @@ def _real(capture: Capture, packets: pl.DataFrame, plan: Plan, flow: Flow, numbe
     start, size = _places(sent, begin)
     again = set(sent["packet"].filter(pl.Series(start < _highest(start + size))).to_list())
     start, size = _places(passed, begin)
-    below, seen = _below(start, start + size)
+    below, seen = seen_below(start, start + size)
     rows = passed.with_row_index("at").filter(pl.Series(below))
     is_copy = passed.select(pl.col("packet").is_first_distinct().not_()).to_series().filter(pl.Series(below))
     real = [
@@ -132,7 +132,7 @@ def _highest(ends: _Ints) -> _Ints:
     return np.concatenate(([0], highest[:-1]))
 
 
-def _below(start: _Ints, end: _Ints) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.object_]]:
+def seen_below(start: _Ints, end: _Ints) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.object_]]:
     """Which packets are below what had passed, and whether all their bytes had, some, or none."""
     highest = _highest(end)
     below = start < highest

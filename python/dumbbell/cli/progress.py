@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from dumbbell.cli import display
 from dumbbell.cli.display import Display, Event, fitting, say
@@ -13,6 +13,9 @@ from dumbbell.engines.registry import DEFAULT, capabilities
 from dumbbell.engines.stages import STAGES
 from dumbbell.plan.parts import cc
 from dumbbell.plan.types import Plan
+
+if TYPE_CHECKING:
+    from rich.progress import Task
 
 LINE_EVERY_NS: Final = 2_000_000_000
 LINES_OF_A_SIMULATION: Final = 10
@@ -96,6 +99,11 @@ class Bar(display.Bar):
         super().__init__("{task.completed:4.1f} / {task.total:.1f} s", "goodput")
         self._figures = Figures()
         self._duration_s = 0.0
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """Bars that are shown: none before the plan is known, then one."""
+        return self._progress.tasks
 
     def __enter__(self) -> Self:
         """Begin to draw."""

@@ -235,9 +235,9 @@ def print_run(run: Run, report: bool) -> None:
     from dumbbell.report.facts import facts
 
     _print_verdict(run)
-    print_table(_kinds(run) or _flows(run.summary, with_bottlenecks=facts(run).has_several))
+    print_table(_kinds(run) or flows_table(run.summary, with_bottlenecks=facts(run).has_several))
     if any(link["rate_bps"] is not None for link in run.summary["links"]):
-        print_table(_links(run.summary))
+        print_table(links_table(run.summary))
     _print_figures(run.summary)
     if not capabilities(run.engine).real_time and (speed := words.speed(run.manifest.get("cost"))):
         print(f"{words.timing(run.engine)} {speed}")
@@ -255,7 +255,8 @@ def _kinds(run: Run) -> Any:
     return Table(title, [*COLUMNS], rows(run.summary["flows"], found)) if has_kinds(found) else None
 
 
-def _flows(summary: Any, with_bottlenecks: bool) -> Any:
+def flows_table(summary: Any, with_bottlenecks: bool) -> Any:
+    """Returns the table of flows, with columns for what occurred."""
     from dumbbell.plan.view import Table
     from dumbbell.report import words
 
@@ -285,7 +286,8 @@ def _flows(summary: Any, with_bottlenecks: bool) -> Any:
     return Table("Flows", columns, rows)
 
 
-def _links(summary: Any) -> Any:
+def links_table(summary: Any) -> Any:
+    """Returns the table of links with a rate, the most used ones if there are many."""
     from dumbbell.plan.view import Table
     from dumbbell.report import words
     from dumbbell.report.events import REASONS

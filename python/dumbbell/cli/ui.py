@@ -55,8 +55,12 @@ def command(
         why = "whoever gets at the page could do everything on this machine"
         hint = "start it as an ordinary user: sudo dumbbell cc load lends them BPF algorithms. Or add --as-root"
         raise InputError("the application is not served by root", why, hint)
+    from dumbbell.command import rebuild
+    from dumbbell.server.assets import PAGE
     from dumbbell.server.serve import listen
 
+    if not (PAGE / "index.html").is_file():
+        raise InputError("the application's page is not built", f"there is no {PAGE / 'index.html'}", rebuild("ui"))
     listening = listen(port, host, certificate, uds)
     print(listening.url, flush=True)
     if uds is not None:

@@ -44,10 +44,11 @@ def core() -> Iterator[Finding]:
         yield Finding("compiled core", Level.MISSING, why, rebuild())
         return
     yield Finding("compiled core", Level.OK, f"version {version}; --engine simulate needs nothing else")
-    yield from _namespaces()
+    yield from trial_lab()
 
 
-def _namespaces(command: tuple[str, ...] = _PROBE) -> Iterator[Finding]:
+def trial_lab(command: tuple[str, ...] = _PROBE) -> Iterator[Finding]:
+    """Builds a lab, and yields what it found."""
     try:
         probe = subprocess.run(command, capture_output=True, text=True, timeout=_PROBE_S)
     except subprocess.TimeoutExpired:

@@ -95,10 +95,10 @@ _INITIAL_USER_NAMESPACE: Final = 0xEFFFFFFD
 
 def has(capability: int, capabilities: int | None = None) -> bool:
     """True if this process, or one with the bits `capabilities`, has a capability: root in a container may lack it."""
-    return bool((_effective() if capabilities is None else capabilities) >> capability & 1)
+    return bool((effective_capabilities() if capabilities is None else capabilities) >> capability & 1)
 
 
-def _effective() -> int:
+def effective_capabilities() -> int:
     """Capabilities that count for the machine: none outside of the initial user namespace."""
     try:
         if os.stat("/proc/self/ns/user").st_ino != _INITIAL_USER_NAMESPACE:

@@ -58,7 +58,7 @@ def linked(base: Base, name: str, programs: Sequence[Program] = (), progress: Pr
     parts = [
         f"format {LINKED_FORMAT}",
         base.hash,
-        ours.hash_of(_sources(ours)),
+        ours.hash_of(algorithm_sources(ours)),
         *sorted(program.sha256 for program in programs),
     ]
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -96,7 +96,7 @@ def linked(base: Base, name: str, programs: Sequence[Program] = (), progress: Pr
     )
 
 
-def _sources(ours: Additions) -> list[Path]:
+def algorithm_sources(ours: Additions) -> list[Path]:
     """All that our congestion controls are compiled from."""
     found = [*ours.kernel.glob("src/**/*.[ch]"), *ours.kernel.glob("include/**/*.h")]
     found += [*(ours.root / "bpf").glob("bbr/*.h"), *(ours.root / "bpf/include").glob("**/*.h")]

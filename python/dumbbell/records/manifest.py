@@ -51,10 +51,10 @@ def at_end(manifest: Json, wall_s: float, accounts: Accounts) -> dict[str, Any]:
     """The manifest of a run that ended, after `wall_s`, from what its engine tells."""
     cost = capabilities(accounts.engine).cost
     told = cost(accounts.network, accounts.traffic, accounts.lab, accounts.probe)
-    return {**manifest, "wall_s": wall_s, "algorithms": list(_algorithms(accounts.plan, accounts.lab)), **told}
+    return {**manifest, "wall_s": wall_s, "algorithms": list(algorithm_entries(accounts.plan, accounts.lab)), **told}
 
 
-def _algorithms(plan: Plan, lab: Json) -> Iterator[dict[str, Any]]:
+def algorithm_entries(plan: Plan, lab: Json) -> Iterator[dict[str, Any]]:
     """Congestion controls that are not the kernel's own under their own names: what each really was.
 
     A simulation loads none: whatever the source is, the simulator's code of that name worked.

@@ -117,11 +117,11 @@ class Clouds:
             self._add(part.drop("flow"), str(flow), group_of[str(flow)])
 
     def _add(self, rows: pl.DataFrame, flow: str, group: int) -> None:
-        rows = _as_sent(rows).filter(pl.col("inflight") > 0)
+        rows = as_sent(rows).filter(pl.col("inflight") > 0)
         if rows["rate"].null_count() == rows.height:
             return
         self.mss = max(self.mss, int(rows["snd_mss_bytes"].max() or 0))  # type: ignore[arg-type]
-        kept = rows[_spread(rows, min(_MOST_POINTS, POINTS // self.n_flows))]
+        kept = rows[evenly_kept(rows, min(_MOST_POINTS, POINTS // self.n_flows))]
         self.n, self.kept = self.n + rows.height, self.kept + kept.height
         self.found.append(
             Cloud(
@@ -136,7 +136,7 @@ class Clouds:
         )
 
 
-def _as_sent(rows: pl.DataFrame) -> pl.DataFrame:
+def as_sent(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows, with `inflight` and `state` as they were one RTT earlier.
 
     At that time the acknowledged packet was sent, and an ACK measures what that packet met: its rate and RTT follow
@@ -152,7 +152,7 @@ def _as_sent(rows: pl.DataFrame) -> pl.DataFrame:
     return known.with_columns(**then, rate=pl.when(is_new).then("rate")).filter(pl.Series(at >= 0))
 
 
-def _spread(rows: pl.DataFrame, most: int) -> pl.Series:
+def evenly_kept(rows: pl.DataFrame, most: int) -> pl.Series:
     """Indices of at most `most` rows: all that lie alone, and an even share of those that lie on one another."""
     if rows.height <= most:
         return pl.int_range(rows.height, eager=True)

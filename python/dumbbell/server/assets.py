@@ -42,7 +42,7 @@ def _content(path: str) -> tuple[int, bytes, bytes]:
         index = PAGE / "index.html"
         if index.is_file():
             return 200, html, index.read_bytes()
-        text = f"<!doctype html><title>dumbbell</title><p>The page is not built: <code>{rebuild()}</code></p>"
+        text = f"<!doctype html><title>dumbbell</title><p>The page is not built: <code>{rebuild('ui')}</code></p>"
         return 503, html, text.encode()
     folder, _, name = path.rpartition("/")
     file = PAGE / "assets" / name

@@ -95,6 +95,11 @@ class Document:
         return not self.is_saved and self.on_disk is None and not self._is_gone
 
     @property
+    def states(self) -> tuple[State, ...]:
+        """States that undo and redo move through, the oldest first."""
+        return tuple(self._history.states)
+
+    @property
     def has_history(self) -> bool:
         """True if something could be undone or made again."""
         return len(self._history.states) > 1

@@ -124,7 +124,7 @@ class Planner:
         if len(cells) < MANY or processes < 2 or not _may_fork():
             yield from map(self.plan, cells)
             return
-        with _pool(processes) as pool:
+        with planning_pool(processes) as pool:
             yield from pool.map(self.plan, cells, chunksize=CHUNK)
 
 
@@ -142,7 +142,8 @@ def _may_fork() -> bool:
 
 
 @contextmanager
-def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
+def planning_pool(processes: int) -> Iterator[ProcessPoolExecutor]:
+    """Makes processes that plan, and ends them with the context."""
     fork = multiprocessing.get_context("fork")
     pool = ProcessPoolExecutor(processes, fork, _end_with, (os.getpid(),))
     try:

@@ -1,12 +1,6 @@
 //! Rows of single packets, kept column by column: they are never rows in memory, as that would cost more than to find them.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use arrow_array::builder::BooleanBuilder;
-use arrow_array::types::{ArrowPrimitiveType, Int64Type, UInt16Type, UInt32Type, UInt64Type};
-use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray};
-use records::dictionary;
+use records::{Data, Filled, words};
 
 use super::segment::SPELT;
 use super::{Cause, Class, DIRECTIONS, SackRow, SegmentRow};
@@ -22,75 +16,77 @@ pub(crate) trait Columns: Default {
     fn len(&self) -> usize;
 
     /// The columns in the order of their declaration. There are no rows left.
-    fn take(&mut self) -> Result<Vec<ArrayRef>>;
+    fn take(&mut self) -> Vec<Filled>;
 }
 
 /// Rows of a connection of which many more are expected.
 const LONG: usize = 1 << 14;
 
-/// Values of a column, of which some rows may have none.
-#[derive(Debug)]
-struct Values<T: ArrowPrimitiveType> {
-    values: Vec<T::Native>,
+/// Values of a column that all rows have.
+#[derive(Debug, Default)]
+struct Required<T>(Vec<T>);
+
+impl<T> Required<T> {
+    #[inline]
+    fn push(&mut self, value: T) {
+        self.0.push(value);
+    }
+
+    fn take(&mut self, data: impl FnOnce(Vec<T>) -> Data) -> Filled {
+        // What was long will be so again.
+        let next = Vec::with_capacity(if self.0.len() < LONG { 0 } else { self.0.len() });
+        Filled { data: data(std::mem::replace(&mut self.0, next)), levels: None }
+    }
+}
+
+/// Values of a column that some rows lack.
+#[derive(Debug, Default)]
+struct Optional<T> {
+    values: Required<T>,
     /// Rows one after the other that have a value, or have none: mostly all of a connection do.
     runs: Vec<(bool, u32)>,
 }
 
-impl<T: ArrowPrimitiveType> Default for Values<T> {
-    fn default() -> Self {
-        Values { values: Vec::new(), runs: Vec::new() }
-    }
-}
-
-impl<T: ArrowPrimitiveType> Values<T> {
+impl<T> Optional<T> {
     #[inline]
-    fn push(&mut self, value: T::Native) {
-        self.values.push(value);
-    }
-
-    #[inline]
-    fn push_if(&mut self, value: Option<T::Native>) {
-        self.values.push(value.unwrap_or_default());
+    fn push(&mut self, value: Option<T>) {
         match self.runs.last_mut() {
             Some((is_there, count)) if *is_there == value.is_some() => *count += 1,
             _ => self.runs.push((value.is_some(), 1)),
         }
+        if let Some(value) = value {
+            self.values.push(value);
+        }
     }
 
-    fn take(&mut self) -> PrimitiveArray<T> {
-        // What was long will be so again.
-        let next = Vec::with_capacity(if self.values.len() < LONG { 0 } else { self.values.len() });
-        let values = std::mem::replace(&mut self.values, next);
-        let runs = std::mem::take(&mut self.runs);
-        if runs.iter().all(|&(is_there, _)| is_there) {
-            return PrimitiveArray::new(values.into(), None);
+    fn take(&mut self, data: impl FnOnce(Vec<T>) -> Data) -> Filled {
+        let mut levels = Vec::new();
+        for (is_there, count) in std::mem::take(&mut self.runs) {
+            levels.resize(levels.len() + count as usize, i16::from(is_there));
         }
-        let mut there = BooleanBuilder::with_capacity(values.len());
-        runs.iter().for_each(|&(is_there, count)| there.append_n(count as usize, is_there));
-        let there: BooleanArray = there.finish();
-        PrimitiveArray::new(values.into(), Some(there.values().clone().into()))
+        Filled { levels: Some(levels), ..self.values.take(data) }
     }
 }
 
 /// Columns of the table `segments`.
 #[derive(Debug, Default)]
 pub(crate) struct SegmentColumns {
-    connection: Values<UInt64Type>,
-    direction: Values<UInt16Type>,
-    time_ns: Values<Int64Type>,
-    seq: Values<Int64Type>,
-    bytes: Values<UInt32Type>,
-    ack: Values<Int64Type>,
-    window_end: Values<Int64Type>,
-    flags: Values<UInt16Type>,
-    ce: BooleanBuilder,
-    class: Values<UInt16Type>,
-    cause: Values<UInt16Type>,
-    in_flight_bytes: Values<UInt64Type>,
-    tsval: Values<UInt32Type>,
-    tsecr: Values<UInt32Type>,
-    sack_blocks: Values<UInt32Type>,
-    ip_id: Values<UInt32Type>,
+    connection: Required<i64>,
+    direction: Required<u16>,
+    time_ns: Required<i64>,
+    seq: Required<i64>,
+    bytes: Required<i32>,
+    ack: Optional<i64>,
+    window_end: Optional<i64>,
+    flags: Required<u16>,
+    ce: Required<bool>,
+    class: Optional<u16>,
+    cause: Optional<u16>,
+    in_flight_bytes: Optional<i64>,
+    tsval: Optional<i32>,
+    tsecr: Optional<i32>,
+    sack_blocks: Required<i32>,
+    ip_id: Required<i32>,
 }
 
 impl Columns for SegmentColumns {
@@ -98,110 +94,104 @@ impl Columns for SegmentColumns {
 
     #[inline]
     fn push(&mut self, row: &SegmentRow) {
-        self.connection.push(row.connection);
+        self.connection.push(row.connection as i64);
         self.direction.push(row.direction);
         self.time_ns.push(row.time_ns);
         self.seq.push(row.seq);
-        self.bytes.push(row.bytes);
-        self.ack.push_if(row.ack);
-        self.window_end.push_if(row.window_end);
+        self.bytes.push(row.bytes as i32);
+        self.ack.push(row.ack);
+        self.window_end.push(row.window_end);
         self.flags.push(row.flags.0 & (SPELT.len() - 1) as u16);
-        self.ce.append_value(row.ce);
-        self.class.push_if(row.class.map(|class| class as u16));
-        self.cause.push_if(row.cause.map(|cause| cause as u16));
-        self.in_flight_bytes.push_if(row.in_flight_bytes);
-        self.tsval.push_if(row.tsval);
-        self.tsecr.push_if(row.tsecr);
+        self.ce.push(row.ce);
+        self.class.push(row.class.map(|class| class as u16));
+        self.cause.push(row.cause.map(|cause| cause as u16));
+        self.in_flight_bytes.push(row.in_flight_bytes.map(|bytes| bytes as i64));
+        self.tsval.push(row.tsval.map(|value| value as i32));
+        self.tsecr.push(row.tsecr.map(|value| value as i32));
         self.sack_blocks.push(row.sack_blocks.into());
         self.ip_id.push(row.ip_id.into());
     }
 
     fn len(&self) -> usize {
-        self.connection.values.len()
+        self.connection.0.len()
     }
 
-    fn take(&mut self) -> Result<Vec<ArrayRef>> {
-        Ok(vec![
-            Arc::new(self.connection.take()),
-            words(&mut self.direction, &DIRECTIONS)?,
-            Arc::new(self.time_ns.take()),
-            Arc::new(self.seq.take()),
-            Arc::new(self.bytes.take()),
-            Arc::new(self.ack.take()),
-            Arc::new(self.window_end.take()),
-            words(&mut self.flags, &SPELT)?,
-            Arc::new(self.ce.finish()),
-            words(&mut self.class, &Class::NAMES)?,
-            words(&mut self.cause, &Cause::NAMES)?,
-            Arc::new(self.in_flight_bytes.take()),
-            Arc::new(self.tsval.take()),
-            Arc::new(self.tsecr.take()),
-            Arc::new(self.sack_blocks.take()),
-            Arc::new(self.ip_id.take()),
-        ])
+    fn take(&mut self) -> Vec<Filled> {
+        vec![
+            self.connection.take(Data::I64),
+            self.direction.take(words(&DIRECTIONS)),
+            self.time_ns.take(Data::I64),
+            self.seq.take(Data::I64),
+            self.bytes.take(Data::I32),
+            self.ack.take(Data::I64),
+            self.window_end.take(Data::I64),
+            self.flags.take(words(&SPELT)),
+            self.ce.take(Data::Bool),
+            self.class.take(words(&Class::NAMES)),
+            self.cause.take(words(&Cause::NAMES)),
+            self.in_flight_bytes.take(Data::I64),
+            self.tsval.take(Data::I32),
+            self.tsecr.take(Data::I32),
+            self.sack_blocks.take(Data::I32),
+            self.ip_id.take(Data::I32),
+        ]
     }
 }
 
 /// Columns of the table `sacks`.
 #[derive(Debug, Default)]
 pub(crate) struct SackColumns {
-    connection: Values<UInt64Type>,
-    direction: Values<UInt16Type>,
-    time_ns: Values<Int64Type>,
-    start: Values<Int64Type>,
-    end: Values<Int64Type>,
-    block: Values<UInt32Type>,
+    connection: Required<i64>,
+    direction: Required<u16>,
+    time_ns: Required<i64>,
+    start: Required<i64>,
+    end: Required<i64>,
+    block: Required<i32>,
 }
 
 impl Columns for SackColumns {
     type Row = SackRow;
 
     fn push(&mut self, row: &SackRow) {
-        self.connection.push(row.connection);
+        self.connection.push(row.connection as i64);
         self.direction.push(row.direction);
         self.time_ns.push(row.time_ns);
         self.start.push(row.start);
         self.end.push(row.end);
-        self.block.push(row.block);
+        self.block.push(row.block as i32);
     }
 
     fn len(&self) -> usize {
-        self.connection.values.len()
+        self.connection.0.len()
     }
 
-    fn take(&mut self) -> Result<Vec<ArrayRef>> {
-        Ok(vec![
-            Arc::new(self.connection.take()),
-            words(&mut self.direction, &DIRECTIONS)?,
-            Arc::new(self.time_ns.take()),
-            Arc::new(self.start.take()),
-            Arc::new(self.end.take()),
-            Arc::new(self.block.take()),
-        ])
+    fn take(&mut self) -> Vec<Filled> {
+        vec![
+            self.connection.take(Data::I64),
+            self.direction.take(words(&DIRECTIONS)),
+            self.time_ns.take(Data::I64),
+            self.start.take(Data::I64),
+            self.end.take(Data::I64),
+            self.block.take(Data::I32),
+        ]
     }
-}
-
-fn words<S: AsRef<str>>(keys: &mut Values<UInt16Type>, words: &[S]) -> Result<ArrayRef> {
-    dictionary(Arc::new(keys.take()), words)
 }
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::{Array, DictionaryArray, StringArray};
     use capture::Flags;
     use proptest::prelude::*;
-    use records::{Names, Row, batch};
+    use records::{Names, Row, fill};
 
     use super::*;
 
-    /// Texts are the same as words of a dictionary.
-    fn spelt(array: &ArrayRef) -> Option<Vec<Option<String>>> {
-        if let Some(words) = array.as_any().downcast_ref::<DictionaryArray<UInt16Type>>() {
-            let words = words.downcast_dict::<StringArray>().expect("texts");
-            return Some(words.into_iter().map(|word| word.map(str::to_owned)).collect());
-        }
-        let texts = array.as_any().downcast_ref::<StringArray>()?;
-        Some(texts.iter().map(|text| text.map(str::to_owned)).collect())
+    /// Texts are the same as words.
+    fn spelt(column: Filled) -> Filled {
+        let data = match column.data {
+            Data::Words(keys, words) => Data::Text(keys.iter().map(|&key| words[usize::from(key)].clone()).collect()),
+            other => other,
+        };
+        Filled { data, ..column }
     }
 
     fn are_as_declared<C: Columns>(rows: &[C::Row], mut columns: C)
@@ -210,14 +200,11 @@ mod tests {
     {
         rows.iter().for_each(|row| columns.push(row));
         assert_eq!(columns.len(), rows.len());
-        let found = columns.take().expect("all words are known");
-        let declared = batch(C::Row::COLUMNS, rows, &Names::default()).expect("rows");
-        assert_eq!(found.len(), declared.num_columns());
-        for ((column, found), declared) in C::Row::COLUMNS.iter().zip(&found).zip(declared.columns()) {
-            match spelt(found) {
-                Some(words) => assert_eq!(Some(words), spelt(declared), "{}", column.name),
-                None => assert_eq!(found, declared, "{}", column.name),
-            }
+        let found = columns.take();
+        assert_eq!(found.len(), C::Row::COLUMNS.len());
+        for (column, found) in C::Row::COLUMNS.iter().zip(found) {
+            let declared = fill(column, rows.iter(), &Names::default());
+            assert_eq!(spelt(found), spelt(declared), "{}", column.name);
         }
         assert_eq!(columns.len(), 0);
     }

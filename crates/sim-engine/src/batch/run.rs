@@ -45,11 +45,10 @@ fn simulate(batch: &Batch<'_>, plans: &Plans<'_>, index: usize, stop: &AtomicBoo
     let goes_on = || !stop.load(Ordering::Relaxed);
     let options = Options { tso: plan.simulate.tso, ..Options::default() };
     let observed = observe_while(&plan, options, Recorder::new(&plan)?, goes_on)?;
-    let summary = observed.map(|(accounts, recorder)| {
+    Ok(observed.map(|(accounts, recorder)| {
         let question = batch.screen.and_then(|screen| screen.question(&plan, &accounts, &recorder));
-        Ok(Summary { question, ..Summary::of(&plan, accounts, recorder)? })
-    });
-    summary.transpose()
+        Summary { question, ..Summary::of(&plan, accounts, recorder) }
+    }))
 }
 
 impl Outcome {

@@ -56,8 +56,8 @@ pub(super) fn write(batch: &Batch<'_>, runs: Range<usize>, outcomes: &[Outcome])
     let (partial, complete) = (batch.directory.join(format!("{PARTIAL}{name}")), batch.directory.join(&name));
     let write = || -> Result<()> {
         fs::create_dir(&partial)?;
-        for (table, rows) in tables::all(&batch.runs[runs.clone()], first, outcomes)? {
-            figures::tables::write(&partial.join(format!("{table}.parquet")), &rows)?;
+        for (table, rows) in tables::all(&batch.runs[runs.clone()], first, outcomes) {
+            rows.write(&partial.join(format!("{table}.parquet")))?;
         }
         File::open(&partial)?.sync_all()?;
         fs::rename(&partial, &complete)?;

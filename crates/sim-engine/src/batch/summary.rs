@@ -1,6 +1,5 @@
-use anyhow::Result;
-use arrow_array::RecordBatch;
-use figures::tables;
+use figures::flow::Flow;
+use figures::link::Link;
 use plan::Plan;
 use units::Time;
 
@@ -10,10 +9,9 @@ use crate::Accounts;
 /// The summary of a run: the figures of a single run that don't take a row per packet.
 #[derive(Debug)]
 pub(super) struct Summary {
-    /// Rows of the study's table.
-    pub flows: RecordBatch,
-    /// Rows of the study's table, of links on which something can happen to a packet.
-    pub links: RecordBatch,
+    pub flows: Vec<Flow>,
+    /// Links on which something can happen to a packet.
+    pub links: Vec<Link>,
     pub jain_index: Option<f64>,
     pub jain_window: Option<(Time, Time)>,
     /// Round trips per minute under load.
@@ -27,21 +25,20 @@ pub(super) struct Summary {
 
 impl Summary {
     /// The summary of a run that has come to its end.
-    pub(super) fn of(plan: &Plan, accounts: Accounts, recorder: Recorder) -> Result<Summary> {
+    pub(super) fn of(plan: &Plan, accounts: Accounts, recorder: Recorder) -> Summary {
         let Accounts { flows, links, ledger, simulated } = accounts;
         let run_end = Time::ZERO + plan.duration_ns;
         let run = figures::Run::of(plan, flows, links, run_end, recorder.figures);
         let links = run.links.into_iter().zip(plan.transparent_links());
-        let links: Vec<_> = links.filter(|(_, is_transparent)| !is_transparent).map(|(link, _)| link).collect();
-        Ok(Summary {
-            flows: tables::flows_without_packets(&run.flows)?,
-            links: tables::links(&links)?,
+        Summary {
+            flows: run.flows,
+            links: links.filter(|(_, is_transparent)| !is_transparent).map(|(link, _)| link).collect(),
             jain_index: run.jain_index,
             jain_window: run.jain_window,
             rpm: run.responsiveness.map(|found| found.rpm),
             packets: ledger.entered_packets,
             simulated,
             question: None,
-        })
+        }
     }
 }

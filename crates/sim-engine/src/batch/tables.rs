@@ -1,26 +1,21 @@
 //! The tables of a shard. Columns, units and meaning are in `docs/reference/records.md`.
 
-use anyhow::Result;
-use arrow_array::RecordBatch;
 use figures::study::{self, RunRow};
+use records::Batch;
 
 use super::Run;
 use super::run::Outcome;
-use super::summary::Summary;
 
 /// Name and rows of each table. `first` is the number of the first of `runs`.
-pub(super) fn all(runs: &[Run], first: usize, outcomes: &[Outcome]) -> Result<[(&'static str, RecordBatch); 3]> {
+pub(super) fn all(runs: &[Run], first: usize, outcomes: &[Outcome]) -> [(&'static str, Batch); 3] {
     let rows: Vec<RunRow> =
         (first as u64..).zip(runs).zip(outcomes).map(|((number, run), outcome)| row(number, run, outcome)).collect();
-    let of = |table: fn(&Summary) -> &RecordBatch| {
-        let parts = rows.iter().zip(outcomes);
-        parts.filter_map(move |(row, outcome)| Some((row, table(outcome.result.as_ref().ok()?))))
-    };
-    Ok([
-        ("runs", study::runs(&rows)?),
-        ("flows", study::flows(of(|summary| &summary.flows))?),
-        ("links", study::links(of(|summary| &summary.links))?),
-    ])
+    let runs = || rows.iter().zip(outcomes).filter_map(|(row, outcome)| Some((row, outcome.result.as_ref().ok()?)));
+    [
+        ("runs", study::runs(&rows)),
+        ("flows", study::flows(runs().map(|(row, summary)| (row, &summary.flows[..])))),
+        ("links", study::links(runs().map(|(row, summary)| (row, &summary.links[..])))),
+    ]
 }
 
 fn row(number: u64, run: &Run, outcome: &Outcome) -> RunRow {

@@ -6,16 +6,11 @@
 mod plans;
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrayRef};
-use arrow_schema::DataType;
 use messages::Event;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use plan::Plan;
+use records::reader::{self, Rows, Value};
 use sim::Options;
 use tempfile::TempDir;
 
@@ -124,14 +119,16 @@ impl<'a> Row<'a> {
 
 impl Table {
     pub fn read(path: &Path) -> Table {
-        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap().build().unwrap();
+        let (names, kinds): (Vec<String>, Vec<String>) = reader::columns(path).unwrap().into_iter().unzip();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut columns: BTreeMap<String, Vec<Cell>> = BTreeMap::new();
-        for batch in reader {
-            let batch = batch.unwrap();
-            for (field, array) in batch.schema().fields().iter().zip(batch.columns()) {
-                columns.entry(field.name().clone()).or_default().extend(cells(array));
+        reader::read(path, &names, |rows| {
+            for (at, (name, kind)) in names.iter().zip(&kinds).enumerate() {
+                columns.entry((*name).to_owned()).or_default().extend(cells(rows, at, kind));
             }
-        }
+            Ok(())
+        })
+        .unwrap();
         Table { columns }
     }
 
@@ -146,21 +143,22 @@ impl Table {
     }
 }
 
-fn cells(array: &ArrayRef) -> Vec<Cell> {
-    let value = |at: usize| match array.data_type() {
-        _ if array.is_null(at) => Cell::Null,
-        DataType::Int64 => Cell::Number(array.as_primitive::<Int64Type>().value(at).into()),
-        DataType::UInt16 => Cell::Number(array.as_primitive::<UInt16Type>().value(at).into()),
-        DataType::UInt32 => Cell::Number(array.as_primitive::<UInt32Type>().value(at).into()),
-        DataType::UInt64 => Cell::Number(array.as_primitive::<UInt64Type>().value(at).into()),
-        DataType::Float32 => Cell::Float(array.as_primitive::<Float32Type>().value(at)),
-        DataType::Boolean => Cell::Flag(array.as_boolean().value(at)),
-        DataType::Dictionary(..) => {
-            let words = array.as_dictionary::<UInt16Type>();
-            let key = usize::from(words.keys().value(at));
-            Cell::Text(words.values().as_string::<i32>().value(key).to_owned())
+fn cells(rows: &Rows, at: usize, kind: &str) -> Vec<Cell> {
+    fn all<T: Value>(rows: &Rows, at: usize, of: impl Fn(T) -> Cell) -> Vec<Cell> {
+        let values = rows.values(at).unwrap();
+        (0..rows.len()).map(|row| values.get(row).map_or(Cell::Null, &of)).collect()
+    }
+    match kind {
+        "i64" => all(rows, at, |value: i64| Cell::Number(value.into())),
+        "u16" => all(rows, at, |value: u16| Cell::Number(value.into())),
+        "u32" => all(rows, at, |value: u32| Cell::Number(value.into())),
+        "u64" => all(rows, at, |value: u64| Cell::Number(value.into())),
+        "f32" => all(rows, at, Cell::Float),
+        "bool" => all(rows, at, Cell::Flag),
+        "str" => {
+            let texts = rows.texts(at).unwrap();
+            (0..rows.len()).map(|row| texts.get(row).map_or(Cell::Null, |text| Cell::Text(text.to_owned()))).collect()
         }
         other => panic!("no table has {other}"),
-    };
-    (0..array.len()).map(value).collect()
+    }
 }

@@ -6,21 +6,18 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::net::{TcpListener, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Int64Type, UInt16Type};
-use arrow_array::{Array, RecordBatch};
 use bpf::Names;
 use lab::Doors;
 use messages::{Failure, FlowCounts, Order};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use plan::Plan;
 use realtime::Gauges;
+use records::reader;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use traffic::TrafficReport;
@@ -148,12 +145,12 @@ fn stop_at(time_ns: Option<i64>, gauges: &traffic::FlowGauges, over: &AtomicBool
 impl Ran {
     /// The rows of one flow.
     pub fn samples(&self, flow: usize) -> Rows {
-        Rows::read(&self.dir.path().join("samples.parquet"), flow as u16)
+        Rows::read(self.dir.path().join("samples.parquet"), flow as u16)
     }
 
     /// The rows of the first flow in a table.
     pub fn table(&self, name: &str) -> Rows {
-        Rows::read(&self.dir.path().join(name).with_extension("parquet"), 0)
+        Rows::read(self.dir.path().join(name).with_extension("parquet"), 0)
     }
 
     pub fn events_named(&self, name: &str) -> Vec<&Value> {
@@ -171,37 +168,34 @@ impl Ran {
 }
 
 /// One flow's rows of a table.
-pub struct Rows(Vec<(RecordBatch, Vec<usize>)>);
+pub struct Rows {
+    table: PathBuf,
+    flow: String,
+}
 
 impl Rows {
-    fn read(path: &Path, flow: u16) -> Rows {
-        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap().build().unwrap();
-        let rows_of = |batch: RecordBatch| {
-            let flows = batch["flow"].as_dictionary::<UInt16Type>();
-            // Dictionary keys may be renumbered by the file; the words are the truth.
-            let words = flows.values().as_string::<i32>();
-            let name = format!("f{flow}");
-            let rows =
-                (0..batch.num_rows()).filter(|row| words.value(flows.keys().value(*row) as usize) == name).collect();
-            (batch, rows)
-        };
-        Rows(reader.map(|batch| rows_of(batch.unwrap())).collect())
+    fn read(table: PathBuf, flow: u16) -> Rows {
+        Rows { table, flow: format!("f{flow}") }
     }
 
     pub fn len(&self) -> usize {
-        self.0.iter().map(|(_, rows)| rows.len()).sum()
+        self.column::<i64>("time_ns").len()
     }
 
     /// A column of numbers; `None` is null.
-    pub fn column<T: ArrowPrimitiveType>(&self, name: &str) -> Vec<Option<T::Native>> {
-        let of = |(batch, rows): &(RecordBatch, Vec<usize>)| {
-            let column = batch[name].as_primitive::<T>().clone();
-            rows.iter().map(move |row| column.is_valid(*row).then(|| column.value(*row))).collect::<Vec<_>>()
-        };
-        self.0.iter().flat_map(of).collect()
+    pub fn column<T: reader::Value>(&self, name: &str) -> Vec<Option<T>> {
+        let mut found = Vec::new();
+        reader::read(&self.table, &["flow", name], |rows| {
+            let (flows, values) = (rows.texts(0)?, rows.values(1)?);
+            let is_its = |&at: &usize| flows.get(at) == Some(self.flow.as_str());
+            found.extend((0..rows.len()).filter(is_its).map(|at| values.get(at)));
+            Ok(())
+        })
+        .unwrap();
+        found
     }
 
     pub fn times(&self) -> Vec<i64> {
-        self.column::<Int64Type>("time_ns").into_iter().flatten().collect()
+        self.column("time_ns").into_iter().flatten().collect()
     }
 }

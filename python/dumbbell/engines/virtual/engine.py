@@ -112,7 +112,7 @@ def check_built(programs: Sequence[Path]) -> Iterator[Problem]:
     missing = [str(program) for program in programs if not program.is_file()]
     if missing:
         what = "the engine of virtual time is not complete"
-        yield Problem(what, f"there is no {', no '.join(missing)}", rebuild())
+        yield Problem(what, f"there is no {', no '.join(missing)}", rebuild("kernel"))
 
 
 def check_sysctls(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:

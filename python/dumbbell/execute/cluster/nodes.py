@@ -122,10 +122,11 @@ def unlike(
     """The problems of nodes that have another dumbbell than the driver's `version`, or don't see `probe` in the
     store."""
     said = ask(ray, _teller(), nodes, place, probe)
-    return {node: list(_unlike(node, told, version, place)) for node, told in said.items()}
+    return {node: list(node_problems(node, told, version, place)) for node, told in said.items()}
 
 
-def _unlike(node: Node, said: Any, version: str, place: str | None) -> Iterator[Problem]:
+def node_problems(node: Node, said: Any, version: str, place: str | None) -> Iterator[Problem]:
+    """Yields what a node lacks to take runs of this machine."""
     if isinstance(said, Exception):
         yield Problem(f"{node} does not answer", str(said).strip().split("\n")[0], "ray status")
     elif "missing" in said:

@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell.command import rebuild
 from dumbbell.errors import RunFailed
 from dumbbell.kernels import cache
 from dumbbell.kernels.ready import cpio
@@ -68,9 +69,11 @@ def booted(image: Image, progress: Progress) -> Booted:
     """The kernel of an image, booted now if it was not before: that takes some seconds.
 
     Raises:
-        RunFailed: QEMU is not installed, or the kernel does not come as far as our first process.
+        RunFailed: QEMU is not installed, dumbbell's part is not built, or the kernel does not reach our first process.
     """
     program = qemu()
+    if missing := [str(one) for one in (INIT, TURNS) if not one.is_file()]:
+        raise RunFailed("a kernel cannot be booted", f"there is no {', no '.join(missing)}", rebuild("kernel"))
     ours = [hashlib.sha256(one.read_bytes()).hexdigest() for one in (INIT, TURNS)]
     recipe = [str(_FORMAT), version(program), image.hash, *ours, *VIRTUAL, *VIRTUAL_KERNEL]
     key = hashlib.sha256("\0".join(recipe).encode()).hexdigest()

@@ -25,7 +25,7 @@ def fetched(name: str, folder: Path) -> Path:
     if shutil.which("apt-get") is None:
         hint = "give a file: dumbbell kernel add linux-image-VERSION.deb"
         raise InputError(f"{name} cannot be fetched", "this is no Debian: there is no apt-get", hint)
-    package = _newest(found[1])
+    package = newest_package(found[1])
     if package is None:
         hint = "apt-get update; it is in Debian 12 and later, and in its backports"
         raise InputError(f"there is no kernel {name}", f"no package linux-image-{found[1]}*-cloud-amd64 is known", hint)
@@ -62,7 +62,7 @@ def unpacked(package: Path, folder: Path) -> tuple[Path, Path, str]:
     return kernels[0], next((place for place in places if place.is_dir()), places[0]), text
 
 
-def _newest(version: str) -> str | None:
+def newest_package(version: str) -> str | None:
     """The newest signed package of a version that apt knows."""
     told = subprocess.run(
         ["apt-cache", "pkgnames", f"linux-image-{version}"], capture_output=True, text=True, check=False

@@ -111,7 +111,7 @@ class Shell:
             readline.read_history_file(history)
         readline.set_history_length(1000)
         readline.set_completer_delims(" \t\n")
-        readline.set_completer(self._complete)
+        readline.set_completer(self.complete)
         readline.parse_and_bind("tab: complete")
         try:
             while True:
@@ -126,7 +126,7 @@ class Shell:
             with suppress(OSError):
                 readline.write_history_file(history)
 
-    def _complete(self, text: str, state: int) -> str | None:
+    def complete(self, text: str, state: int) -> str | None:
         """The completion number `state` of a word that begins with `text`."""
         import readline
 

@@ -128,7 +128,8 @@ def _all(pairs: Pairs, low: float, high: float) -> Judged:
     return Judged(all_of([*statuses, *pairs.unknown]), _said(pairs.found) + pairs.said)
 
 
-def _alike(studies: Studies, reading: str) -> Judged:
+def judge_alike(studies: Studies, reading: str) -> Judged:
+    """All algorithms carry alike without loss."""
     return _all(_pairs(studies, reading, _short, ("reno", "bbr"), ("cubic",)), 1 / ALIKE, ALIKE)
 
 
@@ -142,7 +143,8 @@ def _more_with_loss(studies: Studies, reading: str) -> Judged:
     return Judged(all_of([*statuses, *pairs.unknown]), f"{held}; least in {_said([least])}{pairs.said}")
 
 
-def _up_to_100(studies: Studies, reading: str) -> Judged:
+def judge_up_to_100(studies: Studies, reading: str) -> Judged:
+    """BBR carries up to 100 times as much with loss."""
     pairs = _pairs(studies, reading, _lossy, ("bbr",), OTHERS)
     if not pairs.found:
         return NOT_RUN
@@ -153,7 +155,8 @@ def _up_to_100(studies: Studies, reading: str) -> Judged:
     return Judged(status if known else Status.UNKNOWN, f"most in {_said([most])}{pairs.said}")
 
 
-def _worse_with_delay(studies: Studies, reading: str) -> Judged:
+def judge_worse_with_delay(studies: Studies, reading: str) -> Judged:
+    """BBR carries less than the others with delay."""
     return _all(_pairs(studies, reading, _long, ("bbr",), OTHERS), 0, 1)
 
 
@@ -161,7 +164,8 @@ def _half_with_delay(studies: Studies, reading: str) -> Judged:
     return _all(_pairs(studies, reading, _long_at_10, ("bbr",), OTHERS), 0.5 / ALIKE, 0.5 * ALIKE)
 
 
-def _at_a_gigabit(studies: Studies, reading: str) -> Judged:
+def judge_at_a_gigabit(studies: Studies, reading: str) -> Judged:
+    """BBR carries a 45th of what CUBIC does at 1 Gbit/s."""
     return _all(_pairs(studies, reading, _gigabit, ("bbr",), ("cubic",)), 45 / ABOUT, 45 * ABOUT)
 
 
@@ -174,14 +178,16 @@ def _ratios(wanted: Wanted, ccs: Sequence[str], others: Sequence[str]) -> list[t
     ]
 
 
-def _print_alike() -> str:
+def printed_alike() -> str:
+    """Returns in how many printed ratios the algorithms are alike."""
     found = _ratios(_short, ("reno", "bbr"), ("cubic",))
     beyond = [said for said, value in found if not 1 / ALIKE <= value <= ALIKE]
     inside = f"{len(found) - len(beyond)} of {len(found)} ratios to CUBIC are within that factor"
     return f"{inside}; their table contradicts their text in the others ({'; '.join(beyond)})"
 
 
-def _print_up_to_100() -> str:
+def printed_up_to_100() -> str:
+    """Returns how many printed ratios are above 100."""
     found = _ratios(_lossy, ("bbr",), OTHERS)
     said, _ = max(found, key=lambda one: one[1])
     more = sum(value > 100 * ABOUT for _, value in found)
@@ -212,7 +218,7 @@ def _findings(reading: Reading) -> tuple[Finding, ...]:
         finding(
             f"Without loss all three algorithms carry alike (here: within a factor of {ALIKE:.3g}, by which their own "
             "repetitions of one setting differ)",
-            _alike, _print_alike(), TURNS["alike"],
+            judge_alike, printed_alike(), TURNS["alike"],
         ),
         finding(
             "With loss BBR carries more than the others (here: in every case)",
@@ -221,11 +227,11 @@ def _findings(reading: Reading) -> tuple[Finding, ...]:
         finding(
             f"With loss BBR carries up to about 100 times more (here: the largest ratio is within a factor of "
             f"{ABOUT:.3g} of 100, by which their own repetitions with loss differ)",
-            _up_to_100, _print_up_to_100(), TURNS["100"],
+            judge_up_to_100, printed_up_to_100(), TURNS["100"],
         ),
         finding(
             "With a long delay and no loss BBR is worse (here: 1 s, below both others, at 10 Mbit/s and unlimited)",
-            _worse_with_delay, _print(_long), TURNS["worse"],
+            judge_worse_with_delay, _print(_long), TURNS["worse"],
         ),
         finding(
             f"With a long delay and no loss BBR has about half of the others at 10 Mbit/s (here: within a factor of "
@@ -235,7 +241,7 @@ def _findings(reading: Reading) -> tuple[Finding, ...]:
         finding(
             f"At 1 Gbit/s with 5 % loss BBR carries some 45 times what CUBIC does (here: within a factor of "
             f"{ABOUT:.3g})",
-            _at_a_gigabit,
+            judge_at_a_gigabit,
             "194 and 4.13 Mbit/s, 47 times; their 45 is 1,370 by 30.4 MB, of which one is 1.37 GBytes of iperf's and "
             "the other 30.4 MBytes: 46 times",
             TURNS["45"],

@@ -33,7 +33,8 @@ def _table(studies: Studies, part: str) -> tuple[Figures, str, str] | None:
     return (figures, rtts[0], rtts[1]) if len(rtts) == 2 else None
 
 
-def _alike(studies: Studies, part: str) -> Judged:
+def judge_alike(studies: Studies, part: str) -> Judged:
+    """Reno and CUBIC fill the link at 15 ms without loss."""
     if (table := _table(studies, part)) is None:
         return NOT_RUN
     figures, short, _ = table
@@ -129,14 +130,15 @@ def _beside(studies: Studies, part: str, *asked: tuple[str, str]) -> list[tuple[
     return found
 
 
-def _crowded_out(studies: Studies, part: str) -> Judged:
+def judge_crowded_out(studies: Studies, part: str) -> Judged:
+    """TCP is left with less than a tenth beside UDP."""
     found = _beside(studies, part, ("goodput", "tcp"), ("goodput", "udp"))
     statuses = [all_of([below(tcp, 1e6), above(udp, 9e6)]) for _, (tcp, udp) in found]
     said = [f"{name}: TCP {told(tcp, 1e6)}, UDP {told(udp, 1e6)}, n = {tcp.n}" for name, (tcp, udp) in found]
     return Judged(all_of(statuses), "Mbit/s: " + "; ".join(said)) if found else NOT_RUN
 
 
-def _nothing_lost(studies: Studies, part: str) -> Judged:
+def judge_nothing_lost(studies: Studies, part: str) -> Judged:
     """In some setting neither TCP sends anything again nor UDP loses anything."""
     found = _beside(studies, part, ("retransmitted_segments", "tcp"), ("udp_lost", "udp"))
     statuses = [all_of([below(again, 1), below(lost, 1)]) for _, (again, lost) in found]
@@ -151,7 +153,7 @@ def _as_printed(jitter: Interval) -> Status:
     return within(jitter, JITTER_MS / 1.25, JITTER_MS * 1.25)
 
 
-def _jitter(studies: Studies, part: str) -> Judged:
+def judge_jitter(studies: Studies, part: str) -> Judged:
     """In some setting the jitter is within a quarter of the printed one."""
     found = _beside(studies, part, ("jitter", "udp"))
     statuses = [_as_printed(jitter) for _, (jitter,) in found]
@@ -159,7 +161,7 @@ def _jitter(studies: Studies, part: str) -> Judged:
     return Judged(any_of(statuses), "ms: " + "; ".join(said)) if found else NOT_RUN
 
 
-def _at_once(studies: Studies, part: str) -> Judged:
+def judge_at_once(studies: Studies, part: str) -> Judged:
     """One setting is enough, but all that is printed of it must be there."""
     asked = (
         ("goodput", "tcp"),
@@ -207,7 +209,7 @@ def _each(
 
 FINDINGS: Final = (
     *_each(
-        TABLE, "At 15 ms without loss Reno and CUBIC alike fill the link (more than 85 % of it)", _alike,
+        TABLE, "At 15 ms without loss Reno and CUBIC alike fill the link (more than 85 % of it)", judge_alike,
         "903 and 906 of 1,000 Mbit/s", "no part here changes it",
     ),
     *_each(
@@ -238,21 +240,21 @@ FINDINGS: Final = (
         BUFFER_AND_START,
     ),
     *_each(
-        BESIDE, "Beside UDP of the link's rate TCP is left with less than a tenth", _crowded_out,
+        BESIDE, "Beside UDP of the link's rate TCP is left with less than a tenth", judge_crowded_out,
         "TCP 0.54 Mbit/s, UDP 9.3 Mbit/s", "how UDP's datagrams are spaced, and the buffer: parts udp and udp-bursts",
     ),
     *_each(
-        BESIDE, "Neither TCP nor UDP loses anything (here: in some setting)", _nothing_lost,
+        BESIDE, "Neither TCP nor UDP loses anything (here: in some setting)", judge_nothing_lost,
         f"0 segments sent again, {LOST[0]} of {LOST[1]:,} datagrams lost",
         "a buffer for all that is sent too much: 20,000 packets in part udp-bursts",
     ),
     *_each(
-        BESIDE, "UDP's jitter is that of iperf's report (here: within a quarter, in some setting)", _jitter,
+        BESIDE, "UDP's jitter is that of iperf's report (here: within a quarter, in some setting)", judge_jitter,
         f"{JITTER_MS} ms", "how UDP's datagrams are spaced: parts udp and udp-bursts",
     ),
     *_each(
         BESIDE, "All of this at once, in one setting: TCP below 1 and UDP above 9 Mbit/s, nothing sent again, nothing "
-        "lost, that jitter", _at_once, "the numbers above, of one run",
+        "lost, that jitter", judge_at_once, "the numbers above, of one run",
         "no part here changes it. What else held TCP back: not tested",
     ),
 )  # fmt: skip

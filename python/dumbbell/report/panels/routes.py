@@ -20,17 +20,17 @@ def _panel(source: Source) -> Panel | None:
     """The sum of all routers and a view of each; `None` if no router has daemons."""
     if not source.run.has("routes"):
         return None
-    rows = _steps(source.run.scan("routes").collect())
+    rows = route_changes(source.run.scan("routes").collect())
     if rows.is_empty():
         return None
     routers = rows["router"].unique(maintain_order=True).sort().to_list()
-    views = [_view(_ALL, rows, source.span_ns)]
-    views += [_view(router, rows.filter(router=router), source.span_ns) for router in routers[:MOST_LINKS]]
+    views = [routes_view(_ALL, rows, source.span_ns)]
+    views += [routes_view(router, rows.filter(router=router), source.span_ns) for router in routers[:MOST_LINKS]]
     shown = tuple(views) if len(routers) > 1 else tuple(views[1:])
     return Panel("routes", 1.0, PANEL.title, "", shown, choice="Router", decimals=0)
 
 
-def _steps(routes: pl.DataFrame) -> pl.DataFrame:
+def route_changes(routes: pl.DataFrame) -> pl.DataFrame:
     """`time_ns`, `router` and `step`, by which the router has more routes: a row for each change of a route.
 
     A route with several next hops has a row for each of them in the table.
@@ -42,7 +42,8 @@ def _steps(routes: pl.DataFrame) -> pl.DataFrame:
     return routes.filter(~is_next_hop.fill_null(False)).select("time_ns", "router", step=step)
 
 
-def _view(name: str, rows: pl.DataFrame, span_ns: int) -> View:
+def routes_view(name: str, rows: pl.DataFrame, span_ns: int) -> View:
+    """Returns the view of one router, or of all together."""
     before, during = rows.filter(pl.col("time_ns") <= 0), rows.filter(pl.col("time_ns").is_between(1, span_ns))
     first = before["step"].sum()
     times = during.group_by("time_ns", maintain_order=True).agg(pl.col("step").sum())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from string import Template
 
+from dumbbell.command import rebuild
 from dumbbell.errors import DumbbellError
 from dumbbell.records import Run
 from dumbbell.report.facts import Facts, facts, has_summary
@@ -84,5 +85,5 @@ def read(name: str) -> str:
         raise DumbbellError(
             "the report's front end is missing",
             f"{name} was not built into the package",
-            "npm ci --prefix web && npm run build --prefix web",
+            rebuild(),
         ) from None

@@ -69,16 +69,18 @@ def _table(grid: Grid, rows: Sequence[int], columns: Sequence[Column], part: str
     yield rf"\begin{{tabular}}{{l{'r' * len(columns)}}}"
     yield r"\toprule"
     if in_groups:
-        yield _line(["", *(rf"\multicolumn{{{n}}}{{c}}{{{escaped(of)}}}" for of, n in groups)])
+        yield table_line(["", *(rf"\multicolumn{{{n}}}{{c}}{{{escaped(of)}}}" for of, n in groups)])
         yield " ".join(_rules(groups))
-    yield _line([escaped(grid.x.title if grid.x else ""), *(escaped(_head(grid, one, in_groups)) for one in columns)])
+    yield table_line(
+        [escaped(grid.x.title if grid.x else ""), *(escaped(_head(grid, one, in_groups)) for one in columns)]
+    )
     yield r"\midrule"
     for row in rows:
         values = (_value(grid, grid.entry(row, column)) for column in columns)
-        yield _line([escaped(grid.x.tick(row) if grid.x else ""), *values])
+        yield table_line([escaped(grid.x.tick(row) if grid.x else ""), *values])
         changes = [_relative(grid.change(row, column)) for column in columns]
         if any(changes):
-            yield _line(["", *changes])
+            yield table_line(["", *changes])
     yield r"\bottomrule"
     yield r"\end{tabular}"
     yield r"\end{table}"
@@ -101,7 +103,7 @@ def _head(grid: Grid, column: Column, in_groups: bool) -> str:
 def _value(grid: Grid, entry: Entry | None) -> str:
     if entry is None:
         return "--"
-    mean, *interval = map(_number, grid.told(entry))
+    mean, *interval = map(typeset_number, grid.told(entry))
     match interval:
         case [half]:
             return f"${mean} \\pm {half}$"
@@ -110,7 +112,7 @@ def _value(grid: Grid, entry: Entry | None) -> str:
     return f"${mean}$"
 
 
-def _number(text: str) -> str:
+def typeset_number(text: str) -> str:
     """`1{,}000` is `1\\,000` in a formula, and `1e-05` a power of ten."""
     return re.sub(r"e([+-])0*(\d+)", lambda m: rf" \times 10^{{{m[1].strip('+')}{m[2]}}}", text).replace(",", r"\,")
 
@@ -123,7 +125,7 @@ def _relative(change: Contrast | None) -> str:
     return f"(${100 * found.value:+.1f}$\\,\\%{clear})"
 
 
-def _line(cells: Sequence[str]) -> str:
+def table_line(cells: Sequence[str]) -> str:
     r"""A row. LaTeX would read a cell that begins with a bracket or an asterisk as an argument of the `\\` before
     it."""
     first, *others = cells

@@ -1,20 +1,19 @@
-"""The kernel's Reno and CUBIC against ours in BPF, on the same path: their windows must move alike."""
+"""The kernel's Reno and CUBIC against ours, on the same path in virtual time: their windows must move alike."""
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
+import tomllib
 from dataclasses import fields
+from pathlib import Path
 from statistics import median
 
 import polars as pl
 import pytest
-from harness import Place, in_one_of_some, place
 from scenarios import flow, link, path
 
+import dumbbell
 from benches.frame.curves import PATHS, Curve, Cycle, of, scenario
-
-pytestmark = pytest.mark.alone
+from dumbbell.engines.names import VIRTUAL
 
 SECONDS = {"reno": 15, "cubic": 15}
 
@@ -26,25 +25,22 @@ PERIOD = 0.1
 GOODPUT = 0.03
 
 
+def carry_out(directory: Path, text: str) -> dumbbell.Run:
+    """Run a scenario in virtual time."""
+    run = dumbbell.run(tomllib.loads(text), directory=directory, engine=VIRTUAL, report=False)
+    assert run.verdict != "invalid", run.summary["reasons"]
+    return run
+
+
 @pytest.fixture(scope="module")
-def curves() -> dict[str, Curve]:
-    """All four at once, each in a separate lab."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may load BPF")
-    return drawn([(name, cc) for name in PATHS for cc in (name, f"bpf_{name}")])
-
-
-def drawn(wanted: list[tuple[str, str]]) -> dict[str, Curve]:
-    """Curves by algorithm, of paths and algorithms, all at once."""
-    with ThreadPoolExecutor() as pool:
-        found = {cc: pool.submit(curve, cc, name) for name, cc in wanted}
-        return {cc: future.result() for cc, future in found.items()}
-
-
-def curve(cc: str, name: str) -> Curve:
-    """Run it alone on a path."""
-    with place(ordinary=False) as there:
-        return of(there.run_steadily(scenario(cc, *PATHS[name], seconds=SECONDS[name])))
+def curves(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Curve]:
+    """Curves by algorithm: the kernel's, and ours."""
+    found = {}
+    for name, (rate, rtt, buffer) in PATHS.items():
+        for cc in (name, f"bpf_{name}"):
+            text = scenario(cc, rate, rtt, buffer, seconds=SECONDS[name])
+            found[cc] = of(carry_out(tmp_path_factory.mktemp(cc), text))
+    return found
 
 
 def typical(cycles: list[Cycle]) -> Cycle:
@@ -71,30 +67,21 @@ def test_reno_s_cycles_are_the_kernels(curves: dict[str, Curve]) -> None:
 
 
 def test_cubic_s_curve_is_the_kernels(curves: dict[str, Curve]) -> None:
-    """Cycle by cycle: fast convergence makes each differ from the one before. A packet lost before its time makes all
-    later ones others, and their goodput.
-    """
-
-    def same_curve(attempt: int) -> None:
-        pair = drawn([("cubic", "cubic"), ("cubic", "bpf_cubic")]) if attempt else curves
-        theirs, ours = pair["cubic"], pair["bpf_cubic"]
-        # HyStart ends slow start before there is a loss: at the same ACK, give or take a few.
-        assert ours.slow_start == pytest.approx(theirs.slow_start, rel=0.1)
-        both = list(zip(theirs.cycles(), ours.cycles(), strict=False))
-        assert len(both) >= 2, both
-        for one, other in both:
-            same(one, other)
-        same_goodput(theirs, ours)
-
-    in_one_of_some(same_curve)
+    """Cycle by cycle: fast convergence makes each differ from the one before."""
+    theirs, ours = curves["cubic"], curves["bpf_cubic"]
+    # HyStart ends slow start before there is a loss: at the same ACK, give or take a few.
+    assert ours.slow_start == pytest.approx(theirs.slow_start, rel=0.1)
+    both = list(zip(theirs.cycles(), ours.cycles(), strict=False))
+    assert len(both) >= 2, both
+    for one, other in both:
+        same(one, other)
+    same_goodput(theirs, ours)
 
 
-def test_dctcp_holds_the_queue_at_the_threshold(here: Place) -> None:
+def test_dctcp_holds_the_queue_at_the_threshold(tmp_path: Path) -> None:
     """Marks instead of losses, a full link, and a queue that stays near the threshold: 20 packets, 12 ms."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may load BPF")
     bottleneck = 'buffer = "200 packets", queue = { kind = "drop-tail", ce_threshold = "20 packets" }'
-    run = here.run_steadily(path(flow(cc="bpf_dctcp"), bottleneck=bottleneck, duration="5 s"))
+    run = carry_out(tmp_path, path(flow(cc="bpf_dctcp"), bottleneck=bottleneck, duration="5 s"))
     (found,) = run.summary["flows"]
     assert link(run)["marks"] > 50
     later = run.samples.filter(pl.col("time_ns") > 1e9)
