@@ -14,7 +14,7 @@ WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f ! -name
 # The kernel of tests in virtual time; built once, in minutes, and kept below the user's cache directory.
 KERNEL ?= 6.12
 
-.PHONY: run build ui kernel test test-rust test-python test-system test-web test-all test-wheel fuzz \
+.PHONY: run build ui kernel test test-rust test-python test-system test-web test-all test-wheel fuzz fuzz-guided \
 	lint wasm what-if generate lock format bench truth pictures wheel sdist clean
 
 run: build
@@ -41,8 +41,7 @@ test:
 test-all: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 	PROPTEST_RNG_SEED=1 cargo test --release --locked --workspace -- --ignored
 	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and not alone" tests/system tests/e2e
-	$(BIN)/python -m tools.second_chances -m "thorough and alone" tests/system
-	$(MAKE) fuzz
+	$(MAKE) fuzz-guided
 	$(BIN)/python -m tools.second_chances
 
 # Cases of property tests come from a fixed seed, so that the same code gives the same result again; `make fuzz` draws others.
@@ -65,12 +64,14 @@ test-wheel: wheel sdist kernel $(VENV)/.develop $(VENV)/.test-tools
 	tools/install wheel
 	$(BIN)/pytest tests/wheel
 
-# Inputs that coverage chooses, FUZZ_S seconds of CPU for each target of tests/fuzz (`make fuzz FUZZ_S=20`), and property tests on
-# cases that no run has seen. What they find belongs into a test of its own.
+# Inputs that coverage chooses, FUZZ_S seconds of CPU for each kind of file (tests/fuzz).
 FUZZ_S ?= 600
-fuzz: build $(VENV)/.develop $(VENV)/.test-tools
+fuzz-guided: build $(VENV)/.develop $(VENV)/.test-tools
 	$(PIP) --only-binary :all: --requirement requirements/fuzz.txt || echo "going on without atheris"
 	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_S)
+
+# Also property tests on cases that no run has seen. What is found belongs into a test of its own.
+fuzz: fuzz-guided
 	cargo test --release --locked --workspace
 	$(BIN)/pytest --hypothesis-profile fuzz --numprocesses auto $$(grep -rl hypothesis tests/unit)
 

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -25,6 +26,7 @@ FOUND: Final = ROOT / "test-results" / "fuzz"
 RUST: Final = ("capture", "edits", "plan", "tables")
 PYTHON: Final = ("scenario", "graphml", "trace", "miniedit", "containerlab", "kathara")
 SECONDS: Final = 600
+"""CPU time for each target in Rust, and for all targets in Python together: these read networks of other programs."""
 LARGEST: Final = 65_536
 """Bytes of an input."""
 LONGEST_S: Final = 5
@@ -99,7 +101,12 @@ def main() -> int:
     """Fuzz all targets, or those that are named."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz")
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join((*RUST, *PYTHON))}")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="CPU time for each target")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=SECONDS,
+        help="CPU time for each target in Rust, and for those in Python together",
+    )
     parser.add_argument("--seed", type=int, default=int(time.time()) % 2**31)
     parser.add_argument("--again", type=Path, help="run the target with this input alone")
     asked = parser.parse_args()
@@ -113,8 +120,12 @@ def main() -> int:
     subprocess.run([sys.executable, "-m", "tests.fuzz.seeds", str(HERE)], cwd=ROOT, check=True)
     if asked.again is not None:
         return max(subprocess.run(command_of(one, programs, [asked.again], 1), cwd=ROOT).returncode for one in targets)
-    print(f"seed {asked.seed}, {asked.seconds:.0f} s of CPU for each target", flush=True)
-    sound = [fuzz(target, programs, asked.seconds, asked.seed) for target in targets]
+    seconds = {target: asked.seconds / (1 if target in RUST else len(PYTHON)) for target in targets}
+    print(
+        f"seed {asked.seed}, CPU time: {', '.join(f'{one} {most:.0f} s' for one, most in seconds.items())}", flush=True
+    )
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        sound = list(pool.map(lambda target: fuzz(target, programs, seconds[target], asked.seed), targets))
     return 0 if all(sound) else 1
 
 

@@ -40,15 +40,19 @@ const NAMES: [&str; 8] = [
 ];
 
 fn main() -> ExitCode {
-    // A word picks tests, as with the usual harness: here paths, e.g. `cargo test -p bpf --test oracle -- flows`.
+    // A word picks paths, as tests with the usual harness: `cargo test --workspace --test oracle -- flows`, or a name with --exact.
     let word = std::env::args().skip(1).find(|word| !word.starts_with('-')).unwrap_or_default();
-    if !NAMES.iter().any(|name| name.contains(&word)) {
-        return ExitCode::SUCCESS;
+    let is_exact = std::env::args().any(|option| option == "--exact");
+    let picked = |name: &&str| if is_exact { **name == word } else { name.contains(&word) };
+    let picked: Vec<&str> = NAMES.iter().filter(picked).copied().collect();
+    if picked.is_empty() {
+        println!("oracle: no path is called {word:?}");
+        return ExitCode::FAILURE;
     }
     if !support::is_allowed("oracle") {
         return ExitCode::SUCCESS;
     }
-    match run(&word) {
+    match run(&picked) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             println!("oracle: FAILED: {error:#}");
@@ -57,7 +61,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(word: &str) -> Result<()> {
+fn run(picked: &[&str]) -> Result<()> {
     let path = Path { seconds: 3, ..Path::default() };
     let lossy = Path { loss: 0.01, ..path };
     let many = Path { flows: 30, rate_mbps: 200, rtt_ms: 40, buffer_bdp: 4, ..path };
@@ -73,7 +77,7 @@ fn run(word: &str) -> Result<()> {
     ];
     println!("{}", Verdict::HEADER);
     let mut failed = Vec::new();
-    for (name, (bound, object, path)) in NAMES.into_iter().zip(runs).filter(|(name, _)| name.contains(word)) {
+    for (name, (bound, object, path)) in NAMES.into_iter().zip(runs).filter(|(name, _)| picked.contains(name)) {
         let running = Running::load(object)?;
         match path {
             Some(path) => emulated::run(&path, &running.name)?,

@@ -1,18 +1,14 @@
 //! Captures of simulated runs: what the analysis finds in them is what the senders did.
 
-mod common;
-#[path = "../../connections/tests/rows/mod.rs"]
-mod rows;
-
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
+use crate::common::{Dumbbell, bulk, run, sized};
+use crate::rows::Rows;
 use capture::Capture;
-use common::{Dumbbell, bulk, run, sized};
 use connections::rows::{Cause, Class};
 use connections::{Limits, Table};
 use plan::Plan;
-use rows::Rows;
 use serde_json::json;
 use sim::{AckRow, Observer, Options, PacketRow, Resent, Simulation};
 use units::Duration;

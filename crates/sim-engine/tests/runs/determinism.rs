@@ -1,16 +1,14 @@
 //! A run depends only on its plan: the same bytes twice, and the same content on every machine.
 
-mod common;
-
 use std::fmt::Write;
 
-use common::{Cell, Dumbbell, Run, TABLES, Table, bulk, run, run_with};
+use crate::common::{Cell, Dumbbell, Run, TABLES, Table, bulk, run, run_with};
 use plan::Plan;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
 fn mixed() -> Dumbbell {
-    common::mixed(
+    crate::common::mixed(
         json!({"distribution": {"kind": "normal", "mean_ns": 1_000_000, "sd_ns": 500_000}, "correlation": 0.5}),
     )
 }

@@ -1,8 +1,6 @@
 //! UDP flows over loopback.
 
-mod common;
-
-use common::{MS, flow, plan, run, tcp};
+use crate::common::{MS, flow, plan, run, tcp};
 use serde_json::json;
 
 #[test]

@@ -1,7 +1,5 @@
 //! Flows in a network namespace that is not the caller's, as root or as an ordinary user.
 
-mod common;
-
 use std::fs::File;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
@@ -10,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use common::{MS, flow, plan, run_in, tcp};
+use crate::common::{MS, flow, plan, run_in, tcp};
 use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{LinkFlags, LinkMessage};

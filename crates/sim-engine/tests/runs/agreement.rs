@@ -1,10 +1,8 @@
 //! The tables and accounts of a run tell the same story.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{Cell, Dumbbell, Row, Run, bulk, run, sized};
+use crate::common::{Cell, Dumbbell, Row, Run, bulk, run, sized};
 use plan::Plan;
 use serde_json::{Value, json};
 
@@ -87,7 +85,7 @@ fn nothing_gets_lost_between_the_accounts() {
     assert!(sent.iter().all(|row| row.get("sent_ns") == row.get("delivery_ns")), "nothing is late in virtual time");
     let ids: std::collections::BTreeSet<i128> = packets.rows().map(|row| row.number("packet")).collect();
     assert_eq!(ids.len() as u64, of("packets"));
-    for table in common::TABLES {
+    for table in crate::common::TABLES {
         assert_eq!(simulator["writers"][table]["rows"], run.table(table).rows().count(), "{table}");
     }
 }

@@ -1,8 +1,6 @@
 //! A plan's algorithms: labels in the records, parameters in force.
 
-mod common;
-
-use common::{Dumbbell, Run, bulk, run};
+use crate::common::{Dumbbell, Run, bulk, run};
 use plan::Plan;
 use serde_json::{Value, json};
 
@@ -35,8 +33,8 @@ fn records_call_an_algorithm_by_its_label_and_run_what_it_means() {
             let row = acks.of("flow", flow).find(|row| row.text("bbr_state") == state).expect(state);
             row.get("bbr_pacing_gain").clone()
         };
-        assert_eq!(gain("startup"), common::Cell::Float(startup), "{flow}");
-        assert_eq!(gain("probe_bw_up"), common::Cell::Float(up), "{flow}");
+        assert_eq!(gain("startup"), crate::common::Cell::Float(startup), "{flow}");
+        assert_eq!(gain("probe_bw_up"), crate::common::Cell::Float(up), "{flow}");
     }
 }
 
@@ -66,7 +64,7 @@ fn a_bbr_that_answers_marks_gets_each_of_them_echoed() {
         let last = run.table("samples");
         let counted = last.rows().last().unwrap().number("delivered_ce_packets");
         let packets = run.table("packets");
-        let marked = packets.of("link", "bottleneck").filter(|row| *row.get("mark") != common::Cell::Null);
+        let marked = packets.of("link", "bottleneck").filter(|row| *row.get("mark") != crate::common::Cell::Null);
         let marked = marked.filter(|row| row.text("fate") == "delivered").count() as i128;
         // Packets whose acknowledgements are still under way are not counted yet.
         assert!(marked > 50 && (marked - counted).abs() <= marked / 10, "{name}: {marked} marked, {counted} counted");

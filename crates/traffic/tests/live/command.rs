@@ -1,8 +1,6 @@
 //! Programs as flows, over loopback.
 
-mod common;
-
-use common::{MS, flow, plan, run};
+use crate::common::{MS, flow, plan, run};
 use serde_json::{Value, json};
 
 const SERVER: &str = r#"python3 -c '

@@ -1,8 +1,6 @@
 //! Every state transition is visible in the table of acknowledgements.
 
-mod common;
-
-use common::{Cell, Dumbbell, Row, Table, bulk, run};
+use crate::common::{Cell, Dumbbell, Row, Table, bulk, run};
 
 /// The states that a flow of `cc` goes through, each once in a row.
 fn states(acks: &Table, column: &str) -> Vec<String> {

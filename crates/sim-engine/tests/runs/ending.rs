@@ -1,9 +1,7 @@
 //! Runs that end before their time, and the records that they leave.
 
-mod common;
-
+use crate::common::{Dumbbell, TABLES, bulk, directory, run_with, time_of};
 use anyhow::bail;
-use common::{Dumbbell, TABLES, bulk, directory, run_with, time_of};
 use plan::Plan;
 use sim::Options;
 
@@ -81,7 +79,7 @@ fn a_panic_becomes_an_error_that_keeps_the_tables() {
     let error = format!("{:#}", error.unwrap_err());
     assert!(error.contains("the simulation stopped: a bug in the simulator: out of its mind"), "{error}");
     for table in TABLES {
-        let table = common::Table::read(&directory.path().join(format!("{table}.parquet")));
+        let table = crate::common::Table::read(&directory.path().join(format!("{table}.parquet")));
         assert!(table.rows().count() > 0);
     }
 }

@@ -1,8 +1,6 @@
 //! The bottlenecks of simulated parking lots, where it is known in advance which they are.
 
-mod common;
-
-use common::{Run, bulk, run};
+use crate::common::{Run, bulk, run};
 use plan::Plan;
 use serde_json::{Value, json};
 use units::Time;

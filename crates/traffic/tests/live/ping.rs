@@ -1,8 +1,6 @@
 //! Flows that ping over loopback. ICMP needs CAP_NET_RAW: `namespaces.rs` has that one.
 
-mod common;
-
-use common::{MS, flow, plan, run};
+use crate::common::{MS, flow, plan, run};
 use serde_json::json;
 
 #[test]

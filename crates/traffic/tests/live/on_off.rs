@@ -1,8 +1,6 @@
 //! Applications that write and pause, over loopback.
 
-mod common;
-
-use common::{MS, flow, plan, run};
+use crate::common::{MS, flow, plan, run};
 use serde_json::{Value, json};
 
 fn tcp(on: Value, off_ms: i64) -> Value {

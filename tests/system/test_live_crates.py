@@ -1,0 +1,55 @@
+"""Tests of crates that measure this machine's kernel against the wall clock: `cargo test` alone leaves them out."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.alone, pytest.mark.real_time]
+
+ROOT = Path(__file__).parents[2]
+PATHS = (
+    "drop-tail",
+    "1 % random loss",
+    "reordering by up to 2 ms",
+    "30 flows",
+    "IPv6",
+    "200 Mbit/s x 500 ms",
+    "BBRv3, 1 % random loss",
+    "BBRv3, 30 flows",
+)
+"""Paths of `crates/bpf/tests/oracle`, each a test of its own."""
+
+
+def cargo(target: str, *words: str) -> str:
+    """Runs a test of a crate. Returns what it prints."""
+    # The selection is that of `make test-rust`, whose crates are compiled already.
+    call = ["cargo", "test", "--release", "--locked", "--quiet", "--workspace", "--test", target, "--", *words]
+    done = subprocess.run(call, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4000:]
+    if "SKIPPED" in done.stdout:
+        pytest.skip(done.stdout.strip().splitlines()[-1])
+    return done.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="loading BPF programs takes root")
+@pytest.mark.parametrize("path", PATHS)
+def test_the_history_is_what_an_oracle_in_the_kernel_saw(path: str) -> None:
+    assert cargo("oracle", "--exact", path).count("\n") >= 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="loading BPF programs takes root")
+def test_our_reno_and_cubic_answer_as_the_kernels() -> None:
+    assert "twins_cubic" in cargo("twins")
+
+
+def test_flows_over_loopback_keep_their_schedule() -> None:
+    assert "test result: ok" in cargo("live")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="loading BPF programs takes root")
+def test_the_probe_has_a_row_for_each_acknowledgement() -> None:
+    assert "test result: ok" in cargo("loopback")
