@@ -76,6 +76,11 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=REPOSITORY / "target") as folder:
         root = Root(bare("bookworm", EMPTY), Path(folder) / "root")
+        # An installed Debian has these, too: debootstrap leaves them out.
+        root.run(
+            "sed 's/bookworm/bookworm-updates/; p; s/bookworm-updates/bookworm-security/; s,/debian ,/debian-security ,' "
+            "/etc/apt/sources.list >/etc/apt/sources.list.d/updates.list"
+        )
         root.write("/rustc", RUSTC.encode())
         root.path("/rustc").chmod(0o755)
         clone = ["git", "clone", "--quiet", "--depth=1", f"file://{REPOSITORY}", str(root.path("/dumbbell"))]
