@@ -78,7 +78,7 @@ def main() -> None:
         root = Root(bare("bookworm", EMPTY), Path(folder) / "root")
         # An installed Debian has these, too: debootstrap leaves them out.
         root.run(
-            "sed 's/bookworm/bookworm-updates/; p; s/bookworm-updates/bookworm-security/; s,/debian ,/debian-security ,' "
+            "sed 's/bookworm/bookworm-updates/; p; s/-updates/-security/; s,/debian ,/debian-security ,' "
             "/etc/apt/sources.list >/etc/apt/sources.list.d/updates.list"
         )
         root.write("/rustc", RUSTC.encode())
