@@ -108,7 +108,7 @@ impl Message {
         const UTF8: u8 = 5;
         const BOOL: u8 = 6;
         let (kind, bits, detail) = match column.kind {
-            "i64" => (INT, 64, 1),
+            "i64" => (INT, 64_i32, 1),
             "u16" => (INT, 16, 0),
             "u32" => (INT, 32, 0),
             "u64" => (INT, 64, 0),
@@ -123,10 +123,12 @@ impl Message {
         let [name, .., of_kind, of_number, children] =
             self.table(place, [REFERENCE, &nullable, &[kind], REFERENCE, number, REFERENCE]);
         self.text(name, column.name);
+        let bits = bits.to_le_bytes();
+        let precision = i16::from(detail).to_le_bytes();
         match kind {
-            INT => drop(self.table(of_kind, [&i32::to_le_bytes(bits), &[detail]])),
-            FLOAT => drop(self.table(of_kind, [&i16::to_le_bytes(detail.into())])),
-            _ => drop(self.table(of_kind, [])),
+            INT => _ = self.table(of_kind, [&bits, &[detail]]),
+            FLOAT => _ = self.table(of_kind, [&precision]),
+            _ => _ = self.table(of_kind, []),
         }
         if let Some(number) = dictionary {
             let [_, index] = self.table(of_number, [&number.to_le_bytes(), REFERENCE]);

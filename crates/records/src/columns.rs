@@ -21,10 +21,10 @@ use rows::{Column, Described, Names, Values, bandwidth_bps, fixed};
 
 use crate::arrow;
 
-/// Rows of a row group, at most.
+/// Rows of a row group, at most: those that come at once are not split.
 const GROUP: usize = 1 << 20;
 
-/// Words that are copied at once.
+/// Rows whose words are written at once: their copies stay in the processor's cache.
 const PIECE: usize = 1024;
 
 /// Bytes that are written to a file at once.
@@ -176,7 +176,7 @@ impl TableFile {
         Ok(TableFile { file, group: Vec::new(), rows: 0 })
     }
 
-    /// Appends rows, so many: all columns in the order of their declaration.
+    /// Appends rows, of which there are `rows`: all columns, in the order of their declaration.
     pub(crate) fn write(&mut self, rows: usize, columns: impl IntoIterator<Item = Filled>) -> Result<()> {
         if rows == 0 {
             return Ok(());
@@ -267,7 +267,7 @@ impl Chunk {
     }
 }
 
-/// The texts of a few rows, from which those of the next are made: many are the same, and to copy one takes a while.
+/// The texts of the last rows, of which those of the next are made: many are the same, and copying one takes a while.
 #[derive(Default)]
 struct Texts {
     words: Vec<ByteArray>,
