@@ -72,7 +72,7 @@ def cpu_s(process: int) -> float:
 
 
 def fuzz(target: str, programs: Path, seconds: float, seed: int) -> bool:
-    """Fuzz a target for some seconds of CPU. Returns true if it never failed."""
+    """Fuzz a target for some seconds of CPU, beside its start. Returns true if it never failed."""
     corpus = HERE / "corpus" / target
     for folder in (corpus, FOUND / target):
         folder.mkdir(parents=True, exist_ok=True)
@@ -82,8 +82,11 @@ def fuzz(target: str, programs: Path, seconds: float, seed: int) -> bool:
     env = {**os.environ, "TMPDIR": str(MEMORY)} if MEMORY.is_dir() else None
     with log.open("wb") as out:
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=out, stderr=subprocess.STDOUT)
+        began = None
         while process.poll() is None:
-            if cpu_s(process.pid) >= seconds:
+            if began is None and b"INITED" in log.read_bytes():  # The seeds are read, and signals understood.
+                began = cpu_s(process.pid)
+            elif began is not None and cpu_s(process.pid) - began >= seconds:
                 process.send_signal(signal.SIGUSR1)  # libFuzzer ends.
                 process.wait()
             time.sleep(0.2)
