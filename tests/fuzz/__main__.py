@@ -32,6 +32,8 @@ LARGEST: Final = 65_536
 LONGEST_S: Final = 5
 """Time that an input may take by the clock, times the processes that may be busy beside it."""
 MOST_MIB: Final = 2048
+MEMORY: Final = Path("/dev/shm")
+"""Where targets write their files: the core waits until what it writes is on the disk."""
 FLAGS: Final = (
     "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 "
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table "
@@ -72,17 +74,21 @@ def cpu_s(process: int) -> float:
 
 
 def fuzz(target: str, programs: Path, seconds: float, seed: int) -> bool:
-    """Fuzz a target for some seconds of CPU. Returns true if it never failed."""
+    """Fuzz a target for some seconds of CPU, beside its start. Returns true if it never failed."""
     corpus = HERE / "corpus" / target
     for folder in (corpus, FOUND / target):
         folder.mkdir(parents=True, exist_ok=True)
     before = set((FOUND / target).iterdir())
     command = command_of(target, programs, [corpus, HERE / "seeds" / target], seed)
     log = HERE / f"{target}.log"
+    env = {**os.environ, "TMPDIR": str(MEMORY)} if MEMORY.is_dir() else None
     with log.open("wb") as out:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=out, stderr=subprocess.STDOUT)
+        began = None
         while process.poll() is None:
-            if cpu_s(process.pid) >= seconds:
+            if began is None and b"INITED" in log.read_bytes():  # The seeds are read, and signals understood.
+                began = cpu_s(process.pid)
+            elif began is not None and cpu_s(process.pid) - began >= seconds:
                 process.send_signal(signal.SIGUSR1)  # libFuzzer ends.
                 process.wait()
             time.sleep(0.2)
