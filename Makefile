@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes
 # Node.js and npm come with the Python packages.
 NPM := PATH="$(abspath $(BIN)):$$PATH" npm
+# Programs that have jobs of their own don't share those of make.
+ALONE := env -u MAKEFLAGS -u MFLAGS
 SCENARIO ?= bbr-vs-cubic
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) $(shell find bpf -name '*.[ch]') Cargo.toml Cargo.lock
@@ -28,7 +30,7 @@ ui: build $(VENV)/.page
 
 # What runs in virtual time need: a kernel, and what it loads.
 kernel: build $(VENV)/.guests $(VENV)/.kernel-tools
-	$(BIN)/dumbbell kernel build $(KERNEL)
+	$(ALONE) $(BIN)/dumbbell kernel build $(KERNEL)
 
 # Each part of the program once, on real parts. Second chances of one call of make count as those of one run.
 export TEST_RUN := $(or $(TEST_RUN),$(shell date -u +%FT%TZ))
@@ -39,14 +41,14 @@ test:
 
 # The rest, which takes longer: whole matrices, all bundled scenarios under all engines, kills at many moments, fuzz.
 test-all: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
-	PROPTEST_RNG_SEED=1 cargo test --release --locked --workspace -- --ignored
+	PROPTEST_RNG_SEED=1 $(ALONE) cargo test --release --locked --workspace -- --ignored
 	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and not alone" tests/system tests/e2e
 	$(MAKE) fuzz-guided
 	$(BIN)/python -m tools.second_chances
 
 # Cases of property tests come from a fixed seed, so that the same code gives the same result again; `make fuzz` draws others.
 test-rust: $(VENV)/.test-tools
-	PROPTEST_RNG_SEED=1 cargo test --release --locked --workspace
+	PROPTEST_RNG_SEED=1 $(ALONE) cargo test --release --locked --workspace
 
 test-python: build $(VENV)/.develop $(VENV)/.guests $(VENV)/.page $(VENV)/.test-tools
 	$(BIN)/pytest --numprocesses auto tests/unit
@@ -205,16 +207,16 @@ $(VENV)/.develop: requirements/run.txt requirements/develop.txt | $(VENV)/.pytho
 
 $(VENV)/.core: $(RUST_SOURCES) pyproject.toml | $(VENV)/.python
 	@echo "building the core (minutes the first time)"
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet >/dev/null
+	VIRTUAL_ENV=$(abspath $(VENV)) $(ALONE) $(BIN)/maturin develop --release --locked --quiet >/dev/null
 	@$(BIN)/python -c 'from dumbbell.doctor import installation; installation.warn()'
 	touch $@
 
 $(VENV)/.guests: $(RUST_SOURCES) tools/backend.py | $(VENV)/.python
-	$(BIN)/python tools/backend.py guest
+	$(ALONE) $(BIN)/python tools/backend.py guest
 	touch $@
 
 $(VENV)/.wasm: $(RUST_SOURCES) tools/wasm | $(VENV)/.build-tools
-	tools/wasm || echo "going on without the simulator for browsers"
+	$(ALONE) tools/wasm || echo "going on without the simulator for browsers"
 	touch $@
 
 # Packages that the pages are made of and the program that bundles them; for checks also the compiler of TypeScript.
