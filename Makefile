@@ -70,7 +70,7 @@ test-wheel: wheel sdist kernel $(VENV)/.develop $(VENV)/.test-tools
 FUZZ_S ?= 600
 fuzz-guided: build $(VENV)/.develop $(VENV)/.test-tools
 	$(PIP) --only-binary :all: --requirement requirements/fuzz.txt || echo "going on without atheris"
-	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_S)
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_S) $(FUZZ_SEED:%=--seed %)
 
 # Also property tests on cases that no run has seen. What is found belongs into a test of its own.
 fuzz: fuzz-guided
