@@ -190,7 +190,7 @@ def test_a_front_end_that_was_not_built_is_an_error_with_a_hint(run: Run, tmp_pa
     from dumbbell.report.render import html as module
 
     monkeypatch.setattr(module, "files", lambda package: tmp_path)
-    with pytest.raises(DumbbellError, match="npm run build"):
+    with pytest.raises(DumbbellError, match="make build"):
         page(run, tmp_path)
 
 
