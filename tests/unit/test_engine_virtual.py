@@ -181,7 +181,7 @@ def test_parts_that_are_missing_are_one_problem(monkeypatch: pytest.MonkeyPatch)
     incomplete = VirtualEngine(links=Path("/nowhere/guest_links.so"))
     (problem,) = incomplete.check(scenario, planned(incomplete, scenario))
     assert problem.why == "there is no /nowhere/guest_init, no /nowhere/guest_links.so"
-    assert problem.hint == rebuild()
+    assert problem.hint == rebuild("kernel")
 
 
 def test_a_bpf_program_is_refused(tmp_path: Path) -> None:
