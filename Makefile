@@ -92,6 +92,7 @@ sanitize: $(VENV)/.test-tools
 lint: build $(VENV)/.develop
 	cargo fmt --all --check
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
+	cargo clippy --release --locked --workspace --test oracle --test twins --test live --test loopback -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

@@ -43,8 +43,8 @@ fn main() -> ExitCode {
     // A word picks paths, as tests with the usual harness: `cargo test --workspace --test oracle -- flows`, or a name with --exact.
     let word = std::env::args().skip(1).find(|word| !word.starts_with('-')).unwrap_or_default();
     let is_exact = std::env::args().any(|option| option == "--exact");
-    let picked = |name: &&str| if is_exact { **name == word } else { name.contains(&word) };
-    let picked: Vec<&str> = NAMES.iter().filter(picked).copied().collect();
+    let is_picked = |name: &str| if is_exact { name == word } else { name.contains(&word) };
+    let picked: Vec<&str> = NAMES.into_iter().filter(|name| is_picked(name)).collect();
     if picked.is_empty() {
         println!("oracle: no path is called {word:?}");
         return ExitCode::FAILURE;
