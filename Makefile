@@ -16,7 +16,7 @@ WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f ! -name
 # The kernel of tests in virtual time; built once, in minutes, and kept below the user's cache directory.
 KERNEL ?= 6.12
 
-.PHONY: run build ui kernel test test-rust test-python test-system test-web test-all test-wheel \
+.PHONY: run build ui kernel test test-rust test-python test-system test-web test-all test-thorough test-wheel \
 	fuzz fuzz-guided sanitize lint wasm what-if generate lock format bench truth pictures wheel sdist clean
 
 run: build
@@ -40,11 +40,11 @@ test:
 	$(BIN)/python -m tools.second_chances
 
 # The rest, which takes longer: whole matrices, all bundled scenarios under all engines, kills at many moments, fuzz.
-test-all: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
-	PROPTEST_RNG_SEED=1 $(ALONE) cargo test --release --locked --workspace -- --ignored
-	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and not alone" tests/system tests/e2e
-	$(MAKE) fuzz-guided
+test-all: test-thorough fuzz-guided
 	$(BIN)/python -m tools.second_chances
+
+test-thorough: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
+	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and not alone" tests/system tests/e2e
 
 # Cases of property tests come from a fixed seed, so that the same code gives the same result again; `make fuzz` draws others.
 test-rust: $(VENV)/.test-tools
