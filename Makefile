@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes
 # Node.js and npm come with the Python packages.
 NPM := PATH="$(abspath $(BIN)):$$PATH" npm
 # Programs that have jobs of their own don't share those of make.
