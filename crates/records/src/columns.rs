@@ -64,7 +64,7 @@ pub fn fill<'a, R: 'static>(column: &Column<R>, rows: impl ExactSizeIterator<Ite
         Values::F32(of) => gather(rows.map(of), gaps, Data::F32),
         Values::F64(of) => gather(rows.map(of), gaps, Data::F64),
         Values::Bool(of) => gather(rows.map(of), gaps, Data::Bool),
-        Values::Text(of) => gather(rows.map(|row| of(row).map(ByteArray::from)), gaps, Data::Text),
+        Values::Text(of) => gather(rows.map(of), gaps, texts),
         Values::Word(of, texts) => gather(rows.map(of), gaps, words(texts)),
         Values::Flow(of) => gather(rows.map(|row| Some(of(row))), gaps, named(&names.flows)),
         Values::Link(of) => gather(rows.map(|row| Some(of(row))), gaps, named(&names.links)),
@@ -107,6 +107,17 @@ fn gather<T>(rows: impl ExactSizeIterator<Item = Option<T>>, gaps: bool, data: i
 pub fn words<S: AsRef<str>>(texts: &'static [S]) -> impl FnOnce(Vec<u16>) -> Data {
     let words = texts.iter().map(|text| Bytes::from_static(text.as_ref().as_bytes()).into()).collect();
     |keys| Data::Words(keys, words)
+}
+
+/// Makes values of texts, which are parts of one buffer: to allocate each takes a while.
+fn texts(texts: Vec<&str>) -> Data {
+    let (all, mut end) = (Bytes::from(texts.concat()), 0);
+    let part = |text: &&str| {
+        let start = end;
+        end += text.len();
+        all.slice(start..end).into()
+    };
+    Data::Text(texts.iter().map(part).collect())
 }
 
 /// Makes values of indices of names.
