@@ -39,7 +39,7 @@ test:
 	$(MAKE) test-system test-web
 	$(BIN)/python -m tools.second_chances
 
-# The rest, which takes longer: whole matrices, all bundled scenarios under all engines, kills at many moments, fuzz.
+# The rest, which takes longer: what root does as others do, KVM, studies in virtual time, kills at more moments, fuzz.
 test-all: test-thorough fuzz-guided
 	$(BIN)/python -m tools.second_chances
 
@@ -79,7 +79,7 @@ fuzz: fuzz-guided
 
 # Crates with unsafe code under AddressSanitizer, whose runtime comes with the compilers of rustup, stable ones too. Left out are
 # qemu-turns, which another program preloads before the sanitizer's runtime; bbr-host, whose C is built without it, and whose flows
-# take an hour with it; and sim-wasm, whose unsafe code runs in browsers only.
+# take very long with it; and sim-wasm, whose unsafe code runs in browsers only.
 SANITIZED := agent bpf emu guest-init guest-links lab probe ready-init realtime records routers supervisor traffic
 sanitize: export RUSTC_BOOTSTRAP := 1
 sanitize: export RUSTFLAGS := -Zsanitizer=address

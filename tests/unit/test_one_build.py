@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ SELECTIONS: Final = {
 Key = tuple[str, str, str]
 
 
+@cache
 def compiled(command: str, *selection: str) -> dict[Key, set[str]]:
     """Maps package, kind of target and profile of each library that cargo compiles to its sets of features.
 
