@@ -191,6 +191,10 @@ def test_two_tabs_another_program_and_killed_servers(monkeypatch: pytest.MonkeyP
     run_state_machine_as_test(Authors, settings=settings(max_examples=100, stateful_step_count=30, deadline=None))
 
 
+def test_each_server_begins_with_another_revision(file: Path) -> None:
+    assert len({opened(file).revision for _ in range(100)}) == 100
+
+
 def test_opening_writes_nothing(file: Path) -> None:
     before = file.stat()
     document = opened(file)

@@ -55,7 +55,8 @@ class Document:
                 raise InputError(f"there is no {path}", "", "the list of files shows what there is")
             self._history = History([State(self._disk.text, self._disk.parsed_layout)])
             # Not 1: a page that is open since an earlier server must not take this text for the one that it saw.
-            self.revision = time.time_ns() // 1_000_000
+            # In microseconds: no two servers begin in the same one, and a page's numbers hold it exactly.
+            self.revision = time.time_ns() // 1_000
         else:
             self._take_up(recovered)
 
