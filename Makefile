@@ -9,6 +9,8 @@ NPM := PATH="$(abspath $(BIN)):$$PATH" npm
 # Programs that have jobs of their own don't share those of make.
 ALONE := env -u MAKEFLAGS -u MFLAGS
 SCENARIO ?= bbr-vs-cubic
+# Hundreds of commands run in tests: each would compile the program anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) $(shell find bpf -name '*.[ch]') Cargo.toml Cargo.lock
 WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f ! -name '*.wasm' -print)

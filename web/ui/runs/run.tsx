@@ -21,17 +21,18 @@ const TITLES: Readonly<Record<Tab, string>> = { live: "Live", report: "Report", 
 
 export function RunView({ id }: { id: string }): ReactNode {
   const { live, detail, problem, refresh } = useRun(id);
-  const [chosen, setTab] = useState<Tab | null>(null);
+  // A choice holds for the run that it was made for.
+  const [chosen, setChosen] = useState<{ of: LiveRun; tab: Tab } | null>(null);
+  const setTab = (tab: Tab): void => setChosen({ of: live, tab });
   const state = live.state;
   const going = !state || state.status === "starting" || state.status === "running";
   const hasReport = state?.status === "complete" || (state?.status === "interrupted" && state.verdict !== null);
-  const tab = chosen ?? (going || !hasReport ? "live" : "report");
+  const tab = chosen?.of === live ? chosen.tab : going || !hasReport ? "live" : "report";
 
   // A run that has ended has another name: the address follows, and "back" leads to where one came from.
   useEffect(() => {
     if (state && state.id !== id && !going) location.replace(href("runs", state.id));
   }, [state?.id, going, id]);
-  useEffect(() => setTab(null), [live]);
 
   const end = (how: "early" | "now"): void => void stop("runs", state?.id ?? id, how);
   useEffect(
