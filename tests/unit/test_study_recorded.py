@@ -13,6 +13,7 @@ import pytest
 from fake_engine import FakeEngine, scenario
 
 import dumbbell
+from dumbbell.cli import invoke
 from dumbbell.engines.events import Event
 from dumbbell.errors import DamagedFile, DumbbellError, InputError, Interrupted, Problem
 from dumbbell.plan import wire
@@ -351,3 +352,55 @@ def test_a_table_that_lacks_what_every_version_wrote_is_refused(tmp_path: Path) 
     pl.read_parquet(path).drop("id").write_parquet(path)
     with pytest.raises(DumbbellError, match="lacks the columns id"):
         single.flows  # noqa: B018
+
+
+BUFFERS = {"topology.bottleneck.buffer": ["1 bdp", "25 kB", "20 ms", "50 kB"]}
+"""At 10 Mbit/s and 20 ms the first three are 25,000 bytes."""
+
+
+def test_cells_whose_plans_are_equal_have_a_result_each_of_one_run(tmp_path: Path) -> None:
+    def equal(engine: FakeEngine, repeat: int = 2, **more: Any) -> dumbbell.Study:
+        return dumbbell.run(
+            scenario(), directory=tmp_path, engine=engine, vary=BUFFERS, repeat=repeat, report=False, **more
+        )
+
+    engine, events = FakeEngine(), list[Event]()
+    study = equal(engine, on_event=events.append)
+    assert len(engine.executed) == 2 * 2, "three cells share a run"
+    assert study.runs["cell"].to_list() == [0, 1, 2, 3] * 2
+    assert study.runs["run_id"].n_unique() == 4
+    assert study.flows.height == 8 * 2
+    assert study.summary["runs"].to_list() == [2] * 4
+    assert [event["runs"] for event in events if event["event"] == "progress"][-1] == 8
+    assert (study.manifest["status"], status(study).done, study.missing) == ("complete", 8, 0)
+    # Rows of some of the cells alone, as an earlier version left them.
+    (part,) = parts(study)
+    for table in shards.TABLES:
+        path = part / f"{table}.parquet"
+        pl.read_parquet(path).filter(~pl.col("run").is_in([0, 1])).write_parquet(path)
+    idle = FakeEngine()
+    assert equal(idle).runs["run"].to_list() == list(range(8))
+    assert idle.executed == []
+    failed = equal(FakeEngine(["failed"] * 8), 3)
+    assert failed.runs["error"].to_list() == [None] * 8 + ["the lab fell over"] * 4
+    assert (status(failed).done, dict(status(failed).refused)) == (8, {"the lab fell over": 4})
+    engine = FakeEngine()
+    assert equal(engine, 3, failed=True).runs["error"].null_count() == 12
+    assert len(engine.executed) == 2
+
+
+def test_a_study_that_lost_results_is_not_complete(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = run(FakeEngine(), tmp_path)
+    shutil.rmtree(study.directory / shards.SHARDS)
+    lost = dumbbell.Study(study.directory)
+    found = status(lost)
+    assert (found.status, found.done, found.runs, exit_code(lost)) == ("incomplete", 0, 6, 1)
+    assert invoke(["status", str(study.directory)]) == 1
+    said = capsys.readouterr().out
+    assert "incomplete\n0 of 6 runs\n" in said
+    assert "6 runs missing: the same command as before carries out what is missing" in said
+    shutil.rmtree(study.directory / "runs")
+    engine = FakeEngine()
+    assert status(run(engine, tmp_path)).status == "complete"
+    assert len(engine.executed) == 6
+    assert invoke(["status", str(study.directory)]) == 0

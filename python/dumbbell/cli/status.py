@@ -11,12 +11,12 @@ def command(
 ) -> int:
     """Show the progress of a study: runs, failures and their reasons, expectations, and when it will be done.
 
-    Exit code: 0, or that of `dumbbell run` if the study is complete.
+    Exit code: 0, or that of `dumbbell run` if the study is complete, or was complete and lacks results now (1).
     """
     from dumbbell.studies.directory import find
     from dumbbell.studies.outcome import exit_code
     from dumbbell.studies.results import Study
-    from dumbbell.studies.status import COMPLETE, status
+    from dumbbell.studies.status import COMPLETE, INCOMPLETE, status
 
     found = Study(find(study))
     told = status(found)
@@ -31,4 +31,4 @@ def command(
         from dumbbell.cli.study import print_status
 
         print_status(found, told)
-    return exit_code(found) if told.status == COMPLETE else 0
+    return exit_code(found) if told.status in (COMPLETE, INCOMPLETE) else 0

@@ -119,6 +119,9 @@ def print_expectations(found: Any) -> None:
 
 def print_status(study: Study, told: Status) -> None:
     """Print the study's progress in a few lines, and its directory last."""
+    from dumbbell.report import words
+    from dumbbell.studies.status import INCOMPLETE
+
     suspect = f", {told.suspect:,} of them suspect{_because(told.suspicions)}" if told.suspect else ""
     print(f"{study.manifest['name']} ({study.manifest['engine']}): {told.status}")
     print(f"{told.done:,} of {told.runs:,} runs{suspect}")
@@ -126,6 +129,8 @@ def print_status(study: Study, told: Status) -> None:
         print(f"{count:,} can't be used: {why}")
     if told.ends_at is not None:
         print(f"done at about {told.ends_at:%H:%M (%d %b)}")
+    elif told.status == INCOMPLETE:
+        print(f"{words.count(study.missing, 'run')} missing: the same command as before carries out what is missing")
     elif told.status not in ("complete", "running"):
         print("the same command continues from there")
     if told.refused and not capabilities(study.manifest["engine"]).deterministic:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell.errors import ExpectationFailed, ExpectationUndecided, RunFailed, RunInvalid
 from dumbbell.statistics.verdicts import Answer
+from dumbbell.studies.status import COMPLETE
 
 if TYPE_CHECKING:
     from dumbbell.studies.results import Study
@@ -19,12 +20,14 @@ def failures(study: Study) -> list[dict[str, Any]]:
 
 
 def exit_code(study: Study) -> int:
-    """The command's exit code: an expectation that fails is worst, then unusable runs, then undecided expectations."""
+    """The command's exit code: an expectation that fails is worst, then unusable or missing runs, then undecided
+    expectations."""
     answers = {one["answer"] for one in study.manifest.get("expectations", ())}
     unusable = failures(study)
     if Answer.FAILS in answers:
         return ExpectationFailed.exit_code
-    if any(row["verdict"] is None for row in unusable):
+    lost = study.manifest["status"] == COMPLETE and study.missing
+    if lost or any(row["verdict"] is None for row in unusable):
         return RunFailed.exit_code
     if unusable:
         return RunInvalid.exit_code

@@ -9,6 +9,7 @@ names.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -73,29 +74,38 @@ def carry_out(work: Work, runs: Sequence[Scheduled], on_event: OnEvent) -> Mappi
     wanted = chosen(work.path, runs, work.only)
     found = len(runs) - len(wanted)
     finished = shards.finished(work.path)
-    tables = _Tables(parts, {run.number: run for run in runs}, work.plans, set(finished))
+    tables = _Tables(parts, work.plans, _by_identity(work.plans, runs), set(finished))
+    jobs = list(_jobs(work, wanted, finished))
+    settled: set[str] = set()
 
-    def refuse(number: int, why: str) -> None:
-        run = tables.runs[number]
+    def refuse(identity: str, why: str) -> None:
+        settled.add(identity)
         verdict = "invalid" if why.startswith("invalid: ") else None
-        given_up[number] = {**tables.own(run), **tables.placed(run), "error": why, "verdict": verdict}
+        for run in tables.runs[identity]:
+            given_up[run.number] = {**tables.own(run), **tables.placed(run), "error": why, "verdict": verdict}
         shards.write_refused(work.path, list(given_up.values()))
 
     def keep(run: Run) -> None:
-        number = tables.add(run)
-        if given_up.pop(number, None):
+        settled.add(run.run_id)
+        tables.add(run)
+        if any([given_up.pop(one.number, None) for one in tables.runs[run.run_id]]):
             shards.write_refused(work.path, list(given_up.values()))
 
     began = time.monotonic()
+    counts = Counter(work.plans[run.cell].run_ids[run.repetition] for run in wanted)
+    again = {job.key for job in jobs if job.again}
+    copies = {identity: count - 1 for identity, count in counts.items() if count > 1}
 
     def tell(progress: Progress) -> None:
-        told = {"runs": found + progress.done + progress.refused, "of": len(numbers), "found": found}
+        # A job settles all runs that have its plan.
+        more = sum(count for identity, count in copies.items() if identity in settled or identity in again)
+        told = {"runs": found + more + progress.done + progress.refused, "of": len(numbers), "found": found}
         told |= {"failed": len(given_up.keys() & numbers), "repeated": progress.repeated, "redone": progress.redone}
         on_event({"event": "progress", **told, "left_s": progress.left_s, "wall_s": time.monotonic() - began})
 
     try:
         with taken_over(_interrupt):
-            carried = work.executor.carry_out(list(_jobs(work, wanted, finished)), keep, tell, refuse, work.redo)
+            carried = work.executor.carry_out(jobs, keep, tell, refuse, work.redo)
     finally:
         tables.flush()
     told = {"found": found, "failed": len(given_up.keys() & numbers), "wall_s": time.monotonic() - began}
@@ -130,8 +140,18 @@ def in_order(runs: Sequence[Scheduled]) -> list[Scheduled]:
     return mixed
 
 
-def _jobs(work: Work, runs: Sequence[Scheduled], finished: Collection[int]) -> Iterator[Job[int]]:
+def _by_identity(plans: Sequence[Planned], runs: Sequence[Scheduled]) -> Mapping[str, Sequence[Scheduled]]:
+    """Identity of a plan -> the runs that have it: several cells may be the same network."""
+    found: dict[str, list[Scheduled]] = {}
+    for run in runs:
+        found.setdefault(plans[run.cell].run_ids[run.repetition], []).append(run)
+    return found
+
+
+def _jobs(work: Work, runs: Sequence[Scheduled], finished: Collection[int]) -> Iterator[Job[str]]:
+    """A job for each plan, however many of `runs` have it."""
     costs: dict[int, float] = {}
+    seen: set[str] = set()
 
     @cache
     def scenario(cell: int) -> Scenario:
@@ -139,15 +159,19 @@ def _jobs(work: Work, runs: Sequence[Scheduled], finished: Collection[int]) -> I
 
     for run in in_order(runs):
         plan = work.plans[run.cell]
+        identity = plan.run_ids[run.repetition]
+        if identity in seen:
+            continue
+        seen.add(identity)
         if run.cell not in costs:
             costs[run.cell] = cores(plan.read())
         yield Job(
-            run.number,
+            identity,
             seeded(scenario(run.cell), plan.seed + run.repetition),
             work.engine,
             work.path / RUNS,
             1 if work.engine.capabilities.deterministic else ATTEMPTS,
-            plan.run_ids[run.repetition],
+            identity,
             run.cell,
             costs[run.cell],
             run.number in finished,
@@ -159,11 +183,11 @@ class _Tables:
     """Rows that are not on disk yet."""
 
     parts: shards.Parts
-    runs: Mapping[int, Scheduled]
     plans: Sequence[Planned]
+    runs: Mapping[str, Sequence[Scheduled]]
+    """Identity of a plan -> the runs that have it."""
     written: set[int]
     """Numbers of runs that have rows on disk."""
-    _numbers: dict[str, int] = field(default_factory=dict)
     _rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     _pending: set[int] = field(default_factory=set)
     """The runs of these."""
@@ -176,23 +200,21 @@ class _Tables:
         seed = self.plans[run.cell].seed + run.repetition
         return {"cell": run.cell, "repetition": run.repetition, "seed": seed}
 
-    def add(self, done: Run) -> int:
-        """Take a run's rows. Returns the run's number."""
+    def add(self, done: Run) -> None:
+        """Take the rows of a run, once for each run of the study that has its plan."""
         from dumbbell.studies.tables import rows
 
-        if not self._numbers:
-            self._numbers = {self.own(run)["run_id"]: number for number, run in self.runs.items()}
-        run = self.runs[self._numbers[done.run_id]]
-        if run.number in self._pending:
+        alike = self.runs[done.run_id]
+        if any(run.number in self._pending for run in alike):
             self.flush()
         if not self._rows:
             self._since = time.monotonic()
-        self._pending.add(run.number)
-        for table, some in rows(done, self.own(run), self.placed(run)).items():
-            self._rows.setdefault(table, []).extend(some)
+        for run in alike:
+            self._pending.add(run.number)
+            for table, some in rows(done, self.own(run), self.placed(run)).items():
+                self._rows.setdefault(table, []).extend(some)
         if len(self._rows["runs"]) >= BATCH or time.monotonic() - self._since > BATCH_S:
             self.flush()
-        return run.number
 
     def flush(self) -> None:
         """Write the rows so far."""

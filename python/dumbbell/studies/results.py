@@ -68,6 +68,13 @@ class Study:
 
         return self.has_runs and not usable(self).is_empty()
 
+    @property
+    def missing(self) -> int:
+        """Number of runs that were asked for and have neither figures nor a reason why there are none."""
+        wanted = int(self.manifest["runs"])
+        found = shards.finished(self.directory) | {row["run"] for row in self._refused}
+        return wanted - sum(number < wanted for number in found)
+
     @cached_property
     def cells(self) -> pl.DataFrame:
         """A row per cell: `cell` and the values of the varied keys; null where a case leaves one out."""
@@ -210,12 +217,20 @@ class Study:
         """Runs that the latest command asked for, including those given up; there may be more on disk."""
         import polars as pl
 
+        return self.accounted().filter(pl.col("repetition") < self.manifest["repetitions"])
+
+    def accounted(self) -> pl.LazyFrame:
+        """A row per run on disk, and per run that was given up, in the order of `run`."""
+        import polars as pl
+
         rows = shards.scan(self.directory, "runs")
         if self._refused:
             schema = rows.collect_schema()
             given_up = pl.LazyFrame(self._refused).cast({key: schema[key] for key in self._refused[0]})
+            # A killed command may have left a run among both.
+            given_up = given_up.join(rows, on="run", how="anti")
             rows = pl.concat([rows, given_up], how="diagonal")
-        return rows.filter(pl.col("repetition") < self.manifest["repetitions"]).sort("run", maintain_order=True)
+        return rows.sort("run", maintain_order=True)
 
     @property
     def _refused(self) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from dumbbell.engines.events import OnEvent
 from dumbbell.engines.protocol import BatchEngine, Engine
-from dumbbell.errors import InputError, Interrupted, ScenarioError, unwritable
+from dumbbell.errors import InputError, Interrupted, RunFailed, ScenarioError, unwritable
 from dumbbell.execute import Budget, Executor, Fixed, Local
 from dumbbell.plan.identity import canonical
 from dumbbell.records import manifest as manifests
@@ -188,6 +188,7 @@ class _Rounds:
                 # Some runs have not been tried yet: the study stays interrupted.
                 self.write(INTERRUPTED)
                 return Study(self.path)
+            self._check_all()
             wanted = more(Study(self.path), repeat, done)
             if not wanted:
                 break
@@ -196,6 +197,13 @@ class _Rounds:
         self.manifest["expectations"] = [one.as_json() for one in judge(Study(self.path), self.base.expect)]
         self.write(COMPLETE)
         return Study(self.path)
+
+    def _check_all(self) -> None:
+        """Raise `RunFailed` if a run has neither figures nor a reason why there are none."""
+        if lost := Study(self.path).missing:
+            self.write(INTERRUPTED)
+            what = f"{lost:,} of {self.manifest['runs']:,} runs left no result"
+            raise RunFailed(what, f"the others are in {self.path}", "the same command carries out what is missing")
 
     def write(self, status: str) -> None:
         """The manifest, as it is now."""

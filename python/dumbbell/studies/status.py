@@ -21,7 +21,9 @@ from dumbbell.studies.results import Study
 PROGRESS: Final = "progress.json"
 EVERY_S: Final = 2.0
 RUNNING, COMPLETE, INTERRUPTED, KILLED = "running", "complete", "interrupted", "killed"
-"""The states of a study. `killed`: no command works on it, and it is neither complete nor was it stopped."""
+INCOMPLETE: Final = "incomplete"
+"""The states of a study. `killed`: no command works on it, and it is neither complete nor was it stopped.
+`incomplete`: it was complete, and results were deleted or damaged since."""
 
 
 class Noting:
@@ -45,7 +47,7 @@ class Status:
     """The state of a study at one time."""
 
     status: str
-    """One of the four above."""
+    """One of the five above."""
     done: int
     """Usable runs."""
     runs: int
@@ -66,15 +68,20 @@ def status(study: Study) -> Status:
     working = is_locked(study.directory / LOCK)
     if said == RUNNING and not working:
         said = KILLED
+    elif said == COMPLETE and study.missing:
+        said = INCOMPLETE
     done, suspect, refused = 0, 0, Counter[str]()
     suspicions: Mapping[str, int] = {}
     if study.has_runs:
-        for error, verdict in study.runs.select("error", "verdict").iter_rows():
+        import polars as pl
+
+        rows = study.accounted().filter(pl.col("run") < manifest["runs"]).collect()
+        for error, verdict in rows.select("error", "verdict").iter_rows():
             done += error is None
             suspect += error is None and verdict == "suspect"
             if error is not None:
                 refused[error] += 1
-        suspicions = suspects(study.runs)
+        suspicions = suspects(rows)
     told: Mapping[str, Any] = {}
     with suppress(DumbbellError):  # There is none yet, or it is damaged: it only says how fast the study is.
         told = read_json(study.directory / PROGRESS)
