@@ -105,6 +105,10 @@ class DamagedFile(UserWarning):
     """A file cannot be read, and what is left is used without it. The command line prints the warning to stderr."""
 
 
+class EqualRuns(UserWarning):
+    """Cells of a study are the same runs. The command line prints the warning to stderr."""
+
+
 @dataclass(frozen=True)
 class Place:
     """A place in the input: in a file, or in an option."""

@@ -238,6 +238,7 @@ def test_cells_that_most_was_too_few_for_are_named(tmp_path: Path, capsys: pytes
         flows=flows,
         sweep={"topology.bottleneck.loss": ["2 %", "0 %"]},
         repeat=repeat,
+        starts="0 s",
         duration="1 s",
         on_event=told.append,
     )
@@ -257,7 +258,7 @@ def test_cells_that_most_was_too_few_for_are_named(tmp_path: Path, capsys: pytes
     assert said in capsys.readouterr().out
     assert invoke(["status", str(study.directory)]) == 0
     assert said in capsys.readouterr().out
-    enough = simulate(tmp_path, flows=flows, sweep={"topology.bottleneck.loss": ["0 %"]}, repeat=repeat)
+    enough = simulate(tmp_path, flows=flows, sweep={"topology.bottleneck.loss": ["0 %"]}, repeat=repeat, starts="0 s")
     assert enough.manifest["too_wide"] == []
 
 

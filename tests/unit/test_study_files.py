@@ -13,6 +13,7 @@ from dumbbell.scenario.file.writing import names_files, write
 STUDY = """\
 name = "files"
 duration = "200 ms"
+starts = "0 s"
 
 [topology]
 kind = "path"

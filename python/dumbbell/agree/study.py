@@ -9,7 +9,6 @@ from typing import Any
 
 from dumbbell.agree.comparison import Comparison, Engines, compare
 from dumbbell.agree.figures import Figures, figures
-from dumbbell.agree.starts import moved
 from dumbbell.agree.targets import Status, judge, overall
 from dumbbell.engines.planned import planned
 from dumbbell.engines.protocol import Engine
@@ -59,7 +58,7 @@ class Subject:
         first = load(source, overrides)
 
         def of_seed(seed: int) -> Scenario:
-            return load(source, [*overrides, f"seed={seed}", *moved(first, seed, starts_ns)])
+            return load(source, [*overrides, f"seed={seed}", *([f"starts={starts_ns} ns"] if starts_ns else [])])
 
         seeds = range(first.seed, first.seed + repeat)
         return cls(first.name, {seed: of_seed(seed) for seed in seeds}, root / first.name, of_seed, settings or {})

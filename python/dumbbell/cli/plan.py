@@ -44,9 +44,12 @@ def command(
     from dumbbell.plan import algorithms, expand
     from dumbbell.plan.view import tables
     from dumbbell.plan.wire import document
+    from dumbbell.report.words import listed
     from dumbbell.scenario.file.loading import checked, read
     from dumbbell.scenario.resolve import resolve
+    from dumbbell.scenario.resolve.chance import tied
     from dumbbell.studies.cells import is_study, varied
+    from dumbbell.studies.starts import moved
 
     chosen = engine_of(engine) if engine else None
     draft = varied(read(scenario, overrides), vary, repeat)
@@ -63,37 +66,52 @@ def command(
         print_table(table)
     for note in found.topology.notes:
         print(f"note: {note}", file=sys.stderr)
+    if names := tied(moved(found, found.repeat.most)):
+        print(
+            f"note: {listed(names)} start at the same instant, and their order in the file decides which sends first: "
+            'starts = "10 ms" with repeat = 10 shows how much that matters',
+            file=sys.stderr,
+        )
     for problem in chosen.check(found, plan) if chosen else algorithms.lacking(found, algorithms.available()):
         # The plan may be meant for another machine or engine, so these are notes; `dumbbell run` refuses.
         print(f"note: {problem.text()}", file=sys.stderr)
 
 
 def _study(draft: Draft, engine: Engine, json: bool) -> None:
-    """Print the size of a study, how long it takes, and its cells. Raises `ScenarioError` if a cell is refused."""
+    """Print the size of a study, how long it takes, and its cells.
+
+    Raises `ScenarioError` if the scenario's rules refuse a cell, or a deterministic engine does: it would anywhere.
+    """
+    import sys
     from json import dumps
 
     from dumbbell.cli.display import told
     from dumbbell.cli.study import MOST_CELLS
     from dumbbell.cli.study_progress import progress, size
-    from dumbbell.engines.planned import planned
     from dumbbell.plan.view import Table
-    from dumbbell.scenario.file.loading import checked
+    from dumbbell.records.manifest import core_version
     from dumbbell.scenario.source import show
-    from dumbbell.studies.cells import KEYS, keys, representative, values
+    from dumbbell.studies.cells import keys, representative
+    from dumbbell.studies.equal import equal_cells, sentences
     from dumbbell.studies.forecast import forecast, sample
+    from dumbbell.studies.planning import Planned, Planner
     from dumbbell.studies.rounds import Wanted, prepared
 
     base, cells = prepared(draft)
-    plain, least = draft.without(KEYS), base.repeat.least
-    looked_at, durations = representative(cells), {show(None): float(base.duration) / 1e9}
+    least, looked_at = base.repeat.least, representative(cells)
+    wanted = Wanted(draft, engine)
+    # Whether there are several repetitions decides; plans of each are not needed.
+    planner = Planner(draft, min(base.repeat.most, 2), engine, core_version() or "none", asks=False)
+    plans: dict[int, Planned] = {}
     with told(progress(quiet=json), None) as display:
         display({"event": "planning", "cells": 0, "of": len(cells), "least": least})
-        for done, index in enumerate(looked_at, 1):
-            scenario = checked(plain.with_values(values(cells[index]), "sweep"))
-            durations[show(cells[index].get("duration"))] = float(scenario.duration) / 1e9
-            display({"event": "planning", "cells": done, "of": len(looked_at)})
+        some = [cells[index] for index in looked_at]
+        for index, plan in zip(looked_at, planner.all(some, wanted.threads), strict=True):
+            plans[index] = plan
+            display({"event": "planning", "cells": len(plans), "of": len(looked_at)})
+    durations = {show(None): float(base.duration) / 1e9}
+    durations |= {show(cells[index].get("duration")): plan.duration_s for index, plan in plans.items()}
     lasts = [durations[show(cell.get("duration"))] for cell in cells]
-    some = [planned(engine, checked(plain.with_values(values(cell), "sweep"))) for cell in sample(cells)]
     size_of: dict[str, Any] = {
         "cells": len(cells),
         "least": least,
@@ -103,17 +121,24 @@ def _study(draft: Draft, engine: Engine, json: bool) -> None:
     }
     size_of |= {"traffic_s": least * sum(lasts), "longest_s": max(lasts)}
     size_of |= {"engine": engine.capabilities.name}
-    size_of |= forecast(engine, some, size_of["runs"], Wanted(draft, engine).executor.room)
+    read = [plan.read() for plan in sample(list(plans.values()))]
+    size_of |= forecast(engine, read, size_of["runs"], wanted.executor.room)
+    starts_ns, equal = max(plan.starts_ns for plan in plans.values()), equal_cells(plans)
     if json:
-        print(dumps({**size_of, "varied": list(cells)}, indent=2))
+        print(dumps({**size_of, "starts_ns": starts_ns, "equal_cells": equal, "varied": list(cells)}, indent=2))
         return
     columns = keys(cells)
     shown = enumerate(cells[:MOST_CELLS])
     rows = [[str(i), *(show(cell[key]) if key in cell else "-" for key in columns)] for i, cell in shown]
     more = f", the first {MOST_CELLS} of them" if len(cells) > MOST_CELLS else ""
     print(f"{size(size_of)} ({engine.capabilities.name})")
+    if starts_ns:
+        why = "" if base.starts else '. Nothing else differs between repetitions; starts = "0 s" switches this off'
+        print(f"each entry of flows starts up to {starts_ns / 1e6:g} ms later, by the seed{why}")
     if len(looked_at) < len(cells):
         print(f"checked {len(looked_at):,} of {len(cells):,} cells, with each value in some; dumbbell run checks all")
+    for said in sentences(cells, equal):
+        print(f"warning: {said}: expect equal results", file=sys.stderr)
     print()
     print_table(Table(f"Cells{more}", ["cell", *columns], rows))
     print("Without what is varied:\n")

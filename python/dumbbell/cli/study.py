@@ -29,7 +29,7 @@ def show(study: Study, json: bool) -> int:
 
         told = {"study_dir": str(study.directory), "runs": study.runs.height, "failed": len(failures(study))}
         told |= {"verdicts": verdicts(study.runs).as_json()}
-        told |= {key: study.manifest.get(key, []) for key in ("too_wide", "expectations")}
+        told |= {key: study.manifest.get(key, []) for key in ("too_wide", "expectations", "equal_cells")}
         told |= {"report": _report(study), "cells": cells(study)}
         print(dumps(told, indent=2))
     else:
@@ -47,6 +47,7 @@ def _print(study: Study) -> None:
     _print_redone(study)
     print()
     print_table(table(study))
+    print_equal(study)
     print_too_wide(study)
     print_expectations(study.manifest.get("expectations", []))
     failed = failures(study)
@@ -84,6 +85,16 @@ def _report(study: Study) -> str | None:
     """Path of the report that a command has written; `None` if there is none."""
     path = study.directory / "report.html"
     return str(path) if path.exists() else None
+
+
+def print_equal(study: Study) -> None:
+    """Print which cells are the same runs, and in how many cells all repetitions are."""
+    from dumbbell.statistics.frames import told_equal
+
+    said = [f"{one}: equal results, not further evidence" for one in study.manifest.get("equal", [])]
+    said += [told_equal(study)] if study.has_usable_runs and study.copies else []
+    if said:
+        print("\n".join([*said, ""]))
 
 
 def print_too_wide(study: Study) -> None:
@@ -135,6 +146,7 @@ def print_status(study: Study, told: Status) -> None:
         print("the same command continues from there")
     if told.refused and not capabilities(study.manifest["engine"]).deterministic:
         print("dumbbell run ... --failed repeats these")
+    print_equal(study)
     print_too_wide(study)
     print_expectations(study.manifest.get("expectations", []))
     print(study.directory)

@@ -39,6 +39,7 @@ def table(study: Study) -> Table:
         values = [_value(cell[key], show) for key in keys]
         usable = cell["runs"] - cell["failed"]
         runs = f"{usable:,} of {cell['runs']:,}" if cell["failed"] else f"{usable:,}"
+        runs += ", all equal" if cell["cell"] in study.copies else ""
         runs += f", {doubted[cell['cell']]:,} suspect" if cell["cell"] in doubted else ""
         rows.append([*values, runs, *(figure.get(cell["cell"], words.UNKNOWN) for figure in figures)])
     columns = [*keys, "runs", *(head for head, _, _ in FIGURES)]

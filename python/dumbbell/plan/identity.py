@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+from collections.abc import Sequence
+from itertools import chain, zip_longest
 from typing import Any
 
 from dumbbell.plan.types import Plan
@@ -25,9 +28,11 @@ class Identity:
     def __init__(self, plan: Plan, engine: str, version: str) -> None:
         self._plan = canonical({**document(plan), "seed": _SEED}).split(canonical(_SEED))
         # The text is the canonical JSON of {"engine": ..., "plan": ..., "version": ...}.
-        before = f'{{"engine":{canonical(engine)},"plan":{self._plan[0]}'
-        self._hash = hashlib.sha256(before.encode())
-        self._after = f'{self._plan[1]},"version":{canonical(version)}}}'
+        self._engine = hashlib.sha256(f'{{"engine":{canonical(engine)},"plan":'.encode())
+        self._version = f',"version":{canonical(version)}}}'
+        self._hash = self._engine.copy()
+        self._hash.update(self._plan[0].encode())
+        self._after = f"{self._plan[1]}{self._version}"
 
     def run_id(self, seed: int) -> str:
         """The `run_id` of the plan with this seed."""
@@ -39,7 +44,17 @@ class Identity:
         """The plan with this seed, as canonical JSON."""
         return str(seed).join(self._plan)
 
+    def moved(self, seed: int, starts: Sequence[int]) -> tuple[str, str]:
+        """The plan with this seed, in which flows start at these times (ns), and its `run_id`."""
+        between = _START.split(self.plan(seed))
+        text = "".join(chain.from_iterable(zip_longest(between, map(str, starts), fillvalue="")))
+        found = self._engine.copy()
+        found.update(f"{text}{self._version}".encode())
+        return text, found.hexdigest()[:12]
 
+
+_START = re.compile(r'(?<="start_ns":)\d+')
+"""The start of a flow in canonical JSON. In a text, the quotes would have backslashes."""
 _SEED = "\0seed"
 """A placeholder for the seed; no name in a plan has a NUL."""
 

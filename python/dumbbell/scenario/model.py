@@ -152,6 +152,13 @@ class Scenario(Table):
         description="Root of every random stream. The same seed loses the same packets, if they arrive in the same "
         "order.",
     )
+    starts: Time | None = Field(
+        default=None,
+        description="Each entry of `flows` starts later than it says, by a time up to this one that the seed draws. "
+        "Repetitions in which nothing is random are one run otherwise, and the order of the flows may decide it. "
+        'Default: `"0 s"`, or `"10 ms"` for repetitions of a study in which nothing else is random.',
+        examples=["10 ms"],
+    )
     topology: Topology = Field(discriminator="kind", description="The network.")
     events: list[Event] = Field(default=[], description="Changes of the links during the run.")
     flows: list[Flow] = Field(min_length=1, description="The traffic, in the order of tables and plots.")

@@ -44,19 +44,65 @@ class Frames(Protocol):
     def links(self) -> pl.DataFrame:
         """A row per run and link."""
 
+    @property
+    def copies(self) -> Mapping[int, Sequence[int]]:
+        """What `equal_runs` finds."""
+
     def scan(self, table: str) -> pl.LazyFrame:
         """`runs`, `flows` or `links` as a lazy frame."""
 
 
 def usable(frames: Frames) -> pl.DataFrame:
-    """The runs that statistics use: those that did not fail and are not invalid."""
+    """The runs that statistics use: those that did not fail and are not invalid; of equal ones, the first."""
+    import polars as pl
+
+    copies = [run for some in frames.copies.values() for run in some]
+    runs = _good(frames).filter(~pl.col("run").is_in(copies))
+    return runs.select("run", "run_id", "cell", "repetition", "seed", "verdict", "reasons")
+
+
+def equal_runs(frames: Frames) -> dict[int, list[int]]:
+    """Cell whose repetitions all have the same figures -> its runs but the first.
+
+    They say nothing about the spread, and count as one run. A cell in which only some are equal keeps all: by chance,
+    several runs may lose no packet.
+    """
+    import polars as pl
+
+    few = _good(frames).group_by("cell").agg(pl.len(), pl.col("packets", "jain_index").n_unique())
+    cells = few.filter((pl.col("len") > 1) & (pl.col("packets") == 1) & (pl.col("jain_index") == 1))["cell"].to_list()
+    if not cells:
+        return {}
+    runs = _good(frames).filter(pl.col("cell").is_in(cells)).select("cell", "run").sort("run")
+    for name, table in (("flows", frames.flows), ("links", frames.links)):
+        rows = table.filter(pl.col("run").is_in(runs["run"].to_list()))
+        own = ("run", "run_id", "cell", "repetition", "seed")
+        hashes = rows.select("run", hash=rows.select(pl.exclude(own)).hash_rows().cast(pl.String))
+        found = hashes.group_by("run").agg(pl.col("hash").sort().str.join().alias(name))
+        runs = runs.join(found, on="run", how="left", maintain_order="left")
+    told = runs.group_by("cell").agg("run", pl.col("flows", "links").n_unique()).sort("cell")
+    same = told.filter((pl.col("flows") == 1) & (pl.col("links") == 1))
+    return {cell: numbers[1:] for cell, numbers in same.select("cell", "run").iter_rows()}
+
+
+def told_equal(frames: Frames) -> str:
+    """`In 2 of 4 cells all repetitions are equal: ...`; empty if there are none."""
+    equal, cells = len(frames.copies), frames.cells.height
+    if not equal:
+        return ""
+    where = "" if equal == cells == 1 else f"In {equal:,} of {cells:,} cells "
+    said = f"{where}all repetitions are equal and count as one run: the seed changes nothing"
+    return f'{said[0].upper()}{said[1:]}. starts = "10 ms" makes them differ.'
+
+
+def _good(frames: Frames) -> pl.DataFrame:
     import polars as pl
 
     runs = frames.runs
     good = pl.col("error").is_null()
     if "verdict" in runs.columns:
         good &= pl.col("verdict").is_null() | (pl.col("verdict") != "invalid")
-    return runs.filter(good).select("run", "run_id", "cell", "repetition", "seed", "verdict", "reasons")
+    return runs.filter(good)
 
 
 def suspects(runs: pl.DataFrame) -> dict[str, int]:

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,10 +23,13 @@ from dumbbell.plan.identity import Identity
 from dumbbell.plan.types import Plan
 from dumbbell.scenario.file.loading import Draft, checked, seeded
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve.connections import is_drawn
+from dumbbell.scenario.resolve import resolve
+from dumbbell.scenario.resolve.connections import delay, is_dealt, is_drawn
 from dumbbell.scenario.source import show
+from dumbbell.scenario.traffic.flows import CommandFlow
 from dumbbell.studies import entries
 from dumbbell.studies.cells import KEYS, Cell, keys, origin, values, written
+from dumbbell.studies.starts import moved
 
 RECORD: Final = {"record.packets": False, "record.acks": False, "record.capture": False}
 """A study of many runs does not record rows per packet or ACK, nor packets. Emulated studies do if the file says so."""
@@ -50,6 +53,8 @@ class Planned:
     run_ids: tuple[str, ...]
     duration_s: float
     entries: tuple[entries.Entry, ...]
+    starts_ns: int = 0
+    """Time by which flows may start later, by the seed."""
 
     def read(self) -> Plan:
         """The first plan."""
@@ -82,7 +87,7 @@ class Planner:
         record = {key: value for key, value in RECORD.items() if key.rpartition(".")[2] not in said}
         plain = self.draft.without(KEYS)
         try:
-            return checked(plain.with_values(record).with_values(values(cell), _SWEEP))
+            return moved(checked(plain.with_values(record).with_values(values(cell), _SWEEP)), self.repetitions)
         except ScenarioError as error:
             raise ScenarioError([_in_cell(self._placed(problem, cell), cell) for problem in error.problems]) from None
 
@@ -108,7 +113,9 @@ class Planner:
             raise ScenarioError([_in_cell(problem, cell) for problem in problems])
         seeds = range(scenario.seed, scenario.seed + self.repetitions)
         texts, run_ids, known = [text], [*map(identity.run_id, seeds)], entries.of(plan)
-        if is_drawn(scenario):
+        if is_moved_alone(scenario):
+            texts, run_ids = map(list, zip(*_moved(scenario, plan, identity, seeds), strict=True))
+        elif is_drawn(scenario):
             texts, run_ids = [], []
             for seed in seeds:
                 drawn = planned(self.engine, seeded(scenario, seed))
@@ -117,7 +124,9 @@ class Planner:
                 run_ids.append(own.run_id(seed))
                 known |= entries.of(drawn)
         duration_s = float(scenario.duration) / 1e9
-        return Planned(tuple(texts), scenario.seed, tuple(run_ids), duration_s, tuple(sorted(known)))
+        return Planned(
+            tuple(texts), scenario.seed, tuple(run_ids), duration_s, tuple(sorted(known)), int(scenario.starts or 0)
+        )
 
     def all(self, cells: Sequence[Cell], processes: int) -> Iterator[Planned]:
         """Plan many cells in order, on several cores if that pays and is safe."""
@@ -126,6 +135,23 @@ class Planner:
             return
         with planning_pool(processes) as pool:
             yield from pool.map(self.plan, cells, chunksize=CHUNK)
+
+
+def is_moved_alone(scenario: Scenario) -> bool:
+    """True if plans of other seeds differ by the starts of flows alone."""
+    commands = any(isinstance(flow, CommandFlow) for flow in scenario.flows)
+    return bool(scenario.starts) and not is_dealt(scenario) and not commands
+
+
+def _moved(scenario: Scenario, plan: Plan, identity: Identity, seeds: Iterable[int]) -> Iterator[tuple[str, str]]:
+    """The plan and the run id of each seed; a fraction of what planning each costs."""
+    entries = [one.entry for one in resolve(scenario).connections]
+    written = [
+        flow.start_ns - delay(scenario, scenario.seed, entry) for flow, entry in zip(plan.flows, entries, strict=True)
+    ]
+    for seed in seeds:
+        later = {entry: delay(scenario, seed, entry) for entry in entries}
+        yield identity.moved(seed, [at + later[entry] for at, entry in zip(written, entries, strict=True)])
 
 
 def alike(planner: Planner, cells: Sequence[Cell], plans: Sequence[Planned]) -> Planner:

@@ -33,6 +33,8 @@ def more(study: Study, repeat: Repeat, done: Sequence[int], needed: Needed = sti
     values = _values(study, repeat)
     wanted = {}
     for cell, count in enumerate(done):
+        if cell in study.copies:  # More of the same would tell nothing.
+            continue
         short = needed(values.get(cell, []), repeat.until.probability, repeat.confidence, repeat.least)
         if short != 0 and count < repeat.most:
             wanted[cell] = min(count + min(count if short is None else short, count), repeat.most)

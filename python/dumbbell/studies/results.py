@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -72,7 +72,7 @@ class Study:
     def missing(self) -> int:
         """Number of runs that were asked for and have neither figures nor a reason why there are none."""
         wanted = int(self.manifest["runs"])
-        found = shards.finished(self.directory) | {row["run"] for row in self._refused}
+        found: set[int] = shards.finished(self.directory) | {row["run"] for row in self._refused}
         return wanted - sum(number < wanted for number in found)
 
     @cached_property
@@ -88,6 +88,13 @@ class Study:
     def runs(self) -> pl.DataFrame:
         """A row per run: `error` (null if it can be used), `verdict`, `reasons`, Jain's index, packets."""
         return self._read("runs")
+
+    @cached_property
+    def copies(self) -> Mapping[int, Sequence[int]]:
+        """Cell whose repetitions are all equal -> the numbers of its runs but the first."""
+        from dumbbell.statistics.frames import equal_runs
+
+        return equal_runs(self)
 
     @cached_property
     def flows(self) -> pl.DataFrame:

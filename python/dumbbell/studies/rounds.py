@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any, Final
 
 from dumbbell.engines.events import OnEvent
 from dumbbell.engines.protocol import BatchEngine, Engine
-from dumbbell.errors import InputError, Interrupted, RunFailed, ScenarioError, unwritable
+from dumbbell.errors import EqualRuns, InputError, Interrupted, RunFailed, ScenarioError, unwritable
 from dumbbell.execute import Budget, Executor, Fixed, Local
 from dumbbell.plan.identity import canonical
 from dumbbell.records import manifest as manifests
@@ -27,6 +28,7 @@ from dumbbell.studies import cells as grid
 from dumbbell.studies import directory as places
 from dumbbell.studies import earlier, entries, recorded, simulated
 from dumbbell.studies.check import check, check_metrics, check_names
+from dumbbell.studies.equal import equal_cells, sentences
 from dumbbell.studies.expectations import judge
 from dumbbell.studies.forecast import forecast, sample
 from dumbbell.studies.outcome import failures
@@ -98,7 +100,11 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     )
     manifest |= {"study_id": identity, "cells": cells, "repeat": base.repeat.model_dump(mode="json")}
     manifest |= {"threads": wanted.threads, "planning_s": round(time.monotonic() - began, 3)}
-    manifest |= {"executor": executor.told}
+    manifest |= {"executor": executor.told, "starts_ns": max((plan.starts_ns for plan in plans), default=0)}
+    groups = equal_cells(dict(enumerate(plans)))
+    manifest |= {"equal_cells": groups, "equal": sentences(cells, groups)}
+    for said in manifest["equal"]:
+        warnings.warn(f"{said}: expect equal results", EqualRuns, stacklevel=2)
     with places.locked(path), _writing_to(path):
         manifest |= earlier.begun(path, manifest["started_at"])
         writing.write(base, path, _naming_files(planner, cells))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dumbbell.errors import InputError
-from dumbbell.scenario.file.loading import Draft, checked
+from dumbbell.scenario.file.loading import Draft, checked, seeded
 from dumbbell.scenario.model import Scenario
 from dumbbell.studies.cells import KEYS, values
 from dumbbell.studies.rounds import prepared
+from dumbbell.studies.starts import moved
 
 
 def single(draft: Draft, cell: int, repetition: int) -> Scenario:
@@ -22,5 +23,5 @@ def single(draft: Draft, cell: int, repetition: int) -> Scenario:
         why = f"{draft.name} has {base.repeat.most:,} of each cell, counted from 0"
         hint = f"--repetition {base.repeat.most - 1}, or --repeat {repetition + 1} for more"
         raise InputError(f"no repetition {repetition}", why, hint)
-    plain = draft.without(KEYS).with_values(values(cells[cell]), "sweep")
-    return checked(plain.with_values({"seed": checked(plain).seed + repetition}, "repetition"))
+    found = moved(checked(draft.without(KEYS).with_values(values(cells[cell]), "sweep")), base.repeat.most)
+    return seeded(found, found.seed + repetition)

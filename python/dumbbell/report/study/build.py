@@ -11,7 +11,7 @@ from dumbbell.report import words
 from dumbbell.report.study.axes import Axis, axes
 from dumbbell.report.study.model import Distribution, Layout, Panel, StudyPlots
 from dumbbell.statistics.cells import Method, check_confidence, summarize
-from dumbbell.statistics.frames import Frames, limited_links, usable
+from dumbbell.statistics.frames import Frames, limited_links, told_equal, usable
 from dumbbell.statistics.metrics import METRICS, Scope, values
 from dumbbell.statistics.metrics.model import group_of
 from dumbbell.statistics.verdicts import suspect_runs, verdicts
@@ -88,7 +88,13 @@ def build(study: Frames, confidence: float, method: Method, reference: str | Non
         suspect=suspect_runs(study),
         panels=_panels(study, of, confidence, method),
         distributions=_distributions(study),
+        notes=_notes(study),
     )
+
+
+def _notes(study: Frames) -> tuple[str, ...]:
+    said = [f"{one}: equal results, not further evidence." for one in study.manifest.get("equal", [])]
+    return (*said, *([told_equal(study)] if study.copies else []))
 
 
 def _layout(varied: list[Axis]) -> Layout:

@@ -122,6 +122,8 @@ class StudyPlots:
     """Cell -> number of suspect runs, for cells with any."""
     panels: tuple[Panel, ...]
     distributions: tuple[Distribution, ...]
+    notes: tuple[str, ...] = ()
+    """Which runs are equal, in sentences."""
 
     @cached_property
     def places(self) -> dict[tuple[int, ...], int]:

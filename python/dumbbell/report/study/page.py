@@ -38,7 +38,7 @@ def page(plots: StudyPlots) -> str:
         facts=_facts(plots),
         main=join(
             _varied(plots),
-            missing((*notes, *left_out)),
+            missing((*plots.notes, *notes, *left_out)),
             el("noscript", el("p", _NO_SCRIPT, class_="missing")),
             el("div", id="study"),
             el("h2", "Tables"),
@@ -86,10 +86,11 @@ def _facts(plots: StudyPlots) -> Html:
     counts = plots.usable.group_by("cell").len()["len"].to_list()
     least, most = min(counts), max(counts)
     repetitions = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    later = f"up to {manifest['starts_ns'] / 1e6:g} ms later by it" if manifest.get("starts_ns") else ""
     how = "Student's t" if plots.method == "t" else "bootstrap, BCa"
     facts = [
         fact("Cells", f"{plots.cells:,}", "combinations of values"),
-        fact("Runs of each", repetitions, "each with a seed of its own"),
+        fact("Runs of each", repetitions, "each with a seed of its own" + (f"; flows start {later}" if later else "")),
         fact("Intervals", plots.percent, how),
         fact(
             "Engine", str(manifest.get("engine", words.UNKNOWN)), str((manifest.get("tool") or {}).get("dumbbell", ""))

@@ -23,6 +23,7 @@ from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Key, Source
 from dumbbell.scenario.traces import FOLDER
 from dumbbell.scenario.understood import UNDERSTOOD, Understood
+from dumbbell.units import Time
 
 LARGEST: Final = 16 << 20
 """Bytes of a scenario: a hundred thousand flows, written one by one."""
@@ -93,10 +94,15 @@ def checked(draft: Draft, model: type[Scenario] = Scenario, understood: Understo
 
 def seeded(scenario: Scenario, seed: int) -> Scenario:
     """The same scenario with another seed; a fraction of what loading it again costs."""
-    other = scenario.model_copy(update={"seed": seed})
-    origin = scenario.source
+    return replaced(scenario, "seed", seed)
+
+
+def replaced(scenario: Scenario, key: str, value: int | Time) -> Scenario:
+    """The same scenario with another value of a key at its top, which is not checked."""
+    other = scenario.model_copy(update={key: value})
+    origin, written = scenario.source, str(value) if isinstance(value, Time) else value
     other._source = replace(
-        origin, data={**origin.data, "seed": seed}, overrides={**origin.overrides, ("seed",): f"seed={seed}"}
+        origin, data={**origin.data, key: written}, overrides={**origin.overrides, (key,): f"{key}={value}"}
     )
     return other
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from random import Random
 
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Key
@@ -74,6 +75,11 @@ def number(flow: Flow) -> int:
 
 def is_drawn(scenario: Scenario) -> bool:
     """True if another seed gives other flows: other starts, or other draws for each flow."""
+    return bool(scenario.starts) or is_dealt(scenario)
+
+
+def is_dealt(scenario: Scenario) -> bool:
+    """True if the seed decides on gaps between connections, or on what each is."""
     return any(
         number(flow) > 1
         and (
@@ -99,13 +105,27 @@ def _sized(flow: TcpFlow) -> list[int]:
     return counts(exact(size.share for size in flow.sizes), number(flow)) if flow.sizes else []
 
 
-def starts(scenario: Scenario, flow: Flow, group: str) -> list[int]:
+def starts(scenario: Scenario, entry: int, flow: Flow, group: str) -> list[int]:
     """The start of each connection, ns. Random ones that would start after the flow's stop are not among them."""
     stop = scenario.duration if flow.stop is None else flow.stop
+    first = flow.start + delay(scenario, scenario.seed, entry)
     if flow.arrivals == "fixed":
-        return [flow.start + n * flow.gap for n in range(number(flow))]
+        return [first + n * flow.gap for n in range(number(flow))]
     drawn = gaps(scenario.seed, f"flows/{group}/arrivals", int(flow.gap), number(flow) - 1)
-    return [at for at in accumulate(drawn, initial=int(flow.start)) if at < stop or at == flow.start]
+    return [at for at in accumulate(drawn, initial=first) if at < stop or at == first]
+
+
+def delay(scenario: Scenario, seed: int, entry: int) -> int:
+    """Time by which an entry of `flows` starts later than it says, ns.
+
+    A function of the seed and the entry's place alone: all engines have the same one.
+    """
+    return Random(f"{seed}/{entry}").randint(0, int(scenario.starts)) if scenario.starts else 0
+
+
+def latest(flow: Flow) -> int:
+    """Start of an entry's last connection, ns; of random ones, that of the first."""
+    return int(flow.start) + (int((number(flow) - 1) * flow.gap) if flow.arrivals == "fixed" else 0)
 
 
 def _connections(
@@ -116,7 +136,8 @@ def _connections(
     ccs, sizes = _ccs(scenario, entry, flow, group), _sizes(scenario, flow, group)
     # There may be fewer random starts than connections.
     stop = scenario.duration if flow.stop is None else flow.stop
-    for n, (start, (cc, algorithm), size) in enumerate(zip(starts(scenario, flow, group), ccs, sizes, strict=False)):
+    at = starts(scenario, entry, flow, group)
+    for n, (start, (cc, algorithm), size) in enumerate(zip(at, ccs, sizes, strict=False)):
         from_, to = senders[n % len(senders)], receivers[n % len(receivers)]
         yield Connection(
             id=group if flow.connections is None else f"{group}.{n + 1}",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve.connections import Connection, connections, matching
+from dumbbell.scenario.resolve.connections import Connection, connections, latest, matching
 from dumbbell.scenario.resolve.groups import check_entries
 from dumbbell.scenario.resolve.names import nearest, some
 from dumbbell.scenario.resolve.outline import Outline
@@ -71,6 +71,10 @@ def _times(at: Key, flow: Flow, scenario: Scenario) -> Iterator[Finding]:
         yield Finding((*at, "start"), "after the end of the run", f"less than the duration, {end}", hint)
     if flow.stop is not None and flow.stop <= flow.start:
         yield Finding((*at, "stop"), "not after the start", f"more than start, {flow.start}")
+    stop = end if flow.stop is None else min(flow.stop, end)
+    if flow.start < stop <= latest(flow) + (scenario.starts or 0) and latest(flow) < stop:
+        room = Time(stop - latest(flow))
+        yield Finding(("starts",), f"{dotted(at)} could start after its stop", f"less than {room}", "lower starts")
     if flow.stop is not None and flow.stop > end:
         hint = _follows((*at, "stop"), end, scenario) or "leave stop out for a flow that lasts until the end"
         yield Finding((*at, "stop"), "after the end of the run", f"at most the duration, {end}", hint)
