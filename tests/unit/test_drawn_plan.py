@@ -146,15 +146,15 @@ def test_several_links_between_two_nodes_have_numbers() -> None:
 
 
 def test_a_bdp_is_of_the_largest_rtt_of_a_flow_across_the_link() -> None:
-    lot: dict[str, Any] = {"kind": "parking-lot", "bottleneck": {"rate": "10 Mbit/s", "delay": "5 ms"}}
+    lot: dict[str, Any] = {"kind": "parking-lot", "bottleneck": {"rate": "100 Mbit/s", "delay": "5 ms"}}
     flows = [{"from": "s1", "to": "r1"}, {"from": "s0", "to": "r0"}]
     scenario = {"name": "x", "duration": "1 s", "topology": lot, "flows": flows}
     rooms = {link.name: link.buffer for link in planned(scenario).links if link.rate_bps}
-    assert set(rooms.values()) == {BufferBytes(bytes=37_500)}
+    assert set(rooms.values()) == {BufferBytes(bytes=375_000)}
     assert len(rooms) == 6
     # The long flow is gone: the first bottleneck has 10 ms, and the others, which no flow crosses, too.
     rooms = {link.name: link.buffer for link in planned({**scenario, "flows": flows[:1]}).links if link.rate_bps}
-    assert set(rooms.values()) == {BufferBytes(bytes=12_500)}
+    assert set(rooms.values()) == {BufferBytes(bytes=125_000)}
 
 
 def test_socket_memory_is_of_a_hosts_own_paths() -> None:

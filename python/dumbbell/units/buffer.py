@@ -20,6 +20,10 @@ class BufferSize:
     kind: Literal["bytes", "packets", "time", "bdp", "unlimited"]
     amount: Fraction = Fraction(0)
     """Bytes, packets, nanoseconds or multiples of the BDP."""
+    least_packets: int = 1
+    """Full frames for which a buffer in time or BDPs has room at least."""
+    least_ns: int = 0
+    """Time at the link's rate for which it has room at least."""
 
     grammar: ClassVar[Grammar] = Grammar(
         what="a buffer",

@@ -98,7 +98,8 @@ class LinkKeys(Table):
         default=None,
         description="Room for waiting packets, the one in service not counted: bytes of whole frames, packets, a time "
         "at the link's rate, or multiples of the BDP (the link's rate times the largest base RTT). Default: "
-        '`"1 bdp"`, or `"unlimited"` where the rate is; `reverse`: as forward, by its own rate.',
+        '`"1 bdp"`, but at least 16 packets and 1 ms, or `"unlimited"` where the rate is; `reverse`: as forward, by '
+        "its own rate.",
     )
     queue: LinkQueue | None = Field(
         default=None,

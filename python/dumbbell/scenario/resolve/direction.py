@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from dumbbell.scenario.links.link import AS_FORWARD, IMPAIRMENTS, DirectionKeys
 from dumbbell.scenario.links.queues import AnyQueue, Fifo
@@ -16,6 +16,16 @@ from dumbbell.units import BufferSize, Rate, Size, Time
 from dumbbell.units.mtu import frame_bytes
 
 DROP_TAIL = Fifo(kind="drop-tail")
+
+LEAST_PACKETS: Final = 16
+LEAST_TIME: Final = Time(1_000_000)
+"""Any default buffer has room for so many full frames, and for so long at the link's rate. The BDP of a link without a
+delay is nothing: an initial window of 10 segments (RFC 6928), or a burst of 64 kB at 10 Gbit/s, would overflow it."""
+
+_BDP: Final = BufferSize("bdp", Fraction(1))
+
+DEFAULT_BUFFER: Final = BufferSize("bdp", Fraction(1), LEAST_PACKETS, LEAST_TIME)
+"""The buffer of a link that has a rate, and whose buffer is not written down."""
 
 
 class Direction(DirectionKeys):
@@ -47,15 +57,19 @@ class Direction(DirectionKeys):
         return mean(self.rate, self.duration, self.frame)
 
     def resolve(self, rtt: Time) -> tuple[Literal["bytes", "packets", "unlimited"], int]:
-        """Room in bytes (rounded down, at least a full frame) or packets. `rtt` is the base RTT of a BDP."""
+        """Room in bytes (rounded down, at least some full frames) or packets. `rtt` is the base RTT of a BDP."""
         kind, amount = self.buffer.kind, self.buffer.amount
         if kind in ("bytes", "packets", "unlimited"):
             return kind, int(amount)
         rate = self.nominal
         if rate is None:
             raise ValueError("a buffer in time or BDP needs a rate")
-        span = amount if kind == "time" else amount * rtt
-        return "bytes", max(int(Fraction(rate, 8 * 10**9) * span), self.frame)
+        span = max(amount * (1 if kind == "time" else int(rtt)), Fraction(self.buffer.least_ns))
+        return "bytes", max(int(Fraction(rate, 8 * 10**9) * span), self.buffer.least_packets * self.frame)
+
+    def has_least_buffer(self, rtt: Time) -> bool:
+        """True if the link has the default buffer, and 1 BDP would be less than that."""
+        return self.buffer == DEFAULT_BUFFER and self.resolve(rtt) != self.with_keys({"buffer": _BDP}).resolve(rtt)
 
     def room(self, rtt: Time) -> int | None:
         """Bytes in the buffer, packets taken for full frames; none if it is unlimited."""
@@ -149,7 +163,7 @@ def _alike(given: tuple[tuple[str, Any], ...], duration: Time, mtu: int, delay: 
 
 
 def _made(given: dict[str, Any], duration: Time, mtu: int, delay: Time) -> Direction:
-    buffer = BufferSize("unlimited") if given.get("rate") is None else BufferSize("bdp", Fraction(1))
+    buffer = BufferSize("unlimited") if given.get("rate") is None else DEFAULT_BUFFER
     # The values are of models that are validated.
     return Direction.model_construct(
         **{"rate": None, "buffer": buffer, **given, "delay": delay, "duration": duration, "mtu": mtu}

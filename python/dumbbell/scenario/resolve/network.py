@@ -35,6 +35,8 @@ class ShapedLink:
     """The base RTT by which its BDP is reckoned: the largest of a flow across it."""
     ends: Ends | None
     """The interfaces that it joins; none where the core forwards packets."""
+    has_least_buffer: bool = False
+    """Its buffer is not written down, and 1 BDP would be too little."""
 
     @property
     def first(self) -> Direction:
@@ -108,7 +110,15 @@ def resolve_network(scenario: Scenario, found: Outline, wrong: list[Finding]) ->
     wrong += _check_tags(scenario, found)
     states = resolve_links(scenario, found.links, wrong)
     shaped = (
-        ShapedLink(link.name, link.from_, link.to, tuple(states[link.name]), link.rtt, found.ends.get(link.name))
+        ShapedLink(
+            link.name,
+            link.from_,
+            link.to,
+            tuple(states[link.name]),
+            link.rtt,
+            found.ends.get(link.name),
+            not wrong and link.start.has_least_buffer(link.rtt),
+        )
         for link in found.links
     )
     daemons = resolve_daemons(scenario, found.nodes, wrong)
