@@ -118,6 +118,16 @@ class Path:
         """
         Receiving host.
         """
+    @property
+    def ttl_ends_back(self, /) -> str | None:
+        """
+        The same for the way back.
+        """
+    @property
+    def ttl_ends_there(self, /) -> str | None:
+        """
+        The router that drops packets there because their TTL has run out; None if it lasts.
+        """
 
 def analyse_captures(
     paths: SupportsGetItem[int, str | PathLike[str]],

@@ -105,8 +105,9 @@ class DamagedFile(UserWarning):
     """A file cannot be read, and what is left is used without it. The command line prints the warning to stderr."""
 
 
-class EqualRuns(UserWarning):
-    """Cells of a study are the same runs. The command line prints the warning to stderr."""
+class Foreseen(UserWarning):
+    """Something that a plan will meet although nothing is wrong with its scenario. The command line prints the warning
+    to stderr."""
 
 
 @dataclass(frozen=True)

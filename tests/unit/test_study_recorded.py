@@ -15,7 +15,7 @@ from fake_engine import FakeEngine, scenario
 import dumbbell
 from dumbbell.cli import invoke
 from dumbbell.engines.events import Event
-from dumbbell.errors import DamagedFile, DumbbellError, EqualRuns, InputError, Interrupted, Problem
+from dumbbell.errors import DamagedFile, DumbbellError, Foreseen, InputError, Interrupted, Problem
 from dumbbell.plan import wire
 from dumbbell.studies import recorded, shards
 from dumbbell.studies.outcome import exit_code, failures
@@ -366,7 +366,7 @@ def test_cells_whose_plans_are_equal_have_a_result_each_of_one_run(tmp_path: Pat
         )
 
     engine, events = FakeEngine(), list[Event]()
-    with pytest.warns(EqualRuns, match='buffer = "1 bdp", "25 kB" and "20 ms" make the same plan'):
+    with pytest.warns(Foreseen, match='buffer = "1 bdp", "25 kB" and "20 ms" make the same plan'):
         study = equal(engine, on_event=events.append)
     assert len(engine.executed) == 2 * 2, "three cells share a run"
     assert study.runs["cell"].to_list() == [0, 1, 2, 3] * 2

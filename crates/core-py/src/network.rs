@@ -37,6 +37,10 @@ pub(crate) struct Path {
     least_rtt_ns: i64,
     /// The most bytes of an IP packet that all links there carry.
     mtu: u32,
+    /// The router that drops packets there because their TTL has run out; None if it lasts.
+    ttl_ends_there: Option<String>,
+    /// The same for the way back.
+    ttl_ends_back: Option<String>,
 }
 
 /// The paths of a plan's flows (JSON), each once, in the order of the flows; the place among them of each flow's path; and
@@ -54,6 +58,8 @@ pub(crate) fn network(plan: &str) -> PyResult<(Vec<Path>, Vec<usize>, Vec<LinkFa
         base_rtts_ns: path.base_rtts.into_iter().map(|(at, rtt)| (at.as_nanos(), rtt.as_nanos())).collect(),
         least_rtt_ns: path.least_rtt.as_nanos(),
         mtu: path.mtu.bytes(),
+        ttl_ends_there: path.ttl_ends_there,
+        ttl_ends_back: path.ttl_ends_back,
     };
     let link = |link: plan::LinkFacts| LinkFacts {
         name: link.name,

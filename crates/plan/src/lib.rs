@@ -26,6 +26,7 @@ mod routing;
 mod schema;
 mod spanning_tree;
 mod static_routes;
+mod ttl;
 mod unfolded;
 mod wiring;
 

@@ -8,7 +8,7 @@ use crate::{Link, Node, Plan, Routes, Spread};
 /// Facts that follow from a plan's network: which way packets go, what that takes at least, and what its links can do.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// Those of the flows, each once, in the order of the flows. Flows between the same ends have the same path, unless each
+    /// Those of the flows, each once, in the order of the flows. Flows between the same ends and of the same TTL have the same path, unless each
     /// chooses its own ([`Spread::Flows`](crate::Spread)).
     pub paths: Vec<Path>,
     /// The place in `paths` of each flow's path, in the order of the plan's flows.
@@ -36,6 +36,10 @@ pub struct Path {
     pub least_rtt: Duration,
     /// The most bytes of an IP packet that all links there carry.
     pub mtu: Mtu,
+    /// The router that drops packets there because their TTL has run out; `None`: it lasts.
+    pub ttl_ends_there: Option<String>,
+    /// The same for the way back.
+    pub ttl_ends_back: Option<String>,
 }
 
 /// The course of a link over time, as events change it.
@@ -83,21 +87,28 @@ impl Plan {
         for (index, flow) in self.flows.iter().enumerate() {
             let (from, to) = (nodes[flow.from.as_str()], nodes[flow.to.as_str()]);
             let chosen = || (routes.path(index, from, to), routes.path(index, to, from));
+            let ttls = [from, to].map(|host| self.ttl_of(host, flow.ip));
             // The ends alone tell the path of most networks, and then each is followed once.
             let choice = seen(index).or_else(|| (self.spread == Spread::Flows).then(chosen));
-            let place = *known.entry((from, to, choice.clone())).or_insert(paths.len());
+            let place = *known.entry((from, to, ttls, choice.clone())).or_insert(paths.len());
             path_of.push(place);
             if place < paths.len() {
                 continue;
             }
             let (there, back) = choice.unwrap_or_else(chosen);
             let crossed: Vec<&[(Time, &Link)]> = there.iter().chain(&back).map(|&link| &*states[link]).collect();
+            let ttl_ends = |host, links: &[usize]| {
+                let crossed = self.links_until_ttl_runs_out(host, flow.ip, links, &nodes)?;
+                Some(self.links[links[crossed - 1]].to.clone())
+            };
             paths.push(Path {
                 from: flow.from.clone(),
                 to: flow.to.clone(),
                 base_rtts: base_rtts(&crossed),
                 least_rtt: routes.least(from, to, &delays) + routes.least(to, from, &delays),
                 mtu: self.mtu_of(&there, &nodes),
+                ttl_ends_there: ttl_ends(from, &there),
+                ttl_ends_back: ttl_ends(to, &back),
                 there,
                 back,
             });

@@ -371,3 +371,36 @@ fn periodic(every: u64, offset: u64) -> serde_json::Value {
 fn fair(flows: u32) -> serde_json::Value {
     json!({"kind": "fq", "quantum_bytes": 1514, "flows": flows})
 }
+
+/// h1 - r1 - ... - rN - h2.
+fn chain(routers: usize) -> Net {
+    let mut net = Net::default();
+    net.host("h1", "10.0.0.10/24").host("h2", &format!("10.0.{routers}.10/24"));
+    for number in 1..=routers {
+        let addresses = [number - 1, number].map(|subnet| format!("10.0.{subnet}.{}/24", 1 + number - subnet));
+        net.router(&format!("r{number}"), &format!("10.255.0.{number}"), &[&addresses[0], &addresses[1]]);
+    }
+    net.cable("h1", "r1");
+    for number in 1..routers {
+        net.cable(&format!("r{number}"), &format!("r{}", number + 1));
+    }
+    net.cable(&format!("r{routers}"), "h2");
+    net
+}
+
+#[test]
+fn the_ttl_of_64_runs_out_at_the_64th_router() {
+    let ends = |routers: usize, sysctl: serde_json::Value| {
+        let mut json = chain(routers).json();
+        json["nodes"][0]["sysctl"] = sysctl;
+        json["flows"] = json!([{"id": "f1", "from": "h1", "to": "h2", "start_ns": 0, "stop_ns": 1, "port": 1,
+            "workload": {"kind": "tcp", "cc": "reno", "bytes": null, "ecn": false}}]);
+        let network = Plan::parse(&json.to_string()).unwrap().network().unwrap();
+        (network.paths[0].ttl_ends_there.clone(), network.paths[0].ttl_ends_back.clone())
+    };
+    let named = |there: &str, back: &str| (Some(there.to_owned()), Some(back.to_owned()));
+    assert_eq!(ends(63, json!({})), (None, None));
+    assert_eq!(ends(64, json!({})), named("r64", "r1"));
+    assert_eq!(ends(70, json!({})), named("r64", "r7"));
+    assert_eq!(ends(70, json!({"net.ipv4.ip_default_ttl": "71"})), (None, Some("r7".into())));
+}

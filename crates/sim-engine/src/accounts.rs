@@ -149,7 +149,11 @@ fn flow_report(at: usize, flow: &plan::Flow, report: &sim::FlowReport, delays: &
         busy_us: report.busy_us,
         rwnd_limited_us: report.rwnd_limited_us,
         sndbuf_limited_us: report.sndbuf_limited_us,
-        error: is_unconnected.then(|| "it was not connected when it stopped".to_owned()),
+        error: match report.is_unreachable {
+            // As a kernel's connect(2) fails.
+            true => Some("connecting: No route to host".to_owned()),
+            false => is_unconnected.then(|| "it was not connected when it stopped".to_owned()),
+        },
         udp: report.datagrams.map(|datagrams| UdpReport {
             sent_packets: datagrams.sent,
             refused_packets: 0,

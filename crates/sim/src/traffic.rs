@@ -21,6 +21,8 @@ pub(crate) struct Traffic {
     phase: Phase,
     kind: Kind,
     milestones: Milestones,
+    /// The time at which a message of ICMP ends the connection that has yet to open.
+    refused: Time,
 }
 
 /// Records of a flow in progress.
@@ -67,6 +69,8 @@ pub struct FlowReport {
     pub completed: bool,
     /// TCP: the handshake was done.
     pub is_connected: bool,
+    /// TCP: a router told that its SYN cannot reach the receiver.
+    pub is_unreachable: bool,
     /// Payload sent for the first time.
     pub sent_bytes: u64,
     /// Payload that the receiver's application has read; of a flow that pings, payload that came back.
@@ -126,7 +130,7 @@ impl Traffic {
             }
         };
         let (phase, milestones) = (Phase::Waiting, Milestones::default());
-        Ok(Traffic { start: flow.start_ns, stop: flow.stop_ns, phase, kind, milestones })
+        Ok(Traffic { start: flow.start_ns, stop: flow.stop_ns, phase, kind, milestones, refused: Time::NEVER })
     }
 
     /// The time at which the sending end wants [`on_sender_timer`](Traffic::on_sender_timer) to be called.
@@ -134,7 +138,7 @@ impl Traffic {
     pub(crate) fn next_of_sender(&self) -> Time {
         match self.phase {
             Phase::Waiting => self.start,
-            Phase::Active => self.stop.min(match &self.kind {
+            Phase::Active => self.stop.min(self.refused).min(match &self.kind {
                 Kind::Tcp(tcp) => tcp.next(),
                 Kind::Udp(udp) => udp.next(),
                 Kind::Ping(ping) => ping.next(),
@@ -148,7 +152,7 @@ impl Traffic {
         match self.phase {
             Phase::Waiting if now < self.start => {}
             Phase::Waiting => self.begin(now, out),
-            Phase::Active if now >= self.stop => self.stop(),
+            Phase::Active if now >= self.stop.min(self.refused) => self.stop(),
             Phase::Active => match &mut self.kind {
                 Kind::Tcp(tcp) => tcp.on_timer(now, out),
                 Kind::Udp(udp) if udp.next() <= now => udp.send(out),
@@ -204,6 +208,18 @@ impl Traffic {
             }
             Kind::Udp(udp) => self.milestones.completed |= !udp.has_size(),
             Kind::Ping(_) => self.milestones.completed = true,
+        }
+    }
+
+    /// The connection has yet to open, and ends at `at`: ICMP says that the TTL of its SYN has run out (`tcp_v4_err`).
+    pub(crate) fn refuse(&mut self, at: Time) {
+        self.refused = self.refused.min(at);
+    }
+
+    /// The same of the answer to its SYN: the receiver listens as before.
+    pub(crate) fn forget_syn(&mut self) {
+        if let Kind::Tcp(tcp) = &mut self.kind {
+            tcp.receiver.forget_syn();
         }
     }
 
@@ -344,6 +360,7 @@ impl Traffic {
         let counters = sender.counters();
         FlowReport {
             is_connected: sender.has_connected(),
+            is_unreachable: self.refused <= now && !sender.has_connected(),
             sent_bytes: counters.bytes_sent - counters.bytes_retransmitted,
             retransmitted_segments: counters.segments_retransmitted,
             busy_us: counters.busy_us,

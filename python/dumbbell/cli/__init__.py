@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from dumbbell.errors import DamagedFile, DumbbellError, EqualRuns, InputError, Interrupted, Problem, RunFailed
+from dumbbell.errors import DamagedFile, DumbbellError, Foreseen, InputError, Interrupted, Problem, RunFailed
 
 VERBS = (
     "run",
@@ -158,7 +158,7 @@ def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
 
 def _warn(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
     """Print a warning as errors are printed, without its place in our sources if it is about the user's files."""
-    known = issubclass(category, DamagedFile | EqualRuns)
+    known = issubclass(category, DamagedFile | Foreseen)
     print(f"warning: {message}" if known else warnings.formatwarning(message, category, *where[:2]), file=sys.stderr)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -10,8 +10,14 @@ from dumbbell.cli.options import Json, Repeat, ScenarioArgument, Set, Vary
 from dumbbell.cli.tables import print_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dumbbell.engines.protocol import Engine
     from dumbbell.scenario.file.loading import Draft
+    from dumbbell.scenario.resolve.network import Network
+
+MOST_NAMED: Final = 3
+"""Links that a note names."""
 
 
 def command(
@@ -39,6 +45,7 @@ def command(
     import sys
     from json import dumps
 
+    from dumbbell.engines.foreseen import foreseen
     from dumbbell.engines.registry import DEFAULT
     from dumbbell.engines.registry import engine as engine_of
     from dumbbell.plan import algorithms, expand
@@ -64,7 +71,7 @@ def command(
         return
     for table in tables(plan, resolve(found).network.rtts):
         print_table(table)
-    for note in found.topology.notes:
+    for note in (*found.topology.notes, *_buffers(resolve(found).network)):
         print(f"note: {note}", file=sys.stderr)
     if names := tied(moved(found, found.repeat.most)):
         print(
@@ -72,9 +79,22 @@ def command(
             'starts = "10 ms" with repeat = 10 shows how much that matters',
             file=sys.stderr,
         )
+    for problem in foreseen(found, plan, chosen):
+        print(f"warning: {problem.text()}", file=sys.stderr)
     for problem in chosen.check(found, plan) if chosen else algorithms.lacking(found, algorithms.available()):
         # The plan may be meant for another machine or engine, so these are notes; `dumbbell run` refuses.
         print(f"note: {problem.text()}", file=sys.stderr)
+
+
+def _buffers(network: Network) -> Iterator[str]:
+    """The note on links whose default buffer is larger than 1 BDP."""
+    from dumbbell.scenario.resolve.direction import LEAST_PACKETS, LEAST_TIME
+
+    names = [link.name for link in network.shaped if link.has_least_buffer]
+    if names:
+        more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+        least = f"{LEAST_PACKETS} packets and {LEAST_TIME}"
+        yield f"{', '.join(names[:MOST_NAMED])}{more}: 1 bdp is less than the default buffer's least, {least}"
 
 
 def _study(draft: Draft, engine: Engine, json: bool) -> None:

@@ -115,10 +115,10 @@ def _command(study: Reproduction, engine: str | None, quick: bool) -> str:
 
 def _forecast(wanted: Sequence[Order]) -> str:
     """`rincao-2021: 10 parts, 27,000 runs, 13 h 45 min of traffic; about 45 min of computing`."""
-    from dumbbell.cli.study_progress import span
     from dumbbell.engines.registry import capabilities
     from dumbbell.published.running import size
     from dumbbell.report import words
+    from dumbbell.units.spans import span
 
     sizes = [(order, size(order)) for order in wanted]
     said = f"{words.count(len(sizes), 'part')}, {words.count(sum(one.runs for _, one in sizes), 'run')}"
@@ -130,11 +130,11 @@ def _forecast(wanted: Sequence[Order]) -> str:
 
 
 def _list(wanted: Sequence[Order], study: Reproduction) -> None:
-    from dumbbell.cli.study_progress import span
     from dumbbell.cli.tables import print_table
     from dumbbell.plan.view import Table
     from dumbbell.published.running import size
     from dumbbell.report import words
+    from dumbbell.units.spans import span
 
     rows = []
     for order in wanted:

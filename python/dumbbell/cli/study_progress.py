@@ -10,6 +10,7 @@ from typing import Final
 from dumbbell.cli import display
 from dumbbell.cli.display import Display, Event, fitting, say
 from dumbbell.studies.status import left
+from dumbbell.units.spans import span
 
 LINE_EVERY_S: Final = 2.0
 LARGE: Final = 1000
@@ -58,17 +59,6 @@ def troubles(event: Event) -> str:
     said = f", {event['repeated']:,} repeated" if event.get("repeated") else ""
     said += f", {event['redone']:,} done again" if event.get("redone") else ""
     return said + (f", {event['failed']:,} failed" if event["failed"] else "")
-
-
-def span(seconds: float, exact: bool = False) -> str:
-    """`1 h 5 min`, `5 min 3 s`, `3 s`; `0.3 s` only if `exact`."""
-    if exact and seconds < 10:
-        return f"{seconds:.4g} s"
-    whole = round(seconds)
-    hours, minutes = whole // 3600, whole % 3600 // 60
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {whole % 60} s" if minutes else f"{whole} s"
 
 
 def announced(event: Event) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dumbbell.command import rebuild
 from dumbbell.engines.events import Event, OnEvent
 from dumbbell.engines.execute import OnLive, execute
+from dumbbell.engines.foreseen import warn
 from dumbbell.engines.planned import planned
 from dumbbell.engines.protocol import Engine
 from dumbbell.engines.registry import DEFAULT
@@ -84,6 +85,7 @@ def run(
     on_event = on_event or _ignore
     first = {"event": "planned", "plan": plan, "run_id": identity, "engine": engine.capabilities.name}
     on_event(first)
+    warn(engine, loaded, plan)
     target = RunDirectory.begin(Path(directory), loaded.name, identity)
     manifest = manifests.at_start(loaded.name, identity, engine.capabilities.name, _source(loaded), _texts(overrides))
     try:

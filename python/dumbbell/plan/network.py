@@ -59,6 +59,10 @@ class Network:
         """The least RTT that a flow's path allows at any time, in ns; without serialisation and queues."""
         return self.path(flow).least_rtt_ns
 
+    def ttl_ends(self, flow: Flow) -> str | None:
+        """The router that drops a flow's packets, or the answers to them, as their TTL runs out; none if it lasts."""
+        return self.path(flow).ttl_ends_there or self.path(flow).ttl_ends_back
+
     @property
     def base_rtts_ns(self) -> list[int]:
         """The base RTT of each path at the start, in ns."""

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from dumbbell.engines.events import OnEvent
 from dumbbell.engines.protocol import BatchEngine, Engine
-from dumbbell.errors import EqualRuns, InputError, Interrupted, RunFailed, ScenarioError, unwritable
+from dumbbell.errors import Foreseen, InputError, Interrupted, RunFailed, ScenarioError, unwritable
 from dumbbell.execute import Budget, Executor, Fixed, Local
 from dumbbell.plan.identity import canonical
 from dumbbell.records import manifest as manifests
@@ -104,7 +104,7 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     groups = equal_cells(dict(enumerate(plans)))
     manifest |= {"equal_cells": groups, "equal": sentences(cells, groups)}
     for said in manifest["equal"]:
-        warnings.warn(f"{said}: expect equal results", EqualRuns, stacklevel=2)
+        warnings.warn(f"{said}: expect equal results", Foreseen, stacklevel=2)
     with places.locked(path), _writing_to(path):
         manifest |= earlier.begun(path, manifest["started_at"])
         writing.write(base, path, _naming_files(planner, cells))

@@ -5,7 +5,7 @@ use link::{Fate, Packet, Passage, mix};
 use units::Time;
 
 use super::{Addresses, Simulation};
-use crate::network::ARRIVED;
+use crate::network::{ARRIVED, EXPIRED};
 use crate::observer::{AckRow, DatagramRow, EchoRow, Observer, PacketRow};
 use crate::reassembly::{Reassembly, Received};
 use crate::segment::Segment;
@@ -69,8 +69,8 @@ impl<O: Observer> Simulation<O> {
         let mut next = 0;
         while let Some(&(link, packet)) = self.entering.get(next) {
             next += 1;
-            if link == ARRIVED {
-                self.arrive(packet);
+            if link >= EXPIRED {
+                self.end_path(link, packet);
                 continue;
             }
             let entered = &mut self.network.links[link as usize];
@@ -129,10 +129,10 @@ impl<O: Observer> Simulation<O> {
         let next = if is_taken { Some(self.network.take_step(slot.step, packet.size)) } else { None };
         if let Some(passage) = &record {
             let segment = self.store.get(packet.handle).segment;
-            self.tell_packet(link, &segment, passage, next == Some(ARRIVED));
+            self.tell_packet(link, &segment, passage, next >= Some(EXPIRED));
         }
         match next {
-            Some(ARRIVED) => self.arrive(packet),
+            Some(end @ EXPIRED..) => self.end_path(end, packet),
             Some(next) => self.entering.push((next, packet)),
             None => {
                 // A cable that is pulled loses what is on it.
@@ -153,6 +153,27 @@ impl<O: Observer> Simulation<O> {
             passage,
             is_last,
         });
+    }
+
+    /// A packet has passed the last link that it comes to.
+    #[inline]
+    fn end_path(&mut self, end: u32, packet: Packet) {
+        if end == ARRIVED { self.arrive(packet) } else { self.expire(packet) }
+    }
+
+    /// A router drops a packet, as its TTL has run out, and its sender hears of it.
+    #[cold]
+    fn expire(&mut self, packet: Packet) {
+        self.arrived += 1;
+        let (flow, segment) = (usize::from(packet.flow), self.store.get(packet.handle).segment);
+        self.store.free(packet.handle);
+        if self.addresses[flow].is_tcp && segment.flags.syn {
+            match segment.is_reply {
+                true => self.traffic[flow].forget_syn(),
+                false => self.traffic[flow].refuse(self.now + self.network.icmp_delays[flow]),
+            }
+            self.schedule_sender(flow);
+        }
     }
 
     /// A packet is due at its host.

@@ -147,6 +147,8 @@ impl Settings {
     fn take_number(&mut self, name: &str, value: &str) -> Result<()> {
         let Ok(number) = value.trim().parse::<u32>() else { bail!("expected an integer from 0 to {}", u32::MAX) };
         match name {
+            // The network asks the plan for it.
+            "ip_default_ttl" => ensure!((1..=255).contains(&number), "expected an integer from 1 to 255"),
             "tcp_min_tso_segs" => self.min_tso_segs = Some(number.max(1)),
             "tcp_tso_win_divisor" => self.tso_win_divisor = number,
             "tcp_tso_rtt_log" => self.tso_rtt_log = number.min(31),

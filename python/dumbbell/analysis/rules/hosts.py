@@ -20,9 +20,10 @@ from dumbbell.analysis.rules.rule import (
     worst,
 )
 from dumbbell.engines.capabilities import HANDOVER, HOSTS, TRAFFIC
+from dumbbell.plan.network import network
 from dumbbell.plan.parts import cc, group, hosts
 from dumbbell.plan.sysctls import own_buffers
-from dumbbell.plan.types import CommandWorkload
+from dumbbell.plan.types import CommandWorkload, Plan
 
 _PROGRAMS: Final = (("", "exit code"), ("server_", "server's exit code"))
 """A flow's programs: what their keys begin with, and what a reason calls their exit code."""
@@ -59,9 +60,19 @@ def flow_errors(evidence: Evidence) -> Judgement:
     failed = [flow for flow in flows if flow["error"] not in (None, UNCONNECTED)]
     starved_ids = silent - commands - {flow["id"] for flow in failed}
     starved = [flow for flow in flows if flow["id"] in starved_ids]
-    wrong = [f"{flow['id']}: {flow['error'] or 'delivered nothing'}" for flow in (*failed, *starved)]
+    wrong = [
+        f"{flow['id']}: {flow['error'] or 'delivered nothing'}{_expired(evidence.plan, flow['id'])}"
+        for flow in (*failed, *starved)
+    ]
     verdict = Verdict.INVALID if failed else Verdict.SUSPECT if starved else Verdict.VALID
     return Judgement(verdict, several(wrong) or "none", "none")
+
+
+def _expired(plan: Plan, flow_id: str) -> str:
+    """`, the TTL ran out at r64` of a flow whose path has too many routers."""
+    flow = next(flow for flow in plan.flows if flow.id == flow_id)
+    router = network(plan).ttl_ends(flow)
+    return "" if router is None else f", the TTL ran out at {router}"
 
 
 @rule("algorithm", "a flow did not use the congestion control that the scenario names", TRAFFIC)

@@ -107,6 +107,14 @@ impl Receiver {
         self.control_timer = Time::NEVER;
     }
 
+    /// ICMP says that the answer to a SYN cannot arrive: the request is dropped (`tcp_req_err`).
+    pub(crate) fn forget_syn(&mut self) {
+        if self.phase == Phase::SynReceived {
+            self.phase = Phase::Listening;
+            (self.control_attempts, self.control_timer) = (0, Time::NEVER);
+        }
+    }
+
     /// The time at which [`on_timer`](Receiver::on_timer) wants to be called; [`Time::NEVER`]: not at all.
     #[inline]
     pub fn next_timer(&self) -> Time {
