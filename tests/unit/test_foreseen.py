@@ -1,5 +1,6 @@
 """What `plan` and `run` warn of: it follows from the plan, and nothing is wrong with the scenario."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ def chain(routers: int, link: dict[str, Any] = LIMITED, workload: dict[str, Any]
     """h1 and h2 with so many routers between them; the first link is limited."""
     names = ["h1", *(f"r{number}" for number in range(1, routers + 1)), "h2"]
     nodes = {name: {"kind": "router"} if name[0] == "r" else {} for name in names}
-    links: list[dict[str, Any]] = [{"between": list(pair)} for pair in zip(names, names[1:], strict=False)]
+    links: list[dict[str, Any]] = [{"between": list(pair)} for pair in pairwise(names)]
     links[0] |= link
     topology = {"kind": "graph", "nodes": nodes, "links": links}
     flows = [{"from": "h1", "to": "h2", **(workload or {})}]

@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from dumbbell.analysis import pace as paces
 from dumbbell.analysis.capacity import Capacity
-from dumbbell.analysis.pace import Pace, lateness, measure
+from dumbbell.analysis.pace import Pace, measure
 from dumbbell.plan.network import History
 from dumbbell.plan.types import Link
 from dumbbell.records.schema import polars_schema
@@ -25,7 +26,11 @@ def varying(**variation: Any) -> Link:
 
 
 def pace(packets: pl.LazyFrame, history: History = STEADY) -> Pace:
-    return measure(packets, "bottleneck", history, lateness(packets))
+    return measure(packets, {"bottleneck": history}, _counts(packets))["bottleneck"]
+
+
+def _counts(packets: pl.LazyFrame) -> dict[str, int]:
+    return dict(packets.group_by(pl.col("link").cast(pl.String)).len().collect().iter_rows())
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +41,8 @@ def packets() -> pl.LazyFrame:
 def test_the_pace_is_the_configured_one_if_lateness_is_steady(packets: pl.LazyFrame) -> None:
     assert pace(packets).achieved == pytest.approx(1)
     assert pace(packets).excess_packets == pytest.approx(0, abs=1e-6)
-    assert measure(packets, "bottleneck-reverse", STEADY, lateness(packets)) == Pace(None, 0.0)
+    both = measure(packets, {"bottleneck-reverse": STEADY, "bottleneck": STEADY}, _counts(packets))
+    assert both == {"bottleneck-reverse": Pace(None, 0.0), "bottleneck": pace(packets)}
 
 
 def test_an_emulator_that_falls_behind_shows(packets: pl.LazyFrame) -> None:
@@ -184,3 +190,20 @@ def test_slots_may_idle_while_packets_wait(packets: pl.LazyFrame) -> None:
     assert pace(late, history) == Pace(None, 0.0)
     early = packets.with_columns(pl.col("departure_ns") // 2)
     assert pace(early, history).excess_packets > 100
+
+
+@pytest.mark.parametrize("most", [1, 1000, 1 << 30])
+def test_links_are_measured_alike_together_and_alone(
+    packets: pl.LazyFrame, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    slower = packets.with_columns(pl.col("departure_ns") + pl.col("packet").cast(pl.Int64) * MS, link=pl.lit("slower"))
+    several = pl.concat([packets.with_columns(pl.col("link").cast(pl.String)), slower], how="vertical_relaxed")
+    monkeypatch.setattr(paces, "MOST_ROWS", most)
+    scans = []
+    departures = paces._departures
+    monkeypatch.setattr(paces, "_departures", lambda *given: scans.append(given[1]) or departures(*given))
+    found = measure(several, {"bottleneck": STEADY, "slower": STEADY}, _counts(several))
+    assert found == {"bottleneck": pace(packets), "slower": found["slower"]}
+    assert found["slower"].achieved != found["bottleneck"].achieved
+    # The last one is that of `pace`.
+    assert scans[:-1] == ([["bottleneck", "slower"]] if most > 5000 else [["bottleneck"], ["slower"]])

@@ -55,12 +55,10 @@ class Evidence(Accounts):
         paces: dict[str, pace.Pace] = {}
         if packets is not None:
             found = network(accounts.plan)
-            limited = [name for name, link in found.facts.items() if link.is_limited]
-            # Found once: each of many links needs it.
-            late = pace.lateness(packets).collect(engine="streaming").lazy() if limited else packets
-            paces = {name: pace.measure(packets, name, found.histories[name], late) for name in limited}
+            limited = {name: found.histories[name] for name, link in found.facts.items() if link.is_limited}
             per_link = packets.group_by(pl.col("link").cast(pl.String)).len().collect(engine="streaming")
             logged = dict(per_link.iter_rows())
+            paces = pace.measure(packets, limited, logged)
             flipped = packets.filter("corrupted").group_by(pl.col("flow").cast(pl.String)).len()
             corrupted = dict(flipped.collect(engine="streaming").iter_rows())
         # After a retransmission Linux may measure by timestamps alone, in whole milliseconds. They tell the time at

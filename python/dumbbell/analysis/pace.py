@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +12,6 @@ import polars as pl
 
 from dumbbell.analysis.capacity import Capacity
 from dumbbell.plan.network import History
-from dumbbell.plan.types import Link
 
 SHORTEST_WINDOW_NS = 100_000_000
 """Shorter busy windows are left out: the lateness of their two ends would weigh more than the rate."""
@@ -33,8 +34,43 @@ def lateness(packets: pl.LazyFrame) -> pl.LazyFrame:
     return packets.filter(pl.col("sent_ns").is_not_null()).group_by("packet").agg(lateness=late)
 
 
-def measure(packets: pl.LazyFrame, name: str, history: History, late: pl.LazyFrame) -> Pace:
-    """The pace of link `name`, which has a rate at all times; `late` is the `lateness` of the packets.
+MOST_ROWS: Final = 4_000_000
+"""Packets of several links that are held in memory together: a scan for each of thousands of links takes longer."""
+
+
+def measure(packets: pl.LazyFrame, histories: Mapping[str, History], counts: Mapping[str, int]) -> dict[str, Pace]:
+    """The pace of each link in `histories`, all of which have a rate at all times.
+
+    Args:
+        packets: the table `packets`.
+        histories: what each link is over time.
+        counts: rows of `packets` per link.
+    """
+    found = dict.fromkeys(histories, Pace(None, 0.0))
+    late = lateness(packets).collect(engine="streaming").lazy() if histories else packets
+    for names in _batches([(name, counts[name]) for name in histories if counts.get(name)]):
+        of_links = _departures(packets, names, late).partition_by("link", as_dict=True, include_key=False)
+        for (name,), rows in of_links.items():
+            found[name] = _pace(rows, histories[name])
+    return found
+
+
+def _batches(counts: Sequence[tuple[str, int]]) -> Iterator[list[str]]:
+    """Names of links with at most `MOST_ROWS` packets together, or one link alone."""
+    names: list[str] = []
+    rows = 0
+    for name, count in counts:
+        if names and rows + count > MOST_ROWS:
+            yield names
+            names, rows = [], 0
+        names.append(name)
+        rows += count
+    if names:
+        yield names
+
+
+def _pace(rows: pl.DataFrame, history: History) -> Pace:
+    """The pace of a link with these departures.
 
         achieved = (sent / capacity) * (planned time / real time), over all busy windows
 
@@ -45,11 +81,8 @@ def measure(packets: pl.LazyFrame, name: str, history: History, late: pl.LazyFra
     The first packet of a window marks its start and does not count. Excess is looked for in every time between two
     departures, of whatever link.
     """
-    rows = _departures(packets, name, history, late)
-    if rows.is_empty():
-        return Pace(None, 0.0)
     departure = rows["departure_ns"].to_numpy()
-    size = rows["bytes"].to_numpy()
+    size = rows["size_bytes"].cast(pl.Int64).to_numpy() + history[0][1].overhead_bytes
     sent = np.cumsum(size)
     capacity = Capacity(history, int(departure[-1]))
     before, until = capacity.before(departure), capacity.until(departure)
@@ -59,20 +92,17 @@ def measure(packets: pl.LazyFrame, name: str, history: History, late: pl.LazyFra
     return Pace(achieved, max(0.0, float(excess.max() / size.max())))
 
 
-def _departures(packets: pl.LazyFrame, name: str, history: History, late: pl.LazyFrame) -> pl.DataFrame:
+def _departures(packets: pl.LazyFrame, names: Sequence[str], late: pl.LazyFrame) -> pl.DataFrame:
+    """The departures of these links, in order of time."""
     return (
-        packets.filter((pl.col("link") == name) & pl.col("departure_ns").is_not_null())
-        .select("packet", "arrival_ns", "departure_ns", bytes=_wire_bytes(history[0][1]))
+        packets.filter(pl.col("departure_ns").is_not_null())
+        .select("packet", "arrival_ns", "departure_ns", "size_bytes", link=pl.col("link").cast(pl.String))
+        .filter(pl.col("link").is_in(names))
         .join(late, on="packet", how="left")
         .sort("departure_ns", maintain_order=True)
-        .select("arrival_ns", "departure_ns", "bytes", real=pl.col("departure_ns") + pl.col("lateness"))
+        .select("link", "arrival_ns", "departure_ns", "size_bytes", real=pl.col("departure_ns") + pl.col("lateness"))
         .collect()
     )
-
-
-def _wire_bytes(link: Link) -> pl.Expr:
-    """Bytes that a row of `packets` counts on `link`: its frame and the link's overhead."""
-    return pl.col("size_bytes").cast(pl.Int64) + link.overhead_bytes
 
 
 def _achieved(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.command import rebuild
 from dumbbell.engines.events import Event, OnEvent
@@ -36,6 +36,10 @@ from dumbbell.scenario.source import show
 if TYPE_CHECKING:
     from dumbbell.pipeline.results import Run
     from dumbbell.scenario.file.overrides import Overrides
+
+
+_MOST_INDENTED: Final = 1_000
+"""With more links nobody reads the plan line by line."""
 
 
 def run(
@@ -148,14 +152,14 @@ def _carry_out(
             composed(target, manifest, time.monotonic() - began, others)
         raise Interrupted("the run was interrupted")
     try:
-        composed(target, manifest, time.monotonic() - began, others)
+        known = composed(target, manifest, time.monotonic() - began, others)
     except (DumbbellError, OSError):
         raise
     except Exception as error:
         raise _uncomposed(error) from error
     from dumbbell.pipeline.results import Run
 
-    return Run(target.complete())
+    return Run(target.complete(), plan=known)
 
 
 def changed(plan: Plan, changes: Sequence[Event]) -> Plan:
@@ -166,7 +170,7 @@ def changed(plan: Plan, changes: Sequence[Event]) -> Plan:
 
 def composed(
     target: RunDirectory, manifest: Mapping[str, Any], wall_s: float, others: Mapping[str, int] | None
-) -> None:
+) -> Plan:
     """Compute the figures and the verdict of the run in `target`, and complete its manifest.
 
     Args:
@@ -174,6 +178,9 @@ def composed(
         manifest: as it was at the start.
         wall_s: how long it took.
         others: as in `run`.
+
+    Returns:
+        The run's plan.
 
     Raises:
         DumbbellError: a file is missing, or cannot be read.
@@ -185,6 +192,7 @@ def composed(
     compose(run, others or attempts(target.root, target.stem))
     ended = manifests.at_end(manifest, wall_s, Accounts.of(run))
     write_json(target.path / "manifest.json", ended | {"status": "complete"})
+    return run.plan
 
 
 def _uncomposed(error: Exception) -> RunFailed:
@@ -200,7 +208,7 @@ def _uncomposed(error: Exception) -> RunFailed:
 
 def _write_input(path: Path, scenario: Scenario, plan: Plan) -> None:
     writing.write(scenario, path)
-    write_json(path / "plan.json", document(plan))
+    write_json(path / "plan.json", document(plan), for_people=len(plan.links) <= _MOST_INDENTED)
 
 
 def _source(scenario: Scenario) -> str | None:

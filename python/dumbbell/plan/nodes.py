@@ -93,16 +93,18 @@ def with_routes(plan: Plan, nodes: Sequence[NetworkNode]) -> Plan:
     return replace(plan, nodes=tuple(routed))
 
 
-def steered(plan: Plan) -> list[str]:
+def steered(plan: Plan, nodes: Sequence[NetworkNode]) -> list[str]:
     """The nodes whose routes are not those of the shortest paths, by name: packets may take other ways than the plan's
-    paths."""
-    if not any(isinstance(node, HostNode | RouterNode) and node.interfaces for node in plan.nodes):
+    paths. `nodes`: those of the plan's network."""
+    given = {node.name for node in nodes if node.routes is not None}
+    if not given:
         return []
     shortest = {name: [(to, tuple(via)) for to, via in found] for name, found in core.static_routes(wire.text(plan))}
     return [
         node.name
         for node in plan.nodes
         if isinstance(node, HostNode | RouterNode)
+        and node.name in given
         and not (isinstance(node, RouterNode) and node.routing)
         and [(route.to, route.via) for route in node.routes] != shortest[node.name]
     ]

@@ -34,12 +34,13 @@ class Run:
         plan: the expanded run, every default filled in.
     """
 
-    def __init__(self, directory: str | os.PathLike[str], incomplete: bool = False) -> None:
+    def __init__(self, directory: str | os.PathLike[str], incomplete: bool = False, plan: Plan | None = None) -> None:
         """Open `directory`.
 
         Args:
             directory: a run directory, e.g. `runs/bbr-vs-cubic-1f2e3d4c`.
             incomplete: also open a run that failed or was interrupted; it may lack tables and a summary.
+            plan: what its `plan.json` holds, if that is known: reading a large one takes seconds.
 
         Raises:
             InputError: there is no run, it did not complete, or another version of dumbbell wrote it.
@@ -53,7 +54,7 @@ class Run:
             )
         self.manifest: Mapping[str, Any] = read_json(self.directory / "manifest.json")
         self._check(incomplete)
-        self.plan = self._plan()
+        self.plan = plan or self._plan()
 
     def _plan(self) -> Plan:
         path = self.directory / "plan.json"

@@ -52,7 +52,7 @@ def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[P
             hint = "run it with --engine emulate or --engine virtual, or leave stp out"
             what = "bridges find another spanning tree when a link goes down, and a simulated one stays as it is"
             yield scenario.source.problem(Finding(("events", i), what, "", hint))
-    for name in steered(plan):
+    for name in steered(plan, resolve(scenario).network.nodes):
         what = "in a simulation packets take the shortest paths, and these routes lead elsewhere"
         hint = "leave routes out, give the links costs, or run it with --engine emulate or --engine virtual"
         yield scenario.source.problem(Finding(("topology", "nodes", name, "routes"), what, "", hint))
