@@ -1,6 +1,7 @@
 //! From a frame to its innermost TCP segment.
 
-use crate::layers::{Layer, Layers};
+use crate::bytes::be16;
+use crate::layers::{Layer, Layers, within};
 use crate::transport::{Ip, Piece, ipv4, ipv6, tcp};
 use crate::{DecodeAs, Frame, Segment, Tunnel, links, tunnels};
 
@@ -26,6 +27,7 @@ pub enum Decoded {
 pub struct Fragment {
     pub(crate) source: [u8; 16],
     pub(crate) destination: [u8; 16],
+    pub(crate) network: u64,
     pub(crate) piece: Piece,
     /// Bytes of the datagram in it.
     pub(crate) length: u32,
@@ -86,6 +88,7 @@ fn innermost(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut Segment) -> Re
     let (mut next, mut at, outgoing) = links::first(as_said.link(frame.link), bytes)?;
     let mut place = Place::of(frame.interface);
     let mut layers = Layers::default();
+    let mut network = 0;
     // A frame with more tunnels and tags than are followed is malformed.
     let mut add = |layer| if layers.push(layer) { Ok(()) } else { Err(Fault::Malformed) };
     loop {
@@ -103,16 +106,20 @@ fn innermost(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut Segment) -> Re
             Next::Type(tag_type @ (0x8100 | 0x88a8 | 0x9100)) => {
                 let tag: &[u8; 4] = rest.first_chunk().ok_or(Fault::Cut)?;
                 place.add(&tag[..2]);
+                network = within(network, u32::from(u16::from_be_bytes([tag[0], tag[1]]) & 0x0fff));
                 let kind = u16::from_be_bytes([tag[2], tag[3]]);
                 add(if tag_type == 0x88a8 { Layer::ServiceVlan } else { Layer::Vlan })?;
                 if kind < 0x600 { (Next::Llc, 4) } else { (Next::Type(kind), 4) }
             }
             Next::Type(0x8847 | 0x8848) => {
                 add(Layer::Mpls)?;
-                tunnels::mpls(rest)?
+                let (inside, size, label) = tunnels::mpls(rest)?;
+                network = within(network, label);
+                (inside, size)
             }
             Next::Type(0x8864) => {
                 add(Layer::Pppoe)?;
+                network = within(network, be16(rest, 2).ok_or(Fault::Cut)?.into());
                 (Next::Ppp, 6)
             }
             Next::Type(0x0800 | 0x86dd) => (Next::Ip, 0),
@@ -125,8 +132,11 @@ fn innermost(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut Segment) -> Re
                 };
                 place.add(&[ip.ttl]);
                 match payload(rest, &ip, as_said)? {
-                    Inside::Tunnel(layer, inside, size) => {
+                    Inside::Tunnel(layer, inside, size, id) => {
                         add(layer)?;
+                        if let Some(id) = id {
+                            network = within(network, id);
+                        }
                         (inside, size)
                     }
                     Inside::Tcp => {
@@ -135,6 +145,8 @@ fn innermost(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut Segment) -> Re
                             frame_bytes: frame.length,
                             place: place.0,
                             layers,
+                            network,
+                            interface: frame.interface,
                             outgoing: frame.outgoing.or(outgoing),
                             ..Segment::default()
                         };
@@ -148,7 +160,8 @@ fn innermost(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut Segment) -> Re
 }
 
 enum Inside {
-    Tunnel(Layer, Next, usize),
+    /// A tunnel, what is in it and where, and its identifier.
+    Tunnel(Layer, Next, usize, Option<u32>),
     Tcp,
 }
 
@@ -159,15 +172,15 @@ fn payload(bytes: &[u8], ip: &Ip, as_said: &DecodeAs) -> Result<Inside, Fault> {
     match ip.protocol {
         6 => Ok(Inside::Tcp),
         _ if is_later => Err(Fault::Other("fragments")),
-        4 => Ok(Inside::Tunnel(Layer::Ip4InIp, Next::Ip, header)),
-        41 => Ok(Inside::Tunnel(Layer::Ip6InIp, Next::Ip, header)),
+        4 => Ok(Inside::Tunnel(Layer::Ip4InIp, Next::Ip, header, None)),
+        41 => Ok(Inside::Tunnel(Layer::Ip6InIp, Next::Ip, header, None)),
         47 => {
-            let (layer, inside, at) = tunnels::gre(bytes.get(header..).ok_or(Fault::Cut)?)?;
-            Ok(Inside::Tunnel(layer, inside, header + at))
+            let (layer, inside, at, key) = tunnels::gre(bytes.get(header..).ok_or(Fault::Cut)?)?;
+            Ok(Inside::Tunnel(layer, inside, header + at, (layer == Layer::Gre).then_some(key)))
         }
         137 => {
-            let (inside, at) = tunnels::mpls(bytes.get(header..).ok_or(Fault::Cut)?)?;
-            Ok(Inside::Tunnel(Layer::Mpls, inside, header + at))
+            let (inside, at, label) = tunnels::mpls(bytes.get(header..).ok_or(Fault::Cut)?)?;
+            Ok(Inside::Tunnel(Layer::Mpls, inside, header + at, Some(label)))
         }
         17 => {
             let udp = bytes.get(header..).ok_or(Fault::Cut)?;
@@ -180,7 +193,7 @@ fn payload(bytes: &[u8], ip: &Ip, as_said: &DecodeAs) -> Result<Inside, Fault> {
                 Tunnel::Gtp => Layer::Gtp,
             };
             match tunnels::udp(udp, tunnel) {
-                Ok(Some((inside, at))) => Ok(Inside::Tunnel(layer, inside, header + at)),
+                Ok(Some((inside, at, id))) => Ok(Inside::Tunnel(layer, inside, header + at, Some(id))),
                 Ok(None) => Err(Fault::Other(datagram(source, port))),
                 Err(fault) => Err(fault),
             }
@@ -228,6 +241,7 @@ fn finish(bytes: &[u8], ip: &Ip, segment: &mut Segment) -> Result<Option<Fragmen
     Ok(Some(Fragment {
         source: ip.source,
         destination: ip.destination,
+        network: segment.network,
         piece,
         length: ip.length.saturating_sub(ip.header),
         segment: is_first.then_some(*segment),

@@ -15,6 +15,8 @@ pub struct Capture {
     reader: Option<Reader>,
     /// Time of the last frame of the present file.
     last_ns: Option<i64>,
+    /// The latest of the times at which files ended.
+    ended_ns: Option<i64>,
     fragments: Fragments,
     interfaces: Vec<Interface>,
     notes: Notes,
@@ -69,6 +71,7 @@ impl Capture {
             waiting: VecDeque::new(),
             reader: None,
             last_ns: None,
+            ended_ns: None,
             fragments: Fragments::default(),
             interfaces: Vec::new(),
             notes: Notes::default(),
@@ -105,7 +108,7 @@ impl Capture {
                 reader.note(&mut self.notes);
                 self.interfaces.extend_from_slice(reader.interfaces());
                 self.reader = None;
-                self.last_ns = None;
+                self.ended_ns = self.ended_ns.max(self.last_ns.take());
                 self.notes.open_datagrams = self.fragments.missing();
                 self.open_next()?;
                 continue;
@@ -118,6 +121,9 @@ impl Capture {
                 self.notes.backward_steps += 1;
                 let step = last.saturating_sub(now);
                 self.notes.largest_backward_step_ns = self.notes.largest_backward_step_ns.max(step);
+            }
+            if self.last_ns.is_none() && frame.time_ns.is_some() && frame.time_ns < self.ended_ns {
+                self.notes.overlapping_files += 1;
             }
             self.last_ns = frame.time_ns.or(self.last_ns);
             let Some(now_ns) = frame.time_ns else {

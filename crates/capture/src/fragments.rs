@@ -15,7 +15,8 @@ const PATIENCE_NS: i64 = 30_000_000_000;
 /// Datagrams of which fragments are missing so far.
 #[derive(Default)]
 pub(crate) struct Fragments {
-    open: HashMap<([u8; 16], [u8; 16], u32), Datagram, RandomState>,
+    /// By addresses, network and identification.
+    open: HashMap<([u8; 16], [u8; 16], u64, u32), Datagram, RandomState>,
     /// Datagrams that were given up.
     pub(crate) given_up: u64,
 }
@@ -30,7 +31,7 @@ struct Datagram {
 impl Fragments {
     /// Take a fragment. The datagram's segment comes with the last one that was missing, at that one's time.
     pub(crate) fn take(&mut self, fragment: &Fragment, now_ns: i64, frame_bytes: u32) -> Option<Segment> {
-        let key = (fragment.source, fragment.destination, fragment.piece.id);
+        let key = (fragment.source, fragment.destination, fragment.network, fragment.piece.id);
         if self.open.len() >= MOST && !self.open.contains_key(&key) {
             self.give_up(now_ns);
         }

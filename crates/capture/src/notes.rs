@@ -33,6 +33,8 @@ pub struct Notes {
     pub backward_steps: u64,
     /// The largest of these steps in ns.
     pub largest_backward_step_ns: i64,
+    /// Files that begin before the end of one that was read before them.
+    pub overlapping_files: u32,
     /// What was not TCP.
     pub others: Vec<Protocol>,
 }

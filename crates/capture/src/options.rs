@@ -15,7 +15,10 @@ pub(crate) fn read(bytes: &[u8], length: usize, segment: &mut Segment) {
     let mut at = 0;
     while let Some(&kind) = bytes.get(at) {
         match kind {
-            0 => return,
+            0 => {
+                segment.options_complete = true;
+                return;
+            }
             1 => {
                 at += 1;
                 continue;

@@ -43,8 +43,8 @@ pub(crate) enum Found<T> {
 }
 
 impl Pcap {
-    /// Read the file's header, if it is one.
-    pub(crate) fn of(header: &[u8; HEADER]) -> Option<(Pcap, Interface)> {
+    /// Reads the file's header: `None` if it is none, an error with the version of a format that is not read.
+    pub(crate) fn of(header: &[u8; HEADER]) -> Option<Result<(Pcap, Interface), (u16, u16)>> {
         let magic = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
         let (order, magic) = match magic {
             0xa1b2_c3d4 | 0xa1b2_3c4d | 0xa1b2_cd34 => (Order::Little, magic),
@@ -57,15 +57,16 @@ impl Pcap {
             0xa1b2_cd34 => (6, 1_000_000, 24),
             _ => return None,
         };
-        if order.u16(header, 4) != 2 {
-            return None;
+        let version = (order.u16(header, 4), order.u16(header, 6));
+        if version.0 != 2 {
+            return Some(Err(version));
         }
         let link = order.u32(header, 20);
         let has_fcs = link & 0x0400_0000 != 0;
         let fcs_bytes = if has_fcs { 2 * (link >> 28) as u8 } else { 0 };
         let clock = Clock { resolution, offset_s: 0 };
         let interface = Interface { link: link as u16, fcs_bytes, clock, ..Interface::default() };
-        Some((Pcap { order, clock, per_second, record, last_s: None }, interface))
+        Some(Ok((Pcap { order, clock, per_second, record, last_s: None }, interface)))
     }
 
     /// The next record. `damages` counts places behind which a record was searched for.

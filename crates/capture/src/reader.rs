@@ -63,8 +63,12 @@ impl Reader {
         let format = if window.has(12) && window.bytes()[..4] == pcapng::SECTION.to_be_bytes() {
             Format::Pcapng(Pcapng::new())
         } else if window.has(pcap::HEADER) {
-            let Some((format, interface)) = window.bytes().first_chunk().and_then(Pcap::of) else {
-                bail!("{name} is neither pcap nor pcapng: it begins with {}", shown(window.bytes()));
+            let (format, interface) = match window.bytes().first_chunk().and_then(Pcap::of) {
+                Some(Ok(found)) => found,
+                Some(Err((major, minor))) => {
+                    bail!("{name} is pcap of version {major}.{minor}: dumbbell reads version 2, which tcpdump writes")
+                }
+                None => bail!("{name} is neither pcap nor pcapng: it begins with {}", shown(window.bytes())),
             };
             window.skip(pcap::HEADER);
             Format::Pcap(format, interface)

@@ -67,6 +67,11 @@ pub struct Segment {
     pub ecn: u8,
     /// Tunnels and tags around the IP packet.
     pub layers: Layers,
+    /// Identifiers of those, as [`Layers::network`] spells them; 0 if there are none. Equal addresses in different networks are
+    /// different hosts.
+    pub network: u64,
+    /// Number of the interface among those of all files.
+    pub interface: u32,
     /// IPv4's identification; 0 with IPv6.
     pub ip_id: u16,
     /// TCP checksum as sent.

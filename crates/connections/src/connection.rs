@@ -8,7 +8,7 @@ mod single;
 use capture::{Flags, Layers, Segment};
 
 use crate::half::{Doubled, Half};
-use crate::rows::{Cause, Class, Round};
+use crate::rows::{Cause, Class, EventRow, Round};
 use crate::state::Story;
 use crate::stream::{Scope, Stream};
 use crate::table::Sink;
@@ -17,6 +17,8 @@ use crate::table::Sink;
 const BREAK_NS: i64 = 1_000_000_000;
 /// A sequence number this far from others belongs to another connection.
 const FAR: i64 = 1 << 30;
+/// Numbers of a packet in another network are this near to those of its connection: both are so by chance once in 65,536 times.
+const NEAR: i64 = 1 << 23;
 
 /// Addresses and ports of a connection: the first endpoint is the lower one. They are numbers, which compare and hash faster
 /// than bytes.
@@ -25,6 +27,8 @@ pub(crate) struct Key {
     pub(crate) a: u128,
     pub(crate) b: u128,
     pub(crate) ports: (u16, u16),
+    /// VLAN, VNI, label or key around its packets: 0 of none, and of packets whatever theirs.
+    pub(crate) network: u64,
 }
 
 impl Key {
@@ -32,10 +36,11 @@ impl Key {
     pub(crate) fn of(segment: &Segment) -> (Key, bool) {
         let source = (u128::from_be_bytes(segment.source), segment.source_port);
         let destination = (u128::from_be_bytes(segment.destination), segment.destination_port);
+        let network = segment.network;
         if source <= destination {
-            (Key { a: source.0, b: destination.0, ports: (source.1, destination.1) }, false)
+            (Key { a: source.0, b: destination.0, ports: (source.1, destination.1), network }, false)
         } else {
-            (Key { a: destination.0, b: source.0, ports: (destination.1, source.1) }, true)
+            (Key { a: destination.0, b: source.0, ports: (destination.1, source.1), network }, true)
         }
     }
 }
@@ -44,6 +49,8 @@ impl Key {
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) key: Key,
+    /// Other networks in which its packets were seen.
+    pub(crate) others: Vec<u64>,
     pub(crate) number: u64,
     start_ns: i64,
     pub(crate) end_ns: i64,
@@ -76,6 +83,7 @@ impl Connection {
         };
         Connection {
             key,
+            others: Vec::new(),
             number,
             start_ns: segment.time_ns,
             end_ns: segment.time_ns,
@@ -112,6 +120,32 @@ impl Connection {
                 data == 0 || !(half.una - FAR..=half.nxt + FAR).contains(&place) || half.fin_end.is_some()
             }
             None => half.fin_end.is_some(),
+        }
+    }
+
+    /// Whether a segment of half `by` in another network belongs to this connection: a hop was between it and the same packet, or
+    /// it continues the connection's numbers, as labels and keys may differ by direction.
+    pub(crate) fn goes_on_with(&self, segment: &Segment, by: usize) -> bool {
+        let (half, other) = (&self.halves[by], &self.halves[1 - by]);
+        if let Some(is_across) = half.is_across_a_hop(segment) {
+            return is_across;
+        }
+        let is_answer = segment.flags.has(Flags::ACK);
+        if segment.flags.has(Flags::SYN) && !is_answer {
+            // It is sent again on another way, unless it begins a connection of its own.
+            let is_bare = self.key.network == 0 || segment.network == 0;
+            return is_bare && half.syn_seq == Some(segment.seq);
+        }
+        let fits = |half: &Half, number: u32, most: i64| {
+            let mut sequence = half.sequence;
+            let place = sequence.place(number);
+            (half.una - most..=half.nxt + most).contains(&place)
+        };
+        let is_syn = segment.flags.has(Flags::SYN);
+        match (half.sequence.is_known(), is_answer && other.sequence.is_known()) {
+            (false, true) => fits(other, segment.ack, if is_syn { 0 } else { NEAR }),
+            (true, has_ack) => fits(half, segment.seq, NEAR) && (!has_ack || fits(other, segment.ack, NEAR)),
+            (false, false) => false,
         }
     }
 
@@ -198,28 +232,30 @@ impl Connection {
         self.halves[by].stamp(value, now, segment.payload > 0);
     }
 
-    /// The window that half `by` offers with `segment`, in bytes, and the shift.
-    fn window(&self, segment: &Segment, by: usize) -> (u64, u8) {
-        let (half, other) = (&self.halves[by], &self.halves[1 - by]);
-        let shift = if segment.flags.has(Flags::SYN) {
-            0
-        } else if half.syn_seq.is_some() && other.syn_seq.is_some() {
+    /// How far windows of half `by` are shifted; `None` if that is not known.
+    fn shift(&self, by: usize) -> Option<u8> {
+        match (self.halves[by].scale, self.halves[1 - by].scale) {
             // Both sides must offer it (RFC 7323).
-            half.scale.filter(|_| other.syn_has_scale).unwrap_or(0)
-        } else {
-            half.scale.unwrap_or(half.least_scale)
-        };
-        (u64::from(segment.window) << shift, shift)
+            (Some(None), _) | (_, Some(None)) => Some(0),
+            (scale, _) => scale.flatten(),
+        }
+    }
+
+    /// The shift of the window that half `by` offers with `segment`, the least possible one if it is not known, and whether it
+    /// is.
+    fn shift_of(&self, segment: &Segment, by: usize) -> (u8, bool) {
+        if segment.flags.has(Flags::SYN) {
+            return (0, true);
+        }
+        let known = self.shift(by);
+        (known.unwrap_or(self.halves[by].least_scale), known.is_some())
     }
 
     fn scope(&self, of: usize, now_ns: i64, interval_ns: i64) -> Scope {
         let (sender, receiver) = (&self.halves[of], &self.halves[1 - of]);
-        let shift = match (receiver.syn_seq.is_some(), sender.syn_seq.is_some()) {
-            (true, true) => receiver.scale.filter(|_| sender.syn_has_scale).unwrap_or(0),
-            _ => receiver.scale.unwrap_or(receiver.least_scale),
-        };
-        let window_end = (sender.is_acked && receiver.has_window && receiver.syn_seq.is_some())
-            .then(|| sender.una + (i64::from(receiver.window) << shift));
+        let is_offered = sender.is_acked && receiver.has_window && receiver.syn_seq.is_some();
+        let shift = if is_offered { self.shift(1 - of) } else { None };
+        let window_end = shift.map(|shift| sender.una + (i64::from(receiver.window) << shift));
         Scope {
             now_ns,
             interval_ns,
@@ -267,8 +303,15 @@ impl Connection {
         if segment.flags.has(Flags::FIN) {
             let is_again = half.fin_end == Some(end) && segment.payload == 0;
             half.fin_end = Some(end);
-            if is_again && let Some(stream) = &mut self.streams[by] {
-                stream.bare(Class::Repeat, Some(Cause::Fin), end, now, sink);
+            if is_again {
+                match &mut self.streams[by] {
+                    Some(stream) => stream.bare(Class::Repeat, Some(Cause::Fin), end, now, sink),
+                    None => {
+                        let toward = direction(by, self.client);
+                        let bare = EventRow::bare(self.number, toward, Class::Repeat, end, now);
+                        sink.event(EventRow { cause: Some(Cause::Fin), ..bare });
+                    }
+                }
             }
         }
         if segment.payload == 0 {
@@ -294,8 +337,8 @@ impl Connection {
         let is_acked = half.is_acked;
         let mss = self.mss(by);
         self.halves[by].count_wire(segment, mss);
-        let receiver = &mut self.halves[1 - by];
-        if receiver.syn_seq.is_none() && is_acked {
+        if is_acked && self.shift(1 - by).is_none() {
+            let receiver = &mut self.halves[1 - by];
             while receiver.window > 0
                 && receiver.least_scale < 14
                 && outstanding > i64::from(receiver.window) << receiver.least_scale

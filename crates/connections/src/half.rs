@@ -41,6 +41,8 @@ pub struct Counters {
     pub mss_bytes: u64,
     pub keepalives: u64,
     pub probes: u64,
+    pub reset_bytes: u64,
+    pub cut_options: u64,
 }
 
 /// A packet that was seen lately.
@@ -49,6 +51,8 @@ struct Recent {
     time_ns: i64,
     print: u64,
     place: u32,
+    /// What differs on both sides of a hop: kind of tags, interface, TTL.
+    side: u32,
 }
 
 /// The same packet within this time was captured or carried twice.
@@ -81,15 +85,13 @@ pub(crate) struct Half {
     pub(crate) syn_seq: Option<u32>,
     pub(crate) fin_end: Option<i64>,
     pub(crate) fin_acked: bool,
-    /// Window scale of this side's SYN.
-    pub(crate) scale: Option<u8>,
-    pub(crate) syn_has_scale: bool,
-    /// The least scale that what was sent towards this side allows, if its SYN is missing.
+    /// Window scale of this side's SYN, `Some(None)` without that option; `None` if the SYN is missing, or was cut.
+    pub(crate) scale: Option<Option<u8>>,
+    /// The least scale that what was sent towards this side allows, if that of its windows is not known.
     pub(crate) least_scale: u8,
     /// The window that this side offers, as sent; not yet known if it sent no more than a SYN.
     pub(crate) window: u16,
     pub(crate) has_window: bool,
-    pub(crate) sack_permitted: bool,
     /// A side that timestamps packets: values that wait for their echo, with whether the packet had data.
     pub(crate) stamps: VecDeque<(u32, i64, bool)>,
     /// It timestamps packets, which takes room for data.
@@ -111,7 +113,8 @@ impl Half {
         };
         let found = self.recent.iter().find(is_same).map(|one| one.place);
         self.at = (self.at + 1) % self.recent.len() as u8;
-        self.recent[usize::from(self.at)] = Recent { time_ns: segment.time_ns, print, place: segment.place };
+        self.recent[usize::from(self.at)] =
+            Recent { time_ns: segment.time_ns, print, place: segment.place, side: side(segment) };
         match found {
             None => Doubled::No,
             Some(place) if place != segment.place => Doubled::ByCapture,
@@ -119,6 +122,15 @@ impl Half {
             Some(_) if segment.payload > 0 && segment.ip_id != 0 => Doubled::ByNetwork,
             Some(_) => Doubled::No,
         }
+    }
+
+    /// Whether one of the last packets, if it is `segment`, was on the other side of a hop; `None` if none is.
+    pub(crate) fn is_across_a_hop(&self, segment: &Segment) -> Option<bool> {
+        let (print, side) = (print(segment), side(segment));
+        let since = |one: &Recent| segment.time_ns.saturating_sub(one.time_ns).abs();
+        let mut same = self.recent.iter().filter(|one| one.print == print && since(one) <= COPIED_NS).peekable();
+        same.peek()?;
+        Some(same.any(|one| one.side != side && since(one) <= DOUBLED_NS))
     }
 
     /// Count a packet.
@@ -146,6 +158,10 @@ impl Half {
         counters.ece_packets += has(Flags::ECE);
         counters.cwr_packets += has(Flags::CWR);
         counters.ce_packets += u64::from(segment.ecn == 3);
+        counters.cut_options += u64::from(!segment.options_complete);
+        if flags.has(Flags::RST) {
+            counters.reset_bytes += u64::from(segment.payload);
+        }
         counters.sack_packets += u64::from(segment.sack_count > 0);
         counters.sack_blocks_max = counters.sack_blocks_max.max(segment.sack_count.into());
         let control = Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0;
@@ -204,6 +220,12 @@ impl Half {
         }
         None
     }
+}
+
+/// A number that differs on both sides of a hop: a router counts the TTL down, a switch tags frames in another way.
+fn side(segment: &Segment) -> u32 {
+    let tags = segment.layers.kind() << 1 | u32::from(segment.network != 0);
+    tags.wrapping_mul(0x9e37_79b9) ^ segment.interface << 8 ^ u32::from(segment.ttl)
 }
 
 /// A number that differs for packets that differ.

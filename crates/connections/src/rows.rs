@@ -145,6 +145,8 @@ pub struct ConnectionRow {
     pub history: String,
     /// Names of the tunnels and tags around its first packet, the outermost first.
     pub encapsulation: Option<String>,
+    /// Names and identifiers of VLANs, VNIs, labels and keys around it.
+    pub network: Option<String>,
     #[allow(missing_docs)]
     pub handshake_server_ns: Option<i64>,
     #[allow(missing_docs)]
@@ -190,6 +192,12 @@ impl Row for ConnectionRow {
             "encapsulation",
             Text(|r| r.encapsulation.as_deref()),
             "tunnels and tags around its packets, the outermost first, as `802.1Q VXLAN`; null if there are none",
+        ),
+        Column::optional(
+            "network",
+            Text(|r| r.network.as_deref()),
+            "VLAN, VNI, MPLS label (the lowest of a stack), key, PPPoE session or TEID around its first packet, as `802.1Q 10`, \
+             the innermost two at most; null if there is none",
         ),
         Column::optional(
             "handshake_server_ns",
@@ -251,7 +259,7 @@ macro_rules! figures {
     };
 }
 
-const COUNTED: [Column<DirectionRow>; 31] = counters! {
+const COUNTED: [Column<DirectionRow>; 33] = counters! {
     packets "packets",
     data_packets "packets with payload",
     payload_bytes "payload, repeats included",
@@ -280,9 +288,11 @@ const COUNTED: [Column<DirectionRow>; 31] = counters! {
     wire_packets "packets on the wire, estimated as payload / MSS where offloads had merged them",
     capture_duplicates "packets that were captured twice, at different places; left out of everything else",
     ttl "smallest TTL or hop limit",
-    mss_bytes "MSS option; 0 without one",
+    mss_bytes "MSS option; 0 without one, or if it was cut",
     keepalives "keepalives",
     probes "probes of a zero window",
+    reset_bytes "payload of packets with the RST flag, which is no data of the stream (RFC 9293 3.5.3)",
+    cut_options "packets whose TCP options were cut: SACK, timestamps and what a SYN offers are not known of them",
 };
 
 const FIGURES: [Column<DirectionRow>; 47] = figures! {
@@ -332,11 +342,11 @@ const FIGURES: [Column<DirectionRow>; 47] = figures! {
     zero_window_ns U64 "time for which the receiver's window was 0",
     reneged_bytes U64 "bytes sent again after the receiver had sacked them",
     hidden_packets U64 "packets that were too many to follow: RTT and causes are without them",
-    window_shift U64 "window scale of the receiver; a lower bound if a SYN is missing, then `window_max_bytes` is a lower bound, too",
+    window_shift U64 "window scale of the receiver; null if a SYN is missing or was cut: then its window is not known, and `window_max_bytes` a lower bound",
 };
 
-const fn joined() -> [Column<DirectionRow>; 82] {
-    let mut all = [COUNTED[0]; 82];
+const fn joined() -> [Column<DirectionRow>; 84] {
+    let mut all = [COUNTED[0]; 84];
     all[0] = Column::required("connection", U64(|r| Some(r.connection)), "number of the connection");
     all[1] = Column::required(
         "direction",
@@ -352,7 +362,7 @@ const fn joined() -> [Column<DirectionRow>; 82] {
     }
     at = 0;
     while at < FIGURES.len() {
-        all[35 + at] = FIGURES[at];
+        all[4 + COUNTED.len() + at] = FIGURES[at];
         at += 1;
     }
     all

@@ -111,6 +111,11 @@ pub struct Table {
     /// Closed connections: when they closed, slot, number.
     closing: VecDeque<(i64, u32, u64)>,
     last: Option<(Key, u32)>,
+    /// Network of the first packet.
+    network: Option<u64>,
+    /// Slots by key without its network: empty before a second network is seen.
+    by_ends: HashMap<Key, Vec<u32>, RandomState>,
+    has_networks: bool,
     origin_ns: Option<i64>,
     /// Connections so far.
     pub connections: u64,
@@ -134,6 +139,9 @@ impl Table {
             index: HashMap::default(),
             closing: VecDeque::new(),
             last: None,
+            network: None,
+            by_ends: HashMap::default(),
+            has_networks: false,
             origin_ns: None,
             connections: 0,
             evicted: 0,
@@ -167,11 +175,11 @@ impl Table {
         let by = usize::from(is_second);
         let mut slot = match self.last {
             Some((last, slot)) if last == key => Some(slot),
-            _ => self.index.get(&key).copied(),
+            _ => self.index.get(&key).copied().or_else(|| self.in_another_network(key, segment, by, sink)),
         };
         if let Some(at) = slot {
             if matches!(self.slots[at as usize], Slot::Lone(_)) {
-                self.make_whole(at, key, sink);
+                self.make_whole(at, sink);
             }
             let is_another = segment.flags.has(Flags::SYN)
                 && matches!(&self.slots[at as usize], Slot::Whole(one) if one.is_succeeded_by(segment, by));
@@ -198,6 +206,49 @@ impl Table {
         }
     }
 
+    /// The slot of a connection between the same ends in another network to which a segment belongs, if there is one.
+    fn in_another_network(&mut self, key: Key, segment: &Segment, by: usize, sink: &mut impl Sink) -> Option<u32> {
+        if *self.network.get_or_insert(key.network) != key.network && !self.has_networks {
+            self.has_networks = true;
+            for (&key, &slot) in &self.index {
+                self.by_ends.entry(Key { network: 0, ..key }).or_default().push(slot);
+            }
+        }
+        let slots = self.by_ends.get(&Key { network: 0, ..key })?.clone();
+        for slot in slots.into_iter().rev() {
+            if matches!(self.slots[slot as usize], Slot::Lone(_)) {
+                self.make_whole(slot, sink);
+            }
+            if let Slot::Whole(connection) = &mut self.slots[slot as usize]
+                && connection.goes_on_with(segment, by)
+            {
+                connection.others.push(key.network);
+                self.index.insert(key, slot);
+                return Some(slot);
+            }
+        }
+        None
+    }
+
+    /// A slot is free, whose connection had this key and was seen in other networks.
+    fn forget(&mut self, key: Key, others: &[u64], slot: u32) {
+        self.index.remove(&key);
+        for &network in others {
+            self.index.remove(&Key { network, ..key });
+        }
+        if self.has_networks {
+            let ends = Key { network: 0, ..key };
+            if let Some(slots) = self.by_ends.get_mut(&ends) {
+                slots.retain(|&one| one != slot);
+                if slots.is_empty() {
+                    self.by_ends.remove(&ends);
+                }
+            }
+        }
+        self.free.push(slot);
+        self.last = None;
+    }
+
     /// A connection takes a segment.
     fn give(&mut self, slot: u32, segment: &Segment, by: usize, sink: &mut impl Sink) {
         let Slot::Whole(connection) = &mut self.slots[slot as usize] else { return };
@@ -220,20 +271,24 @@ impl Table {
         });
         self.slots[slot as usize] = Slot::Lone(Lone::new(*segment, number, by));
         self.index.insert(key, slot);
+        if self.has_networks {
+            self.by_ends.entry(Key { network: 0, ..key }).or_default().push(slot);
+        }
         self.last = Some((key, slot));
         let is_syn = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK) && segment.payload == 0;
         if !is_syn {
-            self.make_whole(slot, key, sink);
+            self.make_whole(slot, sink);
         }
     }
 
     /// A connection of which one segment was kept takes that segment.
-    fn make_whole(&mut self, slot: u32, key: Key, sink: &mut impl Sink) {
+    fn make_whole(&mut self, slot: u32, sink: &mut impl Sink) {
         if self.whole >= self.limits.answered {
             self.evict(true, sink);
         }
         let Slot::Lone(lone) = std::mem::replace(&mut self.slots[slot as usize], Slot::Empty) else { return };
         let (segment, by, number) = (lone.segment, lone.by(), lone.number());
+        let (key, _) = Key::of(&segment);
         self.slots[slot as usize] = Slot::Whole(Box::new(Connection::new(key, number, &segment, by)));
         self.whole += 1;
         self.last = Some((key, slot));
@@ -248,17 +303,15 @@ impl Table {
             connection.take(&segment, by, self.limits.interval_ns, sink);
             self.slots[slot as usize] = Slot::Empty;
             connection.finish(evicted, self.at, sink);
-            self.index.remove(&key);
+            self.forget(key, &[], slot);
         } else {
             let Slot::Whole(mut connection) = std::mem::replace(&mut self.slots[slot as usize], Slot::Empty) else {
                 return;
             };
             connection.finish(evicted, self.at, sink);
             self.whole -= 1;
-            self.index.remove(&connection.key);
+            self.forget(connection.key, &connection.others, slot);
         }
-        self.free.push(slot);
-        self.last = None;
     }
 
     /// Give up the eighth of all connections, or of those that are whole, that has been idle for the longest.

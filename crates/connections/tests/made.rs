@@ -381,3 +381,132 @@ fn a_connection_whose_syn_nobody_captured_is_flipped_and_ends_as_its_sides_do() 
         assert_eq!((connection.state, connection.history.as_str()), (state, history));
     }
 }
+
+#[test]
+fn bytes_of_a_reset_and_fins_without_data_are_told() {
+    let fin = Flags(Flags::FIN.0 | Flags::ACK.0);
+    let mut made = Made::new(7);
+    made.handshake();
+    for at_ms in 200..209 {
+        made.packet(at_ms, false, |s| s.flags = fin);
+    }
+    made.packet(300, true, |s| (s.flags, s.payload) = (Flags(Flags::RST.0 | Flags::ACK.0), 13));
+    let rows = made.finish();
+    let fins: Vec<_> = rows.events.iter().map(|row| (row.direction, row.class, row.cause, row.time_ns)).collect();
+    let expected: Vec<_> = (201..209).map(|at_ms| (1, Class::Repeat, Some(Cause::Fin), at_ms * MS)).collect();
+    assert_eq!(fins, expected);
+    let client = of_client(&rows);
+    assert_eq!((client.counters.reset_bytes, client.counters.payload_bytes), (13, 13));
+    assert_eq!(client.stream.unique_bytes, None);
+}
+
+/// A sender with a window of 60,000 bytes, or 60 MB with a scale of 10, that 50 segments of 1,000 bytes nearly fill.
+fn with_scale(change: impl Fn(&mut Segment)) -> Rows {
+    let both = Flags(Flags::SYN.0 | Flags::ACK.0);
+    let mut made = Made::new(7);
+    made.packet(0, true, |s| {
+        (s.flags, s.seq, s.mss, s.window_scale) = (Flags::SYN, 7, Some(1_000), Some(10));
+        change(s);
+    });
+    made.packet(100, false, |s| {
+        (s.flags, s.seq, s.mss, s.window_scale) = (both, 1_000, Some(1_000), Some(10));
+        change(s);
+    });
+    made.packet(100, true, |s| change(s));
+    for round in 0..10 {
+        for number in 0..60 {
+            made.data(200 + 100 * round, 60 * round as u32 + number, 1);
+        }
+        made.ack(300 + 100 * round, 60 * (round as u32 + 1), 1, None);
+    }
+    made.finish()
+}
+
+#[test]
+fn a_window_whose_scale_was_cut_is_not_known_and_limits_nothing() {
+    let whole = with_scale(|_| ());
+    let without = with_scale(|s| s.window_scale = None);
+    let cut = with_scale(|s| (s.window_scale, s.options_complete) = (None, false));
+    let limited = |rows: &Rows| of_client(rows).stream.limited_window_ns.expect("data were acknowledged");
+    assert_eq!((limited(&whole), limited(&cut)), (0, 0));
+    // Without the option the window is what it says, and it was full.
+    assert!(limited(&without) > 800 * MS as u64, "{}", limited(&without));
+    let shift = |rows: &Rows| of_client(rows).stream.window_shift;
+    assert_eq!((shift(&whole), shift(&without), shift(&cut)), (Some(10), Some(0), None));
+    assert!(whole.intervals.iter().any(|row| row.window_end.is_some()));
+    assert!(cut.intervals.iter().all(|row| row.window_end.is_none() && row.window_min_bytes == u64::MAX));
+    let counted = |rows: &Rows| of_client(rows).counters.cut_options;
+    assert_eq!((counted(&whole), counted(&cut)), (0, 2));
+}
+
+/// A handshake, a request of 136 bytes and an answer of 1,448 in networks (VLANs, say), each packet 0.7 ms after the same one of
+/// the network before; `change` says how those of each differ.
+fn in_networks(networks: &[(u64, u64)], change: impl Fn(&mut Segment, usize)) -> Rows {
+    let both = Flags(Flags::SYN.0 | Flags::ACK.0);
+    let mut table = Table::new(Limits::default());
+    let mut rows = Rows::default();
+    let packets = [
+        (true, Flags::SYN, 1_000, 0, 0),
+        (false, both, 9_000, 1_001, 0),
+        (true, Flags::ACK, 1_001, 9_001, 136),
+        (false, Flags::ACK, 9_001, 1_137, 1_448),
+        (true, Flags::ACK, 1_137, 10_449, 0),
+    ];
+    for (at, (from_client, flags, seq, ack, payload)) in (0_i64..).zip(packets) {
+        for (which, &(there, back)) in networks.iter().enumerate() {
+            let (mut client, mut server) = ([0; 16], [0; 16]);
+            (client[15], server[15]) = (1, 2);
+            let mut segment = Segment {
+                time_ns: 10 * at * MS + 700_000 * which as i64,
+                source: if from_client { client } else { server },
+                destination: if from_client { server } else { client },
+                source_port: if from_client { 40_000 } else { 80 },
+                destination_port: if from_client { 80 } else { 40_000 },
+                network: if from_client { there } else { back },
+                place: if from_client { there as u32 } else { back as u32 },
+                flags,
+                seq,
+                ack,
+                payload,
+                window: 60_000,
+                ip_id: 1 + at as u16,
+                ttl: 64,
+                options_complete: true,
+                ..Segment::default()
+            };
+            change(&mut segment, which);
+            table.take(&mut segment, &mut rows);
+        }
+    }
+    table.finish(&mut rows);
+    rows
+}
+
+#[test]
+fn equal_addresses_in_other_networks_are_other_connections() {
+    let bytes = |rows: &Rows| {
+        let all = rows.directions.iter().map(|row| (row.connection, row.counters.payload_bytes));
+        all.collect::<Vec<_>>()
+    };
+    let copies = |rows: &Rows| rows.directions.iter().map(|row| row.counters.capture_duplicates).sum::<u64>();
+    let three = in_networks(&[(10, 10), (20, 20), (30, 30)], |_, _| ());
+    assert_eq!(bytes(&three), [(1, 136), (1, 1_448), (2, 136), (2, 1_448), (3, 136), (3, 1_448)]);
+    assert_eq!((copies(&three), three.events.len()), (0, 0));
+    // Labels differ by direction: what continues a connection's numbers is of that connection.
+    let labels = in_networks(&[(100, 200), (101, 201)], |s, which| {
+        (s.seq, s.ack) = if which == 0 {
+            (s.seq, s.ack)
+        } else {
+            let is_syn = s.flags == Flags::SYN;
+            (s.seq + (1 << 30), if is_syn { 0 } else { s.ack + (1 << 30) })
+        }
+    });
+    assert_eq!(bytes(&labels), [(1, 136), (1, 1_448), (2, 136), (2, 1_448)]);
+    // The same packet before and behind a router, tagged and not, or at two interfaces.
+    let router = in_networks(&[(10, 10), (20, 20)], |s, which| s.ttl -= which as u8);
+    let trunk = in_networks(&[(10, 10), (0, 0)], |_, _| ());
+    let interfaces = in_networks(&[(10, 10), (20, 20)], |s, which| s.interface = which as u32);
+    for hop in [router, trunk, interfaces] {
+        assert_eq!((bytes(&hop), copies(&hop)), (vec![(1, 136), (1, 1_448)], 5));
+    }
+}

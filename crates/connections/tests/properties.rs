@@ -24,7 +24,8 @@ impl Rows {
         self.gaps.retain(|row| row.connection == number);
         for row in &mut self.connections {
             (row.connection, row.client.1, row.server.1) = (1, 0, 0);
-            (row.client.0, row.server.0, row.encapsulation) = (String::new(), String::new(), None);
+            (row.client.0, row.server.0) = (String::new(), String::new());
+            (row.encapsulation, row.network) = (None, None);
         }
         for row in &mut self.directions {
             (row.connection, row.counters.frame_bytes) = (1, 0);

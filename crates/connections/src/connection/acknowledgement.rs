@@ -9,7 +9,8 @@ impl Connection {
     pub(super) fn acknowledge(&mut self, segment: &Segment, by: usize, interval_ns: i64, sink: &mut impl Sink) {
         let now = segment.time_ns;
         let of = 1 - by;
-        let (window, shift) = self.window(segment, by);
+        let (shift, is_known) = self.shift_of(segment, by);
+        let window = u64::from(segment.window) << shift;
         let was_window = u64::from(self.halves[by].window) << shift;
         self.halves[by].count_window(segment, window);
         let mss = self.mss(of);
@@ -50,7 +51,9 @@ impl Connection {
             return;
         }
         stream.acknowledged(segment, una.max(before), before, &scope, sink);
-        stream.window(window, una.max(before));
+        if is_known {
+            stream.window(window, una.max(before));
+        }
         stream.zero_window(segment.window == 0 && !segment.flags.has(Flags::SYN), now);
         let mut has_news = false;
         if segment.sack_count > 0 {

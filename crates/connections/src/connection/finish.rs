@@ -42,6 +42,7 @@ impl Connection {
             state: self.story.state(),
             history: self.story.history().to_owned(),
             encapsulation: self.layers.names(),
+            network: self.layers.network(self.key.network),
             handshake_server_ns: self.handshake_server_ns,
             handshake_client_ns: self.handshake_client_ns,
             syn_repeats: self.halves.iter().map(|half| (half.counters.syns as u32).saturating_sub(1)).sum(),
@@ -62,12 +63,7 @@ impl Connection {
             counters.window_min_bytes = or_zero(counters.window_min_bytes);
             counters.segment_min_bytes = or_zero(counters.segment_min_bytes);
             let mut stream = figures[of].take().unwrap_or_default();
-            let receiver = &self.halves[1 - of];
-            stream.window_shift = match (receiver.scale, receiver.syn_seq) {
-                (Some(scale), _) if half.syn_has_scale || half.syn_seq.is_none() => Some(scale.into()),
-                (_, Some(_)) => Some(0),
-                _ => Some(receiver.least_scale.into()),
-            };
+            stream.window_shift = self.shift(1 - of).map(u64::from);
             sink.direction(DirectionRow {
                 connection: self.number,
                 direction: direction(of, client),

@@ -14,9 +14,10 @@ impl Connection {
             half.syn_seq = Some(segment.seq);
             half.sequence.begin(segment.seq.wrapping_add(1));
             half.counters.mss_bytes = segment.mss.unwrap_or(0).into();
-            half.scale = segment.window_scale.map(|scale| scale.min(14));
-            half.syn_has_scale = segment.window_scale.is_some();
-            half.sack_permitted = segment.sack_permitted;
+            half.scale = match segment.window_scale {
+                Some(scale) => Some(Some(scale.min(14))),
+                None => segment.options_complete.then_some(None),
+            };
         }
         let tsval = segment.timestamps.map(|(value, _)| value);
         if segment.flags.has(Flags::ACK) {

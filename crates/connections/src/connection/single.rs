@@ -24,7 +24,8 @@ impl Connection {
         let (mut own, mut others) = (half.sequence, other.sequence);
         let first = segment.seq.wrapping_add(u32::from(is_syn));
         let ack = has_ack.then(|| others.place(segment.ack));
-        let (window, _) = self.window(segment, by);
+        let (shift, is_known) = self.shift_of(segment, by);
+        let window_end = |ack: i64| ack + (i64::from(segment.window) << shift);
         let stream = self.streams[by].as_deref();
         let event = stream
             .filter(|stream| stream.events_so_far() > before)
@@ -41,7 +42,7 @@ impl Connection {
             seq: if half.sequence.is_known() { own.place(first) } else { 0 },
             bytes: segment.payload,
             ack,
-            window_end: ack.filter(|_| !segment.flags.has(Flags::RST)).map(|ack| ack + window as i64),
+            window_end: ack.filter(|_| is_known && !segment.flags.has(Flags::RST)).map(window_end),
             flags: segment.flags,
             ce: segment.ecn == CE,
             class: event.map(|event| event.class),
