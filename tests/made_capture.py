@@ -19,14 +19,21 @@ def packet(
     back: bool = False,
     port: int = 40_000,
     window: int = 60_000,
+    options: bytes = b"",
+    around: bytes = b"\x08\0",
+    snaplen: int = 200,
 ) -> bytes:
-    """A record: Ethernet, IPv4, TCP, from 10.0.0.1:port to 10.0.0.2:80, or back."""
+    """A record: Ethernet, IPv4, TCP, from 10.0.0.1:port to 10.0.0.2:80, or back. `around`: what is between the addresses on
+    the link and the IP header."""
     ends = [(b"\x0a\0\0\1", port), (b"\x0a\0\0\2", 80)]
     (source, sport), (destination, to) = reversed(ends) if back else ends
-    ip = struct.pack(">BBHHHBBH", 0x45, 0, 40 + payload, number % 65_536, 0, 64, 6, 0) + source + destination
-    tcp = struct.pack(">HHIIBBHHH", sport, to, seq % 2**32, ack % 2**32, 0x50, flags, window, 0, 0)
-    frame = bytes(12) + b"\x08\0" + ip + tcp
-    return struct.pack("<IIII", at_us // 1_000_000, at_us % 1_000_000, len(frame), len(frame) + payload) + frame
+    length = 40 + len(options) + payload
+    ip = struct.pack(">BBHHHBBH", 0x45, 0, length, number % 65_536, 0, 64, 6, 0) + source + destination
+    offset = 0x50 + (len(options) // 4 << 4)
+    tcp = struct.pack(">HHIIBBHHH", sport, to, seq % 2**32, ack % 2**32, offset, flags, window, 0, 0) + options
+    frame = (bytes(12) + around + ip + tcp)[:snaplen]
+    full = 12 + len(around) + length
+    return struct.pack("<IIII", at_us // 1_000_000, at_us % 1_000_000, len(frame), full) + frame
 
 
 def handshake(port: int = 40_000, at_us: int = 0) -> list[bytes]:

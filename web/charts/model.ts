@@ -268,6 +268,8 @@ export interface Plots {
   changes: Change[];
   /** Sentences that say which plot could not be drawn and why. */
   missing: string[];
+  /** The part of the time axis that the page shows first; `null`: all of it. */
+  shownS: [number, number] | null;
 }
 
 /** The colour of a curve. */

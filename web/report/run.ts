@@ -15,7 +15,7 @@ import { sortable } from "./sortable";
 function main(): void {
   const host = document.getElementById("plots");
   if (!host) return;
-  const { durationS, groups, changes, panels } = read<Plots>("series");
+  const { durationS, groups, changes, panels, shownS } = read<Plots>("series");
   const shared = { groups, changes, axis: new TimeAxis(durationS), theme: new Theme() };
   const drawn: Drawn[] = [];
   const { bar, setTime } = controls(shared.axis);
@@ -26,6 +26,7 @@ function main(): void {
     for (const panel of drawn) panel.follow(time);
   };
   panels.forEach((panel, i) => drawn.push(draw(panel, shared, host, i === 0, onTime)));
+  if (shownS) shared.axis.show(shownS[0], shownS[1]);
 
   const width = (): number => host.querySelector(".canvas")?.clientWidth ?? host.clientWidth;
   let known = width();

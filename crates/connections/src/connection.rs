@@ -8,6 +8,7 @@ mod single;
 use capture::{Flags, Layers, Segment};
 
 use crate::half::{Doubled, Half};
+use crate::place::away_ns;
 use crate::rows::{Cause, Class, EventRow, Round};
 use crate::state::Story;
 use crate::stream::{Scope, Stream};
@@ -256,6 +257,10 @@ impl Connection {
         let is_offered = sender.is_acked && receiver.has_window && receiver.syn_seq.is_some();
         let shift = if is_offered { self.shift(1 - of) } else { None };
         let window_end = shift.map(|shift| sender.una + (i64::from(receiver.window) << shift));
+        let stream = self.streams[of].as_deref();
+        let (back_ns, forward_ns) = self.halves_of_round_trip(of);
+        let back_ns = least(back_ns, stream.and_then(|stream| stream.rtt_back.least_ns));
+        let forward_ns = least(forward_ns, stream.and_then(|stream| stream.rtt.least_ns));
         Scope {
             now_ns,
             interval_ns,
@@ -263,7 +268,17 @@ impl Connection {
             window_end,
             is_acked: sender.is_acked,
             window_is_zero: receiver.has_window && receiver.window == 0 && sender.is_acked,
+            window_bytes: shift.map_or(0, |shift| i64::from(receiver.window) << shift),
+            away_ns: away_ns(back_ns, forward_ns),
             is_doubled: false,
+        }
+    }
+
+    /// From the capture to half `of` and back, and to the other half and back, as the handshake tells.
+    fn halves_of_round_trip(&self, of: usize) -> (Option<i64>, Option<i64>) {
+        match of == self.client {
+            true => (self.handshake_client_ns, self.handshake_server_ns),
+            false => (self.handshake_server_ns, self.handshake_client_ns),
         }
     }
 
@@ -347,6 +362,11 @@ impl Connection {
             }
         }
     }
+}
+
+/// The less of two times that may be unknown.
+fn least(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    a.into_iter().chain(b).min()
 }
 
 fn direction(by: usize, client: usize) -> u16 {

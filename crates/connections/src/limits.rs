@@ -10,14 +10,23 @@ pub(crate) enum Limit {
     Application,
     Recovery,
     Network,
+    /// All that passed the capture is acknowledged. What limits is known when the next data come.
+    Silence,
+}
+
+/// Whether a sender was silent for longer than its answer takes, which may be late by half.
+pub(crate) fn is_silent(ns: i64, away_ns: i64) -> bool {
+    ns > away_ns + away_ns / 2
 }
 
 /// Time spent under each limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limited {
-    spent_ns: [i64; 5],
+    spent_ns: [i64; 6],
     since_ns: i64,
     now: Limit,
+    /// What limited before the present silence.
+    before: Limit,
 }
 
 impl Limited {
@@ -26,7 +35,25 @@ impl Limited {
         if self.now != Limit::Nothing {
             self.spent_ns[instead.unwrap_or(self.now) as usize] += (now_ns - self.since_ns).max(0);
         }
+        if next == Limit::Silence && self.now != next {
+            self.before = if self.now == Limit::Nothing { Limit::Network } else { self.now };
+        }
         (self.since_ns, self.now) = (now_ns, next);
+    }
+
+    /// A silence of the sender ended. An answer to the last acknowledgement takes `away_ns` at least to pass: so long the limit
+    /// before it held on, and only a longer silence is the application's.
+    pub(crate) fn end_silence(&mut self, away_ns: i64) {
+        let silent = std::mem::take(&mut self.spent_ns[Limit::Silence as usize]);
+        let kept = if is_silent(silent, away_ns) { away_ns } else { silent };
+        self.spent_ns[self.before as usize] += kept;
+        self.spent_ns[Limit::Application as usize] += silent - kept;
+    }
+
+    /// Time of the present silence until `now_ns`.
+    pub(crate) fn silence_ns(&self, now_ns: i64) -> i64 {
+        let since = if self.now == Limit::Silence { now_ns - self.since_ns } else { 0 };
+        self.spent_ns[Limit::Silence as usize] + since
     }
 
     /// The present limit.

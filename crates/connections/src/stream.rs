@@ -70,6 +70,12 @@ pub(crate) struct Stream {
     bursts: u64,
     burst_max: u64,
     limited: Limited,
+    /// How far the sender is, see [`Scope::away_ns`].
+    away_ns: i64,
+    /// The same of late, queues included, if timestamps tell it.
+    back_ns: Option<i64>,
+    /// When the receiver's window got which end, as long as the sender may not know it.
+    window_ends: VecDeque<(i64, i64)>,
     zero_since_ns: Option<i64>,
     zero_ns: u64,
     events: VecDeque<EventRow>,
@@ -92,6 +98,10 @@ pub(crate) struct Scope {
     pub(crate) window_end: Option<i64>,
     pub(crate) is_acked: bool,
     pub(crate) window_is_zero: bool,
+    /// The receiver's window, bytes.
+    pub(crate) window_bytes: i64,
+    /// How long the sender's answer to an acknowledgement takes to come back to the capture, ns; 0 at the sender.
+    pub(crate) away_ns: i64,
     /// The packet is one of those just before it: the network doubled it.
     pub(crate) is_doubled: bool,
 }
@@ -183,7 +193,7 @@ impl Stream {
         self.last_payload = segment.payload;
         self.largest_payload = self.largest_payload.max(segment.payload);
         self.data_ns = now;
-        self.limit(scope, nxt, una);
+        self.limit(scope, nxt, una, true);
     }
 
     /// Take an acknowledgement up to `una`, which was `before`.
@@ -250,7 +260,8 @@ impl Stream {
         let in_flight = self.in_flight(nxt, una) as u64;
         self.interval.in_flight_min_bytes = self.interval.in_flight_min_bytes.min(in_flight);
         self.interval.in_flight_max_bytes = self.interval.in_flight_max_bytes.max(in_flight);
-        self.limit(scope, nxt, una);
+        self.limit(scope, nxt, una, false);
+        self.offered(scope);
     }
 
     /// Nothing is measured across a break of the clock.
@@ -258,6 +269,7 @@ impl Stream {
         self.board.clear();
         (self.data_ns, self.news_ns, self.last_payload) = (now, now, 0);
         self.limited.change(now, Some(Limit::Nothing), Limit::Nothing);
+        self.window_ends.clear();
     }
 
     /// Bytes in flight, if acknowledgements were seen.

@@ -10,13 +10,40 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Final, Literal
 
-from dumbbell.captures.capture import INCOMPLETE, KEPT, MOST_CONNECTIONS, SUMMARY, Capture
+from dumbbell.captures.capture import INCOMPLETE, KEPT, MOST_CONNECTIONS, SUMMARY, Capture, is_capture
 from dumbbell.captures.detail import keep
 from dumbbell.core import core
 from dumbbell.errors import InputError, unwritable
 
 TOP: Final = 12
 """Connections of which each packet becomes a row with `segments="top"`, and directions that a report draws."""
+
+
+def place_of(name: str, files: Sequence[str | os.PathLike[str]]) -> Path:
+    """The directory `name` with `.analysis` in the working directory, for the analysis of `files`.
+
+    Raises `InputError` if it holds the analysis of other files.
+    """
+    place = Path(f"{name}.analysis")
+    if is_capture(place):
+        others = Capture(place).summary["files"]
+        if others != [os.path.abspath(file) if file != "-" else "-" for file in files]:
+            raise InputError(
+                f"{place} is the analysis of {others[0]}", "it would be overwritten", "name another: --output DIRECTORY"
+            )
+    return place
+
+
+def _check_once(paths: Sequence[str]) -> None:
+    """Raises `InputError` if a file is named twice: its packets would count twice."""
+    seen: dict[object, str] = {}
+    for path in paths:
+        found = Path(path).stat() if Path(path).exists() else None
+        key = path if found is None else (found.st_dev, found.st_ino)
+        if key in seen:
+            what = f"{path} is named twice" if path == seen[key] else f"{path} is the same file as {seen[key]}"
+            raise InputError(what, "its packets would count twice", "name each file once")
+        seen[key] = path
 
 
 def analyse(
@@ -32,7 +59,7 @@ def analyse(
     """Analyse captures as one: pcap and pcapng, compressed or not, in any order; `-` is standard input.
 
     Args:
-        output: The directory to make; the name of the first file with `.analysis` in the working directory by default.
+        output: The directory to make, whatever it holds an analysis of; by default `place_of` the first file's name.
         interfaces: The interfaces whose packets count, by the names that pcapng has of them; all by default.
         interval_ns: Length of the intervals, ns.
         segments: Of which connections each packet becomes a row of `segments`: `none`, `top` of the 12 with the most
@@ -44,14 +71,15 @@ def analyse(
         on_progress: Called with frames and connections so far.
 
     Raises:
-        InputError: no TCP packet can be read, `decode_as` is malformed, or `output` is there already and is no analysed
-            capture.
+        InputError: no TCP packet can be read, a file is named twice, `decode_as` is malformed, or `output` is there already
+            and is no analysed capture.
     """
     if not files:
         raise InputError("no capture is named", "", "dumbbell pcap FILE...")
     paths = ["-" if os.fspath(file) == "-" else os.path.abspath(file) for file in files]
+    _check_once(paths)
     first = "stdin" if paths[0] == "-" else Path(paths[0]).name
-    place = Path(output) if output is not None else Path(f"{first}.analysis")
+    place = Path(output) if output is not None else place_of(first, paths)
     if place.exists() and not (place / SUMMARY).is_file():
         raise InputError(f"{place} is there already", "it is no analysed capture", "name another: --output DIRECTORY")
     try:

@@ -9,8 +9,8 @@ from typing import Any
 def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[str]:
     """Sentences about an analysed capture, the worst first. `total`: sums of columns of a table."""
     notes, found = summary["notes"], list[str]()
-    unseen, large, data, doubled = total(
-        "directions", "unseen_bytes", "large_packets", "data_packets", "capture_duplicates"
+    unseen, large, data, doubled, cut = total(
+        "directions", "unseen_bytes", "large_packets", "data_packets", "capture_duplicates", "cut_options"
     )
     (one_sided,) = total("connections", "one_sided")
     if unseen:
@@ -25,6 +25,15 @@ def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[s
         found.append("The last packet of a file is cut off.")
     if notes["headless_frames"]:
         found.append(f"{notes['headless_frames']:,} packets were cut before the end of their headers.")
+    if cut:
+        found.append(
+            f"TCP options of {cut:,} packets were cut: receive windows are unknown if a SYN's were, and SACK blocks and "
+            "timestamps are missing. Capture 128 bytes of each packet."
+        )
+    if notes["overlapping_files"]:
+        found.append(
+            "Files overlap in time: packets that are in two of them count twice. Name captures of two places with --and."
+        )
     if large:
         share = 100 * large / max(data, 1)
         found.append(f"Offloads had merged {share:.0f} % of the packets with data: counts of packets are at least.")

@@ -34,6 +34,8 @@ def beside(capture: Capture, run: Run) -> list[dict[str, Any]]:
     """For each TCP flow what the capture shows, and what the run recorded: goodput, segments sent again, median RTT."""
     import polars as pl
 
+    from dumbbell.captures.directions import sent_again
+
     plan = run.plan
     ports = {(flow.id): flow.port for flow in plan.flows}
     servers = capture.connections.select("connection", pl.col("server_port").alias("port"), "server")
@@ -46,7 +48,7 @@ def beside(capture: Capture, run: Run) -> list[dict[str, Any]]:
         if len(of_flow) > 1 and flow.ip == 4:
             of_flow = of_flow.filter(pl.col("server") == str(hosts[flow.to]))
         seen = of_flow.to_dicts()[0] if len(of_flow) == 1 else None
-        again = None if seen is None else seen["repeated_packets"] + seen["lost_before_packets"]
+        again = None if seen is None else sent_again(seen)
         rtt = None if seen is None or seen["rtt_p50_ns"] is None else seen["rtt_p50_ns"] / 1e6
         found.append(
             {

@@ -143,6 +143,7 @@ def command(
 
     What is on the wire is certain: repeats, filled holes, losses of the capture. Why is inferred, with its evidence.
     """
+    from dumbbell.captures.analysis import place_of
     from dumbbell.captures.detail import keep
     from dumbbell.captures.named import Named
     from dumbbell.captures.points import FILE, interfaces
@@ -164,8 +165,8 @@ def command(
     run, points = run_of(files), list(interface or ())
     end, is_named = at or Place.SENDER, bool(points)
     if run is not None:
-        output = output or Path(f"{run.directory.resolve().name}.analysis")
         files, points = [str(run.directory / FILE)], points or interfaces(run.plan, end.value)
+        output = output or place_of(run.directory.resolve().name, files)
     # Packets of named connections are read when their numbers are known.
     is_later = named is not None and segments is Segments.TOP
     at_once = Segments.NONE if is_later else segments
@@ -178,6 +179,7 @@ def command(
         decode_as=decode_as or (),
         at=None if at is None or run is not None else at.value,
     )
+    _check_within(span, capture)
     only = None if named is None else named.numbers(capture)
     if only is not None and is_later:
         keep(capture, only)
@@ -190,7 +192,7 @@ def command(
         found.keep(capture)
     seen = guesses(capture, run, flows) if identify else None
     graphs = [] if xplot is None else write_graphs(capture, xplot, only)
-    page = write_html(capture, capture.directory / "report.html", _parts(only, span), only) if report else None
+    page = write_html(capture, capture.directory / "report.html", _parts(only, span), only, span) if report else None
     if json:
         _print_json(
             capture,
@@ -221,7 +223,23 @@ def _span(connection: str | None, since: str | None, until: str | None) -> tuple
     if connection is None:
         what = "--from and --to say which part of a connection is drawn"
         raise InputError(what, "no connection is named", "add --connection 1")
-    return 0 if since is None else time_of("--from", since), _ALL_NS if until is None else time_of("--to", until)
+    span = 0 if since is None else time_of("--from", since), _ALL_NS if until is None else time_of("--to", until)
+    if span[0] >= span[1]:
+        raise InputError(f"--from {since} is not before --to {until}", "no packet is between them", "--from 10s --to 12s")
+    return span
+
+
+def _check_within(span: tuple[int, int] | None, capture: Capture) -> None:
+    """Raises `InputError` if a part begins behind the capture's end."""
+    from dumbbell.errors import InputError
+
+    end_ns = capture.summary["end_ns"]
+    if span is not None and span[0] > end_ns:
+        raise InputError(
+            f"--from {span[0] / 1e9:g}s is behind the end of {capture.name}",
+            f"its last packet came after {end_ns / 1e9:.3f} s",
+            "name a time before that",
+        )
 
 
 def _parts(only: list[int] | None, span: tuple[int, int] | None) -> list[Part] | None:
@@ -287,6 +305,10 @@ def _print(capture: Capture) -> None:
         "limited by",
     ]
     rows = [_row(about[row["connection"]], row) for row in data]
+    if any(one["network"] for one in about.values()):
+        columns.insert(3, "network")
+        for cells, row in zip(rows, data, strict=True):
+            cells.insert(3, about[row["connection"]]["network"] or "")
     count = capture.summary["connections"]
     others = count - len({row[0] for row in rows})
     more = f", {others:,} others are in the tables" if others else ""
@@ -294,22 +316,23 @@ def _print(capture: Capture) -> None:
 
 
 def _row(connection: dict[str, Any], row: dict[str, Any]) -> list[str]:
+    from dumbbell.captures.directions import sent_again
     from dumbbell.captures.named import endpoint
+    from dumbbell.report import words
     from dumbbell.report.captured.source import limited_by, place_of
 
     ends = [endpoint(connection, side) for side in ("client", "server")]
     if row["direction"] == "to-client":
         ends.reverse()
-    rate = row["goodput_bps"]
     return [
         str(row["connection"]),
         *ends,
         connection["state"],
         f"{row['payload_bytes']:,}",
-        "" if rate is None else f"{rate / 1e6:.3g} Mbit/s",
-        "" if row["rtt_p50_ns"] is None else f"{row['rtt_p50_ns'] / 1e6:.3g} ms",
+        words.measured_rate(row["goodput_bps"]),
+        words.UNKNOWN if row["rtt_p50_ns"] is None else f"{words.milliseconds(row['rtt_p50_ns'] / 1e6)} ms",
         place_of(connection),
-        f"{row['repeated_packets'] + row['lost_before_packets']:,}",
-        "" if row["needless_retransmissions"] is None else f"{row['needless_retransmissions']:,}",
+        words.count(sent_again(row)),
+        words.count(row["needless_retransmissions"]),
         limited_by(row),
     ]

@@ -336,6 +336,8 @@ class Plots:
     """The changes in order of time."""
     missing: tuple[str, ...]
     """Sentences that say which plot could not be drawn and why."""
+    shown_s: tuple[float, float] | None = None
+    """The part of the time axis that the page shows first; `None`: all of it."""
 
     def panel(self, key: str) -> Panel | None:
         """The panel of this key; `None` if it could not be drawn."""

@@ -2,10 +2,13 @@
 
 use std::net::Ipv6Addr;
 
-use super::{Connection, direction};
+use super::{Connection, direction, least};
 use crate::place::{At, by_times, by_ttl};
 use crate::rows::{ConnectionRow, DirectionRow, Place};
 use crate::table::Sink;
+
+/// Packets with data that tell a rate. A request's only packet tells how fast somebody has acknowledged it.
+const LEAST_PACKETS: u64 = 10;
 
 impl Connection {
     /// Give what waits, and the rows of the connection; `at`: where the capture was taken, if somebody says so.
@@ -13,9 +16,13 @@ impl Connection {
         let (client, server) = (self.client, 1 - self.client);
         let mut figures = [None, None];
         for (of, figures) in figures.iter_mut().enumerate() {
+            let (back_ns, forward_ns) = self.halves_of_round_trip(of);
             let half = &self.halves[of];
             if let Some(stream) = &mut self.streams[of] {
-                *figures = Some(stream.finish(half.una, half.is_acked, sink));
+                let back_ns = least(back_ns, stream.rtt_back.least_ns).unwrap_or(0);
+                let round_ns = back_ns + least(forward_ns, stream.rtt.least_ns).unwrap_or(0);
+                let is_short = half.counters.wire_packets < LEAST_PACKETS || stream.acknowledged_for_ns() < round_ns;
+                *figures = Some(stream.finish(half.una, half.is_acked, is_short, sink));
                 if stream.unseen_bytes() > 0 {
                     self.story.once(b'g', of == client);
                 }
@@ -93,7 +100,6 @@ impl Connection {
         }
         let stream = |of: usize| self.streams[of].as_deref();
         let (to_server, to_client) = (stream(self.client), stream(1 - self.client));
-        let least = |a: Option<i64>, b: Option<i64>| a.into_iter().chain(b).min();
         let server = least(
             to_server.and_then(|stream| stream.rtt.least_ns),
             to_client.and_then(|stream| stream.rtt_back.least_ns),

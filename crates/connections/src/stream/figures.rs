@@ -59,8 +59,14 @@ pub struct Figures {
 }
 
 impl Stream {
-    /// Give what waits, and the figures of the direction.
-    pub(crate) fn finish(&mut self, una: i64, is_acked: bool, sink: &mut impl Sink) -> Figures {
+    /// Time from the first data to the last acknowledgement, ns.
+    pub(crate) fn acknowledged_for_ns(&self) -> i64 {
+        self.acked_ns - self.first_data_ns
+    }
+
+    /// Give what waits, and the figures of the direction, without rates if it `is_short`.
+    pub(crate) fn finish(&mut self, una: i64, is_acked: bool, is_short: bool, sink: &mut impl Sink) -> Figures {
+        self.limited.end_silence(self.away_ns);
         self.give_rtt(sink);
         self.give_interval(sink);
         for (above_ns, up_to_ns, gaps) in self.gaps.spread() {
@@ -72,7 +78,7 @@ impl Stream {
         }
         let by = |cause: Cause| Some(self.causes[cause as usize]);
         let if_acked = |value: u64| is_acked.then_some(value);
-        let per_second = |bytes: u64, ns: i64| (ns > 0).then(|| (8e9 * bytes as f64 / ns as f64) as u64);
+        let per_second = |bytes: u64, ns: i64| (ns > 0 && !is_short).then(|| (8e9 * bytes as f64 / ns as f64) as u64);
         let payload = self.unique + self.repeated;
         let acknowledged = una.max(0) as u64;
         let spent = |limit| if_acked(self.limited.spent(limit));
@@ -94,7 +100,7 @@ impl Stream {
             lost_behind_packets: if_acked(self.lost_behind),
             unseen_bytes: if_acked(self.unseen),
             acknowledged_bytes: if_acked(acknowledged),
-            goodput_bps: if_acked(acknowledged).and_then(|bytes| per_second(bytes, self.acked_ns - self.first_data_ns)),
+            goodput_bps: if_acked(acknowledged).and_then(|bytes| per_second(bytes, self.acknowledged_for_ns())),
             throughput_bps: per_second(payload, self.data_ns - self.first_data_ns),
             efficiency: (payload > 0).then(|| self.unique as f64 / payload as f64),
             rtt_samples: if_acked(self.rtt.count),

@@ -3,10 +3,14 @@
 use capture::Segment;
 
 use super::{Scope, Stream};
-use crate::limits::Limit;
+use crate::limits::{Limit, is_silent};
 
 /// The least longest gap within a burst.
 const BURST_GAP_NS: i64 = 20_000;
+/// Ends of windows that are remembered at most.
+const MOST_ENDS: usize = 1 << 14;
+/// This part of a window may be free when it counts as full, if the sender is far away.
+const ROUGHLY: i64 = 16;
 
 impl Stream {
     pub(super) fn space(&mut self, segment: &Segment, now: i64) {
@@ -33,30 +37,78 @@ impl Stream {
     /// The application limited the time until now, if the last segment was not full and a round trip passed.
     pub(super) fn spend(&mut self, scope: &Scope, now: i64, nxt: Option<i64>, una: i64, is_ack: bool) {
         let gap = now - self.limited.since_ns();
-        let waited = self.timer.srtt_ns().is_some_and(|srtt| gap > srtt);
+        self.away_ns = scope.away_ns;
+        let waited = self.timer.srtt_ns().is_some_and(|srtt| is_silent(gap - srtt, scope.away_ns));
         // The path may carry less than the MSS.
         let was_short = u64::from(self.last_payload) < scope.mss.min(self.largest_payload.into());
-        let idle = !is_ack && nxt.is_some_and(|nxt| nxt <= una);
+        let idle = !is_ack && nxt.is_some_and(|nxt| nxt <= una) && scope.away_ns == 0;
         let network = self.limited.now() == Limit::Network;
         let instead = (network && !is_ack && (idle || (was_short && waited))).then_some(Limit::Application);
         let now_limit = self.limited.now();
         self.limited.change(now, instead, now_limit);
+        if !is_ack && now_limit == Limit::Silence {
+            self.limited.end_silence(scope.away_ns);
+        }
     }
 
-    pub(super) fn limit(&mut self, scope: &Scope, nxt: i64, una: i64) {
+    /// What limits the sender from now on, after data or an acknowledgement.
+    pub(super) fn limit(&mut self, scope: &Scope, nxt: i64, una: i64, is_data: bool) {
         let outstanding = nxt - una;
+        let is_away = scope.away_ns > 0;
+        let now_limit = self.limited.now();
         let next = if scope.window_is_zero && scope.is_acked {
             Limit::Window
         } else if self.recovery_to.is_some() || self.timeout_to.is_some() {
             Limit::Recovery
         } else if outstanding <= 0 {
-            Limit::Application
-        } else if scope.window_end.is_some_and(|end| end - nxt < scope.mss.max(1) as i64) {
+            if is_away { Limit::Silence } else { Limit::Application }
+        } else if is_away && !is_data && matches!(now_limit, Limit::Window | Limit::Network) {
+            // The sender does not know this acknowledgement yet.
+            now_limit
+        } else if self.fills_window(scope, nxt) {
             Limit::Window
         } else {
             Limit::Network
         };
+        if now_limit == Limit::Silence && next != Limit::Silence {
+            self.limited.change(scope.now_ns, None, Limit::Silence);
+            self.limited.end_silence(scope.away_ns);
+        }
         self.limited.change(scope.now_ns, None, next);
+    }
+
+    /// Whether data up to `nxt` fill the window that the sender knew when they left it.
+    fn fills_window(&mut self, scope: &Scope, nxt: i64) -> bool {
+        let mss = scope.mss.max(1) as i64;
+        if scope.away_ns == 0 {
+            return scope.window_end.is_some_and(|end| end - nxt < mss);
+        }
+        let known_ns = scope.now_ns - self.back_ns.unwrap_or(scope.away_ns + scope.away_ns / 8);
+        while self.window_ends.get(1).is_some_and(|&(at_ns, _)| at_ns <= known_ns) {
+            self.window_ends.pop_front();
+        }
+        let Some(&(at_ns, end)) = self.window_ends.front() else { return false };
+        // When it left is known less well than at the sender.
+        at_ns <= known_ns && end - nxt < mss.max(scope.window_bytes / ROUGHLY)
+    }
+
+    /// The receiver's window has an end that a sender far away does not know yet.
+    pub(super) fn offered(&mut self, scope: &Scope) {
+        let Some(end) = scope.window_end.filter(|_| scope.away_ns > 0) else { return };
+        if self.window_ends.back().is_none_or(|&(_, last)| end > last) {
+            if self.window_ends.len() == MOST_ENDS {
+                self.window_ends.pop_front();
+            }
+            self.window_ends.push_back((scope.now_ns, end));
+        }
+    }
+
+    /// The sender answered an acknowledgement after `back_ns`, if it did not pause.
+    pub(super) fn answered(&mut self, back_ns: i64, now: i64) {
+        if !is_silent(self.limited.silence_ns(now), self.away_ns) {
+            let before = self.back_ns.unwrap_or(back_ns);
+            self.back_ns = Some(before + (back_ns - before) / 4);
+        }
     }
 
     /// The receiver's window is, or is not, 0 since now.

@@ -82,6 +82,9 @@ impl Stream {
         let rtt_ns = (now - sent_ns).max(0);
         let times = if kind == Round::Back { &mut self.rtt_back } else { &mut self.rtt_timestamp };
         times.add(rtt_ns);
+        if kind == Round::Back {
+            self.answered(rtt_ns, now);
+        }
         self.thin(kind, Sample { time_ns: now, rtt_ns, seq }, sink);
     }
 

@@ -17,11 +17,16 @@ def dips(time_s: Floats, least_in_flight_bytes: Floats, segment_bytes: int, loss
     """Dips of the fewest bytes in flight of each interval that begin without a loss and end at once.
 
     Args:
-        time_s: Starts of the intervals; those without a row had no traffic.
+        time_s: Starts of the intervals, in order; those without a row had no traffic.
         least_in_flight_bytes: Fewest bytes in flight of each.
         segment_bytes: Payload of a full packet.
         losses_s: When retransmissions were sent.
     """
+    # A clock that went back gives several rows at a time.
+    time_s, at = np.unique(time_s, return_index=True)
+    if len(at) == 0:
+        return []
+    least_in_flight_bytes = np.minimum.reduceat(least_in_flight_bytes, at)
     found = marks(time_s, least_in_flight_bytes, segment_bytes, losses_s, is_least=True)
     if not found:
         return []

@@ -19,6 +19,7 @@ def write_html(
     path: str | os.PathLike[str],
     parts: Sequence[Part] | None = None,
     only: Sequence[int] | None = None,
+    span_ns: tuple[int, int] | None = None,
 ) -> Path:
     """Write the report of `capture` as one HTML file that needs no other file and no network; return `path`.
 
@@ -27,11 +28,12 @@ def write_html(
         path: the file.
         parts: whose packets are drawn one by one; where it matters by default.
         only: numbers of the connections that are drawn; the largest by default.
+        span_ns: the part of the time axis that is shown first; all of it by default.
     """
     from dumbbell.report import write_file
     from dumbbell.report.captured.page import page
 
-    return write_file(Path(path), page(capture, parts, only).encode())
+    return write_file(Path(path), page(capture, parts, only, span_ns).encode())
 
 
 def figure(capture: Capture) -> Figure:

@@ -10,6 +10,7 @@ import polars as pl
 
 from dumbbell.captures import Capture
 from dumbbell.captures.detail import Part
+from dumbbell.captures.directions import sent_again
 from dumbbell.captures.truth import TRUTH, matrix
 from dumbbell.report import words
 from dumbbell.report.captured.hosts import pairs
@@ -26,13 +27,18 @@ _HOW: Final = "All plots share one axis: drag to zoom, double-click to see the w
 _NO_SCRIPT: Final = "The plots need JavaScript. dumbbell report DIRECTORY --format svg writes them as figures."
 
 
-def page(capture: Capture, parts: Sequence[Part] | None = None, only: Sequence[int] | None = None) -> str:
+def page(
+    capture: Capture,
+    parts: Sequence[Part] | None = None,
+    only: Sequence[int] | None = None,
+    span_ns: tuple[int, int] | None = None,
+) -> str:
     """The report of `capture`, with plots of connections `only` or of the largest; packets of `parts` are drawn one by
-    one, or where it matters if they are `None`.
+    one, or where it matters if they are `None`. The plots show `span_ns` first.
 
     Raises `DumbbellError` if the front end was not built.
     """
-    plots = build(capture, parts, only)
+    plots = build(capture, parts, only, span_ns)
     return html.document(
         title=f"{capture.name}: {words.count(capture.summary['connections'], 'connection')}",
         verdict=_warnings(capture),
@@ -113,7 +119,7 @@ def _row(connection: dict[str, Any], row: dict[str, Any]) -> Html:
     def ms(name: str) -> str:
         return words.milliseconds(None if row[name] is None else row[name] / 1e6)
 
-    again = row["repeated_packets"] + row["lost_before_packets"]
+    again = sent_again(row)
     numbers = [
         (f"{row['payload_bytes']:,}", row["payload_bytes"]),
         (words.measured_rate(row["goodput_bps"]), row["goodput_bps"]),

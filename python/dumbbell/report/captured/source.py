@@ -11,6 +11,7 @@ import polars as pl
 
 from dumbbell.captures import Capture
 from dumbbell.captures.detail import Detail, Part, choose, read
+from dumbbell.captures.directions import is_window_known, limits_ns
 from dumbbell.captures.named import endpoint
 from dumbbell.errors import InputError
 from dumbbell.report import words
@@ -123,9 +124,10 @@ def source(capture: Capture, parts: Sequence[Part] | None = None, only: Sequence
 
 
 def words_of(connection: dict[str, Any], direction: str) -> str:
-    """`10.0.0.1:40000 → 10.0.0.2:80`."""
+    """`10.0.0.1:40000 → 10.0.0.2:80`, with the network if it has one: `(802.1Q 10)`."""
     ends = [endpoint(connection, side) for side in ("client", "server")]
-    return " → ".join(ends if direction == "to-server" else reversed(ends))
+    network = f" ({connection['network']})" if connection["network"] else ""
+    return " → ".join(ends if direction == "to-server" else reversed(ends)) + network
 
 
 def place_of(connection: dict[str, Any]) -> str:
@@ -137,8 +139,11 @@ def place_of(connection: dict[str, Any]) -> str:
 
 
 def limited_by(row: dict[str, Any]) -> str:
-    """`window 63 %`: what held a direction back for the longest time; empty if nothing is known."""
-    limits = {name: row[f"limited_{name}_ns"] or 0 for name in ("window", "application", "recovery", "network")}
+    """`window 63 %`: what held a direction back for the longest time; a dash if it is not known."""
+    limits = limits_ns(row)
     whole = sum(limits.values())
+    if not whole:
+        return words.UNKNOWN
     most = max(limits, key=lambda name: limits[name])
-    return f"{most} {100 * limits[most] / whole:.0f} %" if whole else ""
+    named = "network or window" if most == "network" and not is_window_known(row) else most
+    return f"{named} {100 * limits[most] / whole:.0f} %"
