@@ -23,8 +23,8 @@ def packet(
     around: bytes = b"\x08\0",
     snaplen: int = 200,
 ) -> bytes:
-    """A record: Ethernet, IPv4, TCP, from 10.0.0.1:port to 10.0.0.2:80, or back. `around`: what is between the addresses on
-    the link and the IP header."""
+    """A record: Ethernet, IPv4, TCP, from 10.0.0.1:port to 10.0.0.2:80, or back. `around`: what is between the
+    addresses on the link and the IP header."""
     ends = [(b"\x0a\0\0\1", port), (b"\x0a\0\0\2", 80)]
     (source, sport), (destination, to) = reversed(ends) if back else ends
     length = 40 + len(options) + payload

@@ -295,7 +295,7 @@ const COUNTED: [Column<DirectionRow>; 33] = counters! {
     cut_options "packets whose TCP options were cut: SACK, timestamps and what a SYN offers are not known of them",
 };
 
-const FIGURES: [Column<DirectionRow>; 47] = figures! {
+const FIGURES: [Column<DirectionRow>; 48] = figures! {
     unique_bytes U64 "payload without repeats: bytes seen at least once",
     repeated_packets U64 "packets whose payload was seen before, in part or all of it",
     repeated_bytes U64 "payload that was seen before",
@@ -310,6 +310,7 @@ const FIGURES: [Column<DirectionRow>; 47] = figures! {
     needless_retransmissions U64 "retransmissions that were needless, by DSACK, Eifel, or an ACK seen before",
     lost_before_packets U64 "packets lost before the capture: their retransmission filled a hole",
     lost_behind_packets U64 "packets lost behind the capture, as far as it can tell: seen, sent again, and not needless",
+    late_behind_packets U64 "packets that came late behind the capture, as SACK blocks tell, and were not sent again",
     unseen_bytes U64 "bytes that were acknowledged and never seen: the capture lost them",
     acknowledged_bytes U64 "bytes that were acknowledged",
     goodput_bps U64 "acknowledged bytes per time from the first data to the last acknowledgement; null of fewer than 10 packets, or less than a round trip",
@@ -345,8 +346,8 @@ const FIGURES: [Column<DirectionRow>; 47] = figures! {
     window_shift U64 "window scale of the receiver; null if a SYN is missing or was cut: then its window is not known, and `window_max_bytes` a lower bound",
 };
 
-const fn joined() -> [Column<DirectionRow>; 84] {
-    let mut all = [COUNTED[0]; 84];
+const fn joined() -> [Column<DirectionRow>; 85] {
+    let mut all = [COUNTED[0]; 85];
     all[0] = Column::required("connection", U64(|r| Some(r.connection)), "number of the connection");
     all[1] = Column::required(
         "direction",

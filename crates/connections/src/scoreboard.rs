@@ -51,6 +51,8 @@ pub(crate) struct Scoreboard {
     delivered_rtt_ns: i64,
     /// Segments came in another order than that in which they were sent.
     pub(crate) is_reordered: bool,
+    /// Segments that came late.
+    pub(crate) late: u64,
     /// Repeats under way: when sent, their first byte, and the one behind their last.
     repeats: VecDeque<(i64, i64, i64)>,
     blocks: [(i64, i64); 4],
@@ -88,7 +90,7 @@ impl Scoreboard {
 
     /// Forget all segments.
     pub(crate) fn clear(&mut self) {
-        *self = Scoreboard { hidden: self.hidden, ..Scoreboard::default() };
+        *self = Scoreboard { hidden: self.hidden, late: self.late, ..Scoreboard::default() };
     }
 
     fn split(&mut self, place: i64) {
@@ -152,7 +154,7 @@ impl Scoreboard {
                 told.is_ambiguous = true;
             } else if !one.is_sacked {
                 told.clean = Some((one.last_ns, one.end));
-                self.is_reordered |= one.start < self.sacked_to && !one.is_lost;
+                self.came(one.start < self.sacked_to && !one.is_lost);
             }
             self.delivered(&one, now_ns, least_rtt_ns);
         }
@@ -160,6 +162,12 @@ impl Scoreboard {
             told.clean = None;
         }
         told
+    }
+
+    /// A segment was delivered, late or not.
+    fn came(&mut self, is_late: bool) {
+        self.is_reordered |= is_late;
+        self.late += u64::from(is_late);
     }
 
     fn delivered(&mut self, one: &Sent, now_ns: i64, least_rtt_ns: i64) {
@@ -192,12 +200,13 @@ impl Scoreboard {
         let at = self.ring.partition_point(|one| one.end <= from);
         let mut delivered = Sent::default();
         let mut most = (0, 0);
+        let mut late = 0;
         for one in self.ring.range_mut(at..).take_while(|one| one.start < end) {
             if one.is_sacked {
                 continue;
             }
             let bytes = one.end - one.start;
-            self.is_reordered |= one.copies == 1 && one.start < sacked_to && !one.is_fill;
+            late += u64::from(one.copies == 1 && one.start < sacked_to && !one.is_fill);
             self.lost -= bytes * i64::from(one.is_lost);
             self.again -= bytes * i64::from(one.is_again);
             (one.is_sacked, one.is_lost, one.is_again) = (true, false, false);
@@ -210,6 +219,8 @@ impl Scoreboard {
                 (most, delivered) = ((one.last_ns, one.end), *one);
             }
         }
+        self.is_reordered |= late > 0;
+        self.late += late;
         if most.1 > 0 {
             self.delivered(&delivered, now_ns, least_rtt_ns);
         }

@@ -71,8 +71,8 @@ def analyse(
         on_progress: Called with frames and connections so far.
 
     Raises:
-        InputError: no TCP packet can be read, a file is named twice, `decode_as` is malformed, or `output` is there already
-            and is no analysed capture.
+        InputError: no TCP packet can be read, a file is named twice, `decode_as` is malformed, or `output` is there
+            already and is no analysed capture.
     """
     if not files:
         raise InputError("no capture is named", "", "dumbbell pcap FILE...")

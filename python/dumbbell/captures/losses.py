@@ -1,4 +1,4 @@
-"""Losses of a direction beside its queue and its rate: what tells random loss, an overflowing queue and a policer apart."""
+"""Losses of a direction beside its queue and its rate: evidence of random loss, overflowing queues and policers."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ class Losses:
     queue_ns: float
     """Median of the queueing delay at their starts: RTT above its minimum."""
     rank: float
-    """Mean rank of these delays among all of the direction, 0 to 1: 0.5 by chance, 1 if the queue was at its longest."""
+    """Mean rank of these delays among all of the direction: 0.5 by chance, 1 if the queue was at its longest."""
     tokens_spread: float
     """Standard deviation of what a token bucket of the mean rate would have held then, as a share of its range."""
+    tokens_range: float
+    """That range, bytes: how far what passed differs from an even rate."""
     rate_bps: float
     """Data that passed per time from the first loss to the last."""
 
@@ -44,7 +46,7 @@ class Queueing:
 
     @classmethod
     def of(cls, rtt: pl.DataFrame, kind: str) -> Queueing:
-        """Of rows of `rtt`: `data` tells of the way from the capture to the receiver, `back` of that from the sender."""
+        """Of rows of `rtt`: `data` tells of the way from the capture to the receiver, `back` of that to the sender."""
         rows = rtt.filter(pl.col("kind").cast(pl.String) == kind)
         rtt_ns = rows["rtt_ns"].to_numpy().astype(np.float64)
         time_ns = rows["time_ns"].to_numpy().astype(np.float64) - (rtt_ns if kind == "data" else 0.0)
@@ -75,19 +77,20 @@ def losses(row: dict[str, Any], events: pl.DataFrame, rtt: pl.DataFrame, base_ns
     at = np.clip(np.searchsorted(queueing.time_ns, starts), 0, len(queueing.time_ns) - 1)
     above, known = queueing.above_ns[at], np.sort(queueing.above_ns)
     ranks = (np.searchsorted(known, above, "left") + np.searchsorted(known, above, "right")) / (2 * len(known))
-    rate, spread = _tokens(queueing, at)
-    return Losses(len(starts), float(np.median(above)), float(ranks.mean()), spread, rate)
+    return Losses(len(starts), float(np.median(above)), float(ranks.mean()), *_tokens(queueing, at))
 
 
-def _tokens(queueing: Queueing, at: npt.NDArray[np.int64]) -> tuple[float, float]:
-    """The rate between first and last loss, bit/s, and how much a bucket of that rate differs from loss to loss (after
-    Flach et al., An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016)."""
+def _tokens(queueing: Queueing, at: npt.NDArray[np.int64]) -> tuple[float, float, float]:
+    """How much a bucket of the mean rate differs from loss to loss, its range in bytes, and that rate in bit/s.
+
+    After Flach et al., An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016.
+    """
     first, last = at[0], at[-1]
     time_ns, seq = queueing.time_ns, queueing.seq
     if last <= first or time_ns[last] <= time_ns[first]:
-        return 0.0, 1.0
+        return 1.0, 0.0, 0.0
     rate = (seq[last] - seq[first]) / (time_ns[last] - time_ns[first])
     tokens = rate * (time_ns - time_ns[first]) - (seq - seq[first])
     within = tokens[first : last + 1]
     extent = float(within.max() - within.min())
-    return 8e9 * float(rate), float(tokens[at].std()) / extent if extent else 0.0
+    return float(tokens[at].std()) / extent if extent else 1.0, extent, 8e9 * float(rate)

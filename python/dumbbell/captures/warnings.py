@@ -27,12 +27,12 @@ def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[s
         found.append(f"{notes['headless_frames']:,} packets were cut before the end of their headers.")
     if cut:
         found.append(
-            f"TCP options of {cut:,} packets were cut: receive windows are unknown if a SYN's were, and SACK blocks and "
-            "timestamps are missing. Capture 128 bytes of each packet."
+            f"TCP options of {cut:,} packets were cut: receive windows are unknown if a SYN's were, and SACK blocks "
+            "and timestamps are missing. Capture 128 bytes of each packet."
         )
     if notes["overlapping_files"]:
         found.append(
-            "Files overlap in time: packets that are in two of them count twice. Name captures of two places with --and."
+            "Files overlap in time: packets in two of them count twice. Name captures of two places with --and."
         )
     if large:
         share = 100 * large / max(data, 1)

@@ -14,6 +14,7 @@ from dumbbell.cli.times import time_of
 
 if TYPE_CHECKING:
     from dumbbell.captures.detail import Part
+    from dumbbell.captures.diagnosis import Diagnosis
     from dumbbell.pipeline.captured import Capture
     from dumbbell.records.run import Run
 
@@ -225,7 +226,9 @@ def _span(connection: str | None, since: str | None, until: str | None) -> tuple
         raise InputError(what, "no connection is named", "add --connection 1")
     span = 0 if since is None else time_of("--from", since), _ALL_NS if until is None else time_of("--to", until)
     if span[0] >= span[1]:
-        raise InputError(f"--from {since} is not before --to {until}", "no packet is between them", "--from 10s --to 12s")
+        raise InputError(
+            f"--from {since} is not before --to {until}", "no packet is between them", "--from 10s --to 12s"
+        )
     return span
 
 
@@ -274,7 +277,13 @@ def _other(
 def _print_json(capture: Capture, more: dict[str, Any]) -> None:
     from json import dumps
 
+    from dumbbell.report.captured.diagnosed import told
+
+    said = told(capture, capture.largest(SHOWN))
     directions = capture.directions.to_dicts()
+    for row in directions:
+        diagnosis = said.get((row["connection"], row["direction"]))
+        row["diagnosis"] = None if diagnosis is None else _diagnosis(*diagnosis)
     of = {name: [one for one in directions if one["direction"] == name] for name in ("to-server", "to-client")}
     rows = {name: {one["connection"]: one for one in found} for name, found in of.items()}
     connections = [
@@ -285,9 +294,24 @@ def _print_json(capture: Capture, more: dict[str, Any]) -> None:
     print(dumps({**found, **more, "connections": connections}, indent=2))
 
 
+def _diagnosis(found: Diagnosis, sentences: list[str]) -> dict[str, Any]:
+    seen = found.seen
+    return {
+        "cause": str(found.cause),
+        "sentences": sentences,
+        "lost_packets": seen.lost_packets,
+        "sent_packets": seen.sent_packets,
+        "base_rtt_ns": seen.base_rtt_ns,
+        "bottleneck_bps": found.bottleneck_bps,
+        "passed_bps": found.passed_bps,
+    }
+
+
 def _print(capture: Capture) -> None:
     from dumbbell.cli.tables import print_table
     from dumbbell.plan.view import Table
+    from dumbbell.report.captured.diagnosed import MOST_TOLD, listed, told
+    from dumbbell.report.captured.source import words_of
 
     data = capture.largest(SHOWN)
     about = capture.about(row["connection"] for row in data)
@@ -303,8 +327,14 @@ def _print(capture: Capture) -> None:
         "sent again",
         "needless",
         "limited by",
+        "diagnosis",
     ]
+    diagnoses = told(capture, data)
+    for number, direction, said in listed(diagnoses)[:MOST_TOLD]:
+        print(f"{number}  {words_of(about[number], direction)}\n   {said}")
     rows = [_row(about[row["connection"]], row) for row in data]
+    for cells, (found, _) in zip(rows, diagnoses.values(), strict=True):
+        cells.append(str(found.cause))
     if any(one["network"] for one in about.values()):
         columns.insert(3, "network")
         for cells, row in zip(rows, data, strict=True):

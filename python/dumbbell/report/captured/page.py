@@ -13,6 +13,7 @@ from dumbbell.captures.detail import Part
 from dumbbell.captures.directions import sent_again
 from dumbbell.captures.truth import TRUTH, matrix
 from dumbbell.report import words
+from dumbbell.report.captured.diagnosed import Told, listed, told
 from dumbbell.report.captured.hosts import pairs
 from dumbbell.report.captured.series import build
 from dumbbell.report.captured.source import limited_by, place_of, words_of
@@ -45,8 +46,7 @@ def page(
         name=capture.name,
         facts=_facts(capture),
         main=join(
-            el("h2", "Connections"),
-            _connections(capture),
+            *_connections(capture),
             el("h2", "Over time", id="over-time"),
             el("p", _HOW, class_="how"),
             missing(plots.missing),
@@ -97,14 +97,16 @@ def _said(summary: dict[str, Any]) -> str:
 _HEADS: Final = (
     ("Connection", ""), ("Path", ""), ("State", ""), ("Seen from", ""), ("Bytes", "n"), ("Goodput", "n"),
     ("RTT (ms)", "n"), ("p95", "n"), ("Sent again", "n"), ("Needless", "n"), ("Timeouts", "n"), ("Most in flight", "n"),
-    ("Limited by", ""),
+    ("Limited by", ""), ("Diagnosis", ""),
 )  # fmt: skip
 
 
-def _connections(capture: Capture) -> Html:
+def _connections(capture: Capture) -> list[Html]:
+    """What holds the largest back, in sentences, and a table of directions."""
     shown = capture.largest(_MOST_ROWS)
     about = capture.about(row["connection"] for row in shown)
-    rows = [_row(about[row["connection"]], row) for row in shown]
+    diagnoses = told(capture, shown)
+    rows = [_row(about[row["connection"]], row, diagnoses) for row in shown]
     head = el("thead", el("tr", *(el("th", name, scope="col", class_=kind) for name, kind in _HEADS)))
     tall = "wide tall" if len(rows) > 16 else "wide"
     table = el("table", head, el("tbody", *rows), aria_label="Connections", class_="sortable")
@@ -112,14 +114,20 @@ def _connections(capture: Capture) -> Html:
     said = "A row for each direction with data, those with the most first."
     if len(rows) == _MOST_ROWS:
         said += " Others are in directions.parquet."
-    return join(region, el("p", said, class_="beneath"))
+    items = [
+        el("li", el("b", f"{number}  {words_of(about[number], direction)}"), " ", sentences)
+        for number, direction, sentences in listed(diagnoses)
+    ]
+    why = [el("h2", "Diagnosis"), el("ul", *items, class_="how")] if items else []
+    return [*why, el("h2", "Connections"), region, el("p", said, class_="beneath")]
 
 
-def _row(connection: dict[str, Any], row: dict[str, Any]) -> Html:
+def _row(connection: dict[str, Any], row: dict[str, Any], diagnoses: Told) -> Html:
     def ms(name: str) -> str:
         return words.milliseconds(None if row[name] is None else row[name] / 1e6)
 
     again = sent_again(row)
+    diagnosis = diagnoses.get((row["connection"], str(row["direction"])))
     numbers = [
         (f"{row['payload_bytes']:,}", row["payload_bytes"]),
         (words.measured_rate(row["goodput_bps"]), row["goodput_bps"]),
@@ -139,6 +147,7 @@ def _row(connection: dict[str, Any], row: dict[str, Any]) -> Html:
         # What is not known has no value, and is sorted behind all others.
         *(el("td", said, class_="n", **({} if of is None else {"data_value": str(of)})) for said, of in numbers),
         el("td", limited_by(row)),
+        el("td", str(diagnosis[0].cause) if diagnosis else words.UNKNOWN),
     )
 
 

@@ -1,0 +1,133 @@
+"""Diagnoses of captured connections in sentences: the cause, its evidence, losses and the bottleneck."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from dumbbell.captures.capture import Capture
+from dumbbell.captures.diagnosis import AT_BASE, MOST_DIAGNOSED, Cause, Diagnosis, diagnose
+from dumbbell.captures.directions import is_window_known
+from dumbbell.report import words
+
+MOST_TOLD: Final = 5
+"""Directions whose diagnosis is printed in sentences, those with the most payload."""
+
+
+def sentences(row: dict[str, Any], found: Diagnosis) -> list[str]:
+    """One to three sentences on a direction, `row` of `directions`."""
+    said = [_cause(row, found)]
+    seen = found.seen
+    if found.cause in (Cause.WINDOW, Cause.APPLICATION, Cause.SHORT) and seen.lost_packets:
+        said.append(f"{_lost(found)}.")
+    if found.cause in (Cause.RANDOM, Cause.OVERFLOW, Cause.LOSSES, Cause.QUEUE, Cause.SENDER):
+        said.append(_bottleneck(found))
+    if seen.limits_ns and not is_window_known(row) and found.cause is not Cause.APPLICATION:
+        said.append("The receive window is unknown, and may limit, too: a SYN or its options are missing.")
+    if row["reset_bytes"]:
+        said.append(f"{words.count(row['reset_bytes'], 'byte')} came with a RST, and are no data of the connection.")
+    return said
+
+
+Told = dict[tuple[int, str], tuple[Diagnosis, list[str]]]
+"""Diagnoses and their sentences, by connection and direction."""
+
+
+def told(capture: Capture, rows: Sequence[dict[str, Any]]) -> Told:
+    """Diagnoses of the first of some rows of `directions`."""
+    rows = rows[:MOST_DIAGNOSED]
+    return {
+        (row["connection"], str(row["direction"])): (one, sentences(row, one))
+        for row, one in zip(rows, diagnose(capture, rows), strict=True)
+    }
+
+
+def listed(found: Told) -> list[tuple[int, str, str]]:
+    """Connection, direction and sentences of those that are not merely too short."""
+    return [
+        (number, direction, " ".join(said))
+        for (number, direction), (one, said) in found.items()
+        if one.cause is not Cause.SHORT or len(said) > 1
+    ]
+
+
+def _cause(row: dict[str, Any], found: Diagnosis) -> str:
+    seen, at = found.seen, found.seen.losses
+    rtt = _ms(seen.base_rtt_ns)
+    match found.cause:
+        case Cause.UNKNOWN if row["unique_bytes"] is None:
+            return "No data of the connection was captured."
+        case Cause.UNKNOWN:
+            return "What limits can't be told: no acknowledgement was captured."
+        case Cause.SHORT:
+            return f"Too short to judge: {words.count(row['wire_packets'], 'packet')} with data."
+        case Cause.WINDOW:
+            held = words.size(row["in_flight_max_bytes"])
+            share = _percent(seen.share("window"))
+            return f"The receive window limits, for {share} of the time: at most {held} were in flight (RTT {rtt})."
+        case Cause.APPLICATION:
+            pause = _ms(row["idle_max_ns"])
+            return (
+                f"The application limits: for {_percent(seen.share('application'))} of the time there was nothing to "
+                f"send, {pause} at the longest."
+            )
+        case Cause.REORDERING:
+            return (
+                f"Reordering: {words.count(seen.late_packets, 'packet')} came late or were sent again without need, "
+                f"while {_lost(found)}."
+            )
+        case Cause.RANDOM if at is not None and seen.base_rtt_ns is not None:
+            if at.queue_ns <= AT_BASE * seen.base_rtt_ns:
+                where = f"while the RTT stayed at its minimum of {rtt}: no queue overflowed"
+            else:
+                queue = _ms(at.queue_ns)
+                where = f"whether a queue was long or short (median {queue} above the RTT's minimum of {rtt})"
+            return f"Random loss: {_lost(found)}, {where}."
+        case Cause.OVERFLOW if at is not None:
+            times = words.count(at.episodes, "occasion")
+            return (
+                f"A queue overflows: {_lost(found)}, on {times}, when it had grown to about {_ms(at.queue_ns)} above "
+                f"the RTT's minimum of {rtt}."
+            )
+        case Cause.POLICER if at is not None:
+            return (
+                f"A policer drops what exceeds {words.measured_rate(found.bottleneck_bps)}: {_lost(found)} at that "
+                f"rate, and no queue delayed packets (RTT {rtt})."
+            )
+        case Cause.SLOW_START:
+            rounds = f"{seen.rounds:.1f}" if seen.rounds is not None else words.UNKNOWN
+            return (
+                f"Slow start alone: {words.size(row['acknowledged_bytes'])} took {rounds} round trips of {rtt}, in "
+                "which the window grew. A longer transfer would be faster."
+            )
+        case Cause.QUEUE:
+            queue = _ms(seen.queue_ns)
+            return (
+                f"The bottleneck limits: nothing was lost, and its queue delayed packets by up to {queue} (RTT {rtt})."
+            )
+        case Cause.SENDER:
+            return f"Congestion window or pacing limits: nothing was lost, and no queue delayed packets (RTT {rtt})."
+        case _:
+            return f"Losses: {_lost(found)}; why can't be told."
+
+
+def _lost(found: Diagnosis) -> str:
+    seen = found.seen
+    rate = 100 * seen.lost_packets / max(1, seen.sent_packets)
+    return f"{rate:.2g} % of the packets were lost ({seen.lost_packets:,})"
+
+
+def _bottleneck(found: Diagnosis) -> str:
+    if found.bottleneck_bps is not None:
+        rate = words.measured_rate(found.bottleneck_bps)
+        return f"The bottleneck carries about {rate}: so much passed while a queue stood."
+    least = f"; at least {words.measured_rate(found.passed_bps)}" if found.passed_bps else ""
+    return f"The bottleneck's rate can't be told, as no queue stood for long{least}."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _ms(ns: float | None) -> str:
+    return words.UNKNOWN if ns is None else f"{words.milliseconds(ns / 1e6)} ms"
