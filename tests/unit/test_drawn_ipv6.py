@@ -10,6 +10,7 @@ from drawn import base, planned
 import dumbbell
 from dumbbell.errors import ScenarioError
 from dumbbell.plan import flow_rows, wire
+from dumbbell.plan.network import network
 from dumbbell.plan.parts import hosts, ipv6_address
 
 
@@ -62,6 +63,16 @@ def test_a_way_without_ipv6_is_refused() -> None:
         ]
     with pytest.raises(ScenarioError, match="r1 and r2, on the way, have no IPv6 subnet in common"):
         planned(found)
+
+
+@pytest.mark.parametrize("vlan", [{}, {"vlan": 10}])
+def test_a_bridge_on_the_way_needs_no_address(vlan: dict[str, int]) -> None:
+    found = six({"ip": 6})
+    found["topology"]["nodes"]["s1"] = {"kind": "switch", "bridge": True}
+    for link in found["topology"]["links"]:
+        link |= vlan if "s1" in link["between"] else {}
+    plan = planned(found)
+    assert [link.to for link in network(plan).there(plan.flows[0])] == ["r1", "r2", "s1", "h2"]
 
 
 def test_a_dumbbell_has_no_ipv6() -> None:

@@ -65,12 +65,12 @@ def check_ipv6(
 
 
 def _gaps(names: Sequence[str], links: Mapping[str, Hop], known: Mapping[str, NetworkNode]) -> Iterator[Pair]:
-    """Neighbours on a way without a common IPv6 subnet."""
+    """Neighbours on a way without a common IPv6 subnet. Switches and bridges, which have no addresses, do not count."""
     near: tuple[str, str] | None = None
     for name in names:
         _, a, own, b, other, *_ = links[name]
-        near = (a, own) if own is not None else near
-        if other is None or near is None:
+        near = (a, own) if own is not None and known[a].kind != "bridge" else near
+        if other is None or near is None or known[b].kind == "bridge":
             continue
         daemons = any(known[node].routing is not None for node in (near[0], b))
         if not daemons and not _subnets(known, *near) & _subnets(known, b, other):
