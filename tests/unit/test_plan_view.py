@@ -1,11 +1,15 @@
 """The descriptions of links and events by `dumbbell plan`."""
 
+import tomllib
 from typing import Any
 
 import pytest
+from graphs import flow, graph, link
 from planning import planned
 
+from dumbbell.plan import expand
 from dumbbell.plan.view import tables
+from dumbbell.scenario.file.loading import load
 
 STEPS = [["0 s", "10 Mbit/s"], ["5 s", "0 bit/s"]]
 
@@ -110,3 +114,66 @@ def test_the_cpus_of_a_lab() -> None:
     one = planned({"rate": "1 Mbit/s"}, emulate={"cpus": 1})
     assert one.emulate.cpus == 1
     assert dict(tables(one, 1)[0].rows)["emulate.cpus"] == "1"
+
+
+DRAWN = graph(
+    *(link(host, "s1", vlan=10) for host in ("h2", "h3")),
+    link("h1", "r1"),
+    link("r2", "s1", vlan=10),
+    link("r1", "r2", "core", rate="10 Mbit/s", delay="15 ms", buffer="1 bdp"),
+    flow("h1", "h2", ecn=True, cc={"name": "bbr3", "parameters": {"full_bw_rounds": 4}}, bytes="300 kB"),
+    flow("h2", "h1", connections=3, gap="100 ms", cc="bpf_reno"),
+    flow("h3", "h1", protocol="udp", rate="1 Mbit/s", payload="500 B", ip=6, ecn="ect0", on="100 ms", off="2 s"),
+    flow("h3", "h1", protocol="ping"),
+    flow("h3", "h1", command="iperf3 -c {server} -C {cc} -p {port}", server_command="iperf3 -s -p {port}", cc="cubic"),
+    nodes={"s1": {"bridge": True}, "h1": {"private": ["/var/log"]}, "h2": {"cpu": "50 %"}},
+    ipv6=True,
+)
+_IPERF = "iperf3 -c 10.0.0.2 -C {cc} -p 5007 (server: iperf3 -s -p 5007) ({cc}: cubic)"
+WAY, BACK = "h1 > r1 > r2 > s1 > h2", "s1 > r2 > r1 > h1"
+
+
+def test_the_tables_of_a_drawn_network() -> None:
+    plan = expand(load(tomllib.loads(DRAWN) | {"hosts": {"h1": {"sysctl": {"net.ipv4.tcp_sack": 0}}}}))
+    shown = {table.title: table for table in tables(plan, {"core": 30_000_000})}
+    assert {title: table.keys for title, table in shown.items() if table.keys > 1} == {
+        "Interfaces": 3,
+        "VLANs": 2,
+        "Routes": 2,
+    }
+    bbr3, reno = ((one.sha256 or "")[:12] for one in plan.algorithms)
+    expected = {
+        "Links (and 8 without rate, delay or loss)": [
+            ["core", "r1", "r2", "10 Mbit/s", "15 ms", "37.5 kB", "37.5 kB (24 packets, 30 ms, 1 bdp)"],
+            ["core-reverse", "r2", "r1", "10 Mbit/s", "15 ms", "0 B", "37.5 kB (24 packets, 30 ms)"],
+        ],
+        "Flows": [
+            ["f1", "h1", "h2", "5001", "TCP, bbr3, 300 kB, ECN", "0 s", "2 s", "30 ms", WAY],
+            ["f2.1 ... f2.3", "h2", "h1", "5002 ... 5004", "3 x TCP, bpf_reno", "0 s ... 200 ms", "2 s", "30 ms"],
+            ["f3", "h3", "h1", "5005", "UDP, 1 Mbit/s, 500 B each, 100 ms on, 2 s off, ect0, IPv6"],
+            ["f4", "h3", "h1", "5006", "pings (ICMP), 56 B every 200 ms", "0 s", "2 s", "30 ms", f"h3 > {BACK}"],
+            ["f5", "h3", "h1", "5007", _IPERF],
+        ],
+        "Congestion controls": [
+            ["bbr3", "bbr3 of dumbbell", "full_bw_rounds = 4", bbr3],
+            ["bpf_reno", "bpf_reno of dumbbell", "defaults", reno],
+        ],
+        "Hosts": [["h1", "10.0.0.2, fd00:0:0:2::2"], ["h2", "10.1.0.2"], ["h3", "10.1.0.3, fd00:0:0:1::3"]],
+        "Bridges": [["s1", "3", "none"]],
+        "VLANs": [["s1", f"eth{n}", "10", "-"] for n in (1, 2, 3)],
+        "Private directories": [["h1", "/var/log"]],
+        "CPUs of programs": [["h2", "all", "50 %"]],
+        "Kernel settings": [
+            ["net.ipv4.tcp_ecn", "1", "h1"],
+            ["net.ipv4.tcp_ecn", "2", "h2, h3"],
+            ["net.ipv4.tcp_no_metrics_save", "1", "all"],
+            ["net.ipv4.tcp_orphan_retries", "1", "all"],
+            ["net.ipv4.tcp_rmem", "4096 6291456 6291456", "all"],
+            ["net.ipv4.tcp_sack", "0", "h1"],
+            ["net.ipv4.tcp_slow_start_after_idle", "1", "all"],
+            ["net.ipv4.tcp_wmem", "4096 16384 4194304", "all"],
+        ],
+    }
+    for title, rows in expected.items():
+        cut = [row[: len(want)] for row, want in zip(shown[title].rows, rows, strict=True)]
+        assert cut == rows, title
