@@ -33,6 +33,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     [
         ({}, "valid", []),
         ({"lateness_p99_ns": 1_000_000}, "suspect", ["lateness"]),
+        ({"lateness_max_ns": 10_000_000, "read_lag_p99_ns": 1_000_000}, "valid", []),
+        ({"lateness_max_ns": 10_000_001, "read_lag_p99_ns": 1_000_001}, "suspect", ["stall", "read-lag"]),
         ({"late_over_1ms": 5_000}, "invalid", ["lateness"]),
         ({"lateness_max_ns": 15_000_000}, "suspect", ["stall"]),
         ({"lateness_max_ns": 300_000_000, "read_lag_p99_ns": 2_000_000}, "invalid", ["stall", "read-lag"]),

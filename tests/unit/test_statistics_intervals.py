@@ -151,3 +151,18 @@ def test_welch_holds_where_spreads_and_sizes_differ() -> None:
     x, y = rng.normal(0, 1, (4000, 5)), rng.normal(2, 4, (4000, 12))
     found = [welch_difference(a.tolist(), b.tolist()) for a, b in zip(x, y, strict=True)]
     assert sum(one.low <= 2 <= one.high for one in found) / 4000 == pytest.approx(0.95, abs=0.012)  # type: ignore[operator]
+
+
+def test_a_thousand_values_are_the_most_that_are_looked_for() -> None:
+    def half(n: int) -> float:
+        return intervals.student_t(n - 1, 0.95) / sqrt(n)
+
+    assert [intervals.fitting(1, half(n), 0.95) for n in (2, 3, 999, 1000, 1001)] == [2, 3, 999, 1000, None]
+
+
+def test_two_pairs_tell_how_many_differences_are_needed() -> None:
+    """Differences 1 and 3 leave 0.54 to the bound: t(28) * sqrt(2 / 29) is 0.538, and t(27) * sqrt(2 / 28) 0.548."""
+    assert intervals.differences_needed([0, 0], [1, 3], 2.54) == 29
+    assert intervals.differences_needed([0, 0], [-1, -3], 2.54) == 29
+    assert intervals.differences_needed([0, 0], [1, 3], 1.9) is None
+    assert intervals.differences_needed([0], [1], 9) is None

@@ -102,8 +102,8 @@ def window(packets: int | None) -> Change:
     return lambda evidence: object.__setattr__(evidence, "largest_window", packets)
 
 
-def udp(**changes: Any) -> Change:
-    """Make f1 a UDP flow of 1472 bytes at 10 Mbit/s: a datagram each 1211.2 us."""
+def udp(flow: int = 0, **changes: Any) -> Change:
+    """Make f1, or another flow, one of UDP with 1472 bytes at 10 Mbit/s: a datagram each 1211.2 us."""
     report = {
         "sent_packets": 1000,
         "refused_packets": 0,
@@ -116,9 +116,9 @@ def udp(**changes: Any) -> Change:
 
     def change(evidence: Evidence) -> None:
         workload = {"kind": "udp", "rate_bps": 10_000_000, "payload_bytes": 1472, "bytes": None}
-        update("plan.flows.0.workload", workload)(evidence)
-        update("traffic.flows.0.cc_requested", None)(evidence)
-        update("traffic.flows.0.udp", report)(evidence)
+        update(f"plan.flows.{flow}.workload", workload)(evidence)
+        update(f"traffic.flows.{flow}.cc_requested", None)(evidence)
+        update(f"traffic.flows.{flow}.udp", report)(evidence)
 
     return change
 
@@ -134,6 +134,11 @@ def command(
         "server_ended_by_us": server_ended,
     }
     return update("traffic.flows.0.command", report)
+
+
+def beside(exit_code: int | None, *, ended: bool) -> Change:
+    """A program of no flow; `ended`: by us."""
+    return update("traffic.programs", [{"name": "p1", "exit_code": exit_code, "ended_by_us": ended}])
 
 
 def program_with(cc: str | None, actual: str | None) -> Change:
@@ -232,6 +237,7 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("udp-schedule", V, udp()),
     ("udp-schedule", S, udp(schedule_error_us={"p50": 5.0, "p99": 201.0, "max": 300.0})),
     ("udp-schedule", X, udp(schedule_error_us={"p50": 5.0, "p99": 2001.0, "max": 3000.0})),
+    ("udp-schedule", S, udp(1, schedule_error_us={"p50": 5.0, "p99": 201.0, "max": 300.0})),
     ("ring-drops", V, update("network.ring_drops", 0)),
     ("ring-drops", X, update("network.ring_drops", 1)),
     ("delay-line", V, update("network.arena_peak_bytes", 1 << 28)),
@@ -317,6 +323,7 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("udp-hosts", V, udp()),
     ("udp-hosts", X, udp(socket_drops=1)),
     ("udp-hosts", V, both(udp(socket_drops=2), update("corrupted_packets.f1", 2))),
+    ("udp-hosts", V, both(udp(socket_drops=1), update("corrupted_packets.f1", 2))),
     ("udp-hosts", X, both(udp(socket_drops=3), update("corrupted_packets.f1", 2))),
     ("udp-hosts", X, both(udp(socket_drops=2), update("corrupted_packets.f2", 2))),
     ("udp-hosts", X, udp(refused_packets=1)),
@@ -332,6 +339,10 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("commands", X, command(0, -15)),
     ("commands", X, command(1, 0, server_ended=True)),
     ("commands", X, command(1, 1, ended=True)),
+    ("commands", V, beside(0, ended=False)),
+    ("commands", V, beside(None, ended=True)),
+    ("commands", V, beside(-15, ended=True)),
+    ("commands", X, beside(-15, ended=False)),
     ("ack-rows", S, update("probe.lost_rows", 1)),
     ("ack-rows", S, update("probe.unreadable_rows", 1)),
     ("ack-coverage", V, update("ack_coverage.f2", Coverage(1000, 10, 0))),
