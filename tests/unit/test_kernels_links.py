@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import known_run
 import pytest
 from refused import BASE, refused
 
@@ -229,6 +231,29 @@ def test_real_time_takes_links_that_this_kernel_has(monkeypatch: pytest.MonkeyPa
 def test_a_plan_wants_the_disciplines_of_its_links(keys: str, links: str, names: tuple[str, ...]) -> None:
     Path("my.toml").write_text(link(keys).replace('"kernel"', f'"{links}"'))
     assert qdiscs.wanted(expand(dumbbell.load("my.toml"))) == names
+
+
+BARE = {"delay_ns": 0, "buffer": "unlimited"}
+LOSS = [{"model": "independent", "probability": 0.1}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "kernels", "mininets"),
+    [
+        (BARE, {"tbf"}, {"htb"}),
+        ({**BARE, "rate_bps": None}, set(), set()),
+        ({**BARE, "rate_bps": None, "delay_ns": 1}, {"netem"}, {"netem"}),
+        ({**BARE, "buffer": {"packets": 9}}, {"tbf"}, {"htb", "netem"}),
+        ({**BARE, "delay_line_packets": 9}, {"tbf", "netem"}, {"htb"}),
+        ({**BARE, "loss_before": LOSS}, {"tbf", "netem"}, {"htb", "netem"}),
+        ({**BARE, "loss_after": LOSS}, {"tbf", "netem"}, {"htb", "netem"}),
+    ],
+)
+def test_what_netem_does_takes_netem(changes: dict[str, Any], kernels: set[str], mininets: set[str]) -> None:
+    for links, names in (("kernel", kernels), ("mininet", mininets)):
+        emulate = known_run.PLAN["emulate"] | {"links": links}
+        plan = known_run.plan(links=[known_run.link("bottleneck", "h1", "h2", **changes)], flows=[], emulate=emulate)
+        assert set(qdiscs.wanted(plan)) == names
 
 
 def test_a_kernel_without_a_discipline_is_refused() -> None:

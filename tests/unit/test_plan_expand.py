@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from planning import PLAIN, dumbbell, link, planned
 
 from dumbbell.plan import expand, run_id
+from dumbbell.plan.identity import canonical
 from dumbbell.plan.network import network
 from dumbbell.plan.wire import document, parsed
 from dumbbell.scenario.file.loading import load
@@ -213,3 +214,9 @@ def test_run_id_names_the_plan_the_engine_and_the_version() -> None:
     assert all(len(run_id) == 12 and int(run_id, 16) >= 0 for run_id in ids)
     written_out = expand(load("bbr-vs-cubic", ["flows.0.start=0 ms", "topology.bottleneck.delay=15 ms"]))
     assert run_id(written_out, "emulate", "0.1.0") == run_id(plan, "emulate", "0.1.0")
+
+
+def test_a_plan_is_hashed_as_json_that_anybody_can_read() -> None:
+    assert canonical({"b": [1, "\N{DEGREE SIGN}"], "a": None}) == '{"a":null,"b":[1,"\\u00b0"]}'
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        canonical(float("nan"))

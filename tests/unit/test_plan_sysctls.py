@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -5,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dumbbell.plan import expand
-from dumbbell.plan.sysctls import CEILING
+from dumbbell.plan.links import transparent
+from dumbbell.plan.sysctls import CEILING, own_buffers, socket_memory
+from dumbbell.plan.types import BufferBytes
 from dumbbell.plan.wire import document
 from dumbbell.scenario.file.loading import load
 
@@ -45,6 +48,28 @@ def maxima(found: dict[str, str]) -> tuple[int, int]:
 )
 def test_socket_memory(bottleneck: dict[str, Any], rtt: str, expected: tuple[int, int]) -> None:
     assert maxima(sysctls(bottleneck, rtt)["h1"]) == expected
+
+
+@pytest.mark.parametrize(("longest_ns", "expected"), [(1 << 20, 1 << 20), ((1 << 20) + 1, 1 << 21)])
+def test_socket_memory_is_the_least_power_of_two_that_is_enough(longest_ns: int, expected: int) -> None:
+    """At 1 Gbit/s the eightfold capacity is a byte for each ns; two buffers of 125 bytes take 1 us each."""
+    link = replace(transparent("a", "h1", "h2", 0), rate_bps=10**9, buffer=BufferBytes(bytes=125))
+    assert socket_memory([[link]], [[link]], longest_ns - 2000, 1514) == expected
+
+
+@pytest.mark.parametrize(
+    ("rmem", "wmem", "expected"),
+    [
+        ("4096 6291456 6291456", "4096 16384 4194304", set()),
+        ("4096 6291455 6291455", "4096 16384 4194304", {"rwnd"}),
+        ("4096 131072 6291456", "4096 16384 4194304", {"rwnd"}),
+        ("4096 6291456 6291456", "4096 16384 4194303", {"sndbuf"}),
+        ("4096 6291456 6291456", "4096 87380 4194304", {"sndbuf"}),
+    ],
+)
+def test_buffers_that_a_scenario_sets_are_known_by_their_values(rmem: str, wmem: str, expected: set[str]) -> None:
+    assert own_buffers({"net.ipv4.tcp_rmem": rmem, "net.ipv4.tcp_wmem": wmem}) == expected
+    assert own_buffers({}) == set()
 
 
 @settings(deadline=None)  # The machine may be busy.

@@ -235,7 +235,9 @@ def test_a_contrast_of_other_seeds_is_welchs(seeds: tuple[int, ...]) -> None:
 
 
 def test_a_contrast_with_nothing_has_no_share() -> None:
-    assert contrast({1: 0.0, 2: 0.0}, {1: 1.0, 2: 1.0}).relative is None
+    found = contrast({1: 0.0, 2: 0.0}, {1: 0.5, 2: 0.5})
+    assert found.relative is None
+    assert found.is_clear, "the interval excludes 0, however near it is"
 
 
 def test_utilisation_until_the_last_transfer(tmp_path: Path) -> None:
