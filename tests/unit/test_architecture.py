@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import is_dataclass
+from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
@@ -32,3 +36,15 @@ def test_packages_stand_in_the_order_of_the_contract() -> None:
     layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
     contract = [sorted(layer.split(" | ")) for layer in reversed(layers) if layer != "__main__"]
     assert [sorted(row) for row in rows("Python")] == contract
+
+
+@pytest.mark.parametrize("package", ["analysis", "plan", "statistics"])
+def test_plans_evidence_and_results_are_values(package: str) -> None:
+    """They are kept, shared and compared, so nobody may change one."""
+    folder = ROOT / "python" / "dumbbell"
+    names = [".".join(path.with_suffix("").relative_to(folder).parts) for path in (folder / package).rglob("*.py")]
+    modules = [import_module(f"dumbbell.{name.removesuffix('.__init__')}") for name in names]
+    classes = {one for module in modules for one in vars(module).values() if is_dataclass(one)}
+    own = [one for one in classes if one.__module__.startswith(f"dumbbell.{package}.")]
+    assert own
+    assert [one.__qualname__ for one in own if not one.__dataclass_params__.frozen] == []

@@ -36,6 +36,11 @@ def row(**keys: Any) -> dict[str, str]:
         ({"queue": {"kind": "drop-tail", "ce_threshold": "30 packets"}}, "queue", "drop-tail (marks above 30 packets)"),
         ({"queue": {"kind": "codel", "ecn": True}}, "queue", "codel (target 5 ms, interval 100 ms, marks with ECN)"),
         ({"queue": "fq"}, "queue", "fq (quantum 1514 B, flows 1024)"),
+        (
+            {"queue": {"kind": "pie", "alpha": 0, "max_burst": "0 s"}},
+            "queue",
+            "pie (target 15 ms, t_update 15 ms, alpha 0, beta 1.25, max_burst 0 s, mark_ecnth 0.1)",
+        ),
         ({"loss": "1 %"}, "loss", "1 % before the queue"),
         ({"loss": {"model": "burst", "rate": "1 %", "packets": 3}}, "loss", "1 % in bursts of 3 before the queue"),
         (
