@@ -40,7 +40,7 @@ def test_it_opens_offline_and_silently(opened: Opened) -> None:
     assert plots == PANELS
     assert opened.complaints == []
     assert [url for url in opened.requests if not url.startswith(("file:", "data:"))] == []
-    assert opened.page.locator(".verdict").inner_text().startswith("complete")
+    assert opened.page.locator(".verdict").inner_text() == "No problems found in the capture."
     rows = opened.page.locator("table[aria-label='Connections'] tbody tr")
     assert rows.count() == 3
     assert "10.0.0.1:40001 → 10.0.0.2:80" in rows.nth(1).inner_text()

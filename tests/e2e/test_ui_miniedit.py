@@ -61,11 +61,11 @@ FIRST_VERSION = {
 
 REFUSED: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "the file is empty"),
-    "truncated": (json.dumps(TWO).encode()[:-20], "no file of MiniEdit"),
+    "truncated": (json.dumps(TWO).encode()[:-20], "not a MiniEdit file"),
     "not UTF-8": (json.dumps(TWO).replace("h1", "é").encode("latin-1"), "no text in UTF-8"),
-    "bytes of Python": (repr(json.dumps(TWO).encode()).encode(), "no file of MiniEdit"),
-    "nested": (b"[" * 100_000, "no file of MiniEdit"),
-    "another JSON": (b"[1, 2]", "no file of MiniEdit"),
+    "bytes of Python": (repr(json.dumps(TWO).encode()).encode(), "not a MiniEdit file"),
+    "nested": (b"[" * 100_000, "not a MiniEdit file"),
+    "another JSON": (b"[1, 2]", "not a MiniEdit file"),
     "names collide": (json.dumps({**TWO, "hosts": [host(1), host(2, hostname="h1")]}).encode(), "two nodes are named"),
     "not ASCII": (json.dumps({**TWO, "hosts": [host(1, hostname="rechner-ü")]}).encode(), "a node is named"),
     "a link to nowhere": (

@@ -244,7 +244,7 @@ def test_starts_are_moved_by_the_seed_alike_for_both_engines(
     assert all(0 <= start <= 10_000_000 for start in drawn)
     assert "Each flow started by chance up to 10 ms later." in Path("runs/agree/agreement.md").read_text()
     assert invoke([*command, "--starts", "ten"]) == 2
-    assert "--starts ten is no time" in capsys.readouterr().err
+    assert "--starts ten is not a time" in capsys.readouterr().err
 
 
 def test_a_matrix_that_is_outside_draws_what_is(fakes: dict[str, FakeEngine]) -> None:

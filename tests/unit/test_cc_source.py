@@ -56,7 +56,7 @@ def test_files_that_include_each_other(tmp_path: Path) -> None:
     [
         ("my.c", b"", "not the name of a BPF program"),
         ("a b.bpf.c", b"", "records cannot call it that"),
-        ("x.bpf.c", b"\xff", "x.bpf.c is no text in UTF-8"),
+        ("x.bpf.c", b"\xff", "x.bpf.c is not UTF-8 text"),
         ("x.bpf.c", b"y" * 101, "more than 0 MiB with all that it includes"),
     ],
 )

@@ -103,7 +103,7 @@ def test_a_file_that_networkx_writes() -> None:
 @pytest.mark.parametrize("text", ["", "<html></html>", "<graphml><graph>"])
 def test_what_is_no_graphml_is_refused(text: str) -> None:
     Path("zoo.graphml").write_text(text)
-    with pytest.raises(ScenarioError, match=r"topology.file = \"zoo.graphml\": zoo.graphml: no GraphML"):
+    with pytest.raises(ScenarioError, match=r"topology.file = \"zoo.graphml\": zoo.graphml: not GraphML"):
         load(scenario())
 
 

@@ -112,7 +112,7 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (
             'h2 = {}',
             'h2 = { address = "10.2.0.10" }',
-            'topology.nodes.h2.address = "10.2.0.10": no address with a subnet\n'
+            'topology.nodes.h2.address = "10.2.0.10": not an address with a subnet\n'
             "  expected an address and the length of its subnet's prefix\nhint: write \"10.2.0.10/24\"",
         ),
         (

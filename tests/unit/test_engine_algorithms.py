@@ -108,7 +108,7 @@ def test_remedies_can_be_pasted(fake: FakeCore) -> None:
 def test_every_ack_takes_bpf(fake: FakeCore) -> None:
     fake.may_load = False
     (told,) = problems('"reno"', "[record]\nacks = true\n")
-    assert told.startswith("my.toml:17: record.acks = true: not allowed here\n")
+    assert told.startswith("my.toml:17: record.acks = true: this user may not load BPF programs\n")
     assert problems('"reno"') == []
 
 

@@ -158,7 +158,7 @@ def test_ipv6_and_second_addresses(tmp_path: Path) -> None:
     [
         ("a: [", "not YAML"),
         ("a: 1", "no table topology"),
-        ("topology: {nodes: 3}", "nodes is no table"),
+        ("topology: {nodes: 3}", "nodes is not a table"),
         ("topology: {nodes: {a: {}}, links: [{endpoints: [a:eth1]}]}", "no two endpoints"),
         ("topology: {nodes: {a: {}}, links: [{endpoints: ['a:eth1', 'b:eth1']}]}", "a link leads to 'b'"),
         ("topology: {nodes: {a-name-that-is-too-long: {}}}", "a node is named 'a-name-that-is-too-long'"),

@@ -83,7 +83,7 @@ def test_settings_of_the_user_win() -> None:
 
 @pytest.mark.parametrize("setting", ["HZ", "HZ=", "=1", "A B=y"])
 def test_what_is_no_setting_is_refused(setting: str) -> None:
-    with pytest.raises(InputError, match=f"--config {setting}: no setting"):
+    with pytest.raises(InputError, match=f"--config {setting}: not a setting"):
         config.lines([setting])
 
 
@@ -113,7 +113,7 @@ def test_a_debian_source_that_is_missing_is_named_with_all_ways_to_it(
 
 def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
     for path, wrong in (
-        (tmp_path, "no source of Linux"),
+        (tmp_path, "not a Linux source tree"),
         (tmp_path / "x", "no such file"),
         (Path(__file__), "tarball"),
     ):
@@ -139,7 +139,7 @@ def test_patches_need_a_name_of_their_own(tmp_path: Path) -> None:
     assert "--name 6.12.7-mine" in failure.value.hint
     patch = tmp_path / "x.patch"
     patch.write_text("no diff\n")
-    with pytest.raises(InputError, match="no patch"):
+    with pytest.raises(InputError, match="not a patch"):
         build.order(None, tree, [patch], call="mine")
 
 

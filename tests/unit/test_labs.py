@@ -183,7 +183,7 @@ def test_the_shell_refuses_in_words(scenario: Path, tmp_path: Path, capsys: pyte
         ("iperfudp fast", "a rate"),
         ("link s1 left", "no key is given"),
         ("source nowhere", "cannot read nowhere"),
-        ("help dance", "no word dance"),
+        ("help dance", "unknown word dance"),
         ("switch left", "switch needs a node"),
     ):
         assert shell.execute(line) == 1, line

@@ -55,13 +55,13 @@ def test_connections_have_names(file: Path, tmp_path: Path, name: str, numbers: 
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("top:", "nothing is no number"),
-        ("top:0", "0 is no number"),
+        ("top:", "nothing is not a number"),
+        ("top:0", "0 is not a number"),
         ("10.0.0.2", "10.0.0.2 has no port"),
         ("10.0.0.2:http", "has no port"),
         ("10.0.0.2:70000", "has no port"),
-        ("host:80", "host is no IP address"),
-        ("fd00::2:80", "stands in brackets"),
+        ("host:80", "host is not an IP address"),
+        ("fd00::2:80", "in brackets"),
         ("10.0.0.1:1-10.0.0.2:2-10.0.0.3:3", "more than two endpoints"),
     ],
 )
@@ -174,7 +174,7 @@ def test_a_connection_that_grows_late_lacks_packets_of_standard_input(tmp_path: 
     code = f"import dumbbell; dumbbell.pcap('-', output={str(tmp_path / 'stream')!r}, segments='top')"
     subprocess.run([sys.executable, "-c", code], input=trace, check=True)
     stream = dumbbell.pcap(tmp_path / "stream")
-    assert "Rows of packets are missing" in stream.warnings[-1]
+    assert "The table of segments lacks connections" in stream.warnings[-1]
     (tmp_path / "trace.pcap").write_bytes(trace)
     file = dumbbell.pcap(tmp_path / "trace.pcap", output=tmp_path / "file", segments="top")
     assert not any("Rows of packets" in one for one in file.warnings)

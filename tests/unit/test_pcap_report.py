@@ -274,7 +274,7 @@ def test_captures_are_compared(capture: dumbbell.Capture, tmp_path: Path, capsys
     lost = next(one for one in told["metrics"] if one["metric"] == "lost behind the capture")
     assert (lost["a"], lost["b"]) == (20, 1)
     assert invoke(["compare", str(capture.directory), str(tmp_path)]) == 2
-    assert "no analysed capture" in capsys.readouterr().err
+    assert "not an analysed capture" in capsys.readouterr().err
 
 
 def test_text_of_a_file_stays_text(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_what_is_no_kernel_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         ready.add(str(tmp_path / "nothing"))
     (tmp_path / "a.deb").write_text("no package")
-    with pytest.raises(InputError, match="no package of a kernel"):
+    with pytest.raises(InputError, match="not a kernel's package"):
         ready.add(str(tmp_path / "a.deb"))
 
 

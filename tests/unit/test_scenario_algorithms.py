@@ -270,7 +270,7 @@ REFUSALS = {
     ),
     "a parameter that is no number": (
         '{ name = "bbr3", parameters = { beta_keep = 0.7 } }',
-        "flows.0.cc.parameters.beta_keep = 0.7: no parameter's value\n"
+        "flows.0.cc.parameters.beta_keep = 0.7: not a parameter's value\n"
         "  expected an integer, true or false, without quotes\n"
         "hint: write 200, or true",
     ),

@@ -245,14 +245,14 @@ CASES = {
     "a sysctl of the machine": (
         "",
         'hosts.sysctl."kernel.panic" = 1\n',
-        'my.toml:1: hosts.sysctl."kernel.panic" = 1: not allowed here\n'
-        '  expected a namespaced sysctl, such as "net.ipv4.tcp_sack"',
+        'my.toml:1: hosts.sysctl."kernel.panic" = 1: not a namespaced sysctl\n'
+        '  expected one such as "net.ipv4.tcp_sack"',
     ),
     "a sysctl that leaves its folder": (
         "",
         'hosts.sysctl."net./../kernel" = 1\n',
-        'my.toml:1: hosts.sysctl."net./../kernel" = 1: not allowed here\n'
-        '  expected a namespaced sysctl, such as "net.ipv4.tcp_sack"',
+        'my.toml:1: hosts.sysctl."net./../kernel" = 1: not a namespaced sysctl\n'
+        '  expected one such as "net.ipv4.tcp_sack"',
     ),
     "settings of an unknown host": (
         "",

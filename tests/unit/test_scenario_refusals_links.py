@@ -92,7 +92,7 @@ KEYS = {
     ),
     "a threshold in BDP": (
         'queue = { kind = "drop-tail", ce_threshold = "1 bdp" }',
-        'my.toml:10: topology.bottleneck.queue.ce_threshold = "1 bdp": 1 bdp is no threshold for marking\n'
+        'my.toml:10: topology.bottleneck.queue.ce_threshold = "1 bdp": 1 bdp is not a threshold for marking\n'
         "  expected bytes, packets, or the time that a packet has waited\n"
         'hint: write "30 packets", "60 kB" or "1 ms"',
     ),

@@ -35,7 +35,7 @@ RATES = {
     ),
     "a trace with a fraction": (
         'rate = { trace = "bad.trace" }',
-        "my.toml:9: topology.bottleneck.rate.trace = \"bad.trace\": bad.trace:2: '2.5' is no time\n"
+        "my.toml:9: topology.bottleneck.rate.trace = \"bad.trace\": bad.trace:2: '2.5' is not a time\n"
         "  expected one whole number of milliseconds per line, not falling\n"
         "hint: three lines with 2, 4 and 4, say",
     ),

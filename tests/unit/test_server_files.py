@@ -291,8 +291,8 @@ def test_a_drawing_of_miniedit_keeps_its_places(served: Served) -> None:
     ("name", "text", "said"),
     [
         ("a.mn", "", "the file is empty"),
-        ("a.mn", '{"hosts": [', "no file of MiniEdit"),
-        ("a.mn", "[]", "no file of MiniEdit"),
+        ("a.mn", '{"hosts": [', "not a MiniEdit file"),
+        ("a.mn", "[]", "not a MiniEdit file"),
         (
             "a.mn",
             json.dumps({**miniedit(), "switches": [], "hosts": miniedit()["hosts"][:1] * 2}),

@@ -142,7 +142,7 @@ def test_a_unix_socket_is_for_its_user_alone(workspace: Path, tmp_path: Path) ->
     ("options", "said"),
     [
         (["--host", "0.0.0.0"], "without --certificate"),
-        (["--uds", "{file}"], "it is no socket"),
+        (["--uds", "{file}"], "it is not a socket"),
         (["--host", "0.0.0.0", "--certificate", "{file}"], "no certificate with its key"),
     ],
 )

@@ -170,8 +170,8 @@ def test_nothing_is_thinned_in_silence(study: Study, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("dumbbell.report.study.page.MOST_TABLES", 1)
     text = page(build(study, 0.95, "t"))
     assert "drawn from 2 evenly spaced quantiles" in text
-    assert "Lists of runs are without values" in text
-    assert re.search(r"\d+ of \d+ tables are not on this page", text)
+    assert "Lists of runs omit their " in text
+    assert re.search(r"Not on this page: \d+ of \d+ tables", text)
     assert all(panel["values"] is None for panel in series(text)["panels"])
 
 
@@ -336,7 +336,7 @@ def test_the_command(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out.strip() == str(target)
     assert "99 % interval" in target.read_text(encoding="utf-8")
     assert invoke(["report", str(path), "--confidence", "42"]) == 2
-    assert "expected one of 90, 95, 99" in capsys.readouterr().err
+    assert "--confidence must be 90, 95 or 99\n" in capsys.readouterr().err
     assert invoke(["report", str(path), "--interval", "magic"]) == 2
     assert "there are t, bootstrap" in capsys.readouterr().err
 
@@ -353,7 +353,7 @@ def test_flows_that_were_not_completed_are_told(tmp_path: Path) -> None:
     study.flows = study.flows.with_columns(fct_s=pl.when(pl.col("run") > 0).then("fct_s"))
     plots = build(study, 0.95, "t")
     text = page(plots)
-    assert "Flow completion time: 2 flows were not completed" in text
+    assert "Flow completion time: 2 flows did not complete" in text
     assert [(one["label"], one["share"]) for one in series(text)["distributions"][0]["curves"]] == [
         ("n = 4 of 5", 0.8)
     ] * 2

@@ -81,7 +81,9 @@ def analyse(
     first = "stdin" if paths[0] == "-" else Path(paths[0]).name
     place = Path(output) if output is not None else place_of(first, paths)
     if place.exists() and not (place / SUMMARY).is_file():
-        raise InputError(f"{place} is there already", "it is no analysed capture", "name another: --output DIRECTORY")
+        raise InputError(
+            f"{place} is there already", "it is not an analysed capture", "name another: --output DIRECTORY"
+        )
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         partial = Path(mkdtemp(prefix=".partial-", dir=place.parent))

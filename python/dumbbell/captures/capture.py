@@ -38,7 +38,7 @@ class Capture:
             self.summary: dict[str, Any] = loads((self.directory / SUMMARY).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise InputError(
-                f"{directory} is no analysed capture", str(error), "dumbbell pcap FILE makes one"
+                f"{directory} is not an analysed capture", str(error), "dumbbell pcap FILE makes one"
             ) from None
 
     def note(self, key: str, value: object) -> None:

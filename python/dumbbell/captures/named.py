@@ -40,7 +40,7 @@ class Named:
         if text.startswith(_TOP):
             count = text.removeprefix(_TOP)
             if not count.isdecimal() or int(count) == 0:
-                raise _malformed(text, f"{count or 'nothing'} is no number of connections")
+                raise _malformed(text, f"{count or 'nothing'} is not a number of connections")
             return cls(text, top=int(count))
         if text.isdecimal():
             return cls(text, number=int(text))
@@ -58,7 +58,7 @@ class Named:
             if not 1 <= self.number <= count:
                 raise InputError(
                     f"{capture.name} has no connection {self.number}",
-                    f"it has {count:,}, which count from 1",
+                    _numbers(count),
                     _hint(capture),
                 )
             return [self.number]
@@ -77,14 +77,21 @@ def _endpoint(name: str, text: str) -> _Endpoint:
     try:
         found = ip_address(address[1:-1] if is_bracketed else address)
     except ValueError:
-        raise _malformed(name, f"{address} is no IP address") from None
+        raise _malformed(name, f"{address} is not an IP address") from None
     if isinstance(found, IPv6Address) and not is_bracketed:
-        raise _malformed(name, "an IPv6 address stands in brackets")
+        raise _malformed(name, "write an IPv6 address in brackets")
     return found, int(port)
 
 
+def _numbers(count: int) -> str:
+    """Which connections there are, in a sentence."""
+    if count <= 1:
+        return "it has only one connection, number 1" if count else "it has no connections"
+    return f"its connections are numbered from 1 to {count:,}"
+
+
 def _malformed(name: str, why: str) -> InputError:
-    return InputError(f"--connection {name} names no connection", why, _EXAMPLES)
+    return InputError(f"--connection {name} does not name a connection", why, _EXAMPLES)
 
 
 def _between(capture: Capture, ends: Sequence[_Endpoint]) -> list[int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dumbbell.counts import by_number, count
+
 
 def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[str]:
     """Sentences about an analysed capture, the worst first. `total`: sums of columns of a table."""
@@ -15,19 +17,22 @@ def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[s
     (one_sided,) = total("connections", "one_sided")
     if unseen:
         found.append(
-            f"The capture lost packets: {unseen:,} bytes were acknowledged and never seen. Losses are at most."
+            f"The capture lacks packets: {count(unseen, 'byte')} {by_number(unseen, 'was', 'were')} acknowledged but "
+            "not captured. Loss counts are upper bounds."
         )
     if notes["capture_drops"]:
-        found.append(f"The file says that {notes['capture_drops']:,} packets were dropped before they were captured.")
+        found.append(f"The capturing program dropped {count(notes['capture_drops'], 'packet')}, as the file says.")
     if notes["damages"]:
-        found.append(f"The file is damaged at {notes['damages']:,} places; reading went on behind them.")
+        found.append(_damaged(notes["damages"]))
     if notes["cut_files"]:
-        found.append("The last packet of a file is cut off.")
+        found.append("The last packet of a file is cut off: the capture was stopped while it was being written.")
     if notes["headless_frames"]:
-        found.append(f"{notes['headless_frames']:,} packets were cut before the end of their headers.")
+            f"Not read: {count(notes['headless_frames'], 'packet')} cut before the end of the headers. "
+            "Capture at least 128 bytes of each (snaplen)."
+        )
     if cut:
         found.append(
-            f"TCP options of {cut:,} packets were cut: receive windows are unknown if a SYN's were, and SACK blocks "
+            f"TCP options of {count(cut, 'packet')} were cut: receive windows are unknown if a SYN's were, and SACK blocks "
             "and timestamps are missing. Capture 128 bytes of each packet."
         )
     if notes["overlapping_files"]:
@@ -36,21 +41,30 @@ def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[s
         )
     if large:
         share = 100 * large / max(data, 1)
-        found.append(f"Offloads had merged {share:.0f} % of the packets with data: counts of packets are at least.")
+        found.append(f"Offloads had merged {share:.0f} % of the packets with data: packet counts are lower bounds.")
     if one_sided:
-        found.append(f"{one_sided:,} connections have packets of one direction only.")
+        found.append(f"Packets of one direction only: {count(one_sided, 'connection')}.")
     if doubled:
-        found.append(f"{doubled:,} packets were captured twice; they count once.")
+        found.append(
+            f"{count(doubled, 'packet')} {by_number(doubled, 'was', 'were')} captured twice "
+            f"and {by_number(doubled, 'counts', 'count')} once."
+        )
     if notes["backward_steps"]:
         most = notes["largest_backward_step_ns"] / 1e6
-        found.append(f"The clock went backwards {notes['backward_steps']:,} times, by {most:.3f} ms at most.")
+        found.append(f"The clock went backwards {count(notes['backward_steps'], 'time')}, by at most {most:.3f} ms.")
     if summary["evicted"]:
-        found.append(f"{summary['evicted']:,} connections were given up, for lack of memory.")
+        found.append(f"Analysed only in part, for lack of memory: {count(summary['evicted'], 'connection')}.")
     if summary.get("segments_incomplete"):
         found.append(
-            "Rows of packets are missing of connections that were large only late: memory was too little, and standard "
-            "input is not read again."
+            "The table of segments lacks connections that became large late: memory was short, and standard input "
+            "cannot be read again. Analyse a file instead."
         )
-    for link, count in notes["unknown_links"]:
-        found.append(f"{count:,} packets are of link type {link}, which dumbbell does not read.")
+    for link, packets in notes["unknown_links"]:
+        found.append(f"Not read: {count(packets, 'packet')} of link type {link}, which dumbbell does not know.")
     return found
+
+
+def _damaged(places: int) -> str:
+    if places == 1:
+        return "The file is damaged in one place; reading continued after it."
+    return f"The file is damaged in {count(places, 'place')}; reading continued after each."

@@ -147,4 +147,4 @@ def _text(path: Path, name: str) -> str:
             raise _too_large() from error
         raise
     except UnicodeDecodeError:
-        raise SourceError(f"{name} is no text in UTF-8", "a source in C") from None
+        raise SourceError(f"{name} is not UTF-8 text", "a source in C") from None

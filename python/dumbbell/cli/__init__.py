@@ -8,18 +8,23 @@ them all, and every run should say something within 0.3 s.
 from __future__ import annotations
 
 import gc
+import re
 import signal
 import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from dumbbell.counts import listed
 from dumbbell.errors import DamagedFile, DumbbellError, Foreseen, InputError, Interrupted, Problem, RunFailed
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 VERBS = (
     "run",
@@ -176,11 +181,39 @@ def invoke(args: Sequence[str]) -> int:
             print(dumps({"error": {"exit_code": error.exit_code, "problems": problems}}, indent=2))
         return error.exit_code
     except typer.TyperException as error:
-        complain([Problem(error.format_message().rstrip("."), hint=_usage_hint(error))])
+        complain([_refusal(error)])
         return InputError.exit_code
     except (KeyboardInterrupt, typer.Abort):
         return Interrupted.exit_code
     return code if isinstance(code, int) else 0
+
+
+def _refusal(error: typer.TyperException) -> Problem:
+    """The problem with the command line: for a value that pydantic refuses, what the value must be."""
+    from pydantic import ValidationError
+
+    hint, cause, option = _usage_hint(error), error.__cause__, getattr(error, "param", None)
+    if not isinstance(cause, ValidationError) or option is None:
+        return Problem(error.format_message().rstrip("."), hint=hint)
+    details = cause.errors(include_url=False)[0]
+    name = option.opts[0] if option.param_type_name == "option" else option.metavar or option.name
+    return Problem(f"{name} must be {_must_be(details, error)}", f"given: {details['input']}", hint)
+
+
+def _must_be(details: ErrorDetails, error: typer.TyperException) -> str:
+    """`a whole number`, `at least 1`, `sender, receiver or middle`."""
+    context = details.get("ctx", {})
+    match details["type"]:
+        case "int_parsing" | "int_type" | "int_from_float":
+            return "a whole number"
+        case "float_parsing" | "float_type" | "finite_number":
+            return "a number"
+        case "greater_than_equal":
+            return f"at least {context['ge']}"
+        case "less_than_equal":
+            return f"at most {context['le']}"
+    choices = re.findall(r"'([^']*)'", details["msg"].partition("is not one of")[2])
+    return listed(choices, "or") if choices else f"another one: {error.format_message().rstrip('.')}"
 
 
 def _usage_hint(error: typer.TyperException) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dumbbell.cli.options import Json
+from dumbbell.cli.options import Confidence, Json
+from dumbbell.counts import by_number, count
 
 if TYPE_CHECKING:
     from dumbbell.captures import Capture
@@ -34,15 +35,7 @@ def command(
             show_default=False,
         ),
     ] = None,
-    confidence: Annotated[
-        int | None,
-        typer.Option(
-            "--confidence",
-            metavar="PERCENT",
-            help="Confidence of the intervals of studies: 90, 95 or 99. Default: 95.",
-            show_default=False,
-        ),
-    ] = None,
+    confidence: Confidence = None,
     json: Json = False,
 ) -> None:
     """Compare two studies: the settings that differ, then metrics of the cells that both have, B against A.
@@ -59,7 +52,8 @@ def command(
     if any(map(is_capture, places)):
         for name, place in zip((a, b), places, strict=True):
             if not is_capture(place):
-                raise InputError(f"{name} is no analysed capture", "the other is one", "dumbbell pcap FILE makes one")
+                why = "the other argument is an analysed capture, and two of a kind are compared"
+                raise InputError(f"{name} is not an analysed capture", why, f"analyse it first: dumbbell pcap {name}")
         _refuse_options(metric, confidence, f"{a} is a capture")
         _captures([Capture(place) for place in places], json)
         return
@@ -129,12 +123,13 @@ def _studies(places: Sequence[Path], metrics: Sequence[str] | None, percent: int
 def _print_verdicts(found: Comparison) -> None:
     """The runs behind the figures, and whether differences between A and B can be trusted."""
     for name, judged in (("A", found.verdicts_a), ("B", found.verdicts_b)):
-        print(f"{name}: {judged.runs:,} run{'' if judged.runs == 1 else 's'}: {judged}")
+        print(f"{name}: {count(judged.runs, 'run')}: {judged}")
     doubted = found.verdicts_a.suspect + found.verdicts_b.suspect
     if doubted:
         of = found.verdicts_a.usable + found.verdicts_b.usable
         print(
-            f"{doubted:,} of the {of:,} runs compared are suspect: differences may be the machine's, not the settings'"
+            f"{doubted:,} of the {count(of, 'run')} compared {by_number(doubted, 'is', 'are')} suspect: "
+            "differences may be the machine's, not the settings'"
         )
     print()
 
@@ -154,7 +149,7 @@ def _print_metrics(found: Comparison, percent: int) -> None:
         print_table(Table(_named(metric.title, unit), columns, [_cells(row, factor) for row in mine], len(names) + 1))
     for what, places in (("A", found.only_a), ("B", found.only_b)):
         if places:
-            print(f"Only in {what}: {len(places):,} cells, the first with {', '.join(places[0])}.")
+            print(f"Only in {what}: {count(len(places), 'cell')}, the first with {', '.join(places[0])}.")
     for what, missing in (("A", found.of_only_a), ("B", found.of_only_b)):
         if missing:
             print(f"Only in {what}: {', '.join(missing)}.")
@@ -167,7 +162,7 @@ def _cells(row: Row, factor: float) -> list[str]:
     low, high = found.difference.low, found.difference.high
     span = "one run" if low is None or high is None else f"{number(low / factor)} to {number(high / factor)}"
     change = "" if found.relative is None else f"{100 * found.relative.value:+.1f} %"
-    clear = "" if low is None or found.is_clear else " (may be none)"
+    clear = "" if low is None or found.is_clear else " (not significant)"
     numbers = [number(value / factor) for value in (found.reference, found.mean, found.difference.value)]
     effect = "" if found.hedges_g is None else f"{found.hedges_g:.2g}"
     runs = str(row.n_a) if row.n_a == row.n_b else f"{row.n_a}, {row.n_b}"

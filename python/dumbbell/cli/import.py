@@ -71,5 +71,5 @@ def _text(file: Path) -> str:
     try:
         return inputs.read_text(file, LARGEST)
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InputError(f"cannot read {file}", why or str(error)) from None

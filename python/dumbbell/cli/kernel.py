@@ -9,6 +9,7 @@ import typer
 
 from dumbbell.cli.group import check_name_or_all, group
 from dumbbell.cli.options import Json
+from dumbbell.counts import count
 
 if TYPE_CHECKING:
     from dumbbell.kernels.ready import Image
@@ -144,7 +145,10 @@ def add(
     if json:
         print(dumps({"name": kernel.name, "version": kernel.version, "hash": kernel.hash}, indent=2))
         return
-    print(f"kernel {kernel.name}: Linux {kernel.version}, {len(added.modules)} modules; --kernel {kernel.name} runs it")
+    print(
+        f"kernel {kernel.name}: Linux {kernel.version}, {count(len(added.modules), 'module')}; "
+        f"--kernel {kernel.name} runs it"
+    )
 
 
 @app.command("list")

@@ -6,6 +6,7 @@ from typing import Final, Self
 
 from dumbbell.cli import display
 from dumbbell.cli.display import Display, Event, fitting, say
+from dumbbell.counts import count
 
 _LINES: Final = 10
 """Lines that the compilation has, where there is no terminal."""
@@ -24,7 +25,7 @@ class Lines(Display):
             self._tenth = 0
         elif (tenth := _LINES * event["done"] // event["of"]) > self._tenth:
             self._tenth = tenth
-            say(f"  {event['done']:,} files compiled, of about {event['of']:,}")
+            say(f"  {count(event['done'], 'file')} compiled, of about {event['of']:,}")
 
 
 class Bar(display.Bar):
@@ -46,7 +47,7 @@ class Bar(display.Bar):
         if event["event"] == "step":
             self._progress.update(self._task, description=str(event["step"]), completed=0, total=None, files="")
         else:
-            files = f"{event['done']:,} files"
+            files = count(event["done"], "file")
             self._progress.update(self._task, completed=event["done"], total=event["of"], files=files)
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
+from dumbbell.counts import listed
 from dumbbell.engines.registry import described, names
 
 DEFAULT_EXECUTOR: Final = "local"
@@ -86,6 +87,28 @@ Json = Annotated[
     bool,
     typer.Option(
         "--json", help="Print JSON in place of tables; if the input is refused, also print the problems as JSON."
+    ),
+]
+
+
+def _confidence(text: str) -> int:
+    from dumbbell.errors import InputError
+    from dumbbell.statistics.intervals import CONFIDENCES
+
+    known = {f"{100 * one:.0f}": round(100 * one) for one in CONFIDENCES}
+    if (given := text.strip().removesuffix("%").strip()) not in known:
+        raise InputError(f"--confidence must be {listed(known, 'or')}", f"given: {text}", "omit it for 95")
+    return known[given]
+
+
+Confidence = Annotated[
+    int | None,
+    typer.Option(
+        "--confidence",
+        metavar="PERCENT",
+        parser=_confidence,
+        help="Confidence of a study's intervals: 90, 95 or 99. Default: 95.",
+        show_default=False,
     ),
 ]
 

@@ -11,6 +11,8 @@ import typer
 
 from dumbbell.cli.options import Json
 from dumbbell.cli.times import time_of
+from dumbbell.counts import by_number
+from dumbbell.counts import count as counted
 
 if TYPE_CHECKING:
     from dumbbell.captures.detail import Part
@@ -66,8 +68,8 @@ def command(
         typer.Option(
             "--at",
             metavar="sender|receiver|middle",
-            help="Where the capture was taken, seen from a connection's direction with more payload, if that is not to "
-            "be found out. Of a run: analyse its packets at the senders of its flows (default), or at their receivers.",
+            help="Where the capture was taken, relative to the main sender; detected by default. Of a run: analyse its "
+            "packets at the senders of its flows (default), or at their receivers.",
             show_default=False,
         ),
     ] = None,
@@ -123,8 +125,8 @@ def command(
         typer.Option(
             "--decode-as",
             metavar="udp:PORT=vxlan|geneve|gtp, link:TYPE=TYPE",
-            help="What packets hold that do not say it: a tunnel at a port of UDP beside 4789 and 8472 (VXLAN), 6081 "
-            "(Geneve) and 2152 (GTP-U), or frames of a link type as those of another; link=TYPE: of all. Repeatable.",
+            help="Decode a non-standard UDP port as a tunnel (known: 4789 and 8472 as VXLAN, 6081 as Geneve, 2152 as "
+            "GTP-U), or the frames of one link type as another; link=TYPE: all frames. Repeatable.",
         ),
     ] = None,
     identify: Annotated[
@@ -223,7 +225,7 @@ def _span(connection: str | None, since: str | None, until: str | None) -> tuple
         return None
     if connection is None:
         what = "--from and --to say which part of a connection is drawn"
-        raise InputError(what, "no connection is named", "add --connection 1")
+        raise InputError(what, "--connection is missing", "add --connection 1")
     span = 0 if since is None else time_of("--from", since), _ALL_NS if until is None else time_of("--to", until)
     if span[0] >= span[1]:
         raise InputError(
@@ -341,8 +343,8 @@ def _print(capture: Capture) -> None:
             cells.insert(3, about[row["connection"]]["network"] or "")
     count = capture.summary["connections"]
     others = count - len({row[0] for row in rows})
-    more = f", {others:,} others are in the tables" if others else ""
-    print_table(Table(f"{count:,} connection{'' if count == 1 else 's'}{more}", columns, rows))
+    more = f", {others:,} more {by_number(others, 'is', 'are')} in the tables" if others else ""
+    print_table(Table(f"{counted(count, 'connection')}{more}", columns, rows))
 
 
 def _row(connection: dict[str, Any], row: dict[str, Any]) -> list[str]:

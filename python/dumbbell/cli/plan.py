@@ -8,6 +8,7 @@ import typer
 
 from dumbbell.cli.options import Json, Repeat, ScenarioArgument, Set, Vary
 from dumbbell.cli.tables import print_table
+from dumbbell.counts import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,7 +157,10 @@ def _study(draft: Draft, engine: Engine, json: bool) -> None:
         why = "" if base.starts else '. Nothing else differs between repetitions; starts = "0 s" switches this off'
         print(f"each entry of flows starts up to {starts_ns / 1e6:g} ms later, by the seed{why}")
     if len(looked_at) < len(cells):
-        print(f"checked {len(looked_at):,} of {len(cells):,} cells, with each value in some; dumbbell run checks all")
+        print(
+            f"checked {len(looked_at):,} of {count(len(cells), 'cell')}, with each value in at least one; "
+            "dumbbell run checks all"
+        )
     for said in sentences(cells, equal):
         print(f"warning: {said}: expect equal results", file=sys.stderr)
     print()

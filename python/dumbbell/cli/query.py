@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dumbbell.counts import count
+
 if TYPE_CHECKING:
     from dumbbell.statistics.query import Answer
 
@@ -56,8 +58,7 @@ def _table(answer: Answer) -> None:
     from dumbbell.plan.view import Table
 
     rows = [[_text(value) for value in row] for row in answer.rows]
-    said = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}"
-    print_table(Table(said, list(answer.columns), rows))
+    print_table(Table(count(len(rows), "row"), list(answer.columns), rows))
 
 
 def _csv(answer: Answer) -> None:

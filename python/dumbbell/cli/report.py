@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dumbbell.cli.options import Confidence
 from dumbbell.report import FORMATS, ONLY_OF_STUDIES
 
 
@@ -36,15 +37,7 @@ def command(
             show_default=False,
         ),
     ] = None,
-    confidence: Annotated[
-        int | None,
-        typer.Option(
-            "--confidence",
-            metavar="PERCENT",
-            help="Confidence of a study's intervals: 90, 95 or 99. Default: 95.",
-            show_default=False,
-        ),
-    ] = None,
+    confidence: Confidence = None,
     interval: Annotated[
         str | None,
         typer.Option(

@@ -20,6 +20,7 @@ from dumbbell.cli.options import (
     Store,
     Vary,
 )
+from dumbbell.counts import count
 from dumbbell.engines.registry import DEFAULT, capabilities
 
 if TYPE_CHECKING:
@@ -251,7 +252,7 @@ def _kinds(run: Run) -> Any:
     from dumbbell.report.render.group_rows import COLUMNS, rows
 
     found = groups(run)
-    title = f"{len(run.summary['flows'])} flows by kind (each flow is in the report, and with --json)"
+    title = f"{count(len(run.summary['flows']), 'flow')} by kind (the report and --json have each flow)"
     return Table(title, [*COLUMNS], rows(run.summary["flows"], found)) if has_kinds(found) else None
 
 
@@ -367,7 +368,7 @@ def _print_figures(summary: Any) -> None:
     if summary["jain_index"] is not None:
         print(f"Jain's fairness index: {summary['jain_index']:.3f}")
     if (found := summary["responsiveness"]) is not None:
-        print(f"responsiveness under load: {found['rpm']:.0f} round trips per minute")
+        print(f"responsiveness under load: {count(round(found['rpm']), 'round trip')} per minute")
     for one in summary["rerouting"] or ():
         print(_rerouted(one))
 
@@ -379,7 +380,7 @@ def _rerouted(one: Any) -> str:
     converged = one["converged_s"]
     said = ["no route changed" if converged is None else f"routes changed for {words.seconds(round(converged, 3))}"]
     if one["lost_packets"] is not None:
-        said.append(f"{words.count(one['lost_packets'], 'packet')} lost on the way")
+        said.append(f"{count(one['lost_packets'], 'packet')} lost on the way")
     if one["outages_s"]:
         longest = max(one["outages_s"], key=lambda outage: float(outage["outage_s"]))
         said.append(f"nothing of {longest['flow']} arrived for {words.seconds(round(longest['outage_s'], 3))}")

@@ -10,6 +10,7 @@ import typer
 
 from dumbbell.cli.group import group
 from dumbbell.cli.options import Json
+from dumbbell.counts import count
 
 if TYPE_CHECKING:
     from dumbbell.records.kept import Kept
@@ -113,7 +114,7 @@ def _print(runs: Sequence[Kept], json: bool) -> None:
     ]
     columns = ["run", "verdict", "started (UTC)", "size", "tags", "overrides"]
     total = _size(sum(one.size for one in runs))
-    print_table(Table(f"{len(runs):,} run{'' if len(runs) == 1 else 's'}, {total}", columns, rows))
+    print_table(Table(f"{count(len(runs), 'run')}, {total}", columns, rows))
 
 
 def _words(run: Kept) -> list[str]:

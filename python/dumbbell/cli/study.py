@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from dumbbell.counts import by_number, count
 from dumbbell.engines.registry import capabilities
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ def show(study: Study, json: bool) -> int:
 def _print(study: Study) -> None:
     from dumbbell.cli.study_table import table
     from dumbbell.cli.tables import print_table
-    from dumbbell.report import words
     from dumbbell.studies.outcome import failures
 
     print(_verdicts(study))
@@ -54,31 +54,37 @@ def _print(study: Study) -> None:
     if failed:
         first = failed[0]
         place = f"--cell {first['cell']} --repetition {first['repetition']}"
-        print(f"{words.count(len(failed), 'run')} can't be used, the first ({place}): {first['error']}")
+        print(f"{count(len(failed), 'run')} can't be used, the first ({place}): {first['error']}")
     print(_report(study) or study.directory)
 
 
 def _verdicts(study: Study) -> str:
     """`12 runs: 10 valid, 1 suspect (lateness 1), 1 failed`."""
-    from dumbbell.report import words
     from dumbbell.statistics.verdicts import verdicts
 
-    return f"{words.count(study.runs.height, 'run')}: {verdicts(study.runs)}"
+    return f"{count(study.runs.height, 'run')}: {verdicts(study.runs)}"
 
 
 def _print_redone(study: Study) -> None:
     """Print the runs that this command has carried out again, and how to do so later."""
-    from dumbbell.report import words
     from dumbbell.studies.recorded import disturbed
 
     if not capabilities(study.manifest["engine"]).real_time:
         return
     cost = study.manifest.get("cost", {})
     if cost.get("redone"):
-        cured = f"{cost['cured']:,} {'is' if cost['cured'] == 1 else 'are'} valid now"
-        print(f"{words.count(cost['redone'], 'attempt')} more of runs that the machine disturbed: {cured}")
+        print(_redone(cost["redone"], cost["cured"]))
     if disturbed(study.directory):
-        print("dumbbell run ... --suspect repeats the runs that the machine disturbed: do so at a quieter time")
+        print("dumbbell run ... --suspect repeats the disturbed runs: use it when the machine is quieter")
+
+
+def _redone(attempts: int, cured: int) -> str:
+    """`Repeated 2 disturbed runs; both are now valid.`"""
+    if attempts == cured:
+        who = {1: "it is", 2: "both are"}.get(cured, "all are")
+        return f"Repeated {count(cured, 'disturbed run')}; {who} now valid."
+    valid = f"{count(cured, 'run')} {by_number(cured, 'is', 'are')}" if cured else "no run is"
+    return f"Repeated disturbed runs in {count(attempts, 'attempt')}; {valid} now valid."
 
 
 def _report(study: Study) -> str | None:
@@ -105,11 +111,11 @@ def print_too_wide(study: Study) -> None:
     from dumbbell.studies.cells import written
 
     cells = study.manifest["cells"]
-    print(f"{len(found):,} of {len(cells):,} cells not within {repeat['until']} of the mean {repeat['of']}:")
+    print(f"{len(found):,} of {count(len(cells), 'cell')} not within {repeat['until']} of the mean {repeat['of']}:")
     for one in found[:MOST_CELLS]:
         width = "no interval" if one["half_width"] is None else f"{100 * one['half_width']:.3g} %"
         where = written(cells[one["cell"]])
-        print(f"  {width} after {one['n']:,} run{'' if one['n'] == 1 else 's'}{f': {where}' if where else ''}")
+        print(f"  {width} after {count(one['n'], 'run')}{f': {where}' if where else ''}")
     if len(found) > MOST_CELLS:
         print(f"  and {len(found) - MOST_CELLS:,} more, with narrower intervals: see too_wide in study.json")
     print(f"raise most, which is {repeat['most']:,}, to repeat them more often\n")
@@ -135,9 +141,9 @@ def print_status(study: Study, told: Status) -> None:
 
     suspect = f", {told.suspect:,} of them suspect{_because(told.suspicions)}" if told.suspect else ""
     print(f"{study.manifest['name']} ({study.manifest['engine']}): {told.status}")
-    print(f"{told.done:,} of {told.runs:,} runs{suspect}")
-    for why, count in sorted(told.refused.items(), key=lambda one: -one[1]):
-        print(f"{count:,} can't be used: {why}")
+    print(f"{told.done:,} of {count(told.runs, 'run')}{suspect}")
+    for why, runs in sorted(told.refused.items(), key=lambda one: -one[1]):
+        print(f"{count(runs, 'run')} can't be used: {why}")
     if told.ends_at is not None:
         print(f"done at about {told.ends_at:%H:%M (%d %b)}")
     elif told.status == INCOMPLETE:

@@ -9,6 +9,7 @@ from typing import Final
 
 from dumbbell.cli import display
 from dumbbell.cli.display import Display, Event, fitting, say
+from dumbbell.counts import by_number, count
 from dumbbell.studies.status import left
 from dumbbell.units.spans import span
 
@@ -24,16 +25,14 @@ def size(event: Event) -> str:
     """
     cells, runs = event["cells"], event["runs"]
     if event.get("known"):
-        said = f"{cells:,} of {event['of']:,} cells {'is' if cells == 1 else 'are'} not precise enough: "
-        said += f"{runs:,} more run{'' if runs == 1 else 's'}, {span(event['traffic_s'], exact=True)} of traffic"
+        said = f"{cells:,} of {count(event['of'], 'cell')} {by_number(cells, 'is', 'are')} not precise enough: "
+        said += f"{count(runs, 'more run')}, {span(event['traffic_s'], exact=True)} of traffic"
         return said + _forecast(event)
     more = "at least " if event["until"] else ""
     alike = abs(event["longest_s"] * runs - event["traffic_s"]) < 1e-6 * runs
     each = f"{'' if alike else 'up to '}{span(event['longest_s'], exact=True)}"
-    said = f"{cells:,} cells x {more}{event['least']:,} repetitions x {each}"
-    said = said.replace("1 cells", "1 cell") if cells == 1 else said
-    said = said.replace(" 1 repetitions", " 1 repetition") if event["least"] == 1 else said
-    said += f" = {runs:,} runs, {span(event['traffic_s'], exact=True)} of traffic"
+    said = f"{count(cells, 'cell')} x {more}{count(event['least'], 'repetition')} x {each}"
+    said += f" = {count(runs, 'run')}, {span(event['traffic_s'], exact=True)} of traffic"
     return said + _forecast(event)
 
 
@@ -67,7 +66,7 @@ def announced(event: Event) -> str:
     cells, least = event["of"], event.get("least", 0)
     if event["cells"] or cells < LARGE:
         return ""
-    return f"{cells:,} cells x {least:,} repetition{'' if least == 1 else 's'} = {cells * least:,} runs: planning"
+    return f"{count(cells, 'cell')} x {count(least, 'repetition')} = {count(cells * least, 'run')}: planning"
 
 
 class Lines(Display):
@@ -85,7 +84,7 @@ class Lines(Display):
         elif event["event"] == "planned":
             say(size(event))
         elif event["event"] == "progress" and event["wall_s"] >= self._next_s:
-            told = filter(None, [f"{event['runs']:,} of {event['of']:,} runs{troubles(event)}", speed(event)])
+            told = filter(None, [f"{event['runs']:,} of {count(event['of'], 'run')}{troubles(event)}", speed(event)])
             say(", ".join(told))
             self._next_s = event["wall_s"] + (LINE_EVERY_S if event["wall_s"] < 60 else 10 * LINE_EVERY_S)
 

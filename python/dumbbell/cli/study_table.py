@@ -43,7 +43,7 @@ def table(study: Study) -> Table:
         runs += f", {doubted[cell['cell']]:,} suspect" if cell["cell"] in doubted else ""
         rows.append([*values, runs, *(figure.get(cell["cell"], words.UNKNOWN) for figure in figures)])
     columns = [*keys, "runs", *(head for head, _, _ in FIGURES)]
-    return Table("Means over runs, and half of their 95 % intervals", columns, rows, max(len(keys), 1))
+    return Table("Mean over runs ± half-width of the 95 % interval", columns, rows, max(len(keys), 1))
 
 
 def cells(study: Study) -> list[dict[str, Any]]:

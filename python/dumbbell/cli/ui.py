@@ -50,7 +50,7 @@ def command(
         _list()
         return
     if not directory.is_dir():
-        raise InputError(f"{directory} is no folder", "", "name the folder that holds your scenarios")
+        raise InputError(f"{directory} is not a folder", "", "name the folder that holds your scenarios")
     if os.geteuid() == 0 and not as_root:
         why = "whoever gets at the page could do everything on this machine"
         hint = "start it as an ordinary user: sudo dumbbell cc load lends them BPF algorithms. Or add --as-root"

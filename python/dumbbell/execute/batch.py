@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
+from dumbbell.counts import count
 from dumbbell.errors import Interrupted
 from dumbbell.execute.job import Carried, Job, Key, Result, look_up
 from dumbbell.execute.progress import Forecast, Progress
@@ -113,7 +114,7 @@ def carry_out(
     try:
         all_of(batch.waiting, workers, batch.settle, drop=batch.drop)
     except KeyboardInterrupt:
-        what = f"interrupted after {len(batch.carried.results)} of {len(jobs)} runs"
+        what = f"interrupted after {len(batch.carried.results):,} of {count(len(jobs), 'run')}"
         raise Interrupted(what, "they are kept: the same command continues from there") from None
     batch.carried.redone, batch.carried.cured = batch.redo.redone, batch.redo.valid
     return batch.carried

@@ -223,5 +223,5 @@ def _patch(path: Path) -> Patch:
     except OSError as error:
         raise InputError(f"--patch {path}: cannot read it", error.strerror or str(error)) from None
     if not re.search(rb"^\+\+\+ ", content, re.MULTILINE):
-        raise InputError(f"--patch {path}: no patch", "expected a unified diff, as `git diff` writes it")
+        raise InputError(f"--patch {path}: not a patch", "expected a unified diff, as `git diff` writes it")
     return Patch(path.name, content)

@@ -23,9 +23,10 @@ def _lines(setting: str) -> list[str]:
     found = _LINE.fullmatch(setting.strip())
     if not found or not found[2]:
         raise InputError(
-            f"--config {setting}: no setting", "expected NAME=VALUE, a symbol of Linux's configuration and its value",
+            f"--config {setting}: not a setting",
+            "expected NAME=VALUE, a symbol of Linux's configuration and its value",
             "write --config HZ=1000, or --config TCP_CONG_NV=n",
-        )  # fmt: skip
+        )
     name, value = found[1], found[2]
     if name == "HZ":
         # A choice: its symbol is what can be set.

@@ -77,7 +77,7 @@ def opened(path: Path) -> Source:
         raise InputError(f"{path}: no such file or folder", "expected a source tree of Linux, or a tarball of one", "")
     expected = "expected a source tree of Linux, whose Makefile begins with VERSION and PATCHLEVEL"
     if not source.version:
-        raise InputError(f"{path}: no source of Linux", expected, "give the folder that holds Kbuild and Makefile")
+        raise InputError(f"{path}: not a Linux source tree", expected, "give the folder that holds Kbuild and Makefile")
     if version_of(source.version) < OLDEST:
         oldest = ".".join(str(number) for number in OLDEST)
         raise InputError(f"{path}: Linux {source.version}", f"expected {oldest} or later", "take a newer source")

@@ -50,7 +50,7 @@ class Recording:
     def run(self) -> Run:
         """The run. Raises `RunFailed` if the recording has not ended."""
         if self._run is None:
-            raise RunFailed("the recording is no run yet", "it ends with `with lab.record() as record:`", "")
+            raise RunFailed("the recording is not a run yet", "it ends with `with lab.record() as record:`", "")
         return self._run
 
     def __enter__(self) -> Self:

@@ -63,6 +63,6 @@ def _keys(text: str) -> dict[str, str]:
     for part in text.split(","):
         key, equals, value = part.partition("=")
         if not equals:
-            raise InputError(f"--link {text}: {part!r} is no key with a value", "", 'write --link "rate=10 Mbit/s"')
+            raise InputError(f"--link {text}: {part!r} is not a key with a value", "", 'write --link "rate=10 Mbit/s"')
         found[key.strip()] = spaced(value)
     return found

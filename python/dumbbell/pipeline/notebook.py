@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from dumbbell.counts import count
 from dumbbell.engines.events import Event, OnEvent
 from dumbbell.engines.stages import STAGES
 
@@ -47,9 +48,9 @@ class Line:
     def _text(self, event: Event) -> str:
         if "of" in event and "runs" in event and event["event"] == "progress":
             failed = f", {event['failed']:,} failed" if event.get("failed") else ""
-            return f"{event['runs']:,} of {event['of']:,} runs{failed}"
+            return f"{event['runs']:,} of {count(event['of'], 'run')}{failed}"
         if event["event"] == "planning":
-            return f"planning: {event['cells']:,} of {event['of']:,} cells"
+            return f"planning: {event['cells']:,} of {count(event['of'], 'cell')}"
         if event["event"] == "progress":
             return f"{self._stage}: {event['time_ns'] / 1e9:.1f} of {self._duration_s:g} s"
         return self._stage

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+from dumbbell.counts import count, ordinal
 from dumbbell.plan.network import peak_bps
 from dumbbell.plan.types import (
     BufferBytes,
@@ -65,11 +66,14 @@ def rate(link: Link) -> str:
         case StepsVariation(steps=steps, period_ns=period):
             rates = [bps for _, bps in steps]
             again = "" if period is None else f", again after {Time(period)}"
-            return f"{mean} on average: {len(steps)} steps from {_bps(min(rates))} to {_bps(max(rates))}{again}"
+            return (
+                f"{mean} on average: {count(len(steps), 'step')} from {_bps(min(rates))} to {_bps(max(rates))}{again}"
+            )
         case OpportunitiesVariation(times=times, bytes=size, period_ns=period):
-            count = sum(count for _, count in times)
+            chances = sum(n for _, n in times)
             peak = _about(peak_bps(link) or 0)
-            return f"{mean} on average, up to {peak}: {count} opportunities of {size} B, again after {Time(period)}"
+            each = f"{count(chances, 'opportunity', 'opportunities')} of {size} B"
+            return f"{mean} on average, up to {peak}: {each}, again after {Time(period)}"
         case None:
             return str(Rate(link.rate_bps))
 
@@ -162,10 +166,10 @@ def _loss(loss: Loss) -> str:
         case BurstLoss():
             return f"{percent(loss.probability)} in bursts of {loss.packets}"
         case PeriodicLoss():
-            return f"every {loss.every}th packet, first after {loss.offset}"
+            return f"every {ordinal(loss.every)} packet, first after {loss.offset}"
         case TraceLoss():
             again = "" if loss.period is None else f", again after {loss.period}"
-            return f"{len(loss.lost)} packets of a trace{again}"
+            return f"{count(len(loss.lost), 'packet')} of a trace{again}"
     return f"{loss.model} ({_parameters(loss)})"
 
 
@@ -173,7 +177,7 @@ def impairments(link: Link) -> list[str]:
     """The other impairments of packets; empty if there are none."""
     texts = [] if link.up else [_down(link)]
     if (line := link.delay_line_packets) is not None:
-        texts.append(f"delay line of {line} packets")
+        texts.append(f"delay line of {count(line, 'packet')}")
     for name in IMPAIRMENTS.values():
         if (part := getattr(link, name)) is not None:
             texts.append(_impairment(name, part, link))
@@ -198,7 +202,7 @@ def _impairment(name: str, part: Any, link: Link) -> str:
             order = "overtaking" if link.reordering else "in order"
             return f"jitter {_jitter(part.distribution)}{_correlated(part)}, {order}"
         case Reorder():
-            gap = "" if part.gap == 1 else f" of every {part.gap}th packet"
+            gap = "" if part.gap == 1 else f" of every {ordinal(part.gap)} packet"
             return f"{percent(part.probability)}{gap} go ahead after {Time(part.delay_ns)}{_correlated(part)}"
         case Chance():
             return f"{percent(part.probability)} {_HAPPENED.get(name, name)}{_correlated(part)}"
@@ -207,7 +211,7 @@ def _impairment(name: str, part: Any, link: Link) -> str:
 
 def _slots(slots: Slots) -> str:
     least, most = Time(slots.min_interval_ns), Time(slots.max_interval_ns)
-    limits = [f"{slots.packets} packets"] if slots.packets else []
+    limits = [count(slots.packets, "packet")] if slots.packets else []
     limits += [str(Size(slots.bytes))] if slots.bytes else []
     every = str(least) if least == most else f"{least} to {most}"
     return f"a slot every {every}" + (f", at most {' and '.join(limits)}" if limits else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from dumbbell import counts
 from dumbbell.engines.registry import capabilities
 
 UNKNOWN = "–"  # noqa: RUF001  a dash in a table cell, not a hyphen
@@ -73,7 +74,7 @@ def count(n: int | None, noun: str = "") -> str:
     """`164,312 packets`; a plural by -s."""
     if n is None:
         return UNKNOWN
-    return f"{n:,}" if not noun else f"{n:,} {noun}{'' if n == 1 else 's'}"
+    return counts.count(n, noun)
 
 
 def number(value: float) -> str:
@@ -102,8 +103,7 @@ def timing(engine: str) -> str:
 
 def listed(items: Iterable[str]) -> str:
     """`a, b and c`."""
-    words = list(items)
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
+    return counts.listed(items)
 
 
 def _unit(largest: float, units: tuple[tuple[float, str], ...]) -> tuple[float, str]:

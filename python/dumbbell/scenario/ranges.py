@@ -45,9 +45,9 @@ def listed(value: Any) -> Any:
     if unknown and not kinds:
         # TOML takes dots outside quotes for tables.
         hint = 'a key with dots stands in quotes: "topology.rtt" = ["10 ms", "40 ms"]'
-        raise QuantityError("no list of values", "a list, or a range with log or linear", hint)
+        raise QuantityError("not a list of values", "a list, or a range with log or linear", hint)
     if len(kinds) != 1 or unknown:
-        raise QuantityError("no list of values", "a list, or a range with log or linear", _EXAMPLE)
+        raise QuantityError("not a list of values", "a list, or a range with log or linear", _EXAMPLE)
     low, high, unit = _ends(value[kinds[0]])
     numbers = _logarithmic(low, high, value) if kinds == ["log"] else _linear(low, high, unit, value)
     return [number if unit is None else f"{_text(number)} {unit}".strip() for number in numbers]
@@ -68,7 +68,7 @@ def _split(end: Any) -> tuple[Fraction, str | None]:
         return Fraction(str(end)), None
     match = _END.fullmatch(end) if isinstance(end, str) else None
     if match is None:
-        raise QuantityError("no number, with or without a unit", "two ends such as 1 and 30", _EXAMPLE)
+        raise QuantityError("not a number, with or without a unit", "two ends such as 1 and 30", _EXAMPLE)
     return Fraction(match["number"]), match["unit"]
 
 
@@ -109,7 +109,7 @@ def _steps(low: Fraction, high: Fraction, unit: str | None, given: Any) -> Itera
 def _points(table: dict[str, Any]) -> int:
     points = table.get("points")
     if type(points) is not int or not 2 <= points <= MOST:
-        raise QuantityError("no number of points", f"points from 2 to {MOST:,}", _EXAMPLE)
+        raise QuantityError("not a number of points", f"points from 2 to {MOST:,}", _EXAMPLE)
     return points
 
 

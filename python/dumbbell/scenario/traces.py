@@ -47,7 +47,7 @@ class File:
         try:
             return cls(value, inputs.read_text(folder.joinpath(value), LARGEST))
         except UnicodeDecodeError:
-            raise QuantityError("no text file", _EXPECTED, "a trace is a text file in UTF-8") from None
+            raise QuantityError("not a text file", _EXPECTED, "a trace is a text file in UTF-8") from None
         except (OSError, ValueError) as error:  # ValueError: a null byte in the name
             why = (getattr(error, "strerror", None) or str(error)).lower()
             raise QuantityError(f"cannot read it: {why}", _EXPECTED, _nearby(folder, value)) from None
@@ -116,7 +116,7 @@ def mahimahi(text: str) -> tuple[tuple[int, int], ...]:
     last = 0
     for number, line in _lines(text):
         if not re.fullmatch(r"[0-9]{1,12}", line):
-            raise LineError(number, f"{line[:20]!r} is no time", expected, hint)
+            raise LineError(number, f"{line[:20]!r} is not a time", expected, hint)
         if int(line) < last:
             raise LineError(number, f"{line} after {last}: the times fall", expected, hint)
         last = int(line)
@@ -160,7 +160,7 @@ def indices(text: str) -> tuple[int, ...]:
     found: list[int] = []
     for number, line in _lines(text):
         if not re.fullmatch(r"[0-9]{1,18}", line):
-            raise LineError(number, f"{line[:20]!r} is no index", expected, hint)
+            raise LineError(number, f"{line[:20]!r} is not an index", expected, hint)
         if found and int(line) <= found[-1]:
             raise LineError(number, f"{line} after {found[-1]}: not rising", expected, hint)
         found.append(int(line))
@@ -213,7 +213,7 @@ def _unit(line: int, cell: str, name: str, known: Mapping[str, int], hint: str) 
     """The unit in a header's cell: `time_ms`, `Time (ms)`; none without a unit."""
     match = re.fullmatch(rf"(?i:{name}s?)(?:[_ ]?[(\[]?([A-Za-z/]+)[)\]]?)?", cell)
     if match is None:
-        raise LineError(line, f"{cell[:20]!r} is no column", f"{name} with its unit", hint)
+        raise LineError(line, f"{cell[:20]!r} is not a column", f"{name} with its unit", hint)
     if match[1] and match[1] not in known:
         raise LineError(line, f"unknown unit {match[1]}", f"one of {', '.join(known)}", hint)
     return known[match[1]] if match[1] else None
@@ -221,7 +221,7 @@ def _unit(line: int, cell: str, name: str, known: Mapping[str, int], hint: str) 
 
 def _number(line: int, cell: str, scale: int, hint: str) -> int:
     if not re.fullmatch(r"[0-9]{1,19}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?", cell):
-        raise LineError(line, f"{cell[:20]!r} is no number", "a number that is not negative", hint)
+        raise LineError(line, f"{cell[:20]!r} is not a number", "a number that is not negative", hint)
     value = round(Fraction(cell) * scale)
     if value > MAX:
         raise LineError(line, f"{cell[:20]} is too large", f"at most {MAX} of the smallest unit", hint)

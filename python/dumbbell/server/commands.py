@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell.counts import count
 from dumbbell.errors import InputError, ScenarioError
 from dumbbell.scenario.file.loading import not_toml
 from dumbbell.scenario.file.toml import TOMLDecodeError
@@ -62,7 +63,7 @@ def carry_out(command: m.Edit | m.Batch, work: Work) -> str:
     """Carry out a command. Returns what undo calls it. Raises `DumbbellError`; then `work` is of no use any more."""
     if isinstance(command, m.Batch):
         labels = [_DO[type(one)](one, work) for one in command.commands]
-        label = command.label or (labels[0] if len(labels) == 1 else f"{len(labels)} changes")
+        label = command.label or (labels[0] if len(labels) == 1 else count(len(labels), "change"))
     else:
         label = _DO[type(command)](command, work)
     work.settle()

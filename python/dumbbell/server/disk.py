@@ -54,7 +54,7 @@ def signatures(file: Path) -> tuple[Signature, Signature]:
 
 
 def _now() -> int:
-    """Nanoseconds of the clock that dates files: behind others by more than `CLOCK_NS` on a machine that lacks CPU time."""
+    """Nanoseconds of the clock that dates files: more than `CLOCK_NS` behind others if CPU time is short."""
     return time.clock_gettime_ns(CLOCK_REALTIME_COARSE)
 
 
@@ -75,7 +75,7 @@ def read(file: Path) -> OnDisk:
     except FileNotFoundError:
         return OnDisk(None, _layout(file), signatures=seen, read_at=at)
     except UnicodeDecodeError:
-        raise InputError(f"{file.name} is no text in UTF-8", "", "save it as UTF-8") from None
+        raise InputError(f"{file.name} is not UTF-8 text", "", "save it as UTF-8") from None
     except OSError as error:
         raise InputError(f"cannot read {file.name}", error.strerror or str(error)) from None
     if len(text) > LARGEST:

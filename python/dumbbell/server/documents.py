@@ -137,7 +137,7 @@ class Documents:
         """The open document of a path. Raises `InputError`."""
         file = self.workspace.writable(path)
         if file.name.endswith(LAYOUT):
-            raise InputError(f"{path} is no scenario", "it is where a scenario's nodes are drawn")
+            raise InputError(f"{path} is not a scenario", "it is where a scenario's nodes are drawn")
         key = self.workspace.relative(file)
         if key not in self._open:
             self._open[key] = Open(Document(key, file, Journal(self.workspace.own / "edits", key)))

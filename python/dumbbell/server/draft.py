@@ -76,7 +76,7 @@ class Draft:
         _check(value, key)
         held = self.get(key)
         if held is not None and not isinstance(held, list):
-            raise InputError(f"{dotted(tuple(key))} is no list")
+            raise InputError(f"{dotted(tuple(key))} is not a list")
         if not held:
             if held is not None:
                 self._do({"do": "unset", "key": list(key)})

@@ -103,7 +103,7 @@ def _free(workspace: Workspace, path: str) -> Path:
     """The file of a path that is not taken. Raises `InputError`."""
     file = workspace.writable(path)
     if not file.name.endswith(SCENARIO):
-        raise InputError(f"{path} is no scenario", "its name does not end in .toml", "name it mine.toml")
+        raise InputError(f"{path} is not a scenario", "its name does not end in .toml", "name it mine.toml")
     if file.exists() or file.is_symlink():
         raise InputError(f"{path} is there already", "nothing is overwritten", "choose another name")
     return file

@@ -89,7 +89,9 @@ def _check(certificate: Path) -> None:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate)
     except OSError as error:
         hint = "a PEM file with the certificate and its key: cat key.pem certificate.pem"
-        raise InputError(f"{certificate} is no certificate with its key", error.strerror or str(error), hint) from None
+        raise InputError(
+            f"{certificate} does not hold a certificate with its key", error.strerror or str(error), hint
+        ) from None
 
 
 def _unix(path: Path) -> socket.socket:
@@ -98,7 +100,7 @@ def _unix(path: Path) -> socket.socket:
     try:
         with suppress(FileNotFoundError):
             if not stat.S_ISSOCK(path.lstat().st_mode):
-                raise InputError(f"{path} is there already", "it is no socket", "choose another path")
+                raise InputError(f"{path} is there already", "it is not a socket", "choose another path")
             if _answers(path):
                 raise InputError(f"another server listens at {path}", "", "choose another path")
             path.unlink()

@@ -72,7 +72,7 @@ class Connection:
             request = _REQUEST.validate_json(text)
         except (ValidationError, RecursionError) as error:
             first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else "nested too deeply"
-            told = m.Problem(what="this is no request", why=first)
+            told = m.Problem(what="this is not a request", why=first)
             await self._send(m.Reject(id=None, why="problem", problem=told))
             return
         match request:

@@ -80,7 +80,7 @@ def _imported(kind: str, text: str, name: str, beside: Path | None) -> tuple[str
             made, notes = text, []
         case "mahimahi":
             raise InputError(
-                "a trace is no network",
+                "a trace is not a network",
                 "it is the rate of a link",
                 'put it beside the scenario: rate = { trace = "FILE" }',
             )
@@ -93,7 +93,7 @@ def _read(file: Path) -> str:
     try:
         return inputs.read_text(file, LARGEST)
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InputError(f"cannot read {file.name}", why or str(error)) from None
 
 

@@ -39,7 +39,7 @@ class Workspace:
     def __init__(self, root: Path) -> None:
         """Raises `InputError` if it is no folder."""
         if not root.is_dir():
-            raise InputError(f"{root} is no folder", "", "name the folder that holds your scenarios")
+            raise InputError(f"{root} is not a folder", "", "name the folder that holds your scenarios")
         self.root = root.resolve()
         self.own = self.root / OWN
 
@@ -51,7 +51,7 @@ class Workspace:
         """
         parts = [part for part in relative.split("/") if part not in ("", ".")]
         if relative.startswith("/") or ".." in parts or not all(map(_PART.fullmatch, parts)):
-            raise InputError(f"{relative!r} is no path in the workspace", "expected a relative path without ..")
+            raise InputError(f"{relative!r} is not a path in the workspace", "expected a relative path without ..")
         try:
             found = self.root.joinpath(*parts).resolve()
         except (OSError, RuntimeError) as error:
@@ -64,7 +64,7 @@ class Workspace:
         """The path of a scenario, for writing. Raises `InputError`."""
         found = self.path(relative)
         if not found.name.endswith(WRITABLE) or not found.name.removesuffix(SCENARIO):
-            raise InputError(f"{relative} is no scenario", "its name does not end in .toml", "name it mine.toml")
+            raise InputError(f"{relative} is not a scenario", "its name does not end in .toml", "name it mine.toml")
         return found
 
     def relative(self, path: Path) -> str:

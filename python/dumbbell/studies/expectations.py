@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
+from dumbbell.counts import count
 from dumbbell.scenario.study import Expectation
 from dumbbell.statistics.intervals import of_mean
 from dumbbell.statistics.verdicts import Answer
@@ -52,7 +53,7 @@ def _judge(study: Study, expected: Expectation) -> Found:
     answer, why, cell = max(found, key=lambda one: list(Answer).index(one[0]))
     if len(found) > 1:
         alike = sum(one[0] == answer for one in found)
-        why += f" ({written(study.manifest['cells'][cell])}); {alike} of {len(found)} cells alike"
+        why += f" ({written(study.manifest['cells'][cell])}); {alike} of {count(len(found), 'cell')} alike"
     return Found(described(expected), answer, why)
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from dumbbell.counts import count
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.records.directory import RUNS
 from dumbbell.records.files import read_json
@@ -143,7 +144,7 @@ class Study:
 
         found = self.runs.filter(run=number)
         if found.is_empty():
-            raise InputError(f"no run {number} in {self.directory}", f"{self.runs.height:,} runs are finished")
+            raise InputError(f"no run {number} in {self.directory}", f"finished: {count(self.runs.height, 'run')}")
         path = self.directory / RUNS / f"{self.manifest['name']}-{found['run_id'].item()}"
         if not path.exists():
             again = f"--cell {found['cell'].item()} --repetition {found['repetition'].item()}"

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell.counts import count
 from dumbbell.engines.events import OnEvent
 from dumbbell.engines.protocol import BatchEngine, Engine
 from dumbbell.errors import Foreseen, InputError, Interrupted, RunFailed, ScenarioError, unwritable
@@ -241,7 +242,7 @@ class _Rounds:
         assert isinstance(self.wanted.engine, BatchEngine), "its capabilities say that it runs batches"
         last = simulated.carry_out(self.wanted.engine, self.plans, runs, self.path, executor, noted)
         if last["runs"] < last["of"]:
-            raise Interrupted(f"interrupted after {last['runs']:,} of {last['of']:,} runs")
+            raise Interrupted(f"interrupted after {last['runs']:,} of {count(last['of'], 'run')}")
         return {key: last[key] for key in ("found", "failed", "cpu_s", "wall_s", "simulated_s", "packets")}
 
     def _scenario(self, cell: int) -> Scenario:

@@ -17,7 +17,7 @@ async function textOf(file: File): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(content);
   } catch {
-    throw refusal(`${file.name} is no text in UTF-8`, "", "save it as UTF-8");
+    throw refusal(`${file.name} is not UTF-8 text`, "", "save it as UTF-8");
   }
 }
 

@@ -242,7 +242,7 @@ function Studies({ of }: { of: ComparedStudies }): ReactNode {
                     <td className="n">{digits(row.b)}</td>
                     <td className="n strong">{signed(row.difference)}</td>
                     <td className="n">{row.low === null || row.high === null ? "one run" : `${signed(row.low)} to ${signed(row.high)}`}</td>
-                    <td className="n">{row.relative === null ? "" : `${signed(100 * row.relative)} %`}{row.is_clear || row.low === null ? "" : " (may be none)"}</td>
+                    <td className="n">{row.relative === null ? "" : `${signed(100 * row.relative)} %`}{row.is_clear || row.low === null ? "" : " (not significant)"}</td>
                     <td className="n">{row.n_a === row.n_b ? row.n_a : `${row.n_a}, ${row.n_b}`}</td>
                   </tr>
                 ))}

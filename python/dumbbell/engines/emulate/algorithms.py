@@ -42,7 +42,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     if scenario.record.acks is True and not (told := core.can_load())["ok"]:
         key = ("record", "acks")
         hint = 'run as root, or write acks = "auto": every ACK where that is allowed, and samples elsewhere'
-        finding = Finding(key, "not allowed here", "", hint)
+        finding = Finding(key, "this user may not load BPF programs", "", hint)
         yield replace(scenario.source.problem(finding), why=core.why_not(told))
 
 

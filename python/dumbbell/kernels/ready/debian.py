@@ -24,7 +24,7 @@ def fetched(name: str, folder: Path) -> Path:
     assert found is not None
     if shutil.which("apt-get") is None:
         hint = "give a file: dumbbell kernel add linux-image-VERSION.deb"
-        raise InputError(f"{name} cannot be fetched", "this is no Debian: there is no apt-get", hint)
+        raise InputError(f"{name} cannot be fetched", "this machine does not run Debian: there is no apt-get", hint)
     package = newest_package(found[1])
     if package is None:
         hint = "apt-get update; it is in Debian 12 and later, and in its backports"
@@ -54,7 +54,7 @@ def unpacked(package: Path, folder: Path) -> tuple[Path, Path, str]:
     kernels = sorted(folder.glob("boot/vmlinuz-*"))
     if done.returncode != 0 or not kernels:
         why = done.stderr.strip() or "it has no /boot/vmlinuz-*"
-        raise InputError(f"{package}: no package of a kernel", why, "expected a package linux-image-*.deb")
+        raise InputError(f"{package}: not a kernel's package", why, "expected a package linux-image-*.deb")
     version = kernels[0].name.removeprefix("vmlinuz-")
     places = [folder / part / version for part in ("lib/modules", "usr/lib/modules")]
     config = folder / "boot" / f"config-{version}"

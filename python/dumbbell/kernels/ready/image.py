@@ -137,7 +137,9 @@ def _version(kernel: bytes, wanted: str) -> str:
     if kernel[:4] == b"\x7fELF" and (found := re.search(rb"Linux version (\S+) \(", kernel)):
         return found[1].decode()
     if kernel[_HEADER_AT : _HEADER_AT + 4] != b"HdrS":
-        raise InputError(f"{wanted}: no kernel", _EXPECTED, "the kernel of this machine is in /boot, or in its package")
+        raise InputError(
+            f"{wanted}: not a kernel", _EXPECTED, "the kernel of this machine is in /boot, or in its package"
+        )
     # The text lies as many bytes behind 0x200 as this number says.
     at = 0x200 + struct.unpack_from("<H", kernel, _VERSION_AT)[0]
     return kernel[at : kernel.index(b"\0", at)].decode(errors="replace").split()[0]

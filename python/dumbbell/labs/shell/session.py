@@ -97,7 +97,7 @@ def help_(session: Session, words: list[str]) -> None:
     """A line for each word."""
     for one in words:
         if one not in WORDS:
-            raise InputError(f"no word {one}", f"words: {', '.join(sorted(WORDS))}", "help")
+            raise InputError(f"unknown word {one}", f"words: {', '.join(sorted(WORDS))}", "help")
     wanted = words or sorted(WORDS)
     for one in wanted:
         known = WORDS[one]

@@ -12,6 +12,7 @@ from dumbbell.captures import Capture
 from dumbbell.captures.detail import Part
 from dumbbell.captures.directions import sent_again
 from dumbbell.captures.truth import TRUTH, matrix
+from dumbbell.counts import by_number
 from dumbbell.report import words
 from dumbbell.report.captured.diagnosed import Told, listed, told
 from dumbbell.report.captured.hosts import pairs
@@ -64,9 +65,8 @@ def page(
 def _warnings(capture: Capture) -> Html:
     """The first lines: what limits the figures."""
     found = capture.warnings
-    word, kind = ("limited", "suspect") if found else ("complete", "valid")
-    said = "what limits the figures:" if found else "nothing that limits the figures was found"
-    head = el("p", el("strong", word), " ", el("span", said))
+    kind, said = ("suspect", "What limits the figures:") if found else ("valid", "No problems found in the capture.")
+    head = el("p", el("strong", said))
     body = el("ul", *(el("li", one) for one in found)) if found else Html("")
     return el("div", head, body, class_=f"verdict {kind}", role="status")
 
@@ -170,8 +170,8 @@ def _truth(capture: Capture) -> Html:
     table = el("table", head, el("tbody", *rows), aria_label="Classes against the truth")
     right = frame.filter(pl.col("class_right") & pl.col("cause_right")).height
     said = (
-        f"Packets of the run that are not new data in order. Of {frame.height:,}, {right:,} are called what they are. "
-        "Why something was sent again the run's records do not say: any cause of a retransmission is right."
+        f"All packets of the run except new in-order data. {right:,} of {frame.height:,} are classified correctly. "
+        "The run's records do not say why a segment was retransmitted, so any cause of it counts as right."
     )
     return join(
         el("h2", "Classes against the truth"),
@@ -211,7 +211,8 @@ def _hosts(capture: Capture) -> Html:
     table = el("table", head, el("tbody", *rows), aria_label="Hosts")
     said = "Pairs of hosts with the most payload first, and the ports of servers with the most of it."
     if count > len(shown):
-        said += f" {count - len(shown):,} more pairs are in connections.parquet."
+        more = count - len(shown)
+        said += f" {words.count(more, 'more pair')} {by_number(more, 'is', 'are')} in connections.parquet."
     region = el("div", table, class_="wide", tabindex="0", role="region", aria_label="Hosts")
     return join(el("h2", "Hosts"), region, el("p", said, class_="beneath"))
 

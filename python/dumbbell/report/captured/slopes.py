@@ -9,6 +9,7 @@ import polars as pl
 
 from dumbbell.captures.capture import Capture
 from dumbbell.captures.pairs import BETWEEN, DIRECTIONS, PAIRS
+from dumbbell.counts import count
 from dumbbell.report.captured.source import Source, Way
 from dumbbell.report.model import Line, Points, Reference, View
 
@@ -42,7 +43,9 @@ def measured(source: Source, number: int, ways: dict[str, Way], start_ns: int, e
         f"packet was captured. {clock} Triangles are packets that only one capture has."
     )
     if left_out:
-        note += f" {left_out:,} more packets are not drawn: name a shorter stretch by --connection, --from and --to."
+        note += (
+            f" Not drawn: {count(left_out, 'more packet')}. Choose a shorter part with --connection, --from and --to."
+        )
     label = source.groups[next(iter(ways.values())).group].label.split(" ", 1)[-1]
     references = (Reference(_A, "A"), Reference(_B, "B"))
     return View(

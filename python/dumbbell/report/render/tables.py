@@ -84,7 +84,7 @@ def _errors(flows: Sequence[Mapping[str, Any]]) -> Html:
     if not failed:
         return Html("")
     more = len(failed) - _MOST_ERRORS
-    shown = [*failed[:_MOST_ERRORS], f"{more:,} more flows"] if more > 0 else failed
+    shown = [*failed[:_MOST_ERRORS], words.count(more, "more flow")] if more > 0 else failed
     return el("ul", (el("li", one) for one in shown), class_="missing")
 
 

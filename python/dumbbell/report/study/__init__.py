@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
+from dumbbell.counts import listed
 from dumbbell.errors import InputError
 from dumbbell.statistics.frames import Frames
 from dumbbell.statistics.intervals import CONFIDENCE, CONFIDENCES
@@ -23,7 +24,7 @@ def confidence(percent: int) -> float:
     """The confidence level as a fraction, from percent. Raises `InputError` for a level that reports don't offer."""
     offered = {round(100 * one): one for one in CONFIDENCES}
     if percent not in offered:
-        raise InputError(f"confidence {percent} %", f"expected one of {', '.join(map(str, offered))}")
+        raise InputError(f"the confidence must be {listed(map(str, offered), 'or')} %", f"given: {percent} %")
     return offered[percent]
 
 

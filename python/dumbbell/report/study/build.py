@@ -6,6 +6,7 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell.counts import count
 from dumbbell.errors import InputError
 from dumbbell.report import words
 from dumbbell.report.study.axes import Axis, axes
@@ -63,7 +64,7 @@ def build(study: Frames, confidence: float, method: Method, reference: str | Non
     check_confidence(confidence)
     good = usable(study)
     if good.is_empty():
-        why = f"of {study.runs.height:,} runs none went well and is not invalid"
+        why = f"none of its {count(study.runs.height, 'run')} is valid or suspect"
         raise InputError(
             f"nothing to report of {study.directory}", why, "dumbbell query STUDY 'select error from runs'"
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from dumbbell.counts import by_number
 from dumbbell.report import words
 from dumbbell.report.study.grid import Grid, grids
 from dumbbell.report.study.model import Panel, StudyPlots
@@ -84,4 +85,4 @@ def doubt(plots: StudyPlots) -> str:
     found = plots.verdicts
     if not found.suspect:
         return ""
-    return f", {found.suspect:,} of {words.count(found.usable, 'run')} {'is' if found.suspect == 1 else 'are'} suspect"
+    return f", {found.suspect:,} of {words.count(found.usable, 'run')} {by_number(found.suspect, 'is', 'are')} suspect"

@@ -123,7 +123,9 @@ def _tables(plots: StudyPlots) -> tuple[Html, tuple[str, ...]]:
     made = [(index, grid) for index, panel in enumerate(plots.panels) for grid in grids(plots, panel)]
     shown = made[:MOST_TABLES]
     hidden = len(made) - len(shown)
-    said = f"{hidden} of {len(made)} tables are not on this page: dumbbell report --format csv has all."
+    said = (
+        f"Not on this page: {hidden:,} of {words.count(len(made), 'table')}. dumbbell report --format csv writes all."
+    )
     parts = [
         el(
             "details",

@@ -11,6 +11,7 @@ from typing import Final, Literal
 import numpy as np
 import polars as pl
 
+from dumbbell.counts import count
 from dumbbell.engines.registry import DEFAULT
 from dumbbell.records.directory import RUNS
 from dumbbell.report.model import Codes, Counts, Values
@@ -130,11 +131,11 @@ def payload(plots: StudyPlots) -> tuple[str, tuple[str, ...]]:
     values = sum(panel.values.height for panel in plots.panels)
     with_values = values <= MOST_VALUES
     if not with_values:
-        notes.append(f"Lists of runs are without values, of which there are {values:,}: dumbbell query has them.")
+        notes.append(f"Lists of runs omit their {count(values, 'value')}: dumbbell query has them.")
     steps, said = _steps(plots)
     notes += said
     notes += [
-        f"{one.title}: {one.without:,} flows were not completed; curves end at the share that was."
+        f"{one.title}: {count(one.without, 'flow')} did not complete; curves end at the share that did."
         for one in plots.distributions
         if one.without
     ]

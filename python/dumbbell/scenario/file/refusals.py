@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 from dumbbell.scenario.links import delays, losses, queues, rates
 from dumbbell.scenario.links.changes import Event
 from dumbbell.scenario.links.link import Bottleneck
-from dumbbell.scenario.model import Emulate, Record, Scenario, Simulate
+from dumbbell.scenario.model import NAME_PATTERN, Emulate, Record, Scenario, Simulate
 from dumbbell.scenario.source import Finding, Key, lookup, show
 from dumbbell.scenario.study import Expectation, Repeat
 from dumbbell.scenario.topology import kinds as topologies
@@ -122,9 +122,12 @@ def _finding(details: ErrorDetails, data: Any) -> Finding:
         case "float_type" | "float_parsing" | "finite_number":
             return Finding(key, "not a number", "a number, without quotes")
         case "string_pattern_mismatch" if "sysctl" in key[:-1]:
-            return Finding(key, "not allowed here", 'a namespaced sysctl, such as "net.ipv4.tcp_sack"')
+            return Finding(key, "not a namespaced sysctl", 'one such as "net.ipv4.tcp_sack"')
+        case "string_pattern_mismatch" if context["pattern"] == NAME_PATTERN:
+            rule = "at most 64 letters, digits, `.`, `_` and `-`, a letter or digit first; no spaces"
+            return Finding(key, "invalid name", rule, _write_name(key, data))
         case "string_pattern_mismatch":
-            return Finding(key, "not allowed here", f"{_meaning(key, tables)} ({context['pattern']})")
+            return Finding(key, "not of the form that this key has", f"{_meaning(key, tables)} ({context['pattern']})")
         case "greater_than_equal" | "less_than_equal" | "greater_than" | "less_than":
             words = {"ge": "at least", "le": "at most", "gt": "more than", "lt": "less than"}
             sign = next(sign for sign in words if sign in context)
@@ -139,6 +142,12 @@ def _finding(details: ErrorDetails, data: Any) -> Finding:
             return Finding(key, "not a text", _meaning(key, tables), "a text in quotes")
         case _:
             return Finding(key, details["msg"])
+
+
+def _write_name(key: Key, data: Any) -> str:
+    """A hint with the nearest name that is allowed."""
+    given = re.sub(r"[^A-Za-z0-9._-]+", "-", str(lookup(data, key)[1])).lstrip("._-")[:64].rstrip("-")
+    return f'write {key[-1]} = "{given or "my-run"}"'
 
 
 def _key(loc: tuple[str | int, ...], data: Any) -> tuple[Key, list[type[BaseModel]]]:

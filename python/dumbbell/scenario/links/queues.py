@@ -16,7 +16,9 @@ from dumbbell.units.mtu import frame_bytes
 def _threshold(value: BufferSize) -> BufferSize:
     if value.kind in ("bdp", "unlimited"):
         expected = "bytes, packets, or the time that a packet has waited"
-        raise QuantityError(f"{value} is no threshold for marking", expected, 'write "30 packets", "60 kB" or "1 ms"')
+        raise QuantityError(
+            f"{value} is not a threshold for marking", expected, 'write "30 packets", "60 kB" or "1 ms"'
+        )
     return value
 
 

@@ -59,7 +59,7 @@ def parsed(text: str) -> Found:
         ArithmeticError,
         RecursionError,
     ) as error:
-        raise LineError(0, f"no GraphML: {error}", "a graph in GraphML", "the Topology Zoo has many") from None
+        raise LineError(0, f"not GraphML: {error}", "a graph in GraphML", "the Topology Zoo has many") from None
     nodes: dict[str, Mapping[str, Any]] = {str(name): dict(keys) for name, keys in graph.nodes(data=True)}
     return Found(nodes, [(str(a), str(b), dict(keys)) for a, b, keys in graph.edges(data=True)])
 

@@ -41,7 +41,7 @@ def interface(value: object) -> AnyInterface:
         return value
     expected = "an address and the length of its subnet's prefix"
     if not isinstance(value, str) or "/" not in value:
-        raise QuantityError("no address with a subnet", expected, _EXAMPLE)
+        raise QuantityError("not an address with a subnet", expected, _EXAMPLE)
     try:
         found = ip_interface(value)
     except ValueError as error:

@@ -130,7 +130,9 @@ def _name(value: Any) -> Any:
 def _parameter(value: Any) -> Any:
     """Integers and flags only: BPF programs know nothing else."""
     if not isinstance(value, int):
-        raise QuantityError("no parameter's value", "an integer, true or false, without quotes", "write 200, or true")
+        raise QuantityError(
+            "not a parameter's value", "an integer, true or false, without quotes", "write 200, or true"
+        )
     if not -(1 << 63) <= value < 1 << 63:
         raise QuantityError("too large", "an integer of 64 bits", "write 200, or true")
     return value

@@ -6,6 +6,7 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell.report import words
 from dumbbell.report.captured.causes import CAUSES, key
 from dumbbell.report.captured.definition import Definition
 from dumbbell.report.captured.source import Source
@@ -41,11 +42,9 @@ def _panel(source: Source) -> Panel | None:
             lanes.append(Lane(kind.key, way.flow.replace("to-", "to "), way.group, kind.word, kind.key == "needless"))
     if not ticks:
         return None
-    note = (
-        "What is not new data in order, by cause, which is inferred. Needless: a DSACK, a timestamp or an ACK says so."
-    )
+    note = "Everything except new in-order data, by inferred cause. Needless: a DSACK, a timestamp or an ACK says so."
     if left_out:
-        note += f" {left_out:,} more of smaller connections are in the table of events."
+        note += f" {words.count(left_out, 'more event')} of smaller connections: see the table of events."
     view = View("", pl.Series([], dtype=pl.Float64), tuple(ticks), note, lanes=tuple(lanes))
     return Panel("events", 1.0, "Anomalies", "", (view,))
 

@@ -37,7 +37,9 @@ def _panel(source: Source) -> Panel | None:
     if not marks:
         return None
     lanes = tuple(Lane("", pair.label, None) for pair in shown)
-    note = f"Payload of each {words.seconds(width / 1e9)}, of the {len(shown)} pairs of hosts with the most"
+    note = (
+        f"Payload of each {words.seconds(width / 1e9)}, of the {words.count(len(shown), 'pair')} of hosts with the most"
+    )
     note += f", of {count:,}." if count > MOST else "."
     view = View("", pl.Series([], dtype=pl.Float64), marks, note, lanes=lanes)
     return Panel("hosts", 1.0, "Who talks to whom", "", (view,), states=_STATES)

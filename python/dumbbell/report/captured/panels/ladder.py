@@ -9,6 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from dumbbell.captures.detail import ASKED
+from dumbbell.counts import count
 from dumbbell.report.captured.definition import Definition
 from dumbbell.report.captured.slopes import measured
 from dumbbell.report.captured.source import Source, Way
@@ -65,7 +66,9 @@ def _views(source: Source, number: int) -> list[View]:
         "packet that was lost behind the capture is drawn as if it came. Crosses were sent again."
     )
     if left_out:
-        note += f" {left_out:,} more packets are not drawn: name a shorter stretch by --connection, --from and --to."
+        note += (
+            f" Not drawn: {count(left_out, 'more packet')}. Choose a shorter part with --connection, --from and --to."
+        )
     label = next(iter(ways.values()))
     references = (Reference(_CLIENT, "client"), Reference(_SERVER, "server"))
     name = f"{number} {source.groups[label.group].label.split(' ', 1)[-1]}"

@@ -55,9 +55,9 @@ def _parsed(text: str) -> dict[str, Any]:
         found = loader.construct_document(node) if node is not None else None
     # PyYAML lets errors of Python through at words that look like dates or numbers, or are tagged so, and are none.
     except (yaml.YAMLError, RecursionError, ValueError, LookupError, AttributeError, TypeError) as error:
-        raise InputError("no file of containerlab", f"not YAML: {error}", "choose a .clab.yml file") from None
+        raise InputError("not a containerlab file", f"not YAML: {error}", "choose a .clab.yml file") from None
     if not isinstance(found, dict) or not isinstance(found.get("topology"), dict):
-        raise InputError("no file of containerlab", "it has no table topology", "choose a .clab.yml file")
+        raise InputError("not a containerlab file", "it has no table topology", "choose a .clab.yml file")
     return found
 
 
@@ -81,14 +81,14 @@ def _size(node: Any, sizes: dict[int, int]) -> int:
 def _table(found: Mapping[str, Any], key: str) -> dict[str, Any]:
     value = found.get(key) or {}
     if not isinstance(value, dict):
-        raise InputError("no file of containerlab", f"{key} is no table", "choose a .clab.yml file")
+        raise InputError("not a containerlab file", f"{key} is not a table", "choose a .clab.yml file")
     return value
 
 
 def _list(found: Mapping[str, Any], key: str) -> list[Any]:
     value = found.get(key) or []
     if not isinstance(value, list):
-        raise InputError("no file of containerlab", f"{key} is no list", "choose a .clab.yml file")
+        raise InputError("not a containerlab file", f"{key} is not a list", "choose a .clab.yml file")
     return value
 
 

@@ -67,7 +67,7 @@ def _read(text: str, notes: Notes) -> tuple[dict[str, list[End]], dict[str, dict
         match = _LINE.fullmatch(line)
         if match is None:
             why = f"line {number} is none of lab.conf: {line.strip()[:60]}"
-            raise InputError("no file of Kathará", why, 'its lines are such as pc1[0]="A"')
+            raise InputError("not a Kathará file", why, 'its lines are such as pc1[0]="A"')
         machine, key, value = match[1], match[2].strip(), match[3].strip().strip("\"'")
         own = keys.setdefault(machine, {})
         if not key.isdigit():
@@ -77,7 +77,7 @@ def _read(text: str, notes: Notes) -> tuple[dict[str, list[End]], dict[str, dict
             notes.add("MAC addresses are left out: they are assigned")
         domains.setdefault(_MAC.sub("", value), []).append((machine, f"eth{key}"))
     if not keys:
-        raise InputError("no file of Kathará", "it has no machine", 'its lines are such as pc1[0]="A"')
+        raise InputError("not a Kathará file", "it has no machine", 'its lines are such as pc1[0]="A"')
     return domains, keys
 
 

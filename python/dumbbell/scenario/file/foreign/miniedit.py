@@ -59,12 +59,12 @@ def _parsed(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise InputError("no file of MiniEdit", f"not JSON: {error}", "a .mn file is JSON") from None
+        raise InputError("not a MiniEdit file", f"not JSON: {error}", "a .mn file is JSON") from None
     except RecursionError:
-        raise InputError("no file of MiniEdit", "nested too deeply", "choose a file that MiniEdit saved") from None
+        raise InputError("not a MiniEdit file", "nested too deeply", "choose a file that MiniEdit saved") from None
     if not isinstance(found, dict) or ("hosts" not in found and "switches" not in found):
         raise InputError(
-            "no file of MiniEdit", "it has neither hosts nor switches", "choose a file that MiniEdit saved"
+            "not a MiniEdit file", "it has neither hosts nor switches", "choose a file that MiniEdit saved"
         )
     return found
 
@@ -72,7 +72,7 @@ def _parsed(text: str) -> dict[str, Any]:
 def _list(found: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
     value = found.get(key) or []
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        raise InputError("no file of MiniEdit", f"{key} is no list of objects", "choose a file that MiniEdit saved")
+        raise InputError("not a MiniEdit file", f"{key} is not a list of objects", "choose a file that MiniEdit saved")
     return value
 
 
@@ -205,7 +205,7 @@ def _count(value: object) -> int:
     try:
         return int(str(value))
     except ValueError:
-        raise ValueError(f"nodeNum is {value!r}, no number") from None
+        raise ValueError(f"nodeNum is {value!r}, not a number") from None
 
 
 def _number(value: object, key: str) -> str:
@@ -219,7 +219,7 @@ def _time(value: object, notes: Notes) -> int:
     """Nanoseconds."""
     match = _TIME.fullmatch(str(value).strip())
     if match is None:
-        raise InputError(f"a link has a delay of {value!r}", "no time, such as 10ms", "correct it in the file")
+        raise InputError(f"a link has a delay of {value!r}", "not a time, such as 10ms", "correct it in the file")
     if not match[2]:
         notes.add("delays without a unit are microseconds, as tc reads them")
     unit = next(unit for unit in ("us", "ms", "s") if (match[2] or "us").startswith(unit))
