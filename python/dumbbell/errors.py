@@ -78,18 +78,21 @@ class ExpectationUndecided(DumbbellError):
     exit_code = 5
 
 
-def unwritable(what: object, error: OSError, kept: str = "") -> DumbbellError:
+def unwritable(
+    what: object, error: OSError, kept: str = "", hint: str = "choose another place: --output DIR"
+) -> DumbbellError:
     """The error for something that could not be written: a failure if the disk is full, or else bad input.
 
     Args:
         what: such as a path.
         error: of the operating system.
         kept: what is on disk all the same, and where.
+        hint: how this command writes to another place.
     """
     why = "\n".join(filter(None, [error.strerror or str(error), kept]))
     if error.errno in _FULL:
-        return RunFailed(f"cannot write {what}", why, "make room, or choose another place: --output DIR")
-    return InputError(f"cannot write {what}", why, "choose another place: --output DIR")
+        return RunFailed(f"cannot write {what}", why, f"make room, or {hint}")
+    return InputError(f"cannot write {what}", why, hint)
 
 
 _FULL: Final = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EFBIG])

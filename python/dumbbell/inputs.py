@@ -76,4 +76,4 @@ def write_new(path: Path, text: str) -> None:
     except FileExistsError:
         raise InputError(f"{path} is there already", "nothing is overwritten", "choose another name") from None
     except OSError as error:
-        raise unwritable(path, error) from error
+        raise unwritable(path, error, hint="choose a file in another folder") from error

@@ -111,7 +111,7 @@ def test_schema(capsys: pytest.CaptureFixture[str]) -> None:
             "error: No such option: --nope\nhint: dumbbell schema --help lists the arguments and options\n",
         ),
         (["plan"], "error: Missing argument 'SCENARIO'\nhint: dumbbell plan --help lists the arguments and options\n"),
-        (["plan", "nope.toml"], "error: nope.toml: no such file\nhint: bundled scenarios: "),
+        (["plan", "nope.toml"], "error: nope.toml: no such file\nhint: dumbbell scenarios lists"),
         (
             ["plan", "single-flow", "--set", "duration=5", "--set", "sed=1"],
             "error: --set duration=5: no unit\n"

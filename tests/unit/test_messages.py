@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,11 @@ from dumbbell.captures import warnings
 from dumbbell.cli import invoke
 from dumbbell.cli.study import _redone
 from dumbbell.counts import by_number, count, listed, ordinal
+from dumbbell.engines.emulate import engine
+from dumbbell.plan.expand import expand
+from dumbbell.scenario.file.loading import load
+from dumbbell.scenario.traffic.bursts import Burst
+from dumbbell.units import BufferSize, Percent, QuantityError, Rate, Size, Time
 
 
 def test_counts_agree_with_their_nouns() -> None:
@@ -18,7 +25,7 @@ def test_counts_agree_with_their_nouns() -> None:
     assert [count(n, "reply", "replies") for n in (1, 2)] == ["1 reply", "2 replies"]
     assert count(12345) == "12,345"
     assert [by_number(n, "is", "are") for n in (0, 1, 2)] == ["are", "is", "are"]
-    numbers = (1, 2, 3, 4, 11, 12, 13, 21, 102)
+    numbers = (1, 2, 3, 4, 11, 12, 13, 21, 102, 111)
     assert [ordinal(n) for n in numbers] == [
         "1st",
         "2nd",
@@ -101,6 +108,68 @@ REFUSED = [
 def test_an_option_with_another_value(line: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(line.split()) == 2
     assert capsys.readouterr().err.startswith(f"error: {said}")
+
+
+HINTS = [
+    (Percent, "0.005", 'is it "0.5 %" or "0.005 %"?'),
+    (Percent, 1, 'is it "100 %" or "1 %"?'),
+    (Percent, "50", 'write "50 %"'),
+    (Percent, "5 ‰", '5 ‰ is "0.5 %"'),
+    (Rate, "10000000", 'write "10000000 Mbit/s" or "10000000 bit/s"'),
+    (Rate, "100 MBps", 'rates are in bits: 100 MBps is "800 Mbit/s"'),
+    (Rate, "10 KB/s", 'units are case-sensitive: write "80 kbit/s"'),
+    (Rate, "100 mb/s", 'units are case-sensitive: write "100 Mbit/s"'),
+    (Rate, "1g", 'write "1 Gbit/s"'),
+    (Size, "1 mb", 'units are case-sensitive: is it "1 MB", or 1 Mb ("125 kB")?'),
+    (Size, "64 K", 'write "64 kB" or "64 KiB"'),
+    (Time, "2 minutes", 'write "2 min"'),
+    (Time, "100 msec", 'write "100 ms"'),
+    (Time, "1.5 h", '1.5 h is "90 min"'),
+    (Time, "soon", 'for example "30 ms"'),
+    (Burst, "1 Mbit", '1 Mbit is "125 kB"'),
+    (Burst, "2 h", '2 h is "120 min"'),
+    (BufferSize, "80 Mb", 'sizes are in bytes: 80 Mb is "10 MB"'),
+    (BufferSize, "100 pkt", 'write "100 packets"'),
+]
+
+
+@pytest.mark.parametrize(("kind", "given", "hint"), HINTS)
+def test_a_hint_keeps_the_size_of_a_value_or_asks(kind: Any, given: object, hint: str) -> None:
+    with pytest.raises(QuantityError) as caught:
+        kind.parse(given)
+    assert caught.value.hint == hint
+    for text in re.findall('"(.*?)"', hint):
+        kind.parse(text)
+
+
+def test_a_file_here_is_suggested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one.toml").touch()
+    assert invoke(["plan", "one"]) == 2
+    assert capsys.readouterr().err == "error: no bundled scenario is named one\nhint: did you mean ./one.toml?\n"
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Root may write anywhere, but not below a file."""
+    (tmp_path / "file").touch()
+    assert invoke(["scenarios", "copy", "single-flow", str(tmp_path / "file" / "mine.toml")]) == 2
+    said = capsys.readouterr().err
+    assert said.endswith("hint: choose a file in another folder: dumbbell scenarios copy single-flow FILE\n")
+    assert "--output" not in said
+
+
+def test_a_default_algorithm_that_no_host_may_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "net/ipv4").mkdir(parents=True)
+    (tmp_path / "net/ipv4/tcp_congestion_control").touch()
+    (tmp_path / "net/ipv4/tcp_allowed_congestion_control").write_text("reno bbr\n")
+    monkeypatch.setattr(engine, "SYSCTLS", tmp_path)
+    scenario = load("single-flow", ['hosts.h1.sysctl."net.ipv4.tcp_congestion_control"=cubic'])
+    problems = [problem for problem in engine.create().check(scenario, expand(scenario)) if "sysctl" in problem.key]
+    assert [(problem.wrong, problem.hint) for problem in problems] == [
+        ("this kernel lets no host have cubic as its default", 'set it per flow: cc = "cubic"')
+    ]
 
 
 def test_a_name_with_a_space(capsys: pytest.CaptureFixture[str]) -> None:

@@ -110,14 +110,14 @@ CASES = {
     "zero duration": (
         'duration = "20 s"',
         'duration = "0 s"',
-        'my.toml:2: duration = "0 s": zero\n  expected a time above zero\nhint: write "20 s"',
+        'my.toml:2: duration = "0 s": zero\n  expected a time above zero\nhint: for example "20 s"',
     ),
     "negative rate": (
         'rate = "100 Mbit/s"',
         'rate = "-100 Mbit/s"',
         'my.toml:9: topology.bottleneck.rate = "-100 Mbit/s": negative\n'
         "  expected a rate that is not negative\n"
-        'hint: write "100 Mbit/s"',
+        'hint: for example "100 Mbit/s"',
     ),
     "unknown kind of topology": (
         'kind = "dumbbell"',

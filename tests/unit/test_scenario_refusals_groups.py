@@ -75,7 +75,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (ONE + 'off = "1 s"', ["flows.0.off", "without on", 'add on = "1 s"']),
         (ONE + 'on = "0 s"\noff = "1 s"', ["flows.0.on", "zero"]),
         (ONE + 'on = "1"\noff = "1 s"', ["flows.0.on", "no unit", '"1 s" or "1 kB"']),
-        (ONE + 'on = "1 Mbit"\noff = "1 s"', ["flows.0.on", "unknown unit Mbit", "sizes are in bytes"]),
+        (ONE + 'on = "1 Mbit"\noff = "1 s"', ["flows.0.on", "unknown unit Mbit", '1 Mbit is "125 kB"']),
         (ONE + 'on = "1 s"\noff = "1 s"\nbytes = "1 MB"', ["flows.0.bytes", "can't have on and off", "300 kB"]),
         (UDP + 'rate = "1 Mbit/s"\nmix = { cubic = 1 }', ["flows.0.mix", "unknown key", "mix belongs in a TCP flow"]),
         (ONE + 'command = "true"\non = "1 s"', ["flows.0.on", "unknown key"]),

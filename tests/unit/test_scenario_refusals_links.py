@@ -88,7 +88,7 @@ KEYS = {
         'queue = { kind = "dualpi2", min_th = "30 packets" }',
         'my.toml:10: topology.bottleneck.queue.min_th = "30 packets": unknown unit packets\n'
         '  expected a time with its unit (ns, us, ms, s, min), such as "30 ms"\n'
-        'hint: write "30 ms"',
+        'hint: for example "30 ms"',
     ),
     "a threshold in BDP": (
         'queue = { kind = "drop-tail", ce_threshold = "1 bdp" }',
@@ -106,7 +106,7 @@ KEYS = {
         'queue = { kind = "codel", ce_threshold = "30 packets" }',
         'my.toml:10: topology.bottleneck.queue.ce_threshold = "30 packets": unknown unit packets\n'
         '  expected a time with its unit (ns, us, ms, s, min), such as "30 ms"\n'
-        'hint: write "30 ms"',
+        'hint: for example "30 ms"',
     ),
     "a weight above 1": (
         'queue = { kind = "red", weight = 2 }',
@@ -116,7 +116,7 @@ KEYS = {
         'loss = { model = "correlated", rate = "1 %", correlation = "125 %" }',
         'my.toml:10: topology.bottleneck.loss.correlation = "125 %": more than 100 %\n'
         '  expected a correlation with its unit (%), such as "25 %"\n'
-        'hint: write "25 %"',
+        'hint: for example "25 %"',
     ),
     "all the same for ever": (
         'jitter = { max = "5 ms", correlation = "100 %" }',
@@ -128,7 +128,7 @@ KEYS = {
         'loss = "101 %"',
         'my.toml:10: topology.bottleneck.loss = "101 %": more than 100 %\n'
         '  expected a percentage with its unit (%), such as "0.5 %"\n'
-        'hint: write "0.5 %"',
+        'hint: for example "0.5 %"',
     ),
     "the second of two losses": (
         'loss = ["1 %", { model = "burst", rate = "1 %" }]',
@@ -235,7 +235,7 @@ KEYS = {
         'delay_line = "15 ms"',
         'my.toml:10: topology.bottleneck.delay_line = "15 ms": unknown unit ms\n'
         '  expected a number of packets with its unit (packets), such as "1000 packets"\n'
-        'hint: write "1000 packets"',
+        'hint: for example "1000 packets"',
     ),
     "a loss file that does not rise": (
         'loss = { model = "trace", file = "lost.txt" }',

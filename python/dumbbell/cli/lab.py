@@ -9,6 +9,7 @@ import typer
 
 from dumbbell.cli.group import group
 from dumbbell.cli.options import Json, Set, bundled_names
+from dumbbell.counts import count as counted
 
 if TYPE_CHECKING:
     from dumbbell.labs.build import LabScenario
@@ -261,7 +262,7 @@ def capture(
             count = captured(path, wanted, file, seconds)
     except OSError as error:
         raise unwritable(output, error) from error
-    print(f"{output}: {count} frames at {wanted}")
+    print(f"{output}: {counted(count, 'frame')} at {wanted}")
 
 
 @app.command()

@@ -30,6 +30,7 @@ from dumbbell.server.messages import FilesChanged
 from dumbbell.server.topics import Event
 from dumbbell.server.workspace import SCENARIO, Workspace, layout_of, write
 
+_ELSEWHERE: Final = "make its folder writable, or choose another name"
 LOOK_S: Final = 1.0
 """Seconds between two looks at the workspace's folders."""
 MOST_FOLDERS: Final = 500
@@ -117,7 +118,7 @@ def _write(file: Path, text: str) -> None:
             raise InputError(f"{file.name} is there already", "nothing is overwritten", "choose another name")
         write(file, text.encode())
     except OSError as error:
-        raise unwritable(file.name, error) from None
+        raise unwritable(file.name, error, hint=_ELSEWHERE) from None
 
 
 def _folder(workspace: Workspace, path: str) -> FileEntry:
@@ -127,7 +128,7 @@ def _folder(workspace: Workspace, path: str) -> FileEntry:
     except FileExistsError:
         raise InputError(f"{path} is there already", "", "choose another name") from None
     except OSError as error:
-        raise unwritable(path, error) from None
+        raise unwritable(path, error, hint=_ELSEWHERE) from None
     return _entry(workspace, at)
 
 
@@ -158,7 +159,7 @@ def _rename(workspace: Workspace, path: str, to: str) -> FileEntry:
     except FileExistsError:
         raise InputError(f"{to} is there already", "nothing is overwritten", "choose another name") from None
     except OSError as error:
-        raise unwritable(to, error) from None
+        raise unwritable(to, error, hint=_ELSEWHERE) from None
     return _entry(workspace, target)
 
 
@@ -170,7 +171,7 @@ def _delete(workspace: Workspace, path: str) -> FileEntry:
         if layout_of(file).is_file():
             workspace.trash(layout_of(file))
     except OSError as error:
-        raise unwritable(path, error) from None
+        raise unwritable(path, error, hint=_ELSEWHERE) from None
     return entry
 
 

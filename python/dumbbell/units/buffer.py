@@ -31,7 +31,8 @@ class BufferSize:
         aliases={**Size.grammar.aliases, "µs": "us", "μs": "us", "packet": "packets", "pkts": "packets", "BDP": "bdp"},
         example="1 bdp",
         likely=("packets", "kB", "ms", "bdp"),
-        advice=Size.grammar.advice,
+        foreign=Size.grammar.foreign,
+        foreign_words=Size.grammar.foreign_words,
     )
 
     @classmethod

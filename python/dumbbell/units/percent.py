@@ -12,13 +12,30 @@ from pydantic_core import CoreSchema
 from dumbbell.units.grammar import Grammar, QuantityError, decimal, json_schema, schema_of
 
 
+class _Shares(Grammar):
+    """A number up to 1 without a unit may be a share or a percentage."""
+
+    def without_unit(self, number: str) -> str:
+        """Asks which of both is meant: they differ by a factor of 100."""
+        if not 0 < Fraction(number) <= 1:
+            return super().without_unit(number)
+        return f'is it "{decimal(100 * Fraction(number))} %" or "{number} %"?'
+
+
 @dataclass(frozen=True)
 class Percent:
     """A probability, written in percent."""
 
     percent: Fraction
 
-    grammar: ClassVar[Grammar] = Grammar("a percentage", {"%": 1}, {"percent": "%"}, "0.5 %", ("%",), {})
+    grammar: ClassVar[Grammar] = _Shares(
+        "a percentage",
+        {"%": 1},
+        {"percent": "%"},
+        "0.5 %",
+        ("%",),
+        foreign={"‰": (Fraction(1, 10), "%"), "ppm": (Fraction(1, 10**4), "%")},
+    )
 
     @classmethod
     def parse(cls, value: object) -> Self:

@@ -33,7 +33,7 @@ class Quantity(int):
         if exact > MAX:
             raise cls.grammar.refuse("too large")
         if exact < cls.minimum:
-            raise QuantityError("zero", f"{cls.grammar.what} above zero", f'write "{cls.grammar.example}"')
+            raise QuantityError("zero", f"{cls.grammar.what} above zero", cls.grammar.for_example)
         return cls(exact)
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ class Time(Quantity):
         aliases={"µs": "us", "μs": "us", "sec": "s"},
         example="30 ms",
         likely=("s", "ms"),
-        advice={"m": 'write "min" for minutes or "ms" for milliseconds'},
+        foreign={unit: (Fraction(3600 * 10**9), "min") for unit in ("h", "hour", "hours")},
     )
     printed = ("s", "ms", "us", "ns")
 
@@ -100,10 +100,12 @@ class Rate(Quantity):
         },
         example="100 Mbit/s",
         likely=("Mbit/s",),
-        advice={
-            **{unit: 'rates are in bits: 1 MB/s is "8 Mbit/s"' for unit in ("B/s", "kB/s", "MB/s", "GB/s")},
-            **{unit: f'a rate is per second: write "{unit}/s"' for unit in ("bit", "kbit", "Mbit", "Gbit")},
+        foreign={
+            prefix + unit: (Fraction(8 * 1000**power), "bit/s")
+            for power, prefix in enumerate(("", "k", "M", "G"))
+            for unit in ("B/s", "Bps", "byte/s", "bytes/s")
         },
+        foreign_words="rates are in bits",
     )
     printed = ("Gbit/s", "Mbit/s", "kbit/s", "bit/s")
     minimum = 1
@@ -118,7 +120,12 @@ class Size(Quantity):
         aliases={"byte": "B", "bytes": "B"},
         example="300 kB",
         likely=("B", "kB"),
-        advice={unit: 'sizes are in bytes (capital B): 8 Mbit are "1 MB"' for unit in ("kb", "Mb", "Mbit", "kbit")},
+        foreign={
+            prefix + unit: (Fraction(1000**power, 8), "B")
+            for power, prefix in enumerate(("", "k", "M", "G"))
+            for unit in ("b", "bit")
+        },
+        foreign_words="sizes are in bytes",
     )
     printed = ("GB", "GiB", "MB", "MiB", "kB", "KiB", "B")
 
@@ -138,7 +145,6 @@ class Packets(Quantity):
         {"packet": "packets", "pkts": "packets"},
         "1000 packets",
         ("packets",),
-        {},
     )
     printed = ("packets",)
     minimum = 1

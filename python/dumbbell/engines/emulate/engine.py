@@ -56,6 +56,7 @@ class EmulateEngine:
             *qdiscs.check(scenario, plan),
             *check_lab_cpus(scenario),
             *_check_sysctls(scenario),
+            *_check_default_algorithms(scenario),
             *check_programs(scenario, plan),
             *check_cpus(scenario, plan),
             *check_routers(scenario, plan),
@@ -98,6 +99,23 @@ def _check_sysctls(scenario: Scenario) -> Iterator[Problem]:
     if any(settings for _, settings in scenario.hosts.sysctls):
         listed = "sysctl -aN lists what this kernel has"
         yield from sysctls.lacking(scenario, sysctls.names(SYSCTLS), "this kernel", listed)
+
+
+def _check_default_algorithms(scenario: Scenario) -> Iterator[Problem]:
+    """Algorithms that a namespace may not have as its default: the kernel lets it choose only among some."""
+    try:
+        allowed = (SYSCTLS / "net/ipv4/tcp_allowed_congestion_control").read_text(encoding="utf-8").split()
+    except OSError:
+        return
+    for at, settings in scenario.hosts.sysctls:
+        if (name := settings.get(_DEFAULT_CC)) is not None and name not in allowed:
+            wrong = f"this kernel lets no host have {name} as its default"
+            hint = f'set it per flow: cc = "{name}"'
+            finding = Finding((*at, "sysctl", _DEFAULT_CC), wrong, f"one of {', '.join(allowed)}", hint)
+            yield scenario.source.problem(finding)
+
+
+_DEFAULT_CC: Final = "net.ipv4.tcp_congestion_control"
 
 
 def create() -> EmulateEngine:

@@ -24,7 +24,7 @@ def text(name: str) -> str:
     """A scenario's TOML. Raises `InputError` for a name that is not among them."""
     known = names()
     if name not in known:
-        hint = f"a path has a / or ends in .toml: ./{name}" if Path(name).is_file() else suggest(name, known)
+        hint = f"a path has a / or ends in .toml: ./{name}" if Path(name).is_file() else _beside(name, known)
         what = f"no bundled scenario is named {name}"
         raise ScenarioError([Problem(what, hint=hint, place=Place(name))])
     return (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
@@ -55,11 +55,19 @@ def copy(name: str, file: Path) -> list[Path]:
         try:
             path.write_bytes(content)
         except OSError as error:
-            raise unwritable(path, error) from None
+            hint = f"choose a file in another folder: dumbbell scenarios copy {name} FILE"
+            raise unwritable(path, error, hint=hint) from None
     return list(files)
 
 
+def _beside(name: str, known: Iterable[str]) -> str:
+    """A hint for a name without a path: a file here of this name or a similar one, or else `suggest`."""
+    here = {file.stem: f"./{file}" for file in sorted(Path().glob("*.toml"))}
+    close = difflib.get_close_matches(name, [*here, *known], n=1, cutoff=0.7)
+    return f"did you mean {here[close[0]]}?" if close and close[0] in here else suggest(name, known)
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
-    """A hint for a name that is not `known`: the nearest one, or else what is bundled."""
+    """A hint for a name that is not `known`: the nearest one, or else the command that lists what is bundled."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
-    return f"did you mean {close[0]}?" if close else f"bundled scenarios: {', '.join(names())}"
+    return f"did you mean {close[0]}?" if close else "dumbbell scenarios lists the bundled ones"

@@ -25,7 +25,7 @@ class Burst:
         aliases={**Duration.grammar.aliases, **Amount.grammar.aliases},
         example="1 s",
         likely=("s", "kB"),
-        advice={**Duration.grammar.advice, **Amount.grammar.advice},
+        foreign={**Duration.grammar.foreign, **Amount.grammar.foreign},
     )
 
     @classmethod
