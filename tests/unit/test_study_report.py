@@ -209,6 +209,25 @@ def test_another_reference(study: Study) -> None:
     assert grid.change(0, grid.columns[0]) is not None
 
 
+def test_a_reference_may_be_a_value_of_the_first_key_or_an_algorithm(study: Study) -> None:
+    """The second key may be a case, and the one of interest the algorithm."""
+    plots = build(study, 0.95, "t", "1 bdp")
+    (grid,) = grids(plots, next(one for one in plots.panels if one.title == "Goodput"))
+    assert grid.reference_words() == "against buffer 1 bdp"
+    changes = [grid.change(row, grid.columns[0]) for row in grid.rows]
+    assert [change is None for change in changes] == [False, True, False]
+    plots = build(study, 0.95, "t", "bbr")
+    (grid,) = grids(plots, next(one for one in plots.panels if one.title == "Goodput"))
+    assert grid.reference_words() == "against bbr"
+    assert [grid.change(0, column) is None for column in grid.columns] == [False, False, True, True]
+    change = grid.change(0, grid.columns[0])
+    assert change is not None
+    assert change.relative is not None
+    assert change.relative.value == pytest.approx(20 / 50 - 1, abs=0.05)
+    (of_runs,) = grids(plots, next(one for one in plots.panels if one.scope == "run"))
+    assert of_runs.reference_words() == ""
+
+
 def test_without_a_second_key_changes_are_against_the_first_algorithm(tmp_path: Path) -> None:
     cells = [{"b.buffer": buffer} for buffer in BUFFERS]
     study = Study(Synthetic(cells=cells).write(tmp_path / "study"))
@@ -323,7 +342,7 @@ def test_students_intervals_have_a_half_and_single_runs_none(skewed: Study, tmp_
 def test_refusals(study: Study, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no report format 'doc'"):
         write(study, "doc")
-    with pytest.raises(InputError, match="no column 'vegas'"):
+    with pytest.raises(InputError, match="--reference vegas: no table has it"):
         write(study, "html", tmp_path / "x.html", reference="vegas")
     nothing = Synthetic(repeat=2, verdicts={0: "invalid", 1: "invalid"}).write(tmp_path / "nothing")
     with pytest.raises(InputError, match="nothing to report"):

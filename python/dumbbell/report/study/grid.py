@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -92,11 +93,15 @@ class Grid:
         """Row (`None`: the same) and column with which a column is compared.
 
         The same with the second key's first value; without a second key, the first algorithm; of one curve, its first
-        point. Another value or algorithm may have been asked for.
+        point. Another value of either key, or an algorithm, may have been asked for.
         """
         asked = self.plots.reference
+        if self.lines is not None and asked is not None and asked not in self.lines.texts:
+            if self.x is not None and asked in self.x.texts:
+                return self.x.texts.index(asked), column
+            return None, next((one for one in self.columns if (one.of, one.line) == (asked, column.line)), None)
         if self.lines is not None:
-            line = self.lines.texts.index(asked) if asked in self.lines.texts else 0
+            line = self.lines.texts.index(asked) if asked is not None else 0
             return None, next((one for one in self.columns if (one.of, one.line) == (column.of, line)), None)
         if len(self.columns) > 1:
             return None, next((one for one in self.columns if one.of == asked), self.columns[0])
@@ -110,7 +115,8 @@ class Grid:
         row, column = self.reference(self.columns[-1])
         if column is None:
             return ""
-        if self.lines is not None:
+        asked = self.plots.reference
+        if row is None and self.lines is not None and (asked is None or asked in self.lines.texts):
             assert column.line is not None
             return f"against {self.lines.label} {self.lines.texts[column.line]}"
         if row is None or self.x is None:
@@ -140,9 +146,15 @@ def check_reference(plots: StudyPlots) -> None:
     if plots.reference is None:
         return
     x, lines = plots.layout.x, plots.layout.lines
-    known = [*plots.of, *(x.texts if x else ())] if lines is None else list(lines.texts)
+    known = dict.fromkeys([*(lines.texts if lines else ()), *(x.texts if x else ()), *plots.of])
     if plots.reference not in known:
-        raise InputError(f"no column {plots.reference!r} to compare with", f"there are {', '.join(known)}")
+        why = f"expected one of {', '.join(known)}"
+        raise InputError(f"--reference {plots.reference}: no table has it", why, _nearest(plots.reference, known))
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"did you mean {close[0]}?" if close else ""
 
 
 def rounded(half: float, *values: float) -> tuple[str, ...]:
