@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
+from dumbbell import cli
 from dumbbell.captures import warnings
 from dumbbell.cli import invoke
 from dumbbell.cli.study import _redone
@@ -179,3 +182,27 @@ def test_a_name_with_a_space(capsys: pytest.CaptureFixture[str]) -> None:
         "  expected at most 64 letters, digits, `.`, `_` and `-`, a letter or digit first; no spaces\n"
         'hint: write name = "my-run"\n'
     )
+
+
+def _commands() -> list[str]:
+    groups = {verb: typer.main.get_command(cli.app).get_command(None, verb) for verb in cli.VERBS}  # type: ignore[attr-defined]
+    return [
+        " ".join(filter(None, [verb, inner])) for verb, command in groups.items() for inner in ("", *_inner(command))
+    ]
+
+
+def _inner(command: Any) -> list[str]:
+    return list(getattr(command, "commands", ()))
+
+
+@pytest.mark.parametrize("line", ["", *_commands()])
+def test_help_fills_its_lines(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line ends where the next word would not fit into 80 columns, or where its paragraph ends."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert invoke([*line.split(), "--help"]) == 0
+    prose = capsys.readouterr().out.partition("╭")[0].rstrip().splitlines()
+    assert all(len(one) <= 80 for one in prose)
+    after_usage = next(i for i, one in enumerate(prose) if "Usage:" in one) + 1
+    for one, following in pairwise(prose[after_usage:]):
+        if one.strip() and following.strip():
+            assert len(one.rstrip()) + 1 + len(following.split()[0]) >= 79, one

@@ -63,16 +63,24 @@ class Verbs(TyperGroup):
             return None
         module = import_module(f"dumbbell.cli.{cmd_name}")
         if hasattr(module, "app"):
-            return typer.main.get_command(module.app)
+            return _unwrapped(typer.main.get_command(module.app))
         app = typer.Typer(add_completion=False)
         app.command(cmd_name)(module.command)
-        return typer.main.get_command(app)
+        return _unwrapped(typer.main.get_command(app))
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         # Typer looks among these keys for verbs similar to a misspelt one.
         names: dict[str, Any] = dict.fromkeys(VERBS)
         self.commands = names
+
+
+def _unwrapped(command: Any) -> Any:
+    """Joins the lines of each paragraph of the help: typer keeps our line breaks, whatever the terminal's width."""
+    command.help = "\n\n".join(" ".join(part.split("\n")) for part in (command.help or "").split("\n\n"))
+    for inner in getattr(command, "commands", {}).values():
+        _unwrapped(inner)
+    return command
 
 
 app = typer.Typer(

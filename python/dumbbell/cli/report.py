@@ -52,8 +52,8 @@ def command(
         typer.Option(
             "--reference",
             metavar="VALUE",
-            help="The reference of a study's tables: a value of a varied key, or an algorithm. Default: the first value "
-            "of the second key.",
+            help="The reference of a study's tables: a value of a varied key, or an algorithm. Default: the first "
+            "value of the second key.",
             show_default=False,
         ),
     ] = None,
