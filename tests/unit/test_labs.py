@@ -264,7 +264,7 @@ def test_what_is_no_shape_is_refused_in_the_words_of_the_command() -> None:
         ("tree,2,3,4", None, "tree,DEPTH,FANOUT"),
         ("tree,two", None, "tree,DEPTH,FANOUT"),
         ("tree,2,300", None, "--topo tree,2,300: fanout 300 and depth 2: 90000 hosts"),
-        ("single,2", "rate", "--link rate: 'rate' is no key"),
+        ("single,2", "rate", "--link rate: 'rate' is not a key"),
         ("single,2", "rate=10", '--link rate=10: topology.link.rate = "10": no unit'),
         ("single,2", "bw=10", "unknown key"),
     ):

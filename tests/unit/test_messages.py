@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from itertools import pairwise
@@ -17,7 +18,10 @@ from dumbbell.cli import invoke
 from dumbbell.cli.study import _redone
 from dumbbell.counts import by_number, count, listed, ordinal
 from dumbbell.engines.emulate import engine
+from dumbbell.errors import DamagedFile
+from dumbbell.labs.shell.look import described
 from dumbbell.plan.expand import expand
+from dumbbell.plan.wire import document
 from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.traffic.bursts import Burst
 from dumbbell.units import BufferSize, Percent, QuantityError, Rate, Size, Time
@@ -206,3 +210,52 @@ def test_help_fills_its_lines(line: str, monkeypatch: pytest.MonkeyPatch, capsys
     for one, following in pairwise(prose[after_usage:]):
         if one.strip() and following.strip():
             assert len(one.rstrip()) + 1 + len(following.split()[0]) >= 79, one
+
+
+def test_a_link_of_a_lab_has_the_values_of_its_impairments() -> None:
+    plan = expand(
+        load(
+            "single-flow",
+            [
+                'topology.bottleneck.loss="0.5 %"',
+                'topology.bottleneck.jitter="2 ms"',
+                'topology.bottleneck.buffer="1 packet"',
+            ],
+        )
+    )
+    links = {link["name"]: link for link in document(plan)["links"]}
+    told = described(links["bottleneck"])
+    assert told.endswith("buffer 1 packet, loss 0.5 % before the queue, jitter uniform 0 s to 2 ms, in order"), told
+    assert "loss" not in described(links["bottleneck-reverse"])
+
+
+def test_runs_in_a_folder_that_does_not_exist(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for verb in ("list", "clean"):
+        assert invoke(["runs", verb, "--in", "nowhere"]) == 2
+        assert capsys.readouterr().err.startswith("error: --in nowhere: no such folder\n")
+    assert invoke(["runs", "list"]) == 0
+    assert capsys.readouterr().out.startswith("0 runs, ")
+
+
+def test_runs_of_cells_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the values of the cell, and the seed of the repetition."""
+    command = ["run", "single-flow", "--engine", "simulate", "--set", "duration=0.1 s", "--no-report", "--quiet"]
+    study = [*command, "--vary", "flows.0.cc=cubic,reno", "--repeat", "2", "--output", str(tmp_path)]
+    for cell, repetition in ((0, 1), (1, 0)):
+        assert invoke([*study, "--cell", str(cell), "--repetition", str(repetition)]) == 0
+    capsys.readouterr()
+    assert invoke(["runs", "list", "--in", str(tmp_path), "--json"]) == 0
+    told = [one["overrides"] for one in reversed(json.loads(capsys.readouterr().out))]
+    assert told == [
+        ["duration=0.1 s", 'flows.0.cc="cubic"', "seed=2"],
+        ["duration=0.1 s", 'flows.0.cc="reno"', "seed=1"],
+    ]
+
+
+def test_a_warning_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):
+        cli._warn(DamagedFile("x.json cannot be read"), DamagedFile, "x.py", 1)
+    assert capsys.readouterr().err == "warning: x.json cannot be read\n"

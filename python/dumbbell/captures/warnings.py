@@ -27,6 +27,7 @@ def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[s
     if notes["cut_files"]:
         found.append("The last packet of a file is cut off: the capture was stopped while it was being written.")
     if notes["headless_frames"]:
+        found.append(
             f"Not read: {count(notes['headless_frames'], 'packet')} cut before the end of the headers. "
             "Capture at least 128 bytes of each (snaplen)."
         )

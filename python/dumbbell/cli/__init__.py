@@ -172,7 +172,14 @@ def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
 def _warn(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
     """Print a warning as errors are printed, without its place in our sources if it is about the user's files."""
     known = issubclass(category, DamagedFile | Foreseen)
-    print(f"warning: {message}" if known else warnings.formatwarning(message, category, *where[:2]), file=sys.stderr)
+    text = f"warning: {message}" if known else warnings.formatwarning(message, category, *where[:2])
+    if text not in _warned:
+        _warned.add(text)
+        print(text, file=sys.stderr)
+
+
+_warned: set[str] = set()
+"""Warnings that this process has printed: each is printed once."""
 
 
 def invoke(args: Sequence[str]) -> int:

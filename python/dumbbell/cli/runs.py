@@ -35,6 +35,7 @@ def list_(
     """List the runs, the latest first: verdict, name, when it began, what was overridden, tags, and size."""
     from dumbbell.records.kept import kept
 
+    _check_there(root)
     _print([one for one in kept(root) if tag is None or tag in one.tags], json)
 
 
@@ -91,12 +92,21 @@ def clean(
     """
     from dumbbell.records import kept
 
+    _check_there(root)
     found = [one for one in kept.kept(root) if one.is_left_over and not one.tags]
     for one in found if yes else ():
         kept.remove(one)
     _print(found, json)
     if found and not yes and not json:
         print("dumbbell runs clean --yes removes them")
+
+
+def _check_there(root: Path) -> None:
+    """Raise `InputError` for a folder that was named and does not exist; the default one comes with the first run."""
+    from dumbbell.errors import InputError
+
+    if root != RUNS and not root.is_dir():
+        raise InputError(f"--in {root}: no such folder", "", "name the folder that holds the runs, such as --in runs")
 
 
 def _print(runs: Sequence[Kept], json: bool) -> None:

@@ -91,7 +91,9 @@ def run(
     on_event(first)
     warn(engine, loaded, plan)
     target = RunDirectory.begin(Path(directory), loaded.name, identity)
-    manifest = manifests.at_start(loaded.name, identity, engine.capabilities.name, _source(loaded), _texts(overrides))
+    manifest = manifests.at_start(
+        loaded.name, identity, engine.capabilities.name, _source(loaded), [*_varied(scenario), *_texts(overrides)]
+    )
     try:
         write_json(target.path / "manifest.json", manifest)
         _write_input(target.path, loaded, plan)
@@ -219,6 +221,12 @@ def _texts(overrides: Overrides) -> list[str]:
     if isinstance(overrides, Mapping):
         return [f"{key}={show(value)}" for key, value in overrides.items()]
     return [overrides] if isinstance(overrides, str) else list(overrides)
+
+
+def _varied(scenario: object) -> list[str]:
+    """What was set outside the file of a scenario that is given as such: the values of a study's cell, and its seed."""
+    told = scenario.source.overrides.values() if isinstance(scenario, Scenario) else ()
+    return [text.partition(" ")[2] for text in told]
 
 
 def _ignore(event: Event) -> None:

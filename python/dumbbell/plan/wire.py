@@ -37,6 +37,12 @@ def field(of: type, name: str, found: Any) -> Any:
     return _adapter(_hints(of)[name]).validate_python(found)
 
 
+def link(found: Mapping[str, Any]) -> Link:
+    """The link that JSON's own types make."""
+    made: Link = _adapter(Link).validate_python(found)
+    return made
+
+
 def change(found: Mapping[str, Any]) -> LinkChange:
     """The change of a link that JSON's own types make."""
     made: LinkChange = _adapter(LinkChange).validate_python(found)

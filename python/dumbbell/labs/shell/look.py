@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
+from dumbbell.counts import count
 from dumbbell.labs import bridges, changes
 from dumbbell.labs.network import Cable
 from dumbbell.labs.shell.words import Session, word
+from dumbbell.plan import wire
+from dumbbell.plan import words as words_of
 from dumbbell.units import Rate, Size
 
 
@@ -101,23 +107,23 @@ def routes(session: Session, words: list[str]) -> int:
     return code
 
 
-def described(link: dict[str, object]) -> str:
-    """A link of the plan in one line."""
-    rate, delay = link["rate_bps"], int(str(link["delay_ns"])) / 1e6
+def described(found: Mapping[str, Any]) -> str:
+    """A link of the plan in one line, with the values of all that it does to packets."""
+    link = wire.link(found)
     parts = [
-        f"{link['name']}: {link['from']} -> {link['to']}",
-        "up" if link["up"] else "down",
-        "no rate limit" if rate is None else str(Rate(int(str(rate)))),
-        f"delay {delay:g} ms",
+        f"{link.name}: {link.from_} -> {link.to}",
+        "up" if link.up else "down",
+        "no rate limit" if link.rate_bps is None and link.variation is None else words_of.rate(link),
+        f"delay {link.delay_ns / 1e6:g} ms",
     ]
-    buffer = link["buffer"]
-    if isinstance(buffer, dict):
-        kind, amount = next(iter(buffer.items()))
-        parts.append(f"buffer {Size(amount)}" if kind == "bytes" else f"buffer {amount} packets")
-    for key in ("loss_before", "loss_after", "jitter", "policer", "reorder"):
-        if link.get(key):
-            parts.append(key.replace("_", " "))
-    return ", ".join(parts)
+    match found["buffer"]:
+        case {"bytes": size}:
+            parts.append(f"buffer {Size(size)}")
+        case {"packets": packets}:
+            parts.append(f"buffer {count(packets, 'packet')}")
+    if link.loss_before or link.loss_after:
+        parts.append(f"loss {words_of.losses(link)}")
+    return ", ".join([*parts, *words_of.impairments(replace(link, up=True))])
 
 
 def _far(cable: Cable, node: str) -> str:

@@ -184,7 +184,7 @@ def scenario(run: Run) -> Html:
     path = run.directory / "scenario.toml"
     given = el("pre", highlighted(run.scenario_text)) if path.exists() else Html("")
     overrides = run.manifest.get("overrides") or []
-    changed = join(el("p", "Set on the command line", class_="beneath"), el("pre", "\n".join(map(str, overrides))))
+    changed = join(el("p", "Set outside the file", class_="beneath"), el("pre", "\n".join(map(str, overrides))))
     return join(given, changed if overrides else Html(""), _plan(run.plan))
 
 

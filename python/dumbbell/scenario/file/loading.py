@@ -56,7 +56,11 @@ class Draft:
 
     def without(self, keys: Iterable[str]) -> Draft:
         """A copy without these keys at the top."""
-        return replace(self, data={key: value for key, value in self.data.items() if key not in set(keys)})
+        dropped = set(keys)
+        data = {key: value for key, value in self.data.items() if key not in dropped}
+        return replace(
+            self, data=data, places={key: text for key, text in self.places.items() if key[0] not in dropped}
+        )
 
 
 def load(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, overrides: Overrides | None = None) -> Scenario:
