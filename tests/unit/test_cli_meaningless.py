@@ -85,7 +85,7 @@ def test_bounds_that_nothing_meets(bounds: str, capsys: pytest.CaptureFixture[st
         ("topology.botleneck.rate=1 Mbit/s", "topology.botleneck: unknown key", "did you mean bottleneck?"),
         ("flows.0.arrivals=poison", "unknown", 'did you mean "poisson"?'),
         ("topology.bottleneck.rate=10 mbit", "unknown unit mbit", 'a rate is per second: write "10 Mbit/s"'),
-        ("duration=1.5 hours", "unknown unit hours", 'write "90 min"'),
+        ("duration=1.5 hours", "unknown unit hours", '1.5 hours is "90 min"'),
         ("foo=1", "unknown key", None),
     ],
 )

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 import typer
 
+import dumbbell
 from dumbbell import cli
 from dumbbell.captures import warnings
 from dumbbell.cli import invoke
+from dumbbell.cli.run import print_run
 from dumbbell.cli.study import _redone
 from dumbbell.counts import by_number, count, listed, ordinal
 from dumbbell.engines.emulate import engine
@@ -259,3 +261,20 @@ def test_a_warning_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(2):
         cli._warn(DamagedFile("x.json cannot be read"), DamagedFile, "x.py", 1)
     assert capsys.readouterr().err == "warning: x.json cannot be read\n"
+
+
+def test_goodputs_above_the_capacity_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each is of its flow's own time; flows of the same time never add up to more."""
+    flows = [{"from": "s1", "to": "r1", "stop": "1 s"}, {"from": "s2", "to": "r2", "start": "1 s"}]
+    network = {"kind": "dumbbell", "pairs": 2, "rtt": "10 ms", "bottleneck": {"rate": "10 Mbit/s", "buffer": "1 bdp"}}
+    scenario = {"name": "turns", "duration": "2 s", "topology": network, "flows": flows}
+    in_turns = dumbbell.run(scenario, directory=tmp_path, engine="simulate", report=False)
+    print_run(in_turns, report=False)
+    said = re.search(r"note: The goodputs across bottleneck add up to (.*) Mbit/s, more than", capsys.readouterr().out)
+    assert said is not None
+    assert 15 < float(said[1]) < 20
+    assert "The goodputs across bottleneck add up to" in in_turns.report().read_text(encoding="utf-8")
+    scenario["flows"] = [{"from": "s1", "to": "r1"}, {"from": "s2", "to": "r2"}]
+    at_once = dumbbell.run(scenario, directory=tmp_path, engine="simulate", report=False)
+    print_run(at_once, report=False)
+    assert "The goodputs" not in capsys.readouterr().out

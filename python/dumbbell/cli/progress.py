@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from dumbbell.cli import display
 from dumbbell.cli.display import Display, Event, fitting, say
+from dumbbell.counts import by_number, count
 from dumbbell.engines.events import LinkProgress
 from dumbbell.engines.registry import DEFAULT, capabilities
 from dumbbell.engines.stages import STAGES
@@ -61,7 +62,8 @@ class Figures:
     def _queue(self) -> Iterator[str]:
         longest = max(self._links, key=lambda link: link["queue_packets"], default=None)
         if longest is not None:
-            yield f"{longest['name']}: {longest['queue_packets']} packets wait"
+            waiting = longest["queue_packets"]
+            yield f"{longest['name']}: {count(waiting, 'packet')} {by_number(waiting, 'waits', 'wait')}"
 
 
 class Lines(Display):

@@ -233,12 +233,14 @@ def print_run(run: Run, report: bool) -> None:
     """Print the verdict, the tables, and the path of the report, or of the run's directory."""
     from dumbbell.cli.tables import print_table
     from dumbbell.report import words
-    from dumbbell.report.facts import facts
+    from dumbbell.report.facts import above_capacity, facts
 
     _print_verdict(run)
     print_table(_kinds(run) or flows_table(run.summary, with_bottlenecks=facts(run).has_several))
     if any(link["rate_bps"] is not None for link in run.summary["links"]):
         print_table(links_table(run.summary))
+    if above := above_capacity(run):
+        print(f"note: {above}")
     _print_figures(run.summary)
     if not capabilities(run.engine).real_time and (speed := words.speed(run.manifest.get("cost"))):
         print(f"{words.timing(run.engine)} {speed}")

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from dumbbell.counts import count
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -26,7 +28,7 @@ class Progress:
 
     def __str__(self) -> str:
         """`37 of 729 runs, 2 repeated; done at about 15:42`."""
-        said = f"{self.done} of {self.total} runs"
+        said = f"{self.done} of {count(self.total, 'run')}"
         said += f", {self.repeated} repeated" if self.repeated else ""
         said += f", {self.redone} done again" if self.redone else ""
         said += f", {self.refused} given up" if self.refused else ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from dumbbell.counts import count, ordinal
+from dumbbell.counts import by_number, count, ordinal
 from dumbbell.plan.network import peak_bps
 from dumbbell.plan.types import (
     BufferBytes,
@@ -95,9 +95,9 @@ def buffer(link: Link, frame: int, rtt_ns: int) -> str:
     match room:
         case BufferPackets(packets=packets):
             size = packets * frame
-            texts = [f"{packets} packets", str(Size(size))]
+            texts = [_packets(packets), str(Size(size))]
         case BufferBytes(bytes=size):
-            texts = [str(Size(size)), f"{size // frame} packets"]
+            texts = [str(Size(size)), _packets(size // frame)]
         case _:
             return room
     if bps:
@@ -130,7 +130,7 @@ def _parameter(key: str, value: Any) -> str:
         case _, ThresholdBytes(bytes=size):
             return f"marks above {Size(size)}"
         case _, ThresholdPackets(packets=packets):
-            return f"marks above {packets} packets"
+            return f"marks above {_packets(packets)}"
         case "ecn", True:
             return "marks with ECN"
         case _, True:
@@ -140,6 +140,11 @@ def _parameter(key: str, value: Any) -> str:
     if unit == "bytes":
         return f"{name} {Size(value)}"
     return f"{key} {value:.6g}" if isinstance(value, float) else f"{key} {value}"
+
+
+def _packets(n: int) -> str:
+    """A number of packets as a scenario writes it, without a comma."""
+    return f"{n} {by_number(n, 'packet', 'packets')}"
 
 
 def losses(link: Link) -> str:
@@ -177,7 +182,7 @@ def impairments(link: Link) -> list[str]:
     """The other impairments of packets; empty if there are none."""
     texts = [] if link.up else [_down(link)]
     if (line := link.delay_line_packets) is not None:
-        texts.append(f"delay line of {count(line, 'packet')}")
+        texts.append(f"delay line of {_packets(line)}")
     for name in IMPAIRMENTS.values():
         if (part := getattr(link, name)) is not None:
             texts.append(_impairment(name, part, link))
@@ -211,7 +216,7 @@ def _impairment(name: str, part: Any, link: Link) -> str:
 
 def _slots(slots: Slots) -> str:
     least, most = Time(slots.min_interval_ns), Time(slots.max_interval_ns)
-    limits = [count(slots.packets, "packet")] if slots.packets else []
+    limits = [_packets(slots.packets)] if slots.packets else []
     limits += [str(Size(slots.bytes))] if slots.bytes else []
     every = str(least) if least == most else f"{least} to {most}"
     return f"a slot every {every}" + (f", at most {' and '.join(limits)}" if limits else "")

@@ -10,6 +10,7 @@ from dumbbell.errors import DumbbellError
 from dumbbell.plan.network import Network, network
 from dumbbell.plan.types import BufferBytes, DropTailQueue, Link, Plan
 from dumbbell.records import Run
+from dumbbell.report import words
 from dumbbell.statistics.frames import BOTTLENECK
 
 MOST_LINKS: Final = 24
@@ -140,6 +141,26 @@ def bytes_tell_delay(known: Facts, link: Link) -> bool:
     history = known.network.histories[link.name]
     plain = all(isinstance(state.queue, DropTailQueue) and state.slots is None for _, state in history)
     return plain and known.network.facts[link.name].is_steady
+
+
+def above_capacity(run: Run) -> str:
+    """A sentence on goodputs that add up to more than a link's rate, as they are of different times; or empty."""
+    goodputs = {flow["id"]: flow.get("goodput_bps") or 0.0 for flow in summary_list(run, "flows")}
+    rates = [link.rate_bps for link in run.plan.links if link.rate_bps is not None]
+    if not rates or sum(goodputs.values()) <= min(rates):
+        return ""
+    known, sums = network(run.plan), dict[str, float]()
+    for flow in run.plan.flows:
+        for link in known.there(flow):
+            sums[link.name] = sums.get(link.name, 0.0) + goodputs.get(flow.id, 0.0)
+    for link in run.plan.links:
+        total = sums.get(link.name, 0.0)
+        if link.rate_bps is not None and total > link.rate_bps and known.facts[link.name].is_steady:
+            return (
+                f"The goodputs across {link.name} add up to {words.measured_rate(total)}, more than its rate of "
+                f"{words.rate(link.rate_bps)}: each is a mean over the time in which its own flow was active."
+            )
+    return ""
 
 
 def has_summary(run: Run) -> bool:

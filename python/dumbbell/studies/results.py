@@ -50,7 +50,7 @@ class Study:
     def __repr__(self) -> str:
         """The directory, and how many runs are done."""
         done = self.runs.height if self.has_runs else 0
-        return f"Study({str(self.directory)!r}, {done} of {self.manifest['runs']} runs)"
+        return f"Study({str(self.directory)!r}, {done} of {count(self.manifest['runs'], 'run')})"
 
     @property
     def keys(self) -> list[str]:

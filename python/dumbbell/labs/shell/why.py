@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
+from dumbbell.counts import count
 from dumbbell.labs import bridges, changes, pings, trace, ways
 from dumbbell.labs.shell.measure import version
 from dumbbell.labs.shell.words import Session, word
@@ -214,4 +215,5 @@ def _drops(session: Session, from_: str, to: str, ip: int) -> list[str]:
         pings.ping_all(session.lab.path, [from_, to], 0.3, ip)
     after = {link["name"]: link["dropped_packets"] for link in session.lab.progress()}
     grown = {name: count - before.get(name, 0) for name, count in after.items() if count > before.get(name, 0)}
-    return [f"link {name} dropped {count} packets while {2 * PROBES} pings were sent" for name, count in grown.items()]
+    sent = f"while {2 * PROBES} pings were sent"
+    return [f"link {name} dropped {count(dropped, 'packet')} {sent}" for name, dropped in grown.items()]

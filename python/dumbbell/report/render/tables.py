@@ -13,7 +13,7 @@ from dumbbell.plan.view import source
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.events import REASONS
-from dumbbell.report.facts import Facts, summary_list
+from dumbbell.report.facts import Facts, above_capacity, summary_list
 from dumbbell.report.groups import has_kinds
 from dumbbell.report.model import Group, Plots
 from dumbbell.report.render.group_rows import COLUMNS
@@ -58,7 +58,9 @@ def flows(run: Run, groups: Sequence[Group], with_bottlenecks: bool = False) -> 
     )
     shown = marked, waited, sized, with_bottlenecks
     body = el("tbody", *(_flow(flow, group_of.get(flow["id"]), total, *shown) for flow in rows))
-    beneath = _fairness(run), _pings(rows, group_of), _responsiveness(run), _errors(every)
+    note = above_capacity(run)
+    above = el("p", note, class_="beneath") if note else Html("")
+    beneath = above, _fairness(run), _pings(rows, group_of), _responsiveness(run), _errors(every)
     return join(_some(rows, every), _table("Flows", head, body, len(rows)), *beneath)
 
 
