@@ -269,6 +269,7 @@ def test_goodputs_above_the_capacity_are_explained(tmp_path: Path, capsys: pytes
     network = {"kind": "dumbbell", "pairs": 2, "rtt": "10 ms", "bottleneck": {"rate": "10 Mbit/s", "buffer": "1 bdp"}}
     scenario = {"name": "turns", "duration": "2 s", "topology": network, "flows": flows}
     in_turns = dumbbell.run(scenario, directory=tmp_path, engine="simulate", report=False)
+    assert isinstance(in_turns, dumbbell.Run)
     print_run(in_turns, report=False)
     said = re.search(r"note: The goodputs across bottleneck add up to (.*) Mbit/s, more than", capsys.readouterr().out)
     assert said is not None
@@ -276,5 +277,6 @@ def test_goodputs_above_the_capacity_are_explained(tmp_path: Path, capsys: pytes
     assert "The goodputs across bottleneck add up to" in in_turns.report().read_text(encoding="utf-8")
     scenario["flows"] = [{"from": "s1", "to": "r1"}, {"from": "s2", "to": "r2"}]
     at_once = dumbbell.run(scenario, directory=tmp_path, engine="simulate", report=False)
+    assert isinstance(at_once, dumbbell.Run)
     print_run(at_once, report=False)
     assert "The goodputs" not in capsys.readouterr().out

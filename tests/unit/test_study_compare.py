@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 import synthetic_run
 from synthetic_study import SCENARIO, Synthetic
 
+import dumbbell
 from dumbbell import Study
 from dumbbell.cli import invoke
+from dumbbell.cli.compare import heads
 from dumbbell.compare import settings
 from dumbbell.compare.studies import compare
 from dumbbell.errors import InputError
@@ -48,7 +51,49 @@ def test_lists_of_tables_are_compared_entry_by_entry() -> None:
     found = settings.differing(dict(settings.flat(a)), dict(settings.flat(b)))
     assert [(one.key, one.a, one.b) for one in found] == [
         ("flows.1.cc", "bbr", settings.ABSENT),
-        ("list", "[1, 2]", "[1, 3]"),
+        ("list", "1, 2", "1, 3"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "label"),
+    [
+        ("cubic", "cubic"),
+        ({"name": "bbr3"}, "bbr3"),
+        ('{ kernel = "aimd.bpf.c" }', "aimd"),
+        ('{ bpf = "own/aimd.bpf.o" }', "aimd"),
+        ({"kernel": "my_cc.c"}, "my_cc"),
+        ({"kernel": "bbr3"}, "bbr3 (kernel)"),
+        ('{ name = "bbr3", parameters = { ecn = true, beta_keep = 200 } }', "bbr3 (ecn true, beta_keep 200)"),
+    ],
+)
+def test_labels_of_algorithms(value: Any, label: str) -> None:
+    assert settings.label_of_algorithm(value) == label
+
+
+def test_columns_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No two have one name, and algorithms are named in words, in places and among the settings."""
+    own = '{ kernel = "aimd.bpf.c" }'
+    cells = [{"flows.0.cc": own, "flows.1.cc": other} for other in ("cubic", "bbr")]
+    a = write(tmp_path / "a", cells=cells)
+    b = write(tmp_path / "b", cells=[*cells, {"flows.0.cc": own, "flows.1.cc": "reno"}])
+    assert compare(a, b, ["goodput"], 0.95).rows[0].place == ("aimd", "cubic")
+    assert invoke(["compare", str(a.directory), str(b.directory), "--metric", "goodput"]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"^varied: flows.1.cc +cubic, bbr +cubic, bbr, reno *$", told, re.MULTILINE)
+    assert re.search(r"^flows.0.cc +flows.1.cc +of +A +B ", told, re.MULTILINE)
+    assert "kernel =" not in told
+    assert heads(["topology.bottleneck.buffer", "topology.rtt"]) == ["buffer", "rtt"]
+
+
+def test_runs_are_compared_in_the_words_of_their_scenarios(tmp_path: Path) -> None:
+    runs = [
+        dumbbell.run("single-flow", {"duration": "0.1 s", **more}, tmp_path, engine="simulate", report=False)
+        for more in ({}, {"topology.bottleneck.rate": "20 Mbit/s", "flows.0.cc": "bbr3"})
+    ]
+    assert [(one.key, one.a, one.b) for one in settings.of_runs(*runs)] == [  # type: ignore[arg-type]
+        ("topology.bottleneck.rate", "50 Mbit/s", "20 Mbit/s"),
+        ("flows.0.cc", "cubic", "bbr3"),
     ]
 
 

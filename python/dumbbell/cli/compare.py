@@ -141,8 +141,8 @@ def _print_metrics(found: Comparison, percent: int) -> None:
     from dumbbell.plan.view import Table
     from dumbbell.report.study.build import unit_of
 
-    names = [key.rsplit(".", 1)[-1] for key in found.keys]
-    columns = [*names, "of", "A", "B", "B - A", f"{percent} % interval", "change", "g", "n", "by"]
+    names = heads(found.keys)
+    columns = [*names, "of", "A", "B", "B - A", f"{percent} % interval", "change", "Hedges' g", "n", "by"]
     for metric, rows in groupby(found.rows, lambda row: row.metric):
         mine = list(rows)
         factor, unit = unit_of(metric.unit, max(abs(row.contrast.mean) for row in mine))
@@ -155,6 +155,21 @@ def _print_metrics(found: Comparison, percent: int) -> None:
             print(f"Only in {what}: {', '.join(missing)}.")
 
 
+def heads(keys: Sequence[str]) -> list[str]:
+    """The end of each key that no other key has: `buffer`; `0.cc` and `1.cc`."""
+
+    def end(key: str, parts: int) -> str:
+        return ".".join(key.split(".")[-parts:])
+
+    found = []
+    for key in keys:
+        parts = 1
+        while any(end(other, parts) == end(key, parts) for other in keys if other != key):
+            parts += 1
+        found.append(key if key.startswith("flows.") and parts > 1 else end(key, parts))
+    return found
+
+
 def _cells(row: Row, factor: float) -> list[str]:
     from dumbbell.report.study.grid import number
 
@@ -162,7 +177,7 @@ def _cells(row: Row, factor: float) -> list[str]:
     low, high = found.difference.low, found.difference.high
     span = "one run" if low is None or high is None else f"{number(low / factor)} to {number(high / factor)}"
     change = "" if found.relative is None else f"{100 * found.relative.value:+.1f} %"
-    clear = "" if low is None or found.is_clear else " (not significant)"
+    clear = "" if low is None or found.is_clear or low == high == 0 else " (not significant)"
     numbers = [number(value / factor) for value in (found.reference, found.mean, found.difference.value)]
     effect = "" if found.hedges_g is None else f"{found.hedges_g:.2g}"
     runs = str(row.n_a) if row.n_a == row.n_b else f"{row.n_a}, {row.n_b}"

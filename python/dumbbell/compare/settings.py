@@ -6,6 +6,7 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 from dumbbell.engines.registry import capabilities
@@ -27,10 +28,10 @@ class Setting:
 
 def of_many(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:
     """Keys whose values are not the same in all runs, with the value of each, as `of_runs` compares two."""
-    settings = [_manifest(run.manifest) | dict(flat(document(run.plan))) for run in runs]
-    keys = dict.fromkeys(key for one in settings for key in one)
-    values = ((key, [_text(one, key) for one in settings]) for key in keys)
-    return [(key, each) for key, each in values if len(set(each)) > 1]
+    found = _differing([_manifest(run.manifest) for run in runs])
+    # The plan is in no user's words: it tells what differs only where the scenarios don't.
+    scenarios = _differing([_of_scenario(run.directory) for run in runs])
+    return found + (scenarios or _differing([dict(flat(document(run.plan))) for run in runs]))
 
 
 def of_studies(a: Frames, b: Frames) -> list[Setting]:
@@ -39,18 +40,26 @@ def of_studies(a: Frames, b: Frames) -> list[Setting]:
 
 
 def of_runs(a: Run, b: Run) -> list[Setting]:
-    """Compares plans with every default filled in, engine, and versions."""
-    return differing(*(_manifest(run.manifest) | dict(flat(document(run.plan))) for run in (a, b)))
+    """Compares engine, versions, and the scenarios' keys; of equal scenarios the plans with every default filled in."""
+    return [Setting(key, *values) for key, values in of_many([a, b])]
 
 
 def differing(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Setting]:
     """Keys of either whose values differ, in the order of the first, then of the second."""
-    return [Setting(key, _text(a, key), _text(b, key)) for key in {**a, **b} if _text(a, key) != _text(b, key)]
+    return [Setting(key, *values) for key, values in _differing([a, b])]
+
+
+def _differing(settings: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
+    keys = dict.fromkeys(key for one in settings for key in one)
+    values = ((key, [_text(one, key) for one in settings]) for key in keys)
+    return [(key, each) for key, each in values if len(set(each)) > 1]
 
 
 def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """`topology.bottleneck.rate`, `flows.0.cc`, ... with their values."""
-    if isinstance(value, Mapping) and value:
+    if prefix.endswith("cc.") and isinstance(value, Mapping):
+        yield prefix.removesuffix("."), label_of_algorithm(value)
+    elif isinstance(value, Mapping) and value:
         for key, inner in value.items():
             yield from flat(inner, f"{prefix}{key}.")
     elif isinstance(value, Sequence) and not isinstance(value, str) and any(isinstance(one, Mapping) for one in value):
@@ -60,13 +69,42 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
         yield prefix.removesuffix("."), value
 
 
+def label_of_algorithm(value: Any) -> str:
+    """`bbr3` of `{ name = "bbr3" }`, `aimd` of `{ kernel = "aimd.bpf.c" }`, as a table or as TOML; parameters in
+    brackets."""
+    if isinstance(value, str):
+        try:
+            value = tomllib.loads(f"value = {value}")["value"] if value.startswith("{") else {"name": value}
+        except tomllib.TOMLDecodeError:
+            return str(value)
+    named = next((str(value[key]) for key in ("bpf", "kernel", "name") if key in value), None)
+    if named is None:
+        return json.dumps(value, ensure_ascii=False)
+    base = PurePath(named).name.partition(".bpf.")[0].removesuffix(".c")
+    base += " (kernel)" if value.get("kernel") == base else ""
+    told = ", ".join(f"{key} {json.dumps(one)}" for key, one in value.get("parameters", {}).items())
+    return f"{base} ({told})" if told else base
+
+
+def _of_scenario(directory: Path) -> dict[str, Any]:
+    """Keys of the scenario that a run or a study keeps; empty if it keeps none."""
+    try:
+        scenario = tomllib.loads((directory / "scenario.toml").read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError):
+        return {}
+    # Varied keys are compared by all their values, and a description is no setting.
+    return dict(flat({key: value for key, value in scenario.items() if key not in ("sweep", "repeat", "description")}))
+
+
 def _of_study(study: Frames) -> dict[str, Any]:
-    scenario = tomllib.loads((study.directory / "scenario.toml").read_text(encoding="utf-8"))
-    varied = {f"varied: {key}": list(dict.fromkeys(map(str, study.cells[key].to_list()))) for key in study.keys}
+    varied = {f"varied: {key}": list(dict.fromkeys(map(_word, study.cells[key].to_list()))) for key in study.keys}
     about = {"repetitions": study.manifest.get("repetitions")}
-    # Varied keys are compared by all their values.
-    plain = {key: value for key, value in scenario.items() if key not in ("sweep", "repeat")}
-    return _manifest(study.manifest) | about | varied | dict(flat(plain))
+    return _manifest(study.manifest) | about | varied | _of_scenario(study.directory)
+
+
+def _word(value: Any) -> str:
+    """A value of a cell; an algorithm by its label."""
+    return label_of_algorithm(value) if isinstance(value, str) and value.startswith("{") else str(value)
 
 
 def _manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,4 +121,10 @@ def _text(settings: Mapping[str, Any], key: str) -> str:
     if key not in settings or settings[key] is None:
         return ABSENT
     value = settings[key]
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False).replace('"', "")
+    if isinstance(value, list | tuple) and value and all(isinstance(one, str | int | float) for one in value):
+        return ", ".join(map(_text_of, value))
+    return _text_of(value)
+
+
+def _text_of(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

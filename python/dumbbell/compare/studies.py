@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from dumbbell.compare.settings import label_of_algorithm
 from dumbbell.errors import InputError
 from dumbbell.statistics.contrasts import Contrast, Samples, contrast
 from dumbbell.statistics.frames import Frames, limited_links
@@ -105,6 +106,8 @@ def _cells(study: Frames, keys: Sequence[str], other: Frames) -> dict[Place, int
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, str) and value.startswith("{"):
+        return label_of_algorithm(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
