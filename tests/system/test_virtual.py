@@ -40,6 +40,7 @@ ROUTED = graph(
 LONG = path(flow(), duration="600 s")
 """Killed long before its end."""
 ENGINE = ("--engine", VIRTUAL)
+CALM = Path(__file__).parents[2] / "docs" / "tutorial" / "calm.bpf.c"
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -219,6 +220,38 @@ def test_a_program_that_computes_for_ever_is_ended_and_named(tmp_path: Path) -> 
     assert "awk spins" in said or "mawk spins" in said or "gawk spins" in said
     assert "s of computing" in said
     assert "let it sleep" in said
+
+
+def looping(directory: Path) -> Path:
+    """The tutorial's congestion control with a loop that does not end once its window has 30 packets."""
+    text = CALM.read_text(encoding="utf-8")
+    begin = "\tif (slow_start && is_cwnd_limited(tp))\n"
+    assert text.count(begin) == 1
+    loop = "\tfor (volatile int n = 0; tp->snd_cwnd > 30; n++)\n\t\t;\n"
+    (directory / "endless.c").write_text(text.replace(begin, loop + begin), encoding="utf-8")
+    return directory / "endless.c"
+
+
+def test_one_interrupt_ends_a_program_of_the_users_that_loops(here: Place) -> None:
+    """Nothing inside can obey: the loop is where the kernel handles packets. The error names the program."""
+    looping(here.directory)
+    with here.running(path(flow(cc={"kernel": "endless.c"}), duration="2 s"), *ENGINE) as live:
+        time.sleep(2)
+        live.process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        assert live.end() == 1
+        took_s = time.monotonic() - sent
+        assert "error: the kernel's clock stands still: calm_cong_avoid() of endless.c loops\n" in live.output()
+    assert took_s < 10, "by itself it would have ended after 90 s of computing"
+
+
+def test_the_watchdog_names_a_program_of_the_users_that_loops(tmp_path: Path) -> None:
+    topology = {"kind": "path", "rtt": "20 ms", "bottleneck": {"rate": "20 Mbit/s", "buffer": "1 bdp"}}
+    flows = [{"from": "h1", "to": "h2", "cc": {"kernel": str(looping(tmp_path))}}]
+    scenario = {"name": "test", "duration": "2 s", "topology": topology, "flows": flows}
+    engine = VirtualEngine((*GUARD, "--spin-s", "4"))
+    with pytest.raises(RunFailed, match=r"calm_cong_avoid\(\) of endless.c loops\n  no event came for [45] s of comp"):
+        dumbbell.run(scenario, directory=tmp_path, engine=engine, report=False)
 
 
 def test_a_panic_is_told_with_the_kernels_last_lines(tmp_path: Path) -> None:

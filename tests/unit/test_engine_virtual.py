@@ -22,7 +22,7 @@ from dumbbell.command import rebuild
 from dumbbell.engines.names import VIRTUAL
 from dumbbell.engines.planned import planned
 from dumbbell.engines.registry import engine
-from dumbbell.engines.virtual import slot
+from dumbbell.engines.virtual import slot, spot
 from dumbbell.engines.virtual.engine import INIT, VirtualEngine
 from dumbbell.engines.virtual.guest import UserMode
 from dumbbell.engines.virtual.machine import Boot
@@ -268,6 +268,46 @@ def test_what_stands_still_is_noticed_and_what_has_events_is_not(
         with pytest.raises(Standstill) as found:
             _look_for_ever(watch)
     assert why in found.value.why
+
+
+def test_symbols_tell_the_source_of_a_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last symbols of each object name its source; a static name may be in several objects."""
+    table = [
+        ("tcp_ack", 0x1000, 0x100, 2),
+        ("__initcall__kmod_af_packet__819_4998_packet_init6", 0x9000, 8, 1),
+        ("reno_cong_avoid", 0x2000, 0x20, 2),
+        ("__initcall__kmod_westwood__699_89_bpf_westwood_register7", 0x9008, 8, 1),
+        ("db_license_westwood", 0x9100, 13, 1),
+        ("reno_cong_avoid", 0x3000, 0x20, 2),
+        ("__initcall__kmod_user_d534d396fc10__699_67_mine_register7", 0x9010, 8, 1),
+        ("helper", 0x3020, 0x10, 2),
+        ("db_license_user_d534d396fc10", 0x9110, 13, 1),
+        ("time_travel_time", 0xA000, 8, 1),
+    ]
+    monkeypatch.setattr(spot, "_symbols", lambda elf: table)
+    (tmp_path / "linux").touch()
+    symbols = spot.Symbols(tmp_path / "linux")
+    assert symbols.clock == 0xA000
+    assert symbols.at(0x2010) == spot.Spot("reno_cong_avoid", "westwood")
+    assert symbols.at(0x3010) == spot.Spot("reno_cong_avoid", "user_d534d396fc10")
+    assert symbols.at(0x3020) == spot.Spot("helper", "user_d534d396fc10")
+    assert [symbols.at(address) for address in (0xFFF, 0x1100, 0x3030)] == [None] * 3
+    plan = [
+        {"source": {"kind": "bundled", "name": "bbr3"}},
+        {"source": {"kind": "linked", "path": "algorithms/mine.c", "name": "mine_d534d"}},
+    ]
+    assert spot.own_program("user_d534d396fc10", plan) == "mine.c"
+    assert spot.own_program("user_aaaaaaaaaaaa", plan) is None
+    assert spot.own_program("westwood", plan) is None
+
+
+def test_a_process_is_seen_computing_and_goes_on() -> None:
+    with started("n = 0\nwhile n < 10**7: n += 1\nprint(n)") as (process,):
+        addresses = [spot.instruction(process.pid) for _ in range(3)]
+        assert all(addresses)
+        assert process.stdout is not None
+        assert process.stdout.read() == "10000000\n"
+    assert spot.instruction(process.pid) is None
 
 
 def _signals(ours: int, theirs: int) -> int:

@@ -28,7 +28,7 @@ from typing import Any, Final
 from dumbbell.engines.virtual import confine, slot
 from dumbbell.engines.virtual.guest import Guest, NotStarted, UserMode
 from dumbbell.engines.virtual.inside import EVENTS, STDERR
-from dumbbell.engines.virtual.machine import start
+from dumbbell.engines.virtual.machine import Boot, start
 from dumbbell.engines.virtual.standstill import SPIN_S, Standstill, Watch
 
 LOOK_MS: Final = 20
@@ -107,7 +107,14 @@ class Guard:
 
     def _watch(self) -> int:
         """Pass on events and orders until the kernel has ended; its exit code."""
-        watch = Watch(self._first, self._spin_s)
+        boot = self._guest.boot
+        watch = Watch(
+            self._first,
+            self._spin_s,
+            kernel=boot.program if isinstance(boot, Boot) else None,
+            algorithms=self._plan.get("algorithms", ()),
+        )
+        self._stopping = watch.stopping
         poll = select.poll()
         poll.register(sys.stdin.fileno(), select.POLLIN)
         ends = os.pidfd_open(self._first)
@@ -135,8 +142,11 @@ class Guard:
         data = os.read(sys.stdin.fileno(), 65536)
         *lines, self._orders = (self._orders + data).split(b"\n")
         for line in lines:
-            if json.loads(line)["order"] == "stop-now":
+            order = json.loads(line)["order"]
+            if order == "stop-now":
                 return False
+            if order == "stop":
+                self._stopping()
             self._guest.order(line + b"\n", self._control)
         return bool(data)
 
