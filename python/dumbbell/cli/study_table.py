@@ -71,26 +71,29 @@ def _summaries(study: Study, name: str, scope: str) -> Iterator[dict[str, Any]]:
 
 def _figures(study: Study, name: str, scope: str) -> dict[int, str]:
     """Cell -> `9.17 ± 0.29 Mbit/s`."""
-    from dumbbell.report.study.build import unit_of
+    from dumbbell.report.study.panel import unit_of
     from dumbbell.statistics.metrics import get
 
     found = {}
     for row in _summaries(study, name, scope):
         factor, unit = unit_of(get(name).unit, abs(row["mean"]))
-        half = None if row["high"] is None else (row["high"] - row["mean"]) / factor
+        ends = None if row["high"] is None else (row["low"] / factor, row["high"] / factor)
         # Other units are in the column's head, or the metric is a count.
         shown = f" {unit}" if unit == "%" or unit.endswith("bit/s") else ""
-        found[row["cell"]] = _with_half(row["mean"] / factor, half) + shown
+        found[row["cell"]] = _with_interval(row["mean"] / factor, ends) + shown
     return found
 
 
-def _with_half(mean: float, half: float | None) -> str:
+def _with_interval(mean: float, ends: tuple[float, float] | None) -> str:
     """`0.918 ± 0.021`: two digits of the half, and at most four of the mean; three digits of a mean without an
-    interval."""
-    if not half:
+    interval. `0.97 [0.81, 1.00]` of an interval that ends where values are no longer possible."""
+    half = 0.0 if ends is None else (ends[1] - ends[0]) / 2
+    if not half or ends is None:
         # Counts are whole.
         return f"{mean:,.{0 if mean == int(mean) else _decimals(mean, 3)}f}"
     decimals = min(_decimals(half, 2), _decimals(mean, 4)) if mean else _decimals(half, 2)
+    if abs(ends[0] + ends[1] - 2 * mean) > 1e-9 * max(map(abs, ends)):
+        return f"{mean:,.{decimals}f} [{ends[0]:,.{decimals}f}, {ends[1]:,.{decimals}f}]"
     return f"{mean:,.{decimals}f} ± {half:,.{decimals}f}"
 
 

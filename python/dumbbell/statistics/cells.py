@@ -10,8 +10,8 @@ import polars as pl
 from dumbbell.errors import InputError
 from dumbbell.statistics.bootstrap import bootstrap
 from dumbbell.statistics.frames import Frames
-from dumbbell.statistics.intervals import CONFIDENCE
-from dumbbell.statistics.metrics import Metric, values
+from dumbbell.statistics.intervals import CONFIDENCE, cut
+from dumbbell.statistics.metrics import Metric, get, values
 
 Method = Literal["t", "bootstrap"]
 
@@ -31,12 +31,18 @@ def summaries(
         InputError: there is no such metric, or it has no such scope, or the confidence is none.
     """
     check_confidence(confidence)
-    found = summarize(values(frames, metric, scope), confidence, method)
+    metric = get(metric) if isinstance(metric, str) else metric
+    found = summarize(values(frames, metric, scope), confidence, method, metric.bounds)
     return frames.cells.join(found, on="cell", how="inner", maintain_order="left_right")
 
 
-def summarize(rows: pl.DataFrame, confidence: float = CONFIDENCE, method: Method = "t") -> pl.DataFrame:
-    """The same summaries for `values`, without the keys."""
+def summarize(
+    rows: pl.DataFrame,
+    confidence: float = CONFIDENCE,
+    method: Method = "t",
+    bounds: tuple[float | None, float | None] = (None, None),
+) -> pl.DataFrame:
+    """The same summaries for `values`, without the keys. Intervals end at `bounds`, the metric's possible values."""
     value = pl.col("value")
     found = (
         rows.group_by("cell", "of", maintain_order=True)
@@ -44,7 +50,10 @@ def summarize(rows: pl.DataFrame, confidence: float = CONFIDENCE, method: Method
         .sort("cell", maintain_order=True)
     )
     low, high = _t(found, confidence) if method == "t" else _drawn(found, confidence)
-    return found.drop("all").with_columns(low=low, high=high)
+    found = found.drop("all").with_columns(low=low, high=high)
+    ends = [cut(low, high, mean, bounds) for low, high, mean in found.select("low", "high", "mean").iter_rows()]
+    lows, highs = ([one[side] for one in ends] for side in (0, 1))
+    return found.with_columns(low=pl.Series(lows, dtype=pl.Float64), high=pl.Series(highs, dtype=pl.Float64))
 
 
 def check_confidence(confidence: float) -> None:

@@ -51,6 +51,13 @@ class Interval:
     high: float | None
     n: int
 
+    def cut(self, bounds: tuple[float | None, float | None]) -> Interval:
+        """The part of the interval in which values are possible.
+
+        The true mean is possible, so the cut interval contains it exactly as often as the whole one.
+        """
+        return Interval(self.value, *cut(self.low, self.high, self.value, bounds), self.n)
+
     def within(self, low: float, high: float) -> bool:
         """True if the whole interval lies between bounds."""
         return self.low is not None and self.high is not None and low <= self.low and self.high <= high
@@ -63,6 +70,18 @@ class Interval:
     def half_width(self) -> float | None:
         """Half of the interval's length."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+def cut(
+    low: float | None, high: float | None, mean: float, bounds: tuple[float | None, float | None]
+) -> tuple[float | None, float | None]:
+    """Both ends within `bounds`, each on its side of the mean. An end or a bound may be missing."""
+    least, most = bounds
+    if low is not None and least is not None:
+        low = min(max(low, least), mean) if mean >= least else low
+    if high is not None and most is not None:
+        high = max(min(high, most), mean) if mean <= most else high
+    return low, high
 
 
 def of_mean(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:

@@ -86,7 +86,7 @@ def _in_cell(values: Sequence[float], expected: Expectation, runs: int) -> tuple
     if expected.statistic != "mean":
         value = _STATISTICS[expected.statistic](values)
         return _one(value, low, high), f"{expected.statistic} {measures.show(metric, value)} of {n}"
-    found = of_mean(values, expected.confidence)
+    found = of_mean(values, expected.confidence).cut(metric.bounds)
     mean = measures.show(metric, found.value)
     if found.low is None or found.high is None:
         return _one(found.value, low, high), f"{mean} in {n}"

@@ -40,6 +40,13 @@ class Metric:
     """The source of the definition."""
     compute: Callable[[Frames, Scope], pl.DataFrame]
     """Columns `run`, `of` (an algorithm, a group, a flow, a link; empty for the run itself) and `value`."""
+    least: float | None = 0.0
+    """The least possible value; `None`: there is none."""
+
+    @property
+    def bounds(self) -> tuple[float | None, float | None]:
+        """The least and the largest possible value; `None`: there is none."""
+        return self.least, 1.0 if self.unit in ("share", "") else None
 
 
 def over_flows(value: pl.Expr) -> Callable[[Frames, Scope], pl.DataFrame]:
