@@ -11,6 +11,7 @@ import pytest
 
 from dumbbell.report.study.axes import Axis, axes
 from dumbbell.report.study.curves import curves
+from dumbbell.scenario.study import Plot
 
 
 def axis(values: list[Any], key: str = "topology.bottleneck.buffer") -> Axis:
@@ -49,7 +50,7 @@ def test_the_horizontal_axis_has_numbers_and_many_of_them() -> None:
     frame = pl.DataFrame(cells).with_row_index("cell")
     found = axes(frame, list(cells[0]))
     assert [one.key for one in found] == ["topology.rtt", "x.rate", "flows.0.cc"]
-    assert [one.label for one in found] == ["rtt", "rate", "flows.0.cc"]
+    assert [one.label for one in found] == ["rtt", "rate", "algorithm"]
 
 
 def test_what_the_name_of_a_case_says_is_no_axis_of_its_own() -> None:
@@ -67,7 +68,7 @@ def test_labels_are_long_enough_to_tell_keys_apart() -> None:
 
 
 def test_a_curve_s_label_names_an_algorithm_once() -> None:
-    plots = cast(Any, SimpleNamespace(of=("reno", "bbr"), panels=()))
+    plots = cast(Any, SimpleNamespace(of=("reno", "bbr"), panels=(), described=Plot()))
     found = curves(plots, axis(["reno", "cubic"], "flows.0.cc"))
-    assert [one.label for one in found["reno"]] == ["reno (flows.0.cc)", "reno, flows.0.cc cubic"]
-    assert [one.label for one in found["bbr"]] == ["bbr, flows.0.cc reno", "bbr, flows.0.cc cubic"]
+    assert [one.label for one in found["reno"]] == ["Reno", "Reno, algorithm CUBIC"]
+    assert [one.label for one in found["bbr"]] == ["BBRv1, algorithm Reno", "BBRv1, algorithm CUBIC"]

@@ -61,7 +61,7 @@ def test_many_columns_and_rows_are_several_tables(tmp_path: Path) -> None:
         rows = [line for line in part.split(r"\midrule")[1].splitlines() if re.match(r"\d", line)]
         assert len(rows) == 10 <= MOST_ROWS
         assert {row.count("&") for row in rows} == {4}
-        assert len(re.findall(r"\\multicolumn\{4\}\{c\}\{(?:cubic|bbr)\}", part)) == 1
+        assert len(re.findall(r"\\multicolumn\{4\}\{c\}\{(?:CUBIC|BBRv1)\}", part)) == 1
         assert r"buffer (bdp) & 10 ms & 20 ms & 30 ms & 40 ms \\" in part
 
 

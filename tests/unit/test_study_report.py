@@ -187,7 +187,7 @@ def test_changes_are_against_the_first_value_of_the_second_key(study: Study) -> 
     panel = next(one for one in plots.panels if one.title == "Goodput")
     (grid,) = grids(plots, panel)
     rtts = ("rtt 10 ms", "rtt 50 ms")
-    assert [column.label for column in grid.columns] == [f"{cc}, {rtt}" for cc in ("cubic", "bbr") for rtt in rtts]
+    assert [column.label for column in grid.columns] == [f"{cc}, {rtt}" for cc in ("CUBIC", "BBRv1") for rtt in rtts]
     assert grid.reference_words() == "against rtt 10 ms"
     change = grid.change(0, grid.columns[1])
     assert change is not None
@@ -233,7 +233,7 @@ def test_without_a_second_key_changes_are_against_the_first_algorithm(tmp_path: 
     study = Study(Synthetic(cells=cells).write(tmp_path / "study"))
     plots = build(study, 0.95, "t")
     by_algorithm, total = plots.panels[1], plots.panels[0]
-    assert next(grids(plots, by_algorithm)).reference_words() == "against cubic"
+    assert next(grids(plots, by_algorithm)).reference_words() == "against CUBIC"
     assert next(grids(plots, total)).reference_words() == "against buffer 0.1 bdp"
 
 

@@ -62,6 +62,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
         "keys of sweep": lambda: keys(study.Sweep),
         "keys of repeat": lambda: keys(study.Repeat),
         "keys of expect": lambda: keys(study.Expectation),
+        "keys of plots": lambda: keys(study.Plot),
     },
     "command-line.md": {**options(), **event_lines.sections()},
     "records.md": tables.sections(),

@@ -139,7 +139,7 @@ def _print_metrics(found: Comparison, percent: int) -> None:
 
     from dumbbell.cli.tables import print_table
     from dumbbell.plan.view import Table
-    from dumbbell.report.study.build import unit_of
+    from dumbbell.report.study.panel import unit_of
 
     names = heads(found.keys)
     columns = [*names, "of", "A", "B", "B - A", f"{percent} % interval", "change", "Hedges' g", "n", "by"]

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
 from dumbbell.cli.options import Confidence
+from dumbbell.errors import InputError
 from dumbbell.report import FORMATS, ONLY_OF_STUDIES
+from dumbbell.scenario.study import Plot, PlotKind
+
+
+def _described(metric: str | None, kind: str | None, across: str | None, curves: str | None) -> Plot | None:
+    """The plot that the options describe. Raises `InputError` if there is no such kind."""
+    if (metric, kind, across, curves) == (None, None, None, None):
+        return None
+    if kind is not None and kind not in get_args(PlotKind):
+        raise InputError(f"no kind of plot {kind!r}", f"there are {', '.join(get_args(PlotKind))}")
+    return Plot.model_validate({"metric": metric or "", "kind": kind or "auto", "across": across, "curves": curves})
 
 
 def command(
@@ -57,6 +68,37 @@ def command(
             show_default=False,
         ),
     ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option("--metric", metavar="NAME", help="Plot this metric of a study only.", show_default=False),
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--kind",
+            metavar="KIND",
+            help=f"The kind of a study's plots: {', '.join(get_args(PlotKind))}. Default: auto.",
+            show_default=False,
+        ),
+    ] = None,
+    across: Annotated[
+        str | None,
+        typer.Option(
+            "--across",
+            metavar="KEY",
+            help="The varied key on the horizontal axis, or its last part. Default: the numbers with most values.",
+            show_default=False,
+        ),
+    ] = None,
+    curves: Annotated[
+        str | None,
+        typer.Option(
+            "--curves",
+            metavar="KEY",
+            help="The varied key whose values are curves, or none. Default: the algorithm.",
+            show_default=False,
+        ),
+    ] = None,
     open: Annotated[
         bool, typer.Option("--open", help="Open the report in the browser, or in the program for such files.")
     ] = False,
@@ -68,7 +110,6 @@ def command(
     from dumbbell.captures import Capture, is_capture
     from dumbbell.cli.output import without_advice_of_matplotlib
     from dumbbell.cli.studies import find, is_study, open_study
-    from dumbbell.errors import InputError
     from dumbbell.records import Run
     from dumbbell.report import captured, study, write
 
@@ -81,10 +122,13 @@ def command(
             f"the reports of {len(runs)} runs go into one",
             f"create it first (mkdir {output}), or omit --output: each report then goes to its run's directory",
         )
-    for option, value in (("--confidence", confidence), ("--interval", interval), ("--reference", reference)):
+    plot = {"--metric": metric, "--kind": kind, "--across": across, "--curves": curves}
+    options = {"--confidence": confidence, "--interval": interval, "--reference": reference, **plot}
+    for option, value in options.items():
         if value is not None and not any(map(is_study, directories)):
             raise InputError(f"{option} applies to studies", f"{runs[0]} is a run", f"omit {option}")
     method, share = study.method(interval or "t"), study.confidence(95 if confidence is None else confidence)
+    described = _described(metric, kind, across, curves)
     for directory in directories:
         of_study = is_study(directory)
         place = output
@@ -94,7 +138,7 @@ def command(
         if is_capture(directory):
             written = captured.write(Capture(directory), format, place)
         elif of_study:
-            written = study.write(open_study(directory), format, place, share, method, reference)
+            written = study.write(open_study(directory), format, place, share, method, reference, described)
         else:
             written = write(Run(directory, incomplete=True), format, place)
         for path in written:

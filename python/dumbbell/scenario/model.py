@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool
 
 from dumbbell.scenario.links.changes import Event
 from dumbbell.scenario.source import Source
-from dumbbell.scenario.study import ONCE, Expectation, Repetitions, Sweep
+from dumbbell.scenario.study import ONCE, Expectation, Repetitions, Report, Sweep
 from dumbbell.scenario.table import Table
 from dumbbell.scenario.topology.hosts import Hosts
 from dumbbell.scenario.topology.kinds import Topology
@@ -179,6 +179,7 @@ class Scenario(Table):
         examples=[30],
     )
     expect: list[Expectation] = Field(default=[], description="Expectations of the study.")
+    report: Report = Field(default=Report(), description="Plots of the study's report. They change no run.")
 
     _source: Source = PrivateAttr(default_factory=Source)
     _resolved: tuple[ref[Any], Any] | None = PrivateAttr(default=None)

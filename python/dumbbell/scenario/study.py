@@ -205,3 +205,58 @@ class Expectation(Table):
     def bounds(self) -> tuple[int | float | str | None, int | float | str | None]:
         """From, to; `None`: no bound."""
         return (self.within[0], self.within[1]) if self.within is not None else (self.min, self.max)
+
+
+PlotKind = Literal["auto", "lines", "bars", "boxes", "cdf", "heat", "matrix"]
+
+
+class Plot(Table):
+    """A picture of a study, the same on the page and in PNG, PDF, SVG, LaTeX, CSV and Python."""
+
+    name: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+        description="Name of its files. Default: the metric's name and the kind.",
+        examples=["fairness"],
+    )
+    kind: PlotKind = Field(
+        default="auto",
+        description="`lines`: means with bands. `bars`: grouped bars. `boxes`: medians, quartiles and all runs. `cdf`: "
+        "distribution over runs. `heat`: two keys, the mean in colour. `matrix`: one algorithm beside another. `auto`: "
+        "`matrix` if the study pairs algorithms, `lines` over numbers, `heat` for more than 12 curves, else `bars`.",
+    )
+    metric: str = Field(default="goodput", description="The metric.", examples=["goodput_share"])
+    by: Literal["run", "algorithm", "group", "link"] | None = Field(
+        default=None, description="What has a value of its own. Default: each that the page shows."
+    )
+    across: str | None = Field(
+        default=None,
+        description="The varied key on the horizontal axis, or its last part. Default: the numbers with most values.",
+        examples=["buffer"],
+    )
+    curves: str | None = Field(
+        default=None,
+        description="The varied key whose values are curves, or `none`. Default: the algorithm.",
+        examples=["algorithm"],
+    )
+    panels: list[str] = Field(
+        default=[], description="Keys of which each value has a plot, in this order; keys left over follow."
+    )
+    where: dict[str, Any] = Field(
+        default={}, description="Values of varied keys that select cells; a list: any of these. Default: all cells."
+    )
+    order: list[str] = Field(
+        default=[], description="Values that come first, in this order.", examples=[["bbr3", "cubic"]]
+    )
+    labels: dict[str, str] = Field(
+        default={}, description="Texts in place of the names of keys and values.", examples=[{"cubic": "CUBIC (Linux)"}]
+    )
+    colours: dict[str, Annotated[str, Field(pattern="^#[0-9a-fA-F]{6}$")]] = Field(
+        default={}, description="Colours of algorithms or values, as `#rrggbb`.", examples=[{"cubic": "#0072b2"}]
+    )
+
+
+class Report(Table):
+    """The report of a study."""
+
+    plots: list[Plot] = Field(default=[], description="Plots before those of all metrics.")

@@ -19,7 +19,7 @@ from dumbbell.report.decimate import extremes
 from dumbbell.report.groups import HUES
 from dumbbell.report.model import Line
 from dumbbell.report.study import confidence
-from dumbbell.report.study.build import unit_of
+from dumbbell.report.study.panel import unit_of
 from dumbbell.server import run_places, studies
 from dumbbell.server.run_messages import (
     Compare,

@@ -13,7 +13,7 @@ from dumbbell.server.whatif_messages import Knob
 
 _QUANTITY: Final = re.compile(r"\s*\+?\s*(\d+(?:\.\d+)?)\s*([^\s\d]\S*)\s*")
 _LEFT_OUT: Final = frozenset(
-    ("name", "description", "vary", "repeat", "expect", "groups", "record", "emulate", "simulate", "routing")
+    ("name", "description", "vary", "repeat", "expect", "report", "groups", "record", "emulate", "simulate", "routing")
 )
 """Keys at the top that change no curve, or those of a study."""
 _PLAIN: Final = frozenset(("port", "mtu", "ip", "asn", "id", "cost", "priority", "vlan", "version"))

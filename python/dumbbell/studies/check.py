@@ -39,6 +39,22 @@ def check(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[Finding]:
         yield Finding(("repeat", "least"), "more than most", f"at most {scenario.repeat.most}")
     for i in range(len(scenario.expect)):
         yield from _where(("expect", i, "where"), scenario, i, cells)
+    yield from _places(scenario, cells)
+
+
+def _places(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[Finding]:
+    """Keys of plots that the study does not vary. A key that was set outside the file may be gone."""
+    varied = keys(cells)
+    known = {*varied, *(key.rpartition(".")[2] for key in varied), "none", "algorithm"}
+    for i, plot in enumerate(scenario.report.plots if not scenario.source.overrides else ()):
+        places = [("across", plot.across), ("curves", plot.curves), *(("panels", key) for key in plot.panels)]
+        for place, key in (*places, *(("where", key) for key in plot.where)):
+            if key is not None and key not in known:
+                near = difflib.get_close_matches(key, known, n=1)
+                hint = f"did you mean {near[0]}?" if near else ""
+                yield Finding(
+                    ("report", "plots", i, place), f"{key} is not varied", f"one of {', '.join(varied)}", hint
+                )
 
 
 def _twice(sweep: Sweep) -> Iterator[Finding]:
@@ -59,17 +75,26 @@ def check_metrics(scenario: Scenario) -> Iterator[Finding]:
         at: Key = ("expect", i)
         wrong = list(_metric((*at, "metric"), expected.metric, expected.of))
         yield from wrong or _bounds(at, expected)
+    for i, plot in enumerate(scenario.report.plots):
+        yield from _known(("report", "plots", i, "metric"), plot.metric)
+
+
+def _known(at: Key, name: str) -> Iterator[Finding]:
+    # Importing it takes a while, and then planning can't use several processes.
+    from dumbbell.statistics.metrics import METRICS
+
+    if name not in METRICS:
+        close = difflib.get_close_matches(name, METRICS, n=1)
+        hint = f"did you mean {close[0]}?" if close else ""
+        yield Finding(at, "unknown metric", f"one of {', '.join(METRICS)}", hint)
 
 
 def _metric(at: Key, name: str, of: str | None) -> Iterator[Finding]:
-    # Importing it takes a while, and then planning can't use several processes.
     from dumbbell.statistics.metrics import METRICS
 
     metric = METRICS.get(name)
     if metric is None:
-        close = difflib.get_close_matches(name, METRICS, n=1)
-        hint = f"did you mean {close[0]}?" if close else ""
-        yield Finding(at, "unknown metric", f"one of {', '.join(METRICS)}", hint)
+        yield from _known(at, name)
     elif of is not None and metric.scopes == (measures.RUN,):
         yield Finding((*at[:-1], "of"), f"{name} describes the whole run", "no `of`", "omit of")
     elif of is None and measures.needs_of(metric):

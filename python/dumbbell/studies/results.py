@@ -165,15 +165,17 @@ class Study:
 
         return write(self, "html")[0]
 
-    def plot(self, metric: str = "goodput") -> Figure:
-        """The averages of a metric in all cells, as a matplotlib figure, which a notebook shows.
+    def plot(self, metric: str = "goodput", **described: Any) -> Figure:
+        """A metric in all cells, as a matplotlib figure, which a notebook shows.
+
+        `described`: keys of `[[report.plots]]`, such as `kind="boxes"`, `across="buffer"`, `curves="algorithm"`.
 
         Raises:
-            InputError: no metric of this name has values, or no run can be used.
+            InputError: no metric of this name has values, or no run can be used, or the study lacks what is described.
         """
         from dumbbell.report.study import figure
 
-        return figure(self, metric)
+        return figure(self, metric, **described)
 
     def _repr_html_(self) -> str:
         """The study's progress and verdicts, and a row per cell, for a notebook."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from dumbbell.counts import listed
 from dumbbell.errors import InputError
+from dumbbell.scenario.study import Plot, Report
 from dumbbell.statistics.frames import Frames
 from dumbbell.statistics.intervals import CONFIDENCE, CONFIDENCES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from dumbbell.report.study.model import StudyPlots
     from dumbbell.statistics.cells import Method
 
 METHODS: Final[tuple[Method, ...]] = ("t", "bootstrap")
@@ -43,6 +45,7 @@ def write(
     confidence: float = CONFIDENCE,
     method: Method = "t",
     reference: str | None = None,
+    described: Plot | None = None,
 ) -> list[Path]:
     """Write the report of `study` in one of `FORMATS` and return the files that were written.
 
@@ -54,50 +57,86 @@ def write(
         confidence: of intervals.
         method: how intervals are made.
         reference: the column of tables with which the others are compared; the first if not given.
+        described: the plot that is wanted. By default the plots of the study's file and those of all metrics.
 
     Raises:
-        InputError: there is no such format or column, or `output` cannot be written, or no run can be used.
+        InputError: there is no such format, column or plot, or `output` cannot be written, or no run can be used.
     """
     if format not in FORMATS:
         raise InputError(f"no report format {format!r}", f"the formats are {', '.join(FORMATS)}")
     from dumbbell.report import write_file
+    from dumbbell.report.study.arrangement import EVERY
     from dumbbell.report.study.build import build
     from dumbbell.report.study.grid import check_reference
 
-    plots = build(study, confidence, method, reference)
-    check_reference(plots)
+    is_one = described is not None and (described.metric != EVERY or described.kind != "auto")
+    wanted = [described] if described is not None and is_one else plots_of(study)
     if format == "html":
         from dumbbell.report.study.page import page
 
-        return [write_file(output or study.directory / "report.html", page(plots).encode())]
-    folder = output or study.directory / f"report-{format}"
-    if format == "csv":
-        from dumbbell.report.study.export import csv
-
-        files = csv(plots)
-    elif format == "tex":
-        from dumbbell.report.study.latex import latex
-
-        files = latex(plots)
-    else:
-        from dumbbell.report.study.figures import figures
-
-        files = figures(plots, format)
+        layout = None if described is None else described.model_copy(update={"metric": EVERY, "kind": "auto"})
+        plots = build(study, confidence, method, reference, layout)
+        check_reference(plots)
+        pictures = [build(study, confidence, method, reference, one) for one in wanted]
+        return [write_file(output or study.directory / "report.html", page(plots, pictures).encode())]
+    every = [] if is_one else [described or Plot(metric=EVERY)]
+    folder, files = output or study.directory / f"report-{format}", dict[str, bytes]()
+    for one in (*every, *wanted):
+        plots = build(study, confidence, method, reference, one)
+        check_reference(plots)
+        files |= _files(plots, format)
     return [write_file(folder / name, content) for name, content in files.items()]
 
 
-def figure(study: Frames, metric: str = "goodput") -> Figure:
-    """The averages of a metric in all cells, as a matplotlib figure, which a notebook shows.
+def _files(plots: StudyPlots, format: str) -> dict[str, bytes]:
+    """File name -> content."""
+    if format == "csv":
+        from dumbbell.report.study.export import csv
+
+        return csv(plots)
+    if format == "tex":
+        from dumbbell.report.study.latex import latex
+
+        return latex(plots)
+    from dumbbell.report.study.figures import figures
+
+    return figures(plots, format)
+
+
+def plots_of(study: Frames) -> list[Plot]:
+    """The plots that the study's file describes. Raises `InputError` if one was changed to what is none."""
+    from tomllib import TOMLDecodeError, loads
+
+    from pydantic import ValidationError
+
+    path = study.directory / "scenario.toml"
+    try:
+        described = loads(path.read_text(encoding="utf-8")).get("report", {}) if path.exists() else {}
+        return Report.model_validate(described).plots
+    except (TOMLDecodeError, ValidationError) as error:
+        raise InputError(f"{path}: cannot read [[report.plots]]", str(error), "docs/reference/scenario.md") from error
+
+
+def figure(study: Frames, metric: str = "goodput", **described: Any) -> Figure:
+    """A metric in all cells, as a matplotlib figure, which a notebook shows.
+
+    Args:
+        study: what was run.
+        metric: its name.
+        described: keys of `[[report.plots]]`, such as `kind="boxes"`, `across="buffer"`, `curves="algorithm"`.
 
     Raises:
-        InputError: no metric of this name has values, or no run can be used.
+        InputError: no metric of this name has values, or no run can be used, or the study lacks what is described.
     """
+    from pydantic import ValidationError
+
     from dumbbell.report.study.build import build
     from dumbbell.report.study.figures import figure as draw
+    from dumbbell.report.study.kinds import shown
 
-    plots = build(study, CONFIDENCE, "t")
-    for panel in plots.panels:
-        if panel.metric.name == metric:
-            return draw(plots, panel)
-    known = dict.fromkeys(panel.metric.name for panel in plots.panels)
-    raise InputError(f"no values of {metric!r}", f"the metrics with values are {', '.join(known)}")
+    try:
+        plot = Plot.model_validate({"metric": metric, **described})
+    except ValidationError as error:
+        raise InputError("no such plot", str(error), "docs/reference/scenario.md, report.plots") from error
+    plots = build(study, CONFIDENCE, "t", None, plot)
+    return draw(plots, shown(plots)[0])

@@ -12,15 +12,22 @@ from typing import Any, Final, Literal
 
 import polars as pl
 
+from dumbbell.cc import names
+from dumbbell.cc.bundled import BUNDLED, KERNEL, SIMULATED
 from dumbbell.report import words
 from dumbbell.scenario.study import free
 from dumbbell.units import Quantity, QuantityError, Rate, Size, Time
 
 Kind = Literal["linear", "log", "category"]
 
+LEFT_OUT: Final = -1
+"""In place of the index of a value, for cells that a plot leaves out."""
+
 _NUMBER: Final = re.compile(r"\s*([0-9.eE+-]+)\s*(\S*)\s*")
 _QUANTITIES: Final[tuple[type[Quantity], ...]] = (Time, Rate, Size)
 _BASE: Final = {Time: (1e6, "ms"), Rate: (1e6, "Mbit/s"), Size: (1e3, "kB")}
+_CC: Final = ".cc"
+_ALGORITHMS: Final = frozenset((*BUNDLED, *KERNEL, *SIMULATED))
 _WIDE: Final = 5.0
 """Values whose largest is at least this many times the smallest can be on a logarithmic axis."""
 
@@ -41,6 +48,15 @@ class Axis:
     """The place of each value: the number, or its index."""
     cells: tuple[int, ...]
     """Index of each cell's value."""
+    names: tuple[str, ...] = ()
+    """The values as pictures and tables print them."""
+    is_algorithm: bool = False
+    """True if the values are congestion controls."""
+
+    def __post_init__(self) -> None:
+        """Values without names of their own are printed as they are."""
+        if not self.names:
+            object.__setattr__(self, "names", self.texts)
 
     @property
     def title(self) -> str:
@@ -49,7 +65,11 @@ class Axis:
 
     def tick(self, index: int) -> str:
         """A value as written on the axis, whose title has the unit."""
-        return f"{self.at[index]:g}" if self.kind != "category" else self.texts[index]
+        return f"{self.at[index]:,.10g}" if self.kind != "category" else self.names[index]
+
+    def word(self, index: int) -> str:
+        """`buffer 1 bdp`, or `BBRv3`: an algorithm says what it is."""
+        return self.names[index] if self.is_algorithm else f"{self.label} {self.names[index]}"
 
 
 def axes(cells: pl.DataFrame, keys: Sequence[str]) -> list[Axis]:
@@ -66,14 +86,26 @@ def _axis(key: str, label: str, values: Sequence[Any]) -> Axis:
     texts = [_text(value) for value in values]
     unit, numbers = _numbers(values)
     if numbers is None:
+        texts = _as_recorded(key, texts)
         different = tuple(dict.fromkeys(texts))
-        return Axis(key, label, "", "category", different, tuple(map(float, range(len(different)))), _places(texts))
+        at = tuple(map(float, range(len(different))))
+        is_algorithm = key.endswith(_CC) or all(text in _ALGORITHMS for text in different)
+        shown = tuple(map(names.title, different)) if is_algorithm else different
+        return Axis(key, label, "", "category", different, at, _places(texts), shown, is_algorithm)
     by_number = dict(sorted(zip(numbers, texts, strict=True), reverse=True))
     ordered = sorted(by_number)
     kind: Kind = "log" if _is_log(ordered) else "linear"
     place = {number: index for index, number in enumerate(ordered)}
     places = tuple(place[number] for number in numbers)
     return Axis(key, label, unit, kind, tuple(by_number[number] for number in ordered), tuple(ordered), places)
+
+
+def _as_recorded(key: str, texts: list[str]) -> list[str]:
+    """The labels that records have for congestion controls, unless different ones have the same."""
+    if not key.endswith(_CC):
+        return texts
+    labels = list(map(names.label, texts))
+    return labels if len(set(labels)) == len(set(texts)) else texts
 
 
 def _places(texts: Sequence[str]) -> tuple[int, ...]:
@@ -122,10 +154,22 @@ def _unevenness(ordered: Sequence[float]) -> float:
 def _labels(keys: Sequence[str]) -> dict[str, str]:
     """`topology.bottleneck.buffer` is `buffer`, unless another key ends the same way."""
     labels = {}
+    algorithms = [key for key in keys if key.endswith(_CC)]
     for key in keys:
+        if key in algorithms:
+            labels[key] = _algorithm(key, len(algorithms))
+            continue
         parts = key.split(".")
         n = 2 if key.startswith("flows.") and len(parts) > 2 else 1
         while n < len(parts) and any(o != key and o.split(".")[-n:] == parts[-n:] for o in keys):
             n += 1
         labels[key] = ".".join(parts[-n:]) if not key.startswith("flows.") else key
     return labels
+
+
+def _algorithm(key: str, count: int) -> str:
+    """`algorithm`, or `algorithm of flow 1` if those of several flows vary."""
+    parts = key.split(".")
+    if count == 1:
+        return "algorithm"
+    return f"algorithm of flow {int(parts[1]) + 1}" if len(parts) == 3 and parts[1].isdigit() else key

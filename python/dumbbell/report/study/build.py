@@ -6,14 +6,17 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell.counts import count
+from dumbbell.cc.names import title
 from dumbbell.errors import InputError
-from dumbbell.report import words
-from dumbbell.report.study.axes import Axis, axes
-from dumbbell.report.study.model import Distribution, Layout, Panel, StudyPlots
-from dumbbell.statistics.cells import Method, check_confidence, summarize
+from dumbbell.report.study.arrangement import EVERY, arranged, layout, ordered
+from dumbbell.report.study.axes import axes
+from dumbbell.report.study.model import Distribution, Panel, StudyPlots
+from dumbbell.report.study.pairs import pairs
+from dumbbell.report.study.panel import panel, unit_of
+from dumbbell.scenario.study import Plot
+from dumbbell.statistics.cells import Method, check_confidence
 from dumbbell.statistics.frames import Frames, limited_links, told_equal, usable
-from dumbbell.statistics.metrics import METRICS, Scope, values
+from dumbbell.statistics.metrics import METRICS, Scope, get, scope_of, values
 from dumbbell.statistics.metrics.model import group_of
 from dumbbell.statistics.verdicts import suspect_runs, verdicts
 
@@ -52,15 +55,16 @@ HEADLINES: Final[tuple[tuple[str, str], ...]] = (
 )
 """The metrics in the order of the report. A metric without a value in any run, or with 0 in all runs, is left out."""
 
-MOST_LINES: Final = 6
-"""Values of a second key that are drawn into one plot."""
 MOST_GROUPS: Final = 12
 MOST_LINKS: Final = 6
 """Links with curves of their own: those that were the bottleneck for the longest time."""
 
 
-def build(study: Frames, confidence: float, method: Method, reference: str | None = None) -> StudyPlots:
-    """Raises `InputError` if no run can be used, or the confidence is none."""
+def build(
+    study: Frames, confidence: float, method: Method, reference: str | None = None, described: Plot | None = None
+) -> StudyPlots:
+    """Raises `InputError` if no run can be used, the confidence is none, or the study lacks what is `described`."""
+    wanted = described or Plot(metric=EVERY)
     check_confidence(confidence)
     good = usable(study)
     if good.is_empty():
@@ -68,8 +72,10 @@ def build(study: Frames, confidence: float, method: Method, reference: str | Non
         raise InputError(
             f"nothing to report of {study.directory}", why, "dumbbell query STUDY 'select error from runs'"
         )
-    varied = axes(study.cells, study.keys)
+    varied = arranged(axes(study.cells, study.keys), wanted)
     of = tuple(study.flows.select(_told_apart(study).unique(maintain_order=True)).to_series())
+    of = tuple(of[i] for i in ordered(range(len(of)), [(name, title(name)) for name in of], wanted.order))
+    panels = _panels(study, of, confidence, method, described)
     scenario = study.directory / "scenario.toml"
     return StudyPlots(
         name=str(study.manifest["name"]),
@@ -80,16 +86,18 @@ def build(study: Frames, confidence: float, method: Method, reference: str | Non
         method=method,
         reference=reference,
         axes=tuple(varied),
-        layout=_layout(varied),
+        layout=layout(varied, of, wanted),
         of=of,
         cells=study.cells.height,
         runs=study.runs,
         usable=good,
         verdicts=verdicts(study.runs),
         suspect=suspect_runs(study),
-        panels=_panels(study, of, confidence, method),
+        panels=panels,
         distributions=_distributions(study),
         notes=_notes(study),
+        pairs=pairs(study, varied, of, confidence, method, wanted),
+        described=wanted,
     )
 
 
@@ -98,18 +106,25 @@ def _notes(study: Frames) -> tuple[str, ...]:
     return (*said, *([told_equal(study)] if study.copies else []))
 
 
-def _layout(varied: list[Axis]) -> Layout:
-    rest = varied[1:]
-    lines = next((axis for axis in sorted(rest, key=lambda one: len(one.texts)) if len(axis.texts) <= MOST_LINES), None)
-    return Layout(varied[0] if varied else None, lines, tuple(axis for axis in rest if axis is not lines))
+def _wanted(study: Frames, described: Plot | None) -> tuple[tuple[str, str], ...]:
+    """Metrics and scopes: those of the page, or those that a description names."""
+    if described is None or described.metric == EVERY:
+        return HEADLINES
+    metric = get(described.metric)
+    if described.by is not None:
+        return ((metric.name, scope_of(metric, described.by)),)
+    shown = [(name, scope) for name, scope in HEADLINES if name == metric.name]
+    return tuple(shown or [(metric.name, metric.scopes[0])])
 
 
-def _panels(study: Frames, order: tuple[str, ...], confidence: float, method: Method) -> tuple[Panel, ...]:
+def _panels(
+    study: Frames, order: tuple[str, ...], confidence: float, method: Method, described: Plot | None
+) -> tuple[Panel, ...]:
     by, links = by_flows(study), limited_links(study)[:MOST_LINKS]
     # If each scope has one flow, the rate of its application would repeat the goodput.
-    single = study.flows.group_by("run", _told_apart(study).alias("of")).len()["len"].max() == 1
+    single = described is None and study.flows.group_by("run", _told_apart(study).alias("of")).len()["len"].max() == 1
     found = []
-    for name, wanted in HEADLINES:
+    for name, wanted in _wanted(study, described):
         metric = METRICS[name]
         scope: Scope = by if wanted == BY_FLOWS else wanted  # type: ignore[assignment]
         if scope not in metric.scopes:
@@ -120,15 +135,16 @@ def _panels(study: Frames, order: tuple[str, ...], confidence: float, method: Me
         # A share of the time as bottleneck says nothing where only one link can be it.
         if (name == "application_rate" and single) or (name == "bottleneck_share" and len(links) < 2):
             continue
+        # Nor does the share of an algorithm that is alone in each run.
+        if name == "goodput_share" and described is None and rows["value"].min() == 1:
+            continue
         if rows.is_empty() or rows["value"].abs().max() == 0:
             continue
-        there = set(rows["of"])
-        of = tuple(name for name in (*order, *links) if name in there) or tuple(there)
-        points = summarize(rows, confidence, method)
-        factor, unit = unit_of(metric.unit, float(points["mean"].abs().max() or 0))  # type: ignore[arg-type]
         of_link = f", {links[0]}" if len(links) == 1 else " by link"
         whose = {"link": of_link, "run": ", all flows" if len(metric.scopes) > 1 else ""}.get(scope, "")
-        found.append(Panel(metric, scope, metric.title + whose, unit, factor, of, points, rows))
+        found.append(panel(metric, scope, metric.title + whose, (*order, *links), rows, confidence, method))
+    if not found and described is not None:
+        raise InputError(f"no values of {described.metric!r}", "no run of the study has this metric")
     return tuple(found)
 
 
@@ -147,7 +163,7 @@ def _told_apart(study: Frames) -> pl.Expr:
 def _distributions(study: Frames) -> tuple[Distribution, ...]:
     good = study.flows.join(usable(study).select("run"), on="run", how="semi").with_columns(of=_told_apart(study))
     found = []
-    for key, column, title, base in (
+    for key, column, said, base in (
         ("fct", "fct_s", "Flow completion time", "s"),
         ("goodput", "goodput_bps", "Goodput of each flow", "bit/s"),
     ):
@@ -159,19 +175,5 @@ def _distributions(study: Frames) -> tuple[Distribution, ...]:
         counts = {(cell, of): n for cell, of, n in of_all.group_by("cell", "of").len().iter_rows()}
         factor, unit = unit_of(base, float(rows["value"].max()))  # type: ignore[arg-type]
         sorted_values = {(cell, of): values for cell, of, values in zip(*grouped.get_columns(), strict=True)}
-        found.append(Distribution(key, title, unit, factor, sorted_values, counts))
+        found.append(Distribution(key, said, unit, factor, sorted_values, counts))
     return tuple(found)
-
-
-def unit_of(unit: str, largest: float) -> tuple[float, str]:
-    """Divisor and name that suit values up to `largest`; shares in percent."""
-    match unit:
-        case "bit/s":
-            return words.rate_unit(largest)
-        case "B":
-            return words.size_unit(largest)
-        case "s" if 0 < largest < 1:
-            return 1e-3, "ms"
-        case "share":
-            return 0.01, "%"
-    return 1.0, unit

@@ -19,6 +19,8 @@ _SHADES: Final = (
     ("#b1bdc9", "#5e6b78"),
 )
 
+_HUE_OF: Final = {name: hue for hue, name in enumerate(("cubic", "bbr", "reno", "bbr3", "bbr2", "vegas"))}
+"""Index in `HUES` of the algorithms that are compared most."""
 
 NEUTRAL: Final = ("#4d5866", "#b4bdc8")
 """The colour of a curve of no algorithm and no value: that of all flows, or of a link."""
@@ -37,8 +39,15 @@ class Colour:
 
 
 def of_names(names: Sequence[str]) -> tuple[Colour, ...]:
-    """Colours of algorithms, or of entries of the scenario's `flows`."""
-    return tuple(Colour(*HUES[i % len(HUES)], i // len(HUES)) for i in range(len(names)))
+    """Colours of algorithms, or of entries of the scenario's `flows`.
+
+    A known algorithm has the same colour in every study; others have the hues that are left.
+    """
+    found = {name: Colour(*HUES[_HUE_OF[name]], 0) for name in names if name in _HUE_OF}
+    used = set(found.values())
+    every = (Colour(*hue, dash) for dash in range(len(names) + 1) for hue in HUES)
+    free = (colour for colour in every if colour not in used)
+    return tuple(found[name] if name in found else next(free) for name in names)
 
 
 def of_links(count: int) -> tuple[Colour, ...]:

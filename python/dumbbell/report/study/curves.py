@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from dumbbell.cc.names import title
 from dumbbell.report.study.axes import Axis
 from dumbbell.report.study.colours import Colour, of_links, of_names, of_values
 from dumbbell.report.study.model import StudyPlots
@@ -34,13 +35,30 @@ def curves(plots: StudyPlots, axis: Axis | None) -> Mapping[str, tuple[Curve, ..
     others = (
         of for of in chain(plots.of, *(panel.of for panel in plots.panels)) if of not in names and of not in links
     )
-    return {
+    found = {
         name: tuple(Curve(_label(name, axis, i), replace(own, dash=own.dash + dash)) for i, dash in _dashes(name, axis))
         for name, own in zip((*names, *links), (*of_names(names), *of_links(len(links))), strict=True)
     } | {
         name: tuple(Curve(_label("" if axis else name, axis, i), colour) for i, colour in enumerate(values))
         for name in dict.fromkeys(others)
     }
+    labels, colours = plots.described.labels, plots.described.colours
+    if not labels and not colours:
+        return found
+    return {
+        name: tuple(_as_described(one, name, axis, i, plots) for i, one in enumerate(of)) for name, of in found.items()
+    }
+
+
+def _as_described(curve: Curve, name: str, axis: Axis | None, value: int, plots: StudyPlots) -> Curve:
+    """The curve with the label and the colour that the description has for its scope, or else for its value."""
+    labels, colours = plots.described.labels, plots.described.colours
+    own = next((one for one in (name, title(name)) if one in labels), None)
+    label = curve.label.replace(title(name), labels[own], 1) if own else curve.label
+    names = [name, title(name), *((axis.texts[value], axis.names[value]) if axis else ())]
+    colour = next((colours[one] for one in names if one in colours), None)
+    dash = curve.colour.dash if curve.colour else 0
+    return Curve(label, Colour(colour, colour, dash) if colour else curve.colour)
 
 
 def _dashes(name: str, axis: Axis | None) -> Iterable[tuple[int, int]]:
@@ -54,8 +72,8 @@ def _dashes(name: str, axis: Axis | None) -> Iterable[tuple[int, int]]:
 
 
 def _label(name: str, axis: Axis | None, value: int) -> str:
-    """`cubic, buffer 1 bdp`; `reno (flows.0.cc)` if the second key's value is the scope itself."""
+    """`CUBIC, buffer 1 bdp`; `Reno` if the second key's value is the scope itself."""
     if axis and axis.texts[value] == name:
-        return f"{name} ({axis.label})"
-    parts = [name, f"{axis.label} {axis.texts[value]}" if axis else ""]
-    return ", ".join(filter(None, parts)) or "all flows"
+        return axis.names[value]
+    word = "" if axis is None else axis.word(value) if not name else f"{axis.label} {axis.names[value]}"
+    return ", ".join(filter(None, [title(name), word])) or "all flows"

@@ -9,23 +9,32 @@ import polars as pl
 from dumbbell.counts import by_number
 from dumbbell.report import words
 from dumbbell.report.study.grid import Grid, grids
-from dumbbell.report.study.model import Panel, StudyPlots
+from dumbbell.report.study.kinds import is_of_pairs, name_of, shown, tabled
+from dumbbell.report.study.matrices import Matrix, of_pairs
+from dumbbell.report.study.model import StudyPlots
 from dumbbell.statistics.contrasts import Contrast
 from dumbbell.statistics.intervals import Interval
 
 
 def csv(plots: StudyPlots) -> dict[str, bytes]:
     """File name -> content: a row per cell and what the metric is of, in the metric's base unit."""
-    files = {}
-    for panel in plots.panels:
-        rows = [row for grid in grids(plots, panel) for row in _rows(grid)]
-        files[f"{stem(panel)}.csv"] = pl.DataFrame(rows, infer_schema_length=None).write_csv().encode()
-    return files
+    files: dict[str, list[dict[str, object]]] = {}
+    for name, panel in tabled(plots):
+        files[f"{name}.csv"] = [row for grid in grids(plots, panel) for row in _rows(grid)]
+    if is_of_pairs(plots):
+        for panel in shown(plots):
+            found = [row for one in of_pairs(plots, panel) for row in _beside(plots, one)]
+            files[f"{name_of(plots, panel)}.csv"] = found
+    return {name: pl.DataFrame(rows, infer_schema_length=None).write_csv().encode() for name, rows in files.items()}
 
 
-def stem(panel: Panel) -> str:
-    """The stem of a panel's files: a metric with several scopes has its scope in the name."""
-    return f"{panel.metric.name}_by_{panel.scope}" if len(panel.metric.scopes) > 1 else panel.metric.name
+def _beside(plots: StudyPlots, one: Matrix) -> Iterator[dict[str, object]]:
+    """A row for each entry of a matrix of algorithms."""
+    for (row, column), entry in sorted(one.entries.items()):
+        known = {"n": entry.n, "mean": entry.mean, "median": entry.median, "sd": entry.sd}
+        known |= {"low": entry.low, "high": entry.high, "confidence": plots.confidence}
+        at = {"at": one.title} if one.title else {}
+        yield {**at, "algorithm": one.rows[row], "beside": one.columns[column], "unit": one.panel.metric.unit, **known}
 
 
 def _rows(grid: Grid) -> Iterator[dict[str, object]]:
@@ -69,7 +78,6 @@ def caption(grid: Grid, unclear: str = "ns") -> str:
     plots, panel = grid.plots, grid.panel
     runs = sorted({entry.n for row in grid.rows for column in grid.columns if (entry := grid.entry(row, column))})
     counted = f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
-    how = "Student's t" if plots.method == "t" else "bootstrap"
     unit = f" ({panel.unit})" if panel.unit and panel.unit not in panel.title else ""
     title = f" at {grid.title}" if grid.title else ""
     against = grid.reference_words()
@@ -77,7 +85,13 @@ def caption(grid: Grid, unclear: str = "ns") -> str:
     compared = [change for row in grid.rows for column in grid.columns if (change := grid.change(row, column))]
     if any(not change.is_clear for change in compared):
         changes += f" ({unclear}: the {plots.percent} interval of the difference holds 0)"
-    return f"{panel.title}{unit}{title}: mean and {plots.percent} interval ({how}), {counted}{doubt(plots)}{changes}"
+    return f"{panel.title}{unit}{title}: {how(plots)}, {counted}{doubt(plots)}{changes}"
+
+
+def how(plots: StudyPlots) -> str:
+    """What an entry of a table is."""
+    method = "Student's t" if plots.method == "t" else "bootstrap"
+    return f"mean and {plots.percent} interval ({method})"
 
 
 def doubt(plots: StudyPlots) -> str:

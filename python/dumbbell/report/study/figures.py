@@ -1,7 +1,8 @@
-"""Figures for a paper: one per metric, 3.4 inches (a column) wide for each plot, and at most three side by side."""
+"""Figures for a paper, a column (3.4 inches) or a page (7 inches) wide."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from importlib.resources import as_file, files
 from math import ceil
 from typing import Any, Final
@@ -10,164 +11,198 @@ import matplotlib.style
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from dumbbell.report.render.figures import render
-from dumbbell.report.render.notebook import Picture
-from dumbbell.report.study.colours import NEUTRAL, Colour, of_names
-from dumbbell.report.study.export import doubt, stem
+from dumbbell.report.render.sheet import Sheet
+from dumbbell.report.study import drawing
+from dumbbell.report.study.arrangement import EVERY, MOST_CURVES
+from dumbbell.report.study.curves import curves
+from dumbbell.report.study.export import doubt
 from dumbbell.report.study.grid import Grid, grids
-from dumbbell.report.study.model import Distribution, Entry, Panel, StudyPlots
+from dumbbell.report.study.kinds import MOST_PLOTS, kind_of, matrices, name_of, shown
+from dumbbell.report.study.matrices import Matrix
+from dumbbell.report.study.model import Distribution, Layout, Panel, StudyPlots
+from dumbbell.scenario.study import PlotKind
 
 _COLUMN_IN: Final = 3.4
-_HEIGHT_IN: Final = 2.3
+_PAGE_IN: Final = 7.0
+_HEIGHT_IN: Final = 1.65
 _ABREAST: Final = 3
-_MOST_TICKS: Final = 8
-_LINES: Final = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (5, 1.5, 1, 1.5)))
-_MARKERS: Final = "osD^vP"
+_MOST_CELLS: Final = 6
+_MOST_WITH_INTERVALS: Final = 8
+"""Columns of a matrix that shows intervals, too."""
+_AROUND_IN: Final = 0.75
+"""Room that the texts around a plot take."""
 
 
 def figures(plots: StudyPlots, format: str) -> dict[str, bytes]:
-    """File name -> content."""
-    drawn = {stem(panel): figure(plots, panel) for panel in plots.panels}
-    drawn |= {f"cdf_{one.key}": cdf(plots, one) for one in plots.distributions}
-    return {f"{name}.{format}": render(fig, format) for name, fig in drawn.items()}
+    """File name -> content: a figure for each metric, and for each distribution of single flows."""
+    found = {name_of(plots, panel): figure(plots, panel) for panel in shown(plots)}
+    if plots.described.metric == EVERY:
+        found |= {f"cdf_{one.key}": cdf(plots, one) for one in plots.distributions}
+    return {f"{name}.{format}": render(fig, format) for name, fig in found.items()}
+
+
+def drawn(plots: StudyPlots, panel: Panel, format: str) -> bytes:
+    """The figure of one metric in a format."""
+    return render(figure(plots, panel), format)
 
 
 def figure(plots: StudyPlots, panel: Panel) -> Figure:
-    """Curves with bands where the horizontal axis has numbers, grouped bars where it has categories."""
+    """One metric, as the kind of plot that suits the study, or that the description names."""
     with as_file(files("dumbbell.report") / "paper.mplstyle") as style, matplotlib.style.context(style):
-        drawn = list(grids(plots, panel))
-        fig, axes = _axes(len(drawn))
-        for grid, ax in zip(drawn, axes, strict=True):
-            numbers = grid.x is not None and grid.x.kind != "category"
-            (_curves if numbers else _bars)(ax, grid)
-            ax.set_title(grid.title)
-            low, high = ax.get_ylim()
-            ax.set_ylim(low if low < 0 and _has_negative(grid) else 0.0, high)
-        axes[0].set_ylabel(f"{panel.metric.title} ({panel.unit})" if panel.unit else panel.metric.title)
-        _legend(fig, axes)
-        _note(fig, doubt(plots).removeprefix(", "))
-        return fig
+        kind, found = kind_of(plots, panel), matrices(plots, panel)
+        if found is not None:
+            return _matrices(plots, panel, found)
+        alone = kind == "cdf" or (kind == "lines" and plots.layout.x is None)
+        drawn = list(grids(plots, panel, plots.layout.alone if alone else plots.layout))
+        kinds: dict[str, Callable[[Sheet, Axes, Grid], None]]
+        kinds = {"lines": drawing.lines, "bars": drawing.bars, "boxes": drawing.boxes, "cdf": drawing.cdf}
+        return _grids(plots, panel, drawn, kinds[kind], kind)
+
+
+def _grids(
+    plots: StudyPlots, panel: Panel, found: Sequence[Grid], draw: Callable[[Sheet, Axes, Grid], None], kind: PlotKind
+) -> Figure:
+    drawn = [found[i] for i in spread(len(found), MOST_PLOTS)]
+    sheet = _sheet(len(drawn), max(map(_room, drawn)) if kind in ("bars", "boxes") else 1.2, _HEIGHT_IN)
+    for grid, ax in zip(drawn, sheet.axes, strict=True):
+        draw(sheet, ax, grid)
+        ax.set_title(grid.title, loc="left")
+    named = _title(panel)
+    if kind == "cdf":
+        low, high = (end([ax.get_xlim()[side] for ax in sheet.axes]) for side, end in ((0, min), (1, max)))
+        for ax in sheet.axes:
+            ax.set_xlabel(named)
+            ax.set_xlim(low - 0.03 * (high - low), high + 0.03 * (high - low))
+            sheet.numbers(ax, *_rounded(ax))
+        _share(sheet, "share of runs", bottom=0.0, top=1.03)
+    else:
+        has_negative = bool((panel.points["mean"] < 0).any())
+        low = min(ax.get_ylim()[0] for ax in sheet.axes)
+        lowest = low if has_negative else max(low, 0.0) if kind == "boxes" else 0.0
+        _share(sheet, named, lowest, _top(sheet, panel))
+    handles = _handles(sheet.axes)
+    texts = {text for grid in drawn for text in drawing.ticks(grid)}
+    if kind in ("bars", "boxes") and set(handles) <= texts:
+        handles = {}
+    return sheet.arrange(lambda: handles, _note(plots, len(drawn), len(found)))
+
+
+def _top(sheet: Sheet, panel: Panel) -> float:
+    """The upper end of the vertical axis: a share is not drawn beyond 100 %."""
+    high = max(ax.get_ylim()[1] for ax in sheet.axes)
+    most = panel.metric.bounds[1]
+    return high if most is None else min(high, max(1.03 * most / panel.factor, 0.0))
+
+
+def _share(sheet: Sheet, title: str, bottom: float, top: float) -> None:
+    """The same vertical axis for all plots, with numbers beside the first of each row."""
+    for index, ax in enumerate(sheet.axes):
+        ax.set_ylim(bottom, top)
+        ax.yaxis.set_major_locator(MaxNLocator(5))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        if index % sheet.columns == 0:
+            ax.set_ylabel(title)
+        else:
+            ax.tick_params(labelleft=False)
+
+
+def _rounded(ax: Axes) -> tuple[list[float], list[str]]:
+    """Round numbers for ticks of the horizontal axis."""
+    low, high = ax.get_xlim()
+    at = [float(value) for value in MaxNLocator(5).tick_values(low, high) if low <= value <= high]
+    return at, [f"{value:,.10g}" for value in at]
+
+
+def _matrices(plots: StudyPlots, panel: Panel, found: Sequence[Matrix]) -> Figure:
+    drawn = [found[i] for i in spread(len(found), MOST_PLOTS)]
+    entries = [entry for one in drawn for entry in one.entries.values()]
+    low, high = min(entry.mean for entry in entries), max(entry.mean for entry in entries)
+    columns, rows = max(len(one.columns) for one in drawn), max(len(one.rows) for one in drawn)
+    decimals = drawing.decimals_of(max(abs(low), abs(high)) / panel.factor)
+    longest = max(len(f"{end / panel.factor:,.{decimals}f}") for end in (low, high))
+    tall = rows * (0.34 if columns <= _MOST_WITH_INTERVALS else 0.17)
+    sheet = _sheet(len(drawn), columns * max(0.24, 0.08 * longest), max(tall, 0.5))
+    numbers = []
+    for index, (one, ax) in enumerate(zip(drawn, sheet.axes, strict=True)):
+        numbers.append(drawing.matrix(sheet, ax, one, low, high))
+        ax.set_title(one.title, loc="left")
+        if index % sheet.columns == 0:
+            ax.set_ylabel(one.row_title)
+
+    def colours() -> dict[str, Any]:
+        return {} if all(numbers) else drawing.shades(low, high, panel.factor)
+
+    return sheet.arrange(colours, _note(plots, len(drawn), len(found)), _title(panel))
 
 
 def cdf(plots: StudyPlots, distribution: Distribution) -> Figure:
-    """The distribution over single flows in all runs of a cell: a plot for each cell, or for six cells, evenly
-    spread."""
+    """The distribution over single flows in all runs of a cell: values of the second key are curves, and those of all
+    others have a plot each, or six of them, evenly spread."""
     with as_file(files("dumbbell.report") / "paper.mplstyle") as paper, matplotlib.style.context(paper):
-        shown = _spread(plots.cells, 6)
-        largest = max(found[-1] for found in distribution.values.values()) / distribution.factor
-        fig, axes = _axes(len(shown))
-        for cell, ax in zip(shown, axes, strict=True):
-            colours = of_names(plots.of) if len(plots.of) > 1 else [None]
-            for name, colour in zip(plots.of, colours, strict=True):
-                found = distribution.values.get((cell, name))
-                if found is not None:
-                    style = _style(colour)
-                    x = found.to_numpy() / distribution.factor
-                    y = np.arange(len(x) + 1) / distribution.counts[cell, name]
-                    ax.step([x[0], *x], y, where="post", label=f"{name}, {distribution.label(cell, name)}", **style)
-            ax.set_title(", ".join(f"{axis.label} {axis.texts[axis.cells[cell]]}" for axis in plots.axes))
+        layout = plots.layout.alone
+        if layout.lines is not None and len(plots.of) * len(layout.lines.texts) > MOST_CURVES:
+            layout = Layout(None, None, (layout.lines, *layout.others))
+        looks, lines = curves(plots, layout.lines), layout.lines
+        found: dict[tuple[int, ...], list[tuple[int, str, int]]] = {}
+        for cell in plots.places.values():
+            for of in plots.of:
+                if (cell, of) in distribution.values:
+                    at = tuple(axis.cells[cell] for axis in layout.others)
+                    found.setdefault(at, []).append((cell, of, lines.cells[cell] if lines else 0))
+        places = sorted(found)
+        chosen = [places[i] for i in spread(len(places), _MOST_CELLS)]
+        largest = max(one[-1] for one in distribution.values.values()) / distribution.factor
+        sheet = _sheet(len(chosen), 1.2, _HEIGHT_IN)
+        for at, ax in zip(chosen, sheet.axes, strict=True):
+            for cell, of, line in sorted(found[at], key=lambda one: (plots.of.index(one[1]), one[2])):
+                x = distribution.values[cell, of].to_numpy() / distribution.factor
+                count = distribution.counts[cell, of]
+                label = looks[of][line].label
+                label += f", {distribution.label(cell, of)}" if len(x) < count else ""
+                y = np.arange(len(x) + 1) / count
+                ax.step([x[0], *x], y, where="post", label=label, **drawing.style(looks[of][line].colour))
+            words = (axis.word(index) for axis, index in zip(layout.others, at, strict=True))
+            ax.set_title(", ".join(words), loc="left")
             ax.set_xlabel(f"{distribution.title} ({distribution.unit})")
             ax.set_xlim(0, 1.02 * largest)
-            ax.set_ylim(0, 1.03)
-            ax.legend()
-        axes[0].set_ylabel("share of flows")
-        if len(shown) < plots.cells:
-            _note(fig, f"{len(shown)} of {plots.cells} cells{doubt(plots)}")
-        else:
-            _note(fig, doubt(plots).removeprefix(", "))
-        return fig
+            sheet.numbers(ax, *_rounded(ax))
+        _share(sheet, "share of flows", 0.0, 1.03)
+        return sheet.arrange(lambda: _handles(sheet.axes), _note(plots, len(chosen), len(places)))
 
 
-def _note(fig: Figure, text: str) -> None:
-    """Small print in the lower right corner."""
-    if text:
-        fig.text(0.995, 0.005, text, ha="right", va="bottom", fontsize=6)
+def _note(plots: StudyPlots, drawn: int, of: int) -> str:
+    parts = [f"{drawn} of {of} plots" if drawn < of else "", doubt(plots).removeprefix(", ")]
+    return ", ".join(filter(None, parts))
 
 
-def _has_negative(grid: Grid) -> bool:
-    return bool((grid.panel.points["mean"] < 0).any())
+def _title(panel: Panel) -> str:
+    title = panel.metric.title
+    return f"{title} ({panel.unit})" if panel.unit and panel.unit not in title.lower() else title
 
 
-def _axes(count: int) -> tuple[Figure, list[Axes]]:
-    across = min(count, _ABREAST)
-    size = (_COLUMN_IN * (1 if count == 1 else across * 0.82), _HEIGHT_IN * ceil(count / across) + 0.25)
-    fig = Picture(figsize=size, layout="constrained")
-    grid = fig.subplots(ceil(count / across), across, squeeze=False, sharey=True)
-    for spare in grid.ravel()[count:]:
-        spare.set_axis_off()
-    return fig, list(grid.ravel()[:count])
+def _room(grid: Grid) -> float:
+    """The least width of bars that can be told apart, and of their names when turned."""
+    count = len(drawing.ticks(grid))
+    return max(count * drawing.most_abreast(grid) * 0.05, count * 0.14, 1.2)
 
 
-def _curves(ax: Axes, grid: Grid) -> None:
-    assert grid.x is not None
-    factor = grid.panel.factor
-    for column in grid.columns:
-        known = [(grid.x.at[row], entry) for row in grid.rows if (entry := grid.entry(row, column))]
-        x = [at for at, _ in known]
-        ax.plot(
-            x, [entry.mean / factor for _, entry in known], label=column.label, **_style(column.colour, column.place)
-        )
-        banded = [(at, one) for at, one in known if one.low is not None]
-        low, high = ([_bound(one, side) / factor for _, one in banded] for side in ("low", "high"))
-        ax.fill_between([at for at, _ in banded], low, high, color=_hex(column.colour), alpha=0.2, linewidth=0)
-    if grid.x.kind == "log":
-        ax.set_xscale("log")
-        ticks = [grid.x.at[index] for index in _spread(len(grid.x.at), _MOST_TICKS)]
-        ax.xaxis.set_major_locator(FixedLocator(ticks))
-        ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.margins(x=0.03, y=0.06)
-    ax.set_xlabel(grid.x.title)
+def _sheet(count: int, room: float, height: float) -> Sheet:
+    """A sheet for plots that need `room` for their widths."""
+    if count == 1:
+        return Sheet(_COLUMN_IN if room <= _COLUMN_IN - _AROUND_IN else _PAGE_IN, 1, [height], 1)
+    abreast = next((n for n in (_ABREAST, 2) if n <= count and room <= _PAGE_IN / n - _AROUND_IN), 1)
+    return Sheet(_PAGE_IN if abreast > 1 or room > _COLUMN_IN - _AROUND_IN else _COLUMN_IN, abreast,
+                 [height] * ceil(count / abreast), count)  # fmt: skip
 
 
-def _bars(ax: Axes, grid: Grid) -> None:
-    factor, columns = grid.panel.factor, grid.columns
-    width = 0.8 / len(columns)
-    for place, column in enumerate(columns):
-        known = [(row, entry) for row in grid.rows if (entry := grid.entry(row, column))]
-        x = np.array([row for row, _ in known]) - 0.4 + width * (place + 0.5)
-        ends = [(entry.mean - _bound(entry, "low"), _bound(entry, "high") - entry.mean) for _, entry in known]
-        # A bootstrapped interval may lie beside the mean: then there is nothing on one side of it.
-        sides = np.maximum(ends, 0).T / factor
-        pattern = "////" if column.colour and column.colour.dash else None
-        ax.bar(
-            x, [entry.mean / factor for _, entry in known], 0.92 * width, yerr=sides, label=column.label,
-            color=_hex(column.colour), alpha=0.85, hatch=pattern, edgecolor="white", linewidth=0,
-            error_kw={"elinewidth": 0.8, "capsize": 1.8, "ecolor": "0.15"},
-        )  # fmt: skip
-    ax.set_xticks(list(grid.rows), [grid.x.tick(row) for row in grid.rows] if grid.x else [""])
-    ax.tick_params(axis="x", length=0)
-    ax.grid(visible=False, axis="x")
-    ax.margins(x=0.02)
-    ax.set_xlabel(grid.x.title if grid.x else "")
+def _handles(axes: Sequence[Axes]) -> dict[str, Any]:
+    return {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
 
 
-def _legend(fig: Figure, axes: list[Axes]) -> None:
-    named = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    if len(named) > 1:
-        columns = max(1, min(len(named), int(fig.get_figwidth() / 1.4)))
-        fig.legend(list(named.values()), list(named), loc="outside upper center", ncols=columns)
-
-
-def _style(colour: Colour | None, place: int | None = None) -> dict[str, Any]:
-    """The style of a curve; `place`: of its marker."""
-    marked = {} if place is None else {"marker": _MARKERS[place % len(_MARKERS)], "markersize": 2.6}
-    line = _LINES[(colour.dash if colour else 0) % len(_LINES)]
-    return {"color": _hex(colour), "linestyle": line, **marked}
-
-
-def _hex(colour: Colour | None) -> str:
-    return colour.light if colour else NEUTRAL[0]
-
-
-def _bound(entry: Entry, side: str) -> float:
-    found = getattr(entry, side)
-    return float(entry.mean if found is None else found)
-
-
-def _spread(count: int, most: int) -> list[int]:
+def spread(count: int, most: int) -> list[int]:
     """Indices, evenly spread, first and last among them."""
     if count <= most:
         return list(range(count))

@@ -9,10 +9,12 @@ from functools import cached_property
 from itertools import product
 from math import floor, log10
 
+from dumbbell.cc.names import title
 from dumbbell.errors import InputError
 from dumbbell.report.study.axes import Axis
 from dumbbell.report.study.curves import Curve, curves
-from dumbbell.report.study.model import Entry, Panel, StudyPlots
+from dumbbell.report.study.model import Entry, Layout, Panel, StudyPlots
+from dumbbell.statistics.cells import Method
 from dumbbell.statistics.contrasts import Contrast, contrast
 
 
@@ -30,15 +32,15 @@ class Column(Curve):
 class Grid:
     """A panel with one value of every key that neither the horizontal axis nor the curves show."""
 
-    def __init__(self, plots: StudyPlots, panel: Panel, fixed: Mapping[Axis, int]) -> None:
+    def __init__(self, plots: StudyPlots, panel: Panel, fixed: Mapping[Axis, int], layout: Layout) -> None:
         """`fixed`: index of the value of each other key."""
         self.plots, self.panel, self.fixed = plots, panel, fixed
-        self.x, self.lines = plots.layout.x, plots.layout.lines
+        self.x, self.lines = layout.x, layout.lines
 
     @property
     def title(self) -> str:
         """`rate 100 Mbit/s, rtt 20 ms`; empty if nothing is fixed."""
-        return ", ".join(f"{axis.label} {axis.texts[index]}" for axis, index in self.fixed.items())
+        return ", ".join(axis.word(index) for axis, index in self.fixed.items())
 
     @property
     def rows(self) -> range:
@@ -66,16 +68,8 @@ class Grid:
         return None if cell is None else self.panel.entries.get((cell, column.of))
 
     def told(self, entry: Entry) -> tuple[str, ...]:
-        """An entry's mean, and its interval by half of its length, or by both bounds if it is not symmetric.
-
-        An entry of one run has the mean alone.
-        """
-        mean = entry.mean / self.panel.factor
-        if entry.low is None or entry.high is None:
-            return (number(mean),)
-        low, high = entry.low / self.panel.factor, entry.high / self.panel.factor
-        half = (high - low) / 2
-        return rounded(half, mean, half) if self.plots.method == "t" else rounded(half, mean, low, high)
+        """An entry's mean and its interval: see `told`."""
+        return told(self.plots.method, self.panel, entry)
 
     def change(self, row: int, column: Column) -> Contrast | None:
         """Against the reference; `None` for the reference itself, and where one of the two is missing."""
@@ -95,17 +89,19 @@ class Grid:
         The same with the second key's first value; without a second key, the first algorithm; of one curve, its first
         point. Another value of either key, or an algorithm, may have been asked for.
         """
-        asked = self.plots.reference
-        if self.lines is not None and asked is not None and asked not in self.lines.texts:
-            if self.x is not None and asked in self.x.texts:
-                return self.x.texts.index(asked), column
-            return None, next((one for one in self.columns if (one.of, one.line) == (asked, column.line)), None)
+        asked = None if self.plots.reference is None else _named(self.plots.reference)
         if self.lines is not None:
-            line = self.lines.texts.index(asked) if asked is not None else 0
-            return None, next((one for one in self.columns if (one.of, one.line) == (column.of, line)), None)
+            if asked is not None and asked in map(_named, self.panel.of):
+                return None, next((o for o in self.columns if (_named(o.of), o.line) == (asked, column.line)), None)
+            if self.x is not None and not _has(self.lines, asked) and _has(self.x, asked):
+                return _index(self.x, asked), column
+            line = _index(self.lines, asked)
+            # Where the second key is the algorithm, each of its values has a scope of its own.
+            of = self.lines.texts[line] if column.of == self.lines.texts[column.line or 0] else column.of
+            return None, next((one for one in self.columns if (one.of, one.line) == (of, line)), None)
         if len(self.columns) > 1:
-            return None, next((one for one in self.columns if one.of == asked), self.columns[0])
-        row = self.x.texts.index(asked) if self.x and asked in self.x.texts else 0
+            return None, next((one for one in self.columns if _named(one.of) == asked), self.columns[0])
+        row = _index(self.x, asked) if self.x else 0
         return (row, column) if len(self.rows) > 1 else (None, None)
 
     def reference_words(self) -> str:
@@ -116,12 +112,12 @@ class Grid:
         if column is None:
             return ""
         asked = self.plots.reference
-        if row is None and self.lines is not None and (asked is None or asked in self.lines.texts):
+        if row is None and self.lines is not None and (asked is None or _has(self.lines, _named(asked))):
             assert column.line is not None
-            return f"against {self.lines.label} {self.lines.texts[column.line]}"
+            return f"against {self.lines.word(column.line)}"
         if row is None or self.x is None:
-            return f"against {column.of or column.label}"
-        return f"against {self.x.label} {self.x.texts[row]}"
+            return f"against {title(column.of) or column.label}"
+        return f"against {self.x.word(row)}"
 
     def _cell(self, row: int, line: int | None) -> int | None:
         wanted: dict[Axis, int] = dict(self.fixed)
@@ -132,13 +128,28 @@ class Grid:
         return self.plots.places.get(tuple(wanted[axis] for axis in self.plots.axes))
 
 
-def grids(plots: StudyPlots, panel: Panel) -> Iterator[Grid]:
-    """One for each combination of values of the other keys that has points."""
-    others = plots.layout.others
+def grids(plots: StudyPlots, panel: Panel, layout: Layout | None = None) -> Iterator[Grid]:
+    """One for each combination of values of the other keys that has points, in the study's layout by default."""
+    layout = layout or plots.layout
+    others = layout.others
     for indices in product(*(range(len(axis.texts)) for axis in others)):
-        grid = Grid(plots, panel, dict(zip(others, indices, strict=True)))
+        grid = Grid(plots, panel, dict(zip(others, indices, strict=True)), layout)
         if grid.columns:
             yield grid
+
+
+def _named(text: str) -> str:
+    """An algorithm's label, whether a reader writes `bbr3` or `BBRv3`."""
+    return title(text)
+
+
+def _index(axis: Axis, asked: str | None) -> int:
+    """Index of the value that a reader asked for; the first by default."""
+    return next((i for i, text in enumerate(axis.texts) if asked in (_named(text), axis.names[i])), 0)
+
+
+def _has(axis: Axis, asked: str | None) -> bool:
+    return any(asked in (_named(text), name) for text, name in zip(axis.texts, axis.names, strict=True))
 
 
 def check_reference(plots: StudyPlots) -> None:
@@ -147,7 +158,7 @@ def check_reference(plots: StudyPlots) -> None:
         return
     x, lines = plots.layout.x, plots.layout.lines
     known = dict.fromkeys([*(lines.texts if lines else ()), *(x.texts if x else ()), *plots.of])
-    if plots.reference not in known:
+    if _named(plots.reference) not in map(_named, known):
         why = f"expected one of {', '.join(known)}"
         raise InputError(f"--reference {plots.reference}: no table has it", why, _nearest(plots.reference, known))
 
@@ -155,6 +166,21 @@ def check_reference(plots: StudyPlots) -> None:
 def _nearest(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"did you mean {close[0]}?" if close else ""
+
+
+def told(method: Method, panel: Panel, entry: Entry) -> tuple[str, ...]:
+    """An entry's mean, and its interval by half of its length, or by both ends if it is not symmetric: a bootstrapped
+    one, or one that ends where values are no longer possible.
+
+    An entry of one run has the mean alone.
+    """
+    mean = entry.mean / panel.factor
+    if entry.low is None or entry.high is None:
+        return (number(mean),)
+    low, high = entry.low / panel.factor, entry.high / panel.factor
+    half = (high - low) / 2
+    is_even = method == "t" and abs(high + low - 2 * mean) <= 1e-9 * max(abs(high), abs(low))
+    return rounded(half, mean, half) if is_even else rounded(half, mean, low, high)
 
 
 def rounded(half: float, *values: float) -> tuple[str, ...]:

@@ -7,9 +7,13 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Final, TypeVar
 
-from dumbbell.report.study.export import caption, stem
-from dumbbell.report.study.grid import Column, Grid, grids
+from dumbbell.cc.names import title
+from dumbbell.report.study.export import caption, how
+from dumbbell.report.study.grid import Column, Grid, grids, told
+from dumbbell.report.study.kinds import is_of_pairs, name_of, shown, tabled
+from dumbbell.report.study.matrices import Matrix, of_pairs
 from dumbbell.report.study.model import Entry, Panel, StudyPlots
+from dumbbell.statistics.cells import Method
 from dumbbell.statistics.contrasts import Contrast
 
 T = TypeVar("T")
@@ -42,11 +46,47 @@ _SPECIAL: Final = {char: f"\\{char}" for char in "&%$#_{}"} | {
 
 def latex(plots: StudyPlots) -> dict[str, bytes]:
     """File name -> content: tables of each metric, one for each value of the keys that are neither rows nor columns."""
-    return {f"{stem(panel)}.tex": "\n".join(_tables(plots, panel)).encode() for panel in plots.panels}
+    files = {name: _tables(plots, panel) for name, panel in tabled(plots)}
+    if is_of_pairs(plots):
+        files |= {name_of(plots, panel): _matrices(plots, of_pairs(plots, panel)) for panel in shown(plots)}
+    head = f"% {_one_line(plots.name)}: made by dumbbell report; needs \\usepackage{{booktabs}}"
+    return {f"{name}.tex": "\n".join([head, *lines]).encode() for name, lines in files.items()}
+
+
+def _matrices(plots: StudyPlots, found: Sequence[Matrix]) -> Iterator[str]:
+    """A table for each matrix: algorithms in rows, those beside them in columns."""
+    for one in found:
+        told = {at: _told(plots.method, one.panel, entry) for at, entry in one.entries.items()}
+        widths = [CHARACTER_PT * len(max(map(_untyped, told.values()), key=len)) + GAP_PT]
+        most = max(1, int((TEXT_PT - _width(one.rows)) / widths[0]))
+        for columns in pieces(range(len(one.columns)), most):
+            unit = f" ({one.panel.unit})" if one.panel.unit and one.panel.unit not in one.panel.title.lower() else ""
+            at = f" at {one.title}" if one.title else ""
+            said = f"{one.panel.title}{unit}{at}: {one.row_title} of the row beside that of the column, {how(plots)}"
+            yield from _opening(said, len(columns))
+            yield table_line(["", *(escaped(one.columns[column]) for column in columns)])
+            yield r"\midrule"
+            for row, name in enumerate(one.rows):
+                yield table_line([escaped(name), *(told.get((row, column), "--") for column in columns)])
+            yield from (r"\bottomrule", r"\end{tabular}", r"\end{table}", "")
+
+
+def _untyped(text: str) -> str:
+    return text.replace("$", "").replace(r"\pm", "+")
+
+
+def _opening(said: str, columns: int) -> Iterator[str]:
+    yield r"\begin{table}"
+    yield r"\centering"
+    yield r"\small"
+    yield rf"\caption{{{escaped(said)}}}"
+    # The classes of LaTeX itself leave no room below a caption: they expect it below the table.
+    yield r"\medskip"
+    yield rf"\begin{{tabular}}{{l{'r' * columns}}}"
+    yield r"\toprule"
 
 
 def _tables(plots: StudyPlots, panel: Panel) -> Iterator[str]:
-    yield f"% {_one_line(plots.name)}: made by dumbbell report; needs \\usepackage{{booktabs}}"
     for grid in grids(plots, panel):
         rows = [row for row in grid.rows if any(grid.entry(row, column) for column in grid.columns)]
         parts = [(some, columns) for some in pieces(rows, MOST_ROWS) for columns in _side_by_side(grid, rows)]
@@ -60,16 +100,9 @@ def _table(grid: Grid, rows: Sequence[int], columns: Sequence[Column], part: str
     groups = [(of, len(list(some))) for of, some in groupby(columns, lambda column: column.of)]
     in_groups = len(grid.panel.of) > 1 and grid.lines is not None
     said = f"; columns by {grid.lines.label}" if in_groups and grid.lines else ""
-    yield r"\begin{table}"
-    yield r"\centering"
-    yield r"\small"
-    yield rf"\caption{{{escaped(caption(grid) + said + part)}}}"
-    # The classes of LaTeX itself leave no room below a caption: they expect it below the table.
-    yield r"\medskip"
-    yield rf"\begin{{tabular}}{{l{'r' * len(columns)}}}"
-    yield r"\toprule"
+    yield from _opening(caption(grid) + said + part, len(columns))
     if in_groups:
-        yield table_line(["", *(rf"\multicolumn{{{n}}}{{c}}{{{escaped(of)}}}" for of, n in groups)])
+        yield table_line(["", *(rf"\multicolumn{{{n}}}{{c}}{{{escaped(title(of))}}}" for of, n in groups)])
         yield " ".join(_rules(groups))
     yield table_line(
         [escaped(grid.x.title if grid.x else ""), *(escaped(_head(grid, one, in_groups)) for one in columns)]
@@ -96,14 +129,16 @@ def _rules(groups: Sequence[tuple[str, int]]) -> Iterator[str]:
 
 def _head(grid: Grid, column: Column, in_groups: bool) -> str:
     if in_groups and grid.lines is not None and column.line is not None:
-        return grid.lines.texts[column.line]
+        return grid.lines.names[column.line]
     return column.label
 
 
 def _value(grid: Grid, entry: Entry | None) -> str:
-    if entry is None:
-        return "--"
-    mean, *interval = map(typeset_number, grid.told(entry))
+    return "--" if entry is None else _told(grid.plots.method, grid.panel, entry)
+
+
+def _told(method: Method, panel: Panel, entry: Entry) -> str:
+    mean, *interval = map(typeset_number, told(method, panel, entry))
     match interval:
         case [half]:
             return f"${mean} \\pm {half}$"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
-from dumbbell.report.study.axes import Axis
+from dumbbell.report.study.axes import LEFT_OUT, Axis
+from dumbbell.scenario.study import Plot
 from dumbbell.statistics.cells import Method
 from dumbbell.statistics.contrasts import Samples
 from dumbbell.statistics.metrics import Metric, Scope
@@ -97,6 +98,24 @@ class Layout:
     others: tuple[Axis, ...]
     """A plot, or a table, for each combination of values."""
 
+    @property
+    def alone(self) -> Layout:
+        """The same without a horizontal axis of keys: each of its values has a plot."""
+        return self if self.x is None else Layout(None, self.lines, (self.x, *self.others))
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """A study in which two entries of `flows` have an algorithm each, and one may be beside any other."""
+
+    names: tuple[str, ...]
+    """The algorithms, in order of occurrence."""
+    others: tuple[Axis, ...]
+    """The keys that vary besides: each combination of their values has a matrix."""
+    places: Mapping[tuple[tuple[int, ...], str, str], tuple[int, str]]
+    """Values of the other keys, an algorithm, and the one beside it -> cell, and entry of the first."""
+    panels: tuple[Panel, ...]
+
 
 @dataclass(frozen=True)
 class StudyPlots:
@@ -124,12 +143,20 @@ class StudyPlots:
     distributions: tuple[Distribution, ...]
     notes: tuple[str, ...] = ()
     """Which runs are equal, in sentences."""
+    pairs: Pairs | None = None
+    """The algorithms that share a network in pairs; `None`: the study is not one of pairs."""
+    described: Plot = field(default_factory=Plot)
+    """What the reader has chosen."""
+
+    def panel(self, metric: str, scope: str) -> Panel | None:
+        """The panel of this metric and scope."""
+        return next((one for one in self.panels if (one.metric.name, one.scope) == (metric, scope)), None)
 
     @cached_property
     def places(self) -> dict[tuple[int, ...], int]:
         """Index of the value of each axis -> cell."""
         rows = zip(*(axis.cells for axis in self.axes), strict=True) if self.axes else [()]
-        return {indices: cell for cell, indices in enumerate(rows)}
+        return {indices: cell for cell, indices in enumerate(rows) if LEFT_OUT not in indices}
 
     @cached_property
     def counts(self) -> dict[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
@@ -13,11 +14,14 @@ from dumbbell.report.render.markup import Html, el, join
 from dumbbell.report.render.sections import fact, highlighted, missing
 from dumbbell.report.study.export import caption
 from dumbbell.report.study.grid import Column, Grid, grids
+from dumbbell.report.study.kinds import is_of_pairs, name_of, shown
 from dumbbell.report.study.model import StudyPlots
 from dumbbell.report.study.payload import payload
 from dumbbell.statistics.contrasts import Contrast
 from dumbbell.statistics.verdicts import Answer
 
+MOST_MATRICES: Final = 3
+"""Matrices of algorithms on the page; figures have all."""
 MOST_TABLES: Final = 40
 """Tables on the page; CSV and LaTeX have all."""
 _NO_SCRIPT: Final = "The plots need JavaScript. dumbbell report STUDY --format svg writes them as figures."
@@ -26,8 +30,11 @@ _OPENS: Final = (
 )
 
 
-def page(plots: StudyPlots) -> str:
-    """Raises `DumbbellError` if the front end was not built."""
+def page(plots: StudyPlots, pictures: Sequence[StudyPlots] = ()) -> str:
+    """`pictures`: the plots that are described; without any, a study of pairs shows its first matrices.
+
+    Raises `DumbbellError` if the front end was not built.
+    """
     series, notes = payload(plots)
     tables, left_out = _tables(plots)
     scenario = el("section", el("h2", "Scenario"), el("pre", highlighted(plots.scenario)))
@@ -40,6 +47,7 @@ def page(plots: StudyPlots) -> str:
             _varied(plots),
             missing((*plots.notes, *notes, *left_out)),
             el("noscript", el("p", _NO_SCRIPT, class_="missing")),
+            _pictures(plots, pictures),
             el("div", id="study"),
             el("h2", "Tables"),
             tables,
@@ -49,6 +57,26 @@ def page(plots: StudyPlots) -> str:
         series=series,
         program="study",
     )
+
+
+def _pictures(plots: StudyPlots, described: Sequence[StudyPlots]) -> Html:
+    """The same pictures as `--format svg` writes."""
+    every = [(one, panel) for one in described for panel in shown(one)]
+    if not every and is_of_pairs(plots):
+        every = [(plots, panel) for panel in shown(plots)[:MOST_MATRICES]]
+    if not every:
+        return Html("")
+    # matplotlib is slow to import, and most pages need none.
+    from dumbbell.report.study.figures import drawn
+
+    made = [(name_of(one, panel), drawn(one, panel, "svg")) for one, panel in every]
+    return join(el("h2", "Pictures"), el("div", (_picture(name, svg) for name, svg in made), class_="pictures"))
+
+
+def _picture(name: str, svg: bytes) -> Html:
+    at = "data:image/svg+xml;base64," + b64encode(svg).decode()
+    save = el("a", f"{name}.svg", href=at, download=f"{name}.svg")
+    return el("figure", el("img", src=at, alt=name.replace("_", " ")), el("figcaption", save))
 
 
 def _verdict(plots: StudyPlots) -> Html:
@@ -113,7 +141,7 @@ def _day(at: datetime) -> str:
 def _varied(plots: StudyPlots) -> Html:
     if not plots.axes:
         return Html("")
-    rows = [[el("code", axis.key), el("span", ", ".join(axis.texts))] for axis in plots.axes]
+    rows = [[el("code", axis.key), el("span", ", ".join(axis.names))] for axis in plots.axes]
     table = _grid("What was varied", ["Key", "Values"], (el("tr", *(el("td", cell) for cell in row)) for row in rows))
     return join(el("h2", "What was varied"), table)
 

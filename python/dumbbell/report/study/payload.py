@@ -159,7 +159,7 @@ def payload(plots: StudyPlots) -> tuple[str, tuple[str, ...]]:
 
 def _axis(axis: Axis) -> StudyAxis:
     ticks = tuple(axis.tick(index) for index in range(len(axis.texts)))
-    return StudyAxis(axis.key, axis.label, axis.title, axis.kind, axis.at, axis.texts, ticks, axis.cells)
+    return StudyAxis(axis.key, axis.label, axis.title, axis.kind, axis.at, axis.names, ticks, axis.cells)
 
 
 def _verdicts(plots: StudyPlots) -> dict[str, int]:

@@ -9,11 +9,12 @@ import polars as pl
 
 from dumbbell.scenario.study import CASE
 from dumbbell.statistics.frames import Frames, main_link, usable
-from dumbbell.statistics.metrics.model import Metric, Scope, over_flows, ratio
+from dumbbell.statistics.metrics.model import Metric, Scope, group_of, over_flows, ratio
 from dumbbell.units.mtu import ETHERNET, UDP
 
 _DATAGRAM: Final = pl.col("frame_bytes") / (pl.col("frame_bytes") - pl.col("ip_header_bytes") - (ETHERNET + UDP))
 """Bytes on the link for each byte of a full datagram."""
+_GOODPUT: Final = ratio(8 * pl.col("received_bytes").sum(), pl.col("stop_s").max() - pl.col("start_s").min())
 SAME_LOAD: Final = 0.01
 """Data of flows without congestion control counts as equal up to this relative difference."""
 WARE: Final = "R. Ware, M. Mukerjee, S. Seshan, J. Sherry: Beyond Jain's Fairness Index, HotNets 2019, section 4"
@@ -108,6 +109,52 @@ def _solo_cells(frames: Frames) -> pl.DataFrame:
     )
 
 
+def entries_of(frames: Frames) -> pl.DataFrame | None:
+    """A row per cell: `cell`, both entries of `flows` (`first`, `second`), and the algorithm of each (`first_cc`,
+    `second_cc`). `None` unless each usable cell has two such entries."""
+    flows = frames.flows.filter(pl.col("run").is_in(usable(frames)["run"].implode()))
+    rows = (
+        flows.group_by("cell", entry=group_of(flows), maintain_order=True)
+        .agg(cc=pl.col("cc").first(), kinds=pl.col("cc").n_unique())
+        .group_by("cell", maintain_order=True)
+        .agg("entry", "cc", pl.col("kinds").max())
+    )
+    fits = (pl.col("entry").list.len() == 2) & (pl.col("kinds") == 1) & ~pl.col("cc").list.contains(None)
+    if rows.is_empty() or not rows.select(fits.all()).item():
+        return None
+    first, second = pl.col("entry").list.get(0), pl.col("entry").list.get(1)
+    ccs = {"first_cc": pl.col("cc").list.get(0), "second_cc": pl.col("cc").list.get(1)}
+    return rows.select("cell", first=first, second=second, **ccs).sort("cell")
+
+
+def _harm_beside(frames: Frames, scope: Scope) -> pl.DataFrame:
+    """The harm to each entry of a pair, against the same algorithm beside its own kind."""
+    none = pl.DataFrame(schema={"run": frames.runs.schema["run"], "of": pl.String, "value": pl.Float64})
+    both = entries_of(frames)
+    if both is None:
+        return none
+    place = [key for key in frames.keys if key != CASE and not key.startswith("flows")]
+    cells = both.join(frames.cells.select("cell", *place), on="cell")
+    alike = cells.filter(pl.col("first_cc") == pl.col("second_cc")).unique(["first_cc", *place], keep="first")
+    runs = usable(frames).select("run", "cell", "seed")
+    measured = over_flows(_GOODPUT)(frames, "group").join(runs, on="run")
+    own = (
+        alike.select("cell", *place, cc="first_cc")
+        .join(measured, on="cell")
+        .group_by("cc", "seed", *place, maintain_order=True)
+        .agg(own=pl.col("value").mean())
+    )
+    apart = cells.filter(pl.col("first_cc") != pl.col("second_cc"))
+    sides = [apart.select("cell", *place, of=entry, cc=f"{entry}_cc") for entry in ("first", "second")]
+    found = (
+        pl.concat(sides)
+        .join(measured, on=["cell", "of"])
+        .join(own, on=["cc", "seed", *place], nulls_equal=True)
+        .sort("run", "of")
+    )
+    return found.select("run", "of", value=ratio(pl.col("own") - pl.col("value"), pl.col("own")))
+
+
 METRICS: Final = (
     Metric(
         "jain_index",
@@ -199,9 +246,22 @@ METRICS: Final = (
         "seed",
         WARE,
         _harm(
-            ratio(8 * pl.col("received_bytes").sum(), pl.col("stop_s").max() - pl.col("start_s").min()),
+            _GOODPUT,
             ratio(pl.col("solo") - pl.col("mixed"), pl.col("solo")),
         ),
+        least=None,
+    ),
+    Metric(
+        "harm_beside",
+        "Harm to goodput, against its own kind",
+        "share",
+        "lower",
+        ("group",),
+        "(x - y) ÷ x, x: mean goodput of two entries of `flows` with the same algorithm, y: goodput of an entry with "
+        "it beside another algorithm; cells with equal values of all keys but those of flows; runs are paired by seed",
+        "after " + WARE + ": harm that an algorithm does not do to itself",
+        _harm_beside,
+        least=None,
     ),
     Metric(
         "harm_rtt",
@@ -213,5 +273,6 @@ METRICS: Final = (
         "harm_goodput",
         WARE,
         _harm(pl.col("rtt_p50_ms").mean(), ratio(pl.col("mixed") - pl.col("solo"), pl.col("mixed"))),
+        least=None,
     ),
 )
