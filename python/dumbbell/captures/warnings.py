@@ -33,8 +33,8 @@ def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[s
         )
     if cut:
         found.append(
-            f"TCP options of {count(cut, 'packet')} were cut: receive windows are unknown if a SYN's were, and SACK blocks "
-            "and timestamps are missing. Capture 128 bytes of each packet."
+            f"TCP options of {count(cut, 'packet')} were cut: receive windows are unknown if a SYN's were, and SACK "
+            "blocks and timestamps are missing. Capture 128 bytes of each packet."
         )
     if notes["overlapping_files"]:
         found.append(

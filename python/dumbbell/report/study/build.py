@@ -7,6 +7,7 @@ from typing import Final
 import polars as pl
 
 from dumbbell.cc.names import title
+from dumbbell.counts import count
 from dumbbell.errors import InputError
 from dumbbell.report.study.arrangement import EVERY, arranged, layout, ordered
 from dumbbell.report.study.axes import axes
