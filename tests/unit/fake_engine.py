@@ -88,8 +88,8 @@ class FakeEngine:
             raise AssertionError("nobody ends the run")
         if outcome == "failed":
             raise RunFailed("the lab fell over")
-        emulated = self.capabilities.real_time
-        files = known_run.engine_output() if emulated else known_run.simulator_output()
+        simulated = self.capabilities.batches
+        files = known_run.simulator_output() if simulated else known_run.engine_output()
         files["plan.json"] = known_run.PLAN | {"name": plan.name, "seed": plan.seed}
         if outcome == "invalid":
             files["emulator.json"]["ring_drops"] = 1
