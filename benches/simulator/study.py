@@ -15,6 +15,7 @@ from benches.table import show
 SCENARIO: dict[str, Any] = {
     "name": "short",
     "duration": "5 s",
+    "starts": "0 s",
     "topology": {
         "kind": "dumbbell",
         "pairs": 2,

@@ -103,6 +103,7 @@ def _studies(places: Sequence[Path], metrics: Sequence[str] | None, percent: int
     from dumbbell.compare import settings
     from dumbbell.compare.studies import DEFAULT, compare
     from dumbbell.report.study import confidence
+    from dumbbell.statistics.frames import told_equal
     from dumbbell.statistics.metrics import METRICS as KNOWN
     from dumbbell.statistics.metrics import get
 
@@ -116,6 +117,8 @@ def _studies(places: Sequence[Path], metrics: Sequence[str] | None, percent: int
         _print_json(differing, [_told(row, found.keys) for row in found.rows], verdicts=judged)
         return
     _print_verdicts(found)
+    if said := [f"{name}: {equal}" for name, study in (("A", a), ("B", b)) if (equal := told_equal(study))]:
+        print("\n".join([*said, ""]))
     _print_settings(differing)
     _print_metrics(found, percent)
 
