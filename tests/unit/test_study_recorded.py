@@ -397,6 +397,7 @@ def test_a_study_that_lost_results_is_not_complete(tmp_path: Path, capsys: pytes
     lost = dumbbell.Study(study.directory)
     found = status(lost)
     assert (found.status, found.done, found.runs, exit_code(lost)) == ("incomplete", 0, 6, 1)
+    assert "synthetic: incomplete" in lost._repr_html_()
     assert invoke(["status", str(study.directory)]) == 1
     said = capsys.readouterr().out
     assert "incomplete\n0 of 6 runs\n" in said

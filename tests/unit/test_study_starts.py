@@ -120,6 +120,7 @@ def test_repetitions_of_which_only_some_are_equal_all_count(tmp_path: Path) -> N
     study = dumbbell.run(scenario(), directory=tmp_path, engine=FakeEngine(change=change), repeat=3, report=False)
     assert study.copies == {}
     assert summaries(study, "goodput", "run")["n"].to_list() == [3]
+    assert "each with a seed of its own; flows start up to 10 ms later by it" in study.report().read_text()
 
 
 def test_flows_of_which_the_order_decides_are_named() -> None:

@@ -13,10 +13,10 @@ def command(
 
     Exit code: 0, or that of `dumbbell run` if the study is complete, or was complete and lacks results now (1).
     """
-    from dumbbell.studies.directory import find
+    from dumbbell.studies.directory import COMPLETE, INCOMPLETE, find
     from dumbbell.studies.outcome import exit_code
     from dumbbell.studies.results import Study
-    from dumbbell.studies.status import COMPLETE, INCOMPLETE, status
+    from dumbbell.studies.status import status
 
     found = Study(find(study))
     told = status(found)

@@ -137,7 +137,7 @@ def print_expectations(found: Any) -> None:
 def print_status(study: Study, told: Status) -> None:
     """Print the study's progress in a few lines, and its directory last."""
     from dumbbell.report import words
-    from dumbbell.studies.status import INCOMPLETE
+    from dumbbell.studies.directory import INCOMPLETE
 
     suspect = f", {told.suspect:,} of them suspect{_because(told.suspicions)}" if told.suspect else ""
     print(f"{study.manifest['name']} ({study.manifest['engine']}): {told.status}")

@@ -25,6 +25,8 @@ MANIFEST: Final = "study.json"
 SHARDS: Final = "shards"
 LOCK: Final = "lock"
 STUDIES: Final = Path("studies")
+COMPLETE, INCOMPLETE = "complete", "incomplete"
+"""States of a study: all runs are accounted for; they were, and results were deleted or damaged since."""
 
 
 @contextmanager

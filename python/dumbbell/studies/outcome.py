@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell.errors import ExpectationFailed, ExpectationUndecided, RunFailed, RunInvalid
 from dumbbell.statistics.verdicts import Answer
-from dumbbell.studies.status import COMPLETE
+from dumbbell.studies.directory import INCOMPLETE
 
 if TYPE_CHECKING:
     from dumbbell.studies.results import Study
@@ -26,8 +26,7 @@ def exit_code(study: Study) -> int:
     unusable = failures(study)
     if Answer.FAILS in answers:
         return ExpectationFailed.exit_code
-    lost = study.manifest["status"] == COMPLETE and study.missing
-    if lost or any(row["verdict"] is None for row in unusable):
+    if study.state == INCOMPLETE or any(row["verdict"] is None for row in unusable):
         return RunFailed.exit_code
     if unusable:
         return RunInvalid.exit_code

@@ -15,7 +15,7 @@ from dumbbell.records.files import read_json
 from dumbbell.scenario.source import show
 from dumbbell.studies import entries, shards
 from dumbbell.studies.cells import keys
-from dumbbell.studies.directory import MANIFEST
+from dumbbell.studies.directory import COMPLETE, INCOMPLETE, MANIFEST
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,6 +68,12 @@ class Study:
         from dumbbell.statistics.frames import usable
 
         return self.has_runs and not usable(self).is_empty()
+
+    @property
+    def state(self) -> str:
+        """The state in which the latest command left it; `incomplete` if results of a complete study are gone."""
+        said = str(self.manifest["status"])
+        return INCOMPLETE if said == COMPLETE and self.missing else said
 
     @property
     def missing(self) -> int:
@@ -184,7 +190,7 @@ class Study:
         from dumbbell.statistics.verdicts import verdicts
 
         judged = f", {verdicts(self.runs)}" if self.has_runs else ""
-        told = f"{self.manifest['name']}: {self.manifest['status']}{judged}"
+        told = f"{self.manifest['name']}: {self.state}{judged}"
         said = f"<p><b>{escape(told)}</b> ({escape(repr(self))})</p>"
         return said + (self.summary._repr_html_() if self.has_usable_runs else "")
 

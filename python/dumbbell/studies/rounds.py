@@ -37,7 +37,7 @@ from dumbbell.studies.planning import Planned, Planner, alike
 from dumbbell.studies.repeating import more, too_wide
 from dumbbell.studies.results import Study
 from dumbbell.studies.schedule import Scheduled
-from dumbbell.studies.status import COMPLETE, INTERRUPTED, RUNNING, Noting
+from dumbbell.studies.status import INTERRUPTED, RUNNING, Noting
 
 _MISSING: Final = recorded.Only()
 
@@ -105,7 +105,7 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     groups = equal_cells(dict(enumerate(plans)))
     manifest |= {"equal_cells": groups, "equal": sentences(cells, groups)}
     for said in manifest["equal"]:
-        warnings.warn(f"{said}: expect equal results", Foreseen, stacklevel=2)
+        warnings.warn(f"{said}: expect equal results", Foreseen, stacklevel=3)
     with places.locked(path), _writing_to(path):
         manifest |= earlier.begun(path, manifest["started_at"])
         writing.write(base, path, _naming_files(planner, cells))
@@ -202,7 +202,7 @@ class _Rounds:
             done = [wanted.get(cell, count) for cell, count in enumerate(done)]
         self.manifest["too_wide"] = too_wide(Study(self.path), repeat)
         self.manifest["expectations"] = [one.as_json() for one in judge(Study(self.path), self.base.expect)]
-        self.write(COMPLETE)
+        self.write(places.COMPLETE)
         return Study(self.path)
 
     def _check_all(self) -> None:

@@ -20,10 +20,8 @@ from dumbbell.studies.results import Study
 
 PROGRESS: Final = "progress.json"
 EVERY_S: Final = 2.0
-RUNNING, COMPLETE, INTERRUPTED, KILLED = "running", "complete", "interrupted", "killed"
-INCOMPLETE: Final = "incomplete"
-"""The states of a study. `killed`: no command works on it, and it is neither complete nor was it stopped.
-`incomplete`: it was complete, and results were deleted or damaged since."""
+RUNNING, INTERRUPTED, KILLED = "running", "interrupted", "killed"
+"""Further states of a study. `killed`: no command works on it, and it is neither complete nor was it stopped."""
 
 
 class Noting:
@@ -64,12 +62,10 @@ class Status:
 def status(study: Study) -> Status:
     """Look at the files of a study, which another command may be working on."""
     manifest = study.manifest
-    said = str(manifest["status"])
+    said = study.state
     working = is_locked(study.directory / LOCK)
     if said == RUNNING and not working:
         said = KILLED
-    elif said == COMPLETE and study.missing:
-        said = INCOMPLETE
     done, suspect, refused = 0, 0, Counter[str]()
     suspicions: Mapping[str, int] = {}
     if study.has_runs:
