@@ -117,7 +117,8 @@ def test_plan_shows_the_cells_of_a_study(capsys: pytest.CaptureFixture[str]) -> 
     lines = capsys.readouterr().out.splitlines()
     size = "4 cells x 5 repetitions x up to 2 s = 20 runs, 30 s of traffic"
     assert re.fullmatch(rf"{size}; \d+ at a time: about \d+ s \(emulate\)", lines[0])
-    assert lines[4].split() == ["0", '"cubic"', '"1', 's"']
+    assert lines[1].startswith("each entry of flows starts up to 10 ms later, by the seed. Nothing else differs")
+    assert lines[5].split() == ["0", '"cubic"', '"1', 's"']
     assert invoke([*args, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["runs"], told["traffic_s"], told["varied"][3]) == (20, 30, {"flows.0.cc": "bbr", "duration": "2 s"})

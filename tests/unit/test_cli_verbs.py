@@ -118,8 +118,8 @@ def test_schema(capsys: pytest.CaptureFixture[str]) -> None:
             '  expected a time with its unit (ns, us, ms, s, min), such as "20 s"\n'
             'hint: write "5 s" or "5 ms"\n'
             "error: --set sed=1: unknown key\n"
-            "  expected one of name, description, duration, seed, topology, events, flows, programs, hosts, record, "
-            "emulate, simulate, sweep, repeat, expect\n"
+            "  expected one of name, description, duration, seed, starts, topology, events, flows, programs, hosts, "
+            "record, emulate, simulate, sweep, repeat, expect\n"
             "hint: did you mean seed?\n",
         ),
     ],

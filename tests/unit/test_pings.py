@@ -76,7 +76,8 @@ def test_responsiveness_is_as_its_definition_says(tmp_path: Path) -> None:
 
 
 def test_a_study_has_pings_and_responsiveness(tmp_path: Path) -> None:
-    study = dumbbell.run(scenario(PING, BULK), directory=tmp_path, engine="simulate", report=False, repeat=2)
+    fixed = {**scenario(PING, BULK), "starts": "0 s"}
+    study = dumbbell.run(fixed, directory=tmp_path, engine="simulate", report=False, repeat=2)
     assert isinstance(study, dumbbell.Study)
     alone = run(tmp_path / "runs", scenario(PING, BULK))
     assert study.runs["rpm"][0] == alone.summary["responsiveness"]["rpm"]

@@ -64,8 +64,8 @@ CASES = {
         "seed = 1",
         "sed = 1",
         "my.toml:3: sed = 1: unknown key\n"
-        "  expected one of name, description, duration, seed, topology, events, flows, programs, hosts, record, "
-        "emulate, simulate, sweep, repeat, expect\n"
+        "  expected one of name, description, duration, seed, starts, topology, events, flows, programs, hosts, "
+        "record, emulate, simulate, sweep, repeat, expect\n"
         "hint: did you mean seed?",
     ),
     "key of another table": (

@@ -155,7 +155,9 @@ def _study(draft: Draft, engine: Engine, json: bool) -> None:
     print(f"{size(size_of)} ({engine.capabilities.name})")
     if starts_ns:
         why = "" if base.starts else '. Nothing else differs between repetitions; starts = "0 s" switches this off'
-        print(f"each entry of flows starts up to {starts_ns / 1e6:g} ms later, by the seed{why}")
+        count = sum(plan.starts_ns > 0 for plan in plans.values())
+        where = f"in {count:,} of {len(plans):,} cells " if count < len(plans) else ""
+        print(f"{where}each entry of flows starts up to {starts_ns / 1e6:g} ms later, by the seed{why}")
     if len(looked_at) < len(cells):
         print(
             f"checked {len(looked_at):,} of {count(len(cells), 'cell')}, with each value in at least one; "
