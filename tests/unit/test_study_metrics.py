@@ -45,6 +45,12 @@ def test_the_applications_rate_is_a_mean_over_connections(exact: Study) -> None:
     assert of(values(exact, "application_rate")) == pytest.approx({"": 45e6 + 8 * 14480 / 20})
 
 
+def test_values_come_in_the_order_of_runs_and_flows(tmp_path: Path) -> None:
+    found = study(tmp_path, repeat=12)
+    order = [(run, cc) for run in range(12) for cc in ("cubic", "bbr")]
+    assert values(found, "goodput", "algorithm").select("run", "of").rows() == order
+
+
 def test_shares(exact: Study) -> None:
     assert of(values(exact, "goodput_share")) == pytest.approx({"cubic": 1 / 3, "bbr": 2 / 3})
     assert of(values(exact, "received_bytes")) == pytest.approx({"": 90e6 * 20 / 8})
