@@ -137,6 +137,12 @@ def test_steps_and_events_are_the_capacity() -> None:
     assert Capacity(history, 3000 * MS).until(at) / 1e6 == pytest.approx([0, 0.05, 0.1, 0.15, 1.15, 1.65])
 
 
+def test_the_last_of_steps_without_a_period_lasts() -> None:
+    link = varying(kind="steps", steps=[[0, 8_000_000], [1000 * MS, 16_000_000]], period_ns=None)
+    at = np.array([500, 1000, 3000]) * MS
+    assert Capacity(((0, link),), 3000 * MS).until(at) / 1e6 == pytest.approx([0.5, 1, 5])
+
+
 def test_the_capacity_of_fast_links_and_long_runs_fits() -> None:
     """Bits per second times nanoseconds do not, in 64 bits: at 100 Gbit/s for an hour."""
     link = replace(STEADY[0][1], rate_bps=100_000_000_000)
