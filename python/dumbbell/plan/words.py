@@ -104,7 +104,7 @@ def buffer(link: Link, frame: int, rtt_ns: int) -> str:
         texts.append(f"{size * 8000 / bps:.4g} ms")
     if bps and rtt_ns:
         texts.append(f"{size * 8 * 10**9 / (bps * rtt_ns):.4g} bdp")
-    return texts[0] + (f" ({', '.join(texts[1:])})" if texts[1:] else "")
+    return f"{texts[0]} ({', '.join(texts[1:])})"
 
 
 def queue(link: Link) -> str:
