@@ -196,6 +196,7 @@ CASES: list[tuple[str, Verdict, Change]] = [
     # Base RTT 20 ms: p99 up to max(150 us, 1 % of it = 200 us).
     ("lateness", V, update("network.lateness_us.p99", 200.0)),
     ("lateness", S, update("network.lateness_us.p99", 201.0)),
+    ("lateness", S, update("network.lateness_us.p99", 2000.0)),
     ("lateness", X, update("network.lateness_us.p99", 2001.0)),
     ("lateness", V, update("network.late_over_1ms", known_run.PACKETS // 1000)),
     ("lateness", S, update("network.late_over_1ms", known_run.PACKETS // 1000 + 1)),
@@ -208,6 +209,7 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("read-lag", X, update("network.read_lag_us.p99", 10_001.0)),
     ("emulator-starved", V, update("network.run_delay_s", 0.02)),
     ("emulator-starved", V, update("network.run_delay_s", None)),
+    ("emulator-starved", V, both(update("network.run_delay_s", 0.0), update("network.wall_s", 0.0))),
     ("emulator-starved", S, update("network.run_delay_s", 0.021)),
     ("emulator-starved", X, update("network.run_delay_s", 0.21)),
     # Many short waits make a large share; 20 ms of RTT allow 0.2 ms each.
