@@ -1,3 +1,4 @@
+import gc
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -220,3 +221,14 @@ def test_a_plan_is_hashed_as_json_that_anybody_can_read() -> None:
     assert canonical({"b": [1, "\N{DEGREE SIGN}"], "a": None}) == '{"a":null,"b":[1,"\\u00b0"]}'
     with pytest.raises(ValueError, match="not JSON compliant"):
         canonical(float("nan"))
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_is_collected_afterwards_if_it_was_before(collects: bool) -> None:
+    was = gc.isenabled()
+    try:
+        (gc.enable if collects else gc.disable)()
+        expand(load("bbr-vs-cubic"))
+        assert gc.isenabled() is collects
+    finally:
+        (gc.enable if was else gc.disable)()

@@ -114,6 +114,40 @@ def test_the_path_of_packets() -> None:
     assert (gso["emulate.path"], gso["emulate.merge"], gso["emulate.whole_bursts"]) == ("gso", "50 us", "no")
 
 
+def test_the_settings_of_a_run() -> None:
+    plain = tables(planned({"rate": "1 Mbit/s"}), 1)[0]
+    assert (plain.title, dict(plain.rows)) == (
+        "Run x",
+        {
+            "duration": "10 s",
+            "seed": "1",
+            "mtu": "1500 B",
+            "record.sample_interval": "10 ms",
+            "record.packets": "yes",
+            "record.acks": "auto",
+            "emulate.ring": "64 MiB",
+            "emulate.spin": "60 us",
+            "emulate.arena": "256 MiB",
+            "emulate.path": "wire",
+            "simulate.tso": "yes",
+        },
+    )
+    emulate, simulate = {"links": "mininet", "path": "gso"}, {"tso": False, "hosts": "virtual"}
+    record = {"capture": True, "acks": False, "packets": False}
+    other = tables(planned({"rate": "1 Mbit/s"}, record=record, emulate=emulate, simulate=simulate), 1)[0]
+    assert dict(other.rows).items() - dict(plain.rows).items() == {
+        ("record.packets", "no"),
+        ("record.acks", "off"),
+        ("record.capture", "yes"),
+        ("emulate.path", "gso"),
+        ("emulate.merge", "100 us"),
+        ("emulate.whole_bursts", "yes"),
+        ("emulate.links", "mininet"),
+        ("simulate.tso", "no"),
+        ("simulate.hosts", "virtual"),
+    }
+
+
 def test_the_cpus_of_a_lab() -> None:
     assert "emulate.cpus" not in dict(tables(planned({"rate": "1 Mbit/s"}), 1)[0].rows)
     one = planned({"rate": "1 Mbit/s"}, emulate={"cpus": 1})
