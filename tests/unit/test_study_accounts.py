@@ -24,7 +24,7 @@ from dumbbell.studies.status import status
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::dumbbell.errors.DamagedFile"),
-    pytest.mark.filterwarnings("ignore::dumbbell.errors.EqualRuns"),
+    pytest.mark.filterwarnings("ignore::dumbbell.errors.Foreseen"),
 ]
 BUFFERS = ["1 bdp", "25 kB", "20 ms", "50 kB", "0.01 bdp", "0.02 bdp"]
 """At 10 Mbit/s and 20 ms: three times 25,000 bytes, then 50,000, then twice a packet."""
