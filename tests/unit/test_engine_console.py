@@ -171,3 +171,16 @@ def test_a_simulation_has_ten_lines_at_most(capsys: pytest.CaptureFixture[str]) 
         lines(progress(second * 10**9, second * 125_000, 0))
     told = [line.split(" s ")[0].strip() for line in capsys.readouterr().out.splitlines()]
     assert told == ["11.0", "29.0", "99.0"]
+
+
+def test_a_slow_simulation_says_when_it_will_be_done(capsys: pytest.CaptureFixture[str]) -> None:
+    now = [0.0]
+    lines = Lines(clock=lambda: now[0])
+    lines({"event": "planned", "plan": known_run.plan(duration_ns=100 * 10**9), "engine": "simulate"})
+    # A second of it takes 20 s. Lines come every 10 s, though a tenth of the run takes 200 s.
+    for wall in range(0, 41, 4):
+        now[0] = float(wall)
+        lines(progress(wall * 50_000_000, 0, 0))
+    told = capsys.readouterr().out.splitlines()
+    assert [line.split(" s ")[0].strip() for line in told] == ["0.6", "1.2", "1.8"]
+    assert told[0].endswith("done in 33 min 8 s")

@@ -175,3 +175,13 @@ def test_a_loss_trace(here: Path) -> None:
     (here / "lost.txt").write_text("3\n17\n")
     found = forward(loss={"model": "trace", "file": "lost.txt"})["loss_before"]
     assert found == [{"model": "trace", "lost": [3, 17], "period": None}]
+
+
+def test_a_sparse_trace_is_never_slower_on_average_than_at_its_peak(tmp_path: Path) -> None:
+    """An opportunity each 104.5 ms: any 100 ms have one, and so less than the mean."""
+    file = tmp_path / "sparse.trace"
+    file.write_bytes(b"0\r\n104\r\n209\r\n")
+    sparse = link(dumbbell({"rate": {"trace": str(file)}, "buffer": "100 packets"}))
+    # 3 x 1514 B in 209 ms.
+    assert sparse["rate_bps"] == 173_856
+    assert peak_bps(known_run.state(sparse)) == 173_856

@@ -267,12 +267,6 @@ EVENTS = {
         "  expected at least one of the link's keys, or down_for\n"
         'hint: write { at = "10 s", rate = "20 Mbit/s" }',
     ),
-    "as it is already": (
-        'at = "1 s"\nrate = "0.01 Gbit/s"',
-        "my.toml:16: events.0: changes nothing: bottleneck already has these values at 1 s\n"
-        "  expected a value that differs\n"
-        "hint: leave the event out",
-    ),
     "down and something else": (
         'at = "1 s"\ndown_for = "1 s"\nrate = "1 Mbit/s"',
         "my.toml:16: events.0: down_for and rate\n  expected one of them\nhint: write another [[events]] for rate",

@@ -40,6 +40,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
         "keys of topology.links": lambda: keys(cables.Cable, besides=link.DirectionKeys),
         "keys of pools": lambda: keys(drawing.Pools),
         "keys of rates that change": lambda: keys([rates.Steps, rates.Ramp, rates.RateFile, rates.Trace]),
+        "keys of delays that change": lambda: keys(delays.DelayTrace),
         "queue disciplines": lambda: kinds(queues.KINDS, "kind", quoted=False),
         "distributions of jitter": lambda: kinds(delays.DISTRIBUTIONS, "distribution", quoted=True),
         "keys of reorder": lambda: keys(delays.Reorder),

@@ -17,7 +17,7 @@ pub(crate) enum Service {
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
     pub serializer: Serializer,
-    pub steps: Option<Steps>,
+    pub steps: Option<Steps<u64>>,
 }
 
 /// Opportunities, and the part that the packet in service still needs.

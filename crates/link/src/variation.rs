@@ -54,29 +54,29 @@ impl Cursor {
     }
 }
 
-/// A rate that is constant between steps.
+/// A value that is constant between steps: a rate, or a delay.
 #[derive(Clone, Debug)]
-pub(crate) struct Steps {
+pub(crate) struct Steps<T> {
     cursor: Cursor,
-    rates: Arc<[u64]>,
+    values: Arc<[T]>,
 }
 
-impl Steps {
-    pub(crate) fn new(steps: &[(Time, u64)], period: Option<Duration>) -> Steps {
+impl<T: Copy> Steps<T> {
+    pub(crate) fn new(steps: &[(Time, T)], period: Option<Duration>) -> Steps<T> {
         let times = steps.iter().map(|&(at, _)| at).collect();
-        Steps { cursor: Cursor::new(times, period), rates: steps.iter().map(|&(_, rate)| rate).collect() }
+        Steps { cursor: Cursor::new(times, period), values: steps.iter().map(|&(_, value)| value).collect() }
     }
 
-    /// The time at which the rate changes next.
+    /// The time at which the value changes next.
     pub(crate) fn next(&self) -> Time {
         self.cursor.at()
     }
 
-    /// The rate from [`Steps::next`] on, which is over then.
-    pub(crate) fn take(&mut self) -> u64 {
-        let rate = self.rates[self.cursor.index];
+    /// The value from [`Steps::next`] on, which is over then.
+    pub(crate) fn take(&mut self) -> T {
+        let value = self.values[self.cursor.index];
         self.cursor.step();
-        rate
+        value
     }
 }
 
@@ -147,7 +147,7 @@ impl Opportunities {
 /// A link's own way of changing its rate.
 #[derive(Clone, Debug)]
 pub(crate) enum Varying {
-    Steps(Steps),
+    Steps(Steps<u64>),
     Opportunities(Opportunities),
 }
 
@@ -155,6 +155,7 @@ impl From<&Variation> for Varying {
     fn from(spec: &Variation) -> Varying {
         match spec {
             Variation::Steps { steps, period_ns } => Varying::Steps(Steps::new(steps, *period_ns)),
+            Variation::AsBefore => unreachable!("a plan that was read names each rate"),
             Variation::Opportunities { times, bytes, period_ns } => {
                 Varying::Opportunities(Opportunities::new(times, *bytes, *period_ns))
             }

@@ -1,7 +1,7 @@
 //! The effects of an event on a link, and the parts that it leaves alone.
 
 use link::{Fate, Link, Packet, Passage};
-use plan::{Buffer, Queue, Slots, Variation};
+use plan::{Buffer, Delays, Queue, Slots, Variation};
 use units::{Duration, Rate, Time};
 
 fn ms(n: i64) -> Time {
@@ -140,4 +140,28 @@ fn to_red_an_outage_is_idle_time() {
     };
     // After a minute in which nothing waited the average is gone, whether the link was up or down.
     assert_eq!(early(true), early(false));
+}
+
+#[test]
+fn a_delay_follows_its_steps() {
+    let steps = [(0, 10), (2, 30), (3, 5)].map(|(at, delay)| (ms(at), Duration::from_millis(delay))).to_vec();
+    let delays = Some(Delays::Steps { steps, period_ns: Some(Duration::from_millis(100)) });
+    let plain = plan::Link { delay_ns: Duration::from_millis(5), delays, ..spec() };
+    for (reordering, wanted) in [(true, [8, 9, 11, 32, 111]), (false, [11, 32, 32, 32, 111])] {
+        let mut link = Link::new(&plan::Link { reordering, ..plain.clone() }, 1);
+        push(&mut link, 4, Time::ZERO);
+        let mut passed = until(&mut link, ms(90));
+        push(&mut link, 1, ms(100));
+        passed.extend(until(&mut link, ms(200)));
+        let arrived: Vec<_> = passed.iter().map(|passage| passage.delivery.unwrap()).collect();
+        assert_eq!(arrived, wanted.map(ms), "they leave at 1, 2, 3, 4 and 101 ms");
+    }
+    // Another delay is that from then on; the former course goes on where it would be.
+    let mut link = Link::new(&plain, 1);
+    link.configure(&plan::Link { delays: None, ..plain.clone() }, ms(1));
+    push(&mut link, 1, ms(1));
+    assert_eq!(until(&mut link, ms(50))[0].delivery, Some(ms(7)));
+    link.configure(&plain, ms(102));
+    push(&mut link, 1, ms(102));
+    assert_eq!(until(&mut link, ms(200))[0].delivery, Some(ms(108)));
 }

@@ -1,9 +1,36 @@
+use std::collections::HashMap;
+
 use anyhow::{Context, Result, ensure};
 use units::Time;
 
-use crate::{Link, LinkChange, Plan};
+use crate::{Delays, Link, LinkChange, Plan, Variation};
 
 impl Plan {
+    /// Gives events the rates and delays that their links had before: the text of a plan has each once.
+    pub(crate) fn fill_events(&mut self) {
+        let is_short = |event: &LinkChange| {
+            event.link.variation == Some(Variation::AsBefore) || event.link.delays == Some(Delays::AsBefore)
+        };
+        if !self.events.iter().any(is_short) {
+            return;
+        }
+        let first = self.links.iter().map(|link| (link.name.as_str(), (&link.variation, &link.delays)));
+        let mut now: HashMap<&str, (&Option<Variation>, &Option<Delays>)> = first.collect();
+        for event in &mut self.events {
+            let LinkChange { link, .. } = event;
+            if let Some(&(variation, delays)) = now.get(link.name.as_str()) {
+                if link.variation == Some(Variation::AsBefore) {
+                    link.variation = variation.clone();
+                }
+                if link.delays == Some(Delays::AsBefore) {
+                    link.delays = delays.clone();
+                }
+            }
+            let link = &*link;
+            now.insert(&link.name, (&link.variation, &link.delays));
+        }
+    }
+
     /// A link is another from `at` on, which nobody planned. The plan is then that of the run as it is.
     ///
     /// # Errors
@@ -62,6 +89,33 @@ mod tests {
             plan.change_link(Time(at), Link { delay_ns: Duration(at), ..plan.links[0].clone() }).unwrap();
         }
         assert_eq!(plan.events.iter().map(|event| event.at_ns.as_nanos()).collect::<Vec<_>>(), [3, 4, 5]);
+    }
+
+    #[test]
+    fn events_may_say_that_rate_and_delay_go_on_as_before() {
+        let mut json = serde_json::to_value(plan()).unwrap();
+        let steps = |first: i64| json!({"kind": "steps", "steps": [[0, first], [5, 9]], "period_ns": null});
+        json["links"][0]["variation"] = steps(7);
+        json["links"][0]["delays"] = steps(7);
+        json["links"][0]["delay_ns"] = json!(7);
+        let before = json!({"kind": "as-before"});
+        let event = |at: i64, variation: serde_json::Value, delays: serde_json::Value| {
+            let mut link = json["links"][0].clone();
+            let least = if delays["kind"] == "steps" { delays["steps"][0][1].clone() } else { json!(7) };
+            (link["variation"], link["delays"], link["delay_ns"]) = (variation, delays, least);
+            json!({"at_ns": at, "link": link})
+        };
+        let mut short = json.clone();
+        short["events"] = json!([
+            event(1, before.clone(), before.clone()),
+            event(2, steps(8), before.clone()),
+            event(3, before.clone(), before.clone())
+        ]);
+        let mut long = json.clone();
+        long["events"] =
+            json!([event(1, steps(7), steps(7)), event(2, steps(8), steps(7)), event(3, steps(8), steps(7))]);
+        let [short, long] = [short, long].map(|json| Plan::parse(&json.to_string()).unwrap());
+        assert_eq!(serde_json::to_value(short).unwrap(), serde_json::to_value(long).unwrap());
     }
 
     #[test]

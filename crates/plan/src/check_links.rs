@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use units::{Duration, Time};
 
-use crate::{Chance, Distribution, Jitter, Link, Loss, Policer, Queue, Reorder, Slots, Variation};
+use crate::{Chance, Delays, Distribution, Jitter, Link, Loss, Policer, Queue, Reorder, Slots, Variation};
 
 /// Flows that a discipline keeps apart, and bytes of their turns, at most.
 const MOST_FLOWS: u32 = 1 << 16;
@@ -15,6 +15,10 @@ impl Link {
         let name = &self.name;
         ensure!(self.delay_ns >= Duration::ZERO, "link {name}: negative delay");
         ensure!(self.variation.as_ref().is_none_or(is_possible), "link {name}: a course of its rate that cannot be");
+        ensure!(
+            self.delays.as_ref().is_none_or(|delays| is_course(delays, self.delay_ns)),
+            "link {name}: a course of its delay that cannot be"
+        );
         ensure!(self.slots.is_none_or(has_slots), "link {name}: slots without an interval");
         ensure!(
             self.policer.is_none_or(|Policer { burst_bytes, .. }| burst_bytes > 0),
@@ -48,6 +52,8 @@ fn is_possible(variation: &Variation) -> bool {
                 && steps.is_sorted_by(|(earlier, _), (later, _)| earlier < later)
                 && period_ns.is_none_or(ends)
         }
+        // Of a link, which nothing was before.
+        Variation::AsBefore => false,
         Variation::Opportunities { times, bytes, period_ns } => {
             times.first().is_some_and(|first| first.0 >= Time::ZERO)
                 && times.is_sorted_by(|(earlier, _), (later, _)| earlier < later)
@@ -56,6 +62,16 @@ fn is_possible(variation: &Variation) -> bool {
                 && *bytes > 0
         }
     }
+}
+
+/// Rising times from 0 on, with a period behind the last, and `least` the least delay.
+fn is_course(delays: &Delays, least: Duration) -> bool {
+    let Delays::Steps { steps, period_ns } = delays else { return false };
+    let ends = |period: Duration| steps.last().is_some_and(|last| Time::ZERO + period > last.0);
+    steps.first().is_some_and(|first| first.0 == Time::ZERO)
+        && steps.is_sorted_by(|(earlier, _), (later, _)| earlier < later)
+        && period_ns.is_none_or(ends)
+        && steps.iter().map(|step| step.1).min() == Some(least)
 }
 
 fn has_slots(slots: Slots) -> bool {

@@ -45,7 +45,7 @@ pub use carrier::Carrier;
 pub use daemons::DaemonChange;
 pub use delays::LeastDelay;
 pub use impairments::*;
-pub use link::{Link, Policer, Slots, Variation};
+pub use link::{Delays, Link, Policer, Slots, Variation};
 pub use network::{LinkFacts, Network, Path as NetworkPath};
 pub use node::{Interface, Mac, Neighbours, Node, Route, Routing, Stp, Vlans, Wait};
 pub use on_off::{BULK_WRITE_BYTES, Bursts, On, OnOff};
@@ -350,7 +350,8 @@ impl Plan {
 
     /// Read and check what `plan.json` holds.
     pub fn parse(text: &str) -> Result<Plan> {
-        let plan: Plan = serde_json::from_str(text).context("parsing it")?;
+        let mut plan: Plan = serde_json::from_str(text).context("parsing it")?;
+        plan.fill_events();
         plan.check()?;
         Ok(plan)
     }

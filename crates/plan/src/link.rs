@@ -45,8 +45,11 @@ pub struct Link {
     /// The discipline that decides which packets wait, leave, are marked and dropped.
     #[serde(default)]
     pub queue: Queue,
-    /// Propagation, after serialisation: no packet is faster.
+    /// Propagation, after serialisation: no packet is faster. The least of `delays` where there are some.
     pub delay_ns: Duration,
+    /// The changes of the propagation by itself; `None`: it doesn't change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delays: Option<Delays>,
     /// Comes on top of `delay_ns`.
     #[serde(default)]
     pub jitter: Option<Jitter>,
@@ -115,6 +118,7 @@ impl Link {
             buffer: Buffer::Unlimited,
             queue: Queue::default(),
             delay_ns: Duration::ZERO,
+            delays: None,
             jitter: None,
             reordering: false,
             reorder: None,
@@ -144,6 +148,7 @@ impl Link {
         match &self.variation {
             None => self.rate_bps.map(Rate::as_bps),
             Some(Variation::Steps { steps, .. }) => steps.iter().map(|&(_, bps)| bps).max(),
+            Some(Variation::AsBefore) => None,
             Some(Variation::Opportunities { times, bytes, period_ns }) => {
                 let window = period_ns.as_nanos().min(100_000_000);
                 let (mut best, mut inside, mut first) = (0, 0, 0);
@@ -156,7 +161,9 @@ impl Link {
                     best = best.max(inside);
                 }
                 let bits = best * u128::from(*bytes) * 8_000_000_000;
-                Some(((bits / window as u128) as u64).max(1))
+                // No window lies across the end of the period, and so all of them may have less than the mean.
+                let mean = self.rate_bps.map_or(1, Rate::as_bps);
+                Some(((bits / window as u128) as u64).max(mean))
             }
         }
     }
@@ -197,6 +204,23 @@ pub enum Variation {
         /// Begins again after this.
         period_ns: Duration,
     },
+    /// In an event: the link's rate changes as it did before the event. A plan that was read has no such rate.
+    AsBefore,
+}
+
+/// A propagation delay that changes by itself, counted from the run's origin.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Delays {
+    /// Constant between steps.
+    Steps {
+        /// From when, and the delay of packets that leave the serializer from then on. The first is at 0, in the order of time.
+        steps: Vec<(Time, Duration)>,
+        /// Begins again after this; `None`: the last step lasts.
+        period_ns: Option<Duration>,
+    },
+    /// In an event: as before the event. A plan that was read has no such delays.
+    AsBefore,
 }
 
 /// A link that may only send now and then, as many packets as then wait: a channel that is shared and aggregates.

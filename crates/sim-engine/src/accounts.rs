@@ -1,5 +1,7 @@
 //! The accounts of flows and links, in memory.
 
+use std::time::Instant;
+
 use anyhow::Result;
 use plan::{Plan, Workload};
 use records::accounts::{FlowReport, LinkReport, PingReport, UdpReport};
@@ -8,6 +10,7 @@ use sim::{Observer, Options, Simulation};
 use units::Time;
 
 use crate::delays::Delays;
+use crate::drive::Stride;
 
 /// The accounts of a run.
 #[derive(Clone, Debug)]
@@ -69,14 +72,16 @@ pub(crate) fn observe_while<O: Observer>(
     observer: O,
     goes_on: impl Fn() -> bool,
 ) -> Result<Option<(Accounts, O)>> {
-    /// The time between two questions; the simulation doesn't depend on it.
-    const SLICE: units::Duration = units::Duration::from_millis(100);
     let mut simulation = Simulation::new(plan, options, (Delays::of(plan), observer))?;
+    // Rates decide how long a virtual second takes, and whoever stops runs does not want to wait.
+    let mut stride = Stride::default();
     while simulation.now() < simulation.end() {
         if !goes_on() {
             return Ok(None);
         }
-        simulation.run_until(simulation.now() + SLICE);
+        let began = Instant::now();
+        simulation.run_until(simulation.now() + stride.0);
+        stride.adapt(began.elapsed());
     }
     simulation.finish();
     let accounts = Accounts::of(plan, &simulation, &simulation.observer().0);

@@ -105,7 +105,7 @@ impl Live {
 
 /// The virtual time that is simulated between two looks at the clock. The results don't depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stride(Duration);
+pub(crate) struct Stride(pub Duration);
 
 impl Default for Stride {
     fn default() -> Stride {
@@ -114,7 +114,7 @@ impl Default for Stride {
 }
 
 impl Stride {
-    fn adapt(&mut self, took: Wall) {
+    pub(crate) fn adapt(&mut self, took: Wall) {
         const LEAST: i64 = 1_000;
         const MOST: i64 = 3_600_000_000_000;
         let nanos = self.0.as_nanos();

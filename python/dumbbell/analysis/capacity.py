@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.plan.network import History
-from dumbbell.plan.types import Link, OpportunitiesVariation, StepsVariation, Variation
+from dumbbell.plan.types import AsBeforeVariation, Link, OpportunitiesVariation, StepsVariation, Variation
 
 Times = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.float64]
@@ -100,7 +100,7 @@ def _rate(link: Link) -> tuple[int, Variation | None]:
 
 def _curve(rate_bps: int, variation: Variation | None, end_ns: int) -> Curve:
     match variation:
-        case None:
+        case None | AsBeforeVariation():  # Of no plan that was read.
             return _wire(np.array([0]), np.array([rate_bps]), end_ns)
         case StepsVariation(steps=steps, period_ns=period):
             times, rates = np.array(steps, dtype=np.int64).T

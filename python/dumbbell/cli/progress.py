@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Self
 
 from dumbbell.cli import display
@@ -14,11 +15,15 @@ from dumbbell.engines.registry import DEFAULT, capabilities
 from dumbbell.engines.stages import STAGES
 from dumbbell.plan.parts import cc
 from dumbbell.plan.types import Plan
+from dumbbell.units.spans import span
 
 if TYPE_CHECKING:
     from rich.progress import Task
 
 LINE_EVERY_NS: Final = 2_000_000_000
+SILENT_S: Final = 10.0
+LEAST_S: Final = 5.0
+"""The least time, so far and to come, for which the end of a run is estimated."""
 LINES_OF_A_SIMULATION: Final = 10
 """The most lines for a simulation, in which many seconds may pass within one second."""
 GOODPUT_OVER_NS: Final = 1_000_000_000
@@ -66,25 +71,55 @@ class Figures:
             yield f"{longest['name']}: {count(waiting, 'packet')} {by_number(waiting, 'waits', 'wait')}"
 
 
-class Lines(Display):
-    """Plain lines: each stage once, and the figures every two seconds of the run; in a simulation ten times at most."""
+class Left:
+    """The time until the end of a run that does not go by the machine's clock."""
 
-    def __init__(self) -> None:
-        self._figures = Figures()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._duration_ns = 0
+        self._began: tuple[float, int] | None = None
+
+    def plan(self, plan: Plan, real_time: bool) -> None:
+        """Take the run's duration."""
+        self._duration_ns = 0 if real_time else plan.duration_ns
+
+    def at(self, time_ns: int) -> str:
+        """`   done in 3 min 5 s` at a time of the run; empty while nothing can be said, and shortly before the end."""
+        now = self._clock()
+        if self._began is None:
+            self._began = now, time_ns
+        since_s, since_ns = self._began
+        if time_ns <= since_ns or now - since_s < LEAST_S:
+            return ""
+        left_s = (now - since_s) * (self._duration_ns - time_ns) / (time_ns - since_ns)
+        return f"   done in {span(left_s)}" if left_s >= LEAST_S else ""
+
+
+class Lines(Display):
+    """Plain lines: each stage once, and the figures every two seconds of the run; of a simulation ten times, or every
+    10 s that it takes."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._figures, self._left = Figures(), Left(clock)
         self._stage = ""
         self._every_ns = self._next_ns = LINE_EVERY_NS
+        self._clock, self._said_s = clock, clock()
 
     def __call__(self, event: Event) -> None:
         """Take an event."""
         if event["event"] == "planned":
             self._figures.plan(event["plan"])
-            if not capabilities(event.get("engine", DEFAULT)).real_time:
+            real_time = capabilities(event.get("engine", DEFAULT)).real_time
+            self._left.plan(event["plan"], real_time)
+            if not real_time:
                 self._every_ns = max(LINE_EVERY_NS, event["plan"].duration_ns // LINES_OF_A_SIMULATION)
                 self._next_ns = self._every_ns
         elif event["event"] == "progress":
             self._figures.add(event)
-            if event["time_ns"] >= self._next_ns:
-                say(f"{event['time_ns'] / 1e9:6.1f} s  {self._figures}")
+            left = self._left.at(event["time_ns"])
+            if event["time_ns"] >= self._next_ns or (left and self._clock() - self._said_s >= SILENT_S):
+                say(f"{event['time_ns'] / 1e9:6.1f} s  {self._figures}{left}")
+                self._said_s = self._clock()
                 # Keeps two lines at least half of the interval apart.
                 self._next_ns = ((event["time_ns"] + self._every_ns // 2) // self._every_ns + 1) * self._every_ns
         else:
@@ -99,7 +134,7 @@ class Bar(display.Bar):
 
     def __init__(self) -> None:
         super().__init__("{task.completed:4.1f} / {task.total:.1f} s", "goodput")
-        self._figures = Figures()
+        self._figures, self._left = Figures(), Left()
         self._duration_s = 0.0
 
     @property
@@ -116,6 +151,7 @@ class Bar(display.Bar):
         """Take an event."""
         if event["event"] == "planned":
             self._figures.plan(event["plan"])
+            self._left.plan(event["plan"], capabilities(event.get("engine", DEFAULT)).real_time)
             self._duration_s = event["plan"].duration_ns / 1e9
             self._task = self._progress.add_task("planning", total=self._duration_s, goodput="")
         if self._task is None:
@@ -123,7 +159,8 @@ class Bar(display.Bar):
         if event["event"] == "progress":
             self._figures.add(event)
             completed = min(event["time_ns"] / 1e9, self._duration_s)
-            self._progress.update(self._task, completed=completed, goodput=str(self._figures))
+            said = f"{self._figures}{self._left.at(event['time_ns'])}"
+            self._progress.update(self._task, completed=completed, goodput=said)
         elif event["event"] in STAGES:
             self._progress.update(self._task, description=STAGES[event["event"]])
 

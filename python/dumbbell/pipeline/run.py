@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from dumbbell.scenario.file.overrides import Overrides
 
 
+JUDGED_AT_ONCE: Final = 5_000_000
+"""Bytes of tables that are judged in less than a second: whoever stops a run does not want to wait."""
+
 _MOST_INDENTED: Final = 1_000
 """With more links nobody reads the plan line by line."""
 
@@ -102,7 +105,9 @@ def run(
     except (KeyboardInterrupt, Interrupted) as error:
         what = error.what if isinstance(error, Interrupted) else "the run was interrupted"
         kept = target.fail("interrupted", what)
-        raise Interrupted(what, f"the measurements until then are in {kept}") from None
+        why = error.why if isinstance(error, Interrupted) else ""
+        kept_in = f"the measurements until then are in {kept}"
+        raise Interrupted(what, "\n".join(filter(None, [why, kept_in]))) from None
     except DumbbellError as error:
         kept = target.fail("failed", str(error))
         why = "\n".join(filter(None, [error.why, f"the measurements until then are in {kept}"]))
@@ -147,6 +152,8 @@ def _carry_out(
             **manifest,
             "changes": [{"time_ns": one["time_ns"], "link": one["link"]["name"]} for one in changes],
         }
+    if outcome.interrupted and _size(target.path) > JUDGED_AT_ONCE:
+        raise Interrupted("the run was interrupted", "it is not judged: with so many records that takes a while")
     on_event({"event": "composing"})
     if outcome.interrupted:
         # The figures of an interrupted run are worth keeping; the error reports the interruption.
@@ -162,6 +169,11 @@ def _carry_out(
     from dumbbell.pipeline.results import Run
 
     return Run(target.complete(), plan=known)
+
+
+def _size(directory: Path) -> int:
+    """Bytes of a run's tables."""
+    return sum(table.stat().st_size for table in directory.glob("*.parquet"))
 
 
 def changed(plan: Plan, changes: Sequence[Event]) -> Plan:

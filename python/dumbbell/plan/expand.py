@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Final
 
 from dumbbell.plan.algorithms import entries
-from dumbbell.plan.links import at_first, shaped, transparent
+from dumbbell.plan.links import at_first, later, transparent
 from dumbbell.plan.nodes import planned, with_routes
 from dumbbell.plan.offload import settled
 from dumbbell.plan.sysctls import pinned
@@ -148,9 +148,7 @@ def _links(network: Network) -> tuple[Link, ...]:
 
 
 def _events(network: Network) -> tuple[LinkChange, ...]:
-    events = [
-        LinkChange(at_ns=int(at), link=shaped(link, state)) for link in network.shaped for at, state in link.states[1:]
-    ]
+    events = [LinkChange(at_ns=int(at), link=state) for link in network.shaped for at, state in later(link)]
     return tuple(sorted(events, key=lambda event: event.at_ns))
 
 

@@ -14,19 +14,21 @@ from dumbbell.plan.types import (
     Link,
     Loss,
     OpportunitiesVariation,
+    StepsDelays,
     StepsVariation,
     Variation,
 )
+from dumbbell.scenario.links.delays import Traced
 from dumbbell.scenario.links.link import IMPAIRMENTS
 from dumbbell.scenario.links.part import LinkPart
 from dumbbell.scenario.links.rates import Trace, Varying
 from dumbbell.scenario.resolve.direction import Direction
 from dumbbell.scenario.resolve.network import ShapedLink
-from dumbbell.units import BufferSize
+from dumbbell.units import BufferSize, Time
 
 
-def shaped(of: ShapedLink, link: Direction) -> Link:
-    """One direction of a link, settled, as it is at some time."""
+def shaped(of: ShapedLink, link: Direction, variation: Variation | None = None) -> Link:
+    """One direction of a link, settled, as it is at some time. `variation`: of its rate, if that is known."""
     nominal, ends = link.nominal, of.ends
     return Link(
         name=of.name,
@@ -38,11 +40,12 @@ def shaped(of: ShapedLink, link: Direction) -> Link:
         up=link.up,
         carrier=link.carrier,
         rate_bps=None if nominal is None else int(nominal),
-        variation=_variation(link),
+        variation=variation or _variation(link),
         overhead_bytes=int(link.overhead),
         buffer=_buffer(link.buffer),
         queue=_part("queue", link.queue),
         delay_ns=int(link.delay),
+        delays=_delays(link),
         reordering=link.reordering,
         delay_line_packets=None if link.delay_line is None else int(link.delay_line),
         loss_before=_losses("loss_before", link, "before-queue"),
@@ -70,6 +73,15 @@ def at_first(links: Sequence[ShapedLink]) -> Iterator[Link]:
         )
 
 
+def later(link: ShapedLink) -> Iterator[tuple[Time, Link]]:
+    """The link after each of its changes, with their times. A rate that stays the same is the same object."""
+    rate, variation = link.first.rate, _variation(link.first)
+    for at, state in link.states[1:]:
+        if state.rate is not rate:
+            rate, variation = state.rate, _variation(state)
+        yield at, shaped(link, state, variation)
+
+
 def transparent(name: str, from_: str, to: str, delay_ns: int) -> Link:
     """A link without a limit, on which nothing happens to a packet but its delay."""
     return Link(name=name, from_=from_, to=to, rate_bps=None, overhead_bytes=0, buffer="unlimited", delay_ns=delay_ns)
@@ -85,6 +97,13 @@ def _variation(link: Direction) -> Variation | None:
             return OpportunitiesVariation(times=tuple(trace.times()), bytes=carried, period_ns=trace.period)
         case _:
             return None
+
+
+def _delays(link: Direction) -> StepsDelays | None:
+    if not isinstance(link.delay, Traced):
+        return None
+    again = link.delay.course.period
+    return StepsDelays(steps=link.delay.course.steps(), period_ns=None if again is None else int(again))
 
 
 def _buffer(size: BufferSize) -> Buffer:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from dumbbell.core import core
 from dumbbell.plan import wire
-from dumbbell.plan.types import Emulate, Flow, Link, Plan
+from dumbbell.plan.types import Emulate, Flow, Link, Plan, Variation
 
 History = Sequence[tuple[int, Link]]
 """Since when (ns, the first from 0), and what the link is from then on."""
@@ -104,4 +105,20 @@ def peak_bps(link: Link) -> int | None:
 
     The rate of a trace is the one of its best 100 ms, or of its period, if that is shorter.
     """
-    return link.rate_bps if link.variation is None else core.peak_bps(wire.text(link))
+    return link.rate_bps if link.variation is None else _peak_bps(link.rate_bps, link.variation)
+
+
+@lru_cache(maxsize=64)
+def _peak_bps(mean_bps: int | None, variation: Variation) -> int | None:
+    """The peak of a rate that changes. Events repeat their link's: it is worked out once."""
+    link = Link(
+        name="",
+        from_="",
+        to="",
+        rate_bps=mean_bps,
+        variation=variation,
+        overhead_bytes=0,
+        buffer="unlimited",
+        delay_ns=0,
+    )
+    return core.peak_bps(wire.text(link))

@@ -12,6 +12,7 @@ from dumbbell.plan.types import (
     Link,
     NormalDistribution,
     ParetoDistribution,
+    StepsDelays,
     TableDistribution,
     UniformDistribution,
 )
@@ -154,7 +155,8 @@ def _room(link: Link, frame: int) -> int:
 
 def _delay_ns(link: Link) -> int:
     """The delay that hardly a packet exceeds."""
-    return link.delay_ns + (0 if link.jitter is None else _jitter_ns(link.jitter.distribution))
+    longest = max((ns for _, ns in link.delays.steps), default=0) if isinstance(link.delays, StepsDelays) else 0
+    return max(link.delay_ns, longest) + (0 if link.jitter is None else _jitter_ns(link.jitter.distribution))
 
 
 def _jitter_ns(distribution: Distribution) -> int:

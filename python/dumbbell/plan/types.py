@@ -178,6 +178,30 @@ class Chance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepsDelays:
+    """Constant between steps."""
+
+    kind: Literal["steps"] = "steps"
+    steps: tuple[tuple[int, int], ...]
+    """From when, and the delay of packets that leave the serializer from then on. The first is at 0, in the order of
+    time.
+    """
+    period_ns: int | None
+    """Begins again after this; `None`: the last step lasts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsBeforeDelays:
+    """In an event: as before the event. A plan that was read has no such delays."""
+
+    kind: Literal["as-before"] = "as-before"
+
+
+Delays = Annotated[StepsDelays | AsBeforeDelays, Field(discriminator="kind")]
+"""A propagation delay that changes by itself, counted from the run's origin."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UniformDistribution:
     """Between two times."""
 
@@ -614,7 +638,14 @@ class OpportunitiesVariation:
     """Begins again after this."""
 
 
-Variation = Annotated[StepsVariation | OpportunitiesVariation, Field(discriminator="kind")]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsBeforeVariation:
+    """In an event: the link's rate changes as it did before the event. A plan that was read has no such rate."""
+
+    kind: Literal["as-before"] = "as-before"
+
+
+Variation = Annotated[StepsVariation | OpportunitiesVariation | AsBeforeVariation, Field(discriminator="kind")]
 """A rate that changes by itself, counted from the run's origin."""
 
 
@@ -649,7 +680,7 @@ class Link:
     queue: Queue = DropTailQueue(ce_threshold=None)
     """The discipline that decides which packets wait, leave, are marked and dropped."""
     delay_ns: int
-    """Propagation, after serialisation: no packet is faster."""
+    """Propagation, after serialisation: no packet is faster. The least of `delays` where there are some."""
     jitter: Jitter | None = None
     """Comes on top of `delay_ns`."""
     reordering: bool = False
@@ -670,6 +701,8 @@ class Link:
     """While it is down: the carrier of the interfaces at its ends."""
     cost: Annotated[int, Field(exclude_if=lambda value: value == 1)] = 1
     """The paths of a lab network are those of the least sum; 1 at least."""
+    delays: Annotated[Delays | None, Field(exclude_if=lambda value: value is None)] = None
+    """The changes of the propagation by itself; `None`: it doesn't change."""
     from_interface: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
     """The interface of `from` that it leaves; `None` at a switch, and in a core network."""
     marking: Annotated[Chance | None, Field(exclude_if=lambda value: value is None)] = None

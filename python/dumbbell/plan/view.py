@@ -113,7 +113,7 @@ def _link(link: Link, frame: int, rtt_ns: int) -> list[str]:
         link.from_,
         link.to,
         words.rate(link),
-        str(Time(link.delay_ns)),
+        words.delay(link),
         str(Size(rate * rtt_ns // (8 * 10**9))) if rate else "-",
         words.buffer(link, frame, rtt_ns),
         words.queue(link) if rate or link.slots else "-",

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any, Final, get_type_hints
 
 from pydantic import TypeAdapter
 
-from dumbbell.plan.types import Algorithm, Link, LinkChange, Plan, Source
+from dumbbell.plan.types import (
+    Algorithm,
+    AsBeforeDelays,
+    AsBeforeVariation,
+    Delays,
+    Link,
+    LinkChange,
+    Plan,
+    Source,
+    Variation,
+)
 
 
 def document(plan: Plan) -> dict[str, Any]:
-    """The plan as JSON's own types."""
-    found: dict[str, Any] = _plans().dump_python(plan, mode="json", by_alias=True)
+    """The plan as JSON's own types, each course of a link's rate and delay once."""
+    found: dict[str, Any] = _plans().dump_python(_short(plan), mode="json", by_alias=True)
     return found
 
 
 def text(of: Plan | Link | Algorithm) -> str:
     """A plan, or a part of one, as JSON for the core."""
-    return _adapter(type(of)).dump_json(of, by_alias=True).decode()
+    return _adapter(type(of)).dump_json(_short(of) if isinstance(of, Plan) else of, by_alias=True).decode()
 
 
 def part(of: Any) -> Any:
@@ -29,7 +40,44 @@ def part(of: Any) -> Any:
 
 def parsed(found: Mapping[str, Any]) -> Plan:
     """The plan that JSON's own types make. Raises pydantic's `ValidationError`."""
-    return _plans().validate_python(found)
+    return _full(_plans().validate_python(found))
+
+
+def _short(plan: Plan) -> Plan:
+    """The plan whose events name the courses that their links have anyway: a measured series would stand in each."""
+    if not any(event.link.variation or event.link.delays for event in plan.events):
+        return plan
+    now, events = _courses(plan), []
+    for event in plan.events:
+        link = event.link
+        variation, delays = now[link.name]
+        now[link.name] = link.variation, link.delays
+        same: dict[str, Any] = {}
+        if variation is not None and link.variation == variation:
+            same["variation"] = AsBeforeVariation()
+        if delays is not None and link.delays == delays:
+            same["delays"] = AsBeforeDelays()
+        events.append(replace(event, link=replace(link, **same)) if same else event)
+    return replace(plan, events=tuple(events))
+
+
+def _full(plan: Plan) -> Plan:
+    """The plan in which each event has its link's courses."""
+    if not any(event.link.variation or event.link.delays for event in plan.events):
+        return plan
+    now, events = _courses(plan), []
+    for event in plan.events:
+        link = event.link
+        variation, delays = now.get(link.name, (None, None))
+        variation = variation if isinstance(link.variation, AsBeforeVariation) else link.variation
+        delays = delays if isinstance(link.delays, AsBeforeDelays) else link.delays
+        now[link.name] = variation, delays
+        events.append(replace(event, link=replace(link, variation=variation, delays=delays)))
+    return replace(plan, events=tuple(events))
+
+
+def _courses(plan: Plan) -> dict[str, tuple[Variation | None, Delays | None]]:
+    return {link.name: (link.variation, link.delays) for link in plan.links}
 
 
 def field(of: type, name: str, found: Any) -> Any:

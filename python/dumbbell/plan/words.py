@@ -32,6 +32,7 @@ from dumbbell.plan.types import (
     Ready,
     Reorder,
     Slots,
+    StepsDelays,
     StepsVariation,
     Stp,
     TableDistribution,
@@ -74,7 +75,7 @@ def rate(link: Link) -> str:
             peak = _about(peak_bps(link) or 0)
             each = f"{count(chances, 'opportunity', 'opportunities')} of {size} B"
             return f"{mean} on average, up to {peak}: {each}, again after {Time(period)}"
-        case None:
+        case _:
             return str(Rate(link.rate_bps))
 
 
@@ -87,6 +88,15 @@ def _about(bps: int) -> str:
 
 def _bps(value: int) -> str:
     return str(Rate(value)) if value else "0"
+
+
+def delay(link: Link) -> str:
+    """`20 ms`, or the range of a delay that changes."""
+    if not isinstance(link.delays, StepsDelays):
+        return str(Time(link.delay_ns))
+    steps, period = link.delays.steps, link.delays.period_ns
+    most, again = max(ns for _, ns in steps), "" if period is None else f", again after {Time(period)}"
+    return f"{Time(link.delay_ns)} to {Time(most)}: {len(steps)} steps{again}"
 
 
 def buffer(link: Link, frame: int, rtt_ns: int) -> str:
@@ -253,7 +263,7 @@ def changes(before: Link, after: Link, frame: int, rtt_ns: int) -> Sequence[str]
         (("rate_bps", "variation"), "rate", rate),
         (("buffer",), "buffer", lambda link: buffer(link, frame, rtt_ns)),
         (("queue",), "queue", queue),
-        (("delay_ns",), "delay", lambda link: str(Time(link.delay_ns))),
+        (("delay_ns", "delays"), "delay", delay),
         (("loss_before", "loss_after"), "loss", losses),
     ):
         if any(getattr(before, key) != getattr(after, key) for key in keys):

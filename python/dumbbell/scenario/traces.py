@@ -132,15 +132,28 @@ def mahimahi(text: str) -> tuple[tuple[int, int], ...]:
 def rates(text: str) -> tuple[tuple[int, int], ...]:
     """A CSV file of time and rate: ns, the first 0, rising, and bits per second from then on."""
     hint = "a line of time_s,rate_Mbps and below it 0,10 and 2.5,20, say"
-    table = _columns(text, {"time": Time.grammar.units, "rate": _RATES}, {"time": "s", "rate": "bit/s"}, hint)
+    found = _course(text, "rate", _RATES, "bit/s", hint)
+    if not any(rate for _, rate in found):
+        raise LineError(0, "the rate is always 0", "a rate above 0 at some time", hint)
+    return found
+
+
+@lru_cache(maxsize=32)
+def delay_course(text: str) -> tuple[tuple[int, int], ...]:
+    """A CSV file of time and delay: ns, the first 0, rising, and the delay from then on in ns."""
+    hint = "a line of time_s,delay_ms and below it 0,20.5 and 15,31.2, say"
+    return _course(text, "delay", Time.grammar.units, "s", hint)
+
+
+def _course(text: str, of: str, units: Mapping[str, int], unit: str, hint: str) -> tuple[tuple[int, int], ...]:
+    """A CSV file of time and the value from then on, each in its smallest unit."""
+    table = _columns(text, {"time": Time.grammar.units, of: units}, {"time": "s", of: unit}, hint)
     for (line, row), before in zip(table[1:], table, strict=False):
         if row[0] <= before[1][0]:
             raise LineError(line, "not after the time of the line before", "times that rise", hint)
     if table[0][1][0] != 0:
-        raise LineError(table[0][0], "the first time is not 0", "what the rate is from the start of the run", hint)
-    if not any(rate for _, (_, rate) in table):
-        raise LineError(0, "the rate is always 0", "a rate above 0 at some time", hint)
-    return tuple((time, rate) for _, (time, rate) in table)
+        raise LineError(table[0][0], "the first time is not 0", f"what the {of} is from the start of the run", hint)
+    return tuple((time, value) for _, (time, value) in table)
 
 
 @lru_cache(maxsize=32)

@@ -19,6 +19,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import Resolved, bottleneck, resolve
 from dumbbell.scenario.resolve.direction import Direction, both
 from dumbbell.scenario.resolve.drawn.check import link_names, named
+from dumbbell.scenario.resolve.drawn.network import delays
 from dumbbell.scenario.resolve.network import ShapedLink
 from dumbbell.scenario.topology.cables import Cable
 from dumbbell.scenario.topology.drawing import Drawing as Drawn
@@ -173,9 +174,7 @@ def _directions(cable: Cable | None, names: tuple[str, str], mtu: int, known: Kn
         return known.directions.get(names[0]), known.directions.get(names[1])
     if cable is None:
         return None, None
-    delay = Time(0) if cable.delay is None else cable.delay
-    delays = delay, delay if cable.reverse.delay is None else cable.reverse.delay
-    there, back = both(cable.given(), cable.reverse.given(), _SOME_TIME, cable.mtu or mtu, delays)
+    there, back = both(cable.given(), cable.reverse.given(), _SOME_TIME, cable.mtu or mtu, delays(cable))
     return _unsettled(names[0], cable.between, there), _unsettled(names[1], cable.between[::-1], back)
 
 
@@ -212,13 +211,13 @@ def _said(link: Link, rtt_ns: int, frame: int) -> DrawnDirection:
     return DrawnDirection(
         name=link.name,
         rate=words.rate(link),
-        delay=str(Time(link.delay_ns)),
+        delay=words.delay(link),
         buffer=words.buffer(link, frame, rtt_ns),
         queue=words.queue(link),
         loss=words.losses(link),
         besides=besides,
         transparent=link.rate_bps is None
-        and not (link.delay_ns or link.loss_before or link.loss_after or besides or link.overhead_bytes),
+        and not (link.delay_ns or link.delays or link.loss_before or link.loss_after or besides or link.overhead_bytes),
     )
 
 

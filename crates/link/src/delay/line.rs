@@ -6,6 +6,7 @@ use units::{Duration, Time};
 use super::jitter::Jitter;
 use crate::chance::Chance;
 use crate::packet::{Fate, Passage, Reordered};
+use crate::variation::Steps;
 
 /// The packets that propagate.
 /// Packets that arrive in the order in which they leave queue up; packets that overtake another wait beside them,
@@ -14,6 +15,8 @@ use crate::packet::{Fate, Passage, Reordered};
 pub(crate) struct Line {
     seed: u64,
     delay: Duration,
+    /// The steps of the delay that are still to come.
+    steps: Option<Steps<Duration>>,
     jitter: Option<Jitter>,
     may_overtake: bool,
     reorder: Option<plan::Reorder>,
@@ -44,6 +47,7 @@ impl Line {
         let mut line = Line {
             seed,
             delay: Duration::ZERO,
+            steps: None,
             jitter: None,
             may_overtake: false,
             reorder: None,
@@ -63,6 +67,11 @@ impl Line {
     /// Packets that come from now on travel as `spec` says; those on the way do as they would have.
     pub(crate) fn configure(&mut self, spec: &plan::Link) {
         self.delay = spec.delay_ns;
+        self.steps = match &spec.delays {
+            Some(plan::Delays::Steps { steps, period_ns }) => Some(Steps::new(steps, *period_ns)),
+            Some(plan::Delays::AsBefore) => unreachable!("a plan that was read names each delay"),
+            None => None,
+        };
         self.jitter = match (self.jitter.take(), &spec.jitter) {
             (Some(mut jitter), Some(to)) => {
                 jitter.configure(to);
@@ -83,6 +92,11 @@ impl Line {
     pub(crate) fn send(&mut self, mut passage: Box<Passage>, at: Time) -> Result<(), Box<Passage>> {
         let number = self.packets;
         self.packets += 1;
+        if let Some(steps) = &mut self.steps {
+            while steps.next() <= at {
+                self.delay = steps.take();
+            }
+        }
         // Drawn for each packet, also for those that don't need it, so that the next one's doesn't depend on their fate.
         let jitter = self.jitter.as_mut().map_or(Duration::ZERO, |jitter| jitter.next(number));
         let skipped = self.reorder.filter(|r| (number + 1).is_multiple_of(r.gap) && self.skips.next());

@@ -1,4 +1,4 @@
-"""Jitter on top of a link's delay, and reordering of packets."""
+"""The delay of a link, jitter on top of it, and reordering of packets."""
 
 from __future__ import annotations
 
@@ -7,12 +7,68 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from dumbbell.scenario.links.part import LinkPart, Sometimes
-from dumbbell.scenario.table import shorthand, tag_by, word_for_none
-from dumbbell.scenario.traces import File, delays, holding
+from dumbbell.scenario.table import Table, shorthand, tag_by, word_for_none
+from dumbbell.scenario.traces import File, delay_course, delays, holding
 from dumbbell.units import Correlation, Duration, Percent, QuantityError, Time
 
 MOST_QUANTILES = 1001
 """The number of quantiles that a table of delays is reduced to: one per mille each."""
+
+
+class DelayTrace(Table):
+    """A delay that follows a measured series."""
+
+    trace: Annotated[File, holding(delay_course)] = Field(
+        description="File of two columns, time and the delay from then on. Its first line may name their units "
+        "(`time_s,delay_ms`); without units both are seconds."
+    )
+    period: Duration | None = Field(
+        default=None,
+        ge=1_000_000,
+        description="Time after which it begins again. Default: never; the last delay stays.",
+    )
+
+    def steps(self) -> tuple[tuple[int, int], ...]:
+        """The start of each step (ns, the first 0), and the delay from then on in ns."""
+        return delay_course(self.trace.text)
+
+    @model_validator(mode="after")
+    def _check(self) -> DelayTrace:
+        last = Time(self.steps()[-1][0])
+        if self.period is not None and self.period <= last:
+            why = f"more than the last moment, {last}"
+            raise QuantityError(f"a period of {self.period} ends before the last step", why, "raise the period")
+        return self
+
+
+class Traced(Time):
+    """The least of a delay that changes by itself, and its course."""
+
+    course: DelayTrace
+
+    def __eq__(self, other: object) -> bool:
+        """Another delay of the same size does not change."""
+        return isinstance(other, Traced) and self.course == other.course
+
+    def __hash__(self) -> int:
+        """Of the least delay."""
+        return int.__hash__(self)
+
+
+def least_delay(delay: Time | DelayTrace) -> Time:
+    """The delay, or the least of one that changes."""
+    if isinstance(delay, Time):
+        return delay
+    found = Traced(min(ns for _, ns in delay.steps()))
+    found.course = delay
+    return found
+
+
+AnyDelay = Annotated[
+    Annotated[Time, Tag("@delay")] | Annotated[DelayTrace, Tag("@trace")],
+    Discriminator(lambda value: "@trace" if isinstance(value, dict | DelayTrace) else "@delay"),
+]
+"""`"20 ms"`, or `{ trace = FILE }`."""
 
 
 class AnyJitter(LinkPart):

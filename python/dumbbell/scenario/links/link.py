@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, model_validator
 
-from dumbbell.scenario.links.delays import LinkJitter, LinkReorder
+from dumbbell.scenario.links.delays import AnyDelay, LinkJitter, LinkReorder, least_delay
 from dumbbell.scenario.links.losses import LinkLoss
 from dumbbell.scenario.links.part import LinkPart, LinkSometimes
 from dumbbell.scenario.links.queues import LinkQueue
@@ -106,9 +106,10 @@ class LinkKeys(Table):
         description="Queue discipline: its name, or a table with its kind and parameters. Default: "
         '`"drop-tail"`; `reverse`: as forward.',
     )
-    delay: Time | None = Field(
+    delay: AnyDelay | None = Field(
         default=None,
-        description="Propagation delay in this direction. Default: half of the smallest RTT, or what the other "
+        description="Propagation delay in this direction; or a table, for one that follows a measured series: "
+        "{ trace = FILE }. Default: half of the smallest RTT, or what the other "
         "direction leaves of it; `reverse`: as forward, at most what is left.",
     )
     jitter: LinkJitter = Field(
@@ -159,7 +160,10 @@ class LinkKeys(Table):
         written = self.model_fields_set
         if not written:
             return {}
-        return {key: getattr(self, key) for key in _keys() if key in written and not self._is_blank(key)}
+        given = {key: getattr(self, key) for key in _keys() if key in written and not self._is_blank(key)}
+        if "delay" in given:
+            given["delay"] = least_delay(given["delay"])
+        return given
 
     def _is_blank(self, key: str) -> bool:
         """True for `None` from Python, for a key that does not take it as a value."""

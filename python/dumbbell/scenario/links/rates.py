@@ -6,6 +6,7 @@ A rate that changes has steps (constant between moments) or opportunities (momen
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -213,6 +214,18 @@ def mean(rate: Rate | Varying | Trace | None, duration: int, frame: int) -> Rate
     """
     if rate is None or isinstance(rate, Rate):
         return rate
+    try:
+        return _known_mean(rate, duration, frame)
+    except TypeError:  # Steps are a list, which has no hash.
+        return _mean(rate, duration, frame)
+
+
+@lru_cache(maxsize=64)
+def _known_mean(rate: Varying | Trace, duration: int, frame: int) -> Rate:
+    return _mean(rate, duration, frame)
+
+
+def _mean(rate: Varying | Trace, duration: int, frame: int) -> Rate:
     if isinstance(rate, Trace):
         count = sum(count for _, count in rate.times())
         return Rate(max(_trace_bits(rate, count, frame) * 10**9 // rate.period, 1))

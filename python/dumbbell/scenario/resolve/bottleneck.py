@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dumbbell.scenario.links.delays import least_delay
 from dumbbell.scenario.resolve.direction import Direction, WrittenLink, both
 from dumbbell.scenario.resolve.outline import AccessLink, NetworkNode, Outline, Way
 from dumbbell.scenario.source import Finding, Key
@@ -84,7 +85,8 @@ def _bottleneck(topology: Dumbbell | Path, duration: Time) -> tuple[WrittenLink,
 
 
 def _delays(topology: Dumbbell | Path) -> tuple[Time, Time]:
-    forward, reverse = topology.bottleneck.delay, topology.bottleneck.reverse.delay
+    given = (topology.bottleneck.delay, topology.bottleneck.reverse.delay)
+    forward, reverse = (None if delay is None else least_delay(delay) for delay in given)
     rtt = min(rtts(topology))
     if forward is None and reverse is None:
         return Time(rtt // 2), Time(rtt - rtt // 2)
@@ -93,7 +95,7 @@ def _delays(topology: Dumbbell | Path) -> tuple[Time, Time]:
     if forward is not None and reverse is None:
         rest = max(rtt - forward, 0)
         # Nothing else can take the rest on a path.
-        return forward, Time(rest if isinstance(topology, Path) else min(forward, rest))
+        return forward, Time(rest) if isinstance(topology, Path) or rest < forward else forward
     assert forward is not None
     assert reverse is not None
     return forward, reverse

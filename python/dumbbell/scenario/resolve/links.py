@@ -123,8 +123,6 @@ def _events(history: History, scenario: Scenario, links: Sequence[WrittenLink]) 
     """Add what each event makes of its link, one after another; the first that does not fit ends it."""
     rtts, other = {link.name: link.rtt for link in links}, _other_directions(links)
     steps = sum(_steps(states[0][1]) for states in history.values())
-    # Links whose latest change is one of their other direction.
-    followed: set[str] = set()
     for change in timeline(scenario.events, scenario.duration):
         states, given = history[change.link], change.keys.given()
         if change.carrier == "lost" and not given.get("up", True):
@@ -137,13 +135,10 @@ def _events(history: History, scenario: Scenario, links: Sequence[WrittenLink]) 
         # A cable that is pulled, or plugged in again, changes both directions.
         if given.get("carrier") == "lost" or (given.get("up") and before.carrier == "lost"):
             back = other[change.link]
-            if _follow(history[back], change.at, given, rtts[back]):
-                followed.add(back)
-        if after == before and change.link in followed and given.keys() <= {"up", "carrier"}:
-            continue
+            _follow(history[back], change.at, given, rtts[back])
+        # A measured series repeats values.
         if not wrong and after == before:
-            what = f"changes nothing: {change.link} already has these values at {change.at}"
-            wrong = [Finding(at, what, "a value that differs", "leave the event out")]
+            continue
         steps += _steps(written)
         if not wrong and steps > MOST_STEPS:
             what = "every event repeats its link's rate, which has many steps: too many in all"
@@ -152,7 +147,6 @@ def _events(history: History, scenario: Scenario, links: Sequence[WrittenLink]) 
             yield from wrong
             return
         states.append((change.at, after))
-        followed.discard(change.link)
 
 
 def _other_directions(links: Sequence[WrittenLink]) -> dict[str, str]:
@@ -161,13 +155,12 @@ def _other_directions(links: Sequence[WrittenLink]) -> dict[str, str]:
     return dict([*pairs, *((back, there) for there, back in pairs)])
 
 
-def _follow(states: list[tuple[Time, Direction]], at: Time, given: Mapping[str, Any], rtt: Time) -> bool:
-    """The other direction goes down or up, too. True if it does."""
+def _follow(states: list[tuple[Time, Direction]], at: Time, given: Mapping[str, Any], rtt: Time) -> None:
+    """The other direction goes down or up, too."""
     before = states[-1][1]
     after = before.with_keys({key: given[key] for key in ("up", "carrier") if key in given}).settled(rtt)
     if after != before:
         states.append((at, after))
-    return after != before
 
 
 def _steps(link: Direction) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from dumbbell.scenario.links.delays import AnyJitter, Normal, Reorder, Uniform
+from dumbbell.scenario.links.delays import AnyJitter, Normal, Reorder, Traced, Uniform
 from dumbbell.scenario.links.losses import FourState, GilbertElliott, Independent, Netem
 from dumbbell.scenario.links.rates import Trace, Varying
 from dumbbell.scenario.model import Scenario
@@ -53,6 +53,8 @@ def _key(at: Key, value: Any) -> Iterator[Finding]:
     key = at[-1]
     if key == "rate" and isinstance(value, Varying | Trace):
         yield _refusal(at, "tbf has a constant rate", "a constant rate")
+    elif isinstance(value, Traced):
+        yield _refusal(at, "netem has a constant delay", "a constant delay")
     elif key == "loss":
         yield from _losses(at, value)
     elif key in _FOREIGN and value:

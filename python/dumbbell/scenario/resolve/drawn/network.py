@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from dumbbell.scenario.links.delays import least_delay
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.direction import Direction, WrittenLink, both
 from dumbbell.scenario.resolve.drawn.ipv6 import check_ipv6
@@ -81,16 +82,17 @@ def _halves(scenario: Scenario, topology: Drawn, drawing: Drawing, links: Sequen
     found = []
     for cable, key, names in zip(drawing.cables, drawing.keys, links, strict=True):
         there, back = cable.given(), cable.reverse.given()
-        directions = both(there, back, scenario.duration, cable.mtu or topology.mtu, _delays(cable))
+        directions = both(there, back, scenario.duration, cable.mtu or topology.mtu, delays(cable))
         a, b = cable.between
         found.append(Half(names[0], a, b, key, there, directions[0]))
         found.append(Half(names[1], b, a, (*key, "reverse"), back, directions[1]))
     return found
 
 
-def _delays(cable: Cable) -> tuple[Time, Time]:
-    there = Time(0) if cable.delay is None else cable.delay
-    return there, there if cable.reverse.delay is None else cable.reverse.delay
+def delays(cable: Cable) -> tuple[Time, Time]:
+    """The delays of both directions."""
+    there = Time(0) if cable.delay is None else least_delay(cable.delay)
+    return there, there if cable.reverse.delay is None else least_delay(cable.reverse.delay)
 
 
 def _hop(half: Half, ends: Ends) -> Hop:
