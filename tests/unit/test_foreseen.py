@@ -79,7 +79,9 @@ def test_a_path_without_a_rate_is_told() -> None:
 
 def test_a_run_that_takes_minutes_is_told_before_it_begins() -> None:
     fast = chain(1, {"rate": "99999 Gbit/s", "buffer": "100 packets"})
-    assert any("the run will take about" in text for text in told(fast, "simulate"))
+    assert any("the run may take" in text for text in told(fast, "simulate"))
+    # A flow that ends by itself sends no more, whatever the rate.
+    assert told(chain(1, {"rate": "99999 Gbit/s", "buffer": "100 packets"}, {"bytes": "1 MB"}), "simulate") == []
     assert told(fast, "emulate") == told(chain(1), "simulate") == []
 
 

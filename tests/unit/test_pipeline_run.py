@@ -157,6 +157,27 @@ def test_an_interrupted_run_is_kept_with_its_figures(scenario: Path) -> None:
     assert [reason["check"] for reason in partial.summary["reasons"]] == ["complete"]
 
 
+def test_an_interrupted_run_with_many_records_is_kept_at_once(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To judge them takes longer than somebody who stops a run wants to wait."""
+    events = []
+
+    def interrupt(event: Event) -> None:
+        events.append(event["event"])
+        if event["event"] == "progress":
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr("dumbbell.pipeline.run.JUDGED_AT_ONCE", 1000)
+    with pytest.raises(Interrupted) as stopped:
+        run(scenario, "until-stopped", on_event=interrupt)
+    (kept,) = names(scenario)
+    assert kept in stopped.value.why
+    assert "it is not judged" in stopped.value.why
+    assert "composing" not in events
+    partial = scenario.parent / "runs" / kept
+    assert dumbbell.open(partial, incomplete=True).samples.height
+    assert not (partial / "summary.json").exists()
+
+
 def test_an_interrupt_outside_the_engine_keeps_the_run_too(scenario: Path) -> None:
     def interrupt(event: Event) -> None:
         if event["event"] == "composing":

@@ -39,9 +39,10 @@ def foreseen(scenario: Scenario, plan: Plan, engine: Engine | None = None) -> It
     if engine is not None and not engine.capabilities.real_time:
         seconds = engine.capabilities.alone_s(plan)
         if seconds >= LONG_S:
-            why = f"about {packets:,.0f} packets" if (packets := _packets(plan)) else ""
+            per_s = packets_per_s(plan) or 0.0
+            packets = f"flows that fill their paths send {per_s * plan.duration_ns / 1e9:,.0f} packets" if per_s else ""
             hint = "lower rates or the duration; Ctrl-C stops the run and keeps what it has measured"
-            yield Problem(f"the run will take about {span(seconds)}", why, hint)
+            yield Problem(f"the run may take {span(seconds)}", packets, hint)
 
 
 def _ttl(plan: Plan, flow: Flow, entry: int) -> Finding | None:
@@ -60,8 +61,3 @@ def _rate(plan: Plan, flow: Flow, changed: set[str]) -> Finding | None:
         return None
     wrong = f"no link from {flow.from_} to {flow.to} has a rate: TCP goes as fast as this machine computes"
     return Finding(("topology",), wrong, "a link with a rate", 'write rate = "100 Mbit/s" at a link of the path')
-
-
-def _packets(plan: Plan) -> float | None:
-    per_s = packets_per_s(plan)
-    return None if per_s is None else per_s * plan.duration_ns / 1e9

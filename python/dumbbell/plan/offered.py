@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from dumbbell.plan.network import network
-from dumbbell.plan.parts import full_frame
+from dumbbell.plan.parts import full_frame, size
 from dumbbell.plan.types import Plan, UdpWorkload
 
 ACKS: Final = 0.5
@@ -14,7 +14,7 @@ ACKS: Final = 0.5
 
 
 def packets_per_s(plan: Plan) -> float | None:
-    """Packets per second, data and ACKs, if every flow fills its path; `None` if a path has no rate."""
+    """Packets per second, data and ACKs, if flows fill their paths or send all they have; `None` without a rate."""
     found, offered = network(plan), dict[str, float]()
     rates = {name: _peak_bps(link.peaks_bps) for name, link in found.facts.items()}
     for flow in plan.flows:
@@ -22,7 +22,9 @@ def packets_per_s(plan: Plan) -> float | None:
         if not limits:
             return None
         rate, link = min(limits)
-        asked = flow.workload.rate_bps if isinstance(flow.workload, UdpWorkload) else rate
+        asked: float = flow.workload.rate_bps if isinstance(flow.workload, UdpWorkload) else rate
+        if (amount := size(flow)) is not None:
+            asked = min(asked, amount * 8e9 / plan.duration_ns)
         offered[link] = min(offered.get(link, 0.0) + asked, rate)
     return sum(offered.values()) / (8 * full_frame(plan)) * (1 + ACKS)
 
