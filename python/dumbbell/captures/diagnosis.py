@@ -25,17 +25,18 @@ QUEUE_NS: Final = 200_000.0
 """and by more than this, which hosts take."""
 AT_BASE: Final = 0.1
 """Up to this share above its minimum the RTT counts as being at its minimum."""
-FULL_RANK: Final = 0.85
-"""A queue that overflows is longer than in this share of the time."""
+FULL: Final = 0.8
+"""A queue that overflows delays packets by this share of its usual most, the 95th percentile, or more."""
 CHANCE_RANK: Final = 0.8
 """A loss by chance finds the queue longer than in half of the time, on average, and in this share at most."""
 POLICED_EPISODES: Final = 4
 POLICED_SPREAD: Final = 0.15
 """A policer drops when its bucket is empty: at losses its tokens differ by less than this share of their range."""
 EVEN: Final = 0.03
-EVEN_SPREAD: Final = 0.24
-"""A sender that always exceeds the rate keeps the bucket nearly empty: the range is less than `EVEN` of what passed.
-Losses by chance have a spread of 0.29."""
+EVEN_LOSS: Final = 0.02
+EVEN_APPLICATION: Final = 0.1
+"""A sender that always exceeds the rate keeps the bucket nearly empty: its range is less than `EVEN` of what passed, though so
+many packets are lost, and the application limits for less of the time."""
 SLOW_START_GROWTH: Final = 1.5
 """In slow start the window grows so many times each round at least, delayed ACKs included."""
 SLOW_START_ROUNDS: Final = 2.0
@@ -162,19 +163,23 @@ def cause_of(seen: Evidence) -> Cause:
         return Cause.REORDERING
     if seen.lost_packets >= LEAST_LOSSES:
         return Cause.LOSSES if seen.losses is None else _cause_of_losses(seen, seen.losses)
-    if seen.is_slow_start:
-        return Cause.SLOW_START
     if seen.lost_packets:
         return Cause.LOSSES
+    if seen.is_slow_start:
+        return Cause.SLOW_START
     return Cause.QUEUE if seen.has_queue else Cause.SENDER
 
 
 def _cause_of_losses(seen: Evidence, at: Losses) -> Cause:
-    is_even = at.tokens_range <= EVEN * (seen.acknowledged_bytes or 0)
-    is_policed = at.tokens_spread <= POLICED_SPREAD or (is_even and at.tokens_spread <= EVEN_SPREAD)
+    is_even = (
+        at.tokens_range <= EVEN * (seen.acknowledged_bytes or 0)
+        and seen.lost_packets >= EVEN_LOSS * seen.sent_packets
+        and seen.share("application") <= EVEN_APPLICATION
+    )
+    is_policed = is_even or at.tokens_spread <= POLICED_SPREAD
     if at.episodes >= POLICED_EPISODES and seen.has_queue is False and is_policed:
         return Cause.POLICER
-    if at.rank >= FULL_RANK and at.queue_ns > QUEUE_NS:
+    if seen.has_queue and at.queue_ns >= max(FULL * (seen.queue_ns or 0.0), seen.least_queue_ns or 0.0):
         return Cause.OVERFLOW
     return Cause.RANDOM if at.rank <= CHANCE_RANK else Cause.LOSSES
 

@@ -187,18 +187,18 @@ fn what_limits_a_sender_is_what_limited_it() {
         ("pauses", pausing, None),
         ("slow start alone", short, None),
     ];
-    let mut wrong = 0;
     for (name, dumbbell, receive_buffer) in cases {
-        // Elsewhere it is not known when the sender knew what.
-        for (point, most) in POINTS.into_iter().zip([0.01, 0.08, 0.08]) {
+        for point in POINTS {
             let at = point.name;
-            for (what, (said, known)) in ["window", "application"].iter().zip(limits(&dumbbell, receive_buffer, point)) {
-                println!("{name}, at the {at}: limited by {what} for {said:.3}, in truth for {known:.3}");
-                wrong += u32::from((said - known).abs() > most);
+            for (what, (said, known)) in ["window", "application"].iter().zip(limits(&dumbbell, receive_buffer, point))
+            {
+                // A flow is shorter where its first data come late, and the sender's time is a share of that.
+                let known = known.max(0.0);
+                let all = format!("{name}, at the {at}: limited by {what} for {said:.3}, in truth for {known:.3}");
+                assert!((said - known).abs() <= 0.01, "{all}");
             }
         }
     }
-    assert_eq!(wrong, 0);
 }
 
 /// Paths with shallow and deep buffers, competition, random loss of 1 % and 10 %, lost ACKs, short flows with losses at

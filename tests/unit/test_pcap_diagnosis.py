@@ -1,0 +1,139 @@
+"""Diagnoses of simulated captures whose cause is known: each rule finds its cause, and not its opposite."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_capture import lossy
+
+import dumbbell
+from dumbbell.captures.diagnosis import Cause, Diagnosis, diagnose
+from dumbbell.captures.points import PLACES, interfaces
+from dumbbell.cli import invoke
+from dumbbell.report.captured.diagnosed import sentences
+
+_SCENARIO = """
+name = "captured"
+duration = "12 s"
+record = {{ capture = true }}
+[topology]
+kind = "path"
+rtt = "40 ms"
+bottleneck = {{ {link}rate = "{rate} Mbit/s", buffer = "{buffer} bdp" }}
+[hosts.h2]
+sysctl = {{ {sysctl} }}
+[[flows]]
+from = "h1"
+to = "h2"
+cc = "{cc}"
+{flow}
+"""
+
+
+def simulated(folder: Path, cc: str = "cubic", buffer: float = 1, **more: Any) -> list[tuple[Diagnosis, str]]:
+    """The diagnosis and its sentences of a flow's data, captured at its sender and at its receiver."""
+    file = folder / "captured.toml"
+    given = {"rate": 50, "link": "", "sysctl": "", "flow": ""} | more
+    given["link"] += ", " if given["link"] else ""
+    file.write_text(_SCENARIO.format(cc=cc, buffer=buffer, **given), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(dumbbell.Run, "report", lambda run: run.directory / "report.html")
+        run = dumbbell.run(str(file), {}, folder, engine="simulate")
+    assert isinstance(run, dumbbell.Run)
+    found = []
+    for at in PLACES:
+        capture = dumbbell.pcap(
+            run.directory / "capture.pcapng", output=folder / at, interfaces=interfaces(run.plan, at)
+        )
+        row = capture.largest(1)
+        (one,) = diagnose(capture, row)
+        found.append((one, " ".join(sentences(row[0], one))))
+    return found
+
+
+_WINDOW = '"net.ipv4.tcp_rmem" = "4096 65536 65536"'
+_JITTER = 'jitter = { mean = "4 ms", sd = "2 ms", distribution = "normal" }, reordering = true'
+
+
+@pytest.mark.parametrize(
+    ("cause", "given"),
+    [
+        (Cause.WINDOW, {"sysctl": _WINDOW}),
+        (Cause.APPLICATION, {"flow": 'on = "300 ms"\noff = "700 ms"'}),
+        (Cause.REORDERING, {"link": _JITTER}),
+        (Cause.RANDOM, {"buffer": 2, "link": 'loss = "0.34 %"'}),
+        (Cause.RANDOM, {"buffer": 2, "link": 'loss = "1 %"', "cc": "bbr"}),
+        (Cause.RANDOM, {"buffer": 2, "link": 'loss = "0.5 %"', "cc": "reno", "rate": 1000}),
+        (Cause.OVERFLOW, {}),
+        (Cause.OVERFLOW, {"buffer": 0.1}),
+        (Cause.OVERFLOW, {"buffer": 0.3, "cc": "reno", "rate": 20}),
+        (Cause.POLICER, {"link": 'policer = { rate = "10 Mbit/s", burst = "60 kB" }'}),
+        (Cause.POLICER, {"link": 'policer = { rate = "10 Mbit/s", burst = "200 kB" }', "cc": "reno"}),
+        (Cause.POLICER, {"link": 'policer = { rate = "10 Mbit/s", burst = "60 kB" }', "cc": "bbr"}),
+        (Cause.SLOW_START, {"rate": 100, "flow": 'bytes = "200 kB"'}),
+        (Cause.QUEUE, {"buffer": 4, "cc": "bbr3"}),
+        (Cause.QUEUE, {"rate": 5, "buffer": 30, "flow": 'bytes = "3 MB"'}),
+        (Cause.SHORT, {"flow": 'bytes = "3 kB"'}),
+    ],
+)  # fmt: skip
+def test_the_cause_is_found_at_the_sender_and_at_the_receiver(
+    tmp_path: Path, cause: Cause, given: dict[str, Any]
+) -> None:
+    for one, said in simulated(tmp_path, **given):
+        assert one.cause is cause, said
+        if cause in (Cause.OVERFLOW, Cause.QUEUE) and one.bottleneck_bps is not None:
+            assert one.bottleneck_bps == pytest.approx(given.get("rate", 50) * 1e6, rel=0.03), said
+        if given.get("buffer", 1) >= 1 and cause in (Cause.OVERFLOW, Cause.QUEUE):
+            assert one.bottleneck_bps is not None
+        if cause is Cause.POLICER:
+            assert one.bottleneck_bps == pytest.approx(10e6, rel=0.05), said
+        if cause is Cause.RANDOM:
+            assert one.bottleneck_bps is not None or "can't be told" in said
+            assert one.passed_bps is not None
+            assert one.passed_bps < 1.01 * given.get("rate", 50) * 1e6
+
+
+def test_a_lossy_download_says_that_its_rtt_stays_at_the_minimum(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The operator's case: 0.34 % of the packets are lost at random, and CUBIC takes them for congestion."""
+    monkeypatch.chdir(tmp_path)
+    simulated(tmp_path, buffer=2, link='loss = "0.34 %"')
+    assert invoke(["pcap", "sender"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Random loss: 0." in shown
+    assert "while the RTT stayed at its minimum of 40.2 ms: no queue overflowed." in shown
+    assert "The bottleneck's rate can't be told" in shown
+    page = Path("sender/report.html").read_text(encoding="utf-8")
+    assert "while the RTT stayed at its minimum" in page
+    assert "<td>random loss</td>" in page
+    assert invoke(["pcap", "sender", "--json", "--no-report"]) == 0
+    told = json.loads(capsys.readouterr().out)["connections"][0]["to_server"]["diagnosis"]
+    assert told["cause"] == "random loss"
+    assert told["lost_packets"] / told["sent_packets"] == pytest.approx(0.0034, rel=0.5)
+    assert told["base_rtt_ns"] == pytest.approx(40e6, rel=0.02)
+    assert told["bottleneck_bps"] is None
+
+
+def test_copies_of_the_network_were_not_sent_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """copies-on-a-router.toml with a larger buffer: the network doubles 1 %, the sender repeats nothing."""
+    simulated(tmp_path, "reno", 40, rate=20, link='duplicate = "1 %"', flow='bytes = "2 MB"')
+    for at in PLACES:
+        capture = dumbbell.pcap(tmp_path / at)
+        row = capture.largest(1)[0]
+        assert row["network_duplicates"] > 0
+        assert invoke(["pcap", str(tmp_path / at), "--no-report"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        head = next(line for line in lines if line.startswith("connection "))
+        first = lines[lines.index(head) + 1]
+        assert first[head.index("sent again") :].split()[0] == "0"
+
+
+def test_too_little_is_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "trace.pcap").write_bytes(lossy())
+    assert invoke(["pcap", str(tmp_path / "trace.pcap"), "--output", str(tmp_path / "out")]) == 0
+    shown = capsys.readouterr().out
+    assert "Losses: 9.1 % of the packets were lost (1); why can't be told." in shown
