@@ -11,6 +11,7 @@ from playwright.sync_api import Browser
 from test_report_page import Opened, drag
 
 import dumbbell
+from dumbbell.cli import invoke
 
 PANELS = [
     "throughput_bps", "rtt_ms", "in_flight_bytes", "limited_by", "sequence_bytes", "gap_ms", "gaps_percent", "events",
@@ -44,6 +45,17 @@ def test_it_opens_offline_and_silently(opened: Opened) -> None:
     rows = opened.page.locator("table[aria-label='Connections'] tbody tr")
     assert rows.count() == 3
     assert "10.0.0.1:40001 → 10.0.0.2:80" in rows.nth(1).inner_text()
+
+
+def test_a_part_that_was_asked_for_is_shown_first(browser: Browser, page_file: Path) -> None:
+    folder = str(page_file.parent)
+    assert invoke(["pcap", folder, "--connection", "1", "--from", "1 s", "--to", "1.2 s"]) == 0
+    opened = Opened(browser, page_file)
+    opened.page.locator(".plot .u-over").first.hover()
+    shown = opened.page.get_by_label("Time under the crosshair").inner_text()
+    opened.close()
+    assert invoke(["pcap", folder]) == 0
+    assert float(shown.split()[0]) == pytest.approx(1.1, abs=0.01)
 
 
 def test_no_legend_reaches_into_its_plot(opened: Opened) -> None:

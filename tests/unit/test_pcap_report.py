@@ -248,11 +248,13 @@ def test_an_analysed_directory_is_opened_again(capture: dumbbell.Capture, capsys
 def test_a_part_of_a_connection_is_drawn_packet_by_packet(
     capture: dumbbell.Capture, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    assert build(capture).shown_s is None
     chosen = ["--connection", "1", "--from", "1 s", "--to", "1.2 s"]
     assert invoke(["pcap", str(capture.directory), *chosen]) == 0
     rows = pl.read_parquet(capture.directory / "segments.parquet")
     assert rows["time_ns"].min() >= 1_000_000_000  # type: ignore[operator]
     assert rows.filter(pl.col("bytes") > 0).height in range(200, 205)
+    assert '"shownS":[1.0,1.2]' in (capture.directory / "report.html").read_text(encoding="utf-8")
     assert invoke(["pcap", str(capture.directory), "--from", "1 s"]) == 2
     assert "--connection" in capsys.readouterr().err
 

@@ -35,8 +35,8 @@ POLICED_SPREAD: Final = 0.15
 EVEN: Final = 0.03
 EVEN_LOSS: Final = 0.02
 EVEN_APPLICATION: Final = 0.1
-"""A sender that always exceeds the rate keeps the bucket nearly empty: its range is less than `EVEN` of what passed, though so
-many packets are lost, and the application limits for less of the time."""
+"""A sender that always exceeds the rate keeps the bucket nearly empty: its range is less than `EVEN` of what passed,
+though so many packets are lost, and the application limits for less of the time."""
 SLOW_START_GROWTH: Final = 1.5
 """In slow start the window grows so many times each round at least, delayed ACKs included."""
 SLOW_START_ROUNDS: Final = 2.0
