@@ -18,6 +18,8 @@ use crate::table::Sink;
 const BREAK_NS: i64 = 1_000_000_000;
 /// A sequence number this far from others belongs to another connection.
 const FAR: i64 = 1 << 30;
+/// Packets of a half after which it is measured anew how far it is; before so many, after each.
+const OFTEN: u64 = 64;
 /// Numbers of a packet in another network are this near to those of its connection: both are so by chance once in 65,536 times.
 const NEAR: i64 = 1 << 23;
 
@@ -193,6 +195,10 @@ impl Connection {
             self.is_closed = true;
             return true;
         }
+        let packets = self.halves[by].counters.packets;
+        if packets <= OFTEN || packets.is_multiple_of(OFTEN) {
+            self.measure();
+        }
         self.times(segment, by, sink);
         if segment.flags.has(Flags::ACK) {
             self.acknowledge(segment, by, interval_ns, sink);
@@ -257,10 +263,6 @@ impl Connection {
         let is_offered = sender.is_acked && receiver.has_window && receiver.syn_seq.is_some();
         let shift = if is_offered { self.shift(1 - of) } else { None };
         let window_end = shift.map(|shift| sender.una + (i64::from(receiver.window) << shift));
-        let stream = self.streams[of].as_deref();
-        let (back_ns, forward_ns) = self.halves_of_round_trip(of);
-        let back_ns = least(back_ns, stream.and_then(|stream| stream.rtt_back.least_ns));
-        let forward_ns = least(forward_ns, stream.and_then(|stream| stream.rtt.least_ns));
         Scope {
             now_ns,
             interval_ns,
@@ -269,7 +271,7 @@ impl Connection {
             is_acked: sender.is_acked,
             window_is_zero: receiver.has_window && receiver.window == 0 && sender.is_acked,
             window_bytes: shift.map_or(0, |shift| i64::from(receiver.window) << shift),
-            away_ns: away_ns(back_ns, forward_ns),
+            away_ns: sender.away_ns,
             is_doubled: false,
         }
     }
@@ -279,6 +281,17 @@ impl Connection {
         match of == self.client {
             true => (self.handshake_client_ns, self.handshake_server_ns),
             false => (self.handshake_server_ns, self.handshake_client_ns),
+        }
+    }
+
+    /// Find out how far both halves are: once in a while, as the least RTT of many packets changes rarely.
+    fn measure(&mut self) {
+        for of in 0..2 {
+            let stream = self.streams[of].as_deref();
+            let (back_ns, forward_ns) = self.halves_of_round_trip(of);
+            let back_ns = least(back_ns, stream.and_then(|stream| stream.rtt_back.least_ns));
+            let forward_ns = least(forward_ns, stream.and_then(|stream| stream.rtt.least_ns));
+            self.halves[of].away_ns = away_ns(back_ns, forward_ns);
         }
     }
 

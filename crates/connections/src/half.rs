@@ -94,6 +94,8 @@ pub(crate) struct Half {
     pub(crate) has_window: bool,
     /// A side that timestamps packets: values that wait for their echo, with whether the packet had data.
     pub(crate) stamps: VecDeque<(u32, i64, bool)>,
+    /// How long its answers take to come back to the capture, ns; 0 if the capture is near, or that is not known.
+    pub(crate) away_ns: i64,
     /// It timestamps packets, which takes room for data.
     pub(crate) has_stamps: bool,
     recent: [Recent; 4],
