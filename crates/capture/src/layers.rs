@@ -64,11 +64,6 @@ impl Layers {
         (!named.is_empty()).then(|| named.join(", "))
     }
 
-    /// A number that is the same for equal layers.
-    pub fn kind(self) -> u32 {
-        self.0
-    }
-
     /// Numbers of the layers, the outermost first.
     fn numbers(self) -> impl Iterator<Item = u32> {
         (0..u32::BITS / BITS).rev().map(move |at| self.0 >> (at * BITS) & ((1 << BITS) - 1)).filter(|&layer| layer != 0)

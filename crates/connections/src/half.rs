@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use capture::{Flags, Segment};
+use capture::{Flags, Layers, Segment};
 
 use crate::sequence::Sequence;
 
@@ -51,8 +51,21 @@ struct Recent {
     time_ns: i64,
     print: u64,
     place: u32,
-    /// What differs on both sides of a hop: kind of tags, interface, TTL.
-    side: u32,
+    side: Side,
+}
+
+/// What differs on both sides of a hop: a router counts the TTL down, a switch tags frames in another way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Side {
+    layers: Layers,
+    interface: u32,
+    ttl: u8,
+}
+
+impl Side {
+    fn of(segment: &Segment) -> Side {
+        Side { layers: segment.layers, interface: segment.interface, ttl: segment.ttl }
+    }
 }
 
 /// The same packet within this time was captured or carried twice.
@@ -116,7 +129,7 @@ impl Half {
         let found = self.recent.iter().find(is_same).map(|one| one.place);
         self.at = (self.at + 1) % self.recent.len() as u8;
         self.recent[usize::from(self.at)] =
-            Recent { time_ns: segment.time_ns, print, place: segment.place, side: side(segment) };
+            Recent { time_ns: segment.time_ns, print, place: segment.place, side: Side::of(segment) };
         match found {
             None => Doubled::No,
             Some(place) if place != segment.place => Doubled::ByCapture,
@@ -128,7 +141,7 @@ impl Half {
 
     /// Whether one of the last packets, if it is `segment`, was on the other side of a hop; `None` if none is.
     pub(crate) fn is_across_a_hop(&self, segment: &Segment) -> Option<bool> {
-        let (print, side) = (print(segment), side(segment));
+        let (print, side) = (print(segment), Side::of(segment));
         let since = |one: &Recent| segment.time_ns.saturating_sub(one.time_ns).abs();
         let mut same = self.recent.iter().filter(|one| one.print == print && since(one) <= COPIED_NS).peekable();
         same.peek()?;
@@ -222,12 +235,6 @@ impl Half {
         }
         None
     }
-}
-
-/// A number that differs on both sides of a hop: a router counts the TTL down, a switch tags frames in another way.
-fn side(segment: &Segment) -> u32 {
-    let tags = segment.layers.kind() << 1 | u32::from(segment.network != 0);
-    tags.wrapping_mul(0x9e37_79b9) ^ segment.interface << 8 ^ u32::from(segment.ttl)
 }
 
 /// A number that differs for packets that differ.

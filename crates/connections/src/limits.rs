@@ -25,20 +25,28 @@ pub(crate) struct Limited {
     spent_ns: [i64; 6],
     since_ns: i64,
     now: Limit,
-    /// What limited before the present silence.
+    /// What limited before the present silence; nothing counts as the network.
     before: Limit,
 }
 
 impl Limited {
     /// Until `now_ns` the old limit held, or `instead` of it; from then on `next` holds.
+    #[inline]
     pub(crate) fn change(&mut self, now_ns: i64, instead: Option<Limit>, next: Limit) {
         if self.now != Limit::Nothing {
             self.spent_ns[instead.unwrap_or(self.now) as usize] += (now_ns - self.since_ns).max(0);
         }
-        if next == Limit::Silence && self.now != next {
-            self.before = if self.now == Limit::Nothing { Limit::Network } else { self.now };
-        }
         (self.since_ns, self.now) = (now_ns, next);
+    }
+
+    /// A limit was set, of a sender that is far away: another one than silence ends what was silent.
+    pub(crate) fn go_on(&mut self, away_ns: i64) {
+        if self.now != Limit::Silence {
+            if self.spent_ns[Limit::Silence as usize] > 0 {
+                self.end_silence(away_ns);
+            }
+            self.before = self.now;
+        }
     }
 
     /// A silence of the sender ended. An answer to the last acknowledgement takes `away_ns` at least to pass: so long the limit
@@ -46,7 +54,8 @@ impl Limited {
     pub(crate) fn end_silence(&mut self, away_ns: i64) {
         let silent = std::mem::take(&mut self.spent_ns[Limit::Silence as usize]);
         let kept = if is_silent(silent, away_ns) { away_ns } else { silent };
-        self.spent_ns[self.before as usize] += kept;
+        let before = if self.before == Limit::Nothing { Limit::Network } else { self.before };
+        self.spent_ns[before as usize] += kept;
         self.spent_ns[Limit::Application as usize] += silent - kept;
     }
 

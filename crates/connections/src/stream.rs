@@ -98,8 +98,6 @@ pub(crate) struct Scope {
     pub(crate) window_end: Option<i64>,
     pub(crate) is_acked: bool,
     pub(crate) window_is_zero: bool,
-    /// The receiver's window, bytes.
-    pub(crate) window_bytes: i64,
     /// How long the sender's answer to an acknowledgement takes to come back to the capture, ns; 0 at the sender.
     pub(crate) away_ns: i64,
     /// The packet is one of those just before it: the network doubled it.

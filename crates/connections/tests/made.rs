@@ -502,11 +502,10 @@ fn equal_addresses_in_other_networks_are_other_connections() {
         }
     });
     assert_eq!(bytes(&labels), [(1, 136), (1, 1_448), (2, 136), (2, 1_448)]);
-    // The same packet before and behind a router, tagged and not, or at two interfaces.
+    // The same packet before and behind a router, or at two interfaces.
     let router = in_networks(&[(10, 10), (20, 20)], |s, which| s.ttl -= which as u8);
-    let trunk = in_networks(&[(10, 10), (0, 0)], |_, _| ());
     let interfaces = in_networks(&[(10, 10), (20, 20)], |s, which| s.interface = which as u32);
-    for hop in [router, trunk, interfaces] {
+    for hop in [router, interfaces] {
         assert_eq!((bytes(&hop), copies(&hop)), (vec![(1, 136), (1, 1_448)], 5));
     }
 }

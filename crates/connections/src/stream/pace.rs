@@ -36,15 +36,16 @@ impl Stream {
 
     /// The application limited the time until now, if the last segment was not full and a round trip passed.
     pub(super) fn spend(&mut self, scope: &Scope, now: i64, nxt: Option<i64>, una: i64, is_ack: bool) {
-        let gap = now - self.limited.since_ns();
-        self.away_ns = scope.away_ns;
-        let waited = self.timer.srtt_ns().is_some_and(|srtt| is_silent(gap - srtt, scope.away_ns));
-        // The path may carry less than the MSS.
-        let was_short = u64::from(self.last_payload) < scope.mss.min(self.largest_payload.into());
-        let idle = !is_ack && nxt.is_some_and(|nxt| nxt <= una) && scope.away_ns == 0;
-        let network = self.limited.now() == Limit::Network;
-        let instead = (network && !is_ack && (idle || (was_short && waited))).then_some(Limit::Application);
         let now_limit = self.limited.now();
+        let mut instead = None;
+        if !is_ack && now_limit == Limit::Network {
+            // The path may carry less than the MSS.
+            let was_short = u64::from(self.last_payload) < scope.mss.min(self.largest_payload.into());
+            let idle = nxt.is_some_and(|nxt| nxt <= una) && scope.away_ns == 0;
+            let gap = now - self.limited.since_ns();
+            let waited = || self.timer.srtt_ns().is_some_and(|srtt| is_silent(gap - srtt, scope.away_ns));
+            instead = (idle || (was_short && waited())).then_some(Limit::Application);
+        }
         self.limited.change(now, instead, now_limit);
         if !is_ack && now_limit == Limit::Silence {
             self.limited.end_silence(scope.away_ns);
@@ -52,49 +53,57 @@ impl Stream {
     }
 
     /// What limits the sender from now on, after data or an acknowledgement.
+    #[inline]
     pub(super) fn limit(&mut self, scope: &Scope, nxt: i64, una: i64, is_data: bool) {
-        let outstanding = nxt - una;
         let is_away = scope.away_ns > 0;
-        let now_limit = self.limited.now();
         let next = if scope.window_is_zero && scope.is_acked {
             Limit::Window
         } else if self.recovery_to.is_some() || self.timeout_to.is_some() {
             Limit::Recovery
-        } else if outstanding <= 0 {
+        } else if nxt <= una {
             if is_away { Limit::Silence } else { Limit::Application }
-        } else if is_away && !is_data && matches!(now_limit, Limit::Window | Limit::Network) {
+        } else if is_away && !is_data && matches!(self.limited.now(), Limit::Window | Limit::Network) {
             // The sender does not know this acknowledgement yet.
-            now_limit
-        } else if self.fills_window(scope, nxt) {
+            return;
+        } else if self.fills_window(scope, nxt, una) {
             Limit::Window
         } else {
             Limit::Network
         };
-        if now_limit == Limit::Silence && next != Limit::Silence {
-            self.limited.change(scope.now_ns, None, Limit::Silence);
-            self.limited.end_silence(scope.away_ns);
-        }
         self.limited.change(scope.now_ns, None, next);
+        if is_away {
+            self.away_ns = scope.away_ns;
+            self.limited.go_on(scope.away_ns);
+        }
     }
 
     /// Whether data up to `nxt` fill the window that the sender knew when they left it.
-    fn fills_window(&mut self, scope: &Scope, nxt: i64) -> bool {
+    #[inline]
+    fn fills_window(&mut self, scope: &Scope, nxt: i64, una: i64) -> bool {
+        let Some(end) = scope.window_end else { return false };
+        if scope.away_ns == 0 { end - nxt < scope.mss.max(1) as i64 } else { self.filled_window(scope, nxt, end - una) }
+    }
+
+    /// The same of a sender far away.
+    #[cold]
+    fn filled_window(&mut self, scope: &Scope, nxt: i64, window: i64) -> bool {
         let mss = scope.mss.max(1) as i64;
-        if scope.away_ns == 0 {
-            return scope.window_end.is_some_and(|end| end - nxt < mss);
-        }
         let known_ns = scope.now_ns - self.back_ns.unwrap_or(scope.away_ns + scope.away_ns / 8);
         while self.window_ends.get(1).is_some_and(|&(at_ns, _)| at_ns <= known_ns) {
             self.window_ends.pop_front();
         }
         let Some(&(at_ns, end)) = self.window_ends.front() else { return false };
         // When it left is known less well than at the sender.
-        at_ns <= known_ns && end - nxt < mss.max(scope.window_bytes / ROUGHLY)
+        at_ns <= known_ns && end - nxt < mss.max(window / ROUGHLY)
     }
 
     /// The receiver's window has an end that a sender far away does not know yet.
+    #[inline]
     pub(super) fn offered(&mut self, scope: &Scope) {
-        let Some(end) = scope.window_end.filter(|_| scope.away_ns > 0) else { return };
+        if scope.away_ns == 0 {
+            return;
+        }
+        let Some(end) = scope.window_end else { return };
         if self.window_ends.back().is_none_or(|&(_, last)| end > last) {
             if self.window_ends.len() == MOST_ENDS {
                 self.window_ends.pop_front();
