@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from synthetic_study import Synthetic
 
+import dumbbell
 from dumbbell import Study
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError
@@ -76,8 +77,10 @@ def test_an_error_says_what_failed_and_lists_the_columns(study: Study) -> None:
         query(of_study(study), "select goodput from flows")
     said = str(refused.value)
     assert '"goodput" not found' in said
-    assert 'flows: run, run_id, cell, repetition, seed, "topology.bottleneck.buffer", id' in said
-    assert 'cells: cell, "topology.bottleneck.buffer"' in said
+    assert 'hint: flows has run, run_id, cell, repetition, seed, "topology.bottleneck.buffer", id' in said
+    assert "cells" not in said
+    with pytest.raises(InputError, match="hint: the tables are runs, flows, links and cells$"):
+        query(of_study(study), "select * from nothing")
 
 
 def test_without_duckdb(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,9 +103,19 @@ def test_the_command_in_each_format(path: Path, capsys: pytest.CaptureFixture[st
 
 def test_the_command_refuses(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["query", str(path), "select 1", "--format", "xml"]) == 2
-    assert "the formats are table, csv, json" in capsys.readouterr().err
+    assert "--format must be table, csv or json" in capsys.readouterr().err
     assert invoke(["query", str(tmp_path), "select 1"]) == 2
     assert str(tmp_path) in capsys.readouterr().err
+
+
+def test_a_run_is_queried_by_its_own_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = dumbbell.run("single-flow", {"duration": "0.2 s"}, tmp_path, engine="simulate", report=False)
+    sql = "select flow, max(cwnd_packets) as most from samples group by flow"
+    assert invoke(["query", str(run.directory), sql, "--format", "json"]) == 0
+    most = run.samples["cwnd_packets"].max()  # type: ignore[union-attr]
+    assert json.loads(capsys.readouterr().out) == [{"flow": "f1", "most": most}]
+    assert invoke(["query", str(run.directory), "show tables", "--format", "csv"]) == 0
+    assert {"flows", "links", "packets", "samples"} <= set(capsys.readouterr().out.split())
 
 
 def test_a_study_is_found_by_its_name(
@@ -113,4 +126,4 @@ def test_a_study_is_found_by_its_name(
     assert invoke(["query", "my", "select run from runs", "--format", "csv"]) == 0
     assert capsys.readouterr().out == "run\n0\n1\n"
     assert invoke(["query", "mine", "select run from runs"]) == 2
-    assert "no study at mine\n" in capsys.readouterr().err
+    assert "no study and no run at mine\n" in capsys.readouterr().err

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dumbbell.counts import count
+from dumbbell.counts import count, listed
 
 if TYPE_CHECKING:
     from dumbbell.statistics.query import Answer
@@ -18,9 +18,9 @@ def command(
     study: Annotated[
         str,
         typer.Argument(
-            metavar="STUDY",
-            help="A study's directory, e.g. studies/buffer-sweep-*, or its name, for the latest below ./studies; or "
-            "the directory of an analysed capture.",
+            metavar="STUDY|RUN",
+            help="The directory of a study, a run or an analysed capture, e.g. studies/buffer-sweep-*; or a name: of "
+            "the latest study below ./studies, or else of the latest run below ./runs.",
             show_default=False,
         ),
     ],
@@ -34,21 +34,26 @@ def command(
     ],
     format: Annotated[str, typer.Option("--format", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.")] = "table",
 ) -> None:
-    """Query a study in SQL (DuckDB's dialect), and print the answer. The tables are runs, flows, links and cells.
+    """Query a study, a run or an analysed capture in SQL (DuckDB's dialect), and print the answer.
 
-    Those of a capture that dumbbell pcap analysed are connections, directions, intervals, rtt and events. Each table of
-    a study has a column per varied key; quote its name: "topology.bottleneck.buffer". `describe runs` lists columns.
+    The tables of a study are runs, flows, links and cells, each with a column per varied key; quote its name:
+    "topology.bottleneck.buffer". Those of a run are what it recorded, such as flows, samples, links and packets; those
+    of a capture that dumbbell pcap analysed are connections, directions, intervals, rtt and events. `describe runs`
+    lists the columns of a table, `show tables` the tables.
     """
     from dumbbell.captures import Capture, is_capture
-    from dumbbell.cli.studies import open_study
+    from dumbbell.cli.studies import find, is_study, open_study
     from dumbbell.errors import InputError
-    from dumbbell.statistics.query import of_capture, of_study, query
-    from dumbbell.studies.directory import find
+    from dumbbell.records.run import Run
+    from dumbbell.statistics.query import of_capture, of_run, of_study, query
 
     if format not in FORMATS:
-        raise InputError(f"no format {format!r}", f"the formats are {', '.join(FORMATS)}")
+        raise InputError(f"--format must be {listed(FORMATS, 'or')}", f"given: {format}")
     place = find(study)
-    tables = of_capture(Capture(place)) if is_capture(place) else of_study(open_study(place))
+    if is_capture(place):
+        tables = of_capture(Capture(place))
+    else:
+        tables = of_study(open_study(place)) if is_study(place) else of_run(Run(place))
     answer = query(tables, sql)
     {"table": _table, "csv": _csv, "json": _json}[format](answer)
 

@@ -1,4 +1,5 @@
-"""SQL by DuckDB over the tables of a study, `runs`, `flows`, `links` and `cells`, or over those of an analysed capture.
+"""SQL by DuckDB over the tables of a study, `runs`, `flows`, `links` and `cells`, or over those of a run or an analysed
+capture.
 
 Queries cannot change anything: only one reading statement is allowed. It runs on copies of the tables that it names, in
 a database in memory that may read no other file. DuckDB comes with the extra `dumbbell[query]`.
@@ -17,7 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.captures.capture import TABLES as CAPTURED
 from dumbbell.command import extra
+from dumbbell.counts import count, listed
 from dumbbell.errors import InputError
+from dumbbell.records.schema import TABLES as RECORDED
 from dumbbell.statistics.frames import Frames
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from dumbbell.captures import Capture
+    from dumbbell.records.run import Run
 
 Tables = Mapping[str, Callable[[], "pl.LazyFrame"]]
 """The frames behind the names that a query may use; each is made when it is needed."""
@@ -43,6 +47,11 @@ def of_study(study: Frames) -> Tables:
     """The tables of a study."""
     scanned = {name: partial(study.scan, name) for name in ("runs", "flows", "links")}
     return {**scanned, "cells": lambda: study.cells.lazy()}
+
+
+def of_run(run: Run) -> Tables:
+    """The tables that a run recorded: `flows`, `samples`, `links`, `packets` and so on."""
+    return {name: partial(run.scan, name) for name in RECORDED if (run.directory / f"{name}.parquet").is_file()}
 
 
 def of_capture(capture: Capture) -> Tables:
@@ -67,7 +76,7 @@ def query(tables: Tables, sql: str) -> Answer:
                 columns = tuple(column[0] for column in found.description or ())
                 return Answer(columns, tuple(found.fetchall()))
         except duckdb.Error as error:
-            raise InputError("the query failed", _first_lines(error), _columns(tables)) from None
+            raise InputError("the query failed", _first_lines(error), _columns(tables, sql)) from None
 
 
 def _duckdb() -> Any:
@@ -81,7 +90,7 @@ def _duckdb() -> Any:
 
 def _check(sql: str, statements: Sequence[Any]) -> None:
     if len(statements) != 1:
-        what = "no query" if not statements else f"{len(statements)} statements"
+        what = "no query" if not statements else count(len(statements), "statement")
         raise InputError(what, "expected one", "dumbbell query STUDY 'select cell, count(*) from runs group by cell'")
     kind = statements[0].type.name
     if kind not in _READS:
@@ -91,8 +100,7 @@ def _check(sql: str, statements: Sequence[Any]) -> None:
 @contextmanager
 def _tables(tables: Tables, sql: str, folder: Path, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Make views of the tables whose names occur in the query; of all tables for `show tables`."""
-    named = [name for name in tables if re.search(rf"\b{name}\b", sql, re.IGNORECASE)]
-    for name in named or tables:
+    for name in _named(tables, sql) or tables:
         path = folder / f"{name}.parquet"
         tables[name]().sink_parquet(path)
         connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{path}')")
@@ -102,19 +110,23 @@ def _tables(tables: Tables, sql: str, folder: Path, connection: duckdb.DuckDBPyC
     yield
 
 
+def _named(tables: Tables, sql: str) -> list[str]:
+    return [name for name in tables if re.search(rf"\b{name}\b", sql, re.IGNORECASE)]
+
+
 def _first_lines(error: Exception) -> str:
     """DuckDB's message without its drawing of the statement."""
     said, _, _ = str(error).partition("\n\nLINE ")
     return said.strip()
 
 
-def _columns(tables: Tables) -> str:
-    """`runs: run, run_id, ...`, a line per table. Quote a column with a dot."""
-    listed = []
-    for name, frame in tables.items():
-        columns = frame().collect_schema().names()
-        listed.append(f"{name}: {', '.join(_quoted(column) for column in columns)}")
-    return "the tables and their columns are\n" + "\n".join(f"  {line}" for line in listed)
+def _columns(tables: Tables, sql: str) -> str:
+    """`runs has run, run_id, ...`, a line per table of the query; or else the names of all tables."""
+    told = []
+    for name in _named(tables, sql):
+        columns = tables[name]().collect_schema().names()
+        told.append(f"{name} has {', '.join(_quoted(column) for column in columns)}")
+    return "\n  ".join(told) or f"the tables are {listed(tables)}"
 
 
 def _quoted(column: str) -> str:
