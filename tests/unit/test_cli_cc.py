@@ -195,8 +195,8 @@ def test_list_of_one(fake: FakeCore, capsys: pytest.CaptureFixture[str]) -> None
             ["check", "my_cc.bpf.c", "--set", "target=1.5"],
             "error: --set target=1.5: no such value\n  expected parameter",
         ),
-        (["unload"], "error: unload what?\n"),
-        (["unload", "bbr3", "--all"], "error: unload what?\n"),
+        (["unload"], "error: unload: no name\n"),
+        (["unload", "bbr3", "--all"], "error: unload: no name\n"),
         (["unlaod"], "error: No such command 'unlaod'. Did you mean 'unload'"),
     ],
 )

@@ -90,7 +90,7 @@ def test_a_study_counts_runs_that_can_be_used_and_gives_intervals(
     drops = found.columns.index("drops")
     assert [row[drops] for row in found.rows[:2]] == ["20", "20"], "what does not spread has no interval"
     printed.show(study, json=False)
-    assert "5 runs can't be used, the first (--cell 1 --repetition 0): it broke\n" in capsys.readouterr().out
+    assert "5 runs can't be used; the first (--cell 1 --repetition 0): it broke\n" in capsys.readouterr().out
 
 
 def test_a_study_says_first_which_runs_are_suspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

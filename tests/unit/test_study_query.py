@@ -79,7 +79,7 @@ def test_an_error_says_what_failed_and_lists_the_columns(study: Study) -> None:
     assert '"goodput" not found' in said
     assert 'hint: flows has run, run_id, cell, repetition, seed, "topology.bottleneck.buffer", id' in said
     assert "cells" not in said
-    with pytest.raises(InputError, match="hint: the tables are runs, flows, links and cells$"):
+    with pytest.raises(InputError, match=r"hint: the tables are runs, flows, links and cells$"):
         query(of_study(study), "select * from nothing")
 
 

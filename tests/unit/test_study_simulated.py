@@ -144,9 +144,9 @@ def test_a_single_run_of_a_study_has_all_records(tmp_path: Path, capsys: pytest.
         study.open(of_study["run"][0])
     assert lacking.value.hint.endswith("--engine simulate --cell 1 --repetition 2")
     assert invoke([*command, "--cell", "3"]) == 2
-    assert "error: no cell 3\n  rtt-unfairness has 3, counted from 0\n" in capsys.readouterr().err
+    assert "error: no cell 3\n  rtt-unfairness has 3 cells, numbered from 0\n" in capsys.readouterr().err
     assert invoke([*command, "--cell", "1", "--repetition", "3"]) == 2
-    said = "error: no repetition 3\n  rtt-unfairness has 3 of each cell, counted from 0\n"
+    said = "error: no repetition 3\n  rtt-unfairness has 3 repetitions of each cell, numbered from 0\n"
     assert said in capsys.readouterr().err
     assert invoke([*command, "--cell", "1", "--repetition", "3", "--repeat", "4"]) == 0
     assert invoke([*command, "--cell", "1", "--failed"]) == 2

@@ -82,7 +82,7 @@ def analyse(
     place = Path(output) if output is not None else place_of(first, paths)
     if place.exists() and not (place / SUMMARY).is_file():
         raise InputError(
-            f"{place} is there already", "it is not an analysed capture", "name another: --output DIRECTORY"
+            f"{place} is there already", "it is not an analysed capture", "write elsewhere: --output DIRECTORY"
         )
     try:
         place.parent.mkdir(parents=True, exist_ok=True)

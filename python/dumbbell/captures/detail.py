@@ -85,7 +85,9 @@ def _again(capture: Capture, parts: Sequence[Part], most: int) -> Iterator[tuple
     if "-" in files:
         raise InputError("single packets are not known", "the capture was read from standard input", "analyse a file")
     if missing := [file for file in files if not Path(file).is_file()]:
-        raise InputError(f"{missing[0]} is gone", "single packets are read from the capture's own files")
+        raise InputError(
+            f"{missing[0]} is gone", "single packets are read from the capture's own files", "put it back there"
+        )
     try:
         folder = Path(mkdtemp(prefix=".partial-", dir=capture.directory))
     except OSError as error:

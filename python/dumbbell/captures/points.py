@@ -35,7 +35,7 @@ def interfaces(plan: Plan, at: str) -> list[str]:
         if not there or not back:
             raise InputError(
                 "the capture has no packets of a flow",
-                "nothing can happen to packets on its path, so none of its links is recorded",
+                "its path has no link with a rate, a delay or a loss, and only such links are recorded",
                 "give a link of its path a rate or a delay",
             )
         chosen |= {f"{there[0]}:in", f"{back[-1]}:out"} if at == "sender" else {f"{there[-1]}:out", f"{back[0]}:in"}

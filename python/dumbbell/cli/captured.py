@@ -24,7 +24,7 @@ def run_of(files: list[str]) -> Run | None:
     if not (run.directory / FILE).is_file():
         raise InputError(
             f"{run.directory} has no capture",
-            "its scenario does not ask for one",
+            "its scenario does not set record.capture",
             "repeat the run with --set record.capture=true",
         )
     return run
@@ -106,4 +106,4 @@ def table(rows: list[dict[str, Any]]) -> Table:
         ]
         for row in rows
     ]
-    return Table("the capture beside the run's own records", columns, cells)
+    return Table("The capture beside the run's own records", columns, cells)

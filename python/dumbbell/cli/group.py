@@ -22,4 +22,4 @@ def group(name: str, help: str) -> typer.Typer:
 def check_name_or_all(verb: str, name: str | None, all: bool, hint: str) -> None:
     """Raise `InputError` unless either a name or `--all` is given."""
     if (name is None) != all:
-        raise InputError(f"{verb} what?", "expected a name, or --all", hint)
+        raise InputError(f"{verb}: no name", "expected a name, or --all", hint)

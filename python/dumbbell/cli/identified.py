@@ -78,4 +78,4 @@ def table(found: dict[int, Guess]) -> Table:
         ]
         for number, one in found.items()
     ]
-    return Table("which congestion control it looks like", ["connection", "guess", "votes", "why not"], rows)
+    return Table("Congestion controls, guessed", ["connection", "guess", "votes", "why not"], rows)

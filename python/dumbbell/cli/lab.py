@@ -59,7 +59,7 @@ def up(
         typer.Option(
             "--topo",
             metavar="SHAPE",
-            help="In place of a scenario, a network of Mininet's names: minimal, single,4, linear,3 or linear,3,2, "
+            help="A network by Mininet's name for it, in place of a scenario: minimal, single,4, linear,3 or linear,3,2, "
             "tree,2,3, torus,3,3.",
             show_default=False,
         ),
@@ -197,7 +197,7 @@ def link(
         list[str],
         typer.Argument(
             metavar="LINK|NODE NODE up|down|silent|KEY=VALUE...",
-            help="One direction by the link's name, or both between two nodes; and what becomes of it.",
+            help="One direction by the link's name, or both between two nodes; then its new state or keys.",
             show_default=False,
         ),
     ],

@@ -61,5 +61,5 @@ def clocks(found: Between) -> str:
     low, high = found.clocks.offset_low_ns, found.clocks.offset_high_ns
     skew = "" if found.clocks.skew_ppm is None else f", and gains {found.clocks.skew_ppm:.3g} us a second"
     if low is None or high is None:
-        return "How the clocks differ is not known: packets of one direction only are in both."
+        return "The offset of the clocks is unknown: both captures have packets of one direction only."
     return f"B's clock is ahead by {low / 1e6:.4g} to {high / 1e6:.4g} ms{skew}."

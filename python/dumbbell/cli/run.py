@@ -41,8 +41,8 @@ def command(
             "--jobs",
             metavar="N",
             min=1,
-            help="Runs of a study at a time; on a cluster, on each node. Default: as many as run validly, from one for "
-            "two CPUs on.",
+            help="Runs of a study at a time; on a cluster, on each node. Default: as many as stay valid, beginning with "
+            "one for two CPUs.",
         ),
     ] = None,
     executor: Executor = DEFAULT_EXECUTOR,
@@ -53,18 +53,18 @@ def command(
     ] = False,
     suspect: Annotated[
         bool,
-        typer.Option("--suspect", help="Repeat only the runs of a study in real time that the machine disturbed."),
+        typer.Option("--suspect", help="Repeat only the disturbed (suspect) runs of a study in real time."),
     ] = False,
     no_redo: Annotated[
         bool,
-        typer.Option("--no-redo", help="Don't repeat runs of a study that the machine disturbed: leave them suspect."),
+        typer.Option("--no-redo", help="Leave disturbed runs of a study suspect, without repeating them."),
     ] = False,
     cell: Annotated[
         int | None,
         typer.Option(
             "--cell",
             metavar="N",
-            help="Carry out one run of this cell of a study, with all its records.",
+            help="Run this cell of a study once, with all its records.",
             show_default=False,
         ),
     ] = None,

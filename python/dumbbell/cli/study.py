@@ -54,7 +54,7 @@ def _print(study: Study) -> None:
     if failed:
         first = failed[0]
         place = f"--cell {first['cell']} --repetition {first['repetition']}"
-        print(f"{count(len(failed), 'run')} can't be used, the first ({place}): {first['error']}")
+        print(f"{count(len(failed), 'run')} can't be used; the first ({place}): {first['error']}")
     print(_report(study) or study.directory)
 
 
@@ -118,7 +118,7 @@ def print_too_wide(study: Study) -> None:
         print(f"  {width} after {count(one['n'], 'run')}{f': {where}' if where else ''}")
     if len(found) > MOST_CELLS:
         print(f"  and {len(found) - MOST_CELLS:,} more, with narrower intervals: see too_wide in study.json")
-    print(f"raise most, which is {repeat['most']:,}, to repeat them more often\n")
+    print(f"raise repeat.most (now {repeat['most']:,}) to repeat them more often\n")
 
 
 def print_expectations(found: Any) -> None:

@@ -34,8 +34,8 @@ def command(
         Path | None,
         typer.Option("--certificate", metavar="FILE", help="A TLS certificate with its key (PEM).", show_default=False),
     ] = None,
-    as_root: Annotated[bool, typer.Option("--as-root", help="Serve though this is root.")] = False,
-    running: Annotated[bool, typer.Option("--list", help="List your servers that run, and end.")] = False,
+    as_root: Annotated[bool, typer.Option("--as-root", help="Serve even as root.")] = False,
+    running: Annotated[bool, typer.Option("--list", help="List your running servers, and exit.")] = False,
 ) -> None:
     """Draw networks in the browser, run them, watch them, compare.
 

@@ -35,7 +35,9 @@ def executor(
         raise InputError(f"no executor {name!r}", f"expected {LOCAL} or {RAY}")
     for option, value in (("--address", address), ("--store", store)):
         if value is not None:
-            raise InputError(f"{option} applies to a cluster", "this machine needs none", f"add --executor {RAY}")
+            raise InputError(
+                f"{option} applies to a cluster", "a study on this machine needs none", f"add --executor {RAY}"
+            )
     return None
 
 

@@ -79,7 +79,9 @@ def tag(path: Path, tags: Sequence[str], remove: bool = False) -> None:
     """Add tags to the manifest of a run, or remove them. Raises `InputError` for one that is no name."""
     for one in tags:
         if not _TAG.fullmatch(one):
-            raise InputError(f"no tag: {one!r}", "at most 64 letters, digits, `.`, `_` and `-`", "write --tag baseline")
+            raise InputError(
+                f"invalid tag {one!r}", "expected at most 64 letters, digits, `.`, `_` and `-`", "write --tag baseline"
+            )
     manifest = read_json(path / "manifest.json")
     there = [one for one in manifest.get("tags", []) if one not in tags]
     write_json(path / "manifest.json", manifest | {"tags": there if remove else [*there, *tags]})
