@@ -79,7 +79,7 @@ def command(
             "--connection",
             metavar="N|ADDRESS:PORT|ADDRESS:PORT-ADDRESS:PORT|top:N",
             help="Only these connections get plots, graphs of --xplot and rows of --segments top: one by its number, "
-            "those of an endpoint or between two, or those with the most payload. A single one is drawn packet by packet.",
+            "those of an endpoint or between two, or those with the most payload. One alone is drawn packet by packet.",
             show_default=False,
         ),
     ] = None,

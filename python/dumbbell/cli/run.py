@@ -41,8 +41,8 @@ def command(
             "--jobs",
             metavar="N",
             min=1,
-            help="Runs of a study at a time; on a cluster, on each node. Default: as many as stay valid, beginning with "
-            "one for two CPUs.",
+            help="Runs of a study at a time; on a cluster, on each node. Default: as many as stay valid, beginning "
+            "with one for two CPUs.",
         ),
     ] = None,
     executor: Executor = DEFAULT_EXECUTOR,
