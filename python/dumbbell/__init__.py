@@ -15,6 +15,7 @@ TYPE_CHECKING = False  # As in typing, which takes milliseconds to import.
 if TYPE_CHECKING:
     from typing import Any
 
+    from dumbbell.comparison.frames import compare
     from dumbbell.errors import DumbbellError, InputError, Interrupted, RunFailed, RunInvalid, ScenarioError
     from dumbbell.labs.lab import Lab
     from dumbbell.pipeline.captured import Capture, pcap
@@ -35,6 +36,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Study",
+    "compare",
     "expand",
     "load",
     "open",
@@ -54,6 +56,7 @@ _HOME = {
     "Scenario": "dumbbell.scenario",
     "ScenarioError": "dumbbell.errors",
     "Study": "dumbbell.studies",
+    "compare": "dumbbell.comparison.frames",
     "expand": "dumbbell.plan",
     "load": "dumbbell.scenario",
     "open": "dumbbell.pipeline.results",

@@ -15,8 +15,8 @@ import dumbbell
 from dumbbell import Study
 from dumbbell.cli import invoke
 from dumbbell.cli.compare import heads
-from dumbbell.compare import settings
-from dumbbell.compare.studies import compare
+from dumbbell.comparison import settings
+from dumbbell.comparison.studies import compare
 from dumbbell.errors import InputError
 
 CELLS = [{"b.buffer": buffer} for buffer in ("1 bdp", "4 bdp")]
@@ -95,6 +95,24 @@ def test_runs_are_compared_in_the_words_of_their_scenarios(tmp_path: Path) -> No
         ("topology.bottleneck.rate", "50 Mbit/s", "20 Mbit/s"),
         ("flows.0.cc", "cubic", "bbr3"),
     ]
+
+
+def test_compare_in_python(both: tuple[Study, Study], tmp_path: Path) -> None:
+    found = dumbbell.compare(*both, metrics=["goodput"])
+    assert ("engine", "simulate", "emulate") in [(one.key, one.a, one.b) for one in found.settings]
+    assert found.figures["b.buffer"].to_list() == ["1 bdp", "4 bdp"]
+    row = found.figures.row(0, named=True)
+    assert row["low"] < row["difference"] < row["high"]
+    assert row["difference"] == pytest.approx(row["b"] - row["a"])
+    runs = [
+        dumbbell.run("single-flow", {"duration": "0.1 s", "flows.0.cc": cc}, tmp_path, engine="simulate", report=False)
+        for cc in ("cubic", "reno")
+    ]
+    of_runs = dumbbell.compare(runs[0], runs[1].directory)
+    assert [(one.key, one.a, one.b) for one in of_runs.settings] == [("flows.0.cc", "cubic", "reno")]
+    assert {"total goodput", "RTT p50"} <= set(of_runs.figures["metric"])
+    with pytest.raises(InputError, match="a run and a study"):
+        dumbbell.compare(both[0].directory, runs[0])
 
 
 def test_differences_with_their_intervals(both: tuple[Study, Study]) -> None:

@@ -13,8 +13,8 @@ from dumbbell.counts import by_number, count
 
 if TYPE_CHECKING:
     from dumbbell.captures import Capture
-    from dumbbell.compare.settings import Setting
-    from dumbbell.compare.studies import Comparison, Row
+    from dumbbell.comparison.settings import Setting
+    from dumbbell.comparison.studies import Comparison, Row
     from dumbbell.records import Run
 
 
@@ -79,7 +79,7 @@ def _refuse_options(metric: list[str] | None, confidence: int | None, why: str) 
 
 def _captures(captures: Sequence[Capture], json: bool) -> None:
     from dumbbell.cli.tables import print_table
-    from dumbbell.compare import captures as compared
+    from dumbbell.comparison import captures as compared
     from dumbbell.plan.view import Table
 
     differing, rows = compared.settings(*captures), compared.rows(*captures)
@@ -100,8 +100,8 @@ def _captures(captures: Sequence[Capture], json: bool) -> None:
 
 def _studies(places: Sequence[Path], metrics: Sequence[str] | None, percent: int, json: bool) -> None:
     from dumbbell.cli.studies import open_study
-    from dumbbell.compare import settings
-    from dumbbell.compare.studies import DEFAULT, compare
+    from dumbbell.comparison import settings
+    from dumbbell.comparison.studies import DEFAULT, as_row, compare
     from dumbbell.report.study import confidence
     from dumbbell.statistics.frames import told_equal
     from dumbbell.statistics.metrics import METRICS as KNOWN
@@ -114,7 +114,7 @@ def _studies(places: Sequence[Path], metrics: Sequence[str] | None, percent: int
     found = compare(a, b, named, confidence(percent))
     if json:
         judged = {"a": found.verdicts_a.as_json(), "b": found.verdicts_b.as_json()}
-        _print_json(differing, [_told(row, found.keys) for row in found.rows], verdicts=judged)
+        _print_json(differing, [as_row(row, found.keys) for row in found.rows], verdicts=judged)
         return
     _print_verdicts(found)
     if said := [f"{name}: {equal}" for name, study in (("A", a), ("B", b)) if (equal := told_equal(study))]:
@@ -189,25 +189,10 @@ def _cells(row: Row, factor: float) -> list[str]:
     return [*row.place, row.of, *numbers, span, change + clear, effect, runs, found.by]
 
 
-def _told(row: Row, keys: Sequence[str]) -> dict[str, Any]:
-    found = row.contrast
-    about: dict[str, Any] = {
-        "metric": row.metric.name,
-        "unit": row.metric.unit,
-        **dict(zip(keys, row.place, strict=True)),
-        "of": row.of,
-    }
-    interval = {"difference": found.difference.value, "low": found.difference.low, "high": found.difference.high}
-    effects = {"hedges_g": found.hedges_g, "cliffs_delta": found.cliffs_delta, "method": found.method}
-    effects |= {"pairs": found.difference.n if found.method == "paired" else None}
-    about |= {"suspect_a": row.suspect_a, "suspect_b": row.suspect_b}
-    return about | {"n_a": row.n_a, "n_b": row.n_b, "a": found.reference, "b": found.mean} | interval | effects
-
-
 def _runs(runs: Sequence[Run], json: bool) -> None:
     from dumbbell.agree.figures import common, figures
     from dumbbell.cli.tables import print_table
-    from dumbbell.compare import settings
+    from dumbbell.comparison import settings
     from dumbbell.plan.view import Table
 
     differing = settings.of_runs(runs[0], runs[1])

@@ -10,8 +10,8 @@ import polars as pl
 from fastapi import APIRouter, Query
 
 from dumbbell.agree.figures import What, figures
-from dumbbell.compare import settings
-from dumbbell.compare.studies import DEFAULT, Comparison, Row, compare
+from dumbbell.comparison import settings
+from dumbbell.comparison.studies import DEFAULT, Comparison, Row, compare
 from dumbbell.errors import InputError
 from dumbbell.pipeline.results import Run
 from dumbbell.report import series

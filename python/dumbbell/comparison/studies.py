@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from dumbbell.compare.settings import label_of_algorithm
+from dumbbell.comparison.settings import label_of_algorithm
 from dumbbell.errors import InputError
 from dumbbell.statistics.contrasts import Contrast, Samples, contrast
 from dumbbell.statistics.frames import Frames, limited_links
@@ -88,6 +88,22 @@ def compare(a: Frames, b: Frames, metrics: Sequence[str], confidence: float) -> 
     only_a, only_b = (tuple(p for p in x if p not in y) for x, y in ((cells_a, cells_b), (cells_b, cells_a)))
     judged = verdicts(a.runs), verdicts(b.runs)
     return Comparison(keys, tuple(rows), only_a, only_b, tuple(of_a), tuple(of_b), *judged)
+
+
+def as_row(row: Row, keys: Sequence[str]) -> dict[str, Any]:
+    """A row with plain values, by name: those of `keys`, both means, the difference with its interval, effect sizes."""
+    found = row.contrast
+    about: dict[str, Any] = {
+        "metric": row.metric.name,
+        "unit": row.metric.unit,
+        **dict(zip(keys, row.place, strict=True)),
+        "of": row.of,
+    }
+    interval = {"difference": found.difference.value, "low": found.difference.low, "high": found.difference.high}
+    effects = {"hedges_g": found.hedges_g, "cliffs_delta": found.cliffs_delta, "method": found.method}
+    effects |= {"pairs": found.difference.n if found.method == "paired" else None}
+    about |= {"suspect_a": row.suspect_a, "suspect_b": row.suspect_b}
+    return about | {"n_a": row.n_a, "n_b": row.n_b, "a": found.reference, "b": found.mean} | interval | effects
 
 
 def _cells(study: Frames, keys: Sequence[str], other: Frames) -> dict[Place, int]:

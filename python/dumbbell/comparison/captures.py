@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dumbbell.captures import Capture
-from dumbbell.compare.settings import Setting, differing
+from dumbbell.comparison.settings import Setting, differing
 
 _FIGURES: Final = (
     ("goodput", "Mbit/s", "goodput_bps", 1e6),
