@@ -4,6 +4,7 @@ import type { Edge, Node } from "@xyflow/react";
 import type { Annotation, Drawing, DrawnDirection, DrawnFlow, DrawnLink, DrawnNode, Layout, Point } from "../messages";
 import { places } from "./places";
 import { linkIds, type Selection } from "./store";
+import { count } from "../../charts/counts";
 
 export type NetworkNode = Node<{ drawn: DrawnNode; flows: number }, "network">;
 export type NoteNode = Node<{ note: Annotation; at: number }, "note">;
@@ -85,7 +86,7 @@ export function nodes(drawing: Drawing, layout: Layout, selection: Selection, be
       position,
       data: { drawn: one, flows: traffic.get(one.name) ?? 0 },
       selected: chosen.has(one.name),
-      ariaLabel: `${one.kind} ${one.name}${one.addresses[0] ? `, ${one.addresses.join(", ")}` : ""}${one.problems > 0 ? `, ${one.problems} problems` : ""}`,
+      ariaLabel: `${one.kind} ${one.name}${one.addresses[0] ? `, ${one.addresses.join(", ")}` : ""}${one.problems > 0 ? `, ${count(one.problems, "problem")}` : ""}`,
     };
     if (old?.type !== "network") return made;
     const same = old.position.x === position.x && old.position.y === position.y && (old.selected ?? false) === made.selected && text(old.data) === text(made.data);

@@ -5,6 +5,7 @@ import { freeNames } from "./clipboard";
 import { pinned } from "./commands";
 import { stage } from "./stage";
 import { select, sendAll, settled, state } from "./store";
+import { count } from "../../charts/counts";
 
 interface Group {
   nodes: { name: string; kind: DrawnNode["kind"]; at: Point; values?: Record<string, unknown> }[];
@@ -96,7 +97,7 @@ export async function generate(id: string): Promise<void> {
     ...group.nodes.map(({ name: old, kind, at, values = {} }): Edit => ({ do: "add_node", kind, name: name(old), values, at: { x: left + at.x - x0, y: top + at.y - y0 } })),
     ...group.links.map(({ between: [a, b], values = {} }): Edit => ({ do: "add_link", between: [name(a), name(b)], values })),
   ];
-  if (!(await sendAll(commands, `insert ${group.nodes.length} nodes`))) return;
+  if (!(await sendAll(commands, `insert ${count(group.nodes.length, "node")}`))) return;
   select({ nodes: [...names.values()] }, true);
   setTimeout(() => stage()?.fit(), 80);
 }

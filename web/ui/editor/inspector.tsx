@@ -12,6 +12,7 @@ import { ScenarioForm } from "./form-scenario";
 import { Problems } from "./problems";
 import { removeSelected } from "./commands";
 import { selectedOf, toggle, useEditor } from "./store";
+import { count } from "../../charts/counts";
 
 export const Inspector = memo(function Inspector(): ReactNode {
   const document = useEditor((editor) => editor.document);
@@ -47,7 +48,7 @@ export const Inspector = memo(function Inspector(): ReactNode {
   );
   let body: ReactNode;
   if (kinds > 1 || nodes.length > 1) {
-    const parts = [nodes.length && `${nodes.length} nodes`, links.length && `${links.length} links`, flows.length && `${flows.length} flows`].filter(Boolean).join(", ");
+    const parts = [nodes.length && count(nodes.length, "node"), links.length && count(links.length, "link"), flows.length && count(flows.length, "flow")].filter(Boolean).join(", ");
     body = (
       <>
         {heading(parts, "Selected")}
@@ -65,14 +66,14 @@ export const Inspector = memo(function Inspector(): ReactNode {
     const [link] = links;
     body = (
       <>
-        {heading(links.length > 1 ? `${links.length} links` : (link?.name ?? link?.between.join(" – ") ?? ""), links.length > 1 ? "Selected" : "link")}
+        {heading(links.length > 1 ? count(links.length, "link") : (link?.name ?? link?.between.join(" – ") ?? ""), links.length > 1 ? "Selected" : "link")}
         <LinkForm links={links} />
       </>
     );
   } else if (flows.length > 0) {
     body = (
       <>
-        {heading(flows.length > 1 ? `${flows.length} flows` : (flows[0]?.name ?? ""), "flow")}
+        {heading(flows.length > 1 ? count(flows.length, "flow") : (flows[0]?.name ?? ""), "flow")}
         <FlowForm flows={flows} />
       </>
     );

@@ -16,6 +16,7 @@ import { FreeBar } from "./made";
 import { Outline } from "./outline";
 import { openDocument, send, toggle, useEditor, type Pane } from "./store";
 import { Questions, Toolbar } from "./toolbar";
+import { count } from "../../charts/counts";
 
 const TextPane = lazy(() => import("./text/pane"));
 const PANES: readonly { pane: Pane; title: string; icon: "layout" | "outline" | "settings" | "text" }[] = [
@@ -58,7 +59,7 @@ export default function View({ rest }: ViewProps): ReactNode {
             <Icon name={icon} />
             {title}
             {one === "form" && document.problems.length > 0 && (
-              <span className="badge wrong" role="img" aria-label={`${document.problems.length} problems`}>
+              <span className="badge wrong" role="img" aria-label={count(document.problems.length, "problem")}>
                 {document.problems.length}
               </span>
             )}

@@ -13,6 +13,7 @@ import { CablePanel, NodePanel } from "./panels";
 import { LabPlots } from "./plots";
 import { Terminals } from "./terminals";
 import { useLab } from "./use-lab";
+import { count } from "../../charts/counts";
 
 export function LabView({ id }: { id: string }): ReactNode {
   const lab = useLab(id);
@@ -147,7 +148,7 @@ export function LabView({ id }: { id: string }): ReactNode {
           )}
           {state.changes.length > 0 && (
             <details className="lab-changes">
-              <summary>{state.changes.length} {state.changes.length === 1 ? "change" : "changes"}</summary>
+              <summary>{count(state.changes.length, "change")}</summary>
               <ol>{state.changes.map(({ at_s, what }, i) => <li key={i}><span className="soft">{at_s.toFixed(1)} s</span> {what}</li>)}</ol>
             </details>
           )}

@@ -11,6 +11,7 @@ import type { ComparedRuns, ComparedStudies, Figure } from "../run-messages";
 import { when } from "../runs/run";
 import { Mark } from "../runs/verdict";
 import { Overlay } from "./overlay";
+import { count } from "../../charts/counts";
 
 /** More than this many runs are compared by their range, with the extremes named. */
 const COLUMNS = 12;
@@ -55,7 +56,7 @@ function Runs({ of }: { of: ComparedRuns }): ReactNode {
   const many = of.runs.length > COLUMNS;
   return (
     <article className="compare">
-      <h1>{of.runs.length} runs compared</h1>
+      <h1>{count(of.runs.length, "run")} compared</h1>
       <details className="compare-runs" open={!many}>
         <summary>Runs</summary>
         <ol>

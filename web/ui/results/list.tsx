@@ -9,6 +9,7 @@ import { when } from "../runs/run";
 import { tag } from "../runs/tags";
 import { Pill } from "../runs/verdict";
 import { socket } from "../socket";
+import { count } from "../../charts/counts";
 
 const VERDICTS = ["valid", "suspect", "invalid", "failed", "interrupted", "running"];
 /** Rows are looked at again this often while something runs, in milliseconds. */
@@ -96,7 +97,7 @@ export function ResultsList(): ReactNode {
       )}
       {chosenStudies.size > 0 && (
         <div className="chosen" role="region" aria-label="Chosen studies">
-          <span>{chosenStudies.size} {chosenStudies.size === 1 ? "study" : "studies"}</span>
+          <span>{count(chosenStudies.size, "study", "studies")}</span>
           <Button look="main" disabled={chosenStudies.size !== 2} onClick={() => go("compare", "studies", ...chosenStudies)}>
             Compare two
           </Button>
@@ -114,7 +115,7 @@ export function ResultsList(): ReactNode {
             onAll={(on) => setChosen(on ? new Set(all.map(({ id }) => id)) : new Set())}
           />
           <p className="soft results-count">
-            {all.length} of {list.total.toLocaleString("en")} {list.total === 1 ? "run" : "runs"}
+            {all.length} of {count(list.total, "run")}
             {list.cursor && <Button onClick={more}>Show more</Button>}
           </p>
         </section>

@@ -12,6 +12,7 @@ import { Command, Report, when } from "../runs/run";
 import { stop } from "../runs/start";
 import { Pill } from "../runs/verdict";
 import { socket } from "../socket";
+import { count } from "../../charts/counts";
 
 export default function View({ rest }: ViewProps): ReactNode {
   const [id = ""] = rest;
@@ -35,13 +36,13 @@ export default function View({ rest }: ViewProps): ReactNode {
       <header className="run-head">
         <div className="run-title">
           <h1>{study.name}</h1>
-          <p className="soft">{[study.engine, when(study.started_at), `${study.cells} ${study.cells === 1 ? "cell" : "cells"}`, study.varied.length ? `varies ${study.varied.join(", ")}` : "repetitions"].join(" · ")}</p>
+          <p className="soft">{[study.engine, when(study.started_at), count(study.cells, "cell"), study.varied.length ? `varies ${study.varied.join(", ")}` : "repetitions"].join(" · ")}</p>
         </div>
         <div className="run-progress">
           <Pill verdict={study.status} />
           <span className="run-time">
             <progress max={Math.max(1, study.runs)} value={study.done} aria-label="Runs that are done" />
-            {study.done.toLocaleString("en")} of {study.runs.toLocaleString("en")} runs
+            {study.done.toLocaleString("en")} of {count(study.runs, "run")}
           </span>
           {study.ends_at && going && <span className="soft">done at about {new Date(study.ends_at).toLocaleTimeString(undefined, { timeStyle: "short" })}</span>}
         </div>
