@@ -373,7 +373,7 @@ def test_engines_that_cannot_be_compared(
         (["--matrix", "--cells", "bbr4_*"], "error: --cells bbr4_*: no cell has such a name\n"),
         (["nope.toml"], "error: nope.toml: no such file\n"),
         (["single-flow", "--set", "duration=5"], "error: --set duration=5: no unit\n"),
-        (["single-flow", "--repeat", "0"], "error: Invalid value for '--repeat'"),
+        (["single-flow", "--repeat", "0"], "error: --repeat must be at least 1"),
         (["single-flow", "single-flow"], "error: two scenarios have the name 'single-flow'\n"),
     ],
 )

@@ -181,6 +181,21 @@ def test_a_default_algorithm_that_no_host_may_have(tmp_path: Path, monkeypatch: 
     ]
 
 
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ('expect=[{metric="jain_index",within=["1 %"]}]', "too short\n  expected at least 2 items"),
+        ('expect=[{metric="jain_index",within=["1 %","2 %","3 %"]}]', "too long\n  expected at most 2 items"),
+        ('emulate.kernel="a b"', "invalid name\n  expected at most 64 letters, digits, `.`, `_`, `+` and `-`"),
+        ("seed=1.5", "not an integer\n  expected a whole number"),
+    ],
+)
+def test_a_key_with_another_value(setting: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """In our words: none of pydantic's."""
+    assert invoke(["plan", "buffer-sweep", "--set", setting]) == 2
+    assert f": {said}" in capsys.readouterr().err
+
+
 def test_a_name_with_a_space(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["plan", "bbr-vs-cubic", "--set", "name=my run"]) == 2
     assert capsys.readouterr().err == (

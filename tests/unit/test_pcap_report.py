@@ -264,7 +264,7 @@ def test_a_capture_is_queried(capture: dumbbell.Capture, capsys: pytest.CaptureF
     assert invoke(["query", str(capture.directory), sql, "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == [{"cause": "fast", "n": 20}]
     assert invoke(["query", str(capture.directory), "select nothing from events"]) == 2
-    assert "directions: connection" in capsys.readouterr().err
+    assert "events has connection" in capsys.readouterr().err
 
 
 def test_captures_are_compared(capture: dumbbell.Capture, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -109,7 +109,7 @@ def test_a_path_is_a_kernel_too(tmp_path: Path) -> None:
 
 def test_what_is_no_kernel_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no kernel")
-    with pytest.raises(InputError, match="no kernel") as failure:
+    with pytest.raises(InputError, match="not a kernel") as failure:
         ready.add(str(tmp_path / "text"))
     assert "bzImage or vmlinux" in failure.value.why
     with pytest.raises(InputError, match="no such file"):

@@ -60,7 +60,8 @@ def between(first: Capture, second: Capture) -> Between:
     if not numbers:
         raise InputError(
             f"{first.name} and {second.name} have no connection in common",
-            "connections are compared by addresses, ports and the time of their first packet",
+            "connections are matched by addresses, ports and the time of their first packet",
+            "take both at the same time, on one side of any address translation",
         )
     shift = second.summary["origin_ns"] - first.summary["origin_ns"]
     a = _packets(first, {number: number for number in numbers}, 0)

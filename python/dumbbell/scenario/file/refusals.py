@@ -11,10 +11,11 @@ from typing import Any, get_args
 from pydantic import BaseModel, Discriminator, ValidationError
 from pydantic_core import ErrorDetails
 
+from dumbbell.counts import count
 from dumbbell.scenario.links import delays, losses, queues, rates
 from dumbbell.scenario.links.changes import Event
 from dumbbell.scenario.links.link import Bottleneck
-from dumbbell.scenario.model import NAME_PATTERN, Emulate, Record, Scenario, Simulate
+from dumbbell.scenario.model import Emulate, Record, Scenario, Simulate
 from dumbbell.scenario.source import Finding, Key, lookup, show
 from dumbbell.scenario.study import Expectation, Repeat
 from dumbbell.scenario.topology import kinds as topologies
@@ -123,11 +124,10 @@ def _finding(details: ErrorDetails, data: Any) -> Finding:
             return Finding(key, "not a number", "a number, without quotes")
         case "string_pattern_mismatch" if "sysctl" in key[:-1]:
             return Finding(key, "not a namespaced sysctl", 'one such as "net.ipv4.tcp_sack"')
-        case "string_pattern_mismatch" if context["pattern"] == NAME_PATTERN:
-            rule = "at most 64 letters, digits, `.`, `_` and `-`, a letter or digit first; no spaces"
-            return Finding(key, "invalid name", rule, _write_name(key, data))
         case "string_pattern_mismatch":
-            return Finding(key, "not of the form that this key has", f"{_meaning(key, tables)} ({context['pattern']})")
+            signs = "`.`, `_`, `+` and `-`" if "+-]" in context["pattern"] else "`.`, `_` and `-`"
+            rule = f"at most 64 letters, digits, {signs}, a letter or digit first; no spaces"
+            return Finding(key, "invalid name", rule, _write_name(key, data))
         case "greater_than_equal" | "less_than_equal" | "greater_than" | "less_than":
             words = {"ge": "at least", "le": "at most", "gt": "more than", "lt": "less than"}
             sign = next(sign for sign in words if sign in context)
@@ -136,8 +136,12 @@ def _finding(details: ErrorDetails, data: Any) -> Finding:
             return Finding(key, "not a table", "a table, such as { key = value }")
         case "list_type":
             return Finding(key, "not a list", f"a list, such as [[{key[-1]}]] tables" if len(key) == 1 else "a list")
-        case "too_short":
+        case "too_short" if context["min_length"] == 1:
             return Finding(key, "empty", "at least one item")
+        case "too_short":
+            return Finding(key, "too short", f"at least {count(context['min_length'], 'item')}")
+        case "too_long":
+            return Finding(key, "too long", f"at most {count(context['max_length'], 'item')}")
         case "string_type":
             return Finding(key, "not a text", _meaning(key, tables), "a text in quotes")
         case _:
