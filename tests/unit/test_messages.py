@@ -160,6 +160,15 @@ def test_a_file_here_is_suggested(
     assert capsys.readouterr().err == "error: no bundled scenario is named one\nhint: did you mean ./one.toml?\n"
 
 
+def test_a_capture_of_a_similar_name_is_suggested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("slow.pcap").touch()
+    assert invoke(["pcap", "slow.pcpa"]) == 2
+    assert capsys.readouterr().err == "error: slow.pcpa: no such file\nhint: did you mean slow.pcap?\n"
+
+
 def test_a_folder_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Root may write anywhere, but not below a file."""
     (tmp_path / "file").touch()

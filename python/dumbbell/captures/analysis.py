@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Callable, Sequence
 from json import dumps, loads
@@ -78,6 +79,8 @@ def analyse(
         raise InputError("no capture is named", "", "dumbbell pcap FILE...")
     paths = ["-" if os.fspath(file) == "-" else os.path.abspath(file) for file in files]
     _check_once(paths)
+    if missing := next((path for path in paths if path != "-" and not os.path.lexists(path)), None):
+        raise InputError(f"{os.path.relpath(missing)}: no such file", "", _similar(Path(missing)))
     first = "stdin" if paths[0] == "-" else Path(paths[0]).name
     place = Path(output) if output is not None else place_of(first, paths)
     if place.exists() and not (place / SUMMARY).is_file():
@@ -127,3 +130,10 @@ def analyse(
         # A connection was small for so long that its packets were given up: now its number is known.
         keep(capture, kept["connections"])
     return capture
+
+
+def _similar(path: Path) -> str:
+    """A hint with the file beside a missing one whose name is the nearest."""
+    there = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+    close = difflib.get_close_matches(path.name, there, n=1)
+    return f"did you mean {os.path.relpath(path.with_name(close[0]))}?" if close else "name a pcap or pcapng file"
