@@ -377,7 +377,7 @@ def test_a_full_disk_keeps_the_old_file_and_the_edits(tmp_path: Path) -> None:
 
 def test_what_is_no_text_is_refused(file: Path) -> None:
     file.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="no text in UTF-8"):
+    with pytest.raises(InputError, match="is not UTF-8 text"):
         opened(file)
     file.write_text("x" * 2_000_001)
     with pytest.raises(InputError, match="too large"):

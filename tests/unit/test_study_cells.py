@@ -104,7 +104,7 @@ def test_a_range_is_a_list(written: Any, found: list[Any]) -> None:
         ({"a": {"linear": [1, 30], "step": 2}}, "do not lead from end to end"),
         ({"a": {"linear": [1, 30], "step": -1}}, "do not lead from end to end"),
         ({"a": {"linear": ["1 ms", "3 ms"], "step": 1}}, "another unit"),
-        ({"a": {"linear": ["fast", "slow"], "points": 2}}, "no number"),
+        ({"a": {"linear": ["fast", "slow"], "points": 2}}, "not a number"),
         ({"a": {"logs": [1, 2], "points": 2}}, "not a list of values"),
         ({"topology": {"rtt": ["1 ms"]}}, "hint: a key with dots stands in quotes"),
         ({"zip": [{"x": [1, 2], "y": [1]}]}, "x has 2, y has 1"),
