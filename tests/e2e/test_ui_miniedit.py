@@ -62,7 +62,7 @@ FIRST_VERSION = {
 REFUSED: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "the file is empty"),
     "truncated": (json.dumps(TWO).encode()[:-20], "not a MiniEdit file"),
-    "not UTF-8": (json.dumps(TWO).replace("h1", "é").encode("latin-1"), "no text in UTF-8"),
+    "not UTF-8": (json.dumps(TWO).replace("h1", "é").encode("latin-1"), "is not UTF-8 text"),
     "bytes of Python": (repr(json.dumps(TWO).encode()).encode(), "not a MiniEdit file"),
     "nested": (b"[" * 100_000, "not a MiniEdit file"),
     "another JSON": (b"[1, 2]", "not a MiniEdit file"),
