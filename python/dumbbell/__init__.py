@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dumbbell.pipeline.captured import Capture, pcap
     from dumbbell.pipeline.results import Run, open
     from dumbbell.plan.expand import expand
+    from dumbbell.report.overlay import overlay
     from dumbbell.scenario import Scenario, load
     from dumbbell.studies import Study, run
 
@@ -40,6 +41,7 @@ __all__ = [
     "expand",
     "load",
     "open",
+    "overlay",
     "pcap",
     "run",
 ]
@@ -60,6 +62,7 @@ _HOME = {
     "expand": "dumbbell.plan",
     "load": "dumbbell.scenario",
     "open": "dumbbell.pipeline.results",
+    "overlay": "dumbbell.report.overlay",
     "pcap": "dumbbell.pipeline.captured",
     "run": "dumbbell.studies",
 }

@@ -10,6 +10,7 @@ import typer
 from dumbbell.cli.options import Confidence
 from dumbbell.errors import InputError
 from dumbbell.report import FORMATS, ONLY_OF_STUDIES
+from dumbbell.report.overlay import DEFAULT, PLOTS
 from dumbbell.scenario.study import Plot, PlotKind
 
 
@@ -20,6 +21,20 @@ def _described(metric: str | None, kind: str | None, across: str | None, curves:
     if kind is not None and kind not in get_args(PlotKind):
         raise InputError(f"no kind of plot {kind!r}", f"there are {', '.join(get_args(PlotKind))}")
     return Plot.model_validate({"metric": metric or "", "kind": kind or "auto", "across": across, "curves": curves})
+
+
+def _overlay(directories: list[Path], format: str, output: Path | None, plots: str | None, curves: str | None) -> Path:
+    """One figure of runs, and of the first runs of studies' cells: those without records are simulated again."""
+    from dumbbell.cli.studies import is_study, open_study
+    from dumbbell.records import Run
+    from dumbbell.report import overlay
+    from dumbbell.studies.single import firsts
+
+    names = overlay.plots_of(plots or "")
+    runs: list[Run] = []
+    for directory in directories:
+        runs += firsts(open_study(directory), overlay.MOST_RUNS) if is_study(directory) else [Run(directory)]
+    return overlay.write(runs, "png" if format == "html" else format, output, names, curves)
 
 
 def command(
@@ -99,6 +114,22 @@ def command(
             show_default=False,
         ),
     ] = None,
+    over: Annotated[
+        bool,
+        typer.Option(
+            "--overlay",
+            help="Draw runs over each other or side by side, in one figure; of a study, the first run of each cell.",
+        ),
+    ] = False,
+    plots: Annotated[
+        str | None,
+        typer.Option(
+            "--plots",
+            metavar="PLOT,...",
+            help=f"The plots of an overlay: {', '.join(PLOTS)}. Default: {','.join(DEFAULT)}.",
+            show_default=False,
+        ),
+    ] = None,
     open: Annotated[
         bool, typer.Option("--open", help="Open the report in the browser, or in the program for such files.")
     ] = False,
@@ -115,6 +146,14 @@ def command(
 
     without_advice_of_matplotlib()
     directories = [find(run) for run in runs]
+    if plots is not None and not over:
+        raise InputError("--plots without --overlay", "it names the plots of an overlay", "add --overlay")
+    if over:
+        written = [_overlay(directories, format, output, plots, curves)]
+        print(written[0])
+        if open:
+            typer.launch(str(written[0]))
+        return
     several = len(directories) > 1
     if several and output is not None and not output.is_dir():
         raise InputError(

@@ -2,13 +2,44 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dumbbell.counts import count
 from dumbbell.errors import InputError
-from dumbbell.scenario.file.loading import Draft, checked, seeded
+from dumbbell.records.directory import RUNS
+from dumbbell.scenario.file.loading import Draft, checked, read, seeded
 from dumbbell.scenario.model import Scenario
 from dumbbell.studies.cells import KEYS, values
 from dumbbell.studies.rounds import prepared
 from dumbbell.studies.starts import moved
+
+if TYPE_CHECKING:
+    from dumbbell.pipeline.results import Run
+    from dumbbell.studies.results import Study
+
+
+def firsts(study: Study, most: int) -> list[Run]:
+    """The first usable run of each cell with its records. Runs that have none are carried out again, into `single-runs`
+    in the study's directory. Raises `InputError` if there are more than `most` cells."""
+    from dumbbell.pipeline.results import Run
+    from dumbbell.pipeline.run import run
+    from dumbbell.statistics.frames import usable
+
+    cells = usable(study).group_by("cell", maintain_order=True).first().sort("cell")
+    if cells.height > most:
+        why = f"{study.directory} has {cells.height:,} cells, of which at most {most} find room in one figure"
+        raise InputError("too many runs", why, "name some runs, as --cell makes them")
+    draft, again, found = read(study.directory / "scenario.toml"), study.directory / "single-runs", []
+    for row in cells.iter_rows(named=True):
+        name = f"{study.manifest['name']}-{row['run_id']}"
+        place = study.directory / RUNS / name
+        scenario = single(draft, row["cell"], row["repetition"])
+        kept = place if place.is_dir() else next(iter(sorted(again.glob(f"*cell-{row['cell']}-*"))), None)
+        if kept is None:
+            named = scenario.model_copy(update={"name": f"cell-{row['cell']}"})
+            kept = run(named, directory=again, engine=str(study.manifest["engine"]), report=False).directory
+        found.append(Run(kept))
+    return found
 
 
 def single(draft: Draft, cell: int, repetition: int) -> Scenario:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import ceil
 from typing import Any, Final, cast
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -125,7 +125,8 @@ class Sheet:
     def _pads(self, ax: Axes) -> tuple[float, float, float, float]:
         """Room that texts take left, below, right of and above the plot."""
         outer, inner, dpi = ax.get_tightbbox(self._renderer()), ax.bbox, self.fig.dpi
-        assert outer is not None
+        if outer is None:
+            return 0.0, 0.0, 0.0, 0.0
         found = (inner.x0 - outer.x0, inner.y0 - outer.y0, outer.x1 - inner.x1, outer.y1 - inner.y1)
         left, low, right, high = (max(one, 0) / dpi * _SAFE for one in found)
         return left, low, right, high
@@ -140,8 +141,8 @@ class Sheet:
         widths = [self.measured(label, size) + _HANDLE for label in labels]
         columns = len(labels)
         while columns > 1:
-            deep = ceil(len(widths) / columns)
-            if sum(max(widths[i : i + deep]) + 0.1 for i in range(0, len(widths), deep)) <= room:
+            # As matplotlib distributes a legend's entries.
+            if sum(max(part) + 0.1 for part in np.array_split(widths, columns)) <= room:
                 break
             columns -= 1
         signs: list[Artist] = list(handles.values())

@@ -1,0 +1,73 @@
+"""Several runs over each other or side by side: the same quantities over time, with labels that say what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, get_args
+
+from dumbbell.errors import InputError
+from dumbbell.records import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Format = Literal["png", "svg", "pdf"]
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+PLOTS: Final = {
+    "goodput": "Goodput",
+    "throughput": "Sending rate",
+    "delivery-rate": "Delivery rate",
+    "cwnd": "Congestion window",
+    "inflight": "Bytes in flight",
+    "rtt": "RTT",
+    "queue": "Queue",
+    "queueing-delay": "Queueing delay",
+}
+"""Name of a plot -> title of the panel of a run's report that it is made of."""
+DEFAULT: Final = ("goodput", "cwnd", "rtt", "queue")
+MOST_RUNS: Final = 36
+
+
+def plots_of(text: str) -> tuple[str, ...]:
+    """The plots of a list between commas. Raises `InputError`."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in PLOTS:
+            raise InputError(f"no plot {name!r}", f"there are {', '.join(PLOTS)}", f"write --plots {','.join(DEFAULT)}")
+    return names or DEFAULT
+
+
+def overlay(runs: Sequence[Run], plots: Sequence[str] = DEFAULT, curves: str | None = None) -> Figure:
+    """Plots of several runs as one matplotlib figure.
+
+    Args:
+        runs: at least two, and at most 36.
+        plots: one below the other: see `PLOTS`.
+        curves: the key whose values lie over each other, `algorithm` by default; runs that differ in other keys stand
+            side by side. `none`: each run stands by itself.
+
+    Raises:
+        InputError: there is no such plot or key, too many or too few runs, or none has records of these plots.
+    """
+    from dumbbell.report.overlay.figure import figure
+
+    if not 2 <= len(runs) <= MOST_RUNS:
+        hint = "name some of them, such as runs/NAME-*"
+        raise InputError(f"{len(runs)} runs to lay over each other", f"expected 2 to {MOST_RUNS}", hint)
+    return figure(runs, plots_of(",".join(plots)), curves)
+
+
+def write(
+    runs: Sequence[Run], format: str, output: Path | None, plots: Sequence[str] = DEFAULT, curves: str | None = None
+) -> Path:
+    """Write an overlay in one of `FORMATS`, by default as `overlay.FORMAT` in the current directory; return its path.
+
+    Raises `InputError` as `overlay` does, and if there is no such format or `output` cannot be written.
+    """
+    from dumbbell.report import write_file
+    from dumbbell.report.render.figures import render
+
+    if format not in FORMATS:
+        raise InputError(f"no overlay as {format}", f"the formats are {', '.join(FORMATS)}", "write --format pdf")
+    return write_file(output or Path(f"overlay.{format}"), render(overlay(runs, plots, curves), format))

@@ -1,0 +1,76 @@
+"""What differs between runs, as the axes of a study: a key of the scenario each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tomllib import TOMLDecodeError, loads
+from typing import Any, Final
+
+import polars as pl
+
+from dumbbell.records import Run
+from dumbbell.report.study.axes import Axis, axes
+from dumbbell.scenario.source import show
+
+_LEFT_OUT: Final = frozenset(("name", "description", "record", "sweep", "repeat", "expect", "report"))
+"""Keys that change no curve."""
+
+
+def differences(runs: Sequence[Run]) -> list[Axis]:
+    """The keys in which runs differ; `run`, with the names of their directories, if some differ in none.
+
+    Seeds, engines and versions count where nothing else tells two runs apart.
+    """
+    rows = [dict(_flat(_scenario(run), ())) for run in runs]
+    found = _axes(rows, [key for key in _keys(rows) if key != "seed"])
+    if _are_apart(found, len(runs)):
+        return found
+    besides = [{"engine": run.engine, "seed": row.get("seed")} for run, row in zip(runs, rows, strict=True)]
+    found = _axes([row | more for row, more in zip(rows, besides, strict=True)], [*_keys(rows), "engine"])
+    if _are_apart(found, len(runs)):
+        return found
+    names = [Path(run.directory).name for run in runs]
+    return _axes(
+        [{"run": f"{name} ({i})" if names.count(name) > 1 else name} for i, name in enumerate(names, 1)], ["run"]
+    )
+
+
+def _are_apart(found: Sequence[Axis], count: int) -> bool:
+    return len({tuple(axis.cells[i] for axis in found) for i in range(count)}) == count
+
+
+def _axes(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> list[Axis]:
+    frame = pl.DataFrame({key: _column([row.get(key) for row in rows]) for key in dict.fromkeys(keys)}, strict=False)
+    return axes(frame.with_row_index("cell"), frame.columns)
+
+
+def _column(values: list[Any]) -> list[Any]:
+    """The values as a study's table holds them."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {int, float} or kinds in ({str}, {bool}):
+        return values
+    return [value if isinstance(value, str | None) else show(value) for value in values]
+
+
+def _keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    keys = dict.fromkeys(key for row in rows for key in row)
+    return [key for key in keys if len({repr(row.get(key)) for row in rows}) > 1]
+
+
+def _scenario(run: Run) -> Mapping[str, Any]:
+    try:
+        return loads(run.scenario_text)
+    except TOMLDecodeError:
+        return {}
+
+
+def _flat(value: Any, at: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """Dotted key -> value; a congestion control is one value, whatever it is written as."""
+    if at[:1] and at[0] in _LEFT_OUT:
+        return
+    if at[-1:] == ("cc",) or not isinstance(value, dict | list):
+        yield ".".join(at), value
+    else:
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _flat(one, (*at, str(key)))

@@ -1,0 +1,161 @@
+"""The figure: a row for each plot, a column for each combination of what the curves don't show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.resources import as_file, files
+from math import ceil
+from typing import Any, Final
+
+import matplotlib.style
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from dumbbell.cc.names import title
+from dumbbell.errors import InputError
+from dumbbell.records import Run
+from dumbbell.report import words
+from dumbbell.report.overlay.differences import differences
+from dumbbell.report.overlay.traces import Quantity, Trace, quantities
+from dumbbell.report.render.sheet import Sheet
+from dumbbell.report.study.arrangement import NONE, find
+from dumbbell.report.study.axes import Axis
+from dumbbell.report.study.colours import Colour, of_names
+from dumbbell.report.study.drawing import style
+
+_WIDTH_IN: Final = 7.0
+_HEIGHT_IN: Final = 1.15
+_ABREAST: Final = 4
+_PREFIXES: Final = {"kbit/s", "Mbit/s", "Gbit/s", "bit/s", "B", "kB", "MB", "GB"}
+
+
+def figure(runs: Sequence[Run], plots: Sequence[str], curves: str | None) -> Figure:
+    """See `overlay`."""
+    axes = differences(runs)
+    over = _over(axes, curves)
+    columns = _columns(axes, over, len(runs))
+    found, duration_s = quantities(runs, plots)
+    if not found:
+        raise InputError(f"nothing to draw of {', '.join(plots)}", "none of the runs has records of them")
+    looks = _looks(found, over)
+    with as_file(files("dumbbell.report") / "paper.mplstyle") as paper, matplotlib.style.context(paper):
+        abreast = min(len(columns), _ABREAST)
+        blocks = [list(columns.items())[i : i + abreast] for i in range(0, len(columns), abreast)]
+        rows = len(blocks) * len(found)
+        width = _WIDTH_IN if abreast > 1 else 5.0
+        sheet = Sheet(width, abreast, [_HEIGHT_IN] * rows, rows * abreast)
+        handles: dict[str, Any] = {}
+        spares = [(None, ())] * (ceil(len(columns) / abreast) * abreast - len(columns))
+        places = [
+            (quantity, place)
+            for block in blocks
+            for quantity in found
+            for place in [*block, *(spares if block is blocks[-1] else ())]
+        ]
+        for index, (ax, (quantity, (heading, members))) in enumerate(zip(sheet.axes, places, strict=True)):
+            if heading is None:
+                ax.set_visible(False)
+                continue
+            factor, unit = _unit(quantity)
+            for trace in (one for one in quantity.traces if one.run in members):
+                label, colour = looks[trace.run, trace.flow, trace.algorithm]
+                (line,) = ax.plot(trace.time_s, trace.values / factor, linewidth=0.8, label=label, **style(colour))
+                handles.setdefault(label, line)
+            ax.set_xlim(0, duration_s)
+            ax.set_ylim(*_ends(quantity, factor))
+            ax.yaxis.set_major_locator(MaxNLocator(4))
+            ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+            ticks = [at for at in MaxNLocator(5).tick_values(0, duration_s) if 0 <= at <= duration_s]
+            sheet.numbers(ax, ticks, [f"{at:,.10g}" for at in ticks])
+            if quantity is found[0]:
+                ax.set_title(heading, loc="left")
+            ax.tick_params(labelbottom=quantity is found[-1], labelleft=index % abreast == 0)
+            if quantity is found[-1]:
+                ax.set_xlabel("time (s)")
+            if index % abreast == 0:
+                ax.set_ylabel(f"{quantity.panel.title} ({unit})" if unit else quantity.panel.title)
+        return sheet.arrange(lambda: handles)
+
+
+def _over(axes: Sequence[Axis], curves: str | None) -> list[Axis]:
+    """The keys whose values lie over each other."""
+    if curves == NONE:
+        return []
+    if curves is not None:
+        return [find(axes, curves, "curves")]
+    algorithms = [axis for axis in axes if axis.is_algorithm]
+    return algorithms or list(axes)
+
+
+def _columns(axes: Sequence[Axis], over: Sequence[Axis], count: int) -> dict[str, list[int]]:
+    """Heading -> indices of its runs, in the order of the keys' values."""
+    others = [axis for axis in axes if axis not in over]
+    found: dict[tuple[int, ...], list[int]] = {}
+    for run in range(count):
+        found.setdefault(tuple(axis.cells[run] for axis in others), []).append(run)
+    return {
+        ", ".join(axis.word(index) for axis, index in zip(others, at, strict=True)): found[at] for at in sorted(found)
+    }
+
+
+def _looks(found: Sequence[Quantity], over: Sequence[Axis]) -> dict[tuple[int, str, str], tuple[str, Colour]]:
+    """Run, flow and algorithm -> label and colour: an algorithm's where there are several, else one for each run."""
+    given = {(one.run, one.flow, one.algorithm): one for quantity in found for one in quantity.traces}
+    # What is of no flow, such as a queue, has the colour of the algorithm in which runs differ.
+    traces = {key: replace(one, algorithm=one.algorithm or _varied(one, over)) for key, one in given.items()}
+    algorithms = tuple(dict.fromkeys(one.algorithm for one in traces.values() if one.algorithm))
+    labels = {key: _label(one, over) for key, one in traces.items()}
+    hues: dict[str, Colour] = {}
+    if len(algorithms) > 1:
+        hues = dict(zip(algorithms, of_names(algorithms), strict=True))
+    plain = tuple(dict.fromkeys(labels[key] for key, one in traces.items() if one.algorithm not in hues))
+    own = dict(zip(plain, of_names([f"curve {label}" for label in plain]), strict=True))
+    dashes: dict[str, list[str]] = {}
+    looks = {}
+    for key, one in traces.items():
+        label = labels[key]
+        if one.algorithm not in hues:
+            looks[key] = label, own[label]
+            continue
+        alike = dashes.setdefault(one.algorithm, [])
+        if label not in alike:
+            alike.append(label)
+        colour = hues[one.algorithm]
+        looks[key] = label, Colour(colour.light, colour.dark, alike.index(label))
+    return looks
+
+
+def _varied(trace: Trace, over: Sequence[Axis]) -> str:
+    return over[0].texts[over[0].cells[trace.run]] if len(over) == 1 and over[0].is_algorithm else ""
+
+
+def _label(trace: Trace, over: Sequence[Axis]) -> str:
+    """`CUBIC`; `f2 BBRv1, algorithm CUBIC` of a flow whose algorithm is not the one in which runs differ."""
+    parts = []
+    for axis in over:
+        index = axis.cells[trace.run]
+        if not trace.flow:
+            parts.append(axis.word(index))
+        elif axis.texts[index] != trace.algorithm:
+            parts.append(f"{axis.label} {axis.names[index]}")
+    return ", ".join(filter(None, [trace.flow, *parts])) or title(trace.algorithm) or "all runs"
+
+
+def _unit(quantity: Quantity) -> tuple[float, str]:
+    """Divisor and name of a unit that suits all runs."""
+    panel = quantity.panel
+    if panel.unit not in _PREFIXES:
+        return panel.per_unit, panel.unit
+    largest = max(float(one.values.max() or 0) for one in quantity.traces)  # type: ignore[arg-type]
+    return (words.rate_unit if panel.unit.endswith("bit/s") else words.size_unit)(largest)
+
+
+def _ends(quantity: Quantity, factor: float) -> tuple[float, float]:
+    """The same vertical axis for all runs."""
+    high = max(float(one.values.max() or 0) for one in quantity.traces) / factor  # type: ignore[arg-type]
+    low = 0.0
+    if not quantity.panel.from_zero:
+        low = min(float(one.values.min() or 0) for one in quantity.traces) / factor  # type: ignore[arg-type]
+    margin = 0.05 * ((high - low) or 1.0)
+    return (low - margin if low else 0.0), high + margin

@@ -1,0 +1,85 @@
+"""Several runs in one figure: from Python, and as a command of runs and of a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_figure_texts import check
+
+import dumbbell
+from dumbbell.cli import invoke
+from dumbbell.errors import InputError
+from dumbbell.report.overlay.differences import differences
+
+SHORT = {"duration": "1 s"}
+
+
+def simulated(folder: Path, **overrides: str | int) -> dumbbell.Run:
+    run = dumbbell.run(
+        "single-flow", overrides={**SHORT, **overrides}, directory=folder, engine="simulate", report=False
+    )
+    assert isinstance(run, dumbbell.Run)
+    return run
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[dumbbell.Run]:
+    folder = tmp_path_factory.mktemp("runs")
+    return [
+        simulated(folder, **{"flows.0.cc": cc, "topology.rtt": rtt})
+        for cc in ("cubic", "bbr3")
+        for rtt in ("20 ms", "40 ms")
+    ]
+
+
+def test_runs_that_differ_in_algorithm_and_path(runs: list[dumbbell.Run]) -> None:
+    """Algorithms lie over each other, paths stand side by side; labels say what differs."""
+    fig = dumbbell.overlay(runs, plots=("goodput", "cwnd", "rtt", "queue"))
+    assert len(fig.axes) == 4 * 2
+    assert [ax.get_title(loc="left") for ax in fig.axes[:2]] == ["rtt 20 ms", "rtt 40 ms"]
+    (legend,) = fig.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["CUBIC", "BBRv3"]
+    assert [ax.get_ylabel().replace("\n", " ") for ax in fig.axes[::2]] == [
+        "Goodput (Mbit/s)", "Congestion window (packets)", "RTT (ms)", "Queue (kB)",
+    ]  # fmt: skip
+    for ax in fig.axes:
+        assert len({line.get_color() for line in ax.lines}) == 2
+        assert all(len(line.get_xdata()) > 5 for line in ax.lines)  # type: ignore[arg-type]
+    check(fig, "pdf")
+
+
+def test_each_run_by_itself(runs: list[dumbbell.Run]) -> None:
+    fig = dumbbell.overlay(runs, plots=("rtt",), curves="none")
+    assert [ax.get_title(loc="left").replace("\n", " ") for ax in fig.axes] == [
+        f"rtt {rtt}, {cc}" for rtt in ("20 ms", "40 ms") for cc in ("CUBIC", "BBRv3")
+    ]
+    check(fig, "svg")
+
+
+def test_runs_that_differ_in_nothing_else_have_their_seeds_or_names(tmp_path: Path) -> None:
+    alike = [simulated(tmp_path, seed=seed) for seed in (1, 2)]
+    assert [(axis.label, axis.texts) for axis in differences(alike)] == [("seed", ("1", "2"))]
+    same = [alike[0], alike[0]]
+    assert [axis.label for axis in differences(same)] == ["run"]
+    with pytest.raises(InputError, match="1 runs to lay over each other"):
+        dumbbell.overlay(alike[:1])
+
+
+def test_the_command_of_a_study(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Simulated studies keep no records: the first run of each cell is carried out again, once."""
+    monkeypatch.chdir(tmp_path)
+    study = dumbbell.run("single-flow", overrides=SHORT, vary={"flows.0.cc": ["cubic", "bbr"]}, engine="simulate")
+    command = ["report", str(study.directory), "--overlay", "--plots", "cwnd,queue", "--format", "pdf"]
+    for name in ("a.pdf", "b.pdf"):
+        assert invoke([*command, "--output", name]) == 0
+    assert len(list((study.directory / "single-runs").glob("cell-*"))) == 2
+    assert Path("a.pdf").read_bytes() == Path("b.pdf").read_bytes()
+    assert invoke(["report", str(study.directory), "--overlay", "--plots", "speed"]) == 2
+    assert "no plot 'speed'" in capsys.readouterr().err
+    assert invoke(["report", str(study.directory), "--overlay", "--format", "csv"]) == 2
+    assert "no overlay as csv" in capsys.readouterr().err
+    assert invoke(["report", str(study.directory), "--plots", "rtt"]) == 2
+    assert "--plots without --overlay" in capsys.readouterr().err
