@@ -103,7 +103,9 @@ def check_study(keys: dict[str, list[Any]], formats: tuple[str, ...], **describe
 )
 def test_of_any_study(kinds: list[str], counts: tuple[int, int, int], kind: str) -> None:
     names = {"cc": "flows.0.cc", "log": "net.buffer", "linear": "net.rtt", "words": "case"}
-    check_study({names[one]: values(one, n) for one, n in zip(kinds, counts, strict=False)}, ("svg",), kind=kind, by="algorithm")
+    check_study(
+        {names[one]: values(one, n) for one, n in zip(kinds, counts, strict=False)}, ("svg",), kind=kind, by="algorithm"
+    )
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,8 @@ def test_nothing_is_thinned_in_silence(study: Study, monkeypatch: pytest.MonkeyP
     text = page(build(study, 0.95, "t"))
     assert "drawn from 2 evenly spaced quantiles" in text
     assert "Lists of runs omit their " in text
-    assert re.search(r"Not on this page: \d+ of \d+ tables", text)
+    assert re.search(r"1 of \d+ tables are listed", text)
+    assert '<div id="any-table"></div>' in text
     assert all(panel["values"] is None for panel in series(text)["panels"])
 
 

@@ -23,7 +23,7 @@ interface Places {
   y: Scale;
   /** Width of a bar, and how far it is from its category's middle, by the place of its series. */
   bar: number;
-  offset(place: number): number;
+  offset(place: number, at: number): number;
   /** Size of a square. */
   cell: [number, number];
 }
@@ -96,7 +96,8 @@ function placesOf(figure: Figure, shown: Series[], width: number): Places {
   const box = { left, right: width - RIGHT, top, bottom };
   const columns = Math.max(1, figure.x.ticks.length);
   const step = (box.right - box.left) / columns;
-  const bar = Math.min(WIDEST_BAR, (0.78 * step) / Math.max(1, shown.length));
+  const there = abreast(shown);
+  const bar = Math.min(WIDEST_BAR, (0.78 * step) / Math.max(1, ...[...there.values()].map((bars) => bars.length)));
   const [low, high] = figure.y.range ?? fit(shown);
   const above = figure.y.range ? 0 : (high - low) * 0.05;
   const squares = (box.bottom - box.top) / Math.max(1, rows);
@@ -105,9 +106,21 @@ function placesOf(figure: Figure, shown: Series[], width: number): Places {
     x: figure.x.kind === "category" ? (value) => box.left + step * (value + 0.5) : across(figure.x, box),
     y: isHeat ? (value) => box.bottom - squares * (value + 0.5) : linear([low, high + above], [box.bottom, box.top]),
     bar,
-    offset: (place) => (place - (shown.length - 1) / 2) * bar,
+    offset: (place, at) => {
+      const bars = there.get(at) ?? [place];
+      return (bars.indexOf(place) - (bars.length - 1) / 2) * bar;
+    },
     cell: [step, squares],
   };
+}
+
+/** Category -> places of the series that have a bar there: one that has none takes no room. */
+export function abreast(shown: Series[]): Map<number, number[]> {
+  const there = new Map<number, number[]>();
+  shown.forEach(({ shapes }, place) => {
+    for (const shape of shapes) if (shape.kind === "bar") there.set(shape.x, [...(there.get(shape.x) ?? []), place]);
+  });
+  return there;
 }
 
 function across(axis: Axis, box: Box): Scale {
@@ -128,7 +141,7 @@ function yTicks(figure: Figure, shown: Series[], { y }: Places): Tick[] {
 }
 
 function onDrawing(spot: Spot, place: number, figure: Figure, { x, y, offset }: Places): Spot {
-  const beside = figure.x.kind === "category" && figure.y.kind !== "category" ? offset(place) : 0;
+  const beside = figure.x.kind === "category" && figure.y.kind !== "category" ? offset(place, spot.x) : 0;
   return { ...spot, x: x(spot.x) + beside, y: y(spot.y) };
 }
 
@@ -155,13 +168,13 @@ function shapeOf(shape: Shape, series: Series, place: number, places: Places): S
       return [svg("path", { class: "band", d: `${path([...upper, ...lower])}Z` })];
     }
     case "whisker": {
-      const beside = series.shapes.some(({ kind }) => kind === "bar") ? offset(place) : 0;
+      const beside = series.shapes.some(({ kind }) => kind === "bar") ? offset(place, shape.x) : 0;
       const [at, low, high] = [x(shape.x) + beside, y(shape.low), y(shape.high)];
       return [svg("path", { class: "whisker", d: `M${at},${low}V${high}M${at - 3},${low}h6M${at - 3},${high}h6` })];
     }
     case "bar": {
       const [top, foot] = [Math.min(y(shape.value), y(0)), Math.max(y(shape.value), y(0))];
-      const size = { x: x(shape.x) + offset(place) - bar / 2 + 1, y: top, width: Math.max(bar - 2, 1), height: foot - top };
+      const size = { x: x(shape.x) + offset(place, shape.x) - bar / 2 + 1, y: top, width: Math.max(bar - 2, 1), height: foot - top };
       return [svg("rect", { class: series.dash % 2 ? "bar pale" : "bar", ...size })];
     }
     case "cell":

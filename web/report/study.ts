@@ -14,6 +14,7 @@ import { heat } from "./study/heat";
 import { Cells, horizontal, type Layout } from "./study/layout";
 import { metric } from "./study/metric";
 import { RunList } from "./study/runs";
+import { anyTable } from "./study/table";
 
 class Page {
   private readonly cells: Cells;
@@ -40,6 +41,8 @@ class Page {
     if (study.axes.length > 1) this.heatMap();
     if (study.distributions.length) this.distributions();
     this.tablesOpen();
+    const any = document.getElementById("any-table");
+    if (any) anyTable(any, study, this.cells, this.known, (spot, panel) => this.open(spot, panel));
     let width = host.clientWidth;
     new ResizeObserver(() => {
       if (host.clientWidth === width) return;

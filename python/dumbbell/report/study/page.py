@@ -23,7 +23,7 @@ from dumbbell.statistics.verdicts import Answer
 MOST_MATRICES: Final = 3
 """Matrices of algorithms on the page; figures have all."""
 MOST_TABLES: Final = 40
-"""Tables on the page; CSV and LaTeX have all."""
+"""Tables that the page lists. Of more, a table shows those that the reader chooses; CSV and LaTeX have all."""
 _NO_SCRIPT: Final = "The plots need JavaScript. dumbbell report STUDY --format svg writes them as figures."
 _OPENS: Final = (
     "Every point and every number of the tables opens the list of its runs, with the verdict and the command for each."
@@ -151,9 +151,7 @@ def _tables(plots: StudyPlots) -> tuple[Html, tuple[str, ...]]:
     made = [(index, grid) for index, panel in enumerate(plots.panels) for grid in grids(plots, panel)]
     shown = made[:MOST_TABLES]
     hidden = len(made) - len(shown)
-    said = (
-        f"Not on this page: {hidden:,} of {words.count(len(made), 'table')}. dumbbell report --format csv writes all."
-    )
+    said = f"{len(shown)} of {words.count(len(made), 'table')} are listed; below them, one shows any metric for the keys you choose."
     parts = [
         el(
             "details",
@@ -163,7 +161,7 @@ def _tables(plots: StudyPlots) -> tuple[Html, tuple[str, ...]]:
         )
         for place, (index, grid) in enumerate(shown)
     ]
-    return join(parts), (said,) if hidden else ()
+    return join(parts, el("div", id="any-table") if hidden else ""), (said,) if hidden else ()
 
 
 def _table(panel: int, grid: Grid) -> Html:
