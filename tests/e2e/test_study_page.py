@@ -161,7 +161,7 @@ def test_the_pointer_reads_a_point(page: Page) -> None:
 
 def test_a_legend_s_entry_shows_and_hides_its_curve_in_all_plots(page: Page, complaints: list[str]) -> None:
     entry = card(page, "goodput_share").locator("button.name").nth(1)
-    assert entry.inner_text() == "cubic, rtt 50 ms"
+    assert entry.inner_text() == "CUBIC, rtt 50 ms"
     entry.click()
     for name in ("goodput_share", "rtt_p50", "cdf-fct"):
         assert card(page, name).locator(".canvas path.curve").count() == 3, name
@@ -183,3 +183,18 @@ def test_a_colour_means_one_thing_on_the_page(page: Page) -> None:
     assert colours("cdf-fct") == of_algorithms
     assert len(colours("utilisation")) == 2
     assert not colours("utilisation") & of_algorithms, "curves of no algorithm have colours of their own"
+
+
+def test_any_table_can_be_chosen(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a study with more tables than its page lists."""
+    monkeypatch.setattr("dumbbell.report.study.page.MOST_TABLES", 1)
+    cells = [{"t.rtt": rtt, "queue.kind": kind} for rtt in ("10 ms", "50 ms") for kind in ("codel", "pie", "red")]
+    opened = browser.new_page()
+    opened.goto(write(Study(Synthetic(cells=cells).write(tmp_path / "study")), "html")[0].as_uri())
+    table = opened.locator("#any-table")
+    table.get_by_label("metric").select_option(label="Queueing delay, 95th percentile, bottleneck (ms)")
+    table.get_by_label("across").select_option(label="kind")
+    assert table.locator("tbody th").all_inner_texts() == ["codel", "pie", "red"]
+    table.locator("button.point").first.click()
+    assert "9.00 ms" in opened.locator("dialog.runs").inner_text()
+    opened.close()

@@ -25,6 +25,7 @@ FIGURES: Final = (
 
 def table(study: Study) -> Table:
     """A row per cell: its values, usable runs, means and half of their intervals."""
+    from dumbbell.cc.names import label
     from dumbbell.plan.view import Table
     from dumbbell.report import words
     from dumbbell.scenario.source import show
@@ -36,7 +37,7 @@ def table(study: Study) -> Table:
     keys = free(study.cells.to_dicts(), study.keys)
     rows = []
     for cell in study.summary.select("cell", "runs", "failed", *keys).iter_rows(named=True):
-        values = [_value(cell[key], show) for key in keys]
+        values = [label(cell[key]) if key.endswith(".cc") and cell[key] else _value(cell[key], show) for key in keys]
         usable = cell["runs"] - cell["failed"]
         runs = f"{usable:,} of {cell['runs']:,}" if cell["failed"] else f"{usable:,}"
         runs += ", all equal" if cell["cell"] in study.copies else ""

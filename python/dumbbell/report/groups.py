@@ -24,6 +24,8 @@ HUES: Final = (
     ("#e69f00", "#eeb23a"),
     ("#56b4e9", "#8fd0f5"),
 )
+HUE_OF: Final = {name: hue for hue, name in enumerate(("cubic", "bbr", "reno", "bbr3", "bbr2", "vegas"))}
+"""Index in `HUES` of the algorithms that are compared most: each has its colour in all pictures."""
 _DASHES: Final[tuple[tuple[int, ...], ...]] = ((), (6, 3), (2, 2))
 
 
@@ -40,7 +42,8 @@ def groups(run: Run) -> tuple[Group, ...]:
 def of_flows(flows: Sequence[Flow], labels: Mapping[str, str]) -> tuple[Group, ...]:
     """The same of a plan's flows. `labels`: how a run has named them, where there is one."""
     if len(flows) <= MOST_FLOWS_IN_LEGEND:
-        return tuple(numbered(i, _name(labels.get(flow.id, flow.id), flow), (flow.id,)) for i, flow in enumerate(flows))
+        named = [(_name(labels.get(flow.id, flow.id), flow), (flow.id,)) for flow in flows]
+        return tuple(numbered(place, *one) for place, one in zip(_places([cc(f) for f in flows]), named, strict=True))
     kinds: dict[str, list[str]] = {}
     for flow in flows:
         kinds.setdefault(_kind_among_many(flow), []).append(flow.id)
@@ -48,6 +51,15 @@ def of_flows(flows: Sequence[Flow], labels: Mapping[str, str]) -> tuple[Group, .
         numbered(i, f"{kind} x {len(ids)}" if len(ids) > 1 else labels.get(ids[0], ids[0]), tuple(ids))
         for i, (kind, ids) in enumerate(kinds.items())
     )
+
+
+def _places(algorithms: Sequence[str | None]) -> list[int]:
+    """The number of each flow, of which its colour comes: that of its algorithm, if each flow has another one."""
+    if len(set(algorithms)) < len(algorithms) or len(algorithms) > len(HUES):
+        return list(range(len(algorithms)))
+    known = {HUE_OF[name] for name in algorithms if name in HUE_OF}
+    free = iter([hue for hue in range(len(HUES)) if hue not in known])
+    return [HUE_OF[name] if name in HUE_OF else next(free) for name in algorithms]
 
 
 def has_kinds(groups: Sequence[Group]) -> bool:

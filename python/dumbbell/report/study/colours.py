@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from dumbbell.report.groups import HUES
+from dumbbell.report.groups import HUE_OF, HUES
 from dumbbell.report.study.axes import Axis
 
 # Shades for ordered values beside any hue: from dark to light on white, from light to dark on black.
@@ -18,9 +18,6 @@ _SHADES: Final = (
     ("#97a6b5", "#778593"),
     ("#b1bdc9", "#5e6b78"),
 )
-
-_HUE_OF: Final = {name: hue for hue, name in enumerate(("cubic", "bbr", "reno", "bbr3", "bbr2", "vegas"))}
-"""Index in `HUES` of the algorithms that are compared most."""
 
 NEUTRAL: Final = ("#4d5866", "#b4bdc8")
 """The colour of a curve of no algorithm and no value: that of all flows, or of a link."""
@@ -43,7 +40,7 @@ def of_names(names: Sequence[str]) -> tuple[Colour, ...]:
 
     A known algorithm has the same colour in every study; others have the hues that are left.
     """
-    found = {name: Colour(*HUES[_HUE_OF[name]], 0) for name in names if name in _HUE_OF}
+    found = {name: Colour(*HUES[HUE_OF[name]], 0) for name in names if name in HUE_OF}
     used = set(found.values())
     every = (Colour(*hue, dash) for dash in range(len(names) + 1) for hue in HUES)
     free = (colour for colour in every if colour not in used)

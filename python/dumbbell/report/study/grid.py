@@ -91,7 +91,7 @@ class Grid:
         """
         asked = None if self.plots.reference is None else _named(self.plots.reference)
         if self.lines is not None:
-            if asked is not None and asked in map(_named, self.panel.of):
+            if asked is not None and self._is_scope(asked):
                 return None, next((o for o in self.columns if (_named(o.of), o.line) == (asked, column.line)), None)
             if self.x is not None and not _has(self.lines, asked) and _has(self.x, asked):
                 return _index(self.x, asked), column
@@ -104,6 +104,11 @@ class Grid:
         row = _index(self.x, asked) if self.x else 0
         return (row, column) if len(self.rows) > 1 else (None, None)
 
+    def _is_scope(self, asked: str) -> bool:
+        """True if a reader asked for an algorithm that is no value of the second key."""
+        values = () if self.lines is None else (*map(_named, self.lines.texts), *self.lines.names)
+        return self.lines is not None and asked not in values and asked in map(_named, self.panel.of)
+
     def reference_words(self) -> str:
         """`against cubic`; empty if nothing is compared."""
         if not self.columns:
@@ -111,8 +116,10 @@ class Grid:
         row, column = self.reference(self.columns[-1])
         if column is None:
             return ""
-        asked = self.plots.reference
-        if row is None and self.lines is not None and (asked is None or _has(self.lines, _named(asked))):
+        asked = None if self.plots.reference is None else _named(self.plots.reference)
+        if asked is not None and self._is_scope(asked):
+            return f"against {asked}"
+        if self.lines is not None and row is None:
             assert column.line is not None
             return f"against {self.lines.word(column.line)}"
         if row is None or self.x is None:
@@ -193,4 +200,4 @@ def rounded(half: float, *values: float) -> tuple[str, ...]:
 
 def number(value: float) -> str:
     """Four digits, and none behind the point for what is large."""
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 9_999.5 else f"{value:.4g}"

@@ -38,6 +38,8 @@ def unit_of(unit: str, largest: float) -> tuple[float, str]:
             return words.size_unit(largest)
         case "s" if 0 < largest < 1:
             return 1e-3, "ms"
+        case "ms" if largest >= 10_000:
+            return 1e3, "s"
         case "share":
             return 0.01, "%"
     return 1.0, unit

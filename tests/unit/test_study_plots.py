@@ -1,0 +1,202 @@
+"""A plot of a study is described once: kinds, keys, names and colours, the same for every format."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from synthetic_study import SCENARIO, Synthetic
+
+from dumbbell import Study
+from dumbbell.cc import names
+from dumbbell.cli import invoke
+from dumbbell.errors import InputError
+from dumbbell.report.study import write
+from dumbbell.report.study.build import build
+from dumbbell.report.study.colours import of_names
+from dumbbell.report.study.figures import figure
+from dumbbell.report.study.kinds import kind_of, shown
+from dumbbell.report.study.matrices import of_pairs
+from dumbbell.scenario.study import Plot
+from dumbbell.statistics.cells import summaries, summarize
+from dumbbell.statistics.metrics import values
+
+THREE = ("cubic", "reno", "bbr")
+
+
+def study(folder: Path, keys: dict[str, list[Any]], **given: Any) -> Study:
+    cells = [dict(zip(keys, row, strict=True)) for row in product(*keys.values())]
+    return Study(Synthetic(cells=cells, **given).write(folder / "study"))
+
+
+def described(one: Study, **given: Any) -> Any:
+    return build(one, 0.95, "t", None, Plot.model_validate(given))
+
+
+@pytest.mark.parametrize(
+    ("value", "label", "title"),
+    [
+        ("bbr3", "bbr3", "BBRv3"),
+        ({"kernel": "aimd.bpf.c"}, "aimd", "aimd"),
+        ('{ kernel = "aimd.bpf.c" }', "aimd", "aimd"),
+        ('{ bpf = "mine/calm.bpf.o" }', "calm", "calm"),
+        ('{ kernel = "my_cc.c", parameters = { beta = 7, fast = true } }', "my_cc (beta=7, fast=true)",
+         "my_cc (beta=7, fast=true)"),
+        ({"kernel": "bbr3"}, "bbr3 (kernel)", "BBRv3 (kernel)"),
+        ({"name": "cubic", "parameters": {"beta": 600}}, "cubic (beta=600)", "CUBIC (beta=600)"),
+        ("{ broken", "{ broken", "{ broken"),
+    ],
+)  # fmt: skip
+def test_the_name_of_an_algorithm(value: Any, label: str, title: str) -> None:
+    assert (names.label(value), names.title(names.label(value))) == (label, title)
+
+
+def test_a_known_algorithm_has_its_colour_in_every_study() -> None:
+    one, other = of_names(("cubic", "bbr", "mine")), of_names(("mine", "bbr3", "bbr", "cubic"))
+    assert (one[0], one[1]) == (other[3], other[2])
+    many = of_names([*THREE, *(f"own{i}" for i in range(20))])
+    assert len(set(many)) == len(many)
+
+
+def test_algorithms_are_curves_and_numbers_are_across(tmp_path: Path) -> None:
+    keys = {
+        "b.loss": ["0 %", "1 %"],
+        "flows.0.cc": [*THREE, '{ kernel = "aimd.bpf.c" }'],
+        "b.buffer": ["1 bdp", "2 bdp", "4 bdp"],
+    }
+    layout = described(study(tmp_path, keys)).layout
+    assert (layout.x.label, layout.lines.label, [one.label for one in layout.others]) == (
+        "buffer",
+        "algorithm",
+        ["loss"],
+    )
+    assert layout.lines.names == ("CUBIC", "Reno", "BBRv1", "aimd")
+
+
+def test_only_combinations_that_exist_have_a_bar(tmp_path: Path) -> None:
+    """And they stand side by side around the label of their category."""
+    cells = [{"case": "one", "flows": "cubic+bbr"}, {"case": "two", "flows": "reno"}]
+    plots = described(
+        Study(Synthetic(cells=cells, goodput_mbit=lambda _, cc: 9.0).write(tmp_path / "study")), by="algorithm"
+    )
+    (ax,) = figure(plots, plots.panels[0]).axes
+    middles = sorted(round(bar.get_x() + bar.get_width() / 2, 6) for bar in ax.patches)  # type: ignore[attr-defined]
+    assert middles == [-0.2, 0.2, 1.0]
+
+
+@pytest.mark.parametrize("kind", ["lines", "bars", "boxes", "cdf", "heat"])
+def test_each_kind_is_drawn(tmp_path: Path, kind: str) -> None:
+    one = study(tmp_path, {"b.buffer": ["1 bdp", "2 bdp"], "t.rtt": ["10 ms", "50 ms"]})
+    axes = one.plot("goodput", kind=kind, by="run", across="buffer", curves="rtt").axes
+    assert len(axes) == (2 if kind == "cdf" else 1)
+    assert all(ax.lines or ax.patches for ax in axes)
+
+
+def test_a_description_names_orders_and_colours(tmp_path: Path) -> None:
+    one = study(tmp_path, {"flows.0.cc": list(THREE), "queue": ["a", "b", "c"]}, goodput_mbit=lambda _, cc: 9.0)
+    plots = described(
+        one, by="run", across="queue", where={"flows.0.cc": ["bbr", "cubic"]}, order=["bbr", "c"],
+        labels={"bbr": "Google's", "queue": "discipline"}, colours={"cubic": "#123456"},
+    )  # fmt: skip
+    fig = figure(plots, plots.panels[0])
+    (ax,), (legend,) = fig.axes, fig.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["Google's", "CUBIC"]
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["c", "a", "b"]
+    assert ax.get_xlabel() == "discipline"
+    assert "#123456" in {
+        f"#{''.join(f'{round(255 * part):02x}' for part in bar.get_facecolor()[:3])}" for bar in ax.patches
+    }
+
+
+def test_pairs_of_algorithms_are_matrices(tmp_path: Path) -> None:
+    """The value of the row beside the column; harm is against the own kind."""
+    rate = {"cubic": 10.0, "reno": 10.0, "bbr": 30.0}
+    keys = {"flows": [f"{one}+{two}" for one, two in product(THREE, repeat=2)]}
+    one = study(tmp_path, keys, goodput_mbit=lambda _, cc: rate[cc], spread=0.0)
+    plots = described(one, kind="matrix", metric="goodput_share")
+    (panel,) = shown(plots)
+    (matrix,) = of_pairs(plots, panel)
+    assert matrix.rows == matrix.columns == ("CUBIC", "Reno", "BBRv1")
+    shares = [[round(matrix.entries[row, column].mean, 3) for column in range(3)] for row in range(3)]
+    assert shares == [[0.5, 0.5, 0.25], [0.5, 0.5, 0.25], [0.75, 0.75, 0.5]]
+    (pictured,) = write(one, "csv", tmp_path / "csv", described=Plot(kind="matrix", metric="goodput_share"))
+    table = pl.read_csv(pictured).filter(algorithm="BBRv1", beside="Reno")
+    assert table["mean"].item() == pytest.approx(0.75)
+    (latex,) = write(one, "tex", tmp_path / "tex", described=Plot(kind="matrix", metric="goodput_share"))
+    assert r"BBRv1 & $75 \pm 0$ & $75 \pm 0$ & $50 \pm 0$ \\" in latex.read_text()
+
+
+def test_harm_beside_another_is_against_the_own_kind(tmp_path: Path) -> None:
+    def rate(cell: Any, cc: str) -> float:
+        return {"cubic+cubic": 20.0, "cubic+bbr": 5.0}.get(cell["flows"], 20.0) if cc == "cubic" else 35.0
+
+    one = study(tmp_path, {"flows": ["cubic+cubic", "cubic+bbr", "bbr+bbr"]}, goodput_mbit=rate, spread=0.0)
+    found = values(one, "harm_beside", "group")
+    assert found.group_by("of").agg(pl.col("value").mean()).sort("of").rows() == [
+        ("f1", pytest.approx(0.75)), ("f2", pytest.approx(0.0)),
+    ]  # fmt: skip
+
+
+def test_an_order_of_a_pair_that_was_not_run_is_that_of_the_other(tmp_path: Path) -> None:
+    one = study(tmp_path, {"flows": ["cubic+cubic", "cubic+bbr", "bbr+bbr"]}, spread=0.0)
+    plots = described(one, kind="matrix", metric="goodput_share")
+    (matrix,) = of_pairs(plots, shown(plots)[0])
+    assert [round(matrix.entries[at].mean, 3) for at in ((0, 1), (1, 0))] == [0.333, 0.667]
+
+
+def test_a_study_of_other_kinds_has_no_matrix(tmp_path: Path) -> None:
+    one = study(tmp_path, {"b.buffer": ["1 bdp", "2 bdp"]})
+    assert {kind_of(described(one), panel) for panel in described(one).panels} == {"lines"}
+    with pytest.raises(InputError, match="no matrix of synthetic"):
+        one.plot(kind="matrix")
+    with pytest.raises(InputError, match="no such plot"):
+        one.plot(kind="pie")
+
+
+def test_the_file_describes_plots_of_page_and_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plot = '[[report.plots]]\nname = "mine"\nmetric = "utilisation"\nkind = "boxes"\n'
+    one = study(tmp_path, {"b.buffer": ["1 bdp", "2 bdp"]}, scenario=SCENARIO + plot)
+    assert 'download="mine.svg"' in write(one, "html")[0].read_text()
+    assert "mine.pdf" in {path.name for path in write(one, "pdf", tmp_path / "pdf")}
+    command = ["report", str(one.directory), "--format", "svg", "--output", str(tmp_path / "svg")]
+    assert invoke([*command, "--metric", "jain_index", "--kind", "bars", "--across", "b.buffer"]) == 0
+    assert capsys.readouterr().out.split() == [str(tmp_path / "svg" / "jain_index_bars.svg")]
+    assert invoke([*command, "--across", "bufer"]) == 2
+    assert "did you mean buffer?" in capsys.readouterr().err
+    assert invoke([*command, "--kind", "pie"]) == 2
+    (one.directory / "scenario.toml").write_text(plot.replace("boxes", "pie"))
+    with pytest.raises(InputError, match="cannot read"):
+        write(one, "svg", tmp_path / "svg")
+
+
+def test_a_plot_of_what_is_not_varied_is_refused_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "my.toml"
+    sweep = '\n[sweep]\n"topology.rtt" = ["10 ms", "20 ms"]\n\n[[report.plots]]\n'
+    for wrong, said in (('across = "rt"', "rt is not varied"), ('metric = "godput"', "did you mean goodput?")):
+        file.write_text(SCENARIO + sweep + wrong)
+        assert invoke(["run", str(file), "--engine", "simulate", "--output", str(tmp_path)]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_intervals_end_where_values_are_impossible(tmp_path: Path) -> None:
+    """Of a share of 97 to 100 %, and of times near 0."""
+    rows = pl.DataFrame({"cell": [0] * 3, "of": [""] * 3, "value": [0.9, 1.0, 1.0]})
+    (free,) = summarize(rows).select("low", "high").rows()
+    (cut,) = summarize(rows, bounds=(0.0, 1.0)).select("low", "high").rows()
+    assert free[1] > 1.08
+    assert cut == (free[0], 1.0)
+    times = rows.with_columns(value=pl.Series([0.1, 0.2, 3.0]))
+    low, mean, high = summarize(times, bounds=(0.0, None)).select("low", "mean", "high").row(0)
+    assert 0.0 == low < mean < high
+    one = study(tmp_path, {"b.buffer": ["1 bdp", "2 bdp"]}, links={"bottleneck": 0.5})
+    one.links = one.links.with_columns(utilisation=pl.when(pl.col("repetition") > 0).then(1.0).otherwise(0.8))
+    assert summaries(one, "utilisation")["high"].max() == 1.0
+    (panel,) = described(one, metric="utilisation").panels
+    assert figure(described(one, metric="utilisation"), panel).axes[0].get_ylim()[1] <= 103
+    table = (tmp_path / "tex" / "utilisation.tex") if write(one, "tex", tmp_path / "tex") else Path()
+    assert "$96.0$ $[84.9, 100.0]$" in table.read_text()
