@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 from test_figure_texts import check
 
 import dumbbell
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError
+from dumbbell.report.model import Panel
 from dumbbell.report.overlay.differences import differences
+from dumbbell.report.overlay.repetitions import averaged
+from dumbbell.report.overlay.traces import Quantity, Trace
 
 SHORT = {"duration": "1 s"}
 
@@ -64,6 +68,26 @@ def test_runs_that_differ_in_nothing_else_have_their_seeds_or_names(tmp_path: Pa
     assert [axis.label for axis in differences(same)] == ["run"]
     with pytest.raises(InputError, match="1 runs to lay over each other"):
         dumbbell.overlay(alike[:1])
+
+
+def test_repetitions_are_a_mean_with_a_band(tmp_path: Path) -> None:
+    alike = [simulated(tmp_path, seed=seed, **{"topology.bottleneck.loss": "1 %"}) for seed in (1, 2, 3)]
+    (ax,) = dumbbell.overlay(alike, plots=("cwnd",), bands=True).axes
+    assert len(ax.lines) == len(ax.collections) == 1
+
+
+def test_the_mean_of_repetitions_at_a_time() -> None:
+    """Of 10 and 20 with an interval; where one run has ended, of the other alone, without one."""
+    panel = Panel("x", 1.0, "X", "", ())
+    ends = ((0, 10.0, 10.0), (1, 20.0, 5.0))
+    traces = tuple(Trace(run, "", "bbr", pl.Series([0.0, end]), pl.Series([v, v])) for run, v, end in ends)
+    (found,) = averaged([Quantity(panel, traces)], [], 2, 10.0)
+    (mean,) = found.traces
+    assert mean.low is not None
+    early, late = mean.values[50], mean.values[150]
+    assert (early, late) == (15.0, 10.0)
+    assert mean.low[50] == 0.0, "15 -+ 63.5 is cut at 0"
+    assert mean.low[150] is None
 
 
 def test_the_command_of_a_study(

@@ -70,7 +70,7 @@ def test_algorithms_are_curves_and_numbers_are_across(tmp_path: Path) -> None:
     layout = described(study(tmp_path, keys)).layout
     assert (layout.x.label, layout.lines.label, [one.label for one in layout.others]) == (
         "buffer",
-        "algorithm",
+        "algorithm of flow 1",
         ["loss"],
     )
     assert layout.lines.names == ("CUBIC", "Reno", "BBRv1", "aimd")

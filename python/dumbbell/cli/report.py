@@ -23,18 +23,21 @@ def _described(metric: str | None, kind: str | None, across: str | None, curves:
     return Plot.model_validate({"metric": metric or "", "kind": kind or "auto", "across": across, "curves": curves})
 
 
-def _overlay(directories: list[Path], format: str, output: Path | None, plots: str | None, curves: str | None) -> Path:
+def _overlay(
+    directories: list[Path], format: str, output: Path | None, plots: str | None, curves: str | None, bands: bool
+) -> Path:
     """One figure of runs, and of the first runs of studies' cells: those without records are simulated again."""
     from dumbbell.cli.studies import is_study, open_study
     from dumbbell.records import Run
     from dumbbell.report import overlay
-    from dumbbell.studies.single import firsts
+    from dumbbell.studies.single import recorded_runs
 
     names = overlay.plots_of(plots or "")
     runs: list[Run] = []
     for directory in directories:
-        runs += firsts(open_study(directory), overlay.MOST_RUNS) if is_study(directory) else [Run(directory)]
-    return overlay.write(runs, "png" if format == "html" else format, output, names, curves)
+        most = overlay.MOST_REPEATED if bands else overlay.MOST_RUNS
+        runs += recorded_runs(open_study(directory), most, bands) if is_study(directory) else [Run(directory)]
+    return overlay.write(runs, "png" if format == "html" else format, output, names, curves, bands)
 
 
 def command(
@@ -130,6 +133,14 @@ def command(
             show_default=False,
         ),
     ] = None,
+    bands: Annotated[
+        bool,
+        typer.Option(
+            "--bands",
+            help="With --overlay: draw runs that differ only in their seeds as a mean with its interval; of a study, "
+            "all runs.",
+        ),
+    ] = False,
     open: Annotated[
         bool, typer.Option("--open", help="Open the report in the browser, or in the program for such files.")
     ] = False,
@@ -146,10 +157,11 @@ def command(
 
     without_advice_of_matplotlib()
     directories = [find(run) for run in runs]
-    if plots is not None and not over:
-        raise InputError("--plots without --overlay", "it names the plots of an overlay", "add --overlay")
+    for option, is_given in (("--plots", plots is not None), ("--bands", bands)):
+        if is_given and not over:
+            raise InputError(f"{option} without --overlay", "it is for the plots of an overlay", "add --overlay")
     if over:
-        written = [_overlay(directories, format, output, plots, curves)]
+        written = [_overlay(directories, format, output, plots, curves, bands)]
         print(written[0])
         if open:
             typer.launch(str(written[0]))

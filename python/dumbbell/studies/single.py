@@ -18,25 +18,27 @@ if TYPE_CHECKING:
     from dumbbell.studies.results import Study
 
 
-def firsts(study: Study, most: int) -> list[Run]:
-    """The first usable run of each cell with its records. Runs that have none are carried out again, into `single-runs`
-    in the study's directory. Raises `InputError` if there are more than `most` cells."""
+def recorded_runs(study: Study, most: int, every: bool = False) -> list[Run]:
+    """The first usable run of each cell with its records, or every one. Runs that have none are carried out again, into
+    `single-runs` in the study's directory. Raises `InputError` if there are more than `most`."""
     from dumbbell.pipeline.results import Run
     from dumbbell.pipeline.run import run
     from dumbbell.statistics.frames import usable
 
-    cells = usable(study).group_by("cell", maintain_order=True).first().sort("cell")
-    if cells.height > most:
-        why = f"{study.directory} has {cells.height:,} cells, of which at most {most} find room in one figure"
+    rows = usable(study).sort("cell", "repetition")
+    rows = rows if every else rows.group_by("cell", maintain_order=True).first()
+    if rows.height > most:
+        why = f"{study.directory} has {rows.height:,}, of which at most {most} find room in one figure"
         raise InputError("too many runs", why, "name some runs, as --cell makes them")
     draft, again, found = read(study.directory / "scenario.toml"), study.directory / "single-runs", []
-    for row in cells.iter_rows(named=True):
+    for row in rows.iter_rows(named=True):
         name = f"{study.manifest['name']}-{row['run_id']}"
         place = study.directory / RUNS / name
         scenario = single(draft, row["cell"], row["repetition"])
-        kept = place if place.is_dir() else next(iter(sorted(again.glob(f"*cell-{row['cell']}-*"))), None)
+        label = f"cell-{row['cell']}-{row['repetition']}"
+        kept = place if place.is_dir() else next(iter(sorted(again.glob(f"{label}-*"))), None)
         if kept is None:
-            named = scenario.model_copy(update={"name": f"cell-{row['cell']}"})
+            named = scenario.model_copy(update={"name": label})
             kept = run(named, directory=again, engine=str(study.manifest["engine"]), report=False).directory
         found.append(Run(kept))
     return found

@@ -27,6 +27,8 @@ PLOTS: Final = {
 """Name of a plot -> title of the panel of a run's report that it is made of."""
 DEFAULT: Final = ("goodput", "cwnd", "rtt", "queue")
 MOST_RUNS: Final = 36
+MOST_REPEATED: Final = 360
+"""Runs of which those that differ only in their seeds are one curve."""
 
 
 def plots_of(text: str) -> tuple[str, ...]:
@@ -38,28 +40,37 @@ def plots_of(text: str) -> tuple[str, ...]:
     return names or DEFAULT
 
 
-def overlay(runs: Sequence[Run], plots: Sequence[str] = DEFAULT, curves: str | None = None) -> Figure:
+def overlay(
+    runs: Sequence[Run], plots: Sequence[str] = DEFAULT, curves: str | None = None, bands: bool = False
+) -> Figure:
     """Plots of several runs as one matplotlib figure.
 
     Args:
-        runs: at least two, and at most 36.
+        runs: at least two, and at most 36; with `bands` 360.
         plots: one below the other: see `PLOTS`.
         curves: the key whose values lie over each other, `algorithm` by default; runs that differ in other keys stand
             side by side. `none`: each run stands by itself.
+        bands: draw runs that differ only in their seeds as their mean, with its 95 % interval (Student's t) as a band.
 
     Raises:
         InputError: there is no such plot or key, too many or too few runs, or none has records of these plots.
     """
     from dumbbell.report.overlay.figure import figure
 
-    if not 2 <= len(runs) <= MOST_RUNS:
+    most = MOST_REPEATED if bands else MOST_RUNS
+    if not 2 <= len(runs) <= most:
         hint = "name some of them, such as runs/NAME-*"
-        raise InputError(f"{len(runs)} runs to lay over each other", f"expected 2 to {MOST_RUNS}", hint)
-    return figure(runs, plots_of(",".join(plots)), curves)
+        raise InputError(f"{len(runs)} runs to lay over each other", f"expected 2 to {most}", hint)
+    return figure(runs, plots_of(",".join(plots)), curves, bands)
 
 
 def write(
-    runs: Sequence[Run], format: str, output: Path | None, plots: Sequence[str] = DEFAULT, curves: str | None = None
+    runs: Sequence[Run],
+    format: str,
+    output: Path | None,
+    plots: Sequence[str] = DEFAULT,
+    curves: str | None = None,
+    bands: bool = False,
 ) -> Path:
     """Write an overlay in one of `FORMATS`, by default as `overlay.FORMAT` in the current directory; return its path.
 
@@ -70,4 +81,4 @@ def write(
 
     if format not in FORMATS:
         raise InputError(f"no overlay as {format}", f"the formats are {', '.join(FORMATS)}", "write --format pdf")
-    return write_file(output or Path(f"overlay.{format}"), render(overlay(runs, plots, curves), format))
+    return write_file(output or Path(f"overlay.{format}"), render(overlay(runs, plots, curves, bands), format))

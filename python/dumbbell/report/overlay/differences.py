@@ -13,18 +13,20 @@ from dumbbell.records import Run
 from dumbbell.report.study.axes import Axis, axes
 from dumbbell.scenario.source import show
 
+_NAMED_BY_THEIR_TABLE: Final = (("loss", "rate"), ("queue", "kind"))
+"""Ends of keys that a scenario can also write as the table's value."""
 _LEFT_OUT: Final = frozenset(("name", "description", "record", "sweep", "repeat", "expect", "report"))
 """Keys that change no curve."""
 
 
-def differences(runs: Sequence[Run]) -> list[Axis]:
+def differences(runs: Sequence[Run], but_seeds: bool = False) -> list[Axis]:
     """The keys in which runs differ; `run`, with the names of their directories, if some differ in none.
 
-    Seeds, engines and versions count where nothing else tells two runs apart.
+    Seeds and engines count where nothing else tells two runs apart. `but_seeds`: seeds and names never count.
     """
     rows = [dict(_flat(_scenario(run), ())) for run in runs]
     found = _axes(rows, [key for key in _keys(rows) if key != "seed"])
-    if _are_apart(found, len(runs)):
+    if but_seeds or _are_apart(found, len(runs)):
         return found
     besides = [{"engine": run.engine, "seed": row.get("seed")} for run, row in zip(runs, rows, strict=True)]
     found = _axes([row | more for row, more in zip(rows, besides, strict=True)], [*_keys(rows), "engine"])
@@ -70,7 +72,7 @@ def _flat(value: Any, at: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     if at[:1] and at[0] in _LEFT_OUT:
         return
     if at[-1:] == ("cc",) or not isinstance(value, dict | list):
-        yield ".".join(at), value
+        yield ".".join(at[:-1] if at[-2:] in _NAMED_BY_THEIR_TABLE else at), value
     else:
         for key, one in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _flat(one, (*at, str(key)))

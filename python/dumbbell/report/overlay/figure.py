@@ -17,6 +17,7 @@ from dumbbell.errors import InputError
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.overlay.differences import differences
+from dumbbell.report.overlay.repetitions import averaged
 from dumbbell.report.overlay.traces import Quantity, Trace, quantities
 from dumbbell.report.render.sheet import Sheet
 from dumbbell.report.study.arrangement import NONE, find
@@ -27,17 +28,21 @@ from dumbbell.report.study.drawing import style
 _WIDTH_IN: Final = 7.0
 _HEIGHT_IN: Final = 1.15
 _ABREAST: Final = 4
+_MOST_ABOVE: Final = 1.5
+"""A band may reach this many times as high as the curves; what is above is cut."""
 _PREFIXES: Final = {"kbit/s", "Mbit/s", "Gbit/s", "bit/s", "B", "kB", "MB", "GB"}
 
 
-def figure(runs: Sequence[Run], plots: Sequence[str], curves: str | None) -> Figure:
+def figure(runs: Sequence[Run], plots: Sequence[str], curves: str | None, bands: bool) -> Figure:
     """See `overlay`."""
-    axes = differences(runs)
+    axes = differences(runs, but_seeds=bands)
     over = _over(axes, curves)
     columns = _columns(axes, over, len(runs))
     found, duration_s = quantities(runs, plots)
     if not found:
         raise InputError(f"nothing to draw of {', '.join(plots)}", "none of the runs has records of them")
+    if bands:
+        found = averaged(found, axes, len(runs), duration_s)
     looks = _looks(found, over)
     with as_file(files("dumbbell.report") / "paper.mplstyle") as paper, matplotlib.style.context(paper):
         abreast = min(len(columns), _ABREAST)
@@ -62,6 +67,9 @@ def figure(runs: Sequence[Run], plots: Sequence[str], curves: str | None) -> Fig
                 label, colour = looks[trace.run, trace.flow, trace.algorithm]
                 (line,) = ax.plot(trace.time_s, trace.values / factor, linewidth=0.8, label=label, **style(colour))
                 handles.setdefault(label, line)
+                if trace.low is not None and trace.high is not None:
+                    ends = (trace.low / factor, trace.high / factor)
+                    ax.fill_between(trace.time_s, *ends, color=colour.light, alpha=0.2, linewidth=0)
             ax.set_xlim(0, duration_s)
             ax.set_ylim(*_ends(quantity, factor))
             ax.yaxis.set_major_locator(MaxNLocator(4))
@@ -154,6 +162,8 @@ def _unit(quantity: Quantity) -> tuple[float, str]:
 def _ends(quantity: Quantity, factor: float) -> tuple[float, float]:
     """The same vertical axis for all runs."""
     high = max(float(one.values.max() or 0) for one in quantity.traces) / factor  # type: ignore[arg-type]
+    bands = [float(one.high.max() or 0) / factor for one in quantity.traces if one.high is not None]  # type: ignore[arg-type]
+    high = max([high, *(min(end, _MOST_ABOVE * high) for end in bands)])
     low = 0.0
     if not quantity.panel.from_zero:
         low = min(float(one.values.min() or 0) for one in quantity.traces) / factor  # type: ignore[arg-type]

@@ -28,6 +28,9 @@ class Trace:
     time_s: pl.Series
     values: pl.Series
     """In the base unit of its panel's `key`."""
+    low: pl.Series | None = None
+    """Lower end of the interval of a mean over runs, as `high` is the upper one; null where one run has a value."""
+    high: pl.Series | None = None
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def with_rows(layout: Layout) -> Layout:
 def find(axes: Sequence[Axis], name: str, place: str) -> Axis:
     """The axis of a key, by the key or by the end that plots show of it. Raises `InputError`."""
     for axis in axes:
-        if name in (axis.key, axis.label, axis.key.rpartition(".")[2]):
+        if name in (axis.key, axis.label, axis.key.rpartition(".")[2]) or (axis.is_algorithm and name == "algorithm"):
             return axis
     known = [axis.key for axis in axes]
     near = get_close_matches(name, [*known, *(axis.label for axis in axes)], 1)

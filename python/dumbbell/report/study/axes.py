@@ -72,12 +72,13 @@ class Axis:
         return self.names[index] if self.is_algorithm else f"{self.label} {self.names[index]}"
 
 
-def axes(cells: pl.DataFrame, keys: Sequence[str]) -> list[Axis]:
+def axes(cells: pl.DataFrame, keys: Sequence[str], several: bool = False) -> list[Axis]:
     """The keys that have more than one value, the best one for a horizontal axis first: numbers, and many of those.
 
-    Keys of `[[sweep.cases]]` are no axes: the case is one.
+    Keys of `[[sweep.cases]]` are no axes: the case is one. `several`: runs have several flows, so that an algorithm's
+    label says of which.
     """
-    labels = _labels([key for key in free(cells.to_dicts(), keys) if cells[key].n_unique() > 1])
+    labels = _labels([key for key in free(cells.to_dicts(), keys) if cells[key].n_unique() > 1], several)
     found = [_axis(key, label, cells[key].to_list()) for key, label in labels.items()]
     return sorted(found, key=lambda axis: (axis.kind == "category", -len(axis.texts)))
 
@@ -151,13 +152,13 @@ def _unevenness(ordered: Sequence[float]) -> float:
     return stdev(steps) / mean(steps)
 
 
-def _labels(keys: Sequence[str]) -> dict[str, str]:
+def _labels(keys: Sequence[str], several: bool) -> dict[str, str]:
     """`topology.bottleneck.buffer` is `buffer`, unless another key ends the same way."""
     labels = {}
     algorithms = [key for key in keys if key.endswith(_CC)]
     for key in keys:
         if key in algorithms:
-            labels[key] = _algorithm(key, len(algorithms))
+            labels[key] = _algorithm(key, several or len(algorithms) > 1)
             continue
         parts = key.split(".")
         n = 2 if key.startswith("flows.") and len(parts) > 2 else 1
@@ -167,9 +168,9 @@ def _labels(keys: Sequence[str]) -> dict[str, str]:
     return labels
 
 
-def _algorithm(key: str, count: int) -> str:
-    """`algorithm`, or `algorithm of flow 1` if those of several flows vary."""
+def _algorithm(key: str, several: bool) -> str:
+    """`algorithm`, or `algorithm of flow 1` if there are several flows."""
     parts = key.split(".")
-    if count == 1:
+    if not several:
         return "algorithm"
     return f"algorithm of flow {int(parts[1]) + 1}" if len(parts) == 3 and parts[1].isdigit() else key

@@ -73,7 +73,7 @@ def build(
         raise InputError(
             f"nothing to report of {study.directory}", why, "dumbbell query STUDY 'select error from runs'"
         )
-    varied = arranged(axes(study.cells, study.keys), wanted)
+    varied = arranged(axes(study.cells, study.keys, _has_several(study)), wanted)
     of = tuple(study.flows.select(_told_apart(study).unique(maintain_order=True)).to_series())
     of = tuple(of[i] for i in ordered(range(len(of)), [(name, title(name)) for name in of], wanted.order))
     panels = _panels(study, of, confidence, method, described)
@@ -105,6 +105,11 @@ def build(
 def _notes(study: Frames) -> tuple[str, ...]:
     said = [f"{one}: equal results, not further evidence." for one in study.manifest.get("equal", [])]
     return (*said, *([told_equal(study)] if study.copies else []))
+
+
+def _has_several(study: Frames) -> bool:
+    """True if some run has flows of several entries of the scenario."""
+    return bool(study.flows.group_by("run").agg(group_of(study.flows).n_unique().alias("n"))["n"].max() != 1)
 
 
 def _wanted(study: Frames, described: Plot | None) -> tuple[tuple[str, str], ...]:
