@@ -8,7 +8,6 @@ import typer
 
 from dumbbell.cli.options import Json, Repeat, ScenarioArgument, Set, Vary
 from dumbbell.cli.tables import print_table
-from dumbbell.counts import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,8 +154,8 @@ def _study(draft: Draft, engine: Engine, json: bool) -> None:
     print(f"{size(size_of)} ({engine.capabilities.name})")
     if starts_ns:
         why = "" if base.starts else '. Nothing else differs between repetitions; starts = "0 s" switches this off'
-        count = sum(plan.starts_ns > 0 for plan in plans.values())
-        where = f"in {count:,} of {len(plans):,} cells " if count < len(plans) else ""
+        those = sum(plan.starts_ns > 0 for plan in plans.values())
+        where = f"in {those:,} of {count(len(plans), 'cell')} " if those < len(plans) else ""
         print(f"{where}each entry of flows starts up to {starts_ns / 1e6:g} ms later, by the seed{why}")
     if len(looked_at) < len(cells):
         print(

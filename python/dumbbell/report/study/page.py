@@ -151,7 +151,10 @@ def _tables(plots: StudyPlots) -> tuple[Html, tuple[str, ...]]:
     made = [(index, grid) for index, panel in enumerate(plots.panels) for grid in grids(plots, panel)]
     shown = made[:MOST_TABLES]
     hidden = len(made) - len(shown)
-    said = f"{len(shown)} of {words.count(len(made), 'table')} are listed; below them, one shows any metric for the keys you choose."
+    said = (
+        f"{len(shown)} of {words.count(len(made), 'table')} are listed; below them, one shows any metric for the keys "
+        "you choose."
+    )
     parts = [
         el(
             "details",
