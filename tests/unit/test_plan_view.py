@@ -1,6 +1,7 @@
 """The descriptions of links and events by `dumbbell plan`."""
 
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,6 +80,13 @@ def row(**keys: Any) -> dict[str, str]:
 )
 def test_links(keys: dict[str, Any], column: str, expected: str) -> None:
     assert row(**keys)[column] == expected
+
+
+def test_measured_delays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("delays.csv").write_text("delay_ms\n1\n4\n2\n")
+    jitter = {"distribution": "table", "file": "delays.csv"}
+    assert row(jitter=jitter)["besides"] == "jitter measured, 1 ms to 4 ms, in order"
 
 
 def test_events() -> None:

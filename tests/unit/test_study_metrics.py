@@ -16,7 +16,10 @@ from dumbbell.statistics import intervals
 from dumbbell.statistics.bootstrap import bootstrap
 from dumbbell.statistics.cells import summaries
 from dumbbell.statistics.contrasts import contrast
+from dumbbell.statistics.frames import limited_links
 from dumbbell.statistics.metrics import METRICS, get, values
+
+_LIMITS = ["link", "bottleneck_share", "utilisation"]
 
 
 def study(path: Path, **spec: Any) -> Study:
@@ -74,6 +77,15 @@ def test_links(exact: Study) -> None:
     assert of(values(exact, "loss_share")) == pytest.approx({"bottleneck": 0.05})
     assert of(values(exact, "drops")) == {"bottleneck": 20}
     assert of(values(exact, "losses")) == {"bottleneck": 30}
+
+
+def test_links_that_limit_alike_keep_their_order() -> None:
+    names = [f"l{n}" for n in (3, 1, 4, 5, 9, 2, 6)]
+    rows = [(name, share, 0.5) for name in names for share in (0.1, 0.3)]
+    links = pl.DataFrame([*rows, ("most", 0.9, 0.1), ("none", 0.0, 1.0)], schema=_LIMITS, orient="row")
+    assert limited_links(SimpleNamespace(links=links)) == ["most", *names]  # type: ignore[arg-type]
+    idle = links.with_columns(bottleneck_share=pl.lit(0.0))
+    assert limited_links(SimpleNamespace(links=idle)) == ["none"]  # type: ignore[arg-type]
 
 
 def test_power_is_of_the_best_that_the_path_allows(tmp_path: Path) -> None:

@@ -307,6 +307,11 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("window-limits", V, update("traffic.flows.0.rwnd_limited_us", 19_000)),
     ("window-limits", S, update("traffic.flows.0.rwnd_limited_us", 20_000)),
     ("window-limits", X, update("traffic.flows.0.sndbuf_limited_us", 100_000)),
+    (
+        "window-limits",
+        X,
+        both(update("traffic.flows.0.busy_us", 0), update("traffic.flows.1.sndbuf_limited_us", 1_000_000)),
+    ),
     ("congestion-window", V, window(1 << 20)),
     ("congestion-window", S, window(1_948_793_488)),
     ("congestion-window", V, window(None)),
@@ -534,4 +539,5 @@ def test_limits() -> None:
 
 def test_a_reason_names_a_dozen_of_many_and_counts_the_rest() -> None:
     assert several([f"f{i}" for i in range(12)]).endswith("f10; f11")
+    assert several([f"f{i}" for i in range(13)]).endswith("f10; f11; and 1 more")
     assert several([f"f{i}" for i in range(5_012)]).endswith("f10; f11; and 5,000 more")

@@ -119,10 +119,10 @@ def window_limits(evidence: Evidence) -> Judgement:
     suspect, invalid = limit.LIMITED_SHARE
     found: list[tuple[Verdict, float, str]] = []
     for flow in evidence.traffic["flows"]:
+        if not flow["busy_us"]:
+            continue
         ends = planned[flow["id"]]
         for kind, host in (("rwnd", ends.to), ("sndbuf", ends.from_)):
-            if not flow["busy_us"]:
-                continue
             share = flow[f"{kind}_limited_us"] / flow["busy_us"]
             verdict, said = at_most(share, (suspect, invalid)), f"{flow['id']}: {kind} {share:.2%} of busy time"
             if verdict is not Verdict.VALID and kind in own[host]:
