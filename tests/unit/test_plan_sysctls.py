@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dumbbell.plan import expand
 from dumbbell.plan.links import transparent
 from dumbbell.plan.sysctls import CEILING, own_buffers, socket_memory
-from dumbbell.plan.types import BufferBytes
+from dumbbell.plan.types import BufferBytes, Jitter, NormalDistribution
 from dumbbell.plan.wire import document
 from dumbbell.scenario.file.loading import load
 
@@ -55,6 +55,9 @@ def test_socket_memory_is_the_least_power_of_two_that_is_enough(longest_ns: int,
     """At 1 Gbit/s the eightfold capacity is a byte for each ns; two buffers of 125 bytes take 1 us each."""
     link = replace(transparent("a", "h1", "h2", 0), rate_bps=10**9, buffer=BufferBytes(bytes=125))
     assert socket_memory([[link]], [[link]], longest_ns - 2000, 1514) == expected
+    # Hardly a delay is longer than the mean and four standard deviations.
+    jitter = Jitter(distribution=NormalDistribution(mean_ns=1000, sd_ns=500), correlation=0.0)
+    assert socket_memory([[replace(link, jitter=jitter)]], [[link]], longest_ns - 5000, 1514) == expected
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,8 @@ def test_the_settings_of_a_run() -> None:
         ("simulate.tso", "no"),
         ("simulate.hosts", "virtual"),
     }
+    acks = tables(planned({"rate": "1 Mbit/s"}, record={"acks": True}), 1)[0]
+    assert dict(acks.rows)["record.acks"] == "on"
 
 
 def test_the_cpus_of_a_lab() -> None:

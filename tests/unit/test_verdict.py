@@ -177,7 +177,7 @@ def in_bursts(change: Change) -> Change:
 
 
 def steps(*sizes_ns: int) -> Change:
-    return update("network.clock_steps", [{"time_ns": 1, "step_ns": size} for size in sizes_ns])
+    return update("network.clock_steps", [{"time_ns": 1_750_000_000, "step_ns": size} for size in sizes_ns])
 
 
 def _interface(number: int) -> dict[str, Any]:

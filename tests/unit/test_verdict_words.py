@@ -30,7 +30,7 @@ SAID = [
         "busy 51% of the time",
         "<= 50%",
     ),
-    ("clock-steps", "no steps", "-2.0 ms at 0.0 s", "none"),
+    ("clock-steps", "no steps", "-2.0 ms at 1.8 s", "none"),
     ("samples", "100.00% taken; longest gap 11 ms", "98.50% taken; longest gap 11 ms", ">= 99%; gap <= 100 ms"),
     ("udp-schedule", "does not apply: no UDP flow sent", "f1: p99 201 us", "p99 <= 200 us"),
     ("ring-drops", "0 of 1642 packets lost in the ring", "1 of 1642 packets lost in the ring", "none"),
