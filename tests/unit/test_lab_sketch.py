@@ -125,20 +125,20 @@ def test_without_flows_a_bdp_is_reckoned_by_the_longest_rtt_between_hosts_across
     lab.link("s1", "h2", rate="100 Mbit/s", buffer="2 bdp")
     lab.link("s1", "h3", rate="8 Mbit/s", buffer="3 packets")
     # Nobody else reaches them, and their delays are small.
-    lab.link("alone", "beside", rate="8 Mbit/s", delay="1 ms")
+    lab.link("alone", "beside", rate="80 Mbit/s", delay="1 ms")
     links = {link["name"]: link["buffer"] for link in document(plan_of(lab.scenario())[0])["links"]}
     # 40 ms there and back; 10 ms at least.
     assert links["r1-s1"] == {"bytes": 50_000}
     assert links["s1-h2"] == {"bytes": 2 * 500_000}
     assert links["s1-h3"] == {"packets": 3}
-    assert links["alone-beside"] == {"bytes": 10_000}
+    assert links["alone-beside"] == {"bytes": 100_000}
 
 
 def test_with_flows_it_is_that_of_the_flows() -> None:
     lab = dumbbell.Lab(overrides={"flows": [{"from": "h1", "to": "h2"}]})
     lab.host("h1"), lab.host("h2"), lab.host("h3"), lab.switch("s1")
-    lab.link("h1", "s1", rate="8 Mbit/s", delay="1 ms")
+    lab.link("h1", "s1", rate="800 Mbit/s", delay="1 ms")
     lab.link("s1", "h2")
     lab.link("s1", "h3", delay="50 ms")
     links = {link["name"]: link["buffer"] for link in document(plan_of(lab.scenario())[0])["links"]}
-    assert links["h1-s1"] == {"bytes": 2_000}
+    assert links["h1-s1"] == {"bytes": 200_000}

@@ -96,7 +96,7 @@ def test_what_limits_a_capture(notes: dict[str, Any], sums: dict[str, int], said
     assert warnings.of(summary, total) == [said]
 
 
-_NOTES = ("capture_drops", "damages", "cut_files", "headless_frames", "backward_steps")
+_NOTES = ("capture_drops", "damages", "cut_files", "headless_frames", "overlapping_files", "backward_steps")
 
 
 REFUSED = [
@@ -276,8 +276,8 @@ def test_runs_of_cells_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixt
     assert invoke(["runs", "list", "--in", str(tmp_path), "--json"]) == 0
     told = [one["overrides"] for one in reversed(json.loads(capsys.readouterr().out))]
     assert told == [
-        ["duration=0.1 s", 'flows.0.cc="cubic"', "seed=2"],
-        ["duration=0.1 s", 'flows.0.cc="reno"', "seed=1"],
+        ["duration=0.1 s", 'flows.0.cc="cubic"', 'starts="10 ms"', "seed=2"],
+        ["duration=0.1 s", 'flows.0.cc="reno"', 'starts="10 ms"', "seed=1"],
     ]
 
 

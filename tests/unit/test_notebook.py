@@ -41,7 +41,7 @@ def test_a_study_shows_its_cells_and_a_metric(tmp_path: Path) -> None:
     assert "reno" in shown
     assert study.plot()._repr_png_().startswith(PNG)  # type: ignore[attr-defined]
     assert "utilisation" in study.plot("utilisation").axes[0].get_ylabel().lower()
-    with pytest.raises(InputError, match="no values of 'nonsense'"):
+    with pytest.raises(InputError, match="no metric 'nonsense'"):
         study.plot("nonsense")
 
 

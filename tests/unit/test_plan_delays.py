@@ -67,7 +67,7 @@ def test_a_simulated_packet_takes_the_delay_of_its_time(series: str, tmp_path: P
     [
         ("time_s,delay_ms\n1,20\n", None, "the first time is not 0"),
         ("time_s,delay_ms\n0,20\n0,30\n", None, "not after the time of the line before"),
-        ("time_s,rate_Mbps\n0,20\n", None, "'rate_Mbps' is no column"),
+        ("time_s,rate_Mbps\n0,20\n", None, "'rate_Mbps' is not a column"),
         ("time_s,delay_ms\n0,20\n2,30\n", "2 s", "ends before the last step"),
     ],
 )

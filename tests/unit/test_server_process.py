@@ -143,7 +143,7 @@ def test_a_unix_socket_is_for_its_user_alone(workspace: Path, tmp_path: Path) ->
     [
         (["--host", "0.0.0.0"], "without --certificate"),
         (["--uds", "{file}"], "it is not a socket"),
-        (["--host", "0.0.0.0", "--certificate", "{file}"], "no certificate with its key"),
+        (["--host", "0.0.0.0", "--certificate", "{file}"], "does not hold a certificate with its key"),
     ],
 )
 def test_what_would_not_be_safe_is_refused(workspace: Path, options: list[str], said: str) -> None:

@@ -18,7 +18,7 @@ starts = "0 s"
 [topology]
 kind = "path"
 rtt = "5 ms"
-bottleneck = { rate = { trace = "base.trace" }, loss = { model = "trace", file = "lost.csv" } }
+bottleneck = { rate = { trace = "base.trace" }, buffer = "1 bdp", loss = { model = "trace", file = "lost.csv" } }
 
 [[flows]]
 from = "h1"

@@ -88,7 +88,7 @@ def test_what_is_invalid_counts_nowhere_and_is_told(
     assert exit_code(study) == RunInvalid.exit_code
     assert invoke(["status", str(study.directory)]) == RunInvalid.exit_code
     said = capsys.readouterr().out
-    assert "1 can't be used: invalid: window-limits\n" in said
+    assert "1 run can't be used: invalid: window-limits\n" in said
     assert "--failed" not in said, "they are deterministic"
     (page,) = write(study, "html", tmp_path / "report.html")
     assert re.search(r"<span>5 runs: .*, 1 invalid</span>", page.read_text())

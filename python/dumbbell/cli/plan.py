@@ -8,6 +8,7 @@ import typer
 
 from dumbbell.cli.options import Json, Repeat, ScenarioArgument, Set, Vary
 from dumbbell.cli.tables import print_table
+from dumbbell.counts import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

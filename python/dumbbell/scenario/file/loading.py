@@ -20,7 +20,7 @@ from dumbbell.scenario.file.refusals import findings
 from dumbbell.scenario.file.toml import TOMLDecodeError, parse, plain
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
-from dumbbell.scenario.source import Key, Source
+from dumbbell.scenario.source import Key, Source, show
 from dumbbell.scenario.traces import FOLDER
 from dumbbell.scenario.understood import UNDERSTOOD, Understood
 from dumbbell.units import Time
@@ -102,11 +102,13 @@ def seeded(scenario: Scenario, seed: int) -> Scenario:
 
 
 def replaced(scenario: Scenario, key: str, value: int | Time) -> Scenario:
-    """The same scenario with another value of a key at its top, which is not checked."""
+    """The same scenario with another value of a key at its top, for a repetition of a study. It is not checked."""
     other = scenario.model_copy(update={key: value})
     origin, written = scenario.source, str(value) if isinstance(value, Time) else value
     other._source = replace(
-        origin, data={**origin.data, key: written}, overrides={**origin.overrides, (key,): f"{key}={value}"}
+        origin,
+        data={**origin.data, key: written},
+        overrides={**origin.overrides, (key,): f"repetition {key}={show(written)}"},
     )
     return other
 
