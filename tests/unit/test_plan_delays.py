@@ -11,8 +11,10 @@ from planning import planned
 import dumbbell
 from dumbbell.core import core
 from dumbbell.errors import ScenarioError
-from dumbbell.plan import wire, words
+from dumbbell.plan import expand, wire, words
+from dumbbell.plan.network import network
 from dumbbell.plan.types import StepsDelays
+from dumbbell.scenario.file.loading import load
 
 MS = 1_000_000
 PLAIN = {"rate": "10 Mbit/s", "buffer": "100 packets"}
@@ -60,6 +62,16 @@ def test_a_simulated_packet_takes_the_delay_of_its_time(series: str, tmp_path: P
     # The run's own directory has the series, and gives the same plan.
     again = dumbbell.run(run.directory / "scenario.toml", directory=tmp_path / "again", engine="simulate", report=False)
     assert again.run_id == run.run_id
+
+
+def test_a_drawn_link_has_the_series_in_both_directions(series: str) -> None:
+    links = [{"between": ["a", "b"], "delay": {"trace": series}, "reverse": {"rate": "1 Mbit/s"}}]
+    topology = {"kind": "graph", "nodes": {"a": {}, "b": {}}, "links": links}
+    flows = [{"from": "a", "to": "b"}]
+    plan = expand(load({"name": "x", "duration": "3 s", "topology": topology, "flows": flows}))
+    assert [(link.delay_ns, words.delay(link)) for link in plan.links] == [(20 * MS, "20 ms to 50 ms: 3 steps")] * 2
+    assert network(plan).base_rtts_ns == [40 * MS]
+    assert not network(plan).transparent
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,9 @@ def as_wanted(lab: Path, name: str, before: Mapping[str, Any], keys: Mapping[str
     for number, values in enumerate((*(one.keys for one in earlier), keys)):
         draft = draft.with_values([f"events.{number}.{key}={spaced(value)}" for key, value in values.items()])
     plan = planned(EmulateEngine(), checked(draft, LabScenario))
-    last = [event.link for event in plan.events if event.link.name == name][-1]
+    # An event that changes nothing is none of the plan's.
+    states_of = [*plan.links, *(event.link for event in plan.events)]
+    last = [link for link in states_of if link.name == name][-1]
     found: dict[str, Any] = wire.part(last)
     return found
 

@@ -6,11 +6,12 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
 
+from dumbbell.scenario.links.delays import AnyDelay
 from dumbbell.scenario.links.link import DirectionKeys
 from dumbbell.scenario.topology.keys import LEAST, MOST, Bytes
 from dumbbell.scenario.topology.nodes import Addresses
 from dumbbell.scenario.understood import UNDERSTOOD, Understood
-from dumbbell.units import QuantityError, Time
+from dumbbell.units import QuantityError
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
@@ -22,15 +23,19 @@ Vlan = Annotated[int, Field(ge=1, le=4094, strict=True)]
 class CableReverse(DirectionKeys):
     """The other direction of a cable: rate, buffer, queue, overhead and delay are as forward unless given."""
 
-    delay: Time | None = Field(default=None, description="Propagation delay in this direction. Default: as forward.")
+    delay: AnyDelay | None = Field(
+        default=None,
+        description="Propagation delay in this direction, or a table for one that changes. Default: as forward.",
+    )
 
 
 class CableKeys(DirectionKeys):
     """The keys of a cable, whichever nodes it joins. Without any of them it neither limits nor delays."""
 
-    delay: Time | None = Field(
+    delay: AnyDelay | None = Field(
         default=None,
-        description='Propagation delay, in each direction. Default: `"0 s"`; `reverse`: as forward.',
+        description="Propagation delay, in each direction, or a table for one that changes. Default: "
+        '`"0 s"`; `reverse`: as forward.',
     )
     reverse: CableReverse = Field(default=CableReverse(), description="The other direction, where it differs.")
 
