@@ -67,7 +67,7 @@ class LinkKeys(TypedDict, total=False):
     rate: str | Mapping[str, Any]
     buffer: str
     queue: Mapping[str, Any] | str
-    delay: str
+    delay: str | Mapping[str, Any]
     jitter: str | Mapping[str, Any]
     reordering: bool
     reorder: str | Mapping[str, Any]
