@@ -207,6 +207,8 @@ impl Table {
     }
 
     /// The slot of a connection between the same ends in another network to which a segment belongs, if there is one.
+    #[cold]
+    #[inline(never)]
     fn in_another_network(&mut self, key: Key, segment: &Segment, by: usize, sink: &mut impl Sink) -> Option<u32> {
         if *self.network.get_or_insert(key.network) != key.network && !self.has_networks {
             self.has_networks = true;
