@@ -104,7 +104,7 @@ def test_a_file_named_twice_is_refused_and_files_that_overlap_are_told(
         assert "would count twice" in capsys.readouterr().err
     # The clock goes back behind the first file, and the page is written all the same.
     assert invoke(["pcap", "a.pcap", "b.pcap"]) == 0
-    assert "Files overlap in time" in capsys.readouterr().out
+    assert "files that overlap in time" in capsys.readouterr().out
 
 
 def test_analyses_of_files_with_one_name_do_not_overwrite_each_other(

@@ -12,11 +12,13 @@ const MOST: usize = 1_024;
 /// Time after which a datagram is given up, as Linux does.
 const PATIENCE_NS: i64 = 30_000_000_000;
 
+/// Addresses, network and identification of a datagram.
+type Key = ([u8; 16], [u8; 16], u64, u32);
+
 /// Datagrams of which fragments are missing so far.
 #[derive(Default)]
 pub(crate) struct Fragments {
-    /// By addresses, network and identification.
-    open: HashMap<([u8; 16], [u8; 16], u64, u32), Datagram, RandomState>,
+    open: HashMap<Key, Datagram, RandomState>,
     /// Datagrams that were given up.
     pub(crate) given_up: u64,
 }

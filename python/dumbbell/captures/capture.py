@@ -40,6 +40,12 @@ class Capture:
             raise InputError(
                 f"{directory} is not an analysed capture", str(error), "dumbbell pcap FILE makes one"
             ) from None
+        if "overlapping_files" not in self.summary.get("notes", {}):
+            raise InputError(
+                f"{directory} was analysed by an older dumbbell",
+                "figures are missing in it",
+                "repeat dumbbell pcap FILE",
+            )
 
     def note(self, key: str, value: object) -> None:
         """Keep something in the summary."""

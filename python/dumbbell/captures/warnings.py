@@ -14,7 +14,7 @@ def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[s
     unseen, large, data, doubled, cut = total(
         "directions", "unseen_bytes", "large_packets", "data_packets", "capture_duplicates", "cut_options"
     )
-    (one_sided,) = total("connections", "one_sided")
+    one_sided, breaks = total("connections", "one_sided", "clock_breaks")
     if unseen:
         found.append(
             f"The capture lacks packets: {count(unseen, 'byte')} {by_number(unseen, 'was', 'were')} acknowledged but "
@@ -36,9 +36,10 @@ def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[s
             f"TCP options of {count(cut, 'packet')} were cut: receive windows are unknown if a SYN's were, and SACK "
             "blocks and timestamps are missing. Capture 128 bytes of each packet."
         )
-    if notes["overlapping_files"]:
+    if notes["overlapping_files"] and breaks:
         found.append(
-            "Files overlap in time: packets in two of them count twice. Name captures of two places with --and."
+            "Connections are in files that overlap in time: their packets count twice. Name captures of two places "
+            "with --and."
         )
     if large:
         share = 100 * large / max(data, 1)
