@@ -250,3 +250,28 @@ def test_the_same_packet_tagged_and_not_is_one_connection(tmp_path: Path) -> Non
     capture = dumbbell.pcap(file, output=tmp_path / "out")
     assert capture.directions.select("unique_bytes", "repeated_packets").rows()[0] == (10_000, 1)
     assert capture.directions["capture_duplicates"].sum() == 19
+
+
+def test_figures_have_units_that_fit_and_requests_have_no_rate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """20 segments a round trip of 1.58 s, and requests of 75 bytes that are acknowledged within 13 us."""
+    slow = [packet(0, 1, SYN, 999, 0), packet(1_580_000, 2, SYN | ACK, 4_999, 1_000, back=True)]
+    for step in range(20):
+        at, seq = 1_600_000 * (step + 1), 1_000 + 20_000 * step
+        slow += [packet(at, 10 + n, ACK, seq + 1_000 * n, 5_000, 1_000) for n in range(20)]
+        slow.append(packet(at + 1_580_000, 40, ACK, 5_000, seq + 20_000, back=True))
+    request = [
+        packet(40_000_000, 1, SYN, 999, 0, port=9_000),
+        packet(40_000_010, 2, SYN | ACK, 4_999, 1_000, back=True, port=9_000),
+        packet(40_000_020, 3, ACK, 1_000, 5_000, 75, port=9_000),
+        packet(40_000_033, 4, ACK, 5_000, 1_075, back=True, port=9_000),
+    ]
+    file = tmp_path / "trace.pcap"
+    file.write_bytes(HEAD + b"".join(slow + request))
+    assert invoke(["pcap", str(file), "--output", str(tmp_path / "out"), "--no-report"]) == 0
+    shown = capsys.readouterr().out
+    assert "1,580 ms" in shown
+    assert "too short to judge" in shown
+    assert "e+0" not in shown
+    assert dumbbell.pcap(tmp_path / "out").directions["goodput_bps"].is_null().to_list()[-2:] == [True, True]

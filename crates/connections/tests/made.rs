@@ -435,6 +435,8 @@ fn a_window_whose_scale_was_cut_is_not_known_and_limits_nothing() {
     assert_eq!((shift(&whole), shift(&without), shift(&cut)), (Some(10), Some(0), None));
     assert!(whole.intervals.iter().any(|row| row.window_end.is_some()));
     assert!(cut.intervals.iter().all(|row| row.window_end.is_none() && row.window_min_bytes == u64::MAX));
+    let needless = |rows: &Rows| of_client(rows).stream.needless_retransmissions;
+    assert_eq!((needless(&whole), needless(&cut)), (Some(0), None));
     let counted = |rows: &Rows| of_client(rows).counters.cut_options;
     assert_eq!((counted(&whole), counted(&cut)), (0, 2));
 }

@@ -195,7 +195,7 @@ def _evidence(row: dict[str, Any], connection: dict[str, Any], events: pl.DataFr
         row["acknowledged_bytes"],
         lost,
         row["wire_packets"],
-        row["reordered_packets"] + row["late_behind_packets"] + row["needless_retransmissions"],
+        row["reordered_packets"] + (row["late_behind_packets"] or 0) + (row["needless_retransmissions"] or 0),
         base,
         losses(row, events, rtt, base) if base is not None and lost >= LEAST_LOSSES else None,
         queueing_ns(rtt),

@@ -71,6 +71,11 @@ impl Connection {
             counters.segment_min_bytes = or_zero(counters.segment_min_bytes);
             let mut stream = figures[of].take().unwrap_or_default();
             stream.window_shift = self.shift(1 - of).map(u64::from);
+            if self.halves[1 - of].counters.cut_options > 0 {
+                // What ACKs report by SACK blocks and timestamps is not known.
+                (stream.needless_retransmissions, stream.late_behind_packets) = (None, None);
+                (stream.rtt_timestamp_samples, stream.rtt_back_samples) = (None, None);
+            }
             sink.direction(DirectionRow {
                 connection: self.number,
                 direction: direction(of, client),
