@@ -25,6 +25,8 @@ QUEUE_NS: Final = 200_000.0
 """and by more than this, which hosts take."""
 AT_BASE: Final = 0.1
 """Up to this share above its minimum the RTT counts as being at its minimum."""
+LEAST_SIDE: Final = 0.1
+"""Share of the base RTT between capture and an end above which delays on that side are those of the path."""
 FULL: Final = 0.8
 """A queue that overflows delays packets by this share of its usual most, the 95th percentile, or more."""
 CHANCE_RANK: Final = 0.8
@@ -134,6 +136,7 @@ def diagnose(capture: Capture, directions: Sequence[dict[str, Any]]) -> list[Dia
     for row in directions:
         mine = (pl.col("connection") == row["connection"]) & (pl.col("direction").cast(pl.String) == row["direction"])
         events, rtt, intervals = (table.filter(mine) for table in tables)
+        rtt = rtt.filter(pl.col("kind").cast(pl.String).is_in(_sides(row, about[row["connection"]])))
         seen = _evidence(row, about[row["connection"]], events, rtt)
         cause = cause_of(seen)
         rates = rates_bps(row, intervals, width_ns)
@@ -211,6 +214,13 @@ def base_rtt_ns(row: dict[str, Any], connection: dict[str, Any]) -> float | None
     there = _least(row["rtt_min_ns"], server if to_server else client)
     back = _least(row["rtt_back_min_ns"], client if to_server else server)
     return None if there is None or back is None else float(there + back)
+
+
+def _sides(row: dict[str, Any], connection: dict[str, Any]) -> list[str]:
+    """Kinds of `rtt` that tell a queue: of sides of the capture with a part of the path. On others hosts wait."""
+    base = base_rtt_ns(row, connection)
+    least = {"data": row["rtt_min_ns"], "back": row["rtt_back_min_ns"]}
+    return [kind for kind, ns in least.items() if base and ns is not None and ns > LEAST_SIDE * base]
 
 
 def _least(a: int | None, b: int | None) -> int | None:
