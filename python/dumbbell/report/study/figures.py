@@ -93,6 +93,8 @@ def _grids(
 def _top(sheet: Sheet, panel: Panel) -> float:
     """The upper end of the vertical axis: a share is not drawn beyond 100 %."""
     high = max(ax.get_ylim()[1] for ax in sheet.axes)
+    # Room for the signs of points, where values are alike and far from 0.
+    high += 0.03 * abs(high)
     most = panel.metric.bounds[1]
     return high if most is None else min(high, max(1.03 * most / panel.factor, 0.0))
 
