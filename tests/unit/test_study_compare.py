@@ -55,22 +55,6 @@ def test_lists_of_tables_are_compared_entry_by_entry() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("value", "label"),
-    [
-        ("cubic", "cubic"),
-        ({"name": "bbr3"}, "bbr3"),
-        ('{ kernel = "aimd.bpf.c" }', "aimd"),
-        ('{ bpf = "own/aimd.bpf.o" }', "aimd"),
-        ({"kernel": "my_cc.c"}, "my_cc"),
-        ({"kernel": "bbr3"}, "bbr3 (kernel)"),
-        ('{ name = "bbr3", parameters = { ecn = true, beta_keep = 200 } }', "bbr3 (ecn true, beta_keep 200)"),
-    ],
-)
-def test_labels_of_algorithms(value: Any, label: str) -> None:
-    assert settings.label_of_algorithm(value) == label
-
-
 def test_columns_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """No two have one name, and algorithms are named in words, in places and among the settings."""
     own = '{ kernel = "aimd.bpf.c" }'

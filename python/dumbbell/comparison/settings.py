@@ -6,9 +6,10 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Final
 
+from dumbbell.cc.names import label
 from dumbbell.engines.registry import capabilities
 from dumbbell.plan.wire import document
 from dumbbell.records.run import Run
@@ -58,7 +59,7 @@ def _differing(settings: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[st
 def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """`topology.bottleneck.rate`, `flows.0.cc`, ... with their values."""
     if prefix.endswith("cc.") and isinstance(value, Mapping):
-        yield prefix.removesuffix("."), label_of_algorithm(value)
+        yield prefix.removesuffix("."), label(value)
     elif isinstance(value, Mapping) and value:
         for key, inner in value.items():
             yield from flat(inner, f"{prefix}{key}.")
@@ -67,23 +68,6 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield from flat(inner, f"{prefix}{index}.")
     else:
         yield prefix.removesuffix("."), value
-
-
-def label_of_algorithm(value: Any) -> str:
-    """`bbr3` of `{ name = "bbr3" }`, `aimd` of `{ kernel = "aimd.bpf.c" }`, as a table or as TOML; parameters in
-    brackets."""
-    if isinstance(value, str):
-        try:
-            value = tomllib.loads(f"value = {value}")["value"] if value.startswith("{") else {"name": value}
-        except tomllib.TOMLDecodeError:
-            return str(value)
-    named = next((str(value[key]) for key in ("bpf", "kernel", "name") if key in value), None)
-    if named is None:
-        return json.dumps(value, ensure_ascii=False)
-    base = PurePath(named).name.partition(".bpf.")[0].removesuffix(".c")
-    base += " (kernel)" if value.get("kernel") == base else ""
-    told = ", ".join(f"{key} {json.dumps(one)}" for key, one in value.get("parameters", {}).items())
-    return f"{base} ({told})" if told else base
 
 
 def _of_scenario(directory: Path) -> dict[str, Any]:
@@ -104,7 +88,7 @@ def _of_study(study: Frames) -> dict[str, Any]:
 
 def _word(value: Any) -> str:
     """A value of a cell; an algorithm by its label."""
-    return label_of_algorithm(value) if isinstance(value, str) and value.startswith("{") else str(value)
+    return label(value) if isinstance(value, str) else str(value)
 
 
 def _manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from dumbbell.comparison.settings import label_of_algorithm
+from dumbbell.cc.names import label
 from dumbbell.errors import InputError
 from dumbbell.statistics.contrasts import Contrast, Samples, contrast
 from dumbbell.statistics.frames import Frames, limited_links
@@ -123,7 +123,7 @@ def _cells(study: Frames, keys: Sequence[str], other: Frames) -> dict[Place, int
 
 def _text(value: Any) -> str:
     if isinstance(value, str) and value.startswith("{"):
-        return label_of_algorithm(value)
+        return label(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
