@@ -111,6 +111,14 @@ def test_a_value_of_a_sweep_is_refused_at_its_place(capsys: pytest.CaptureFixtur
     )
 
 
+@pytest.mark.parametrize("table", ["[[report.plots]]", "[[expect]]\nmin = 1"])
+def test_plan_refuses_metrics_as_run_does(table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("my.toml").write_text(f'{BASE}{table}\nmetric = "speed"\n')
+    for verb in ("plan", "run"):
+        assert invoke([verb, "my.toml", "--vary", "flows.0.cc=cubic,reno"]) == 2
+        assert 'metric = "speed": unknown metric' in capsys.readouterr().err
+
+
 def test_plan_shows_the_cells_of_a_study(capsys: pytest.CaptureFixture[str]) -> None:
     args = ["plan", "my.toml", "--vary", "flows.0.cc=cubic,bbr", "--vary", "duration=1 s,2 s", "--repeat", "5"]
     assert invoke(args) == 0

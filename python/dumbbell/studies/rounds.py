@@ -89,7 +89,7 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     plans = _plans(planner, cells, wanted, on_event)
     if not wanted.simulated and (other := alike(planner, cells, plans)) is not planner:
         planner, plans = other, list(other.all(cells, 1))
-    _raise(base, [*check_metrics(base), *check_names(base, cells, plans)])
+    _raise(base, check_names(base, cells, plans))
     executor.check(engine, map(planner.scenario, cells))
     identity = _identity(plans)
     path = root / f"{base.name}-{identity}"
@@ -157,7 +157,7 @@ def prepared(draft: Draft) -> tuple[Scenario, list[grid.Cell]]:
     """The scenario that a study's cells vary, and the cells. Raises `ScenarioError`."""
     base = checked(draft)
     cells = grid.cells(base.sweep)
-    _raise(base, check(base, cells))
+    _raise(base, [*check(base, cells), *check_metrics(base)])
     return base, cells
 
 
