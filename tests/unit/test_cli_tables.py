@@ -13,9 +13,9 @@ from dumbbell import Study
 from dumbbell.cli import study as printed
 from dumbbell.cli.run import flows_table, links_table
 from dumbbell.cli.study_table import table as table_of
-from dumbbell.plan.view import Table
 from dumbbell.statistics.intervals import of_mean
 from dumbbell.studies.measures import by_run
+from dumbbell.table import Table
 
 FATES = tuple(f"dropped-{reason}" for reason in ("tail", "head", "early", "policed", "delay-line", "down"))
 

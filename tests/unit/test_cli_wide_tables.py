@@ -10,7 +10,7 @@ import pytest
 import rich.console
 
 from dumbbell.cli.tables import print_table
-from dumbbell.plan.view import Table
+from dumbbell.table import Table
 
 HEAD = [
     "flows.0.cc",

@@ -279,8 +279,8 @@ def _of_matrix(
 
 def _quantities(outcome: Outcome) -> Any:
     from dumbbell.agree import shown
-    from dumbbell.plan.view import Table
     from dumbbell.report import words
+    from dumbbell.table import Table
 
     title = f"{outcome.subject.name}, {words.count(outcome.comparison.repetitions, 'repetition')}"
     return Table(title, shown.columns(outcome.comparison), shown.quantities(outcome.comparison))
@@ -288,7 +288,7 @@ def _quantities(outcome: Outcome) -> Any:
 
 def _targets(outcome: Outcome) -> Any:
     from dumbbell.agree.targets import judge
-    from dumbbell.plan.view import Table
+    from dumbbell.table import Table
 
     rows = [[one.target, one.status.value, one.measured, one.allowed] for one in judge(outcome.comparison)]
     return Table("Targets", ["target", "", "measured", "allowed"], rows)
@@ -296,7 +296,7 @@ def _targets(outcome: Outcome) -> Any:
 
 def _not_inside(rows: Sequence[dict[str, Any]], engines: Engines) -> Any:
     from dumbbell.agree.markdown import cells_of, head
-    from dumbbell.plan.view import Table
+    from dumbbell.table import Table
 
     shown = [cells_of(row, engines) for row in rows if row["agreement"] != "inside"]
     return Table(f"Cells that are not inside: {len(shown)} of {len(rows)}", head(engines), shown)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dumbbell.captures import Capture
-    from dumbbell.plan.view import Table
     from dumbbell.records.run import Run
+    from dumbbell.table import Table
 
 
 def run_of(files: list[str]) -> Run | None:
@@ -85,7 +85,7 @@ def digits(value: float) -> str:
 
 def table(rows: list[dict[str, Any]]) -> Table:
     """`beside` as a table."""
-    from dumbbell.plan.view import Table
+    from dumbbell.table import Table
 
     columns = ["flow", "connection", "goodput", "of the run", "sent again", "of the run", "RTT p50", "of the run"]
 

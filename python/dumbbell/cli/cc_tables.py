@@ -11,7 +11,7 @@ from dumbbell.cc.algorithm import Algorithm
 from dumbbell.cc.bundled import BUNDLED, SIMULATED
 from dumbbell.cc.parameters import Parameters, Values, spelled, written
 from dumbbell.cli.tables import print_table
-from dumbbell.plan.view import Table
+from dumbbell.table import Table
 
 
 def known(told: Mapping[str, Any]) -> Iterator[Table]:

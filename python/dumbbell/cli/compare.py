@@ -80,7 +80,7 @@ def _refuse_options(metric: list[str] | None, confidence: int | None, why: str) 
 def _captures(captures: Sequence[Capture], json: bool) -> None:
     from dumbbell.cli.tables import print_table
     from dumbbell.comparison import captures as compared
-    from dumbbell.plan.view import Table
+    from dumbbell.table import Table
 
     differing, rows = compared.settings(*captures), compared.rows(*captures)
     if json:
@@ -141,8 +141,8 @@ def _print_metrics(found: Comparison, percent: int) -> None:
     from itertools import groupby
 
     from dumbbell.cli.tables import print_table
-    from dumbbell.plan.view import Table
     from dumbbell.report.study.panel import unit_of
+    from dumbbell.table import Table
 
     names = heads(found.keys)
     columns = [*names, "of", "A", "B", "B - A", f"{percent} % interval", "change", "Hedges' g", "n", "by"]
@@ -193,7 +193,7 @@ def _runs(runs: Sequence[Run], json: bool) -> None:
     from dumbbell.agree.figures import common, figures
     from dumbbell.cli.tables import print_table
     from dumbbell.comparison import settings
-    from dumbbell.plan.view import Table
+    from dumbbell.table import Table
 
     differing = settings.of_runs(runs[0], runs[1])
     a, b = (figures(run) for run in runs)
@@ -229,7 +229,7 @@ def _change(a: float, b: float) -> list[str]:
 
 def _print_settings(differing: Sequence[Setting]) -> None:
     from dumbbell.cli.tables import print_table
-    from dumbbell.plan.view import Table
+    from dumbbell.table import Table
 
     if not differing:
         print("No settings differ.\n")

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from dumbbell.captures.identify import Guess, Path
     from dumbbell.plan.network import Network
     from dumbbell.plan.types import Flow, Plan
-    from dumbbell.plan.view import Table
     from dumbbell.records.run import Run
+    from dumbbell.table import Table
 
 
 def guesses(capture: Capture, run: Run | None, flows: list[dict[str, Any]] | None) -> dict[int, Guess]:
@@ -67,7 +67,7 @@ def told(found: dict[int, Guess]) -> list[dict[str, Any]]:
 
 def table(found: dict[int, Guess]) -> Table:
     """A row for each connection."""
-    from dumbbell.plan.view import Table
+    from dumbbell.table import Table
 
     rows = [
         [

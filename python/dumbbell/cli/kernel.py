@@ -159,7 +159,7 @@ def list_(json: Json = False) -> None:
     from dumbbell.cli.tables import print_table
     from dumbbell.command import command
     from dumbbell.kernels import known, ready
-    from dumbbell.plan.view import Table
+    from dumbbell.table import Table
 
     found, images = known(), ready.images()
     if json:

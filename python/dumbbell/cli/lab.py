@@ -112,7 +112,7 @@ def list_(json: Json = False) -> None:
     from dumbbell.cli.tables import print_table
     from dumbbell.labs import place
     from dumbbell.labs.network import Network
-    from dumbbell.plan.view import Table
+    from dumbbell.table import Table
 
     found = [(place.facts(path), Network.of(path)) for path in place.alive()]
     if json:
@@ -173,7 +173,7 @@ def show(which: Which = None, json: Json = False) -> None:
     from dumbbell.labs import changes
     from dumbbell.labs.live import Live
     from dumbbell.labs.shell.look import described
-    from dumbbell.plan.view import Table
+    from dumbbell.table import Table
 
     lab = Live.open(which)
     now = changes.states(lab.path)

@@ -9,7 +9,7 @@ from dumbbell.cli.captured import digits
 if TYPE_CHECKING:
     from dumbbell.captures import Capture
     from dumbbell.captures.pairs import Between
-    from dumbbell.plan.view import Table
+    from dumbbell.table import Table
 
 
 def between(first: Capture, second: Capture) -> Between:
@@ -33,7 +33,7 @@ def told(found: Between) -> dict[str, Any]:
 
 def table(found: Between) -> Table:
     """A row for each direction."""
-    from dumbbell.plan.view import Table
+    from dumbbell.table import Table
 
     columns = ["connection", "direction", "packets", "lost between", "missed by A", "missed by B", "copied", "late"]
     columns += ["marked", "delay min", "p50", "p95", "max"]

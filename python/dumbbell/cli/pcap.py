@@ -311,9 +311,9 @@ def _diagnosis(found: Diagnosis, sentences: list[str]) -> dict[str, Any]:
 
 def _print(capture: Capture) -> None:
     from dumbbell.cli.tables import print_table
-    from dumbbell.plan.view import Table
     from dumbbell.report.captured.diagnosed import MOST_TOLD, listed, told
     from dumbbell.report.captured.source import words_of
+    from dumbbell.table import Table
 
     data = capture.largest(SHOWN)
     about = capture.about(row["connection"] for row in data)

@@ -109,7 +109,6 @@ def _study(draft: Draft, engine: Engine, json: bool) -> None:
     from dumbbell.cli.display import told
     from dumbbell.cli.study import MOST_CELLS
     from dumbbell.cli.study_progress import progress, size
-    from dumbbell.plan.view import Table
     from dumbbell.records.manifest import core_version
     from dumbbell.scenario.source import show
     from dumbbell.studies.cells import keys, representative
@@ -117,6 +116,7 @@ def _study(draft: Draft, engine: Engine, json: bool) -> None:
     from dumbbell.studies.forecast import forecast, sample
     from dumbbell.studies.planning import Planned, Planner
     from dumbbell.studies.rounds import Wanted, prepared
+    from dumbbell.table import Table
 
     base, cells = prepared(draft)
     least, looked_at = base.repeat.least, representative(cells)

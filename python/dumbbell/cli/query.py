@@ -60,7 +60,7 @@ def command(
 
 def _table(answer: Answer) -> None:
     from dumbbell.cli.tables import print_table
-    from dumbbell.plan.view import Table
+    from dumbbell.table import Table
 
     rows = [[_text(value) for value in row] for row in answer.rows]
     print_table(Table(count(len(rows), "row"), list(answer.columns), rows))

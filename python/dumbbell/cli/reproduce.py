@@ -131,9 +131,9 @@ def _forecast(wanted: Sequence[Order]) -> str:
 
 def _list(wanted: Sequence[Order], study: Reproduction) -> None:
     from dumbbell.cli.tables import print_table
-    from dumbbell.plan.view import Table
     from dumbbell.published.running import size
     from dumbbell.report import words
+    from dumbbell.table import Table
     from dumbbell.units.spans import span
 
     rows = []

@@ -249,9 +249,9 @@ def print_run(run: Run, report: bool) -> None:
 
 def _kinds(run: Run) -> Any:
     """A row for each kind if there are many flows, else none."""
-    from dumbbell.plan.view import Table
     from dumbbell.report.groups import groups, has_kinds
     from dumbbell.report.render.group_rows import COLUMNS, rows
+    from dumbbell.table import Table
 
     found = groups(run)
     title = f"{count(len(run.summary['flows']), 'flow')} by kind (the report and --json have each flow)"
@@ -260,8 +260,8 @@ def _kinds(run: Run) -> Any:
 
 def flows_table(summary: Any, with_bottlenecks: bool) -> Any:
     """Returns the table of flows, with columns for what occurred."""
-    from dumbbell.plan.view import Table
     from dumbbell.report import words
+    from dumbbell.table import Table
 
     marked = any(flow["ce_packets"] for flow in summary["flows"])
     sized = any(flow["fct_s"] is not None for flow in summary["flows"])
@@ -291,9 +291,9 @@ def flows_table(summary: Any, with_bottlenecks: bool) -> Any:
 
 def links_table(summary: Any) -> Any:
     """Returns the table of links with a rate, the most used ones if there are many."""
-    from dumbbell.plan.view import Table
     from dumbbell.report import words
     from dumbbell.report.events import REASONS
+    from dumbbell.table import Table
 
     every = [link for link in summary["links"] if link["rate_bps"] is not None]
     limited, title = every, "Rate-limited links"

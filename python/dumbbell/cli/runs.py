@@ -111,7 +111,7 @@ def _check_there(root: Path) -> None:
 
 def _print(runs: Sequence[Kept], json: bool) -> None:
     from dumbbell.cli.tables import print_table
-    from dumbbell.plan.view import Table
+    from dumbbell.table import Table
 
     if json:
         from json import dumps

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dumbbell.plan.view import Table
     from dumbbell.studies import Study
+    from dumbbell.table import Table
 
 FIGURES: Final = (
     ("goodput", "goodput", "run"),
@@ -26,11 +26,11 @@ FIGURES: Final = (
 def table(study: Study) -> Table:
     """A row per cell: its values, usable runs, means and half of their intervals."""
     from dumbbell.cc.names import label
-    from dumbbell.plan.view import Table
     from dumbbell.report import words
     from dumbbell.scenario.source import show
     from dumbbell.scenario.study import free
     from dumbbell.statistics.verdicts import suspect_runs
+    from dumbbell.table import Table
 
     figures = [_figures(study, name, scope) for _, name, scope in FIGURES]
     doubted = suspect_runs(study)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from dumbbell.plan.view import Table
+    from dumbbell.table import Table
 
 GAP: Final = 2
 """Spaces between columns."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from dumbbell.cc.parameters import written
 from dumbbell.plan import flow_rows, words
@@ -24,19 +23,8 @@ from dumbbell.plan.types import (
     SwitchNode,
     TunedSource,
 )
+from dumbbell.table import Table
 from dumbbell.units import Size, Time
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of text under a title."""
-
-    title: str
-    columns: list[str]
-    rows: list[list[str]]
-    keys: int = 1
-    """Columns from the left that name a row. A table that is too wide repeats them with each of its parts."""
-
 
 MOST_ROWS = 100
 """The most rows of the tables of interfaces and of routes; the plan as JSON has all."""
