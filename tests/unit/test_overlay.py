@@ -19,10 +19,8 @@ from dumbbell.report.overlay.traces import Quantity, Trace
 SHORT = {"duration": "1 s"}
 
 
-def simulated(folder: Path, **overrides: str | int) -> dumbbell.Run:
-    run = dumbbell.run(
-        "single-flow", overrides={**SHORT, **overrides}, directory=folder, engine="simulate", report=False
-    )
+def simulated(folder: Path, scenario: str = "single-flow", **overrides: str | int) -> dumbbell.Run:
+    run = dumbbell.run(scenario, overrides={**SHORT, **overrides}, directory=folder, engine="simulate", report=False)
     assert isinstance(run, dumbbell.Run)
     return run
 
@@ -59,6 +57,12 @@ def test_each_run_by_itself(runs: list[dumbbell.Run]) -> None:
         f"rtt {rtt}, {cc}" for rtt in ("20 ms", "40 ms") for cc in ("CUBIC", "BBRv3")
     ]
     check(fig, "svg")
+
+
+def test_a_list_of_one_value_is_that_value(tmp_path: Path) -> None:
+    """The RTT of a dumbbell is a list, by pair."""
+    both = [simulated(tmp_path, "bbr-vs-cubic", **{"topology.rtt": rtt}) for rtt in ("20 ms", "40 ms")]
+    assert [(axis.label, axis.texts) for axis in differences(both)] == [("rtt", ("20 ms", "40 ms"))]
 
 
 def test_runs_that_differ_in_nothing_else_have_their_seeds_or_names(tmp_path: Path) -> None:

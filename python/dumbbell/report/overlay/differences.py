@@ -73,6 +73,9 @@ def _flat(value: Any, at: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
         return
     if at[-1:] == ("cc",) or not isinstance(value, dict | list):
         yield ".".join(at[:-1] if at[-2:] in _NAMED_BY_THEIR_TABLE else at), value
+    elif isinstance(value, list) and not any(isinstance(one, dict) for one in value):
+        # A scenario may write one value in place of a list of one.
+        yield ".".join(at), value[0] if len(value) == 1 else value
     else:
         for key, one in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _flat(one, (*at, str(key)))

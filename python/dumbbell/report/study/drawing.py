@@ -85,6 +85,15 @@ def cdf(sheet: Sheet, ax: Axes, grid: Grid) -> None:
     ax.set_ylim(0, 1.03)
 
 
+def _within(entry: Entry, factor: float, decimals: int) -> str:
+    """Half of an entry's interval, or both ends if it ends where values do; empty of one run."""
+    if entry.low is None or entry.high is None:
+        return ""
+    low, high = bound(entry, "low") / factor, bound(entry, "high") / factor
+    is_even = abs(high + low - 2 * entry.mean / factor) < 0.5 * 10**-decimals
+    return f"±{(high - low) / 2:,.{decimals}f}" if is_even else f"{low:,.{decimals}f}–{high:,.{decimals}f}"  # noqa: RUF001
+
+
 def matrix(sheet: Sheet, ax: Axes, one: Matrix, low: float, high: float) -> list[Any]:
     """The mean in colour, and as a number with half of its interval where all find room.
 
@@ -96,10 +105,8 @@ def matrix(sheet: Sheet, ax: Axes, one: Matrix, low: float, high: float) -> list
     for (row, column), entry in one.entries.items():
         share = 0.5 if high <= low else (entry.mean - low) / (high - low)
         ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=_shade(share), edgecolor="white", lw=0.6))
-        known = entry.low is not None and entry.high is not None
-        half = f"±{(bound(entry, 'high') - bound(entry, 'low')) / 2 / factor:,.{decimals}f}" if known else ""
         mean = f"{entry.mean / factor:,.{decimals}f}"
-        dots.append((column, row, mean, half, "white" if share < 0.5 else "black"))
+        dots.append((column, row, mean, _within(entry, factor, decimals), "white" if share < 0.5 else "black"))
     ax.set_xlim(-0.5, len(one.columns) - 0.5)
     ax.set_ylim(len(one.rows) - 0.5, -0.5)
     ax.grid(visible=False)

@@ -34,7 +34,6 @@ def of_pairs(plots: StudyPlots, panel: Panel) -> list[Matrix]:
         return []
     labels = plots.described.labels
     names = tuple(labels.get(name, labels.get(title(name), title(name))) for name in pairs.names)
-    whose = "algorithm" if panel.scope in ("group", "algorithm") else "one algorithm"
     found = []
     for at in product(*(range(len(axis.texts)) for axis in pairs.others)):
         entries = {}
@@ -45,7 +44,7 @@ def of_pairs(plots: StudyPlots, panel: Panel) -> list[Matrix]:
                 entries[row, column] = known
         if entries:
             heading = _heading(pairs.others, at)
-            found.append(Matrix(panel, heading, whose, "beside", names, names, entries))
+            found.append(Matrix(panel, heading, "algorithm", "beside", names, names, entries))
     return found
 
 
