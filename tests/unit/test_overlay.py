@@ -61,7 +61,10 @@ def test_each_run_by_itself(runs: list[dumbbell.Run]) -> None:
 
 def test_a_list_of_one_value_is_that_value(tmp_path: Path) -> None:
     """The RTT of a dumbbell is a list, by pair."""
-    both = [simulated(tmp_path, "bbr-vs-cubic", **{"topology.rtt": rtt}) for rtt in ("20 ms", "40 ms")]
+    both = [
+        simulated(tmp_path, "bbr-vs-cubic", **{"topology.rtt": rtt, "flows.1.start": "0 s"})
+        for rtt in ("20 ms", "40 ms")
+    ]
     assert [(axis.label, axis.texts) for axis in differences(both)] == [("rtt", ("20 ms", "40 ms"))]
 
 
