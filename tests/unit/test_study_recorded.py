@@ -402,6 +402,8 @@ def test_a_study_that_lost_results_is_not_complete(tmp_path: Path, capsys: pytes
     said = capsys.readouterr().out
     assert "incomplete\n0 of 6 runs\n" in said
     assert "6 runs missing: the same command as before carries out what is missing" in said
+    with pytest.warns(DamagedFile, match="is incomplete: results of 6 of 6 runs are gone"):
+        assert invoke(["compare", str(study.directory), str(study.directory)]) != 0
     shutil.rmtree(study.directory / "runs")
     engine = FakeEngine()
     assert status(run(engine, tmp_path)).status == "complete"

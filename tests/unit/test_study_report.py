@@ -347,6 +347,8 @@ def test_refusals(study: Study, tmp_path: Path) -> None:
         write(study, "doc")
     with pytest.raises(InputError, match="--reference vegas: no table has it"):
         write(study, "html", tmp_path / "x.html", reference="vegas")
+    with pytest.raises(InputError, match=r"x.png is one file"):
+        write(study, "png", tmp_path / "x.png")
     nothing = Synthetic(repeat=2, verdicts={0: "invalid", 1: "invalid"}).write(tmp_path / "nothing")
     with pytest.raises(InputError, match="nothing to report"):
         write(Study(nothing), "html")

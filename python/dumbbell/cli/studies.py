@@ -43,7 +43,19 @@ def find(name: str) -> Path:
 
 
 def open_study(path: Path) -> Study:
-    """Raises `InputError` if there is none."""
-    from dumbbell.studies import Study
+    """The study at `path`; a warning tells if results of it are gone. Raises `InputError` if there is none."""
+    import warnings
 
-    return Study(path)
+    from dumbbell.counts import count
+    from dumbbell.errors import DamagedFile
+    from dumbbell.studies import Study
+    from dumbbell.studies.directory import INCOMPLETE
+
+    found = Study(path)
+    if found.state == INCOMPLETE:
+        lost = (
+            f"{found.missing:,} of {count(int(found.manifest['runs']), 'run')} {by_number(found.missing, 'is', 'are')}"
+        )
+        said = f"{path} is incomplete: results of {lost} gone. To get them again, repeat the study's command"
+        warnings.warn(said, DamagedFile, stacklevel=2)
+    return found

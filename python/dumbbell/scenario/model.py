@@ -155,7 +155,7 @@ class Scenario(Table):
     starts: Time | None = Field(
         default=None,
         description="Each entry of `flows` starts later than it says, by a time up to this one that the seed draws. "
-        "Repetitions in which nothing is random are one run otherwise, and the order of the flows may decide it. "
+        "Repetitions in which nothing is random hardly differ otherwise, and the order of the flows may decide them. "
         'Default: `"0 s"`, or `"10 ms"` for repetitions of a study in which nothing else is random.',
         examples=["10 ms"],
     )

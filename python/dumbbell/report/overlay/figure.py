@@ -126,7 +126,7 @@ def _looks(found: Sequence[Quantity], over: Sequence[Axis]) -> dict[tuple[int, s
         if one.algorithm not in hues:
             looks[key] = label, own[label]
             continue
-        alike = dashes.setdefault(one.algorithm, [])
+        alike = dashes.setdefault(hues[one.algorithm].light, [])
         if label not in alike:
             alike.append(label)
         colour = hues[one.algorithm]

@@ -85,6 +85,12 @@ def write(
         plots = build(study, confidence, method, reference, one)
         check_reference(plots)
         files |= _files(plots, format)
+    if output is not None and output.suffix == f".{format}" and not output.is_dir():
+        if len(files) > 1:
+            raise InputError(
+                f"--output {output} is one file", f"the report has {len(files)}: {', '.join(files)}", "name a folder"
+            )
+        return [write_file(output, *files.values())]
     return [write_file(folder / name, content) for name, content in files.items()]
 
 
