@@ -53,9 +53,7 @@ def open_study(path: Path) -> Study:
 
     found = Study(path)
     if found.state == INCOMPLETE:
-        lost = (
-            f"{found.missing:,} of {count(int(found.manifest['runs']), 'run')} {by_number(found.missing, 'is', 'are')}"
-        )
-        said = f"{path} is incomplete: results of {lost} gone. To get them again, repeat the study's command"
+        lost = f"{found.missing:,} of {count(int(found.manifest['runs']), 'run')}"
+        said = f"{path} is incomplete: results of {lost} are gone. To get them again, repeat the study's command"
         warnings.warn(said, DamagedFile, stacklevel=2)
     return found
