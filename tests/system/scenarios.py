@@ -9,7 +9,7 @@ import polars as pl
 from graphs import flow as flow
 
 import dumbbell
-from dumbbell.analysis.pace import Pace, lateness, measure
+from dumbbell.analysis.pace import Pace, measure
 from dumbbell.plan.network import network
 
 
@@ -46,7 +46,7 @@ def pace(run: dumbbell.Run, name: str = "bottleneck") -> Pace:
     """
     due = pl.when(pl.col("sent_ns").is_not_null()).then(pl.col("delivery_ns"))
     packets = run.packets.lazy().with_columns(sent_ns=due)
-    return measure(packets, name, network(run.plan).histories[name], lateness(packets))
+    return measure(packets, {name: network(run.plan).histories[name]}, {name: len(run.packets)})[name]
 
 
 def link(run: dumbbell.Run, name: str = "bottleneck") -> Mapping[str, Any]:

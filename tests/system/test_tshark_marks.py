@@ -222,7 +222,7 @@ def test_what_a_file_says_of_its_drops(tmp_path: Path) -> None:
     theirs = sum(int(one["frame.drop_count"]) for one in fields(file, ["frame.drop_count"]))
     first = dumbbell.pcap(file, output=tmp_path / "first")
     assert theirs == first.summary["notes"]["capture_drops"] == sum(drops)
-    assert f"{sum(drops)} packets were dropped" in first.warnings[0]
+    assert f"The capturing program dropped {sum(drops)} packets" in first.warnings[0]
     told = option(4, struct.pack("<Q", 140)) + option(5, struct.pack("<Q", 60)) + option(7, struct.pack("<Q", 7))
     file.write_bytes(pcapng(drops, block(5, struct.pack("<3I", 0, 0, 0) + told + option(0, b""))))
     shown = subprocess.run(["capinfos", "-c", "-I", file], capture_output=True, text=True, check=True).stdout
