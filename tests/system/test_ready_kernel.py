@@ -151,6 +151,7 @@ __attribute__((constructor)) static void start(void)
 """
 
 
+@pytest.mark.thorough
 def test_threads_of_qemu_that_are_held_up_change_nothing(
     here: Place, first: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,6 +167,7 @@ def test_threads_of_qemu_that_are_held_up_change_nothing(
     assert digests(here.run(SCENARIO, *ENGINE)) == first
 
 
+@pytest.mark.thorough
 def test_a_new_snapshot_gives_the_same_run(
     here: Place, first: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
