@@ -68,6 +68,25 @@ mod tests {
     }
 
     #[test]
+    fn a_program_s_label_names_its_twin() {
+        let twins: alloc::vec::Vec<_> =
+            DECLARED.iter().filter(|one| one.simulated).filter_map(|one| Some((one.name, one.label?))).collect();
+        assert!(twins.len() > 1);
+        for (name, label) in twins {
+            assert_eq!(twin_of(label), Some(name));
+        }
+        assert_eq!(twin_of("unknown"), None);
+    }
+
+    #[test]
+    fn the_send_buffer_is_two_windows_and_for_bbr_three() {
+        for name in NAMES {
+            let windows = if name.starts_with("bbr") { 3 } else { 2 };
+            assert_eq!(create(name).unwrap().sndbuf_expand(), windows, "{name}");
+        }
+    }
+
+    #[test]
     fn defaults_that_are_spelled_out_change_nothing_and_others_do() {
         for name in NAMES {
             for &parameter in parameters(name).unwrap() {

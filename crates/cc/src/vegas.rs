@@ -168,6 +168,13 @@ mod tests {
     }
 
     #[test]
+    fn an_rtt_below_a_microsecond_is_no_division_by_zero() {
+        let (mut vegas, mut sk) = cruising();
+        assert_eq!(round(&mut vegas, &mut sk, 0), 21);
+        assert_eq!(vegas.base_rtt, 1);
+    }
+
+    #[test]
     fn slow_start_ends_when_a_queue_builds() {
         let (mut vegas, mut sk) = cruising();
         sk.snd_ssthresh = u32::MAX;

@@ -34,4 +34,10 @@ mod tests {
         assert_eq!(goal(125_000_000, 20_000), 45);
         assert_eq!(goal(1, u32::MAX), 2);
     }
+
+    #[test]
+    fn a_train_may_be_one_segment_below_1_2_mbit_per_s_only() {
+        let floor = |rate| floor_by_rate(&Socket { sk_pacing_rate: rate, ..Socket::new(1448, 1) });
+        assert_eq!([149_999, 150_000].map(floor), [1, 2]);
+    }
 }

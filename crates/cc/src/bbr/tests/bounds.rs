@@ -62,6 +62,49 @@ fn half_of_the_packets_marked_is_too_high_for_v2_only() {
 }
 
 #[test]
+fn without_marks_or_deliveries_marks_are_not_too_high() {
+    // Of one packet, half is 0 packets: v2 would find no mark at the threshold.
+    for params in [Parameters::v2(), Parameters::v3()] {
+        let (mut bbr, _) = cruising(params);
+        bbr.ecn.is_eligible = true;
+        for (delivered, delivered_ce, is_too_high) in [(1, 0, false), (0, 1, false), (-1, 1, false), (1, 1, true)] {
+            let rs = RateSample { delivered, delivered_ce, ..RateSample::default() };
+            assert_eq!(bbr.is_too_high(&rs), is_too_high, "{delivered_ce} of {delivered}");
+        }
+    }
+}
+
+#[test]
+fn an_echoed_mark_counts_in_v2_and_where_marks_are_answered() {
+    // Spec section 7.
+    for (params, is_ece, is_eligible, is_counted) in [
+        (Parameters::v2(), true, false, true),
+        (Parameters::v2(), false, true, false),
+        (Parameters::v3(), true, true, true),
+        (Parameters::v3(), true, false, false),
+        (Parameters::v3(), false, true, false),
+    ] {
+        let (mut bbr, mut sk) = cruising(params);
+        bbr.ecn.is_eligible = is_eligible;
+        bbr.cong_control(&mut sk, &RateSample { is_ece, ..ack(1) });
+        assert_eq!(bbr.signals.ecn_in_round, is_counted);
+    }
+}
+
+#[test]
+fn an_ack_that_delivers_nothing_is_no_signal() {
+    // Spec section 8.1: not even of the end of a loss round.
+    for params in [Parameters::v2(), Parameters::v3()] {
+        let (mut bbr, sk) = cruising(params);
+        let before = (bbr.signals.clone(), bbr.bounds.clone());
+        let rs = RateSample { losses: 1, prior_delivered: sk.delivered + 1, ..ack(0) };
+        bbr.update_latest(&sk, &rs, u64::MAX);
+        bbr.update_congestion_signals(&sk, &rs, u64::MAX);
+        assert_eq!((bbr.signals, bbr.bounds), before);
+    }
+}
+
+#[test]
 fn losses_at_the_end_of_startup_bound_the_volume() {
     // Spec section 8.5, section 14 item 1.
     for (params, events, inflight_hi) in [(Parameters::v2(), 8, 101), (Parameters::v3(), 6, 150)] {

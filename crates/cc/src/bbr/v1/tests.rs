@@ -71,6 +71,15 @@ fn recovery_conserves_packets_for_a_round() {
 }
 
 #[test]
+fn the_window_of_probe_rtt_is_not_the_one_to_come_back_to() {
+    for (mode, prior_cwnd) in [(Mode::ProbeRtt, 100), (Mode::ProbeBw, 4), (Mode::Startup, 4)] {
+        let mut bbr = Bbr1 { mode, prior_cwnd: 100, ..Bbr1::default() };
+        bbr.save_cwnd(&Socket { snd_cwnd: 4, ..socket() });
+        assert_eq!(bbr.prior_cwnd, prior_cwnd, "{mode:?}");
+    }
+}
+
+#[test]
 fn the_window_is_even_and_has_room_for_three_trains() {
     let bbr = Bbr1::default();
     let sk = Socket { sk_pacing_rate: 1_000_000, ..socket() };
