@@ -46,6 +46,16 @@ fn what_a_new_discipline_has_no_room_for_has_waited() {
 }
 
 #[test]
+fn a_link_that_has_caught_up_has_sent_what_is_due() {
+    let mut link = Link::new(&spec(), 1);
+    push(&mut link, 3, Time::ZERO);
+    for (now, departed, waiting) in [(Time(999_999), 0, 2), (ms(1), 1, 1), (ms(3), 3, 0)] {
+        link.catch_up(now);
+        assert_eq!((link.counters().departed_packets, link.backlog().packets), (departed, waiting));
+    }
+}
+
+#[test]
 fn a_smaller_buffer_leaves_what_waits() {
     let mut link = Link::new(&spec(), 1);
     push(&mut link, 10, Time::ZERO);

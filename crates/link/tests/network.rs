@@ -94,6 +94,22 @@ fn the_queue_drops_what_does_not_fit_and_the_rest_arrives() {
 }
 
 #[test]
+fn links_that_have_caught_up_have_sent_what_no_packet_came_out_by() {
+    let (mut net, mut log) = (Network::new(&plan()).unwrap(), Log::default());
+    for id in 0..3 {
+        enter(&mut net, &mut log, id, 0);
+    }
+    // Each packet is in service for 121,120 ns, and propagates for much longer.
+    for (now, departed, waiting) in [(121_119, 0, 2), (242_240, 2, 0), (363_360, 3, 0)] {
+        net.advance(Time(now), &mut log);
+        net.catch_up(&mut log);
+        let bottleneck = &net.links()[1];
+        assert_eq!((bottleneck.counters().departed_packets, bottleneck.backlog().packets), (departed, waiting));
+    }
+    assert!(log.delivered.is_empty());
+}
+
+#[test]
 fn what_is_due_happens_before_what_enters() {
     let (mut net, mut log) = (Network::new(&plan()).unwrap(), Log::default());
     net.enter(Packet { id: 1, size: 1514, to: 3, ..Packet::default() }, 0, Time::ZERO, &mut log);

@@ -378,6 +378,35 @@ mod tests {
     }
 
     #[test]
+    fn what_pie_refuses_is_a_tail_drop_if_its_queue_is_full() {
+        use Entry::{Refused, Taken};
+
+        let spec = plan::Link {
+            rate_bps: Rate::from_bps(10_000_000),
+            buffer: Buffer::Packets(2),
+            queue: Queue::Pie {
+                target_ns: Duration::from_millis(15),
+                t_update_ns: Duration::from_millis(15),
+                alpha: 0.125,
+                beta: 1.25,
+                max_burst_ns: Duration::from_millis(150),
+                ecn: false,
+                mark_ecnth: 0.1,
+            },
+            ..plan::Link::transparent("l", "a", "b")
+        };
+        let mut link = Link::new(&spec, 1);
+        link.hand_out(&spec.qdiscs(Mtu::default()).unwrap());
+        // The shaper holds one packet besides those that wait in the queue.
+        for (id, entry) in [(1, Taken), (2, Taken), (3, Refused), (4, Taken), (5, Refused)] {
+            push(&mut link, id, 0);
+            link.entered(0, entry);
+        }
+        let fates: Vec<_> = passages(&mut link, 0).iter().map(|one| (one.packet.id, one.fate)).collect();
+        assert_eq!(fates, [(3, Fate::DroppedEarly), (5, Fate::DroppedTail)]);
+    }
+
+    #[test]
     fn a_mark_is_seen_when_the_packet_comes_out_and_is_counted_once() {
         let mut link = link();
         let packet = |id, ecn| Packet { id, size: 1000, ecn, ..Packet::default() };
