@@ -1,5 +1,8 @@
 //! The figures of a run that lies on disk, from its tables and its engine's accounts.
 
+#[cfg(test)]
+mod tests;
+
 use std::fs;
 use std::path::Path;
 

@@ -343,7 +343,7 @@ impl Near {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use serde_json::json;
 
     use super::*;
@@ -351,7 +351,7 @@ mod tests {
     const MS: i64 = 1_000_000;
 
     /// h1 - r1, r2 - h2 by cables; r1 - r2 and r1 - r3 - r2 by links that are recorded. `near` goes down at 100 ms.
-    fn plan() -> Plan {
+    pub(crate) fn plan() -> Plan {
         let mut nodes = Vec::new();
         let mut port = 0;
         let mut interface = |name: &str, address: &str| {
