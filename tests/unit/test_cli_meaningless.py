@@ -119,6 +119,11 @@ def test_plan_refuses_metrics_as_run_does(table: str, capsys: pytest.CaptureFixt
         assert 'metric = "speed": unknown metric' in capsys.readouterr().err
 
 
+def test_a_value_that_every_cell_replaces_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    args = ["plan", "my.toml", "--set", "flows.0.cc=reno", "--vary", "flows.0.cc=cubic,bbr"]
+    assert error(capsys, *args)[0] == "error: --set flows.0.cc=reno: never used: the study varies this key"
+
+
 def test_plan_shows_the_cells_of_a_study(capsys: pytest.CaptureFixture[str]) -> None:
     args = ["plan", "my.toml", "--vary", "flows.0.cc=cubic,bbr", "--vary", "duration=1 s,2 s", "--repeat", "5"]
     assert invoke(args) == 0

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.source import Finding, Key, show
+from dumbbell.scenario.source import Finding, Key, dotted, show
 from dumbbell.scenario.study import CASE, Expectation, Sweep
 from dumbbell.studies import measures
 from dumbbell.studies.cells import KEYS, Cell, keys, written
@@ -35,6 +35,7 @@ def check(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[Finding]:
         if (found := NOT_VARIED.get(key.split(".")[0])) and (key.split(".")[0] == key or key.split(".")[0] in KEYS):
             yield Finding(("sweep", key), found[0], "a key of the network, the flows or the hosts", found[1])
     yield from _twice(scenario.sweep)
+    yield from _unused(scenario, cells)
     if scenario.repeat.least > scenario.repeat.most:
         yield Finding(("repeat", "least"), "more than most", f"at most {scenario.repeat.most}")
     for i in range(len(scenario.expect)):
@@ -55,6 +56,13 @@ def _places(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[Finding]:
                 yield Finding(
                     ("report", "plots", i, place), f"{key} is not varied", f"one of {', '.join(varied)}", hint
                 )
+
+
+def _unused(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[Finding]:
+    """Values of `--set` that every cell replaces."""
+    for key, text in scenario.source.overrides.items():
+        if text.startswith("--set ") and all(dotted(key) in cell for cell in cells):
+            yield Finding(key, "never used: the study varies this key", "", "omit it, or vary other keys")
 
 
 def _twice(sweep: Sweep) -> Iterator[Finding]:
