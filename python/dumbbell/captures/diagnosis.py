@@ -23,15 +23,34 @@ QUEUE_SHARE: Final = 0.05
 """A queue delays packets by more than this share of the base RTT,"""
 QUEUE_NS: Final = 200_000.0
 """and by more than this, which hosts take."""
-AT_BASE: Final = 0.1
-"""Up to this share above its minimum the RTT counts as being at its minimum."""
 LEAST_SIDE: Final = 0.1
 """Share of the base RTT between capture and an end above which delays on that side are those of the path."""
 FULL: Final = 0.8
 """A queue that overflows delays packets by this share of its usual most, the 95th percentile, or more."""
+LONG_QUEUE: Final = 0.2
+"""And by this share of the base RTT,"""
+NEAR_LONGEST: Final = 0.5
+"""or by this share of the longest delay: a buffer that is full delays all packets alike."""
 CHANCE_RANK: Final = 0.8
 """A loss by chance finds the queue longer than in half of the time, on average, and in this share at most."""
+CHANCE_DEVIATION: Final = 0.29
+"""Standard deviation of the rank of a loss by chance: what two of them, over the root of the episodes, don't explain
+is no chance,"""
+SURE_RANK: Final = 0.9
+"""nor is this rank."""
+LEAST_EPISODES: Final = 5
+"""Fewer tell nothing about chance."""
+START_NS: Final = 1e9
+"""Losses that all come so early are those of slow start, if as much time passes again without one."""
+AT_RATE: Final = 0.9
+"""A bottleneck is full if this share of its rate passed, at the upper quartile of seconds."""
+SYN_TIMEOUT_NS: Final = 1e9
+"""A SYN is sent again if no answer came for so long (RFC 6298)."""
+LATE_SHARE: Final = 0.01
+"""Lost ACKs let packets seem late behind the capture: fewer of them tell no reordering."""
 POLICED_EPISODES: Final = 4
+POLICED_LOSS: Final = 0.01
+"""A short buffer that overflows in a steady rhythm loses a smaller share of the packets."""
 POLICED_SPREAD: Final = 0.15
 """A policer drops when its bucket is empty: at losses its tokens differ by less than this share of their range."""
 EVEN: Final = 0.03
@@ -61,6 +80,7 @@ class Cause(StrEnum):
     REORDERING = "reordering"
     RANDOM = "random loss"
     OVERFLOW = "queue overflow"
+    START = "queue overflow in slow start"
     POLICER = "policer"
     LOSSES = "losses"
     SLOW_START = "slow start"
@@ -88,6 +108,18 @@ class Evidence:
     """Length in base RTTs."""
     first_bytes: int = 1
     """The window at the start."""
+    queue_rate_bps: float | None = None
+    """What passed while a queue stood, as frames; None if none stood for long."""
+    passed_bps: float | None = None
+    """What passed in a second at the upper quartile, as frames; None of a shorter time."""
+    end_ns: float = 0.0
+    """Length of the direction."""
+    is_flight_seen: bool = True
+    """Whether the capture is at the sender, where what is in flight is seen."""
+    syn_repeats: int = 0
+    """SYNs that were sent again."""
+    marks: dict[str, int] = field(default_factory=dict)
+    """Packets of ECN after the handshake, that the capture saw: CE and CWR of data, and ECE of its ACKs."""
 
     def share(self, limit: str) -> float:
         """Share of the time under a limit."""
@@ -96,13 +128,19 @@ class Evidence:
     @property
     def least_queue_ns(self) -> float | None:
         """Delay that tells a queue."""
-        return None if self.base_rtt_ns is None else max(QUEUE_SHARE * self.base_rtt_ns, QUEUE_NS)
+        return least_queue_ns(self.base_rtt_ns)
 
     @property
     def has_queue(self) -> bool | None:
         """Whether packets waited in a queue; None if it is not known."""
         least = self.least_queue_ns
         return None if self.queue_ns is None or least is None else self.queue_ns > least
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the bottleneck carried what it can for long: a queue stood, and no slower seconds prevailed."""
+        rate = self.queue_rate_bps
+        return rate is not None and (self.passed_bps is None or self.passed_bps >= AT_RATE * rate)
 
     @property
     def is_slow_start(self) -> bool:
@@ -132,20 +170,25 @@ def diagnose(capture: Capture, directions: Sequence[dict[str, Any]]) -> list[Dia
     about = capture.about(numbers)
     tables = [capture.rows(name, numbers) for name in ("events", "rtt", "intervals")]
     width_ns = int(capture.summary["interval_ns"])
+    others = {"to-server": "to-client", "to-client": "to-server"}
+    acks = {
+        (one["connection"], others[str(one["direction"])]): one
+        for one in capture.rows("directions", numbers).to_dicts()
+    }
     found = []
     for row in directions:
         mine = (pl.col("connection") == row["connection"]) & (pl.col("direction").cast(pl.String) == row["direction"])
         events, rtt, intervals = (table.filter(mine) for table in tables)
         rtt = rtt.filter(pl.col("kind").cast(pl.String).is_in(_sides(row, about[row["connection"]])))
-        seen = _evidence(row, about[row["connection"]], events, rtt)
+        back = acks.get((row["connection"], row["direction"]))
+        seen = _evidence(row, back, about[row["connection"]], (events, rtt, intervals), width_ns)
         cause = cause_of(seen)
-        rates = rates_bps(row, intervals, width_ns)
         bottleneck = None
         if cause is Cause.POLICER and seen.losses is not None:
             bottleneck = seen.losses.rate_bps * row["frame_bytes"] / row["payload_bytes"]
-        elif seen.has_queue and seen.least_queue_ns is not None and cause not in _UNFILLED:
-            bottleneck = rate_with_queue_bps(rates, intervals, rtt, seen.least_queue_ns, width_ns)
-        found.append(Diagnosis(cause, seen, bottleneck, passed_bps(row, intervals, width_ns)))
+        elif cause not in _UNFILLED:
+            bottleneck = seen.queue_rate_bps
+        found.append(Diagnosis(cause, seen, bottleneck, seen.passed_bps))
     return found
 
 
@@ -162,15 +205,17 @@ def cause_of(seen: Evidence) -> Cause:
     for limit, cause in (("window", Cause.WINDOW), ("application", Cause.APPLICATION)):
         if seen.share(limit) >= MOSTLY:
             return cause
-    if seen.late_packets >= max(LEAST_LOSSES, seen.lost_packets):
+    if seen.late_packets >= max(LEAST_LOSSES, seen.lost_packets, LATE_SHARE * seen.sent_packets):
         return Cause.REORDERING
     if seen.lost_packets >= LEAST_LOSSES:
         return Cause.LOSSES if seen.losses is None else _cause_of_losses(seen, seen.losses)
     if seen.lost_packets:
         return Cause.LOSSES
-    if seen.is_slow_start:
+    if seen.is_slow_start and not seen.is_full:
         return Cause.SLOW_START
-    return Cause.QUEUE if seen.has_queue else Cause.SENDER
+    if seen.has_queue:
+        return Cause.QUEUE if seen.is_full else Cause.UNKNOWN
+    return Cause.SENDER
 
 
 def _cause_of_losses(seen: Evidence, at: Losses) -> Cause:
@@ -179,20 +224,43 @@ def _cause_of_losses(seen: Evidence, at: Losses) -> Cause:
         and seen.lost_packets >= EVEN_LOSS * seen.sent_packets
         and seen.share("application") <= EVEN_APPLICATION
     )
-    is_policed = is_even or at.tokens_spread <= POLICED_SPREAD
+    is_heavy = seen.lost_packets >= POLICED_LOSS * seen.sent_packets
+    is_policed = is_even or (is_heavy and at.tokens_spread <= POLICED_SPREAD)
     if at.episodes >= POLICED_EPISODES and seen.has_queue is False and is_policed:
         return Cause.POLICER
-    if seen.has_queue and at.queue_ns >= max(FULL * (seen.queue_ns or 0.0), seen.least_queue_ns or 0.0):
-        return Cause.OVERFLOW
-    return Cause.RANDOM if at.rank <= CHANCE_RANK else Cause.LOSSES
+    base = seen.base_rtt_ns or 0.0
+    is_long = at.queue_ns >= min(LONG_QUEUE * base, NEAR_LONGEST * at.longest_ns)
+    is_high = at.queue_ns >= max(FULL * (seen.queue_ns or 0.0), seen.least_queue_ns or 0.0)
+    chance = min(SURE_RANK, 0.5 + 2 * CHANCE_DEVIATION / at.episodes**0.5)
+    if seen.has_queue and is_high and is_long and at.rank >= chance:
+        is_early = at.last_ns <= START_NS and seen.end_ns >= at.last_ns + START_NS
+        return Cause.START if is_early else Cause.OVERFLOW
+    # Before the capture RTTs of packets that were lost, or waited beside them, are not seen.
+    is_random = at.is_behind and at.rank <= CHANCE_RANK and at.at_base_share > MOSTLY and at.episodes >= LEAST_EPISODES
+    return Cause.RANDOM if is_random and not is_policed and not seen.is_full else Cause.LOSSES
 
 
-def _evidence(row: dict[str, Any], connection: dict[str, Any], events: pl.DataFrame, rtt: pl.DataFrame) -> Evidence:
+def _evidence(
+    row: dict[str, Any],
+    acks: dict[str, Any] | None,
+    connection: dict[str, Any],
+    tables: tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame],
+    width_ns: int,
+) -> Evidence:
+    """Evidence of a row of `directions`, from its `events`, `rtt` and `intervals`; `acks` is the other direction."""
+    marks = _marks(row, acks)
     if row["acknowledged_bytes"] is None:
-        return Evidence()
+        return Evidence(syn_repeats=connection["syn_repeats"], marks=marks)
+    events, rtt, intervals = tables
     lost = row["lost_before_packets"] + row["lost_behind_packets"]
     base = base_rtt_ns(row, connection)
+    least = least_queue_ns(base)
     rate = row["goodput_bps"]
+    queue = queueing_ns(rtt)
+    queue_rate = None
+    if queue is not None and least is not None and queue > least:
+        rates = rates_bps(row, intervals, width_ns)
+        queue_rate = rate_with_queue_bps(rates, intervals, rtt, least, width_ns)
     return Evidence(
         limits_ns(row),
         row["acknowledged_bytes"],
@@ -200,11 +268,30 @@ def _evidence(row: dict[str, Any], connection: dict[str, Any], events: pl.DataFr
         row["wire_packets"],
         row["reordered_packets"] + (row["late_behind_packets"] or 0) + (row["needless_retransmissions"] or 0),
         base,
-        losses(row, events, rtt, base) if base is not None and lost >= LEAST_LOSSES else None,
-        queueing_ns(rtt),
+        losses(row, events, rtt, base, least) if base and least and lost >= LEAST_LOSSES else None,
+        queue,
         8e9 * row["acknowledged_bytes"] / rate / base if rate and base else None,
         INITIAL_WINDOW * max(1, row["mss_bytes"] or row["segment_max_bytes"]),
+        queue_rate,
+        passed_bps(row, intervals, width_ns),
+        float(row["end_ns"] - row["start_ns"]),
+        connection["place"] == ("client" if row["direction"] == "to-server" else "server"),
+        connection["syn_repeats"],
+        marks,
     )
+
+
+def _marks(row: dict[str, Any], acks: dict[str, Any] | None) -> dict[str, int]:
+    """Packets of ECN: the client's SYN carries ECE and CWR, the server's ECE, and these mark nothing."""
+    ece = 0 if acks is None else acks["ece_packets"] - min(acks["syns"], acks["ece_packets"])
+    is_client = row["direction"] == "to-server"
+    cwr = row["cwr_packets"] - (min(row["syns"], row["cwr_packets"]) if is_client else 0)
+    return {"CE": row["ce_packets"], "ECE": ece, "CWR": cwr}
+
+
+def least_queue_ns(base_rtt_ns: float | None) -> float | None:
+    """Delay that tells a queue."""
+    return None if base_rtt_ns is None else max(QUEUE_SHARE * base_rtt_ns, QUEUE_NS)
 
 
 def base_rtt_ns(row: dict[str, Any], connection: dict[str, Any]) -> float | None:

@@ -34,6 +34,14 @@ class Losses:
     """That range, bytes: how far what passed differs from an even rate."""
     rate_bps: float
     """Data that passed per time from the first loss to the last."""
+    is_behind: bool = True
+    """Whether they came behind the capture, which then saw RTTs of packets sent just before and after them."""
+    longest_ns: float = 0.0
+    """The longest queueing delay of the direction."""
+    at_base_share: float = 0.0
+    """Share of episodes that found no queue that tells."""
+    last_ns: float = 0.0
+    """Time from the direction's start to the last loss."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +64,12 @@ class Queueing:
         return cls(time_ns[order], above[order], seq)
 
 
-def losses(row: dict[str, Any], events: pl.DataFrame, rtt: pl.DataFrame, base_ns: float) -> Losses | None:
+def losses(
+    row: dict[str, Any], events: pl.DataFrame, rtt: pl.DataFrame, base_ns: float, least_queue_ns: float
+) -> Losses | None:
     """What was true at the losses of a direction, `row` of `directions`; None if no RTT tells.
+
+    `least_queue_ns` is the least delay that tells a queue.
 
     Packets that were lost behind the capture were seen when they were sent; of those lost before it a hole was seen.
     """
@@ -77,7 +89,16 @@ def losses(row: dict[str, Any], events: pl.DataFrame, rtt: pl.DataFrame, base_ns
     at = np.clip(np.searchsorted(queueing.time_ns, starts), 0, len(queueing.time_ns) - 1)
     above, known = queueing.above_ns[at], np.sort(queueing.above_ns)
     ranks = (np.searchsorted(known, above, "left") + np.searchsorted(known, above, "right")) / (2 * len(known))
-    return Losses(len(starts), float(np.median(above)), float(ranks.mean()), *_tokens(queueing, at))
+    return Losses(
+        len(starts),
+        float(np.median(above)),
+        float(ranks.mean()),
+        *_tokens(queueing, at),
+        is_behind,
+        float(known[-1]),
+        float((above <= least_queue_ns).mean()),
+        float(lost_ns[-1]) - row["start_ns"],
+    )
 
 
 def _tokens(queueing: Queueing, at: npt.NDArray[np.int64]) -> tuple[float, float, float]:

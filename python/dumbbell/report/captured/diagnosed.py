@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from dumbbell.captures.capture import Capture
-from dumbbell.captures.diagnosis import AT_BASE, MOST_DIAGNOSED, Cause, Diagnosis, diagnose
+from dumbbell.captures.diagnosis import MOST_DIAGNOSED, SYN_TIMEOUT_NS, Cause, Diagnosis, Evidence, diagnose
 from dumbbell.captures.directions import is_window_known
 from dumbbell.report import words
 
@@ -20,14 +20,22 @@ def sentences(row: dict[str, Any], found: Diagnosis) -> list[str]:
     seen = found.seen
     if found.cause in (Cause.WINDOW, Cause.APPLICATION, Cause.SHORT) and seen.lost_packets:
         said.append(f"{_lost(found)}.")
-    if found.cause in (Cause.RANDOM, Cause.OVERFLOW, Cause.LOSSES, Cause.QUEUE, Cause.SENDER):
+    is_untold = found.cause is Cause.UNKNOWN and seen.acknowledged_bytes is not None
+    if is_untold or found.cause in _ABOUT_BOTTLENECK:
         said.append(_bottleneck(found))
     if seen.limits_ns and not is_window_known(row) and found.cause is not Cause.APPLICATION:
         said.append("The receive window is unknown, and may limit, too: a SYN or its options are missing.")
+    if any(seen.marks.values()):
+        counts = ", ".join(f"{name} on {words.count(count, 'packet')}" for name, count in seen.marks.items() if count)
+        said.append(f"Congestion was signalled by ECN: {counts}.")
+    if seen.syn_repeats:
+        said.append(_syns(seen))
     if row["reset_bytes"]:
         said.append(f"{words.count(row['reset_bytes'], 'byte')} came with a RST, and are no data of the connection.")
     return said
 
+
+_ABOUT_BOTTLENECK: Final = (Cause.RANDOM, Cause.OVERFLOW, Cause.START, Cause.LOSSES, Cause.QUEUE, Cause.SENDER)
 
 Told = dict[tuple[int, str], tuple[Diagnosis, list[str]]]
 """Diagnoses and their sentences, by connection and direction."""
@@ -57,14 +65,19 @@ def _cause(row: dict[str, Any], found: Diagnosis) -> str:
     match found.cause:
         case Cause.UNKNOWN if row["unique_bytes"] is None:
             return "No data of the connection was captured."
+        case Cause.UNKNOWN if seen.acknowledged_bytes is not None:
+            return (
+                f"What limits can't be told: nothing was lost, packets were delayed by up to {_ms(seen.queue_ns)} "
+                f"(RTT {rtt}), but the bottleneck was not full for long."
+            )
         case Cause.UNKNOWN:
             return "What limits can't be told: no acknowledgement was captured."
         case Cause.SHORT:
             return f"Too short to judge: {words.count(row['wire_packets'], 'packet')} with data."
         case Cause.WINDOW:
             held = words.size(row["in_flight_max_bytes"])
-            share = _percent(seen.share("window"))
-            return f"The receive window limits, for {share} of the time: at most {held} were in flight (RTT {rtt})."
+            flight = f"at most {held} were in flight" if seen.is_flight_seen else "what was in flight is not seen here"
+            return f"The receive window limits, for {_percent(seen.share('window'))} of the time: {flight} (RTT {rtt})."
         case Cause.APPLICATION:
             pause = _ms(row["idle_max_ns"])
             return (
@@ -76,13 +89,21 @@ def _cause(row: dict[str, Any], found: Diagnosis) -> str:
                 f"Reordering: {words.count(seen.late_packets, 'packet')} came late or were sent again without need, "
                 f"while {_lost(found)}."
             )
-        case Cause.RANDOM if at is not None and seen.base_rtt_ns is not None:
-            if at.queue_ns <= AT_BASE * seen.base_rtt_ns:
-                where = f"while the RTT stayed at its minimum of {rtt}: no queue overflowed"
-            else:
-                queue = _ms(at.queue_ns)
-                where = f"whether a queue was long or short (median {queue} above the RTT's minimum of {rtt})"
-            return f"Random loss: {_lost(found)}, {where}."
+        case Cause.RANDOM if at is not None:
+            occasions = f"{_percent(at.at_base_share)} of {words.count(at.episodes, 'occasion')}"
+            return (
+                f"Random loss: {_lost(found)}, on {occasions} while no queue of more than {_ms(seen.least_queue_ns)} "
+                f"stood above the RTT's minimum of {rtt}."
+            )
+        case Cause.START if at is not None:
+            after = (
+                "After that the bottleneck was full without a loss" if seen.is_full else "Nothing was lost after that"
+            )
+            return (
+                f"A queue overflowed during slow start: {_lost(found)}, all in the first "
+                f"{words.milliseconds(at.last_ns / 1e6)} ms, when it had grown to about {_ms(at.queue_ns)} above the "
+                f"RTT's minimum of {rtt}. {after}."
+            )
         case Cause.OVERFLOW if at is not None:
             times = words.count(at.episodes, "occasion")
             return (
@@ -106,7 +127,20 @@ def _cause(row: dict[str, Any], found: Diagnosis) -> str:
                 f"The bottleneck limits: nothing was lost, and its queue delayed packets by up to {queue} (RTT {rtt})."
             )
         case Cause.SENDER:
-            return f"Congestion window or pacing limits: nothing was lost, and no queue delayed packets (RTT {rtt})."
+            return (
+                "Congestion window, pacing or send buffer limits: nothing was lost, and no queue delayed packets "
+                f"(RTT {rtt})."
+            )
+        case _ if at is not None and not at.is_behind:
+            return (
+                f"Losses: {_lost(found)}; why can't be told here: the capture saw neither these packets nor the queue "
+                "they met."
+            )
+        case _ if at is not None:
+            return (
+                f"Losses: {_lost(found)}; why can't be told (queue at them: {_ms(at.queue_ns)} above the RTT's minimum "
+                f"of {rtt}, usual most {_ms(seen.queue_ns)})."
+            )
         case _:
             return f"Losses: {_lost(found)}; why can't be told."
 
@@ -120,9 +154,18 @@ def _lost(found: Diagnosis) -> str:
 def _bottleneck(found: Diagnosis) -> str:
     if found.bottleneck_bps is not None:
         rate = words.measured_rate(found.bottleneck_bps)
-        return f"The bottleneck carries about {rate}: so much passed while a queue stood."
+        return (
+            f"The bottleneck carried about {rate} of this connection while a queue stood, beside other traffic if any."
+        )
     least = f"; at least {words.measured_rate(found.passed_bps)}" if found.passed_bps else ""
     return f"The bottleneck's rate can't be told, as no queue stood for long{least}."
+
+
+def _syns(seen: Evidence) -> str:
+    syns = words.count(seen.syn_repeats, "SYN")
+    if seen.base_rtt_ns is not None and seen.base_rtt_ns < SYN_TIMEOUT_NS / 2:
+        return f"{syns} came again: as many were lost, or their answers."
+    return f"{syns} came again: they were lost, or their answers came late."
 
 
 def _percent(share: float) -> str:
