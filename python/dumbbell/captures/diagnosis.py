@@ -78,7 +78,7 @@ class Cause(StrEnum):
     WINDOW = "receive window"
     APPLICATION = "application"
     REORDERING = "reordering"
-    RANDOM = "random loss"
+    RANDOM = "random loss or short buffer"
     OVERFLOW = "queue overflow"
     START = "queue overflow in slow start"
     POLICER = "policer"
@@ -236,7 +236,8 @@ def _cause_of_losses(seen: Evidence, at: Losses) -> Cause:
         is_early = at.last_ns <= START_NS and seen.end_ns >= at.last_ns + START_NS
         return Cause.START if is_early else Cause.OVERFLOW
     # Before the capture RTTs of packets that were lost, or waited beside them, are not seen.
-    is_random = at.is_behind and at.rank <= CHANCE_RANK and at.at_base_share > MOSTLY and at.episodes >= LEAST_EPISODES
+    is_without_queue = min(at.at_base_share, at.at_base_packets_share) > MOSTLY
+    is_random = at.is_behind and at.rank <= CHANCE_RANK and is_without_queue and at.episodes >= LEAST_EPISODES
     return Cause.RANDOM if is_random and not is_policed and not seen.is_full else Cause.LOSSES
 
 

@@ -39,7 +39,9 @@ class Losses:
     longest_ns: float = 0.0
     """The longest queueing delay of the direction."""
     at_base_share: float = 0.0
-    """Share of episodes that found no queue that tells."""
+    """Share of episodes that found no queue that tells,"""
+    at_base_packets_share: float = 0.0
+    """and of lost packets."""
     last_ns: float = 0.0
     """Time from the direction's start to the last loss."""
 
@@ -86,7 +88,9 @@ def losses(
     if len(lost_ns) == 0:
         return None
     starts = lost_ns[np.r_[True, np.diff(lost_ns) > _APART_RTTS * base_ns]]
-    at = np.clip(np.searchsorted(queueing.time_ns, starts), 0, len(queueing.time_ns) - 1)
+    at, of_all = (
+        np.clip(np.searchsorted(queueing.time_ns, times), 0, len(queueing.time_ns) - 1) for times in (starts, lost_ns)
+    )
     above, known = queueing.above_ns[at], np.sort(queueing.above_ns)
     ranks = (np.searchsorted(known, above, "left") + np.searchsorted(known, above, "right")) / (2 * len(known))
     return Losses(
@@ -97,6 +101,7 @@ def losses(
         is_behind,
         float(known[-1]),
         float((above <= least_queue_ns).mean()),
+        float((queueing.above_ns[of_all] <= least_queue_ns).mean()),
         float(lost_ns[-1]) - row["start_ns"],
     )
 

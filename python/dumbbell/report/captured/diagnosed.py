@@ -92,8 +92,8 @@ def _cause(row: dict[str, Any], found: Diagnosis) -> str:
         case Cause.RANDOM if at is not None:
             occasions = f"{_percent(at.at_base_share)} of {words.count(at.episodes, 'occasion')}"
             return (
-                f"Random loss: {_lost(found)}, on {occasions} while no queue of more than {_ms(seen.least_queue_ns)} "
-                f"stood above the RTT's minimum of {rtt}."
+                f"Random loss, or a buffer shorter than {_ms(seen.least_queue_ns)}: {_lost(found)}, on {occasions} "
+                f"while no longer queue stood (RTT's minimum: {rtt})."
             )
         case Cause.START if at is not None:
             after = (
