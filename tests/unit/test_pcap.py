@@ -84,6 +84,28 @@ def test_what_has_no_tcp_is_refused_with_the_reason(tmp_path: Path, capsys: pyte
         dumbbell.pcap(file, output=tmp_path / "out")
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (["a", "b"], "is a directory, and 2 captures are named"),
+        (["trace.pcap", "--interface", "eth9"], "the capture has no TCP packet of interface eth9"),
+    ],
+)
+def test_directories_and_interfaces_are_refused_with_the_reason(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    given: list[str],
+    expected: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("trace.pcap").write_bytes(lossy())
+    for folder in ("a", "b"):
+        Path(folder).mkdir()
+    assert invoke(["pcap", *given]) == 2
+    assert expected in capsys.readouterr().err
+
+
 def test_nothing_but_an_analysed_capture_is_replaced(tmp_path: Path) -> None:
     file = tmp_path / "trace.pcap"
     file.write_bytes(lossy())

@@ -81,6 +81,12 @@ def analyse(
     _check_once(paths)
     if missing := next((path for path in paths if path != "-" and not os.path.lexists(path)), None):
         raise InputError(f"{os.path.relpath(missing)}: no such file", "", _similar(Path(missing)))
+    if len(paths) > 1 and (folder := next((path for path in paths if Path(path).is_dir()), None)):
+        raise InputError(
+            f"{os.path.relpath(folder)} is a directory, and {len(paths)} captures are named",
+            "only files are read as one; the directory of a run or of an analysis is read alone",
+            "name one directory, and another to compare with --and",
+        )
     first = "stdin" if paths[0] == "-" else Path(paths[0]).name
     place = Path(output) if output is not None else place_of(first, paths)
     if place.exists() and not (place / SUMMARY).is_file():
@@ -110,6 +116,12 @@ def analyse(
             word, _, why = str(error).partition(": ")
             raise InputError(f"--decode-as {word} says nothing", why, "udp:4790=vxlan, or link:147=1") from None
         except RuntimeError as error:
+            if interfaces and str(error).startswith("no TCP packet"):
+                raise InputError(
+                    f"the capture has no TCP packet of {_interfaces(interfaces)}",
+                    f"{error}. A pcap does not name interfaces, a pcapng may name others",
+                    "leave out --interface, or name another",
+                ) from None
             raise InputError("the capture cannot be analysed", str(error)) from None
         said = {"files": paths, "only": list(interfaces), "decode_as": list(decode_as), "at": at, **loads(summary)}
         kept = said.pop("kept", None)
@@ -130,6 +142,10 @@ def analyse(
         # A connection was small for so long that its packets were given up: now its number is known.
         keep(capture, kept["connections"])
     return capture
+
+
+def _interfaces(names: Sequence[str]) -> str:
+    return f"interface{'s' if len(names) > 1 else ''} {', '.join(names)}"
 
 
 def _similar(path: Path) -> str:
