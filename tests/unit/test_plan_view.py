@@ -26,6 +26,7 @@ def row(**keys: Any) -> dict[str, str]:
     [
         ({}, "rate", "10 Mbit/s"),
         ({"rate": "unlimited"}, "rate", "unlimited"),
+        ({"rate": "30 kbit/s"}, "buffer", "100 packets (151.4 kB, 40370 ms, 1346 bdp)"),
         ({"rate": {"steps": STEPS}}, "rate", "5 Mbit/s on average: 2 steps from 0 to 10 Mbit/s"),
         (
             {"rate": {"steps": STEPS, "period": "10 s"}},

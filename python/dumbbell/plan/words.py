@@ -111,10 +111,15 @@ def buffer(link: Link, frame: int, rtt_ns: int) -> str:
         case _:
             return room
     if bps:
-        texts.append(f"{size * 8000 / bps:.4g} ms")
+        texts.append(f"{_four_digits(size * 8000 / bps)} ms")
     if bps and rtt_ns:
-        texts.append(f"{size * 8 * 10**9 / (bps * rtt_ns):.4g} bdp")
+        texts.append(f"{_four_digits(size * 8 * 10**9 / (bps * rtt_ns))} bdp")
     return f"{texts[0]} ({', '.join(texts[1:])})"
+
+
+def _four_digits(value: float) -> str:
+    """`39750`, `3.975`: exact to four digits, and never with an exponent."""
+    return f"{float(f'{value:.4g}'):.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def queue(link: Link) -> str:
