@@ -138,9 +138,12 @@ class Evidence:
 
     @property
     def is_full(self) -> bool:
-        """Whether the bottleneck carried what it can for long: a queue stood, and no slower seconds prevailed."""
+        """Whether the bottleneck carried what it can for long: as much passed as while a queue stood."""
         rate = self.queue_rate_bps
-        return rate is not None and (self.passed_bps is None or self.passed_bps >= AT_RATE * rate)
+        if rate is None or self.passed_bps is None:
+            return rate is not None
+        # More than while a queue stood: the delays were pauses of the sender, or the rate changed.
+        return AT_RATE * rate <= self.passed_bps <= rate / AT_RATE
 
     @property
     def is_slow_start(self) -> bool:

@@ -15,7 +15,7 @@ MOST_TOLD: Final = 5
 
 
 def sentences(row: dict[str, Any], found: Diagnosis) -> list[str]:
-    """One to three sentences on a direction, `row` of `directions`."""
+    """A few sentences on a direction, `row` of `directions`."""
     said = [_cause(row, found)]
     seen = found.seen
     if found.cause in (Cause.WINDOW, Cause.APPLICATION, Cause.SHORT) and seen.lost_packets:
