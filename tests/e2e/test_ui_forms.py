@@ -53,6 +53,7 @@ def test_every_key_of_a_scenario_is_in_a_form(application: Application, page: Pa
     """Nothing of the schema can be reached by text only."""
     text = SCENARIO.replace("s1 = {", 'r1 = { kind = "router" }\ns1 = {')
     text += '[[programs]]\nnode = "h2"\ncommand = "true"\n[[expect]]\nmetric = "goodput"\nmin = 1\n'
+    text += '[[report.plots]]\nmetric = "goodput"\n'
     given(application, page, text)
     schema: dict[str, Any] = page.evaluate("fetch('/api/schema').then((answer) => answer.json())")
 
@@ -68,10 +69,11 @@ def test_every_key_of_a_scenario_is_in_a_form(application: Application, page: Pa
     page.locator(".form-pane .field").first.wait_for()
     shown = opened()
     drawn_elsewhere = {"topology", "flows"}
-    tables = {"record", "emulate", "simulate", "sweep", "hosts"}
+    tables = {"record", "emulate", "simulate", "sweep", "hosts", "report"}
     assert shown >= set(schema["properties"]) - drawn_elsewhere - tables
-    for of in ("Record", "Emulate", "Simulate", "Event", "Program", "Expectation"):
-        assert shown >= properties(of), of
+    for of in ("Record", "Emulate", "Simulate", "Event", "Program", "Expectation", "Report", "Plot"):
+        # The kind of a plot is the choice of its table.
+        assert shown >= properties(of) - {"kind"}, of
     assert shown >= properties("Graph") - {"kind", "nodes", "links"}
     for name, of in (("h1", "Host"), ("r1", "Router"), ("s1", "Switch")):
         row(page, name).click()

@@ -60,6 +60,7 @@ def test_bytes_in_flight_and_the_state_of_bbr_are_seen_live(application: Applica
     page.on("request", note)
     page.frame_locator(".report-frame").locator("h1").wait_for()
     # The page begins anew, at its report, when the run gets the name of one that has ended.
+    expect(page).to_have_url(re.compile(r"\.failed-1"))
     expect(page.locator(".report-frame")).to_have_attribute("src", re.compile(r"\.failed-1/"))
     page.get_by_role("tab", name="Live").click()
     canvas = page.locator("[data-plot=rtt] .canvas")

@@ -15,6 +15,7 @@ const SECTIONS: readonly { title: string; keys: readonly string[]; open?: boolea
   { title: "Settings of all hosts", keys: ["hosts"] },
   { title: "Records", keys: ["record"] },
   { title: "Study", keys: ["repeat", "sweep", "expect"] },
+  { title: "Plots of the study", keys: ["report"] },
   { title: "Emulation", keys: ["emulate"] },
   { title: "Simulation", keys: ["simulate"] },
 ];
