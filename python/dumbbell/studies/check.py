@@ -35,7 +35,6 @@ def check(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[Finding]:
         if (found := NOT_VARIED.get(key.split(".")[0])) and (key.split(".")[0] == key or key.split(".")[0] in KEYS):
             yield Finding(("sweep", key), found[0], "a key of the network, the flows or the hosts", found[1])
     yield from _twice(scenario.sweep)
-    yield from _unused(scenario, cells)
     if scenario.repeat.least > scenario.repeat.most:
         yield Finding(("repeat", "least"), "more than most", f"at most {scenario.repeat.most}")
     for i in range(len(scenario.expect)):
@@ -58,11 +57,10 @@ def _places(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[Finding]:
                 )
 
 
-def _unused(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[Finding]:
-    """Values of `--set` that every cell replaces."""
-    for key, text in scenario.source.overrides.items():
-        if text.startswith("--set ") and all(dotted(key) in cell for cell in cells):
-            yield Finding(key, "never used: the study varies this key", "", "omit it, or vary other keys")
+def unused(scenario: Scenario, cells: Sequence[Cell]) -> list[str]:
+    """Values of `--set` that every cell replaces, as they were written."""
+    given = scenario.source.overrides.items()
+    return [text for key, text in given if text.startswith("--set ") and all(dotted(key) in cell for cell in cells)]
 
 
 def _twice(sweep: Sweep) -> Iterator[Finding]:

@@ -28,7 +28,7 @@ from dumbbell.scenario.source import Finding, dotted, lookup, show
 from dumbbell.studies import cells as grid
 from dumbbell.studies import directory as places
 from dumbbell.studies import earlier, entries, recorded, simulated
-from dumbbell.studies.check import check, check_metrics, check_names
+from dumbbell.studies.check import check, check_metrics, check_names, unused
 from dumbbell.studies.equal import equal_cells, sentences
 from dumbbell.studies.expectations import judge
 from dumbbell.studies.forecast import forecast, sample
@@ -158,6 +158,8 @@ def prepared(draft: Draft) -> tuple[Scenario, list[grid.Cell]]:
     base = checked(draft)
     cells = grid.cells(base.sweep)
     _raise(base, [*check(base, cells), *check_metrics(base)])
+    for text in unused(base, cells):
+        warnings.warn(f"{text} is never used: the study varies this key", Foreseen, stacklevel=3)
     return base, cells
 
 
