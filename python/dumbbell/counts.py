@@ -1,4 +1,4 @@
-"""Counts and lists in sentences: `1 run`, `1,204 runs`, `a, b or c`. Every sentence takes them from here."""
+"""Counts, lists and numbers in sentences: `1 run`, `1,204 runs`, `a, b or c`. Every sentence takes them from here."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ def ordinal(n: int) -> str:
     """`1st`, `2nd`, `3rd`, `4th`, `11th`, `21st`."""
     ending = {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
     return f"{n:,}{'th' if n % 100 // 10 == 1 else ending}"
+
+
+def number(value: float, digits: int = 3) -> str:
+    """`9.31`, `999`, `1,000`, `12,345`: significant digits, and all those before the point."""
+    return f"{value:,.0f}" if abs(value) >= 10**digits - 0.5 else f"{value:.{digits}g}"
 
 
 def listed(items: Iterable[str], word: str = "and") -> str:

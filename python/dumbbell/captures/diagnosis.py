@@ -71,7 +71,7 @@ MOST_DIAGNOSED: Final = 20
 
 
 class Cause(StrEnum):
-    """What holds a direction back."""
+    """Cause that holds a direction back."""
 
     SHORT = "too short to judge"
     UNKNOWN = "can't be told"
@@ -109,9 +109,9 @@ class Evidence:
     first_bytes: int = 1
     """The window at the start."""
     queue_rate_bps: float | None = None
-    """What passed while a queue stood, as frames; None if none stood for long."""
+    """Rate of frames while a queue stood, bit/s; None if none stood for long."""
     passed_bps: float | None = None
-    """What passed in a second at the upper quartile, as frames; None of a shorter time."""
+    """Rate of frames in a second at the upper quartile, bit/s; None of a shorter time."""
     end_ns: float = 0.0
     """Length of the direction."""
     is_flight_seen: bool = True
@@ -157,14 +157,14 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What holds a direction back, and the rate of the bottleneck."""
+    """Cause that holds a direction back, and rate of the bottleneck."""
 
     cause: Cause
     seen: Evidence
     bottleneck_bps: float | None = None
     """What the bottleneck carries of this connection, as frames with data; None if it cannot be told."""
     passed_bps: float | None = None
-    """What passed in a second, which the bottleneck carries at least; None of a shorter time."""
+    """Rate of frames in a second, bit/s, which the bottleneck carries at least; None of a shorter time."""
 
 
 def diagnose(capture: Capture, directions: Sequence[dict[str, Any]]) -> list[Diagnosis]:

@@ -31,17 +31,17 @@ class Losses:
     tokens_spread: float
     """Standard deviation of what a token bucket of the mean rate would have held then, as a share of its range."""
     tokens_range: float
-    """That range, bytes: how far what passed differs from an even rate."""
+    """Range of those tokens, bytes: how far the data that passed differs from an even rate."""
     rate_bps: float
     """Data that passed per time from the first loss to the last."""
     is_behind: bool = True
-    """Whether they came behind the capture, which then saw RTTs of packets sent just before and after them."""
+    """True if the losses came behind the capture, which then saw RTTs of packets sent just before and after them."""
     longest_ns: float = 0.0
     """The longest queueing delay of the direction."""
     at_base_share: float = 0.0
-    """Share of episodes that found no queue that tells,"""
+    """Share of episodes without a queue that tells, 0 to 1."""
     at_base_packets_share: float = 0.0
-    """and of lost packets."""
+    """Share of lost packets without a queue that tells, 0 to 1."""
     last_ns: float = 0.0
     """Time from the direction's start to the last loss."""
 

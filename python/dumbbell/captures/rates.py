@@ -21,7 +21,7 @@ def queueing_ns(rtt: pl.DataFrame) -> float | None:
 
 
 def passed_bps(row: dict[str, Any], intervals: pl.DataFrame, width_ns: int) -> float | None:
-    """What passed in a second at the upper quartile, as frames, bit/s: the path carries as much. None if shorter."""
+    """Returns the rate of frames in a second at the upper quartile, bit/s: the path carries as much. None if short."""
     frames = row["frame_bytes"] / row["payload_bytes"] if row["payload_bytes"] else 1.0
     bytes_ = intervals["acknowledged_bytes"].to_numpy().astype(np.float64)
     count = max(1, round(1e9 / width_ns))

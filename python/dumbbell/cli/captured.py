@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dumbbell.counts import number
+
 if TYPE_CHECKING:
     from dumbbell.captures import Capture
     from dumbbell.records.run import Run
@@ -78,11 +80,6 @@ def judge(capture: Capture, run: Run, at: str) -> None:
     truth.judge(capture, run.packets, run.plan, at, {flow: numbers[0] for flow, numbers in found.items()})
 
 
-def digits(value: float) -> str:
-    """`16.62`, and `15,801`: four digits, and all those before the point."""
-    return f"{value:,.0f}" if abs(value) >= 9999.5 else f"{value:.4g}"
-
-
 def table(rows: list[dict[str, Any]]) -> Table:
     """`beside` as a table."""
     from dumbbell.table import Table
@@ -90,10 +87,10 @@ def table(rows: list[dict[str, Any]]) -> Table:
     columns = ["flow", "connection", "goodput", "of the run", "sent again", "of the run", "RTT p50", "of the run"]
 
     def rate(bps: float | None) -> str:
-        return "" if bps is None else f"{digits(bps / 1e6)} Mbit/s"
+        return "" if bps is None else f"{number(bps / 1e6, 4)} Mbit/s"
 
     def ms(value: float | None) -> str:
-        return "" if value is None else f"{digits(value)} ms"
+        return "" if value is None else f"{number(value, 4)} ms"
 
     def count(value: int | None) -> str:
         return "" if value is None else f"{value:,}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dumbbell.cli.options import Confidence, Json
-from dumbbell.counts import by_number, count
+from dumbbell.counts import by_number, count, number
 
 if TYPE_CHECKING:
     from dumbbell.captures import Capture
@@ -174,14 +174,13 @@ def heads(keys: Sequence[str]) -> list[str]:
 
 
 def _cells(row: Row, factor: float) -> list[str]:
-    from dumbbell.report.study.grid import number
 
     found = row.contrast
     low, high = found.difference.low, found.difference.high
-    span = "one run" if low is None or high is None else f"{number(low / factor)} to {number(high / factor)}"
+    span = "one run" if low is None or high is None else f"{number(low / factor, 4)} to {number(high / factor, 4)}"
     change = "" if found.relative is None else f"{100 * found.relative.value:+.1f} %"
     clear = "" if low is None or found.is_clear or low == high == 0 else " (not significant)"
-    numbers = [number(value / factor) for value in (found.reference, found.mean, found.difference.value)]
+    numbers = [number(value / factor, 4) for value in (found.reference, found.mean, found.difference.value)]
     effect = "" if found.hedges_g is None else f"{found.hedges_g:.2g}"
     runs = str(row.n_a) if row.n_a == row.n_b else f"{row.n_a}, {row.n_b}"
     if row.suspect_a or row.suspect_b:
@@ -222,9 +221,8 @@ def _named(title: str, unit: str) -> str:
 
 
 def _change(a: float, b: float) -> list[str]:
-    from dumbbell.report.study.grid import number
 
-    return [number(a), number(b), number(b - a), f"{100 * (b / a - 1):+.1f} %" if a else ""]
+    return [number(a, 4), number(b, 4), number(b - a, 4), f"{100 * (b / a - 1):+.1f} %" if a else ""]
 
 
 def _print_settings(differing: Sequence[Setting]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.cli.captured import digits
+from dumbbell.counts import number
 
 if TYPE_CHECKING:
     from dumbbell.captures import Capture
@@ -39,7 +39,7 @@ def table(found: Between) -> Table:
     columns += ["marked", "delay min", "p50", "p95", "max"]
 
     def ms(value: int | None) -> str:
-        return "" if value is None else f"{digits(value / 1e6)} ms"
+        return "" if value is None else f"{number(value / 1e6, 4)} ms"
 
     cells = [
         [
@@ -64,4 +64,4 @@ def clocks(found: Between) -> str:
     skew = "" if found.clocks.skew_ppm is None else f", and gains {found.clocks.skew_ppm:.3g} us a second"
     if low is None or high is None:
         return "The offset of the clocks is unknown: both captures have packets of one direction only."
-    return f"B's clock is ahead by {digits(low / 1e6)} to {digits(high / 1e6)} ms{skew}."
+    return f"B's clock is ahead by {number(low / 1e6, 4)} to {number(high / 1e6, 4)} ms{skew}."

@@ -8,7 +8,7 @@ import typer
 
 from dumbbell.cli.options import Json, Repeat, ScenarioArgument, Set, Vary
 from dumbbell.cli.tables import print_table
-from dumbbell.counts import count
+from dumbbell.counts import count, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,6 @@ def command(
     from dumbbell.plan import algorithms, expand
     from dumbbell.plan.view import tables
     from dumbbell.plan.wire import document
-    from dumbbell.report.words import listed
     from dumbbell.scenario.file.loading import checked, read
     from dumbbell.scenario.resolve import resolve
     from dumbbell.scenario.resolve.chance import tied

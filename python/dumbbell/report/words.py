@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from dumbbell import counts
+from dumbbell.counts import listed as listed
+from dumbbell.counts import number as number
 from dumbbell.engines.registry import capabilities
 
 UNKNOWN = "–"  # noqa: RUF001  a dash in a table cell, not a hyphen
@@ -77,11 +79,6 @@ def count(n: int | None, noun: str = "") -> str:
     return counts.count(n, noun)
 
 
-def number(value: float) -> str:
-    """`9.31`, `999`, `1,000`, `12,345`: three digits, and all those before the point."""
-    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
-
-
 def value(found: Any) -> str:
     """The value of a key as a study file has it; of a list, `30 ms and 300 ms`."""
     return listed(map(str, found)) if isinstance(found, list | tuple) else str(found)
@@ -99,11 +96,6 @@ def speed(cost: Mapping[str, Any] | None) -> str:
 def timing(engine: str) -> str:
     """`simulated` or `in virtual time`, before `speed`."""
     return "simulated" if capabilities(engine).models_tcp else "in virtual time"
-
-
-def listed(items: Iterable[str]) -> str:
-    """`a, b and c`."""
-    return counts.listed(items)
 
 
 def _unit(largest: float, units: tuple[tuple[float, str], ...]) -> tuple[float, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from dumbbell.report.words import listed
+from dumbbell.counts import listed
 from dumbbell.scenario.source import show
 from dumbbell.scenario.study import CASE
 from dumbbell.studies.cells import Cell, keys, written

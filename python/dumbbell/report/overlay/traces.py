@@ -38,7 +38,7 @@ class Quantity:
     """A plot of all runs."""
 
     panel: Panel
-    """That of a run: title and unit are the same in all, except for a prefix."""
+    """Panel of a run: title and unit are the same in all, except for a prefix."""
     traces: tuple[Trace, ...]
 
 

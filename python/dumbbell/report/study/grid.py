@@ -10,6 +10,7 @@ from itertools import product
 from math import floor, log10
 
 from dumbbell.cc.names import title
+from dumbbell.counts import number
 from dumbbell.errors import InputError
 from dumbbell.report.study.axes import Axis
 from dumbbell.report.study.curves import Curve, curves
@@ -183,7 +184,7 @@ def told(method: Method, panel: Panel, entry: Entry) -> tuple[str, ...]:
     """
     mean = entry.mean / panel.factor
     if entry.low is None or entry.high is None:
-        return (number(mean),)
+        return (number(mean, 4),)
     low, high = entry.low / panel.factor, entry.high / panel.factor
     half = (high - low) / 2
     is_even = method == "t" and abs(high + low - 2 * mean) <= 1e-9 * max(abs(high), abs(low))
@@ -193,11 +194,6 @@ def told(method: Method, panel: Panel, entry: Entry) -> tuple[str, ...]:
 def rounded(half: float, *values: float) -> tuple[str, ...]:
     """A mean and what tells its interval, to two digits of half of that."""
     if half <= 0:
-        return tuple(map(number, values))
+        return tuple(number(value, 4) for value in values)
     digits = min(max(0, 1 - floor(log10(half))), 9)
     return tuple(f"{value:,.{digits}f}" for value in values)
-
-
-def number(value: float) -> str:
-    """Four digits, and none behind the point for what is large."""
-    return f"{value:,.0f}" if abs(value) >= 9_999.5 else f"{value:.4g}"
