@@ -78,7 +78,7 @@ def test_a_topology_of_containerlab(tmp_path: Path) -> None:
     assert "# containerlab has startup-config = r1.cli\n" in text
     assert "# containerlab has binds = ['daemons:/etc/frr/daemons']\n" in text
     for said in (
-        "the management network", "images", "the key env of nodes is left out (6 times)", "the key mtu of links",
+        "the management network", "images", "the key env of nodes is left out (6 times)",
         "MAC addresses", "commands of containerlab stand in comments", "a lab is closed (2 times)",
     ):  # fmt: skip
         assert any(said in note for note in notes), (said, notes)
@@ -271,3 +271,61 @@ def test_the_command_exports_any_kind_of_network(tmp_path: Path, capsys: pytest.
     found = json.loads(capsys.readouterr().out)
     assert [one["opts"]["hostname"] for one in found["switches"]] == ["left", "right"]
     miniedit.scenario(json.dumps(found), "net")
+
+
+@pytest.mark.parametrize(
+    ("commands", "keys"),
+    [
+        (["tc qdisc add dev eth0 root netem delay 10ms 2ms loss 0.5%"],
+         {"delay": '"8 ms"', "jitter": '"4 ms"', "reordering": "true", "loss": '"0.5 %"'}),
+        (["tc qdisc add dev eth0 root handle 1: netem delay 10ms",
+          "tc qdisc add dev eth0 parent 1: handle 2: tbf rate 256kbit burst 1600 limit 3000"],
+         {"delay": '"10 ms"', "rate": '"256 kbit/s"', "buffer": '"3000 B"'}),
+        (["tc qdisc replace dev eth0 root tbf rate 2mbps burst 32kb latency 400ms"],
+         {"rate": '"16 Mbit/s"', "buffer": '"400 ms"'}),
+        (["tc qdisc add dev eth0 root netem rate 1.5gbit limit 100"], {"rate": '"1500 Mbit/s"'}),
+    ],
+)  # fmt: skip
+def test_qdiscs_at_an_interface_are_keys_of_its_link(commands: list[str], keys: dict[str, str], tmp_path: Path) -> None:
+    assert settings(commands).shaping == {"eth0": keys}
+    assert not settings(commands).rest
+    text, _ = kathara.scenario('b[0]="A"\na[0]="A"\n', "net", {"a": "\n".join(commands)}.get)
+    there, back = planned(text, tmp_path)["links"]
+    assert (there["from"], back["from"]) == ("b", "a")
+    assert there["rate_bps"] is None
+    assert (back["rate_bps"] is not None) == ("rate" in keys), "only what leaves the interface is limited"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "tc qdisc add dev eth0 root fq_codel", "tc qdisc add dev eth0 root netem delay", "tc qdisc del dev eth0 root",
+        "tc qdisc add dev eth0 root netem delay 10ms corrupt 1%", "tc qdisc add dev eth0 root tbf rate fast",
+        "tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit", "tc qdisc add dev eth0 root", "tc",
+    ],
+)  # fmt: skip
+def test_qdiscs_that_a_link_cannot_say_stay_text(command: str) -> None:
+    found = settings([command])
+    assert (found.shaping, found.rest) == ({}, [command])
+
+
+def test_a_bridge_is_a_switch_only_if_it_does_nothing_else(tmp_path: Path) -> None:
+    conf, bridge = 'b[0]="A"\nb[1]="B"\na[0]="A"\nc[0]="B"\n', "brctl addbr br0\nbrctl addif br0 eth0\n"
+    whole = bridge + "brctl addif br0 eth1\nbrctl stp br0 on\nip link set br0 up\n"
+    assert 'b = { kind = "switch", bridge = true, stp = true }' in kathara.scenario(conf, "net", {"b": whole}.get)[0]
+    for startup in (bridge, whole + "ip address add 10.0.0.9/24 dev br0\n"):
+        text, _ = kathara.scenario(conf, "net", {"b": startup}.get)
+        assert 'b = { kind = "router" }' in text
+        assert "# Kathará runs: brctl addbr br0\n" in text
+        planned(text, tmp_path)
+
+
+def test_links_beside_the_topology_are_not_read_and_mtus_are(tmp_path: Path) -> None:
+    head = "topology: {nodes: {a: {kind: linux}, b: {kind: linux}}, links: ["
+    text, notes = containerlab.scenario(f"{head}]}}\nlinks: [{{endpoints: ['a:eth1', 'b:eth1']}}]\n", "net")
+    assert any("links beside topology are not read" in note for note in notes)
+    assert any("2 parts of the network" in note for note in notes)
+    text, notes = containerlab.scenario(f"{head}{{endpoints: ['a:eth1', 'b:eth1'], mtu: 9000}}]}}\n", "net")
+    assert {node["interfaces"][0]["mtu"] for node in planned(text, tmp_path)["nodes"]} == {9000}
+    _, notes = containerlab.scenario(f"{head}{{endpoints: ['a:eth1', 'b:eth1'], mtu: 9500}}]}}\n", "net")
+    assert notes == ["the MTU 9500 is left out: links have 576 to 9,000 B"]

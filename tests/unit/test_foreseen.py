@@ -45,6 +45,7 @@ def test_the_ttl_of_64_runs_out_at_the_64th_router(tmp_path: Path, workload: dic
     assert not flow["received_bytes"]
     (reason,) = [one for one in run.summary["reasons"] if one["check"] == "flow-errors"]
     assert "the TTL ran out at r64" in reason["measured"]
+    assert (run.verdict, reason["verdict"]) == ("invalid", "invalid")
     if not workload:
         # A kernel's router tells the sender, whose SYN is not sent again.
         assert "connecting: No route to host" in reason["measured"]
@@ -67,7 +68,7 @@ def test_an_answer_whose_ttl_runs_out_opens_no_connection(tmp_path: Path) -> Non
     (flow,) = run.summary["flows"]
     # h2 forgets the request each time, so h1 asks again: after 1 s.
     assert (flow["received_bytes"], flow["retransmitted_segments"]) == (0, 1)
-    assert run.summary["verdict"] == "suspect"
+    assert run.summary["verdict"] == "invalid"
 
 
 def test_a_path_without_a_rate_is_told() -> None:

@@ -119,15 +119,16 @@ impl Plan {
         Ok(())
     }
 
-    /// A subnet lies in one broadcast domain: a route to it leads there.
+    /// A subnet lies in one broadcast domain: a route to it leads there. Parts that no node joins may have the same.
     fn check_subnets(&self, wiring: &Wiring) -> Result<()> {
-        let mut known: HashMap<IpNet, (u32, String)> = HashMap::new();
-        for (domain, members) in (0..).zip(&wiring.members) {
+        let mut known: HashMap<(usize, IpNet), (u32, String)> = HashMap::new();
+        let islands = wiring.islands();
+        for ((domain, members), island) in (0..).zip(&wiring.members).zip(islands) {
             for end in members {
                 let Some(interface) = wiring.interface(self, *end) else { continue };
                 let at = format!("{} of {}", interface.name, self.nodes[end.node].name());
                 for address in interface.addresses.iter().filter(|own| !self.anycast.contains(&own.trunc())) {
-                    let (first, other) = known.entry(address.trunc()).or_insert_with(|| (domain, at.clone()));
+                    let (first, other) = known.entry((island, address.trunc())).or_insert_with(|| (domain, at.clone()));
                     ensure!(
                         *first == domain,
                         "{other} and {at} are in the subnet {}, but no cables and switches join them",

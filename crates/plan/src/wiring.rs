@@ -78,6 +78,26 @@ impl Wiring {
         Wiring::new(&plan.unfolded()?.plan)
     }
 
+    /// The island of each domain, by the number of one of its domains: nodes join the domains in which they have interfaces.
+    pub fn islands(&self) -> Vec<usize> {
+        fn root(roots: &mut [usize], mut of: usize) -> usize {
+            while roots[of] != of {
+                roots[of] = roots[roots[of]];
+                of = roots[of];
+            }
+            of
+        }
+        let mut roots: Vec<usize> = (0..self.members.len()).collect();
+        let mut first = HashMap::new();
+        for (domain, members) in self.members.iter().enumerate() {
+            for end in members {
+                let (a, b) = (root(&mut roots, domain), root(&mut roots, *first.entry(end.node).or_insert(domain)));
+                roots[a] = b;
+            }
+        }
+        (0..roots.len()).map(|domain| root(&mut roots, domain)).collect()
+    }
+
     /// The broadcast domain of an interface.
     pub fn domain_of(&self, end: End) -> Option<u32> {
         Some(self.domain[self.leaving[end.node][end.interface?] as usize])

@@ -152,10 +152,14 @@ fn a_subnet_is_in_one_vlan() {
     net.node_of("s2")["interfaces"][1]["vlans"]["untagged"] = json!(20);
     let said = refusal(&net);
     assert!(said.contains("are in the subnet 10.0.10.0/24, but no cables and switches join them"), "{said}");
-    // A trunk that lacks the VLAN parts it, too.
-    let mut net = vlans();
-    net.node_of("s1")["interfaces"][2]["vlans"]["tagged"] = json!([20]);
-    net.node_of("s2")["interfaces"][0]["vlans"]["tagged"] = json!([20]);
+    // A router that is in both parts could not tell them apart; nobody else takes one for the other.
+    let mut net = Net::default();
+    net.host("h1", "10.0.0.1/24").host("h2", "10.0.0.2/24").host("h3", "10.0.0.3/24").switch("s1").switch("s2");
+    net.cable("h1", "s1").cable("h2", "s2").cable("h3", "s2");
+    assert_eq!(way(&net, "h2", "h3"), ["s2", "h3"]);
+    assert!(net.plan().static_routes().unwrap().iter().all(Vec::is_empty));
+    net.router("r1", "10.255.0.1", &["10.1.0.1/24", "10.2.0.1/24"]);
+    net.cable("r1", "s1").cable("r1", "s2");
     assert!(refusal(&net).contains("no cables and switches join them"));
 }
 

@@ -39,7 +39,7 @@ def command(
     named = file.absolute().parent.name if file.name == "lab.conf" else file.name.partition(".")[0]
     name = re.sub(r"[^A-Za-z0-9._-]", "-", named).lstrip("._-") or "imported"
     try:
-        made, notes = _scenario(file, text, name)
+        made, notes = _scenario(file, text, name, output.parent if output else Path())
     except InputError as error:
         raise InputError(f"{file}: {error.what}", error.why, error.hint) from None
     for note in notes:
@@ -51,15 +51,14 @@ def command(
     print(output)
 
 
-def _scenario(file: Path, text: str, name: str) -> tuple[str, list[str]]:
-    """The scenario, and its notes, by the reader of the file's format."""
+def _scenario(file: Path, text: str, name: str, home: Path) -> tuple[str, list[str]]:
+    """The scenario in the folder `home`, and its notes, by the reader of the file's format."""
     from dumbbell.scenario.file.foreign import containerlab, kathara, miniedit
 
     if file.suffix in (".yml", ".yaml"):
         return containerlab.scenario(text, name)
     if file.suffix == ".conf":
-        startups = {machine.stem: machine for machine in sorted(file.absolute().parent.glob("*.startup"))}
-        return kathara.scenario(text, name, lambda node: _text(startups[node]) if node in startups else None)
+        return kathara.of_folder(text, name, file.absolute().parent, home)
     return miniedit.scenario(text, name)
 
 

@@ -58,11 +58,11 @@ def import_(request: Request, asked: Import) -> Imported:
     kind = FORMATS.get(Path(base).suffix, "mn") if asked.format == "auto" else asked.format
     stem = beside.name if kind == "kathara" and beside is not None else base.partition(".")[0]
     name = re.sub(r"[^A-Za-z0-9._-]", "-", stem).lstrip("._-")[:64] or "imported"
-    made, laid, notes = _imported(kind, text, name, beside)
+    made, laid, notes = _imported(kind, text, name, beside, workspace.root)
     return Imported(name=_free(workspace, name), text=made, layout=laid, notes=notes)
 
 
-def _imported(kind: str, text: str, name: str, beside: Path | None) -> tuple[str, Layout | None, list[str]]:
+def _imported(kind: str, text: str, name: str, beside: Path | None, root: Path) -> tuple[str, Layout | None, list[str]]:
     match kind:
         case "mn":
             made, notes = miniedit.scenario(text, name)
@@ -70,8 +70,10 @@ def _imported(kind: str, text: str, name: str, beside: Path | None) -> tuple[str
         case "containerlab":
             made, notes = containerlab.scenario(text, name)
         case "kathara":
-            startups = {one.stem: one for one in sorted(beside.glob("*.startup"))} if beside else {}
-            made, notes = kathara.scenario(text, name, lambda node: _read(startups[node]) if node in startups else None)
+            if beside is None:
+                made, notes = kathara.scenario(text, name, lambda _: None)
+            else:
+                made, notes = kathara.of_folder(text, name, beside, root)
         case "toml":
             try:
                 parse(text)

@@ -47,7 +47,8 @@ def flow_errors(evidence: Evidence) -> Judgement:
     """Flows that report an error, and flows that delivered nothing.
 
     Nothing delivered may be the result: a flow that starves. It counts, and somebody should look. Some of many
-    connections with random starts begin when there is no time left to deliver.
+    connections with random starts begin when there is no time left to deliver. On a path with too many routers nothing
+    can arrive.
     """
     late = {
         flow.id
@@ -64,7 +65,8 @@ def flow_errors(evidence: Evidence) -> Judgement:
         f"{flow['id']}: {flow['error'] or 'delivered nothing'}{_expired(evidence.plan, flow['id'])}"
         for flow in (*failed, *starved)
     ]
-    verdict = Verdict.INVALID if failed else Verdict.SUSPECT if starved else Verdict.VALID
+    hopeless = any(_expired(evidence.plan, flow["id"]) for flow in starved)
+    verdict = Verdict.INVALID if failed or hopeless else Verdict.SUSPECT if starved else Verdict.VALID
     return Judgement(verdict, several(wrong) or "none", "none")
 
 

@@ -40,6 +40,9 @@ def why(session: Session, words: list[str]) -> int:
         said = [*_large(session, from_, to, ip), *_large(session, to, from_, ip)]
         print("".join(f"{text}\n" for text, _ in said), end="")
         return int(any(is_lost for _, is_lost in said))
+    if not _way(session, from_, to):
+        print(f"no links lead from {from_} to {to}: they are in parts of the network that nothing joins")
+        return 1
     said_so = [
         *_routes(session, from_, to, ip),
         *_routes(session, to, from_, ip),

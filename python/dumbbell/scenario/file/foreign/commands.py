@@ -9,9 +9,21 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Network, ip_address, ip_interface, ip_network
 from typing import Final
 
+from dumbbell.scenario.file.foreign import shaping
+from dumbbell.scenario.file.foreign.shaping import Shaping
+
 _FORWARDING: Final = re.compile(
     r"net[./]ipv4[./]ip_forward\s*=\s*1|echo\s+[\"']?1[\"']?\s*>\s*/proc/sys/net/ipv4/ip_forward"
 )
+
+
+@dataclass
+class Bridge:
+    """A bridge of Linux within a node."""
+
+    ports: list[str] = field(default_factory=list)
+    stp: bool = False
+    commands: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -22,12 +34,18 @@ class Settings:
         addresses: of each interface, with the lengths of prefixes.
         routes: as a node's `routes` has them.
         forwards: whether the node is to forward packets.
+        id: an IPv4 address of its loopback interface.
+        shaping: what leaves an interface, by its name.
+        bridges: the interfaces that each bridge joins, and whether it has a spanning tree, by its name.
         rest: the commands that a scenario has no keys for.
     """
 
     addresses: dict[str, list[str]] = field(default_factory=dict)
     routes: list[str] = field(default_factory=list)
     forwards: bool = False
+    id: str | None = None
+    shaping: dict[str, Shaping] = field(default_factory=dict)
+    bridges: dict[str, Bridge] = field(default_factory=dict)
     rest: list[str] = field(default_factory=list)
 
 
@@ -55,10 +73,14 @@ def _taken(command: str, found: Settings) -> bool:
     for shell in (["sh", "-c"], ["bash", "-c"]):
         if words[:2] == shell and len(words) == 3:
             return _taken(words[2], found)
-    if words and words[0].rpartition("/")[2] in ("ip", "ifconfig", "route"):
+    if words and words[0].rpartition("/")[2] in ("ip", "ifconfig", "route", "tc", "brctl"):
         words[0] = words[0].rpartition("/")[2]
     try:
         match words:
+            case ["tc", *rest]:
+                return shaping.taken(rest, found.shaping)
+            case ["ip" | "brctl", *_] if _bridge(words, found):
+                return True
             case ["ip", *rest]:
                 return _ip([word for word in rest if word not in ("-4", "-6")], found)
             case ["ifconfig", interface, *rest]:
@@ -70,13 +92,42 @@ def _taken(command: str, found: Settings) -> bool:
     return False
 
 
+def _bridge(words: list[str], found: Settings) -> bool:
+    """Take a command that makes a bridge, or joins an interface to it."""
+    match [word for word in words if word not in ("name", "dev")]:
+        case ["ip", "l" | "link", "add", bridge, "type", "bridge", *options]:
+            known = found.bridges.setdefault(bridge, Bridge())
+            if options and options != ["stp_state", "1"]:
+                return False
+            known.stp |= bool(options)
+        case ["brctl", "addbr", bridge]:
+            found.bridges.setdefault(bridge, Bridge())
+        case ["brctl", "stp", bridge, "on" | "yes" | "1"] if bridge in found.bridges:
+            found.bridges[bridge].stp = True
+        case (
+            ["ip", "l" | "link", "set", interface, "master", bridge]
+            | ["ip", "l" | "link", "set", interface, "up", "master", bridge]
+            | ["ip", "l" | "link", "set", interface, "master", bridge, "up"]
+            | ["brctl", "addif", bridge, interface]
+        ) if bridge in found.bridges:
+            found.bridges[bridge].ports.append(interface)
+        case ["ip", "l" | "link", "set", "up", bridge] | ["ip", "l" | "link", "set", bridge, "up"] if (
+            bridge in found.bridges
+        ):
+            pass
+        case _:
+            return False
+    found.bridges[bridge].commands.append(" ".join(words))
+    return True
+
+
 def _ip(words: list[str], found: Settings) -> bool:
     match words:
         case ["a" | "addr" | "address", "add" | "replace", address, "dev", interface, *_]:
             _add(found, interface, address)
         case ["a" | "addr" | "address", "add" | "replace", address, "broadcast" | "brd", _, "dev", interface]:
             _add(found, interface, address)
-        case ["l" | "link", "set", "dev", _, "up"] | ["l" | "link", "set", _, "up"]:
+        case ["l" | "link", "set", "dev", _, "up"] | ["l" | "link", "set", _, "up"] | ["l" | "link", "set", "up", *_]:
             pass  # All interfaces are up.
         case ["r" | "ro" | "route", "add" | "replace", to, "via", hop] | [
             "r" | "ro" | "route", "add" | "replace", to, "via", hop, "dev", _
@@ -123,6 +174,9 @@ def _route(words: list[str], found: Settings) -> bool:
 
 def _add(found: Settings, interface: str, address: str) -> None:
     whole = ip_interface(address)
+    if interface == "lo" and found.id is None and whole.version == 4 and not whole.ip.is_loopback:
+        found.id = str(whole.ip)
+        return
     if "%" in address or whole.ip.is_loopback or whole.ip.is_link_local or interface == "lo":
         raise ValueError("not an address of a link")
     if "/" not in address:

@@ -12,8 +12,9 @@ from typing import Any, Final
 from dumbbell.errors import InputError
 from dumbbell.scenario.file.foreign import network
 from dumbbell.scenario.file.foreign.commands import settings
-from dumbbell.scenario.file.foreign.network import End, Node
-from dumbbell.scenario.file.foreign.notes import Notes, checked
+from dumbbell.scenario.file.foreign.network import Link, Node
+from dumbbell.scenario.file.foreign.notes import Notes, checked, one_line
+from dumbbell.scenario.topology.keys import LEAST, MOST
 
 HOSTS: Final = {"linux", "host", "ext-container", "k8s-kind", "generic_vm"}
 SWITCHES: Final = {"bridge", "ovs-bridge"}
@@ -40,6 +41,8 @@ def scenario(text: str, name: str) -> tuple[str, list[str]]:
     nodes = {checked(str(node), ()): _node(topology, one, notes) for node, one in _table(topology, "nodes").items()}
     if found.get("mgmt"):
         notes.add("the management network is left out")
+    if "links" in found:
+        notes.add("links beside topology are not read: containerlab reads topology.links")
     links = [made for one in _list(topology, "links") if (made := _link(one, nodes, notes))]
     return network.text(name, "containerlab", nodes, links, notes)
 
@@ -119,7 +122,7 @@ def _node(topology: Mapping[str, Any], own: Any, notes: Notes) -> Node:
     return made
 
 
-def _link(link: Any, nodes: Mapping[str, Node], notes: Notes) -> tuple[End, End] | None:
+def _link(link: Any, nodes: Mapping[str, Node], notes: Notes) -> Link | None:
     """A link of either form; `None` if it leads out of the network."""
     given = link.get("endpoints") if isinstance(link, dict) else None
     if not isinstance(given, list) or len(given) != 2:
@@ -145,9 +148,13 @@ def _link(link: Any, nodes: Mapping[str, Node], notes: Notes) -> tuple[End, End]
         if isinstance(end, dict) and end.get("mac"):
             notes.add("MAC addresses are left out: they are assigned")
         ends.append((node, interface))
-    for key in sorted(link.keys() - {"endpoints", "type", "ipv4", "ipv6", "labels", "vars"}, key=str):
+    mtu = link.get("mtu")
+    if mtu is not None and not (isinstance(mtu, int) and LEAST <= mtu <= MOST):
+        notes.add(f"the MTU {one_line(mtu)} is left out: links have {LEAST:,} to {MOST:,} B")
+        mtu = None
+    for key in sorted(link.keys() - {"endpoints", "type", "mtu", "ipv4", "ipv6", "labels", "vars"}, key=str):
         notes.add(f"the key {key} of links is left out")
-    return ends[0], ends[1]
+    return Link((ends[0], ends[1]), mtu)
 
 
 def _addresses(link: Mapping[str, Any], version: str) -> list[Any]:

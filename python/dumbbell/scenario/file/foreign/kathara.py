@@ -2,30 +2,78 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Final
 
+from dumbbell import inputs
 from dumbbell.errors import InputError
+from dumbbell.routing.registry import DAEMONS
 from dumbbell.scenario.file.foreign import network
 from dumbbell.scenario.file.foreign.commands import settings
-from dumbbell.scenario.file.foreign.network import End, Node
+from dumbbell.scenario.file.foreign.network import End, Link, Node
 from dumbbell.scenario.file.foreign.notes import Notes, checked
 
+LARGEST: Final = 1 << 20
+"""Bytes of a file beside `lab.conf`."""
 _LINE: Final = re.compile(r"\s*([A-Za-z0-9_-]+)\[([^\]]+)\]\s*=(.*)")
 _COMMENT: Final = re.compile(r"(?<!\s)\s+#")
 _ABOUT: Final = re.compile(r"\s*LAB_[A-Z]+\s*=.*")
+_STARTS_FRR: Final = re.compile(r"(systemctl|service|/etc/init\.d/|rc-service)\b.*\bfrr\b.*\bstart|start frr\b")
 _MAC: Final = re.compile(r"/[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$")
 
 
-def scenario(text: str, name: str, startup: Callable[[str], str | None]) -> tuple[str, list[str]]:
+def of_folder(text: str, name: str, folder: Path, home: Path) -> tuple[str, list[str]]:
+    """The scenario of a `lab.conf` with the files beside it: `NAME.startup`, and `NAME/etc/frr/frr.conf`.
+
+    Args:
+        text: of `lab.conf`.
+        name: the scenario's name.
+        folder: that of `lab.conf`.
+        home: the folder of the scenario, which names files from there.
+
+    Raises:
+        InputError: as `scenario`, or a file cannot be read.
+    """
+    startups = {machine.stem: machine for machine in sorted(folder.glob("*.startup"))}
+
+    def startup(machine: str) -> str | None:
+        return _text(startups[machine], folder) if machine in startups else None
+
+    def frr(machine: str) -> tuple[str, str] | None:
+        file = folder / machine / "etc" / "frr" / "frr.conf"
+        if not file.exists():
+            return None
+        return os.path.relpath(file.absolute(), home.absolute()), _text(file, folder)
+
+    return scenario(text, name, startup, frr)
+
+
+def _text(file: Path, folder: Path) -> str:
+    try:
+        return inputs.read_text(file, LARGEST)
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InputError(f"cannot read {file.relative_to(folder)}", why or str(error)) from None
+
+
+def scenario(
+    text: str,
+    name: str,
+    startup: Callable[[str], str | None],
+    frr: Callable[[str], tuple[str, str] | None] = lambda _: None,
+) -> tuple[str, list[str]]:
     """The scenario that a `lab.conf` makes, and the notes that stand in it.
 
     Args:
         text: the file.
         name: the scenario's name.
         startup: the text of a machine's `NAME.startup`; `None` if it has none.
+        frr: the path of a machine's `frr.conf` as the scenario names it, and its text; `None` if it has none.
 
     Raises:
         InputError: it is no such file, or its names cannot be kept.
@@ -38,22 +86,42 @@ def scenario(text: str, name: str, startup: Callable[[str], str | None]) -> tupl
         done = settings((startup(machine) or "").splitlines() + own.pop("exec", []))
         # Machines of Kathará forward packets.
         node = nodes[checked(machine, nodes)] = Node("router" if places[machine] > 1 else "host", done)
+        if node.kind == "router":
+            _bridge(node, {port for ends in domains.values() for owner, port in ends if owner == machine})
+        if node.kind == "router" and (given := frr(machine)) is not None:
+            path, configuration = given
+            protocols = [one for one in DAEMONS if re.search(rf"(?m)^router {one}\b", configuration)]
+            node.keys |= {"frr": json.dumps(path), "routing": json.dumps(protocols or "static")}
+            done.rest = [command for command in done.rest if not _STARTS_FRR.search(command)]
         for key, values in own.items():
             node.comments += [f"Kathará has {key} = {value}" for value in values]
             notes.add(f"the key {key} of machines is left out")
-    if any(node.kind == "router" for node in nodes.values()):
+    if any(node.kind == "router" and not node.keys for node in nodes.values()):
         notes.add("machines with several interfaces are routers, with shortest paths until `routing` names protocols")
-    links: list[tuple[End, End]] = []
+    links: list[Link] = []
     for domain, ends in domains.items():
         if len(ends) == 1:
             notes.add(f"collision domain {domain} has one machine: its interface is left out")
         elif len(ends) == 2:
-            links.append((ends[0], ends[1]))
+            links.append(Link((ends[0], ends[1])))
         else:
             switch = _free(domain, nodes)
             nodes[switch] = Node("switch", comments=[f"Kathará's collision domain {domain}"])
-            links += [(end, (switch, f"port{number}")) for number, end in enumerate(ends)]
+            links += [Link((end, (switch, f"port{number}"))) for number, end in enumerate(ends)]
     return network.text(name, "Kathará", nodes, links, notes)
+
+
+def _bridge(node: Node, ports: set[str]) -> None:
+    """Make a machine a switch if all that it does is to bridge its interfaces; else its bridges stand in comments."""
+    done = node.settings
+    if len(done.bridges) == 1 and not done.addresses and not done.routes:
+        (bridge,) = done.bridges.values()
+        if ports == set(bridge.ports):
+            node.kind = "switch"
+            if bridge.stp:
+                node.keys |= {"bridge": "true", "stp": "true"}
+            return
+    done.rest += [command for bridge in done.bridges.values() for command in bridge.commands]
 
 
 def _read(text: str, notes: Notes) -> tuple[dict[str, list[End]], dict[str, dict[str, list[str]]]]:

@@ -13,13 +13,16 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Any, Final
 
 from dumbbell.errors import InputError
-from dumbbell.scenario.file.foreign.notes import Notes, checked, one_line
+from dumbbell.scenario.file.foreign.notes import Notes, checked, note_parts, one_line
+from dumbbell.scenario.file.foreign.shaping import delayed, time
 
 IP_BASE: Final = "10.0.0.0/8"
+SWITCH: Final = '{ kind = "switch" }'
+ROUTER: Final = '{ kind = "router" }'
+_POOLS: Final = ("", "[topology.pools]", 'lan = "172.16.0.0/16"', 'link = "172.17.0.0/16"')
+"""Addresses beside those of `IP_BASE`."""
 QUEUE_PACKETS: Final = 1000
 """The room in the queue of a link with a rate, if the file does not say."""
-_TIME: Final = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)\s*(us|usecs?|ms|msecs?|s|secs?)?", re.ASCII)
-_NANOSECONDS: Final = {"us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
 def scenario(text: str, name: str) -> tuple[str, list[str]]:
@@ -37,12 +40,13 @@ def scenario(text: str, name: str) -> tuple[str, list[str]]:
     """
     found, notes = _parsed(text), Notes()
     nodes = _nodes(found, notes)
-    lines = ['kind = "graph"', "", "[topology.nodes]"]
+    lines = ['kind = "graph"', *_part(found, nodes, notes), "", "[topology.nodes]"]
     for node, (said, comments) in nodes.items():
         lines += [f"# {comment}" for comment in comments]
         lines.append(f"{node} = {said}")
     for link in _list(found, "links"):
         lines += ["", *_link(link, nodes, notes)]
+    note_parts(nodes, ((str(link["src"]), str(link["dest"])) for link in _list(found, "links")), notes)
     controllers = found.get("controllers")
     # Version 1 has an object of them.
     for _ in controllers if isinstance(controllers, list | dict) else ():
@@ -90,6 +94,51 @@ def _nodes(found: Mapping[str, Any], notes: Notes) -> dict[str, tuple[str, list[
             else:
                 nodes[node] = _switch(node, options, notes)
     return nodes
+
+
+def _part(found: Mapping[str, Any], nodes: dict[str, tuple[str, list[str]]], notes: Notes) -> list[str]:
+    """Keys of the network that keep its segments apart.
+
+    Mininet gives a host's further interfaces no address; here each has one. So where a host joins two segments of one
+    subnet, the second one gets a subnet of its own: its hosts lose their addresses.
+    """
+    segments, firsts = _segments(found, nodes), dict[str, int]()
+    several: dict[str, list[int]] = {}
+    for (name, _), segment in segments.items():
+        firsts.setdefault(name, segment)
+        several.setdefault(name, []).append(segment)
+    parted = {segment for name, own in several.items() if nodes[name][0].startswith("{ address") for segment in own[1:]}
+    parted -= {several[name][0] for name, own in several.items() if len(own) > 1}
+    for name, segment in firsts.items():
+        said, comments = nodes[name]
+        if segment in parted and said.startswith("{ address"):
+            comments.append(f"MiniEdit has {said.strip('{ }')}")
+            nodes[name] = "{}", comments
+            notes.add("a host joins two segments, so those of the second have a subnet of their own")
+    return [*_POOLS] if parted else []
+
+
+def _segments(found: Mapping[str, Any], nodes: Mapping[str, Any]) -> dict[tuple[str, int], int]:
+    """A host and the number of its link -> the segment that the link is in: switches join their links."""
+    links = [(str(link.get("src", "")), str(link.get("dest", ""))) for link in _list(found, "links")]
+    roots = list(range(len(links)))
+
+    def root(number: int) -> int:
+        while roots[number] != number:
+            number = roots[number]
+        return number
+
+    first: dict[str, int] = {}
+    for number, ends in enumerate(links):
+        for end in ends:
+            if nodes.get(end, ("",))[0] == SWITCH:
+                roots[root(number)] = root(first.setdefault(end, number))
+    return {
+        (end, number): root(number)
+        for number, ends in enumerate(links)
+        for end in ends
+        if end in nodes and nodes[end][0] not in (SWITCH, ROUTER)
+    }
 
 
 def _options(one: Mapping[str, Any]) -> dict[str, Any]:
@@ -163,7 +212,7 @@ def _switch(node: str, options: Mapping[str, Any], notes: Notes) -> tuple[str, l
         notes.add("NetFlow and sFlow are left out")
     if options.get("externalInterfaces"):
         notes.add("external interfaces are left out: a lab is closed")
-    return '{ kind = "router" }' if kind == "legacyRouter" else '{ kind = "switch" }', comments
+    return ROUTER if kind == "legacyRouter" else SWITCH, comments
 
 
 def _link(link: Mapping[str, Any], nodes: Mapping[str, Any], notes: Notes) -> list[str]:
@@ -182,15 +231,10 @@ def _link(link: Mapping[str, Any], nodes: Mapping[str, Any], notes: Notes) -> li
     elif options.get("max_queue_size"):
         notes.add("queue sizes of links without bandwidth are left out: nothing waits there")
     delay, jitter = (_time(options[key], notes) if options.get(key) else 0 for key in ("delay", "jitter"))
+    keys = delayed(delay, jitter) if delay or jitter else {}
+    lines += [f"delay = {keys.pop('delay')}"] if keys else []
     # Not all keys of a direction are those of the other one, too.
-    both: list[str] = []
-    if jitter:
-        # netem draws from delay - jitter to delay + jitter.
-        least = max(delay - jitter, 0)
-        lines.append(f'delay = "{_shortest(least)}"')
-        both += [f'jitter = "{_shortest(delay + jitter - least)}"', "reordering = true"]
-    elif delay:
-        lines.append(f'delay = "{_shortest(delay)}"')
+    both = [f"{key} = {value}" for key, value in keys.items()]
     if options.get("loss"):
         both.append(f'loss = "{_number(options["loss"], "loss")} %"')
     if both:
@@ -217,17 +261,12 @@ def _number(value: object, key: str) -> str:
 
 def _time(value: object, notes: Notes) -> int:
     """Nanoseconds."""
-    match = _TIME.fullmatch(str(value).strip())
-    if match is None:
-        raise InputError(f"a link has a delay of {value!r}", "not a time, such as 10ms", "correct it in the file")
-    if not match[2]:
+    text = str(value).strip()
+    try:
+        found = time(text)
+    except ValueError:
+        what = f"a link has a delay of {value!r}"
+        raise InputError(what, "not a time, such as 10ms", "correct it in the file") from None
+    if not text.endswith("s"):
         notes.add("delays without a unit are microseconds, as tc reads them")
-    unit = next(unit for unit in ("us", "ms", "s") if (match[2] or "us").startswith(unit))
-    return round(float(match[1]) * _NANOSECONDS[unit])
-
-
-def _shortest(ns: int) -> str:
-    for unit in ("s", "ms", "us"):
-        if ns % _NANOSECONDS[unit] == 0:
-            return f"{ns // _NANOSECONDS[unit]} {unit}"
-    return f"{ns} ns"
+    return found

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
+from typing import Final
 
 from dumbbell.scenario.file.foreign.commands import Settings
-from dumbbell.scenario.file.foreign.notes import Notes, one_line
+from dumbbell.scenario.file.foreign.notes import Notes, note_parts, one_line
 
 End = tuple[str, str]
 """A node and the name of its interface in the file."""
@@ -24,15 +25,30 @@ class Node:
         kind: `host`, `switch` or `router`.
         settings: its addresses and routes.
         comments: what the file says beside them.
+        keys: more of its keys, as TOML writes their values.
     """
 
     kind: str
     settings: Settings = field(default_factory=Settings)
     comments: list[str] = field(default_factory=list)
+    keys: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Link:
+    """A link of the file.
+
+    Attributes:
+        ends: as `between` has them.
+        mtu: the most bytes of an IP packet; none: the network's.
+    """
+
+    ends: tuple[End, End]
+    mtu: int | None = None
 
 
 def text(
-    name: str, program: str, nodes: Mapping[str, Node], links: Sequence[tuple[End, End]], notes: Notes
+    name: str, program: str, nodes: Mapping[str, Node], links: Sequence[Link], notes: Notes
 ) -> tuple[str, list[str]]:
     """The scenario of a network, and the notes that stand in it.
 
@@ -40,10 +56,10 @@ def text(
         name: the scenario's.
         program: the name of the program whose file it was.
         nodes: by name.
-        links: their two ends.
+        links: between them.
         notes: what was left out; more are added here.
     """
-    used = {end for link in links for end in link}
+    used = {end for link in links for end in link.ends}
     lines: list[str] = []
     for node, one in nodes.items():
         rest = [f"{program} runs: {command}" for command in one.settings.rest]
@@ -56,13 +72,22 @@ def text(
                 notes.add("second addresses of interfaces stand in comments")
         if one.settings.rest:
             notes.add(f"commands of {program} stand in comments, and are not run")
-        lines += [f"# {one_line(comment)}" for comment in (*one.comments, *rest)]
         keys = [] if one.kind == "host" else [f'kind = "{one.kind}"']
+        if one.settings.id is not None and one.kind == "router":
+            keys.append(f'id = "{one.settings.id}"')
+        elif one.settings.id is not None:
+            rest.append(f"lo has {one.settings.id}")
+            notes.add("addresses of the loopback interface stand in comments: routers alone have one")
+        for interface in one.settings.shaping.keys() - {end[1] for end in used if end[0] == node}:
+            rest.append(f"{interface} has no link, and {one.settings.shaping[interface]}")
+        keys += [f"{key} = {value}" for key, value in one.keys.items()]
         if one.settings.routes:
             keys.append(f"routes = {json.dumps(_shared(one.settings.routes))}")
+        lines += [f"# {one_line(comment)}" for comment in (*one.comments, *rest)]
         lines.append(f"{node} = {{ {', '.join(keys)} }}" if keys else f"{node} = {{}}")
-    for ends in _ordered(links):
-        lines += ["", *_link(ends, nodes)]
+    note_parts(nodes, ((link.ends[0][0], link.ends[1][0]) for link in links), notes)
+    for link in _ordered(links):
+        lines += ["", *_link(link, nodes)]
     head = [f'name = "{name}"', f"# Imported from {program}. A run needs a duration and [[flows]], too."]
     network = ["[topology]", 'kind = "graph"']
     if any(":" in address for one in nodes.values() for held in one.settings.addresses.values() for address in held):
@@ -88,21 +113,32 @@ def _kept(addresses: Iterable[str]) -> list[str]:
     return [first[version] for version in sorted(first)]
 
 
-def _link(ends: tuple[End, End], nodes: Mapping[str, Node]) -> list[str]:
-    (a, _), (b, _) = ends
-    held = [_kept(nodes[node].settings.addresses.get(interface, [])) for node, interface in ends]
+def _link(link: Link, nodes: Mapping[str, Node]) -> list[str]:
+    (a, _), (b, _) = link.ends
+    held = [_kept(nodes[node].settings.addresses.get(interface, [])) for node, interface in link.ends]
     lines = ["[[topology.links]]", f'between = ["{a}", "{b}"]']
     if any(held):
         lines.append(f"addresses = {json.dumps([one[0] if len(one) == 1 else one for one in held])}")
+    if link.mtu is not None:
+        lines.append(f"mtu = {link.mtu}")
+    there, back = (nodes[node].settings.shaping.get(interface, {}) for node, interface in link.ends)
+    lines += [f"{key} = {value}" for key, value in there.items()]
+    # These keys are those of the other direction, too, where it does not say.
+    back = {key: value for key, value in _UNLIMITED.items() if key in there} | back
+    if back:
+        lines.append(f"reverse = {{ {', '.join(f'{key} = {value}' for key, value in back.items())} }}")
     return lines
 
 
-def _ordered(links: Sequence[tuple[End, End]]) -> list[tuple[End, End]]:
+_UNLIMITED: Final = {"rate": '"unlimited"', "buffer": '"unlimited"', "delay": '"0 ms"'}
+
+
+def _ordered(links: Sequence[Link]) -> list[Link]:
     """The links, so that each node's interfaces keep their order where that is possible: they are numbered by it."""
     before: dict[int, set[int]] = {number: set() for number in range(len(links))}
     at: dict[str, list[tuple[str, int]]] = {}
-    for number, ends in enumerate(links):
-        for node, interface in ends:
+    for number, link in enumerate(links):
+        for node, interface in link.ends:
             at.setdefault(node, []).append((interface, number))
     for several in at.values():
         in_turn = sorted(several, key=lambda one: _parts(one[0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -35,6 +35,24 @@ def one_line(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
     printed = "".join(one if one.isprintable() else " " for one in text)
     return " ".join(printed.split())
+
+
+def note_parts(nodes: Iterable[str], links: Iterable[tuple[str, str]], notes: Notes) -> None:
+    """Note that a network has parts that no link joins.
+
+    Args:
+        nodes: all names.
+        links: the names of their ends.
+        notes: added to.
+    """
+    part = {name: {name} for name in nodes}
+    for a, b in links:
+        if part[a] is not part[b]:
+            part[a] |= part[b]
+            part |= dict.fromkeys(part[b], part[a])
+    count = len({id(names) for names in part.values()})
+    if count > 1:
+        notes.add(f"{count} parts of the network are not joined by any link")
 
 
 def checked(node: str, taken: Container[str]) -> str:

@@ -96,15 +96,19 @@ class Addressing:
                     self._refuse(port, what, "an address of its own", "leave it out to have one assigned")
 
     def _check_overlaps(self, domains: list[Domain], subnets: list[IPv4Network | None]) -> None:
-        four: list[tuple[Any, Domain]] = [(one, domain) for domain, one in zip(domains, subnets, strict=True) if one]
-        six: list[tuple[Any, Domain]] = [(one, domain) for domain in domains for one in _ipv6_of(domain)]
-        for known in (four, six):
-            known.sort(key=lambda one: (one[0].network_address, one[0].prefixlen))
-        for (one, first), (other, second) in (*pairwise(four), *pairwise(six)):
-            if one.overlaps(other) and not (one == other and one in self._anycast):
-                what = f"its subnet, {other}, overlaps with {one} of {first.ports[0].node}"
-                why = "a subnet of its own: no link or switch joins them"
-                self._refuse(second.ports[0], what, why, "change one of the addresses")
+        """A subnet may be in two parts of a network that no node joins: nobody could take one for the other."""
+        known: dict[tuple[int, int], list[tuple[Any, Domain]]] = {}
+        for island, domain, four in zip(_islands(domains), domains, subnets, strict=True):
+            own: list[IPv4Network | IPv6Network] = [*([four] if four else []), *_ipv6_of(domain)]
+            for one in own:
+                known.setdefault((island, one.version), []).append((one, domain))
+        for several in known.values():
+            several.sort(key=lambda one: (one[0].network_address, one[0].prefixlen))
+            for (one, first), (other, second) in pairwise(several):
+                if one.overlaps(other) and not (one == other and one in self._anycast):
+                    what = f"its subnet, {other}, overlaps with {one} of {first.ports[0].node}"
+                    why = "a subnet of its own: no link or switch joins them"
+                    self._refuse(second.ports[0], what, why, "change one of the addresses")
 
     def _domain(
         self, domain: Domain, subnet: IPv4Network | None, free: Mapping[str, _Free], number: int
@@ -175,6 +179,22 @@ class Addressing:
         if isinstance(node, Host) and node.address and not (cable.addresses and cable.addresses[port.end]):
             at = ("topology", "nodes", port.node, "address")
         self._wrong.append(Finding(at, f"{port.node}: {what}", why, hint))
+
+
+def _islands(domains: Sequence[Domain]) -> list[int]:
+    """For each domain the number of its island: hosts and routers join the domains in which they have ports."""
+    roots = list(range(len(domains)))
+
+    def root(number: int) -> int:
+        while roots[number] != number:
+            roots[number] = number = roots[roots[number]]
+        return number
+
+    first: dict[str, int] = {}
+    for number, domain in enumerate(domains):
+        for port in domain.ports:
+            roots[root(number)] = root(first.setdefault(port.node, number))
+    return list(map(root, range(len(domains))))
 
 
 def _place(domain: Domain, places: Mapping[int, int]) -> int:

@@ -30,8 +30,8 @@ def check_drawing(drawing: Structure, mtu: int) -> list[Finding]:
 
 
 def _names(drawing: Structure) -> Iterator[Finding]:
-    if not drawing.hosts:
-        yield Finding(NODES, "no host", "at least two hosts, between which flows run", "add h1 = {}")
+    if not drawing.nodes:
+        yield Finding(NODES, "no node", "at least two nodes, which a link joins", "add h1 = {}")
     for name in drawing.nodes:
         if len(name) > LONGEST_NAME:
             why = f"at most {LONGEST_NAME} characters: interfaces of Linux have no longer names"
