@@ -71,6 +71,11 @@ impl State {
         set.columns.iter().all(|column| column.is_readable(values[usize::from(column.at)])).then_some(state)
     }
 
+    /// The set and the values, of which [`State::published`] makes the same again.
+    pub fn parts(&self) -> (u8, [u32; SLOTS]) {
+        (self.of, self.values)
+    }
+
     /// True if no algorithm publishes it.
     pub fn is_empty(&self) -> bool {
         self.of == 0

@@ -24,7 +24,7 @@ pub struct Counters {
     /// Packets that reached the other end with a bit flipped.
     pub corrupted_packets: u64,
     /// Packets by fate; those inside are not counted here.
-    ended: [u64; Fate::NAMES.len()],
+    pub ended: [u64; Fate::NAMES.len()],
 }
 
 impl Counters {

@@ -15,6 +15,7 @@ mod writer;
 pub use columns::{Batch, Data, Filled, fill, words};
 pub use groups::Groups;
 pub use rows::{
-    Column, Described, Digest, Names, Row, Table, Values, acks, links, packets, pings, routes, samples, tables,
+    Column, Described, Digest, Encoding, Names, Row, Table, Values, acks, links, packets, pings, routes, samples,
+    tables,
 };
 pub use writer::{Writer, WriterStats};

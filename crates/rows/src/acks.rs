@@ -6,7 +6,7 @@ use units::Time;
 
 use crate::Values::{Bool, Flow, I64, Published, U16, U32, U64, Word};
 use crate::samples::{CA_STATES, CaState};
-use crate::{Column, Row};
+use crate::{Column, Encoding, Row, encoding};
 
 /// One sending socket at one acknowledgement. Fields that `samples` has, too, mean the same here.
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +155,7 @@ const OF_SOCKET: [Column<Ack>; 22] = [
 
 impl Row for Ack {
     const TABLE: &'static str = "acks";
-    const IS_FLAT: bool = true;
+    const ENCODING: Option<Encoding<Ack>> = encoding::of();
     const COLUMNS: &'static [Column<Ack>] = &with_published();
     const DELTAS: &'static [&'static str] = &DELTAS;
 }

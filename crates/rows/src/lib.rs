@@ -8,6 +8,7 @@ pub mod acks;
 mod cell;
 mod column;
 mod digest;
+mod encoding;
 pub mod links;
 pub mod packets;
 pub mod pings;
@@ -17,6 +18,7 @@ pub mod samples;
 pub use cell::{Cell, bandwidth_bps, fixed};
 pub use column::{Column, Described, Table, Values};
 pub use digest::Digest;
+pub use encoding::Encoding;
 
 /// The words behind the numbers in rows.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +39,15 @@ impl Names {
         }
     }
 
+    /// True if these names have the flow and the link of a row.
+    pub fn have_those_of<R: Row>(&self, row: &R) -> bool {
+        R::COLUMNS.iter().all(|column| match column.values {
+            Values::Flow(of) => usize::from(of(row)) < self.flows.len(),
+            Values::Link(of) => usize::from(of(row)) < self.links.len(),
+            _ => true,
+        })
+    }
+
     /// The index in `flows` of packets that belong to no flow of the plan.
     pub fn other_flow(&self) -> u16 {
         self.flows.len() as u16 - 1
@@ -51,8 +62,8 @@ pub trait Row: Send + Sized + 'static {
     const COLUMNS: &'static [Column<Self>];
     /// Columns whose values differ little from those of the row before: files keep the differences.
     const DELTAS: &'static [&'static str] = &[];
-    /// A row is nothing but its bytes: it has no pointer to anything.
-    const IS_FLAT: bool = false;
+    /// How rows become bytes; `None`: they become a table at once.
+    const ENCODING: Option<Encoding<Self>> = None;
 }
 
 /// The tables that engines write while a run goes on.

@@ -4,7 +4,7 @@ use link::{Backlog, Counters};
 use units::Time;
 
 use crate::Values::{I64, Link, U32, U64};
-use crate::{Column, Row};
+use crate::{Column, Encoding, Row, encoding};
 
 /// One link at one time.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub struct LinkRow {
 
 impl Row for LinkRow {
     const TABLE: &'static str = "links";
-    const IS_FLAT: bool = true;
+    const ENCODING: Option<Encoding<LinkRow>> = encoding::of();
     const COLUMNS: &'static [Column<LinkRow>] = &[
         Column::required("time_ns", I64(|row| Some(row.time.as_nanos())), "when the counters were read"),
         Column::required("link", Link(|row| row.link), "name of the link"),

@@ -4,7 +4,7 @@ use link::{Ecn, Fate, Mark, Passage, Reordered};
 use units::{Duration, Time};
 
 use crate::Values::{Bool, Flow, I64, Link, U32, U64, Word};
-use crate::{Column, Row};
+use crate::{Column, Encoding, Row, encoding};
 
 /// The flow of packets that belong to none of the plan.
 pub const OTHER_FLOW: &str = "other";
@@ -26,7 +26,7 @@ pub struct PacketRow {
 
 impl Row for PacketRow {
     const TABLE: &'static str = "packets";
-    const IS_FLAT: bool = true;
+    const ENCODING: Option<Encoding<PacketRow>> = encoding::of();
     const COLUMNS: &'static [Column<PacketRow>] = &[
         Column::required("link", Link(|r| r.link), "name of the link"),
         Column::required(

@@ -3,7 +3,7 @@
 use units::{Duration, Time};
 
 use crate::Values::{Bool, Flow, I64, U64};
-use crate::{Column, Row};
+use crate::{Column, Encoding, Row, encoding};
 
 /// One echo request.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub struct PingRow {
 
 impl Row for PingRow {
     const TABLE: &'static str = "pings";
-    const IS_FLAT: bool = true;
+    const ENCODING: Option<Encoding<PingRow>> = encoding::of();
     const COLUMNS: &'static [Column<PingRow>] = &[
         Column::required("time_ns", I64(|row| Some(row.sent.as_nanos())), "when the request was sent"),
         Column::required("flow", Flow(|row| row.flow), "id of the flow"),

@@ -3,7 +3,7 @@
 use units::Time;
 
 use crate::Values::{Bool, F32, Flow, I64, U16, U32, U64, Word};
-use crate::{Column, Row};
+use crate::{Column, Encoding, Row, encoding};
 
 /// One sending socket at one time.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +103,7 @@ pub(crate) const CA_STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", 
 
 impl Row for Sample {
     const TABLE: &'static str = "samples";
-    const IS_FLAT: bool = true;
+    const ENCODING: Option<Encoding<Sample>> = encoding::of();
     const COLUMNS: &'static [Column<Sample>] = &[
         Column::required("time_ns", I64(|s| Some(s.time.as_nanos())), "when the sample was taken"),
         Column::required("flow", Flow(|s| s.flow), "id of the flow"),
