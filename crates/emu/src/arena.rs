@@ -67,14 +67,14 @@ impl Arena {
     /// Copy a slot into a free one; `None` if there is none.
     pub(crate) fn copy(&mut self, slot: u32) -> Option<u32> {
         let copy = self.take()?;
-        // SAFETY: two different slots of the mapping.
-        unsafe { std::ptr::copy_nonoverlapping(self.at(slot), self.at(copy), self.slot_bytes) };
+        // SAFETY: both slots are inside the mapping, and may be the same.
+        unsafe { std::ptr::copy(self.at(slot), self.at(copy), self.slot_bytes) };
         Some(copy)
     }
 
     /// The contents of a slot.
     pub(crate) fn bytes(&self, slot: u32) -> &[u8] {
-        // SAFETY: the slot is inside the mapping, and whoever writes to it borrows the arena as a whole.
+        // SAFETY: the slot is inside the mapping, which began as zeros, and whoever writes to it borrows the arena as a whole.
         unsafe { std::slice::from_raw_parts(self.at(slot), self.slot_bytes) }
     }
 
@@ -84,9 +84,10 @@ impl Arena {
         unsafe { std::slice::from_raw_parts_mut(self.at(slot), self.slot_bytes) }
     }
 
+    /// Panics if the slot was never handed out.
     fn at(&self, slot: u32) -> *mut u8 {
-        debug_assert!(slot < self.fresh);
-        // SAFETY: slots are handed out below the mapping's size.
+        assert!(slot < self.fresh, "slot {slot} of {} is used", self.fresh);
+        // SAFETY: slots that were handed out are below the mapping's size.
         unsafe { self.memory.as_ptr().add(slot as usize * self.slot_bytes) }
     }
 
@@ -121,6 +122,8 @@ impl Drop for Arena {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
     use super::*;
 
     #[test]
@@ -136,5 +139,35 @@ mod tests {
         arena.bytes_mut(c)[0] = 4;
         assert_eq!((arena.bytes(c)[0], arena.bytes(b)[0], arena.bytes(b)[3071]), (4, 1, 1));
         assert_eq!((arena.slots(), arena.peak_bytes()), (2, 2 * 3072));
+    }
+
+    #[test]
+    fn no_slot_is_read_that_was_not_handed_out() {
+        for slot in [1, 2, 1 << 20, NONE] {
+            let mut arena = Arena::new(3 * 4096, 4096, 0).unwrap();
+            arena.take().unwrap();
+            let mut panics = |work: fn(&mut Arena, u32)| {
+                assert!(catch_unwind(AssertUnwindSafe(|| work(&mut arena, slot))).is_err(), "slot {slot}");
+            };
+            panics(|arena, slot| drop(arena.bytes(slot).to_vec()));
+            panics(|arena, slot| arena.bytes_mut(slot).fill(1));
+            // The copy is slot 1.
+            if slot > 1 {
+                panics(|arena, slot| {
+                    arena.copy(slot);
+                });
+            }
+        }
+    }
+
+    /// A slot that was given back may be the first free one: its copy is itself.
+    #[test]
+    fn a_free_slot_is_copied_to_itself() {
+        let mut arena = Arena::new(4096, 4096, 0).unwrap();
+        let slot = arena.take().unwrap();
+        arena.bytes_mut(slot).fill(7);
+        arena.release(slot);
+        assert_eq!(arena.copy(slot), Some(slot));
+        assert!(arena.bytes(slot).iter().all(|&byte| byte == 7));
     }
 }
