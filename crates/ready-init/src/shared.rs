@@ -64,15 +64,20 @@ impl Shared {
         let line = read_to_string("/proc/cmdline").context("reading the kernel's arguments")?;
         let (address, size) = place(&line).with_context(|| format!("the kernel has no argument {ARGUMENT}"))?;
         let memory = File::options().read(true).write(true).open("/dev/mem").context("opening /dev/mem")?;
-        let numbers = Window::map(&memory, address, ORDERS)?;
-        Ok(Shared { memory, address, size, numbers })
+        Shared::new(memory, address, size)
     }
 
     /// The same memory on the host: a file.
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let opened = File::options().read(true).write(true).open(path);
         let memory = opened.with_context(|| format!("opening {}", path.display()))?;
-        let (address, size) = (0, memory.metadata()?.len() as usize);
+        let size = memory.metadata()?.len() as usize;
+        Shared::new(memory, 0, size).with_context(|| format!("reading {}", path.display()))
+    }
+
+    fn new(memory: File, address: u64, size: usize) -> Result<Self> {
+        ensure!(size >= OUTPUT, "{size} bytes are too few to be shared: {OUTPUT} are needed");
+        ensure!(address.checked_add(size as u64).is_some(), "no memory is at {address}");
         let numbers = Window::map(&memory, address, ORDERS)?;
         Ok(Shared { memory, address, size, numbers })
     }
@@ -110,12 +115,17 @@ impl Shared {
     }
 
     fn window(&self, from: usize, length: usize) -> Result<Window> {
-        ensure!(from + length <= self.size, "the host wrote a length that cannot be");
+        let is_inside = from.checked_add(length).is_some_and(|end| end <= self.size);
+        ensure!(
+            is_inside,
+            "{length} bytes from {from} on are not in a shared memory of {}: the length is damaged",
+            self.size
+        );
         Window::map(&self.memory, self.address + from as u64, length)
     }
 
     fn number(&self, which: Number) -> &AtomicU64 {
-        // SAFETY: the window begins at a page, and these numbers are its first.
+        // SAFETY: the window is a page that stays mapped, its first words are these numbers, and all use them as atomic ones.
         unsafe { AtomicU64::from_ptr(self.numbers.start.as_ptr().cast::<u64>().add(which as usize)) }
     }
 
@@ -137,14 +147,14 @@ pub(crate) struct Live<'a> {
 
 impl Live<'_> {
     /// All orders so far.
-    pub(crate) fn orders(&self) -> &[u8] {
-        &self.orders[..self.shared.get(Number::Orders)]
+    pub(crate) fn orders(&self) -> Result<&[u8]> {
+        self.orders.get(..self.shared.get(Number::Orders)).context("the host counts more orders than memory for them")
     }
 
     /// Append to the events.
     pub(crate) fn add_events(&mut self, text: &[u8]) -> Result<()> {
         let so_far = self.shared.get(Number::Events);
-        let place = self.events.get_mut(so_far..so_far + text.len());
+        let place = self.events.get_mut(so_far..).and_then(|free| free.get_mut(..text.len()));
         place.context("there are more events than memory for them")?.copy_from_slice(text);
         self.shared.set(Number::Events, so_far + text.len());
         Ok(())
@@ -158,7 +168,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// `address`: of the machine, at a page's begin.
+    /// `address`: of the machine, at a page's begin. The memory has so many bytes from there on.
     fn map(memory: &File, address: u64, length: usize) -> Result<Window> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let (fd, at) = (memory.as_raw_fd(), address as libc::off_t);
@@ -173,14 +183,14 @@ impl Deref for Window {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: it is mapped, and the host writes no byte that it has counted.
+        // SAFETY: so many bytes are mapped as long as this lives, and no side writes what it has counted.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.length) }
     }
 }
 
 impl DerefMut for Window {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: it is mapped, and the host only reads what the guest writes.
+        // SAFETY: so many bytes are mapped as long as this lives, and the other side only reads what is counted.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
     }
 }
@@ -207,5 +217,27 @@ mod tests {
         assert_eq!(place("quiet dumbbell.shared=536870912,1073741824 panic=-1\n"), Some((1 << 29, 1 << 30)));
         assert_eq!(place("quiet"), None);
         assert_eq!(place("dumbbell.shared=5"), None);
+    }
+
+    /// The other side wrote the lengths: none leads out of the memory.
+    #[test]
+    fn a_damaged_length_is_an_error() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(OUTPUT as u64 - 1).unwrap();
+        let error = Shared::of(file.path()).err().expect("no room for the output");
+        assert!(format!("{error:#}").contains("too few to be shared"), "{error:#}");
+        file.as_file().set_len(OUTPUT as u64 + 8192).unwrap();
+        let shared = Shared::of(file.path()).unwrap();
+        shared.put_output(b"records").unwrap();
+        assert_eq!(&*shared.output().unwrap(), b"records");
+        for length in [8193, usize::MAX - OUTPUT, usize::MAX - OUTPUT + 1, usize::MAX - OUTPUT + 2, usize::MAX] {
+            shared.set(Number::Output, length);
+            let error = shared.output().err().expect("outside of the memory");
+            assert!(error.to_string().ends_with("the length is damaged"), "{error}");
+            shared.set(Number::Orders, length.max(INPUT));
+            shared.set(Number::Events, length.max(OUTPUT));
+            let mut live = shared.live().unwrap();
+            assert!(live.orders().is_err() && live.add_events(b"event").is_err(), "{length}");
+        }
     }
 }
