@@ -14,7 +14,8 @@
 //! it has told of a panic.
 //!
 //! The functions of the C library through which QEMU sleeps, locks and tells are replaced for that. All other threads,
-//! locks and messages are as they were. Three functions more keep the memory of a snapshot as it is (`memory`).
+//! locks and messages are as they were. Three functions more keep the memory of a snapshot as it is (`memory`). No panic
+//! leads into QEMU: one in a function of `extern "C"` ends the process.
 
 mod memory;
 mod real;
@@ -109,12 +110,25 @@ pub unsafe extern "C" fn sendmsg(socket: c_int, message: *const msghdr, flags: c
 /// The message's buffers are valid.
 unsafe fn tells_of_a_panic(message: &msghdr) -> bool {
     // SAFETY: the caller promises it.
-    let buffers = unsafe { slice::from_raw_parts(message.msg_iov, message.msg_iovlen) };
+    let buffers = unsafe { slice_of(message.msg_iov, message.msg_iovlen) };
     buffers.iter().any(|buffer| {
         // SAFETY: the caller promises it.
-        let text = unsafe { slice::from_raw_parts(buffer.iov_base.cast::<u8>(), buffer.iov_len) };
+        let text = unsafe { slice_of(buffer.iov_base.cast::<u8>(), buffer.iov_len) };
         has(text, PANIC)
     })
+}
+
+/// C's arrays may be null if they are empty, and Rust's slices may not.
+///
+/// # Safety
+///
+/// There are `length` values from `start` on, for as long as the slice is used.
+unsafe fn slice_of<'a, T>(start: *const T, length: usize) -> &'a [T] {
+    if length == 0 {
+        return &[];
+    }
+    // SAFETY: the caller promises it.
+    unsafe { slice::from_raw_parts(start, length) }
 }
 
 fn has(text: &[u8], part: &[u8]) -> bool {
@@ -126,4 +140,35 @@ fn is_named_cpu() -> bool {
     // SAFETY: PR_GET_NAME writes 16 bytes (prctl(2)).
     unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
     has(&name, CPU)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hint::black_box;
+
+    use super::*;
+
+    #[test]
+    fn an_empty_array_of_c_may_be_null() {
+        // SAFETY: no value is promised.
+        let none: &[libc::iovec] = unsafe { slice_of(black_box(ptr::null()), black_box(0)) };
+        assert!(none.is_empty() && !black_box(none.as_ptr()).is_null());
+    }
+
+    #[test]
+    fn a_message_may_have_no_buffers() {
+        let telling = |buffers: &mut [libc::iovec]| {
+            // SAFETY: all-zero is a valid message, of no buffers at a null pointer.
+            let mut message: msghdr = unsafe { std::mem::zeroed() };
+            if !buffers.is_empty() {
+                (message.msg_iov, message.msg_iovlen) = (buffers.as_mut_ptr(), buffers.len() as _);
+            }
+            // SAFETY: the buffers are valid.
+            unsafe { tells_of_a_panic(&message) }
+        };
+        let none = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
+        let event = b"{\"event\": \"GUEST_PANICKED\"}";
+        let event = libc::iovec { iov_base: event.as_ptr().cast_mut().cast(), iov_len: event.len() };
+        assert_eq!([telling(&mut []), telling(&mut [none]), telling(&mut [none, event])], [false, false, true]);
+    }
 }
