@@ -181,7 +181,7 @@ impl Pcapng {
         }
         // All bits set: the writer does not know.
         if drops != u16::MAX {
-            interface.dropped_between += u64::from(drops);
+            interface.dropped_between = interface.dropped_between.saturating_add(drops.into());
         }
         let time_ns = Some(interface.clock.time_ns(ticks));
         let length = length.max(captured as u32);

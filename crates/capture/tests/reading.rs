@@ -287,3 +287,22 @@ proptest! {
         let _ = decode(1, &near[..at.min(near.len())]);
     }
 }
+
+/// An enhanced packet that counts nearly all drops there can be, and an obsolete one that counts more.
+#[test]
+fn drops_that_do_not_fit_are_as_many_as_fit() {
+    fn block(kind: u32, body: &[&[u8]]) -> Vec<u8> {
+        let (body, kind) = (body.concat(), kind.to_le_bytes());
+        let size = (12 + body.len() as u32).to_le_bytes();
+        [&kind, &size, &body[..], &size].concat()
+    }
+    let drops = (u64::MAX - 1).to_le_bytes();
+    let file = [
+        block(0x0a0d_0d0a, &[&[0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0], &[255; 8]]),
+        block(1, &[&[1, 0, 0, 0, 0, 0, 0, 0]]),
+        block(6, &[&[0; 20], &[4, 0, 8, 0], &drops, &[0; 4]]),
+        block(2, &[&[0, 0, 5, 0], &[0; 16]]),
+    ];
+    let (_, notes) = read(file.concat());
+    assert_eq!((notes.frames, notes.damages, notes.capture_drops), (2, 0, u64::MAX));
+}
