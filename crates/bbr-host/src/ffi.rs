@@ -163,6 +163,7 @@ pub(crate) fn with_random<R>(random: &mut Random, call: impl FnOnce() -> R) -> R
     result
 }
 
+// SAFETY: nothing else has this name.
 #[unsafe(no_mangle)]
 extern "C" fn bbr_host_random_below(n: u32) -> u32 {
     let mut random = RANDOM.get();
@@ -223,16 +224,4 @@ functions! {
     begin_sampling: fn(Flow), "bbr2_begin_sampling", "bbr3_begin_sampling";
     view: fn(*const c_void, *mut View), "bbr2_view", "bbr3_view";
     state: fn(*const c_void, *mut usize) -> *const u8, "bbr2_state", "bbr3_state";
-    delivery_rate: fn(i32, i64) -> u64, "bbr2_delivery_rate", "bbr3_delivery_rate";
-    volume: fn(u64, u32, u32) -> u32, "bbr2_volume", "bbr3_volume";
-    rate: fn(u64, u32, u32) -> u64, "bbr2_rate", "bbr3_rate";
-    scale: fn(u32, u32) -> u32, "bbr2_scale", "bbr3_scale";
-    multiply: fn(u64, u32) -> u64, "bbr2_multiply", "bbr3_multiply";
-    log2: fn(u32) -> u32, "bbr2_log2", "bbr3_log2";
-    headroomed: fn(u32) -> u32, "bbr2_headroomed", "bbr3_headroomed";
-    slope: fn(u32, u32) -> u32, "bbr2_slope", "bbr3_slope";
-    inflight_at_loss: fn(u32, u32, u32) -> u32, "bbr2_inflight_at_loss", "bbr3_inflight_at_loss";
-    average_alpha: fn(u32, u32) -> u32, "bbr2_average_alpha", "bbr3_average_alpha";
-    ecn_keep: fn(u32) -> u32, "bbr2_ecn_keep", "bbr3_ecn_keep";
-    train: fn(u64, u32) -> u32, "bbr2_train", "bbr3_train";
 }

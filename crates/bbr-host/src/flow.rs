@@ -124,7 +124,6 @@ impl Core {
     }
 }
 
-// SAFETY of all calls below: `call` hands over a flow of the right size and a tcp_sock, which live as long as the call.
 impl CongestionControl for Core {
     fn name(&self) -> &'static str {
         self.parameters.name
@@ -132,11 +131,13 @@ impl CongestionControl for Core {
 
     fn init(&mut self, sk: &mut Socket) {
         let begin = self.functions.begin;
+        // SAFETY: `call` hands over a flow of the right size and a socket, which live as long as the call.
         self.call(sk, |flow, sk| unsafe { begin(flow, sk) });
     }
 
     fn ssthresh(&mut self, sk: &mut Socket) -> u32 {
         let begin_recovery = self.functions.begin_recovery;
+        // SAFETY: `call` hands over a flow of the right size and a socket, which live as long as the call.
         self.call(sk, |flow, sk| unsafe { begin_recovery(flow, sk) });
         sk.snd_ssthresh
     }
@@ -164,11 +165,13 @@ impl CongestionControl for Core {
             is_ece: rs.is_ece,
             is_of_tlp: rs.is_acking_tlp_retrans_seq,
         };
+        // SAFETY: `call` hands over a flow of the right size and a socket, which live as long as the call.
         self.call(sk, |flow, sk| unsafe { on_ack(flow, sk, &ack) });
     }
 
     fn set_state(&mut self, sk: &mut Socket, state: CaState) {
         let change_ca_state = self.functions.change_ca_state;
+        // SAFETY: `call` hands over a flow of the right size and a socket, which live as long as the call.
         self.call(sk, |flow, sk| unsafe { change_ca_state(flow, sk, state as u8) });
     }
 
@@ -176,8 +179,10 @@ impl CongestionControl for Core {
         let Functions { restart_from_idle, repaired_by_tlp, .. } = *self.functions;
         let is_app_limited = sk.tlp_orig_data_app_limited;
         match event {
+            // SAFETY: `call` hands over a flow of the right size and a socket, which live as long as the call.
             CaEvent::TxStart => self.call(sk, |flow, sk| unsafe { restart_from_idle(flow, sk) }),
             CaEvent::TlpRecovery if self.parameters.version == Version::V3 => {
+                // SAFETY: `call` hands over a flow of the right size and a socket, which live as long as the call.
                 self.call(sk, |flow, sk| unsafe { repaired_by_tlp(flow, sk, is_app_limited) })
             }
             _ => {}
@@ -186,6 +191,7 @@ impl CongestionControl for Core {
 
     fn undo_cwnd(&mut self, sk: &mut Socket) -> u32 {
         let undo_recovery = self.functions.undo_recovery;
+        // SAFETY: `call` hands over a flow of the right size and a socket, which live as long as the call.
         self.call(sk, |flow, sk| unsafe { undo_recovery(flow, sk) })
     }
 
@@ -198,11 +204,13 @@ impl CongestionControl for Core {
             is_app_limited: packet.is_app_limited,
             was_sacked: packet.was_sacked,
         };
+        // SAFETY: `call` hands over a flow of the right size and a socket, which live as long as the call.
         self.call(sk, |flow, sk| unsafe { packet_lost(flow, sk, &lost) });
     }
 
     fn min_tso_segs(&self, sk: &Socket) -> u32 {
         let tcp_sock = TcpSock { sk_pacing_rate: sk.sk_pacing_rate, ..TcpSock::default() };
+        // SAFETY: a socket that is read, and lives as long as the call.
         unsafe { (self.functions.train_floor)(&tcp_sock) }
     }
 

@@ -100,6 +100,7 @@ impl Mainline {
     /// Packets that were sent and are not yet ACKed, the oldest first, nine at most; among them the one at TCP's hint, and the
     /// one behind the highest that was SACKed.
     pub fn set_sent(&mut self, packets: &[SentPacket], hint: Option<usize>, above_sacked: Option<usize>) {
+        assert!(hint.max(above_sacked).is_none_or(|at| at < packets.len()), "C reads the packets at these places");
         let place = |at: Option<usize>| at.map_or(0, |at| at as u8 + 1);
         for (at, packet) in packets.iter().enumerate() {
             let &SentPacket { end_seq, delivered, segments, is_app_limited, sacked } = packet;
@@ -113,12 +114,13 @@ impl Mainline {
     /// From now on, ACKs and losses belong to a probe.
     pub fn begin_sampling(&mut self, sk: &mut Socket) {
         let begin_sampling = self.core.functions.begin_sampling;
-        // SAFETY: here and below: `call` hands over a flow and a tcp_sock that live as long as the call.
+        // SAFETY: `call` hands over a flow of the right size and a socket, which live as long as the call.
         self.core.call(sk, |flow, _| unsafe { begin_sampling(flow) });
     }
 
     fn take_losses(&mut self, sk: &mut Socket) {
         let take_losses = self.core.functions.take_losses;
+        // SAFETY: `call` hands over a flow of the right size and a socket, which live as long as the call.
         self.core.call(sk, |flow, sk| unsafe { take_losses(flow, sk) });
         self.core.beyond.retransmit_skb_hint = 0;
     }
@@ -146,6 +148,7 @@ impl CongestionControl for Mainline {
     fn init(&mut self, sk: &mut Socket) {
         self.core.init(sk);
         let begin_transport = self.core.functions.begin_transport;
+        // SAFETY: `call` hands over a flow of the right size and a socket, which live as long as the call.
         self.core.call(sk, |flow, sk| unsafe { begin_transport(flow, sk) });
     }
 
@@ -174,17 +177,20 @@ impl CongestionControl for Mainline {
         let mut ack = Ack::default();
         let take_ack = self.core.functions.take_ack;
         // ECE is not passed on, as before Linux 6.10.
+        // SAFETY: `call` hands over a flow of the right size and a socket, which live as long as the call.
         self.core.call(sk, |flow, sk| unsafe { take_ack(flow, sk, &sample, false, &mut ack) });
         self.core.beyond.retransmit_skb_hint = 0;
         let Ack { tx_in_flight, lost, is_of_tlp, is_ece, .. } = ack;
         self.ack = Estimate { tx_in_flight, lost, is_of_tlp, is_ece };
         self.compare(rs);
         let on_ack = self.core.functions.on_ack;
+        // SAFETY: `call` hands over a flow of the right size and a socket, which live as long as the call.
         self.core.call(sk, |flow, sk| unsafe { on_ack(flow, sk, &ack) });
     }
 
     fn set_state(&mut self, sk: &mut Socket, state: CaState) {
         let take_ca_state = self.core.functions.take_ca_state;
+        // SAFETY: `call` hands over a flow of the right size and a socket, which live as long as the call.
         self.core.call(sk, |flow, sk| unsafe { take_ca_state(flow, sk, state as u8) });
         self.core.beyond.retransmit_skb_hint = 0;
         self.core.set_state(sk, state);

@@ -13,24 +13,22 @@ struct Acked {
     in_flight: u32,
 }
 
-type Sock = *mut TcpSock;
-
 /// `struct callbacks` of `include/dumbbell/congestion_control.h`.
 #[repr(C)]
 #[derive(Debug)]
 struct Callbacks {
-    init: Option<unsafe extern "C" fn(Sock)>,
-    ssthresh: unsafe extern "C" fn(Sock) -> u32,
-    cong_avoid: unsafe extern "C" fn(Sock, u32, u32),
-    pkts_acked: Option<unsafe extern "C" fn(Sock, *const Acked)>,
-    undo_cwnd: unsafe extern "C" fn(Sock) -> u32,
+    init: Option<extern "C" fn(&mut TcpSock)>,
+    ssthresh: extern "C" fn(&mut TcpSock) -> u32,
+    cong_avoid: extern "C" fn(&mut TcpSock, u32, u32),
+    pkts_acked: Option<extern "C" fn(&mut TcpSock, &Acked)>,
+    undo_cwnd: extern "C" fn(&mut TcpSock) -> u32,
 }
 
 /// The functions of `program.c` for one algorithm.
 #[derive(Clone, Copy, Debug)]
 struct Functions {
-    callbacks: unsafe extern "C" fn() -> &'static Callbacks,
-    publishes: unsafe extern "C" fn() -> u8,
+    callbacks: extern "C" fn() -> &'static Callbacks,
+    publishes: extern "C" fn() -> u8,
     set_parameter: unsafe extern "C" fn(*const c_char, u32) -> bool,
 }
 
@@ -39,11 +37,13 @@ macro_rules! programs {
     ($($name:ident: $callbacks:literal, $publishes:literal, $set_parameter:literal;)*) => {
         $(mod $name {
             use super::*;
+            // SAFETY: the callbacks are a constant of this type, whose functions use a socket and a sample only while
+            // they are called; what is published is a constant, too.
             unsafe extern "C" {
                 #[link_name = $callbacks]
-                pub(super) fn callbacks() -> &'static Callbacks;
+                pub(super) safe fn callbacks() -> &'static Callbacks;
                 #[link_name = $publishes]
-                pub(super) fn publishes() -> u8;
+                pub(super) safe fn publishes() -> u8;
                 #[link_name = $set_parameter]
                 pub(super) fn set_parameter(name: *const c_char, value: u32) -> bool;
             }
@@ -89,13 +89,12 @@ impl Program {
         let defaults = cc::parameters(name).expect("an algorithm").iter().map(|one| (one.name, one.default));
         let all = defaults.chain(settings.iter().copied());
         let settings = all.map(|(name, setting)| (CString::new(name).expect("a name"), value(setting))).collect();
-        // SAFETY: it takes nothing and has no effect.
-        let callbacks = unsafe { (functions.callbacks)() };
+        let callbacks = (functions.callbacks)();
         Program { name, functions, callbacks, settings, private: [0; 13] }
     }
 
     /// Calls a function of C on what it may see of `sk`, and takes over what it may write.
-    fn call<R>(&mut self, sk: &mut Socket, function: impl FnOnce(Sock) -> R) -> R {
+    fn call<R>(&mut self, sk: &mut Socket, function: impl FnOnce(&mut TcpSock) -> R) -> R {
         for (name, value) in &self.settings {
             // SAFETY: a string that lives as long as the call.
             assert!(unsafe { (self.functions.set_parameter)(name.as_ptr(), *value) }, "no parameter {name:?}");
@@ -122,7 +121,6 @@ impl Program {
     }
 }
 
-// SAFETY of all calls below: `call` hands over a tcp_sock, and samples live as long as the call.
 impl CongestionControl for Program {
     fn name(&self) -> &'static str {
         self.name
@@ -130,36 +128,35 @@ impl CongestionControl for Program {
 
     fn init(&mut self, sk: &mut Socket) {
         if let Some(init) = self.callbacks.init {
-            self.call(sk, |sk| unsafe { init(sk) });
+            self.call(sk, init);
         }
     }
 
     fn ssthresh(&mut self, sk: &mut Socket) -> u32 {
         let ssthresh = self.callbacks.ssthresh;
-        self.call(sk, |sk| unsafe { ssthresh(sk) })
+        self.call(sk, ssthresh)
     }
 
     fn cong_avoid(&mut self, sk: &mut Socket, ack: u32, acked: u32) {
         let cong_avoid = self.callbacks.cong_avoid;
-        self.call(sk, |sk| unsafe { cong_avoid(sk, ack, acked) });
+        self.call(sk, |sk| cong_avoid(sk, ack, acked));
     }
 
     fn pkts_acked(&mut self, sk: &mut Socket, sample: &AckSample) {
         let acked = Acked { pkts_acked: sample.pkts_acked, rtt_us: sample.rtt_us, in_flight: sample.in_flight };
         if let Some(pkts_acked) = self.callbacks.pkts_acked {
-            self.call(sk, |sk| unsafe { pkts_acked(sk, &acked) });
+            self.call(sk, |sk| pkts_acked(sk, &acked));
         }
     }
 
     fn undo_cwnd(&mut self, sk: &mut Socket) -> u32 {
         let undo_cwnd = self.callbacks.undo_cwnd;
-        self.call(sk, |sk| unsafe { undo_cwnd(sk) })
+        self.call(sk, undo_cwnd)
     }
 
     /// The first words of the private state, as the probe reads them.
     fn state(&self) -> State {
-        // SAFETY: it takes nothing and has no effect.
-        let of = unsafe { (self.functions.publishes)() };
+        let of = (self.functions.publishes)();
         let known = of.checked_sub(1).map_or(0, |at| STATE_SETS[usize::from(at)].columns.len());
         let word = |i: usize| (self.private[i / 2] >> (32 * (i % 2))) as u32;
         let values = std::array::from_fn(|i| if i < known { word(i) } else { NONE });

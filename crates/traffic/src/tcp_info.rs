@@ -219,8 +219,10 @@ fn too_short(length: usize) -> io::Error {
     io::Error::other(format!("the kernel's tcp_info has {length} bytes, {NEEDED} are needed (Linux 4.19)"))
 }
 
-/// SAFETY: `T` must be plain integers without padding.
+/// # Safety
+/// `T` has nothing but integers, and no padding.
 unsafe fn bytes_of_mut<T>(value: &mut T) -> &mut [u8] {
+    // SAFETY: all bytes of `value` are initialized, as the caller promises, and any others would do for its integers.
     unsafe { std::slice::from_raw_parts_mut((value as *mut T).cast(), size_of::<T>()) }
 }
 

@@ -69,13 +69,14 @@ impl Sandbox {
     pub fn start(user: User, init: impl FnOnce(File, File) -> Result<()>) -> Result<Sandbox> {
         let (report, reporting) = pipe()?;
         let (ordered, order) = pipe()?;
-        // SAFETY: the test program has one thread, here and below.
+        // SAFETY: the test program has one thread.
         match unsafe { fork() }? {
             ForkResult::Parent { child } => Ok(Sandbox { outer: child, report: report.into(), order }),
             ForkResult::Child => {
                 drop((report, order));
                 let entered = become_user(user).and_then(|()| sandbox::enter(user != User::Root));
                 let complain = reporting.try_clone()?;
+                // SAFETY: a child has one thread.
                 let outcome = entered.and_then(|()| match unsafe { fork() }? {
                     ForkResult::Parent { child } => {
                         drop(reporting);
