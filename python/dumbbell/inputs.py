@@ -1,36 +1,64 @@
-"""Reads the files that a user names: regular ones of a bounded size, or standard input. Writes new ones."""
+"""Reads and writes the files that a user, a request or another file names: regular ones of a bounded size.
+
+Where a context is confined to a folder (`below.confined`), as the web application is, no path leads out of it.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, Final
 
+from dumbbell import below
 from dumbbell.errors import InputError, unwritable
 
 STANDARD_INPUT: Final = "-"
 """The name by which commands call standard input."""
 
 
-def read(path: str | os.PathLike[str], most: int) -> bytes:
-    """The content of a file of at most `most` bytes.
+def opened(path: str | os.PathLike[str]) -> int:
+    """The descriptor of a regular file, for reading.
 
     Devices and pipes have no size: one may never end, and another may make the reader wait for ever.
 
     Raises:
-        OSError: there is no such file, it is not a regular one, or it is larger.
+        OSError: there is no such file, it is not a regular one, or it lies outside.
     """
-    # A pipe without a writer would block when it is opened.
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        mode = os.fstat(file.fileno()).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "Not a regular file", os.fspath(path))
+    try:
+        # A pipe without a writer would block when it is opened.
+        descriptor = below.opened(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # a socket
+            raise OSError(errno.EINVAL, _IRREGULAR, os.fspath(path)) from None
+        raise
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return descriptor
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    raise OSError(errno.EINVAL, _IRREGULAR, os.fspath(path))
+
+
+_IRREGULAR: Final = "Not a regular file"
+
+
+def read(path: str | os.PathLike[str], most: int) -> bytes:
+    """The content of a file of at most `most` bytes.
+
+    Raises:
+        OSError: as `opened`, or it is larger.
+    """
+    with open(opened(path), "rb") as file:
+        if os.fstat(file.fileno()).st_size > most:
+            raise _too_large(most)
         return _at_most(file, most)
 
 
@@ -44,6 +72,25 @@ def read_text(path: str | os.PathLike[str], most: int) -> str:
     return _text(read(path, most))
 
 
+def check_files(folder: Path) -> None:
+    """Raise `OSError` unless all in a folder are regular files or folders, none of which lies outside.
+
+    For folders whose files are opened by others, such as tables by polars, which wait for a pipe.
+    """
+    below_all = below.confining() is not None
+    if below.leads_out(folder):
+        raise OSError(errno.EXDEV, "It leads out of the workspace", os.fspath(folder))
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_symlink():
+                if below_all and below.leads_out(entry.path):
+                    raise OSError(errno.EXDEV, f"Its {entry.name} leads out of the workspace", entry.path)
+                if not os.path.exists(entry.path):
+                    continue
+            if not (entry.is_file() or entry.is_dir()):
+                raise OSError(errno.EINVAL, f"Its {entry.name} is not a regular file", entry.path)
+
+
 @cache
 def standard_input(most: int) -> str:
     """Standard input to its end, as `read_text`. It is read once: later calls return the same."""
@@ -55,8 +102,12 @@ def standard_input(most: int) -> str:
 def _at_most(file: IO[Any], most: int) -> bytes:
     content: bytes = file.read(most + 1)
     if len(content) > most:
-        raise OSError(errno.EFBIG, f"More than {most >> 20} MiB")
+        raise _too_large(most)
     return content
+
+
+def _too_large(most: int) -> OSError:
+    return OSError(errno.EFBIG, f"More than {most >> 20} MiB")
 
 
 def _text(content: bytes) -> str:
@@ -71,9 +122,65 @@ def write_new(path: Path, text: str) -> None:
         RunFailed: it cannot be written.
     """
     try:
-        with path.open("x", encoding="utf-8") as out:
+        with open(below.opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w", encoding="utf-8") as out:
             out.write(text)
     except FileExistsError:
         raise InputError(f"{path} is there already", "nothing is overwritten", "choose another name") from None
     except OSError as error:
         raise unwritable(path, error, hint="choose a file in another folder") from error
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file so that it holds either the old content or the new one, whatever happens. Raises `OSError`.
+
+    It keeps its permissions; a link is replaced. Nothing is left behind if the disk is full.
+    """
+    folder = below.folder(path.parent)
+    try:
+        with _scratch(folder) as (scratch, descriptor):
+            with open(descriptor, "wb") as file:
+                with suppress(FileNotFoundError):
+                    found = os.stat(path.name, dir_fd=folder, follow_symlinks=False)
+                    if stat.S_ISREG(found.st_mode):
+                        os.fchmod(file.fileno(), found.st_mode & 0o777)
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(scratch, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        with suppress(OSError):
+            synced = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+            try:
+                os.fsync(synced)
+            finally:
+                os.close(synced)
+    finally:
+        os.close(folder)
+
+
+@contextmanager
+def _scratch(folder: int) -> Iterator[tuple[str, int]]:
+    """A new file in the folder `folder`, and its descriptor. It is removed if an error comes."""
+    scratch = f".{secrets.token_hex(8)}.part"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(scratch, flags, 0o666, dir_fd=folder)
+    try:
+        yield scratch, descriptor
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(scratch, dir_fd=folder)
+        raise
+
+
+def appended(path: Path) -> int:
+    """The descriptor of a regular file, which is made if it is not there, for appending. Raises `OSError`."""
+    # A pipe that nobody reads is refused, in place of waiting.
+    descriptor = below.opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, _IRREGULAR, os.fspath(path))
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it. Raises `OSError`."""
+    os.close(below.folder(path, make=True))

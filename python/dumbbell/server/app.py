@@ -10,9 +10,11 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import dumbbell
-from dumbbell.errors import DumbbellError, InputError
+from dumbbell.below import Below, confined
+from dumbbell.errors import DumbbellError, InputError, unwritable
 from dumbbell.server import facts, files, socket, transfer, work
 from dumbbell.server.agreement import NotAgreed
 from dumbbell.server.documents import Documents
@@ -35,9 +37,11 @@ def routes(workspace: Workspace, access: Access) -> FastAPI:
         lifespan=_lifespan,
     )
     documents = Documents(workspace)
+    app.add_middleware(_Confined, below=workspace.below)
     app.state.workspace, app.state.documents, app.state.sockets = workspace, documents, 0
     app.state.topics = {"document": documents.events, "files": files.Watching(workspace)}
     app.add_exception_handler(DumbbellError, _refused)
+    app.add_exception_handler(OSError, _unopened)
     app.add_exception_handler(NotAgreed, _asks)
     app.add_exception_handler(Refused, _turned_away)
     app.add_exception_handler(RequestValidationError, _malformed)
@@ -63,6 +67,17 @@ def routes(workspace: Workspace, access: Access) -> FastAPI:
     return app
 
 
+class _Confined:
+    """Middleware: what a request opens lies below the workspace."""
+
+    def __init__(self, app: ASGIApp, below: Below) -> None:
+        self._app, self._below = app, below
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with confined(self._below):
+            await self._app(scope, receive, send)
+
+
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncGenerator[None, None]:
     documents: Documents = app.state.documents
@@ -86,6 +101,12 @@ async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, DumbbellError), "as registered"
     status = 400 if isinstance(error, InputError) else 500 if error.exit_code == 1 else 409
     return _answer(status, problem(error.problems[0]))
+
+
+async def _unopened(request: Request, error: Exception) -> Response:
+    """What the operating system refuses of a file that no route expects to be refused."""
+    assert isinstance(error, OSError), "as registered"
+    return await _refused(request, unwritable("or read a file", error, hint="look at what is there"))
 
 
 async def _asks(request: Request, error: Exception) -> Response:

@@ -12,7 +12,7 @@ from dumbbell import inputs
 from dumbbell.errors import InputError
 from dumbbell.server import layout as layouts
 from dumbbell.server.messages import Layout
-from dumbbell.server.workspace import LARGEST, layout_of, write
+from dumbbell.server.workspace import LARGEST, layout_of
 
 Signature = tuple[int, int, int, int] | None
 """What tells that a file was written: device, inode, size and time of change (ns); `None`: there is none."""
@@ -101,11 +101,11 @@ def save(file: Path, before: OnDisk, text: str, layout: Layout) -> OnDisk:
     laid = layouts.write(layout)
     if before.text is None or text != before.text:
         written = ("\ufeff" if before.mark else "") + text.replace("\n", before.newline)
-        write(file, written.encode())
+        inputs.write(file, written.encode())
     if layout != before.parsed_layout:
         beside = layout_of(file)
         if laid:
-            write(beside, laid.encode())
+            inputs.write(beside, laid.encode())
         else:
             beside.unlink(missing_ok=True)
     else:

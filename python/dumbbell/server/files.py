@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Body, Request
 from starlette.concurrency import run_in_threadpool
 
+from dumbbell import inputs
 from dumbbell.errors import InputError, unwritable
 from dumbbell.server import layout, templates
 from dumbbell.server.check import check
@@ -28,7 +29,7 @@ from dumbbell.server.http_messages import (
 )
 from dumbbell.server.messages import FilesChanged
 from dumbbell.server.topics import Event
-from dumbbell.server.workspace import SCENARIO, Workspace, layout_of, write
+from dumbbell.server.workspace import LARGEST, SCENARIO, Workspace, layout_of
 
 _ELSEWHERE: Final = "make its folder writable, or choose another name"
 LOOK_S: Final = 1.0
@@ -83,7 +84,7 @@ def _new(documents: Documents, asked: NewFile) -> FileEntry:
     _write(file, text)
     for name, content in templates.beside(asked.template).items():
         if not (file.parent / name).exists():
-            write(file.parent / name, content)
+            inputs.write(file.parent / name, content)
     laid = asked.layout or (templates.layout(asked.template) if asked.template else None)
     if laid is not None and (text_of_layout := layout.write(laid)):
         _write(layout_of(file), text_of_layout)
@@ -95,8 +96,7 @@ def create(documents: Documents, path: str, text: str, beside: Path) -> FileEntr
     workspace = documents.workspace
     file = _free(workspace, path)
     _write(file, text)
-    if layout_of(beside).is_file():
-        _write(layout_of(file), layout_of(beside).read_text(encoding="utf-8"))
+    _copied(layout_of(beside), layout_of(file))
     return _entry(workspace, file)
 
 
@@ -113,20 +113,20 @@ def _free(workspace: Workspace, path: str) -> Path:
 def _write(file: Path, text: str) -> None:
     """Write a file that is not there yet. Raises `DumbbellError`."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if file.exists():
+        inputs.make_folder(file.parent)
+        if os.path.lexists(file):
             raise InputError(f"{file.name} is there already", "nothing is overwritten", "choose another name")
-        write(file, text.encode())
+        inputs.write(file, text.encode())
     except OSError as error:
         raise unwritable(file.name, error, hint=_ELSEWHERE) from None
 
 
 def _folder(workspace: Workspace, path: str) -> FileEntry:
     at = workspace.path(path)
+    if os.path.lexists(at):
+        raise InputError(f"{path} is there already", "", "choose another name")
     try:
-        at.mkdir(parents=True)
-    except FileExistsError:
-        raise InputError(f"{path} is there already", "", "choose another name") from None
+        inputs.make_folder(at)
     except OSError as error:
         raise unwritable(path, error, hint=_ELSEWHERE) from None
     return _entry(workspace, at)
@@ -142,15 +142,27 @@ def _existing(workspace: Workspace, path: str) -> Path:
 def _copy(workspace: Workspace, path: str, to: str) -> FileEntry:
     file, copy = _existing(workspace, path), _free(workspace, to)
     for source, target in ((file, copy), (layout_of(file), layout_of(copy))):
-        if source.is_file():
-            _write(target, source.read_text(encoding="utf-8"))
+        _copied(source, target)
     return _entry(workspace, copy)
+
+
+def _copied(source: Path, target: Path) -> None:
+    """Copy a text if there is one. Raises `DumbbellError`."""
+    if not source.is_file():
+        return
+    try:
+        text = inputs.read_text(source, 4 * LARGEST)
+    except UnicodeDecodeError:
+        raise InputError(f"{source.name} is not UTF-8 text", "", "save it as UTF-8") from None
+    except OSError as error:
+        raise InputError(f"cannot read {source.name}", error.strerror or str(error)) from None
+    _write(target, text)
 
 
 def _rename(workspace: Workspace, path: str, to: str) -> FileEntry:
     file, target = _existing(workspace, path), _free(workspace, to)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        inputs.make_folder(target.parent)
         # A link is made where nothing may be overwritten: it fails if the name is taken meanwhile.
         os.link(file, target)
         file.unlink()
@@ -176,8 +188,10 @@ def _delete(workspace: Workspace, path: str) -> FileEntry:
 
 
 def _entry(workspace: Workspace, file: Path) -> FileEntry:
-    folder = workspace.relative(file.parent)
-    return next(one for one in workspace.entries(folder) if one.name == file.name)
+    try:
+        return workspace.entry(file)
+    except OSError as error:
+        raise InputError(f"{file.name} is gone", error.strerror or str(error)) from None
 
 
 class Watching:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell import inputs
 from dumbbell.server.layout import read as read_layout
 from dumbbell.server.layout import write as write_layout
 from dumbbell.server.messages import Layout
@@ -97,7 +98,7 @@ class Journal:
 
     def append(self, **line: Any) -> None:
         """Append a line. Raises `OSError`; it then lacks the line, and has no part of it."""
-        with self.file.open("ab") as out:
+        with open(inputs.appended(self.file), "ab") as out:
             size = out.tell()
             try:
                 out.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
@@ -119,20 +120,14 @@ class Journal:
 
     def rewrite(self, found: Recovered) -> None:
         """Write what it holds and no more. Raises `OSError`."""
-        scratch = self.file.with_suffix(".part")
         history, revision = found.history, found.revision
         lines = [{"path": self.path}, *({"do": "push", **_line(one), "revision": revision} for one in history.states)]
         lines.append({"do": "at", "index": history.at, "revision": revision})
         if found.disk is not None:
             lines.append({"do": "disk", "text": found.disk[0], "layout": found.disk[1]})
         self._lacks = True
-        self.folder.mkdir(parents=True, exist_ok=True)
-        try:
-            scratch.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines), encoding="utf-8")
-            scratch.replace(self.file)
-        except OSError:
-            scratch.unlink(missing_ok=True)
-            raise
+        inputs.make_folder(self.folder)
+        inputs.write(self.file, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines).encode())
         self._size, self._lacks = self.file.stat().st_size, False
 
     def read(self) -> Recovered | None:
@@ -180,7 +175,7 @@ def _layout(text: str) -> Layout:
 
 
 def _lines(file: Path) -> Iterator[Mapping[str, Any]]:
-    with suppress(OSError), file.open(encoding="utf-8", errors="replace") as lines:
+    with suppress(OSError), open(inputs.opened(file), encoding="utf-8", errors="replace") as lines:
         for line in lines:
             with suppress(ValueError):
                 found = json.loads(line)

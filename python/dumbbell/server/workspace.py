@@ -9,13 +9,16 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import stat
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
+from dumbbell import inputs
+from dumbbell.below import Below
 from dumbbell.errors import InputError
-from dumbbell.records.files import sync
 from dumbbell.server.http_messages import FileEntry
 
 OWN: Final = ".dumbbell"
@@ -28,7 +31,11 @@ LARGEST: Final = 2_000_000
 """Characters of a scenario that can be edited."""
 MOST_ENTRIES: Final = 2_000
 """The most entries of a folder that are listed."""
-_PART: Final = re.compile(r"[^\x00-\x1f/\\]{1,200}")
+LONGEST: Final = 200
+"""Bytes of a name: names of its layout, and of what is in the trash, are longer."""
+LONGEST_PATH: Final = 1_000
+"""Bytes of a path in the workspace."""
+_PART: Final = re.compile(r"[^\x00-\x1f\x7f/\\]+")
 
 Kind = Literal["folder", "scenario", "run", "study", "file"]
 
@@ -42,6 +49,7 @@ class Workspace:
             raise InputError(f"{root} is not a folder", "", "name the folder that holds your scenarios")
         self.root = root.resolve()
         self.own = self.root / OWN
+        self.below = Below(self.root)
 
     def path(self, relative: str) -> Path:
         """The path of a file or folder in the workspace, symbolic links followed. It need not exist.
@@ -50,8 +58,9 @@ class Workspace:
             InputError: it would lie outside, or in the application's own folder, or its name is no name.
         """
         parts = [part for part in relative.split("/") if part not in ("", ".")]
-        if relative.startswith("/") or ".." in parts or not all(map(_PART.fullmatch, parts)):
-            raise InputError(f"{relative!r} is not a path in the workspace", "expected a relative path without ..")
+        if relative.startswith("/") or ".." in parts or not _is_path(parts):
+            why = f"expected a relative path without .., of names with at most {LONGEST} bytes"
+            raise InputError(f"{shortened(relative)} is not a path in the workspace", why)
         try:
             found = self.root.joinpath(*parts).resolve()
         except (OSError, RuntimeError) as error:
@@ -81,26 +90,27 @@ class Workspace:
                     if entry.name.startswith(".") or entry.name.endswith(LAYOUT):
                         continue
                     with suppress(OSError, InputError):
-                        found.append(self._entry(at, entry))
+                        found.append(self.entry(at / entry.name))
         except OSError as error:
             raise InputError(f"cannot list {folder or 'the workspace'}", error.strerror or str(error)) from None
         found.sort(key=lambda one: (one.kind != "folder", one.name.lower()))
         return found[:MOST_ENTRIES]
 
-    def _entry(self, folder: Path, entry: os.DirEntry[str]) -> FileEntry:
-        status, path = entry.stat(), folder / entry.name
+    def entry(self, path: Path) -> FileEntry:
+        """A row of the list. Raises `OSError` if there is no such file, `InputError` if it lies outside."""
         self.path(self.relative(path))
+        status = path.stat()
         kind: Kind = "file"
-        if entry.is_dir():
+        if is_folder := stat.S_ISDIR(status.st_mode):
             kind = "run" if (path / "manifest.json").exists() or (path / "plan.json").exists() else "folder"
             kind = "study" if (path / "study.toml").exists() else kind
-        elif entry.name.endswith(SCENARIO):
+        elif path.name.endswith(SCENARIO):
             kind = "scenario"
         return FileEntry(
             path=self.relative(path),
-            name=entry.name,
+            name=path.name,
             kind=kind,
-            bytes=None if entry.is_dir() else status.st_size,
+            bytes=None if is_folder else status.st_size,
             modified=status.st_mtime,
             title=_title(path) if kind == "scenario" else "",
         )
@@ -108,9 +118,23 @@ class Workspace:
     def trash(self, path: Path) -> Path:
         """Move a file to the trash. Returns where it is now."""
         kept = self.own / "trash" / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}-{path.name}"
-        kept.parent.mkdir(parents=True, exist_ok=True)
+        inputs.make_folder(kept.parent)
         os.rename(path, kept)
         return kept
+
+
+def _is_path(parts: Sequence[str]) -> bool:
+    """True if these are names that files can have, and messages too."""
+    try:
+        lengths = [len(part.encode()) for part in parts]
+    except UnicodeEncodeError:
+        return False
+    return all(map(_PART.fullmatch, parts)) and max(lengths, default=0) <= LONGEST and sum(lengths) <= LONGEST_PATH
+
+
+def shortened(name: str) -> str:
+    """A name as an error quotes it: whatever it holds can be shown."""
+    return ascii(name) if len(name) <= 80 else f"{ascii(name[:60])}... ({len(name):,} characters)"
 
 
 def layout_of(scenario: Path) -> Path:
@@ -123,30 +147,7 @@ _DESCRIPTION: Final = re.compile(rb'^description\s*=\s*"((?:[^"\\]|\\.)*)"', re.
 
 def _title(path: Path) -> str:
     """A scenario's description, from the first bytes of its file."""
-    with suppress(OSError), path.open("rb") as file:
+    with suppress(OSError), open(inputs.opened(path), "rb") as file:
         found = _DESCRIPTION.search(file.read(4096))
         return found[1].decode("utf-8", "replace") if found else ""
     return ""
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file so that it holds either the old content or the new one, whatever happens. Raises `OSError`.
-
-    It keeps its permissions. Nothing is left behind if the disk is full.
-    """
-    scratch = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    try:
-        with open(descriptor, "wb") as file:
-            with suppress(FileNotFoundError):
-                os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(scratch, path)
-    except BaseException:
-        with suppress(OSError):
-            scratch.unlink()
-        raise
-    with suppress(OSError):
-        sync(path.parent)
