@@ -126,7 +126,7 @@ def _library() -> ctypes.CDLL:
 
 @contextmanager
 def confined(folder: Below | None) -> Iterator[None]:
-    """While it lasts, what this context and its tasks open for a request lies below `folder`, or is part of dumbbell."""
+    """While it lasts, this context and its tasks open files below `folder` alone, and dumbbell's own."""
     token = _confining.set(folder)
     try:
         yield
@@ -149,7 +149,7 @@ def folder(path: str | os.PathLike[str], make: bool = False) -> int:
     """The descriptor of a folder (O_PATH) as `opened`; with `make`, it and those above it are made."""
     with _paths_alone(path):
         if (found := confining()) is not None:
-            return found.folder(path, make)
+            return _owner(found, path).folder(path, make)
         if make:
             os.makedirs(path, exist_ok=True)
         return os.open(path, _FOLDER)
@@ -181,11 +181,19 @@ def _of_environment() -> Below | None:
     return Below(given) if given else None
 
 
-@cache
-def _package() -> Below:
-    return Below(_PACKAGE)
+def allow(folder: Path) -> None:
+    """Open what lies below a folder of dumbbell's own, too, wherever a context is confined."""
+    known = _own.get(folder)
+    if known is None or not os.path.samestat(os.fstat(known._folder), os.stat(folder)):
+        _own[folder] = Below(folder)
+
+
+_own: dict[Path, Below] = {}
 
 
 def _owner(folder: Below, path: str | os.PathLike[str]) -> Below:
-    """What comes with dumbbell, such as the trace of a bundled scenario, is below no workspace."""
-    return _package() if _package()._relative(os.path.abspath(path)) is not None else folder
+    """The folder below which a path is opened: one of dumbbell's own, if the path begins with it."""
+    if _PACKAGE not in _own:  # It has the trace of a bundled scenario.
+        allow(_PACKAGE)
+    asked = os.path.abspath(path)
+    return next((own for own in _own.values() if own._relative(asked) is not None), folder)

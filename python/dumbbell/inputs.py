@@ -130,10 +130,11 @@ def write_new(path: Path, text: str) -> None:
         raise unwritable(path, error, hint="choose a file in another folder") from error
 
 
-def write(path: Path, content: bytes) -> None:
+def write(path: Path, content: bytes | memoryview, sync: bool = True) -> None:
     """Write a file so that it holds either the old content or the new one, whatever happens. Raises `OSError`.
 
-    It keeps its permissions; a link is replaced. Nothing is left behind if the disk is full.
+    It keeps its permissions; a link is replaced. Nothing is left behind if the disk is full. With `sync`, it survives a
+    power cut.
     """
     folder = below.folder(path.parent)
     try:
@@ -144,17 +145,24 @@ def write(path: Path, content: bytes) -> None:
                     if stat.S_ISREG(found.st_mode):
                         os.fchmod(file.fileno(), found.st_mode & 0o777)
                 file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+                if sync:
+                    file.flush()
+                    os.fsync(file.fileno())
             os.replace(scratch, path.name, src_dir_fd=folder, dst_dir_fd=folder)
-        with suppress(OSError):
-            synced = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
-            try:
-                os.fsync(synced)
-            finally:
-                os.close(synced)
+        if sync:
+            _sync(folder)
     finally:
         os.close(folder)
+
+
+def _sync(folder: int) -> None:
+    """Make a folder's list of names survive a power cut, as far as its file system can."""
+    with suppress(OSError):
+        opened = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from typing import Final
 from dumbbell import inputs
 from dumbbell.cc.declared import declared
 from dumbbell.cc.parameters import Parameters
+from dumbbell.names import is_name
 
 SUFFIXES: Final = (".bpf.c", ".bpf.o")
 """Suffixes of a source and of an object."""
@@ -24,7 +25,8 @@ LINKED_SUFFIX: Final = ".c"
 LARGEST: Final = 32 << 20
 """Bytes of a source with all that it includes: a `vmlinux.h` has 3 to 5 MB."""
 
-_STEM: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
+LONGEST_STEM: Final = 32
+"""Characters of a program's name."""
 _INCLUDE: Final = re.compile(r'[ \t]*#[ \t]*include[ \t]+"([^"]+)"')
 _ONCE: Final = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+once\b.*")
 
@@ -83,7 +85,7 @@ def read(path: Path) -> Program:
     if suffix is None:
         raise SourceError("not the name of a BPF program", expected, f"rename it: {path.name.split('.')[0]}.bpf.c")
     stem = path.name.removesuffix(suffix)
-    if not _STEM.fullmatch(stem):
+    if not is_name(stem, LONGEST_STEM):
         raise SourceError("records cannot call it that", "at most 32 letters, digits, _, ., - before .bpf.c")
     if suffix == ".bpf.o":
         return Program(stem, inputs.read(path, LARGEST), compiled=True)
@@ -96,7 +98,7 @@ def read_linked(path: Path) -> Program:
     if not path.name.endswith(LINKED_SUFFIX):
         raise SourceError("not the name of a source in C", "a congestion control in C (my_cc.c)")
     stem = path.name.removesuffix(SUFFIXES[0]).removesuffix(LINKED_SUFFIX)
-    if not _STEM.fullmatch(stem):
+    if not is_name(stem, LONGEST_STEM):
         raise SourceError("records cannot call it that", "at most 32 letters, digits, _, ., - before .c")
     text = "".join(_Inliner().lines(path, path.name))
     return Program(stem, text.encode(), compiled=False, in_kernel=True)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from dumbbell.errors import InputError
+from dumbbell import names
 
 DEFAULT: Final = "6.12"
 """The kernel of a run that names none."""
@@ -15,20 +15,12 @@ OLDEST: Final = (6, 1)
 BPF_SINCE: Final = (6, 4)
 """First Linux on which a BPF congestion control vanishes with the process that loaded it (links of struct_ops)."""
 
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
-
 Version = tuple[int, ...]
 
 
 def checked(name: str) -> str:
     """A name that a user gave. Raises `InputError`."""
-    if not _NAME.fullmatch(name):
-        raise InputError(
-            f"{name!r} cannot be the name of a kernel",
-            "expected at most 64 letters, digits, _, ., +, -, of which the first is a letter or a digit",
-            "write --name 6.12-mine",
-        )
-    return name
+    return names.checked("kernel", name, also="+")
 
 
 def version_of(text: str) -> Version:

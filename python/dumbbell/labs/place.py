@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from dumbbell.errors import InputError
+    from dumbbell.errors import DumbbellError, InputError
 
 SOCKET: Final = "agent"
 
@@ -75,9 +75,13 @@ def begin(name: str) -> tuple[Path, int]:
     """Make the directory of a new lab, and lock it. Returns it, and the descriptor of its lock.
 
     Raises:
-        InputError: a lab of this name lives.
+        InputError: it cannot be a name, or a lab of this name lives.
     """
+    from dumbbell import below, names
+
+    names.checked("lab", name)
     alive()
+    below.allow(root())
     path = root() / name
     with _turn():
         try:
@@ -85,8 +89,14 @@ def begin(name: str) -> tuple[Path, int]:
         except FileExistsError:
             hint = f"dumbbell lab down --lab {name}, or start this one under another name: --name"
             raise _refusal(f"a lab named {name} is up", f"it is yours: {path}", hint) from None
-        (path / "logs").mkdir()
-        lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise _full(path, error) from error
+        try:
+            (path / "logs").mkdir()
+            lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            end(path)
+            raise _full(path, error) from error
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return path, lock
 
@@ -127,6 +137,12 @@ def facts(path: Path) -> dict[str, Any]:
         if isinstance(found, dict):
             return found
     return {"name": path.name}
+
+
+def _full(path: Path, error: OSError) -> DumbbellError:
+    from dumbbell.errors import unwritable
+
+    return unwritable(path, error, hint="set XDG_RUNTIME_DIR to a folder with room")
 
 
 def _refusal(what: str, why: str, hint: str) -> InputError:

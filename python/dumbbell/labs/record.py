@@ -11,6 +11,7 @@ from dumbbell import inputs
 from dumbbell.errors import InputError
 from dumbbell.labs import changes
 from dumbbell.labs.traffic import FILE
+from dumbbell.scenario.file.loading import LARGEST
 from dumbbell.units import Rate
 
 _AFTER_NS: Final = 1_000_000_000
@@ -33,7 +34,7 @@ def save(lab: Path, file: Path) -> None:
         why = "a run needs flows, and this lab has had no traffic"
         raise InputError("nothing to save", why, "traffic h1 h2 cc=bbr seconds=5, for example")
     begin = next((one["time_ns"] for one in done if not one["flows"]), done[0]["time_ns"])
-    document: dict[str, Any] = tomlkit.parse((lab / "scenario.toml").read_text(encoding="utf-8"))
+    document: dict[str, Any] = tomlkit.parse(inputs.read_text(lab / "scenario.toml", LARGEST))
     own = any(not one["flows"] for one in done)
     flows = [_flow(flow, one["time_ns"] - begin) for one in done for flow in one["flows"] if one["time_ns"] >= begin]
     events = changes.events(lab, begin)

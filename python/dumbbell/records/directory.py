@@ -21,6 +21,7 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell import names
 from dumbbell.errors import DumbbellError, InputError, unwritable
 from dumbbell.records.files import is_locked, lock, read_json, sync, sync_tree, write_json
 
@@ -44,7 +45,7 @@ class RunDirectory:
     @classmethod
     def begin(cls, root: Path, name: str, run_id: str) -> RunDirectory:
         """Make and lock the directory for a run of plan `run_id`. Files what killed commands left behind as failed."""
-        stem = f"{name}-{run_id}"
+        stem = f"{names.checked('run', name)}-{run_id}"
         path = root / f"{PARTIAL}{stem}-{os.getpid()}"
         try:
             root.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -13,12 +14,16 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from dumbbell import inputs
 from dumbbell.errors import DumbbellError
 
 if TYPE_CHECKING:
     import polars as pl
 
 YOUNG_S: Final = 60.0
+LARGEST: Final = 1 << 30
+"""Bytes of a JSON file of a run, such as the plan of a large network."""
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def write_json(path: Path, value: Any, for_people: bool = True) -> None:
@@ -29,23 +34,14 @@ def write_json(path: Path, value: Any, for_people: bool = True) -> None:
         value: what becomes JSON.
         for_people: indent it. It takes several times as long, which matters for tens of megabytes.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     text = json.dumps(value, indent=2 if for_people else None, allow_nan=False)
-    try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(f"{text}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+    inputs.write(path, f"{text}\n".encode())
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """Read the JSON object in `path`; a missing or broken file is a `DumbbellError`."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = loads(inputs.read_text(path, LARGEST))
     except FileNotFoundError:
         raise DumbbellError(
             f"{path} is missing", "the run ended before it was written, or the file was removed"
@@ -57,17 +53,22 @@ def read_json(path: Path) -> dict[str, Any]:
     return value
 
 
+def loads(text: str) -> Any:
+    """The value of a JSON text. Raises `ValueError`, also for what no text in UTF-8 can hold, and for deep nesting."""
+    try:
+        value = json.loads(text)
+        if _SURROGATE.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return value
+
+
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:
     """Write a table whole or not at all. Raises `OSError`, where polars raises errors of its own."""
     content = BytesIO()
     frame.write_parquet(content)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(content.getbuffer())
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+    inputs.write(path, content.getbuffer(), sync=False)
 
 
 def unreadable(path: Path, whole: bool) -> str:
@@ -75,6 +76,7 @@ def unreadable(path: Path, whole: bool) -> str:
     import polars as pl
 
     try:
+        os.close(inputs.opened(path))  # polars waits for a pipe.
         columns = pl.read_parquet_schema(path)
         for column in columns if whole else ():
             pl.read_parquet(path, columns=[column])

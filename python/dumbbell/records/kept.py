@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell.errors import DumbbellError, InputError
+from dumbbell import names
+from dumbbell.errors import DumbbellError, InputError, unwritable
 from dumbbell.records.directory import PARTIAL
 from dumbbell.records.files import is_locked, read_json, write_json
 
-_TAG: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _EARLIER: Final = re.compile(r".+-[0-9a-f]{12}\.[0-9]+")
 _FAILED: Final = re.compile(r".+\.failed-[0-9]+")
 
@@ -78,10 +78,7 @@ def _meant(runs: Sequence[Kept], root: Path, name: str) -> Iterator[Kept]:
 def tag(path: Path, tags: Sequence[str], remove: bool = False) -> None:
     """Add tags to the manifest of a run, or remove them. Raises `InputError` for one that is no name."""
     for one in tags:
-        if not _TAG.fullmatch(one):
-            raise InputError(
-                f"invalid tag {one!r}", "expected at most 64 letters, digits, `.`, `_` and `-`", "write --tag baseline"
-            )
+        names.checked("tag", one)
     manifest = read_json(path / "manifest.json")
     there = [one for one in manifest.get("tags", []) if one not in tags]
     write_json(path / "manifest.json", manifest | {"tags": there if remove else [*there, *tags]})
@@ -91,7 +88,12 @@ def remove(run: Kept) -> None:
     """Remove a run's directory. Raises `InputError` if a command writes it."""
     if run.is_running:
         raise InputError(f"{run.path} is being written", "a command works on it", "wait for it, or stop it")
-    shutil.rmtree(run.path)
+    if run.path.is_symlink():
+        raise InputError(f"{run.path} is a link", "what it leads to is not removed", f"rm {run.path} removes the link")
+    try:
+        shutil.rmtree(run.path)
+    except OSError as error:
+        raise unwritable(run.path, error, hint="what is left can be removed again") from error
 
 
 def _is_run(path: Path) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from dumbbell import inputs
 from dumbbell.engines.registry import DEFAULT, option
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.plan import wire
@@ -52,6 +53,11 @@ class Run:
             raise InputError(
                 f"no run at {self.directory}", "the directory has no manifest.json", "name a run in this directory"
             )
+        try:
+            inputs.check_files(self.directory)
+        except OSError as error:
+            hint = "a run has regular files alone: remove what is none"
+            raise InputError(f"no run at {self.directory}", error.strerror or str(error), hint) from None
         self.manifest: Mapping[str, Any] = read_json(self.directory / "manifest.json")
         self._check(incomplete)
         self.plan = plan or self._plan()
@@ -104,7 +110,7 @@ class Run:
     @cached_property
     def scenario_text(self) -> str:
         """The scenario as TOML, overrides applied, comments and all."""
-        return (self.directory / "scenario.toml").read_text(encoding="utf-8")
+        return inputs.read_text(self.directory / "scenario.toml", files.LARGEST)
 
     @property
     def repeat(self) -> str:

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
+from dumbbell import inputs
 from dumbbell.errors import InputError, unwritable
 
 if TYPE_CHECKING:
@@ -83,13 +83,9 @@ def write_file(path: Path, content: bytes) -> Path:
         except OSError as error:
             raise unwritable(path, error) from error
         return path
-    temporary = path.with_name(f".{path.name}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(content)
-        temporary.replace(path)
+        inputs.make_folder(path.parent)
+        inputs.write(path, content, sync=False)
     except OSError as error:
-        with suppress(OSError):
-            temporary.unlink()
         raise unwritable(path, error) from error
     return path

@@ -6,11 +6,12 @@ such as a flow between hosts that do not exist, are in `resolve`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 from weakref import ref
 
 from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool
 
+from dumbbell import names
 from dumbbell.scenario.links.changes import Event
 from dumbbell.scenario.source import Source
 from dumbbell.scenario.study import ONCE, Expectation, Repetitions, Report, Sweep
@@ -28,7 +29,6 @@ def _acks(value: object) -> object:
     return value
 
 
-NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 """The pattern of a scenario's name, which becomes part of paths."""
 
 Acks = Annotated[Literal["auto"] | StrictBool, BeforeValidator(_acks)]
@@ -138,7 +138,7 @@ class Scenario(Table):
     model_config = ConfigDict(title="dumbbell scenario")
 
     name: str = Field(
-        pattern=NAME_PATTERN,
+        pattern=names.PATTERN,
         description="Name of the scenario, used in paths and titles. At most 64 letters, digits, `.`, `_` and `-`.",
         examples=["bbr-vs-cubic"],
     )

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 
+from dumbbell.below import VARIABLE
 from dumbbell.errors import InputError
 
 COMMAND: Final = (sys.executable, "-m", "dumbbell")
@@ -79,7 +80,7 @@ class Children:
             stderr=said,
             start_new_session=True,
             pass_fds=pass_fds,
-            env={**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "120"},
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "120", VARIABLE: os.fspath(self._folder)},
         )
         child = Child(process, said)
         self._all[child.pid] = child

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
+from dumbbell.names import PATTERN
 from dumbbell.server.messages import Asked, Message
-
-_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
 # Labs
 
@@ -18,7 +17,7 @@ class StartLab(Asked):
 
     path: str
     overrides: list[str] = Field(default=[], max_length=200)
-    name: str | None = Field(default=None, pattern=_NAME)
+    name: str | None = Field(default=None, pattern=PATTERN)
 
 
 class LabNode(Message):
@@ -153,7 +152,7 @@ class RecordLab(Asked):
     """`POST /api/labs/{id}/record`."""
 
     action: Literal["start", "stop"]
-    name: str | None = Field(default=None, pattern=_NAME)
+    name: str | None = Field(default=None, pattern=PATTERN)
 
 
 class Recorded(Message):

@@ -13,11 +13,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
+from dumbbell import below
 from dumbbell.errors import InputError, RunFailed
 from dumbbell.labs import capture, changes, daemons, place, record, recording, traffic
 from dumbbell.labs.live import Live
 from dumbbell.labs.network import Network
 from dumbbell.labs.owner import end
+from dumbbell.records.directory import RUNS
 from dumbbell.server import lab_questions, run_places
 from dumbbell.server.children import Child, Children
 from dumbbell.server.lab_messages import (
@@ -112,6 +114,7 @@ def find(name: str) -> Path:
     """The directory of a lab of this user that is up. Raises 404."""
     for path in place.alive():
         if path.name == name:
+            below.allow(path.parent)
             return path
     raise run_places.absent("lab", name)
 
@@ -183,15 +186,15 @@ def router(root: Path, labs: Labs, terminals: Terminals) -> APIRouter:
 
         path = find(lab)
         if asked.path is not None:
-            target = run_places.scenario(root, asked.path)
-            record.save(path, target)
+            record.save(path, run_places.scenario(root, asked.path))
         return SavedLab(text=tomlkit.dumps({"events": changes.events(path)}), path=asked.path)
 
     @made.post("/{lab}/record")
     def recorded(lab: str, asked: RecordLab) -> Recorded:
         """Begin to keep what is done as a run, or end that."""
         if asked.action == "start":
-            recording.start(find(lab), asked.name, root / "runs")
+            run_places.check_writable(root, RUNS)
+            recording.start(find(lab), asked.name, root / RUNS)
             return Recorded(run=None)
         run = recording.stop(find(lab))
         return Recorded(run=run.directory.name, verdict=run.verdict)

@@ -6,11 +6,13 @@ import shlex
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, Response
 from starlette.concurrency import run_in_threadpool
 
+from dumbbell import inputs
 from dumbbell.command import command
 from dumbbell.engines.planned import planned
 from dumbbell.engines.registry import DEFAULT, capabilities, option
@@ -23,12 +25,16 @@ from dumbbell.records.directory import PARTIAL, RUNS
 from dumbbell.records.kept import state
 from dumbbell.records.progress import FILE
 from dumbbell.scenario import load
-from dumbbell.scenario.file.loading import read
+from dumbbell.scenario.file.loading import LARGEST, read
 from dumbbell.server import run_places, studies
 from dumbbell.server.children import Children, stop_holder
 from dumbbell.server.legend import legend
 from dumbbell.server.run_messages import RunDetail, Started, StartRun, Stop
 from dumbbell.studies.cells import is_study, varied
+from dumbbell.studies.directory import STUDIES
+
+LARGEST_EVENTS: Final = 1 << 30
+"""Bytes of a run's events."""
 
 
 def router(root: Path, children: Children) -> APIRouter:
@@ -68,8 +74,9 @@ def router(root: Path, children: Children) -> APIRouter:
     @made.get("/{run}/events")
     def events(run: str, since: int = 0) -> Response:
         """The events that the run has told, from number `since` on, a line each."""
-        path = run_places.find(root, run) / FILE
-        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+        path, lines = run_places.find(root, run) / FILE, []
+        if path.exists():
+            lines = inputs.read(path, LARGEST_EVENTS).splitlines(keepends=True)
         return Response(b"".join(lines[max(0, since) :]), media_type="application/jsonl")
 
     @made.get("/{run}/report.html")
@@ -81,17 +88,15 @@ def router(root: Path, children: Children) -> APIRouter:
         page = path / "report.html"
         if not page.exists():
             Run(path, incomplete=True).report()
-        return FileResponse(page, media_type="text/html", headers=run_places.SANDBOXED)
+        return run_places.GivenFile(page, "text/html")
 
     @made.get("/{run}/files/{name}")
     def file(run: str, name: str) -> FileResponse:
         """A file of a run, to be kept."""
-        folder = run_places.find(root, run).resolve()
-        path = (folder / name).resolve()
-        if path.parent != folder or not path.is_file():
+        folder = run_places.find(root, run)
+        if "/" in name or name in (".", ".."):
             raise run_places.absent("file", name)
-        headers = {**run_places.SANDBOXED, "Content-Disposition": f'attachment; filename="{path.name}"'}
-        return FileResponse(path, media_type="application/octet-stream", headers=headers)
+        return run_places.GivenFile(folder / name, "application/octet-stream", name)
 
     return made
 
@@ -102,6 +107,7 @@ def _begun(root: Path, asked: StartRun) -> list[str] | tuple[list[str], str, int
     Raises `InputError` with what is wrong: nothing is started then.
     """
     path = run_places.scenario(root, asked.path)
+    run_places.check_writable(root, RUNS, STUDIES)
     engine = engine_of(asked.engine or DEFAULT)
     name = engine.capabilities.name
     sets = [word for text in asked.overrides for word in ("--set", text)]
@@ -139,8 +145,8 @@ def _detail(root: Path, path: Path) -> RunDetail:
     with suppress(DumbbellError):  # It failed before it had a plan.
         known = legend(path)
     text, source = "", manifest.get("scenario_source")
-    with suppress(OSError):
-        text = (path / "scenario.toml").read_text(encoding="utf-8")
+    with suppress(OSError, UnicodeDecodeError):
+        text = inputs.read_text(path / "scenario.toml", LARGEST)
     overrides = [str(one) for one in manifest.get("overrides") or ()]
     return RunDetail(
         id=path.name,
@@ -162,7 +168,7 @@ def _detail(root: Path, path: Path) -> RunDetail:
         legend=known,
         summary=dict(summary) or None,
         directory=str(path.relative_to(root)),
-        files=sorted(one.name for one in path.iterdir() if one.is_file() and not one.name.startswith(".")),
+        files=sorted(one.name for one in path.iterdir() if one.is_file() and _is_shown(one.name)),
         events=_events(path),
     )
 
@@ -181,7 +187,11 @@ def _real_time(engine: str) -> bool:
     return False
 
 
+def _is_shown(name: str) -> bool:
+    return not name.startswith(".") and name.isprintable()
+
+
 def _events(path: Path) -> int:
-    with suppress(OSError), (path / FILE).open("rb") as file:
+    with suppress(OSError), open(inputs.opened(path / FILE), "rb") as file:
         return sum(1 for _ in file)
     return 0

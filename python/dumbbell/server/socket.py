@@ -6,7 +6,7 @@ import asyncio
 from contextlib import aclosing, suppress
 from typing import Final
 
-from fastapi import APIRouter, WebSocket, WebSocketDisconnect
+from fastapi import APIRouter, HTTPException, WebSocket, WebSocketDisconnect
 from pydantic import TypeAdapter, ValidationError
 
 from dumbbell.errors import DumbbellError, InputError
@@ -140,11 +140,12 @@ class Connection:
                 while event is not None:
                     await self._send(m.TopicEvent(topic=request.topic, event=event))
                     event = await anext(events, None)
-        except DumbbellError as error:
-            told = problem(error.problems[0])
-            await self._send(m.Reject(id=request.id, why="problem", problem=told))
         except (WebSocketDisconnect, RuntimeError):
             return  # The page has left.
+        except Exception as error:
+            # Whatever it is, the page hears of it, and may subscribe again.
+            self._subscribed.pop(request.topic, None)
+            await self._send(m.Reject(id=request.id, why="problem", problem=_why_not(request.topic, error)))
 
     async def _send(self, message: m.Message) -> None:
         text = message.model_dump_json()
@@ -155,3 +156,16 @@ class Connection:
         while True:
             await asyncio.sleep(PING_S)
             await self._send(m.Ping())
+
+
+def _why_not(topic: str, error: Exception) -> m.Problem:
+    """What ends a topic, or keeps it from beginning."""
+    match error:
+        case DumbbellError():
+            return problem(error.problems[0])
+        case HTTPException(detail=dict() as told):
+            return m.Problem.model_validate(told)
+        case OSError():
+            return m.Problem(what=f"{topic} cannot be read", why=error.strerror or str(error))
+    why = f"{type(error).__name__}: {error}"
+    return m.Problem(what=f"{topic} cannot be told", why=why, hint="this is a mistake of dumbbell")

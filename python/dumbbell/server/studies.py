@@ -14,10 +14,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
 
+from dumbbell import inputs
 from dumbbell.command import command
 from dumbbell.engines.registry import DEFAULT, option
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.records.files import is_locked, read_json
+from dumbbell.scenario.file.loading import LARGEST
 from dumbbell.scenario.file.toml import parse
 from dumbbell.server import run_places
 from dumbbell.server.agreement import programs
@@ -74,7 +76,7 @@ def router(root: Path, children: Children) -> APIRouter:
         page = path / "report.html"
         if not page.exists():
             Study(path).report()
-        return FileResponse(page, media_type="text/html", headers=run_places.SANDBOXED)
+        return run_places.GivenFile(page, "text/html")
 
     return made
 
@@ -131,7 +133,7 @@ def find(root: Path, study: str) -> Path:
     path = root / FOLDER / study
     if not (path / MANIFEST).exists():
         raise run_places.absent("study", study)
-    return path
+    return run_places.sound(root, path)
 
 
 def standing(path: Path) -> StudyState:
@@ -186,7 +188,7 @@ def _entry(path: Path) -> StudyEntry | None:
 def _programs(path: Path) -> tuple[str, ...]:
     """What a study runs on this machine."""
     with suppress(OSError, ValueError):  # A text that is no scenario runs nothing: the command says what is wrong.
-        return programs(parse((path / "scenario.toml").read_text("utf-8")), path)
+        return programs(parse(inputs.read_text(path / "scenario.toml", LARGEST)), path)
     return ()
 
 

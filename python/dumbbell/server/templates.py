@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell.errors import InputError
+from dumbbell.names import is_name, shortened
 from dumbbell.scenario import bundled
-from dumbbell.scenario.model import NAME_PATTERN
 from dumbbell.server.check import check
 from dumbbell.server.http_messages import Template
 from dumbbell.server.layout import read
@@ -49,7 +49,7 @@ def text(template: str, name: str) -> str:
     found = own.read_text(encoding="utf-8") if own else bundled.text(template)
     if template == BLANK:  # What it says of itself is not true for long.
         found = re.sub(r"^description = .*\n", "", found, count=1, flags=re.MULTILINE)
-    if re.fullmatch(NAME_PATTERN, name):
+    if is_name(name):
         found = found.replace(f'name = "{template}"', f'name = "{name}"', 1)
     return found
 
@@ -70,7 +70,7 @@ def beside(template: str | None) -> dict[str, bytes]:
 
 
 def _start(template: str) -> Path | None:
-    if not re.fullmatch(NAME_PATTERN, template):
-        raise InputError(f"there is no template {template!r}")
+    if not is_name(template):
+        raise InputError(f"there is no template {shortened(template)}")
     file = FOLDER / f"{template}.toml"
     return file if file.is_file() else None

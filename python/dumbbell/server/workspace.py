@@ -19,6 +19,7 @@ from typing import Final, Literal
 from dumbbell import inputs
 from dumbbell.below import Below
 from dumbbell.errors import InputError
+from dumbbell.names import shortened
 from dumbbell.server.http_messages import FileEntry
 
 OWN: Final = ".dumbbell"
@@ -130,11 +131,6 @@ def _is_path(parts: Sequence[str]) -> bool:
     except UnicodeEncodeError:
         return False
     return all(map(_PART.fullmatch, parts)) and max(lengths, default=0) <= LONGEST and sum(lengths) <= LONGEST_PATH
-
-
-def shortened(name: str) -> str:
-    """A name as an error quotes it: whatever it holds can be shown."""
-    return ascii(name) if len(name) <= 80 else f"{ascii(name[:60])}... ({len(name):,} characters)"
 
 
 def layout_of(scenario: Path) -> Path:

@@ -88,10 +88,15 @@ def _index(place: Path) -> list[dict[str, Any]]:
     except DumbbellError as error:
         raise DumbbellError(error.what, error.why, hint) from error
     if not isinstance(parts, list) or not all(
-        isinstance(part, dict) and {"name", "runs"} <= part.keys() for part in parts
+        isinstance(part, dict) and {"name", "runs"} <= part.keys() and _is_part(part["name"]) for part in parts
     ):
         raise DumbbellError(f"{path} cannot be read", "it lacks the list of parts", hint)
     return parts
+
+
+def _is_part(name: object) -> bool:
+    """True for a number as parts are named: what a file says is removed, and must not lead elsewhere."""
+    return isinstance(name, str) and name.isascii() and name.isdecimal() and len(name) < 20
 
 
 def scan(study: Path, table: str) -> pl.LazyFrame:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import time
-from pathlib import Path
 from typing import Any
 
+from dumbbell import inputs
 from dumbbell.errors import InputError
 from dumbbell.labs import programs
 from dumbbell.labs.shell.words import WORDS, Session, word
+
+LARGEST = 16 << 20
+"""Bytes of a file of lines."""
 
 
 @word("py", "EXPRESSION", "Evaluate Python: `lab` is the lab, and nodes are called by their names.")
@@ -36,9 +39,11 @@ def source(session: Session, words: list[str]) -> int:
     if len(words) != 1:
         raise InputError("source needs a file", f"given: {' '.join(words) or 'nothing'}", "source FILE")
     try:
-        lines = Path(words[0]).read_text(encoding="utf-8").splitlines()
+        lines = inputs.read_text(words[0], LARGEST).splitlines()
     except OSError as error:
         raise InputError(f"cannot read {words[0]}", error.strerror or str(error)) from None
+    except UnicodeDecodeError:
+        raise InputError(f"cannot read {words[0]}", "it is not UTF-8 text") from None
     code = 0
     for line in lines:
         if not session.over:

@@ -6,10 +6,11 @@ import difflib
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from re import fullmatch
 from typing import Final
 
+from dumbbell import inputs
 from dumbbell.errors import InputError, Place, Problem, ScenarioError, unwritable
+from dumbbell.names import is_name
 
 FOLDER: Final = Path(__file__).parent
 """The folder of the scenarios and their traces."""
@@ -41,15 +42,13 @@ def copy(name: str, file: Path) -> list[Path]:
     Raises:
         InputError: there is no such scenario, a file is there already, or the folder cannot be written to.
     """
-    from dumbbell.scenario.model import NAME_PATTERN
-
     own = text(name)
-    if fullmatch(NAME_PATTERN, file.stem):
+    if is_name(file.stem):
         own = own.replace(f'name = "{name}"', f'name = "{file.stem}"', 1)
     traces = [trace for trace in sorted(FOLDER.glob("*.trace")) if f'"{trace.name}"' in own]
     files = {file: own.encode(), **{file.with_name(trace.name): trace.read_bytes() for trace in traces}}
     for path, content in files.items():
-        if path.exists() and (path == file or path.read_bytes() != content):
+        if path.exists() and (path == file or inputs.read(path, len(content)) != content):
             raise InputError(f"{path} exists already", "", f"choose another name: dumbbell scenarios copy {name} FILE")
     for path, content in files.items():
         try:

@@ -6,15 +6,13 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
 
+from dumbbell import names
 from dumbbell.scenario.links.delays import AnyDelay
 from dumbbell.scenario.links.link import DirectionKeys
 from dumbbell.scenario.topology.keys import LEAST, MOST, Bytes
 from dumbbell.scenario.topology.nodes import Addresses
 from dumbbell.scenario.understood import UNDERSTOOD, Understood
 from dumbbell.units import QuantityError
-
-NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
-
 
 Vlan = Annotated[int, Field(ge=1, le=4094, strict=True)]
 """The number of a VLAN (IEEE 802.1Q)."""
@@ -68,7 +66,7 @@ class Cable(CableKeys):
 
     name: str | None = Field(
         default=None,
-        pattern=NAME_PATTERN,
+        pattern=names.PATTERN,
         description="Name in events, tables and plots; the other direction is called `NAME-reverse`. Default: both "
         "directions are called by their ends, such as `h1-s1` and `s1-h1`.",
         examples=["core"],
