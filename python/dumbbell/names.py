@@ -15,7 +15,7 @@ _SHOWN: Final = 60
 
 
 def is_name(text: object, most: int = MOST, also: str = "") -> bool:
-    """True for at most `most` letters, digits, `.`, `_`, `-` and those of `also`, which begin with a letter or digit."""
+    """True for at most `most` letters, digits, `.`, `_`, `-` and signs of `also`, the first a letter or a digit."""
     if not isinstance(text, str) or len(text) > most:
         return False
     return re.fullmatch(rf"[A-Za-z0-9][A-Za-z0-9._{re.escape(also)}-]*", text) is not None
@@ -35,9 +35,9 @@ def checked(kind: str, name: str, also: str = "") -> str:
 
 def shortened(name: str) -> str:
     """A name as errors quote it, whatever it holds."""
-    return (
-        repr(_shown(name)) if len(name) <= _SHOWN + 20 else f"{_shown(name[:_SHOWN])!r}... ({len(name):,} characters)"
-    )
+    if len(name) <= _SHOWN + 20:
+        return repr(_shown(name))
+    return f"{_shown(name[:_SHOWN])!r}... ({len(name):,} characters)"
 
 
 def _shown(name: str) -> str:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell import inputs
 from dumbbell.cc.names import label
 from dumbbell.engines.registry import capabilities
 from dumbbell.plan.wire import document
 from dumbbell.records.run import Run
+from dumbbell.scenario.file.loading import LARGEST
+from dumbbell.scenario.file.toml import parse
 from dumbbell.statistics.frames import Frames
 
 ABSENT: Final = "–"  # noqa: RUF001  a dash in a table cell, not a hyphen
@@ -73,8 +75,8 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 def _of_scenario(directory: Path) -> dict[str, Any]:
     """Keys of the scenario that a run or a study keeps; empty if it keeps none."""
     try:
-        scenario = tomllib.loads((directory / "scenario.toml").read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError):
+        scenario = parse(inputs.read_text(directory / "scenario.toml", LARGEST))
+    except (OSError, ValueError):  # TOMLDecodeError and UnicodeDecodeError are among them.
         return {}
     # Varied keys are compared by all their values, and a description is no setting.
     return dict(flat({key: value for key, value in scenario.items() if key not in ("sweep", "repeat", "description")}))

@@ -125,7 +125,7 @@ def remove_unlocked(root: Path, prefix: str) -> None:
 def is_locked(lock: Path) -> bool:
     """True if a process holds a lock on the file `lock`."""
     try:
-        descriptor = os.open(lock, os.O_RDWR)
+        descriptor = os.open(lock, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
         return False
     try:

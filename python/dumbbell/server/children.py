@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import stat
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -113,8 +114,10 @@ def holder(lock: Path, pids: Sequence[int] | None = None) -> int | None:
         pids: look at these alone.
     """
     try:
-        wanted = lock.stat()
+        wanted = lock.lstat()
     except OSError:
+        return None
+    if not stat.S_ISREG(wanted.st_mode):  # A link would lead to processes that have nothing to do with it.
         return None
     every = pids if pids is not None else sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
     for pid in every:

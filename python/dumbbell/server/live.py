@@ -58,7 +58,9 @@ class Tail:
         """The lines that came since the last call; of a lot of them, the first ones."""
         if self._file is None:
             with suppress(FileNotFoundError):
-                self._file = os.open(FILE, os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._folder)
+                self._file = os.open(
+                    FILE, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=self._folder
+                )
         if self._file is None:
             return []
         *whole, self._partial = (self._partial + os.read(self._file, READ_BYTES)).split(b"\n")

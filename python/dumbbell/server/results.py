@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from fastapi import APIRouter
 
+from dumbbell import below
 from dumbbell.engines.registry import DEFAULT
 from dumbbell.records import kept
 from dumbbell.records.directory import PARTIAL, RUNS
@@ -57,7 +58,9 @@ class Listing:
 
     def _begun(self) -> Iterator[tuple[int, str]]:
         """When each run's scenario was written, which is at its start. One look at each: there are many."""
-        with suppress(FileNotFoundError), os.scandir(self._folder) as found:
+        if below.leads_out(self._folder):
+            return
+        with suppress(FileNotFoundError, NotADirectoryError), os.scandir(self._folder) as found:
             for one in found:
                 if one.name.startswith(".") and not one.name.startswith(PARTIAL):
                     continue

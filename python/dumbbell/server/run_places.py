@@ -97,14 +97,14 @@ def sound(root: Path, path: Path) -> Path:
     return path
 
 
-def check_writable(root: Path, *folders: str) -> None:
+def check_writable(root: Path, *folders: str | Path) -> None:
     """Raise `InputError` if a folder into which a command would write is a link out of the workspace."""
     below = Below(root)
     for one in folders:
         if not below.has(root / one):
             why, hint = (
                 "it is a link out of the workspace",
-                "replace it by a folder, or start the command in a terminal",
+                "replace it by a folder, or use a terminal",
             )
             raise InputError(f"cannot write into {one}", why, hint)
 
