@@ -96,6 +96,22 @@ def unwritable(
 
 
 _FULL: Final = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+_EXHAUSTED: Final = {
+    errno.EMFILE: "raise the limit of open files: `ulimit -n 65536`",
+    errno.ENFILE: "this machine has too many open files: end other programs",
+    errno.ENOMEM: "make memory free",
+    errno.EAGAIN: "raise the limit of processes: `ulimit -u unlimited`",
+}
+
+
+def of_system(error: OSError) -> DumbbellError:
+    """The error for what the operating system refuses where nobody expects it: bad input, unless something is used
+    up."""
+    about = "" if error.filename is None else f": {error.filename}"
+    what, why = "the operating system refuses", (error.strerror or str(error)) + about
+    if error.errno in _FULL or error.errno in _EXHAUSTED:
+        return RunFailed(what, why, _EXHAUSTED.get(error.errno or 0, "make room"))
+    return InputError(what, why)
 
 
 class Interrupted(DumbbellError):

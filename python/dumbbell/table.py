@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+from unicodedata import category
+
+
+def printable(text: str, keep: str = "\n") -> str:
+    """A text without what a terminal obeys or hides, but `keep`: escape sequences, other directions, line ends."""
+    if text.isprintable():
+        return text
+    return "".join(one if one in keep or category(one) not in _OBEYED else ascii(one)[1:-1] for one in text)
+
+
+_OBEYED: Final = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
 
 
 @dataclass(frozen=True)

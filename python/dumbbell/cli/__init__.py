@@ -21,7 +21,8 @@ import typer
 from typer.core import TyperGroup
 
 from dumbbell.counts import listed
-from dumbbell.errors import DamagedFile, DumbbellError, Foreseen, InputError, Interrupted, Problem, RunFailed
+from dumbbell.errors import DamagedFile, DumbbellError, Foreseen, InputError, Interrupted, Problem, RunFailed, of_system
+from dumbbell.table import printable
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -187,14 +188,15 @@ def invoke(args: Sequence[str]) -> int:
     command = typer.main.get_command(app)
     try:
         code = command.main(args=list(args) or ["--help"], prog_name="dumbbell", standalone_mode=False)
-    except DumbbellError as error:
-        complain(error.problems)
+    except (DumbbellError, OSError) as error:
+        failure = error if isinstance(error, DumbbellError) else of_system(error)
+        complain(failure.problems)
         if "--json" in args:
             from json import dumps
 
-            problems = [problem.json() for problem in error.problems]
-            print(dumps({"error": {"exit_code": error.exit_code, "problems": problems}}, indent=2))
-        return error.exit_code
+            problems = [problem.json() for problem in failure.problems]
+            print(dumps({"error": {"exit_code": failure.exit_code, "problems": problems}}, indent=2))
+        return failure.exit_code
     except typer.TyperException as error:
         complain([_refusal(error)])
         return InputError.exit_code
@@ -244,15 +246,15 @@ def complain(problems: Sequence[Problem]) -> None:
     """Print problems to stderr, in colour on a terminal, without colour elsewhere."""
     if not sys.stderr.isatty():
         for problem in problems:
-            print(f"error: {problem.text()}", file=sys.stderr)
+            print(f"error: {printable(problem.text())}", file=sys.stderr)
         return
     from rich.console import Console
     from rich.text import Text
 
     console = Console(stderr=True, soft_wrap=True)
     for problem in problems:
-        console.print(Text.assemble(("error: ", "bold red"), (problem.what, "bold")))
+        console.print(Text.assemble(("error: ", "bold red"), (printable(problem.what), "bold")))
         for line in problem.why.splitlines():
-            console.print(Text(f"  {line}"))
+            console.print(Text(f"  {printable(line)}"))
         if problem.hint:
-            console.print(Text.assemble(("hint: ", "bold cyan"), problem.hint))
+            console.print(Text.assemble(("hint: ", "bold cyan"), printable(problem.hint)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -22,6 +23,11 @@ def print_table(table: Table) -> None:
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
+
+    from dumbbell.table import printable
+
+    # A cell may be of a stranger's file: it is no line of its own, and no order to the terminal.
+    table = replace(table, rows=[[printable(cell, keep="") for cell in row] for row in table.rows])
 
     # Elsewhere than on a terminal, each row is one line of any length.
     console = Console() if Console().is_terminal else Console(width=10_000, no_color=True)

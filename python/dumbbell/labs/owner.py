@@ -20,7 +20,7 @@ from dumbbell.engines.emulate.engine import HELPER
 from dumbbell.engines.events import Event
 from dumbbell.engines.orders import Stop
 from dumbbell.engines.process import Helper, Ordered, Silent, Wake
-from dumbbell.errors import DumbbellError, InputError, Problem, RunFailed
+from dumbbell.errors import DumbbellError, InputError, Problem, RunFailed, unwritable
 from dumbbell.labs import place, recording, services
 from dumbbell.labs.agent import ask, listen
 from dumbbell.labs.build import LabScenario, plan_of
@@ -65,7 +65,10 @@ class Owner:
         with ExitStack() as stack:
             self.path, self._lock = place.begin(self._name)
             stack.callback(self._leave)
-            self._write()
+            try:
+                self._write()
+            except OSError as error:
+                raise unwritable(self.path, error, hint="set XDG_RUNTIME_DIR to a folder with room") from error
             algorithms.prepare(self._plan, self.path)
             with listen(self.path) as socket:
                 command = [*HELPER, f"--stay={socket.fileno()}", str(self.path)]

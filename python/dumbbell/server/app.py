@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 import dumbbell
 from dumbbell.below import Below, confined
-from dumbbell.errors import DumbbellError, InputError, unwritable
+from dumbbell.errors import DumbbellError, InputError, of_system
 from dumbbell.server import facts, files, socket, transfer, work
 from dumbbell.server.agreement import NotAgreed
 from dumbbell.server.documents import Documents
@@ -106,7 +106,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _unopened(request: Request, error: Exception) -> Response:
     """What the operating system refuses of a file that no route expects to be refused."""
     assert isinstance(error, OSError), "as registered"
-    return await _refused(request, unwritable("or read a file", error, hint="look at what is there"))
+    return await _refused(request, of_system(error))
 
 
 async def _asks(request: Request, error: Exception) -> Response:

@@ -14,6 +14,8 @@ from math import asin, cos, isfinite, radians, sin, sqrt
 from typing import Any, Final
 from xml.etree.ElementTree import ParseError
 
+from pydantic import ValidationError
+
 from dumbbell.scenario.source import Key
 from dumbbell.scenario.topology.cables import Cable, CableKeys
 from dumbbell.scenario.topology.drawing import Drawing, Node
@@ -40,7 +42,7 @@ class Found:
 
 @lru_cache(maxsize=8)
 def parsed(text: str) -> Found:
-    """What a file holds. Raises `LineError` for what is no GraphML, and `QuantityError` without networkx."""
+    """What a file holds. Raises `LineError` for what is no GraphML or no network, and `QuantityError` without networkx."""
     try:
         import networkx
     except ImportError:
@@ -61,7 +63,16 @@ def parsed(text: str) -> Found:
     ) as error:
         raise LineError(0, f"not GraphML: {error}", "a graph in GraphML", "the Topology Zoo has many") from None
     nodes: dict[str, Mapping[str, Any]] = {str(name): dict(keys) for name, keys in graph.nodes(data=True)}
-    return Found(nodes, [(str(a), str(b), dict(keys)) for a, b, keys in graph.edges(data=True)])
+    found = Found(nodes, [(str(a), str(b), dict(keys)) for a, b, keys in graph.edges(data=True)])
+    try:
+        _Drawer(found, CableKeys()).done()
+    except QuantityError as error:
+        raise LineError(0, f"a link: {error.wrong}", error.expected, error.hint) from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        wrong = f"a link: {'.'.join(map(str, first['loc']))}: {first['msg'].lower()}"
+        raise LineError(0, wrong, "links as a scenario has them", "change the file") from None
+    return found
 
 
 def draw(file: File, keys: CableKeys) -> Drawing:
