@@ -7,6 +7,8 @@ import json
 import os
 import shutil
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,6 +19,8 @@ import pytest
 from serving import Served, serving
 from synthetic_run import Synthetic
 
+from dumbbell.below import VARIABLE
+from dumbbell.scenario import bundled
 from dumbbell.server.app import routes
 from dumbbell.server.security import Access
 from dumbbell.server.workspace import Workspace
@@ -210,7 +214,7 @@ def test_no_route_leaves_the_workspace_fails_or_waits(served: Served, descriptio
             break
         begun = time.monotonic()
         try:
-            status, headers, content = served.ask(method, path, body)
+            status, _, content = served.ask(method, path, body)
         except (OSError, ValueError) as error:
             wrong.append((method, path[:200], str(body)[:200], repr(error)))
             continue
@@ -224,3 +228,101 @@ def test_no_route_leaves_the_workspace_fails_or_waits(served: Served, descriptio
     assert not wrong, "\n".join(map(str, wrong))
     assert asked > 1000
     assert outside(served) == before
+
+
+def test_every_topic_of_nothing_is_answered_at_once(served: Served) -> None:
+    """Of a run, a study or a lab that is missing, and of names that none can have."""
+    kinds = routes(Workspace(served.root), Access(1)).state.topics
+    assert {"run", "study", "lab", "document"} <= set(kinds)
+    with served.page() as page:
+        for kind in set(kinds) - {"files"}:
+            for name in (*NAMES, "nothing"):
+                begun = time.monotonic()
+                page.socket.send(json.dumps({"id": 1, "do": "subscribe", "topic": f"{kind}/{name}"}))
+                while (answer := page.hear())["type"] == "ping":
+                    pass
+                assert answer["type"] == "reject", (kind, name, answer)
+                assert answer["problem"]["what"], (kind, name)
+                assert time.monotonic() - begun < LONGEST_S
+        # None of them holds a place among the topics that a page may have.
+        assert page.request(do="subscribe", topic="files")["type"] == "ack"
+        assert SECRET not in json.dumps(page.events)
+
+
+def test_a_scenario_reads_no_file_outside(served: Served) -> None:
+    with served.page() as page:
+        state = page.open("reads.toml")
+        said = json.dumps(state)
+    assert "It lies outside" in said or "it lies outside" in said
+    assert SECRET not in said
+    for engine in ("simulate", "emulate"):
+        asked = {"path": "reads.toml", "engine": engine}
+        status, _, content = served.ask("POST", "/api/runs", asked)
+        assert status in (400, 428), content
+    # The command that the server would start is as narrow, whatever came into the file meanwhile.
+    command = [sys.executable, "-m", "dumbbell", "plan", "reads.toml"]
+    for environment, code in (({VARIABLE: str(served.root)}, 2), ({}, 2)):
+        told = subprocess.run(
+            command, cwd=served.root, env={**os.environ, **environment}, capture_output=True, text=True, timeout=60
+        )
+        assert (told.returncode, "it lies outside" in told.stderr) == (code, bool(environment)), told.stderr
+
+
+def test_what_the_application_keeps_is_in_the_workspace(tmp_path: Path) -> None:
+    """A stranger's folder whose own folders are links: nothing is written where they lead, or read from there."""
+    away = tmp_path / "away"
+    (away / "runs" / "bbr-0123456789ab").mkdir(parents=True)
+    (away / "edits").mkdir()
+    root = tmp_path / "workspace"
+    root.mkdir()
+    (root / "a.toml").write_text('name = "a"\n')
+    for name in (".dumbbell", "runs", "studies"):
+        (root / name).symlink_to(away if name == ".dumbbell" else away / "runs")
+    with serving(root) as served:
+        with served.page() as page:
+            page.open("a.toml")
+            page.do("a.toml", do="replace_text", text='name = "b"\n')
+        assert served.json("GET", "/api/runs")["runs"] == []
+        status, _, content = served.ask("POST", "/api/files", {"do": "delete", "path": "a.toml"})
+        assert (status, "outside" in json.loads(content)["why"]) == (400, True)
+        bundled.copy("bbr-vs-cubic", root / "c.toml")
+        status, _, content = served.ask("POST", "/api/runs", {"path": "c.toml", "engine": "simulate"})
+        assert (status, json.loads(content)["why"]) == (400, "it is a link out of the workspace")
+    assert (root / "a.toml").read_text() == 'name = "b"\n'
+    assert sorted(path.name for path in away.rglob("*")) == ["bbr-0123456789ab", "edits", "runs"]
+
+
+def test_links_that_stay_inside_are_followed(tmp_path: Path) -> None:
+    root = tmp_path / "workspace"
+    run = Synthetic(name="real", duration_s=1, packets=False).write(root / "data" / "real-0123456789ab")
+    (root / "runs").mkdir()
+    (root / "runs" / "relative").symlink_to("../data/real-0123456789ab")
+    (root / "runs" / "absolute").symlink_to(run)
+    (root / "data" / "a.toml").write_text('name = "a"\n')
+    (root / "here.toml").symlink_to(root / "data" / "a.toml")
+    for name in ("€.txt", 'quote".txt', "plain.txt"):
+        (run / name).write_text(name)
+    (run / "with\nline").write_text("")
+    (run / "alias.txt").symlink_to("plain.txt")
+    with serving(root) as served:
+        for name in ("relative", "absolute"):
+            found = served.json("GET", f"/api/runs/{name}")
+            assert found["verdict"] == "valid"
+            assert {"€.txt", "plain.txt"} < set(found["files"])
+            assert "with\nline" not in found["files"]
+        for name in ("€.txt", 'quote".txt', "plain.txt", "alias.txt"):
+            status, headers, content = served.ask("GET", f"/api/runs/absolute/files/{quote(name)}")
+            assert status == 200
+            assert content == (b"plain.txt" if name == "alias.txt" else name.encode())
+            assert headers["content-disposition"].startswith("attachment")
+        with served.page() as page:
+            page.open("here.toml")
+            page.do("here.toml", do="replace_text", text='name = "b"\n')
+            page.do("here.toml", do="save")
+        assert (root / "data" / "a.toml").read_text() == 'name = "b"\n'
+        assert (root / "here.toml").is_symlink()
+
+
+def test_a_module_of_the_page_has_a_name_of_a_file(served: Served) -> None:
+    for name in ("x" * 300, "%00", "..%2findex.html", "a%0ab", "%ED%A0%80"):
+        assert served.ask("GET", f"/assets/{name}.js")[0] == 404, name
