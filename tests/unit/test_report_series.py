@@ -67,6 +67,15 @@ def test_extremes_keep_every_peak_at_its_own_time(peak: int, dip: int) -> None:
     assert thinned.time_ns.is_sorted()
 
 
+def test_extremes_of_packets_at_one_time_have_one_order() -> None:
+    """Both extremes of most intervals are at one time; the picture is the same bytes each time."""
+    times = [100 * (k // 4) for k in range(40_000)]
+    frame = pl.LazyFrame({"t": times, "v": [k * 7919 % 1009 for k in range(40_000)]})
+    thinned = [extremes(frame, "t", "v", 1_000_000, points=10_000) for _ in range(8)]
+    assert len(thinned[0].time_ns) > thinned[0].time_ns.n_unique() > 100
+    assert all(one.values.equals(thinned[0].values) and one.time_ns.equals(thinned[0].time_ns) for one in thinned)
+
+
 def test_extremes_of_each_interval_are_those_of_all_its_packets() -> None:
     rng = np.random.default_rng(3)
     time, values = np.sort(rng.integers(0, 10**9, 50_000)), rng.integers(0, 10**6, 50_000)

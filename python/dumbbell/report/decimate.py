@@ -33,7 +33,7 @@ class Thinned:
 
 def extremes(frame: pl.LazyFrame, time: str, value: str, span_ns: int, points: int = POINTS_PER_LINE) -> Thinned:
     """Keep the smallest and the largest `value` of each interval, each at its own time. Short series stay whole."""
-    series = frame.select(pl.col(time).alias("t"), pl.col(value).alias("v")).drop_nulls().sort("t").collect()
+    series = frame.select(pl.col(time).alias("t"), pl.col(value).alias("v")).drop_nulls().sort("t", maintain_order=True).collect()
     if series.height <= points:
         return Thinned(series["t"], series["v"], None)
     width = round_width_ns(2 * span_ns / points)
@@ -51,7 +51,7 @@ def extremes(frame: pl.LazyFrame, time: str, value: str, span_ns: int, points: i
         .select(pl.concat_list("low", "high").explode().alias("point"))
         .unnest("point")
         .unique()
-        .sort("t")
+        .sort("t", "v")
         .collect()
     )
     return Thinned(kept["t"], kept["v"], width)

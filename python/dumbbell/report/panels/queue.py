@@ -48,21 +48,23 @@ def _queue(run: Run, link: Link, known: Facts) -> View | None:
     """The queue in bytes."""
     span = run.plan.duration_ns
     if run.has("packets"):
-        packets = run.scan("packets").filter(pl.col("link") == link.name)
-        n = packets.select(pl.len()).collect().item()
+        # One look at the file for all that is drawn: a network may have a hundred such links.
+        columns = pl.col("arrival_ns", "queue_bytes", "sojourn_ns", "departure_ns", "fate", "mark")
+        rows = run.scan("packets").filter(pl.col("link") == link.name).select(columns).collect()
+        n, packets = rows.height, rows.lazy()
         thinned = extremes(packets, "arrival_ns", "queue_bytes", span)
         note = _note(thinned, n, f"The queue that each packet found at {link.name}")
         ticks, said = _ticks(packets, span)
         note += said
     else:
-        rows = run.scan("links").filter(pl.col("link") == link.name).sort("time_ns")
-        n = rows.select(pl.len()).collect().item()
-        thinned = extremes(rows, "time_ns", "queue_bytes_max", span)
+        links = run.scan("links").filter(pl.col("link") == link.name).sort("time_ns")
+        n = links.select(pl.len()).collect().item()
+        thinned = extremes(links, "time_ns", "queue_bytes_max", span)
         interval = words.seconds(run.plan.record.sample_interval_ns / 1e9)
         note = f"The largest queue at {link.name} in each {interval}; there is no record of packets."
         ticks = (
-            Ticks(_sparse(_grew(rows, "dropped_packets"), span), edge="drop"),
-            Ticks(_sparse(_grew(rows, "marked_packets"), span), edge="mark"),
+            Ticks(_sparse(_grew(links, "dropped_packets"), span), edge="drop"),
+            Ticks(_sparse(_grew(links, "marked_packets"), span), edge="mark"),
         )
     if n == 0:
         return None
