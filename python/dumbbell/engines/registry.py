@@ -5,12 +5,12 @@ Each is imported when it is asked for: a machine may lack what another one needs
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from dumbbell.engines.capabilities import Capabilities
 from dumbbell.errors import InputError
+from dumbbell.hints import nearest
 
 if TYPE_CHECKING:
     from dumbbell.engines.protocol import Engine
@@ -75,7 +75,5 @@ def option(name: str) -> list[str]:
 
 def _package(name: str) -> str:
     if name not in _ENGINES:
-        close = difflib.get_close_matches(name, names(), n=1)
-        hint = f"did you mean {close[0]}?" if close else ""
-        raise InputError(f"no engine {name!r}", f"expected one of {', '.join(names())}", hint)
+        raise InputError(f"no engine {name!r}", f"expected one of {', '.join(names())}", nearest(name, names()))
     return _ENGINES[name][1]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from dumbbell.errors import Problem
+from dumbbell.hints import nearest
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding
 
@@ -32,8 +32,7 @@ def lacking(scenario: Scenario, there: Collection[str], kernel: str, otherwise: 
                 continue
             beside = f"{here.rpartition('.')[0]}."
             known = [f"{name.rpartition('.')[0]}.{one.removeprefix(beside)}" for one in there if one.startswith(beside)]
-            close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
-            hint = f"did you mean {close[0]}?" if close else otherwise
+            hint = nearest(name, known, otherwise, likeness=0.7)
             finding = Finding((*at, "sysctl", name), f"{kernel} does not have this setting", "", hint)
             yield scenario.source.problem(finding)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import InputError
+from dumbbell.hints import nearest
 
 
 @dataclass(frozen=True)
@@ -176,9 +176,8 @@ class Network:
     def check_node(self, name: str) -> None:
         """Raise `InputError` if there is no node `name`."""
         if name not in self._nodes:
-            close = difflib.get_close_matches(name, self.nodes, n=1)
-            hint = f"did you mean {close[0]}?" if close else ""
-            raise InputError(f"no node {name}", f"nodes: {', '.join(self.nodes[:20])}", hint)
+            why = f"nodes: {', '.join(self.nodes[:20])}"
+            raise InputError(f"no node {name}", why, nearest(name, self.nodes))
 
     def check_place(self, name: str) -> None:
         """Raise `InputError` if no program can run in `name`."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Final
 
 from dumbbell.errors import InputError
+from dumbbell.hints import nearest
 from dumbbell.published.model import Part, Reproduction
 
 KEYS: Final = ("bernardi-2020", "buffa-2020", "rincao-2021", "aulbach-2020", "slides-2017")
@@ -17,8 +17,7 @@ KEYS: Final = ("bernardi-2020", "buffa-2020", "rincao-2021", "aulbach-2020", "sl
 def reproduction(key: str) -> Reproduction:
     """The study of this key. Raises `InputError` if there is none."""
     if key not in KEYS:
-        near = difflib.get_close_matches(key, KEYS, 1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(KEYS)}"
+        hint = nearest(key, KEYS, f"there are {', '.join(KEYS)}")
         raise InputError(f"no published study {key!r}", hint=hint)
     found: Reproduction = import_module(f"dumbbell.published.{key.replace('-', '_')}.reproduction").REPRODUCTION
     return found

@@ -33,7 +33,12 @@ class Thinned:
 
 def extremes(frame: pl.LazyFrame, time: str, value: str, span_ns: int, points: int = POINTS_PER_LINE) -> Thinned:
     """Keep the smallest and the largest `value` of each interval, each at its own time. Short series stay whole."""
-    series = frame.select(pl.col(time).alias("t"), pl.col(value).alias("v")).drop_nulls().sort("t", maintain_order=True).collect()
+    series = (
+        frame.select(pl.col(time).alias("t"), pl.col(value).alias("v"))
+        .drop_nulls()
+        .sort("t", maintain_order=True)
+        .collect()
+    )
     if series.height <= points:
         return Thinned(series["t"], series["v"], None)
     width = round_width_ns(2 * span_ns / points)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from dumbbell.hints import nearest
 from dumbbell.routing.model import Network, Relation, Router
 from dumbbell.routing.registry import DAEMONS, GENERATED
 from dumbbell.routing.sessions import internal_pairs, sessions
@@ -33,9 +33,8 @@ def refusals(network: Network) -> list[Refusal]:
 def _of(router: Router, network: Network) -> Iterator[Refusal]:
     for name in router.protocols:
         if name not in DAEMONS:
-            close = difflib.get_close_matches(name, DAEMONS, n=1)
-            hint = f"did you mean {close[0]}?" if close else ""
-            yield Refusal(router.name, "routing", f"no protocol {name}", f"one of {', '.join(DAEMONS)}", hint)
+            expected = f"one of {', '.join(DAEMONS)}"
+            yield Refusal(router.name, "routing", f"no protocol {name}", expected, nearest(name, DAEMONS))
         elif name not in GENERATED and router.own is None:
             hint = f'write the configuration of {router.name} into a file: frr = "{router.name}.conf"'
             yield Refusal(router.name, "routing", f"no configuration of {name} can be worked out", "", hint)

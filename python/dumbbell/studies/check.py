@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from dumbbell.hints import nearest
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding, Key, dotted, show
 from dumbbell.scenario.study import CASE, Expectation, Sweep
@@ -50,8 +50,7 @@ def _places(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[Finding]:
         places = [("across", plot.across), ("curves", plot.curves), *(("panels", key) for key in plot.panels)]
         for place, key in (*places, *(("where", key) for key in plot.where)):
             if key is not None and key not in known:
-                near = difflib.get_close_matches(key, known, n=1)
-                hint = f"did you mean {near[0]}?" if near else ""
+                hint = nearest(key, known)
                 yield Finding(
                     ("report", "plots", i, place), f"{key} is not varied", f"one of {', '.join(varied)}", hint
                 )
@@ -90,9 +89,7 @@ def _known(at: Key, name: str) -> Iterator[Finding]:
     from dumbbell.statistics.metrics import METRICS
 
     if name not in METRICS:
-        close = difflib.get_close_matches(name, METRICS, n=1)
-        hint = f"did you mean {close[0]}?" if close else ""
-        yield Finding(at, "unknown metric", f"one of {', '.join(METRICS)}", hint)
+        yield Finding(at, "unknown metric", f"one of {', '.join(METRICS)}", nearest(name, METRICS))
 
 
 def _metric(at: Key, name: str, of: str | None) -> Iterator[Finding]:
@@ -157,8 +154,7 @@ def _no_such(
     within = next((cell for cell, has in having.items() if has), None)
     if within is None:
         found = measures.names(metric, plans[without].read())
-        near = difflib.get_close_matches(name, found, n=1)
-        return Finding(at, wrong, f"one of {_listed(found)}", f"did you mean {near[0]}?" if near else "")
+        return Finding(at, wrong, f"one of {_listed(found)}", nearest(name, found))
     differing = {key: value for key, value in cells[within].items() if cells[without].get(key) != value}
     hint = f"say in which cells, such as where = {show(differing)}"
     return Finding(at, f"{wrong} in the cell {written(cells[without])}", "only cells that have it", hint)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 
 from dumbbell import kernels
 from dumbbell.engines.bridges import first_vlan
 from dumbbell.engines.routing import refuse_routers
 from dumbbell.errors import Problem, RunFailed
+from dumbbell.hints import nearest
 from dumbbell.kernels import Kernel
 from dumbbell.kernels.names import BPF_SINCE
 from dumbbell.plan import expand, qdiscs
@@ -127,5 +127,4 @@ def _names(kernel: Kernel) -> str:
 
 
 def _closest(name: str, kernel: Kernel) -> str:
-    close = difflib.get_close_matches(name, kernel.algorithms, n=1)
-    return f"did you mean {close[0]}?" if close else "`dumbbell kernel build --help` says how a kernel gets another one"
+    return nearest(name, kernel.algorithms, "`dumbbell kernel build --help` says how a kernel gets another one")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any, Final
 
 from dumbbell.cc.names import label
 from dumbbell.errors import InputError
+from dumbbell.hints import nearest
 from dumbbell.report.study.axes import LEFT_OUT, Axis
 from dumbbell.report.study.model import Layout
 from dumbbell.scenario.source import show
@@ -72,9 +72,10 @@ def find(axes: Sequence[Axis], name: str, place: str) -> Axis:
         if name in (axis.key, axis.label, axis.key.rpartition(".")[2]) or (axis.is_algorithm and name == "algorithm"):
             return axis
     known = [axis.key for axis in axes]
-    near = get_close_matches(name, [*known, *(axis.label for axis in axes)], 1)
     why = f"it varies {', '.join(known)}" if known else "it varies no key"
-    raise InputError(f"{place} {name}: the study does not vary it", why, f"did you mean {near[0]}?" if near else "")
+    raise InputError(
+        f"{place} {name}: the study does not vary it", why, nearest(name, [*known, *(axis.label for axis in axes)])
+    )
 
 
 def arranged(axes: Sequence[Axis], described: Plot) -> list[Axis]:

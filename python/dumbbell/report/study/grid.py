@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -12,6 +11,7 @@ from math import floor, log10
 from dumbbell.cc.names import title
 from dumbbell.counts import number
 from dumbbell.errors import InputError
+from dumbbell.hints import nearest
 from dumbbell.report.study.axes import Axis
 from dumbbell.report.study.curves import Curve, curves
 from dumbbell.report.study.model import Entry, Layout, Panel, StudyPlots
@@ -168,12 +168,7 @@ def check_reference(plots: StudyPlots) -> None:
     known = dict.fromkeys([*(lines.texts if lines else ()), *(x.texts if x else ()), *plots.of])
     if _named(plots.reference) not in map(_named, known):
         why = f"expected one of {', '.join(known)}"
-        raise InputError(f"--reference {plots.reference}: no table has it", why, _nearest(plots.reference, known))
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f"did you mean {close[0]}?" if close else ""
+        raise InputError(f"--reference {plots.reference}: no table has it", why, nearest(plots.reference, known))
 
 
 def told(method: Method, panel: Panel, entry: Entry) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Final
 
 from dumbbell import inputs
 from dumbbell.errors import InputError, Place, Problem, ScenarioError, unwritable
+from dumbbell.hints import nearest
 from dumbbell.names import is_name
 
 FOLDER: Final = Path(__file__).parent
@@ -68,5 +69,4 @@ def _beside(name: str, known: Iterable[str]) -> str:
 
 def suggest(name: str, known: Iterable[str]) -> str:
     """A hint for a name that is not `known`: the nearest one, or else the command that lists what is bundled."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
-    return f"did you mean {close[0]}?" if close else "dumbbell scenarios lists the bundled ones"
+    return nearest(name, known, "dumbbell scenarios lists the bundled ones", likeness=0.7)

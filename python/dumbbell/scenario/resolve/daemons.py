@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from dumbbell.hints import nearest, some
 from dumbbell.scenario.links.changes import DaemonChange, daemon_timeline
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve.names import nearest, some
 from dumbbell.scenario.resolve.outline import NetworkNode
 from dumbbell.scenario.source import Finding, Key
 

@@ -6,10 +6,10 @@ import difflib
 import re
 from collections.abc import Iterator
 
+from dumbbell.hints import nearest, some
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.connections import Connection, connections, latest, matching
 from dumbbell.scenario.resolve.groups import check_entries
-from dumbbell.scenario.resolve.names import nearest, some
 from dumbbell.scenario.resolve.outline import Outline
 from dumbbell.scenario.resolve.shared_rate import Shares
 from dumbbell.scenario.source import Finding, Key, dotted

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
+from dumbbell.hints import nearest, some
 from dumbbell.scenario.links.changes import MOST_CHANGES, timeline
 from dumbbell.scenario.links.queues import Fifo
 from dumbbell.scenario.links.rates import Trace, Varying
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.direction import Direction, History, WrittenLink
-from dumbbell.scenario.resolve.names import nearest, some
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.units import MAX, BufferSize, QuantityError, Size, Time
 

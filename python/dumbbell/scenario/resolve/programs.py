@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from dumbbell.hints import nearest, some
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.connections import Connection
-from dumbbell.scenario.resolve.names import nearest, some
 from dumbbell.scenario.resolve.outline import NetworkNode
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.traffic.programs import Program

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dumbbell.hints import nearest, some
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve.names import nearest, some
 from dumbbell.scenario.source import Finding
 from dumbbell.scenario.topology.hosts import Hosts
 

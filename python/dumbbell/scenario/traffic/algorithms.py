@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from dumbbell.cc.bundled import BUNDLED, SIMULATED
 from dumbbell.cc.source import LINKED_SUFFIX, SUFFIXES, Program, SourceError, read, read_linked
+from dumbbell.hints import nearest
 from dumbbell.scenario.table import Table, shorthand
 from dumbbell.scenario.traces import FOLDER
 from dumbbell.units import QuantityError
@@ -214,8 +214,7 @@ class Algorithm(Table):
         if len(given) != 1:
             raise QuantityError(" and ".join(given) or "names no congestion control", _EXPECTED, _EXAMPLE)
         if self.parameters and self.own is not None:
-            close = difflib.get_close_matches(self.own, BUNDLED, n=1)
-            hint = f"did you mean {close[0]}?" if close else ""
+            hint = nearest(self.own, BUNDLED)
             expected = f"one of {', '.join(BUNDLED)}, or a BPF program of your own"
             raise QuantityError(f"{self.own} is the kernel's and takes no parameters", expected, hint)
         return self

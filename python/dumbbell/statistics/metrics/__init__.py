@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Final
 
 import polars as pl
 
 from dumbbell.errors import InputError
+from dumbbell.hints import nearest
 from dumbbell.statistics.frames import Frames, usable
 from dumbbell.statistics.metrics import between, declared, flows, links
 from dumbbell.statistics.metrics.model import SCOPES, Direction, Metric, Scope
@@ -27,9 +27,7 @@ METRICS: Final[Mapping[str, Metric]] = {
 def get(name: str) -> Metric:
     """The metric of this name. Raises `InputError` if there is none."""
     if name not in METRICS:
-        near = get_close_matches(name, METRICS, 1)
-        hint = f"did you mean {near[0]}?" if near else ""
-        raise InputError(f"no metric {name!r}", f"the metrics are {', '.join(METRICS)}", hint)
+        raise InputError(f"no metric {name!r}", f"the metrics are {', '.join(METRICS)}", nearest(name, METRICS))
     return METRICS[name]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_address
 
+from dumbbell.hints import nearest, some
 from dumbbell.scenario.resolve.drawn.interfaces import Domain, Port
 from dumbbell.scenario.resolve.drawn.vlans import check_vlans, lanes, place, vlans
-from dumbbell.scenario.resolve.names import nearest, some
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.topology.drawing import Structure
 from dumbbell.scenario.topology.nodes import LONGEST_NAME, NAME, AnyInterface, Prefix, Router, Switch
