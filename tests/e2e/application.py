@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 T = TypeVar("T")
 
 OFFLINE = (
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
@@ -120,7 +120,7 @@ def serving(workspace: Path, within: Sequence[str] = ()) -> Iterator[Application
     assert process.stdout is not None
     try:
         url = process.stdout.readline().strip()
-        assert url.startswith("http://127.0.0.1:"), process.communicate()
+        assert url.startswith("http://d-"), process.communicate()
         served = Application(workspace, process, url)
         yield served
     finally:

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-import uvicorn
 from websockets.sync.client import ClientConnection, connect
 
 from dumbbell.server.security import Access
-from dumbbell.server.serve import application
+from dumbbell.server.serve import listen, server
 
 
 @dataclass
@@ -29,11 +28,16 @@ class Served:
 
     @property
     def origin(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.host}"
+
+    @property
+    def host(self) -> str:
+        return f"{self.access.hosts[0]}:{self.port}"
 
     @property
     def headers(self) -> dict[str, str]:
         return {
+            "Host": self.host,
             "Origin": self.origin,
             "Cookie": f"{self.access.cookie}={self.access.session}",
             "Content-Type": "application/json",
@@ -43,9 +47,10 @@ class Served:
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
     ) -> tuple[int, Mapping[str, str], bytes]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        asked = {"Host": self.host, **(self.headers if headers is None else headers)}
         data = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
         try:
-            connection.request(method, path, data, dict(self.headers if headers is None else headers))
+            connection.request(method, path, data, asked)
             answer = connection.getresponse()
             return answer.status, {key.lower(): value for key, value in answer.getheaders()}, answer.read()
         finally:
@@ -72,7 +77,8 @@ class Page:
     def __enter__(self) -> Self:
         cookie = self.served.headers["Cookie"]
         self._connecting = connect(
-            f"ws://127.0.0.1:{self.served.port}/api/socket",
+            f"ws://{self.served.host}/api/socket",
+            sock=socket.create_connection(("127.0.0.1", self.served.port)),
             origin=self.served.origin,  # type: ignore[arg-type]
             additional_headers={"Cookie": cookie},
             max_size=None,
@@ -131,30 +137,17 @@ class Page:
 @contextmanager
 def serving(root: Path) -> Iterator[Served]:
     """Serve a workspace."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    port = listener.getsockname()[1]
-    access = Access(port)
+    listening = listen(0, None, None, None)
     ready = threading.Event()
-
-    class Server(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
-            ready.set()
-
-    settings = uvicorn.Config(
-        application(root, access),
-        ws="websockets-sansio",
-        ws_max_size=9_000_000,
-        log_level="warning",
-        timeout_graceful_shutdown=1,
-    )
-    server = Server(settings)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    made, sockets = server(listening, root, ready.set)
+    thread = threading.Thread(target=made.run, kwargs={"sockets": sockets}, daemon=True)
     thread.start()
     assert ready.wait(30)
     try:
-        yield Served(port, access, root)
+        assert listening.access.port is not None
+        yield Served(listening.access.port, listening.access, root)
     finally:
-        server.should_exit = True
+        made.should_exit = True
         thread.join(10)
-        listener.close()
+        for one in sockets:
+            one.close()

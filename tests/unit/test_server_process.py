@@ -45,11 +45,11 @@ def started(workspace: Path, *options: str, runtime: Path | None = None) -> Iter
 
 
 def logged_in(url: str, workspace: Path) -> Served:
-    match = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/#token=([\w-]{43})", url)
+    match = re.fullmatch(r"http://(d-[0-9a-f]{16}\.localhost):(\d+)/#token=([\w-]{43})", url)
     assert match, url
-    port = int(match[1])
-    found = Served(port, Access(port, token=match[2], session=""), workspace)
-    status, headers, _ = found.ask("POST", "/api/login", {"token": match[2]})
+    port = int(match[2])
+    found = Served(port, Access(port, (match[1],), token=match[3], session=""), workspace)
+    status, headers, _ = found.ask("POST", "/api/login", {"token": match[3]})
     assert status == 200
     found.access.session = headers["set-cookie"].partition("=")[2].partition(";")[0]
     return found
@@ -126,12 +126,13 @@ def test_looking_changes_nothing(workspace: Path) -> None:
 def test_a_unix_socket_is_for_its_user_alone(workspace: Path, tmp_path: Path) -> None:
     path = tmp_path / "s"
     with started(workspace, "--uds", str(path)) as (process, url):
-        assert url.startswith("http://localhost:PORT/#token=")
+        name = re.fullmatch(r"http://(d-[0-9a-f]{16}\.localhost):PORT/#token=[\w-]{43}", url)
+        assert name
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         connection = http.client.HTTPConnection("localhost:8080")
         connection.sock = socket.socket(socket.AF_UNIX)
         connection.sock.connect(str(path))
-        connection.request("GET", "/api/about", headers={"Host": "localhost:8080"})
+        connection.request("GET", "/api/about", headers={"Host": f"{name[1]}:8080"})
         assert connection.getresponse().status == 401
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=20)

@@ -6,14 +6,16 @@ import http.client
 import json
 import logging
 import os
+import socket
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import Served, serving
-from websockets.exceptions import InvalidStatus
+from serving import Page, Served, serving
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from dumbbell.server.agreement import has_changed, programs
@@ -64,6 +66,7 @@ def test_the_page_itself_gets_through(served: Served) -> None:
         ({"Host": "evil.example"}, 421),
         ({"Host": "127.0.0.1.evil.example"}, 421),
         ({"Host": "localhost"}, 421),
+        ({"Host": "d-0123456789abcdef.localhost"}, 421),
         ({"Host": "127.0.0.1:1"}, 421),
         ({"Content-Type": "application/x-www-form-urlencoded"}, 415),
         ({"Content-Type": "text/plain"}, 415),
@@ -79,16 +82,28 @@ def test_a_request_that_another_page_could_make_is_refused(
 
 
 def test_a_page_of_another_port_is_another_page(served: Served) -> None:
-    assert post(served, Origin=f"http://127.0.0.1:{served.port + 1}") == 403
+    assert post(served, Origin=f"http://{served.access.hosts[0]}:{served.port + 1}") == 403
 
 
-def test_the_other_names_of_this_machine_are_the_same_server(served: Served) -> None:
-    for name in (f"localhost:{served.port}", f"[::1]:{served.port}"):
-        headers = without(served.headers, Host=name, Origin=f"http://{name}")
-        assert served.ask("GET", "/api/about", None, headers)[0] == 200
-        # An origin that is not called as the host is another page, which rebinding could make.
-        headers = without(served.headers, Host=name)
-        assert served.ask("GET", "/api/about", None, headers)[0] == 403
+def test_no_name_that_other_ports_have_is_the_server(served: Served) -> None:
+    """Behind them the cookie would go to whoever listens there, as browsers send cookies to all ports of a host."""
+    for name in ("127.0.0.1", "localhost", "[::1]", f"x.{served.access.hosts[0]}", "d-0123456789abcdef.localhost"):
+        host = f"{name}:{served.port}"
+        headers = without(served.headers, Host=host, Origin=f"http://{host}")
+        for path in ("/", "/api/about"):
+            assert served.ask("GET", path, None, headers)[0] == 421
+        headers = without(headers, "Cookie")
+        assert served.ask("POST", "/api/login", {"token": served.access.token}, headers)[0] == 421
+
+
+def test_both_addresses_of_the_loopback_are_the_servers(served: Served) -> None:
+    """A browser may try either, and at a free one another user could listen."""
+    with pytest.raises(OSError, match="in use"):
+        socket.create_server(("::1", served.port), family=socket.AF_INET6)
+    connection = http.client.HTTPConnection("::1", served.port, timeout=30)
+    connection.request("GET", "/api/about", headers=served.headers)
+    assert connection.getresponse().status == 200
+    connection.close()
 
 
 def test_reading_needs_the_cookie_and_no_other_page(served: Served) -> None:
@@ -106,10 +121,11 @@ def test_no_spelling_of_a_path_passes_the_guard(served: Served, path: str) -> No
 
 
 def refused_socket(served: Served, path: str, origin: str | None, headers: dict[str, str]) -> int:
-    url = f"ws://127.0.0.1:{served.port}{path}"
+    url = f"ws://{served.host}{path}"
     with (
+        socket.create_connection(("127.0.0.1", served.port)) as own,
         pytest.raises(InvalidStatus) as refused,
-        connect(url, origin=origin, additional_headers=headers),  # type: ignore[arg-type]
+        connect(url, sock=own, origin=origin, additional_headers=headers),  # type: ignore[arg-type]
     ):
         pass
     return refused.value.response.status_code
@@ -118,7 +134,8 @@ def refused_socket(served: Served, path: str, origin: str | None, headers: dict[
 @pytest.mark.parametrize("path", ["/api/socket", "/api/terminals/0123456789abcdef"])
 def test_a_websocket_is_guarded_as_well(served: Served, path: str) -> None:
     cookie = {"Cookie": served.headers["Cookie"]}
-    for origin in ("http://evil.example", f"http://127.0.0.1:{served.port + 1}", "null", None):
+    other = f"http://{served.access.hosts[0]}:{served.port + 1}"
+    for origin in ("http://evil.example", f"http://127.0.0.1:{served.port}", other, "null", None):
         assert refused_socket(served, path, origin, cookie) == 403
     assert refused_socket(served, path, served.origin, {}) == 403
     assert refused_socket(served, path, served.origin, {"Cookie": f"{served.access.cookie}=x"}) == 403
@@ -239,6 +256,26 @@ def test_bodies_are_bounded(served: Served) -> None:
         pass  # The answer came before all was sent, and the connection was closed.
     finally:
         connection.close()
+
+
+def send_and_hear(page: Page, text: str) -> None:
+    page.socket.send(text)
+    page.hear()
+
+
+def test_heads_messages_and_subscriptions_are_bounded(served: Served) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=30) as own:
+        with suppress(ConnectionError):
+            own.sendall(f"GET / HTTP/1.1\r\nHost: {served.host}\r\nX: ".encode() + b"x" * 1_000_000)
+        with suppress(ConnectionError):
+            assert own.recv(12) in (b"HTTP/1.1 400", b"")
+    with served.page() as page, pytest.raises(ConnectionClosed):
+        send_and_hear(page, "x" * 9_000_001)
+    with served.page() as page:
+        for number in range(101):
+            page.socket.send(json.dumps({"id": number, "do": "subscribe", "topic": f"files/{number}"}))
+        answers = [page.hear() for _ in range(101)]
+        assert [one["id"] for one in answers if one["type"] == "reject"] == [100]
 
 
 def test_deep_json_is_refused(served: Served) -> None:

@@ -5,7 +5,9 @@ machine can connect to its port. `Guard` stands before everything, for HTTP and 
 header (another name for 127.0.0.1 is DNS rebinding), the `Origin` (another page, also one from another port of this
 machine), the type of bodies (a form needs no permission to be sent anywhere), their size, and the cookie.
 
-The cookie is for the token in the URL's fragment, which no server, log or `Referer` ever gets to see.
+The cookie is for the token in the URL's fragment, which no server, log or `Referer` ever gets to see. Browsers send
+cookies to all ports of a host (RFC 6265, section 8.5), and behind another port may be a server of another user. So the
+server has a random name below `localhost`, which browsers take for this machine's loopback without asking anybody.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
@@ -30,6 +34,8 @@ LARGEST_BODY: Final = 9_000_000
 """Bytes of a request's body: a text of 2 MB, each character escaped, and some room."""
 LARGEST_IMPORT: Final = 64 << 20
 LARGEST_LOGIN: Final = 1_000
+STRANGER_S: Final = 10.0
+"""Until the body of a request without the cookie must be there as a whole."""
 
 PAGE_POLICY: Final = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
@@ -53,6 +59,8 @@ _ALWAYS: Final = {
     b"cache-control": b"no-store",
 }
 """Headers of every answer that does not set them itself. There are none of CORS."""
+_CLOSE: Final = (b"connection", b"close")
+"""The rest of a body that is not read would be taken for the next request."""
 _SAFE: Final = ("GET", "HEAD")
 
 
@@ -62,8 +70,9 @@ class Access:
 
     port: int | None
     """`None`: a Unix socket, which a tunnel may show at any port of the browser's machine."""
-    hosts: tuple[str, ...] = LOOPBACK
+    hosts: tuple[str, ...] = field(default_factory=lambda: (f"d-{secrets.token_hex(8)}.localhost",))
     tls: bool = False
+    """With it, browsers keep the cookie from whoever has no certificate for the host."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     """256 bits, for the URL's fragment."""
     session: str = field(default_factory=lambda: secrets.token_urlsafe(32))
@@ -71,8 +80,8 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """The cookie's name. Cookies do not know ports, so the name does."""
-        return f"dumbbell-{self.port or 'socket'}"
+        """The cookie's name. Cookies do not know ports, so the name does. The prefix is of RFC 6265bis, 4.1.3.2."""
+        return f"{'__Host-' if self.tls else ''}dumbbell-{self.port or 'socket'}"
 
     def set_cookie(self) -> str:
         """The header `Set-Cookie`."""
@@ -131,21 +140,24 @@ class Guard:
             most = self._check(scope)
         except Refused as refused:
             if refused.status == 413 and _length(scope) < 2 * LARGEST_IMPORT:
-                await _drained(receive)
+                with suppress(TimeoutError):
+                    await _drained(receive)
             await _refuse(scope, receive, send, refused)
             return
         if scope["type"] == "websocket":
             await self._app(scope, receive, send)
             return
-        body = _Body(receive, most)
+        body = _Body(receive, most, STRANGER_S if scope["path"] == LOGIN else None)
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                if body.is_too_large:
-                    message["status"] = 413
+                if body.refused is not None:
+                    message["status"] = body.refused.status
                 headers = [_confined(name.lower(), value) for name, value in message.get("headers", [])]
                 own = {name for name, _ in headers}
                 message["headers"] = [*headers, *((name, value) for name, value in _ALWAYS.items() if name not in own)]
+                if body.refused is not None:
+                    message["headers"].append(_CLOSE)
             await send(message)
 
         await self._app(scope, body, with_headers)
@@ -201,29 +213,38 @@ def _too_large(most: int) -> Refused:
 class _Body:
     """A request's body, counted as it comes: it need not say its length."""
 
-    def __init__(self, receive: Receive, most: int) -> None:
+    def __init__(self, receive: Receive, most: int, most_s: float | None) -> None:
         self._receive, self._most, self._got = receive, most, 0
-
-    @property
-    def is_too_large(self) -> bool:
-        """True if more has come than may."""
-        return self._got > self._most
+        self._until = None if most_s is None else time.monotonic() + most_s
+        self.refused: Refused | None = None
+        """Why the body is not taken. Whoever reads it may answer the exception in a way of his own."""
 
     async def __call__(self) -> Message:
-        """The next part. Raises `Refused` if it is too large."""
-        message = await self._receive()
+        """The next part. Raises `Refused` if it is too large or too slow."""
+        import asyncio
+
+        try:
+            async with asyncio.timeout(None if self._until is None else self._until - time.monotonic()):
+                message = await self._receive()
+        except TimeoutError:
+            self.refused = Refused(408, "too slow", f"no whole request within {STRANGER_S:g} s")
+            raise self.refused from None
         self._got += len(message.get("body", b""))
-        if self.is_too_large:
-            raise _too_large(self._most)
+        if self._got > self._most:
+            self.refused = _too_large(self._most)
+            raise self.refused
         return message
 
 
 async def _drained(receive: Receive) -> None:
-    """Take in the rest of a body: a browser hears no answer before it has sent all."""
+    """Take in the rest of a body: a browser hears no answer before it has sent all. Raises `TimeoutError`."""
+    import asyncio
+
     more = True
-    while more:
-        message = await receive()
-        more = message["type"] == "http.request" and message.get("more_body", False)
+    async with asyncio.timeout(STRANGER_S):
+        while more:
+            message = await receive()
+            more = message["type"] == "http.request" and message.get("more_body", False)
 
 
 def _length(scope: Scope) -> int:
@@ -246,7 +267,6 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) 
     status, told = answer(refused)
     body = json.dumps(told).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    # The rest of a body that is not read would be taken for the next request.
-    headers += [*_ALWAYS.items(), (b"connection", b"close")]
+    headers += [*_ALWAYS.items(), _CLOSE]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -12,20 +13,25 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dumbbell.errors import InputError
 from dumbbell.server.security import LOOPBACK, Access, App, Guard
 
+if TYPE_CHECKING:
+    from dumbbell.server.limits import Server
+
 YOUNG: Final = 50_000
 """Objects that are made before Python looks among them for garbage: a check of a large network makes half of them."""
+TRIES: Final = 20
+"""Ports that are tried until one is free at both addresses of the loopback."""
 
 
 @dataclass(frozen=True)
 class Listening:
-    """An open socket, and who may use it."""
+    """Open sockets, and who may use them."""
 
-    socket: socket.socket
+    sockets: tuple[socket.socket, ...]
     access: Access
     url: str
     """With the token; of a Unix socket, with `PORT` for the port at which a tunnel shows it."""
@@ -48,7 +54,7 @@ def listen(port: int, host: str | None, certificate: Path | None, uds: Path | No
     """
     if uds is not None:
         access = Access(None)
-        return Listening(_unix(uds), access, f"http://localhost:PORT/#token={access.token}", path=uds)
+        return Listening((_unix(uds),), access, f"http://{access.hosts[0]}:PORT/#token={access.token}", path=uds)
     if host is not None and certificate is None:
         why = "everything, the token and terminals as well, would cross the network in clear"
         raise InputError(
@@ -56,29 +62,61 @@ def listen(port: int, host: str | None, certificate: Path | None, uds: Path | No
         )
     if certificate is not None:
         _check(certificate)
-    address = host or "127.0.0.1"
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    opened = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
-    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if host is None:
+        sockets = _loopback(port)
+        number = sockets[0].getsockname()[1]
+        # A certificate is for names that are known.
+        access = Access(number) if certificate is None else Access(number, LOOPBACK, tls=True)
+        shown = access.hosts[0]
+    else:
+        sockets = (_bound(host, port),)
+        # All addresses are none that a browser could open.
+        address = socket.gethostname() if host in ("0.0.0.0", "::") else host
+        shown = f"[{address}]" if ":" in address else address
+        hosts = tuple(dict.fromkeys([*LOOPBACK, shown, socket.gethostname(), socket.getfqdn()]))
+        access = Access(sockets[0].getsockname()[1], hosts, tls=True)
+    scheme = "https" if certificate else "http"
+    return Listening(sockets, access, f"{scheme}://{shown}:{access.port}/#token={access.token}", certificate)
+
+
+def _loopback(port: int) -> tuple[socket.socket, ...]:
+    """Sockets at both addresses of the loopback: a browser may try either for a name below `localhost`.
+
+    At the address that is left out another user of the machine could listen, and get the token.
+    """
+    for _ in range(1 if port else TRIES):
+        first = _bound("127.0.0.1", port)
+        number = first.getsockname()[1]
+        try:
+            return first, _bound("::1", number)
+        except InputError as error:
+            if isinstance(error.__context__, OSError) and error.__context__.errno in _NO_IPV6:
+                return (first,)
+            first.close()
+            refused = error
+    raise refused
+
+
+_NO_IPV6: Final = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
+"""Errors of a machine on which nobody can listen at `::1`."""
+
+
+def _bound(address: str, port: int) -> socket.socket:
+    """A socket at an address. Raises `InputError`."""
+    opened = None
     try:
+        opened = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind((address, port))
         opened.listen(128)
     except (OSError, OverflowError) as error:
-        opened.close()
+        if opened is not None:
+            opened.close()
         hint = "choose another port, or leave --port out"
         raise InputError(
             f"cannot listen at {address}:{port}", getattr(error, "strerror", "") or str(error), hint
         ) from None
-    number = opened.getsockname()[1]
-    if address in ("0.0.0.0", "::"):
-        address = socket.gethostname()  # All addresses are none that a browser could open.
-    shown = f"[{address}]" if ":" in address else address
-    hosts = (
-        LOOPBACK if host is None else tuple(dict.fromkeys([*LOOPBACK, shown, socket.gethostname(), socket.getfqdn()]))
-    )
-    access = Access(number, hosts, tls=certificate is not None)
-    scheme = "https" if certificate else "http"
-    return Listening(opened, access, f"{scheme}://{shown}:{number}/#token={access.token}", certificate)
+    return opened
 
 
 def _check(certificate: Path) -> None:
@@ -139,20 +177,23 @@ def application(root: Path, access: Access) -> Guard:
     return Guard(Soon(made), access)
 
 
-def serve(listening: Listening, root: Path, ready: Callable[[], None]) -> None:
-    """Serve the workspace `root` until Ctrl-C or SIGTERM; call `ready` when it answers."""
+def server(listening: Listening, root: Path, ready: Callable[[], None]) -> tuple[Server, list[socket.socket]]:
+    """A server of the workspace `root`, which calls `ready` when it answers, and the sockets to run it with."""
     import uvicorn
 
-    class Server(uvicorn.Server):
+    from dumbbell.server import limits
+
+    class Ours(limits.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             ready()
 
-    # uvicorn ends in its own time, and then repeats the signal: what is to be left behind as it was must still be done.
-    signal.signal(signal.SIGTERM, _end)
+    gate = limits.Gate(limits.lift_descriptors())
     certificate = None if listening.certificate is None else os.fspath(listening.certificate)
     settings = uvicorn.Config(
         application(root, listening.access),
+        http=limits.protocol(gate),
+        backlog=limits.BACKLOG,
         ws="websockets-sansio",
         ws_max_size=9_000_000,
         ws_ping_interval=20,
@@ -166,10 +207,22 @@ def serve(listening: Listening, root: Path, ready: Callable[[], None]) -> None:
         ssl_certfile=certificate,
         ssl_keyfile=certificate,
     )
+    limits.ration_logs()
+    made = Ours(settings)
+    made.gate = gate
+    return made, [limits.listener(one, gate) for one in listening.sockets]
+
+
+def serve(listening: Listening, root: Path, ready: Callable[[], None]) -> None:
+    """Serve the workspace `root` until Ctrl-C or SIGTERM; call `ready` when it answers."""
+    # uvicorn ends in its own time, and then repeats the signal: what is to be left behind as it was must still be done.
+    signal.signal(signal.SIGTERM, _end)
+    made, sockets = server(listening, root, ready)
     try:
-        Server(settings).run(sockets=[listening.socket])
+        made.run(sockets=sockets)
     finally:
-        listening.socket.close()
+        for one in sockets:
+            one.close()
         if listening.path is not None:
             listening.path.unlink(missing_ok=True)
 

@@ -1,0 +1,251 @@
+"""What strangers may take of the server: connections, time, descriptors and lines of its log."""
+
+from __future__ import annotations
+
+import logging
+import os
+import resource
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from serving import Served, serving
+from test_server_process import logged_in, started
+
+from dumbbell.server import app, limits, security
+from dumbbell.server.limits import MOST_CONNECTIONS, Gate, Rationed
+from dumbbell.server.serve import listen, server
+
+IDLE = 2000
+assert app, "imported here: a server in this process answers at once"
+
+
+@contextmanager
+def many(port: int, count: int, first: bytes = b"") -> Iterator[list[socket.socket]]:
+    """Connections that say `first`, and nothing more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    assert hard == resource.RLIM_INFINITY or hard > count + 100, "the test itself takes as many descriptors"
+    opened = []
+    try:
+        for _ in range(count):
+            opened.append(socket.create_connection(("127.0.0.1", port)))
+            opened[-1].sendall(first)
+        yield opened
+    finally:
+        for one in opened:
+            one.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def is_closed(connection: socket.socket, within_s: float) -> bool:
+    connection.settimeout(within_s)
+    try:
+        while connection.recv(1 << 20):
+            pass
+    except TimeoutError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def answers_in(served: Served, path: str = "/api/about") -> float:
+    began = time.monotonic()
+    assert served.ask("GET", path)[0] == 200
+    return time.monotonic() - began
+
+
+def test_idle_connections_do_not_stop_the_server(tmp_path: Path) -> None:
+    """2,000 of them, at a limit of 1,024 descriptors."""
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))
+    try:
+        running = started(folder)
+        process, url = running.__enter__()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    try:
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (1024, 1024))
+        served = logged_in(url, folder)
+        answers_in(served)
+        with served.page() as page:
+            for first in (b"", b"GET / HTTP/1.1\r\nHost: "):
+                began = time.monotonic()
+                with many(served.port, IDLE, first) as opened:
+                    assert answers_in(served, "/") < 1
+                    assert answers_in(served) < 1
+                    assert page.request(do="unsubscribe", topic="files")["type"] == "ack"
+                    held = len(os.listdir(f"/proc/{process.pid}/fd"))
+                    assert held < MOST_CONNECTIONS + 100
+                    # All end in time, the last too.
+                    assert all(is_closed(one, limits.HEAD_S + 10) for one in opened[-2:])
+                    assert time.monotonic() - began < limits.HEAD_S + 20
+        process.terminate()
+        _, log = process.communicate(timeout=20)
+        assert len(log) < 10_000, log[:1000]
+    finally:
+        running.__exit__(None, None, None)
+
+
+@pytest.fixture
+def hasty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    """A server whose patience with strangers is short."""
+    monkeypatch.setattr(limits, "HEAD_S", 0.5)
+    monkeypatch.setattr(limits, "STALLED_S", 1.0)
+    monkeypatch.setattr(security, "STRANGER_S", 0.5)
+    with serving(tmp_path) as served:
+        answers_in(served)
+        yield served
+
+
+@pytest.mark.parametrize(
+    "dribble",
+    [
+        b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X: 0\r\n" * 100,
+        b"GET /api/about HTTP/1.1\r\nHost: {host}\r\n\r\n" + b"GET / HTTP/1.1\r\n" * 100,
+        b"POST /api/login HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Type: application/json\r\n"
+        b"Content-Length: 900\r\n\r\n" + b" " * 500,
+        b"POST /api/login HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Type: application/json\r\n"
+        b"Content-Length: 9000\r\n\r\n" + b" " * 500,
+    ],
+    ids=["head", "second-head", "body", "refused-body"],
+)
+def test_whoever_dribbles_a_request_is_cut_off(hasty: Served, dribble: bytes) -> None:
+    dribble = dribble.replace(b"{host}", hasty.host.encode())
+    began = time.monotonic()
+    with socket.create_connection(("127.0.0.1", hasty.port)) as own:
+        with suppress(OSError):
+            for byte in dribble:
+                own.sendall(bytes([byte]))
+                time.sleep(0.02)
+        assert is_closed(own, 0.01)
+        assert time.monotonic() - began < 5
+    assert answers_in(hasty) < 1
+
+
+def test_whoever_takes_in_no_answer_is_cut_off(hasty: Served) -> None:
+    page = Path(security.__file__).parent / "page" / "assets"
+    largest = max(page.iterdir(), key=lambda one: one.stat().st_size)
+    assert largest.stat().st_size > 1_000_000, "more than the kernel takes for a connection"
+    asked = f"GET /assets/{largest.name} HTTP/1.1\r\nHost: {hasty.host}\r\n\r\n".encode()
+    with socket.socket() as own:
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        own.connect(("127.0.0.1", hasty.port))
+        own.sendall(asked)
+        time.sleep(3)
+        own.settimeout(5)
+        got = 0
+        while part := own.recv(1 << 20):
+            got += len(part)
+        assert got < largest.stat().st_size // 2
+    # Whoever takes it in slowly gets the whole.
+    with socket.socket() as own:
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        own.connect(("127.0.0.1", hasty.port))
+        own.sendall(asked.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+        got = 0
+        while part := own.recv(1 << 16):
+            got += len(part)
+            time.sleep(0.05)
+        assert got > largest.stat().st_size
+
+
+def test_handshakes_that_never_end_are_bounded_too(tmp_path: Path) -> None:
+    pem = tmp_path / "both.pem"
+    made = subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", "/CN=localhost", "-keyout", "-", "-out", "-"], capture_output=True, check=True
+    )  # fmt: skip
+    pem.write_bytes(made.stdout)
+    listening = listen(0, None, pem, None)
+    port = listening.access.port
+    assert port is not None
+    assert listening.access.set_cookie().startswith("__Host-dumbbell-")
+    assert listening.access.set_cookie().endswith("; Secure")
+    ready = threading.Event()
+    running, sockets = server(listening, tmp_path, ready.set)
+    thread = threading.Thread(target=running.run, kwargs={"sockets": sockets}, daemon=True)
+    thread.start()
+    try:
+        assert ready.wait(30)
+        with many(port, 2 * MOST_CONNECTIONS) as opened:
+            began = time.monotonic()
+            context = ssl.create_default_context(cafile=str(pem))
+            with (
+                socket.create_connection(("127.0.0.1", port)) as plain,
+                context.wrap_socket(plain, server_hostname="localhost") as own,
+            ):
+                own.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+                assert own.recv(12) == b"HTTP/1.1 200"
+            assert time.monotonic() - began < 2
+            assert is_closed(opened[0], 1)
+    finally:
+        running.should_exit = True
+        thread.join(10)
+        for one in sockets:
+            one.close()
+
+
+def test_those_who_have_waited_longest_make_room() -> None:
+    gate = Gate(most=3)
+    with ExitStack() as stack:
+        pairs = [socket.socketpair() for _ in range(5)]
+        for pair in pairs:
+            for one in pair:
+                stack.enter_context(one)
+        ours, theirs = zip(*pairs, strict=True)
+        for one in ours[:3]:
+            gate.admit(one)
+        gate.work(ours[0].fileno())
+        gate.admit(ours[3])
+        assert [is_closed(one, 0.01) for one in theirs[:4]] == [False, True, False, False]
+        for one in ours[2:4]:
+            gate.work(one.fileno())
+        # If all work, the new one has to go.
+        gate.admit(ours[4])
+        assert [is_closed(one, 0.01) for one in theirs] == [False, True, False, False, True]
+
+
+def test_the_log_of_what_strangers_send_is_bounded(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with serving(tmp_path) as served:
+        began = time.monotonic()
+        for _ in range(300):
+            with socket.create_connection(("127.0.0.1", served.port)) as own:
+                own.sendall(b"\x00\r\n\r\n")
+                assert own.recv(12) == b"HTTP/1.1 400"
+        most = limits.BURST + (time.monotonic() - began) / limits.PAUSE_S + 1
+    written = capfd.readouterr().err.count("Invalid HTTP request")
+    assert limits.BURST <= written <= most < 300
+
+
+def test_the_log_says_what_it_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    ration = Rationed()
+    record = logging.makeLogRecord({"msg": "%s", "args": ("x",)})
+    assert sum(ration.filter(record) for _ in range(100)) == limits.BURST
+    assert record.getMessage() == "x"
+    now = limits.PAUSE_S
+    assert ration.filter(record)
+    assert record.getMessage() == f"x [{100 - limits.BURST} messages before this left out]"
+
+
+def test_the_limit_of_descriptors_is_lifted_as_far_as_it_may() -> None:
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (64, int(sys.argv[1])));"
+        "from dumbbell.server.limits import lift_descriptors; n = lift_descriptors();"
+        "print(n, resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
+    )
+    for hard, said in ((64, "16 64"), (512, "128 512"), (4096, "256 4096")):
+        done = subprocess.run([sys.executable, "-c", code, str(hard)], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == said
