@@ -98,32 +98,6 @@ def test_a_run_is_seen_from_its_first_second_to_its_report(application: Applicat
     assert pill(page).inner_text() == summary["verdict"]
 
 
-HOSTILE = """<!doctype html><h1></h1><script>
-const said = [];
-try { document.cookie; said.push("cookie"); } catch { said.push("no cookie"); }
-try { parent.document.title; said.push("frame"); } catch { said.push("no frame"); }
-const asked = { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}", credentials: "include" };
-fetch("/api/terminals", asked).then(() => said.push("in"), () => said.push("refused")).then(() => {
-  document.querySelector("h1").textContent = said.join(", ");
-});
-</script>"""
-
-
-def test_the_report_has_no_part_in_the_application(application: Application, page: Page) -> None:
-    given(application, duration=1)
-    run_from_editor(application, page, "simulate")
-    page.locator(".dock").get_by_role("link", name="Report").click()
-    page.frame_locator(".report-frame").locator("h1").wait_for()
-    (run,) = names(application)
-    (application.workspace / "runs" / run / "report.html").write_text(HOSTILE)
-    page.reload()
-    page.wait_for_selector(".report-frame")
-    frame = page.frame_locator(".report-frame")
-    expect(frame.locator("h1")).to_have_text("no cookie, no frame, refused")
-    assert page.locator(".report-frame").get_attribute("sandbox") == "allow-scripts allow-downloads"
-    application.complaints.clear()
-
-
 @pytest.mark.real_time
 def test_a_run_is_stopped_early_and_judged(application: Application, page: Page) -> None:
     given(application)

@@ -201,6 +201,13 @@ def test_a_report_is_in_a_sandbox(served: Served) -> None:
     assert policy.startswith("sandbox allow-scripts")
     assert "allow-same-origin" not in policy
     assert "default-src 'none'" in policy
+    assert "unsafe-inline" not in policy.partition("script-src")[2].partition(";")[0]
+    # In a tab it could lead elsewhere: it is shown in a frame alone.
+    assert headers["content-disposition"] == "attachment"
+    for dest, shown in (("document", False), ("object", False), ("embed", False), ("iframe", True)):
+        asked = {**served.headers, "Sec-Fetch-Dest": dest}
+        _, headers, _ = served.ask("GET", "/api/runs/mine-0123456789ab/report.html", None, asked)
+        assert ("content-disposition" not in headers) is shown, dest
     # What it could ask for all the same has this origin:
     assert post(served, Origin="null") == 403
 

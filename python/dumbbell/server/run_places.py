@@ -26,13 +26,11 @@ from dumbbell.server.messages import Problem
 from dumbbell.server.run_messages import Reason, RunState, Status
 
 SANDBOXED: Final = {
-    "Content-Security-Policy": "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
-    "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; form-action 'none'; base-uri 'none'",
+    "Content-Security-Policy": "sandbox",
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
-"""Headers of a run's files, which may be a stranger's: a page among them has an origin of its own, no cookie and no
-network."""
+"""Headers of a run's files, which may be a stranger's. The guard completes the policy."""
 _PARTIAL: Final = re.compile(re.escape(PARTIAL) + r"(?P<stem>.+)-(?P<pid>\d+)")
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,255}")
 

@@ -12,15 +12,20 @@ server has a random name below `localhost`, which browsers take for this machine
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import json
 import secrets
 import time
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
+
+from dumbbell.errors import DumbbellError
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -43,12 +48,29 @@ PAGE_POLICY: Final = (
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
 """What the application's page may load and do."""
-RECORD_POLICY: Final = (
-    "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "img-src data: blob:; font-src data:; frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
-)
-"""For files of runs, which may be a stranger's: scripts run in an origin of their own, without the cookie and without a
-connection to anywhere."""
+
+
+@cache
+def record_policy() -> bytes:
+    """The policy of files of runs, which may be a stranger's.
+
+    They have an origin of their own, without the cookie, and no connection to anywhere. Only the programs of our own
+    reports run, as browsers have no policy against WebRTC. They have none either that keeps a page in a tab from
+    leading elsewhere; in a frame, the application's own does. So such files are shown in frames alone, and saved otherwise.
+    """
+    from dumbbell.report.render import html
+
+    ours = []
+    for program in html.PROGRAMS:
+        with suppress(DumbbellError):  # It was not built, so no report has it.
+            digest = hashlib.sha256(html.read(f"assets/{program}.js").encode()).digest()
+            ours.append(f"'sha256-{b64encode(digest).decode()}'")
+    return (
+        f"sandbox allow-scripts allow-downloads; default-src 'none'; script-src {' '.join(ours)}; "
+        "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; frame-ancestors 'self'; base-uri 'none'; "
+        "form-action 'none'"
+    ).encode()
+
 
 _ALWAYS: Final = {
     b"x-content-type-options": b"nosniff",
@@ -153,7 +175,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 if body.refused is not None:
                     message["status"] = body.refused.status
-                headers = [_confined(name.lower(), value) for name, value in message.get("headers", [])]
+                headers = _confined([(name.lower(), value) for name, value in message.get("headers", [])], scope)
                 own = {name for name, _ in headers}
                 message["headers"] = [*headers, *((name, value) for name, value in _ALWAYS.items() if name not in own)]
                 if body.refused is not None:
@@ -194,10 +216,15 @@ class Guard:
         return most
 
 
-def _confined(name: bytes, value: bytes) -> tuple[bytes, bytes]:
-    """Whatever a route puts into a sandbox gets the whole policy of such files."""
-    is_sandbox = name == b"content-security-policy" and value.startswith(b"sandbox")
-    return name, RECORD_POLICY.encode() if is_sandbox else value
+def _confined(headers: list[tuple[bytes, bytes]], scope: Scope) -> list[tuple[bytes, bytes]]:
+    """Whatever a route puts into a sandbox gets the whole policy of such files, and is saved unless a frame asks."""
+    given = dict(headers)
+    if not given.get(b"content-security-policy", b"").startswith(b"sandbox"):
+        return headers
+    given |= {b"content-security-policy": record_policy(), b"x-dns-prefetch-control": b"off"}
+    if dict(scope["headers"]).get(b"sec-fetch-dest") != b"iframe":
+        given.setdefault(b"content-disposition", b"attachment")
+    return list(given.items())
 
 
 def _only(headers: dict[bytes, list[bytes]], name: bytes) -> str | None:

@@ -18,8 +18,10 @@ export default function View({ rest }: ViewProps): ReactNode {
   const [id = ""] = rest;
   const [study, setStudy] = useState<StudyState | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
+  const [shown, setShown] = useState(false);
   useEffect(() => {
     setStudy(null);
+    setShown(false);
     setProblem(null);
     return socket.subscribe(`study/${id}`, (event) => setStudy(event as StudyState), null, setProblem);
   }, [id]);
@@ -32,7 +34,7 @@ export default function View({ rest }: ViewProps): ReactNode {
   };
   const refused = Object.entries(study.refused);
   return (
-    <article className={`run ${study.report && !going ? "with-report" : ""}`}>
+    <article className={`run ${(study.report || shown) && !going ? "with-report" : ""}`}>
       <header className="run-head">
         <div className="run-title">
           <h1>{study.name}</h1>
@@ -73,10 +75,10 @@ export default function View({ rest }: ViewProps): ReactNode {
         </section>
       )}
       {study.expectations.length > 0 && <Expectations of={study.expectations} />}
-      {study.report && !going ? <Report id={id} ready kind="studies" /> : (
+      {(study.report || shown) && !going ? <Report id={id} ready kind="studies" /> : (
         <div className="run-part">
           <Command of={study.command} />
-          {!going && study.done > 0 && <p><a href={`/api/studies/${encodeURIComponent(id)}/report.html`} target="_blank" rel="noreferrer">The page of what is there so far</a></p>}
+          {!going && study.done > 0 && <Button onClick={() => setShown(true)}>The page of what is there so far</Button>}
           <p className="soft">{going ? "It goes on if this page is closed, and if the server ends." : ""}</p>
         </div>
       )}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 from string import Template
+from typing import Final
 
 from dumbbell.command import rebuild
 from dumbbell.errors import DumbbellError
@@ -14,6 +15,9 @@ from dumbbell.report.render import sections, tables
 from dumbbell.report.render.markup import Html, el, join
 from dumbbell.report.render.payload import payload
 from dumbbell.report.series import build
+
+PROGRAMS: Final = ("report", "study")
+"""Names of the programs that draw plots; a page has one of them."""
 
 
 def page(run: Run) -> str:
