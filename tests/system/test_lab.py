@@ -7,6 +7,7 @@ import os
 import random
 import re
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -19,7 +20,7 @@ from pathlib import Path
 import psutil
 import pytest
 from graphs import graph, link
-from harness import ORDINARY, Place, until
+from harness import ORDINARY, Place, runtime_of, until
 from remains import lives
 
 import dumbbell
@@ -525,3 +526,33 @@ def test_a_lab_with_routing_daemons_is_up_once_everybody_is_reached(user: Place)
         ("r2", "bgpd", False),
         ("r2", "bgpd", True),
     ]
+
+
+def test_labs_of_root_and_of_others_stand_side_by_side(
+    here: Place, ordinary: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if somebody took the name in `/tmp` that a user's directory of labs might be expected to have."""
+    if not ordinary.becomes_ordinary:
+        pytest.skip("only root can be two users")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime_of(here)))
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    taken = Path(f"/tmp/dumbbell-{ORDINARY}")
+    taken.mkdir(exist_ok=True)
+    users = {"of-root": here, "of-another": ordinary}
+    try:
+        # The runtime directory is root's, so it is none for the other.
+        for name, user in users.items():
+            done = user.invoke("lab", "up", user.write(LAB), "--name", name, "--detach")
+            assert done.returncode == 0, done.stderr
+        for name, user in users.items():
+            told = user.invoke("lab", "list").stdout
+            assert [one for one in users if f"{one} " in told] == [name]
+            assert user.invoke("lab", "exec", "s1", "true").returncode == 0
+        assert "no lab named of-root" in ordinary.invoke("lab", "down", "--lab", "of-root").stderr
+        assert "no lab named of-another" in here.invoke("lab", "down", "--lab", "of-another").stderr
+    finally:
+        for user in users.values():
+            user.invoke("lab", "down")
+        (link,) = (ordinary.directory / ".local" / "state" / "dumbbell").iterdir()
+        shutil.rmtree(link.readlink())
+        taken.rmdir()

@@ -221,6 +221,49 @@ def test_a_directory_that_others_can_enter_is_no_place_for_labs(runtime: Path) -
         place.root()
 
 
+def test_a_runtime_directory_that_others_can_write_in_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = tmp_path / "others"
+    others.mkdir()
+    others.chmod(0o777)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(others))
+    monkeypatch.setattr(place.os, "geteuid", lambda: 12345)
+    monkeypatch.setattr(place, "own", lambda: tmp_path / "own")
+    assert place._base() == tmp_path / "own"
+
+
+def test_nobody_else_can_take_the_directory_of_labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary, state = tmp_path / "tmp", tmp_path / "state"
+    temporary.mkdir()
+    temporary.chmod(0o1777)
+    monkeypatch.setenv("XDG_STATE_HOME", str(state))
+    first = place.own(str(temporary))
+    assert first.parent == temporary
+    assert place.own(str(temporary)) == first
+    assert first.stat().st_mode & 0o777 == 0o700
+    # Its name is taken by somebody else after it was removed: by a directory that others can write in, or a link.
+    first.rmdir()
+    first.mkdir()
+    first.chmod(0o777)
+    second = place.own(str(temporary))
+    assert second not in (first, tmp_path)
+    second.rmdir()
+    second.symlink_to(first)
+    third = place.own(str(temporary))
+    assert not third.is_symlink()
+    assert third != first
+    assert place.own(str(temporary)) == third
+    # Machines that share the home have others.
+    (tmp_path / "tmp2").mkdir()
+    assert place.own(str(tmp_path / "tmp2")).parent == tmp_path / "tmp2"
+    assert place.own(str(temporary)) == third
+    state.joinpath("dumbbell").rename(tmp_path / "away")
+    state.joinpath("dumbbell").write_text("")
+    with pytest.raises(InputError, match="no place for labs"):
+        place.own(str(temporary))
+
+
 def test_commands_take_turns(runtime: Path) -> None:
     held = os.open(place.root() / ".lock", os.O_RDWR | os.O_CREAT)
     fcntl.flock(held, fcntl.LOCK_EX)

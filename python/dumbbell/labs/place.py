@@ -31,16 +31,12 @@ SOCKET: Final = "agent"
 
 
 def root() -> Path:
-    """The directory of this user's labs, which is made: below `XDG_RUNTIME_DIR`, or else below `/run` or `/tmp`.
+    """The directory of this user's labs, which is made: below `XDG_RUNTIME_DIR`, `/run`, or a directory of the user's.
 
     Raises:
         InputError: another user could enter it.
     """
-    given = os.environ.get("XDG_RUNTIME_DIR", "")
-    if given and _is_mine(Path(given)):
-        base = Path(given, "dumbbell")
-    else:
-        base = Path("/run/dumbbell") if os.geteuid() == 0 else Path(f"/tmp/dumbbell-{os.geteuid()}")
+    base = _base()
     found = base / "labs"
     try:
         base.mkdir(mode=0o755 if os.geteuid() == 0 else 0o700, exist_ok=True)
@@ -53,10 +49,57 @@ def root() -> Path:
     return found
 
 
+def _base() -> Path:
+    given = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
+    # A relative path is to be ignored (XDG Base Directory Specification).
+    if given.is_absolute() and _is_mine(given):
+        return given / "dumbbell"
+    return Path("/run/dumbbell") if os.geteuid() == 0 else own()
+
+
+def own(temporary: str = "/tmp") -> Path:
+    """A directory of this user's below `temporary`, the same until it is removed or the machine starts anew.
+
+    Anybody could take a name there that is known before. So it has a random one, which a link in the user's state
+    directory (`XDG_STATE_HOME`) keeps. The link's name says for which `temporary` it is: machines may share a home.
+
+    Raises:
+        InputError: the state directory cannot be written.
+    """
+    state = Path(os.environ.get("XDG_STATE_HOME", ""))
+    if not state.is_absolute():
+        state = Path("~/.local/state").expanduser()
+    state = state / "dumbbell"
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        there = os.stat(temporary)
+        link = state / f"runtime-{boot}-{there.st_dev:x}-{there.st_ino:x}"
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        turn = os.open(state, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            with suppress(OSError):
+                known = Path(os.readlink(link))
+                if _is_mine(known):
+                    return known
+                link.unlink()
+            import tempfile
+
+            made = tempfile.mkdtemp(prefix="dumbbell-", dir=temporary)
+            link.symlink_to(made)
+            return Path(made)
+        finally:
+            os.close(turn)
+    except (OSError, RuntimeError) as error:
+        hint = "set XDG_RUNTIME_DIR to a directory that only you can write"
+        raise _refusal("there is no place for labs", f"cannot keep it in {state}: {error}", hint) from None
+
+
 def _is_mine(path: Path) -> bool:
+    """True if it is a directory of this user's, in which nobody else can write."""
     with suppress(OSError):
         found = path.lstat()
-        return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+        return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
     return False
 
 

@@ -56,7 +56,7 @@ def record_policy() -> bytes:
 
     They have an origin of their own, without the cookie, and no connection to anywhere. Only the programs of our own
     reports run, as browsers have no policy against WebRTC. They have none either that keeps a page in a tab from
-    leading elsewhere; in a frame, the application's own does. So such files are shown in frames alone, and saved otherwise.
+    leading elsewhere; in a frame, the application's own does. So such files are shown in frames alone, and else saved.
     """
     from dumbbell.report.render import html
 
