@@ -1,5 +1,6 @@
 """Networks from GraphML files."""
 
+import time
 from math import acos, cos, radians, sin
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from dumbbell.errors import ScenarioError
 from dumbbell.plan import Plan, expand
 from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.file.writing import write
+from dumbbell.scenario.topology import graphml
+from dumbbell.scenario.topology.cables import CableKeys
+from dumbbell.scenario.traces import File, LineError
 
 ZOO = """\
 <?xml version="1.0" encoding="utf-8"?>
@@ -105,6 +109,35 @@ def test_what_is_no_graphml_is_refused(text: str) -> None:
     Path("zoo.graphml").write_text(text)
     with pytest.raises(ScenarioError, match=r"topology.file = \"zoo.graphml\": zoo.graphml: not GraphML"):
         load(scenario())
+
+
+HEAD = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+LABEL = '<key id="d" for="node" attr.name="label" attr.type="string">{}</key><graph edgedefault="undirected">'
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<!DOCTYPE x [<!ENTITY a '" + "x" * 80_000 + "'>]>",
+        "<!DOCTYPE x [<!ENTITY % a '<!ENTITY b \"x\">'>%a;]>",
+        "<!DOCTYPE x [<!ATTLIST node label CDATA '" + "x" * 80_000 + "'>]>",
+        " " * (8 << 20),
+    ],
+)
+def test_a_file_that_stands_for_a_very_large_one_is_refused(head: str) -> None:
+    with pytest.raises(LineError, match=r"declares parts|characters"):
+        graphml.parsed(head + HEAD + LABEL.format("") + "</graph></graphml>")
+
+
+def test_labels_that_all_nodes_share_take_a_time_like_the_size_of_the_file() -> None:
+    same = "".join(f'<node id="{i}"/>' for i in range(10_000))
+    twice = "".join(f'<node id="{i}"><data key="d">begins-{i // 2:05}</data></node>' for i in range(10_000))
+    for label, nodes in (("x", same), ("-" * 100_000, same), ("", twice)):
+        text = HEAD + LABEL.format(f"<default>{label}</default>") + nodes + "</graph></graphml>"
+        began = time.process_time()
+        drawn = graphml.draw(File("x.graphml", text), CableKeys())
+        assert len(drawn.nodes) == 20_000
+        assert time.process_time() - began < 10
 
 
 def test_a_run_keeps_a_copy(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,53 @@ def test_what_is_no_topology_is_refused_in_a_sentence(text: str, said: str) -> N
     with pytest.raises(InputError) as refused:
         containerlab.scenario(text, "net")
     assert said in str(refused.value)
+
+
+def aliases(key: str, depth: int, width: int) -> str:
+    """Each of `depth` values holds the one before `width` times."""
+    parts = "".join(f"  x{i}: &a{i} [{', '.join([f'*a{i - 1}'] * width)}]\n" for i in range(1, depth))
+    return f"topology:\n  x0: &a0 [x, x]\n{parts}  nodes: {{a: {{{key}: *a{depth - 1}}}}}\n"
+
+
+def inherited(where: str) -> str:
+    """What 1,000 nodes inherit: 1,500 commands."""
+    lines = "".join(f"        - ip addr add 10.0.0.1/8 dev eth{i}\n" for i in range(1500))
+    return f"topology:\n  {where}:\n      exec:\n{lines}  nodes:\n" + "".join(f"    n{i}: {{}}\n" for i in range(1000))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        aliases("labels", 10, 9),
+        aliases("exec", 30, 2),
+        "topology:\n  a: &a [*a]\n  nodes: {a: {exec: *a}}",
+        "topology:\n  a0: &a0 {k: 1}\n"
+        + "".join(f"  a{i}: &a{i} {{<<: [*a{i - 1}, *a{i - 1}]}}\n" for i in range(1, 40))
+        + "  nodes: {n: *a39}",
+        "topology:\n  x: &a '" + "y" * 10_000 + "'\n  nodes:\n" + "".join(f"    n{i}: {{k: *a}}\n" for i in range(200)),
+        inherited("defaults"),
+        inherited("kinds:\n    linux"),
+        "[" * 100_000,
+        "topology: {nodes: {" + "a: {}, " * 200_000 + "}}",
+    ],
+    ids=["aliases", "commands", "in-itself", "merges", "long-text", "defaults", "kinds", "depth", "size"],
+)
+def test_a_topology_that_stands_for_a_very_large_one_is_refused(text: str) -> None:
+    began = time.process_time()
+    with pytest.raises(InputError, match=r"characters|recursion"):
+        containerlab.scenario(text, "net")
+    assert time.process_time() - began < 5
+
+
+def test_labs_of_kathara_are_read_in_a_time_like_their_size() -> None:
+    began = time.process_time()
+    # The names of all collision domains begin alike.
+    text = "".join(f"n{i}x{j}[0]=same-first-letters-{i}\n" for i in range(4000) for j in range(3))
+    made, _ = kathara.scenario(text, "net", lambda _: None)
+    assert "lan-3999" in made
+    with pytest.raises(InputError, match="characters"):
+        kathara.scenario(text, "net", lambda _: "ip addr add 10.0.0.1/8 dev eth0\n" * 100)
+    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize(("text", "said"), [("", "no machine"), ("pc1[0]=A\nhello", "line 2 is none of lab.conf")])

@@ -29,7 +29,16 @@ EARTH_KM: Final = 6371.0
 FIBRE_KM_PER_S: Final = 200_000.0
 """Speed of light in glass, whose refractive index is about 1.5."""
 
+LARGEST: Final = 8 << 20
+"""Characters of a file; the Topology Zoo's have less than one million."""
+
+LONGEST_LABEL: Final = 1000
+"""Characters of a label that its node's name is made of."""
+
 KEY: Key = ("topology", "file")
+
+
+_DECLARES: Final = re.compile("<!(ENTITY|ATTLIST)")
 
 
 @dataclass
@@ -48,6 +57,11 @@ def parsed(text: str) -> Found:
     except ImportError:
         hint = "pip install 'dumbbell[graphml]'"
         raise QuantityError("GraphML takes networkx, which is not installed", "the package networkx", hint) from None
+    if len(text) > LARGEST:
+        raise LineError(0, f"more than {LARGEST:,} characters", "a graph in GraphML", "leave out what is no network")
+    if declared := _DECLARES.search(text):
+        # A short file could stand for a very large one.
+        raise LineError(0, f"it declares parts of itself: {declared[0]}", "GraphML without a DTD", "write it out")
     try:
         graph = networkx.parse_graphml(text)
     # networkx lets errors of Python through at attributes that it does not expect.
@@ -89,9 +103,10 @@ class _Drawer:
     def done(self) -> Drawing:
         nodes: dict[str, Node] = {}
         names: dict[str, str] = {}
+        numbers: dict[tuple[str, int], int] = {}
         has_hosts = any(keys.get("kind") == "host" for keys in self.found.nodes.values())
         for id_, keys in self.found.nodes.items():
-            name = names[id_] = _name(str(keys.get("label") or keys.get("name") or id_), nodes, has_hosts)
+            name = names[id_] = _name(str(keys.get("label") or keys.get("name") or id_), nodes, has_hosts, numbers)
             nodes[name] = _node(keys)
         cables = list(self._cables(names))
         if not has_hosts:
@@ -142,15 +157,24 @@ class _Drawer:
         return told
 
 
-def _name(label: str, taken: Mapping[str, object], has_hosts: bool) -> str:
-    """A node's name: the label without what names cannot have, short enough for its host's name, and unique."""
+def _name(label: str, taken: Mapping[str, object], has_hosts: bool, numbers: dict[tuple[str, int], int]) -> str:
+    """A node's name: the label without what names cannot have, short enough for its host's name, and unique.
+
+    Args:
+        numbers: the last number behind each beginning of a name, for each length of numbers.
+    """
     longest = LONGEST_NAME - (0 if has_hosts else len("h-"))
-    base = re.sub(r"[^A-Za-z0-9_]+", "-", label).strip("-_")[:longest].rstrip("-_") or "node"
-    name, number = base, 1
-    while name in taken:
-        number += 1
-        name = f"{base[: longest - 1 - len(str(number))]}-{number}"
-    return name
+    base = re.sub(r"[^A-Za-z0-9_]+", "-", label[:LONGEST_LABEL]).strip("-_")[:longest].rstrip("-_") or "node"
+    if base not in taken:
+        return base
+    digits = 1
+    while True:
+        begins = base[: longest - 1 - digits]
+        for number in range(numbers.get((begins, digits), max(1, 10 ** (digits - 1) - 1)) + 1, 10**digits):
+            numbers[begins, digits] = number
+            if (name := f"{begins}-{number}") not in taken:
+                return name
+        digits += 1
 
 
 def _node(keys: Mapping[str, Any]) -> Node:

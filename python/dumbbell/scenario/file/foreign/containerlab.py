@@ -13,7 +13,7 @@ from dumbbell.errors import InputError
 from dumbbell.scenario.file.foreign import network
 from dumbbell.scenario.file.foreign.commands import settings
 from dumbbell.scenario.file.foreign.network import Link, Node
-from dumbbell.scenario.file.foreign.notes import Notes, checked, one_line
+from dumbbell.scenario.file.foreign.notes import LARGEST, Notes, Room, checked, one_line
 from dumbbell.scenario.topology.keys import LEAST, MOST
 
 HOSTS: Final = {"linux", "host", "ext-container", "k8s-kind", "generic_vm"}
@@ -26,8 +26,6 @@ OUTSIDE: Final = {"host", "mgmt-net", "macvlan"}
 KEPT: Final = {"kind", "image", "exec", "group"}
 NAMELESS: Final = {"labels", "mgmt-ipv4", "mgmt-ipv6", "mgmt_ipv4", "mgmt_ipv6", "position"}
 """Keys that change nothing in the network."""
-LARGEST: Final = 16 << 20
-"""Characters of a file whose aliases are written out."""
 
 
 def scenario(text: str, name: str) -> tuple[str, list[str]]:
@@ -36,9 +34,11 @@ def scenario(text: str, name: str) -> tuple[str, list[str]]:
     Raises:
         InputError: it is no such file, or its names cannot be kept.
     """
-    found, notes = _parsed(text), Notes()
+    found, notes, room = _parsed(text), Notes(), Room()
     topology = _table(found, "topology")
-    nodes = {checked(str(node), ()): _node(topology, one, notes) for node, one in _table(topology, "nodes").items()}
+    nodes = {
+        checked(str(node), ()): _node(topology, one, notes, room) for node, one in _table(topology, "nodes").items()
+    }
     if found.get("mgmt"):
         notes.add("the management network is left out")
     if "links" in found:
@@ -50,6 +50,8 @@ def scenario(text: str, name: str) -> tuple[str, list[str]]:
 def _parsed(text: str) -> dict[str, Any]:
     import yaml
 
+    if len(text) > LARGEST:
+        raise InputError("the file is too large", f"it has more than {LARGEST:,} characters", "import a part of it")
     try:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
@@ -95,13 +97,14 @@ def _list(found: Mapping[str, Any], key: str) -> list[Any]:
     return value
 
 
-def _node(topology: Mapping[str, Any], own: Any, notes: Notes) -> Node:
+def _node(topology: Mapping[str, Any], own: Any, notes: Notes, room: Room) -> Node:
     """A node by its own keys, those of its group and kind, and those of all nodes."""
     own = own if isinstance(own, dict) else {}
     defaults, groups, kinds = (_table(topology, key) for key in ("defaults", "groups", "kinds"))
     group = _table(groups, str(own.get("group") or defaults.get("group")))
     kind = str(own.get("kind") or group.get("kind") or defaults.get("kind") or "linux")
     levels = (defaults, _table(kinds, kind), group, own)
+    room.take(levels)
     keys = {key: value for level in levels for key, value in level.items()}
     lines = [str(line) for level in levels for line in _list(level, "exec")]
     done, image = settings(lines), str(keys.get("image") or "")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -16,10 +16,8 @@ from dumbbell.routing.registry import DAEMONS
 from dumbbell.scenario.file.foreign import network
 from dumbbell.scenario.file.foreign.commands import settings
 from dumbbell.scenario.file.foreign.network import End, Link, Node
-from dumbbell.scenario.file.foreign.notes import Notes, checked
+from dumbbell.scenario.file.foreign.notes import LARGEST, Notes, Room, checked
 
-LARGEST: Final = 1 << 20
-"""Bytes of a file beside `lab.conf`."""
 _LINE: Final = re.compile(r"\s*([A-Za-z0-9_-]+)\[([^\]]+)\]\s*=(.*)")
 _COMMENT: Final = re.compile(r"(?<!\s)\s+#")
 _ABOUT: Final = re.compile(r"\s*LAB_[A-Z]+\s*=.*")
@@ -78,16 +76,20 @@ def scenario(
     Raises:
         InputError: it is no such file, or its names cannot be kept.
     """
-    notes = Notes()
+    notes, room = Notes(), Room()
     domains, keys = _read(text, notes)
     nodes: dict[str, Node] = {}
-    places = Counter(machine for ends in domains.values() for machine, _ in ends)
+    ports: dict[str, set[str]] = {}
+    for machine, port in (end for ends in domains.values() for end in ends):
+        ports.setdefault(machine, set()).add(port)
     for machine, own in keys.items():
-        done = settings((startup(machine) or "").splitlines() + own.pop("exec", []))
+        lines = (startup(machine) or "").splitlines() + own.pop("exec", [])
+        room.take(lines)
+        done = settings(lines)
         # Machines of Kathará forward packets.
-        node = nodes[checked(machine, nodes)] = Node("router" if places[machine] > 1 else "host", done)
+        node = nodes[checked(machine, nodes)] = Node("router" if len(ports.get(machine, ())) > 1 else "host", done)
         if node.kind == "router":
-            _bridge(node, {port for ends in domains.values() for owner, port in ends if owner == machine})
+            _bridge(node, ports[machine])
         if node.kind == "router" and (given := frr(machine)) is not None:
             path, configuration = given
             protocols = [one for one in DAEMONS if re.search(rf"(?m)^router {one}\b", configuration)]
@@ -99,13 +101,14 @@ def scenario(
     if any(node.kind == "router" and not node.keys for node in nodes.values()):
         notes.add("machines with several interfaces are routers, with shortest paths until `routing` names protocols")
     links: list[Link] = []
+    numbers = count(1)
     for domain, ends in domains.items():
         if len(ends) == 1:
             notes.add(f"collision domain {domain} has one machine: its interface is left out")
         elif len(ends) == 2:
             links.append(Link((ends[0], ends[1])))
         else:
-            switch = _free(domain, nodes)
+            switch = _free(domain, nodes, numbers)
             nodes[switch] = Node("switch", comments=[f"Kathará's collision domain {domain}"])
             links += [Link((end, (switch, f"port{number}"))) for number, end in enumerate(ends)]
     return network.text(name, "Kathará", nodes, links, notes)
@@ -157,8 +160,7 @@ def _uncommented(line: str) -> str:
     return line[: comment.start()] if comment else line
 
 
-def _free(domain: str, nodes: Mapping[str, Node]) -> str:
-    """A name for the switch of a collision domain."""
-    plain = re.sub(r"[^A-Za-z0-9_-]", "-", domain)
-    names = (f"lan-{plain}"[:15], *(f"lan-{number}" for number in range(1, len(nodes) + 2)))
-    return next(one for one in names if one not in nodes)
+def _free(domain: str, nodes: Mapping[str, Node], numbers: Iterator[int]) -> str:
+    """A name for the switch of a collision domain. What `numbers` gave before is taken."""
+    name = "lan-" + re.sub(r"[^A-Za-z0-9_-]", "-", domain)[:11]
+    return name if name not in nodes else next(f"lan-{one}" for one in numbers if f"lan-{one}" not in nodes)

@@ -125,7 +125,7 @@ def _segments(found: Mapping[str, Any], nodes: Mapping[str, Any]) -> dict[tuple[
 
     def root(number: int) -> int:
         while roots[number] != number:
-            number = roots[number]
+            roots[number] = number = roots[roots[number]]
         return number
 
     first: dict[str, int] = {}

@@ -78,8 +78,8 @@ def text(
         elif one.settings.id is not None:
             rest.append(f"lo has {one.settings.id}")
             notes.add("addresses of the loopback interface stand in comments: routers alone have one")
-        for interface in one.settings.shaping.keys() - {end[1] for end in used if end[0] == node}:
-            rest.append(f"{interface} has no link, and {one.settings.shaping[interface]}")
+        unused = [name for name in one.settings.shaping if (node, name) not in used]
+        rest += [f"{name} has no link, and {one.settings.shaping[name]}" for name in unused]
         keys += [f"{key} = {value}" for key, value in one.keys.items()]
         if one.settings.routes:
             keys.append(f"routes = {json.dumps(_shared(one.settings.routes))}")

@@ -11,6 +11,8 @@ from typing import Final
 
 from dumbbell.errors import InputError
 
+LARGEST: Final = 1 << 20
+"""Characters of a file of others with all that is written out: aliases, and what nodes inherit."""
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,14}")
 
 
@@ -30,6 +32,20 @@ class Notes:
             yield what if count == 1 else f"{what} ({count} times)"
 
 
+@dataclass
+class Room:
+    """Room for what a file says of its nodes: a short one may repeat a part for each of them."""
+
+    left: int = LARGEST
+
+    def take(self, value: object) -> None:
+        """Take the characters of a value. Raises `InputError` if there is no room for them."""
+        self.left -= len(str(value))
+        if self.left < 0:
+            why = f"with what its nodes inherit it has more than {LARGEST:,} characters"
+            raise InputError("the file is too large", why, "import a part of the network")
+
+
 def one_line(value: object) -> str:
     """What a comment of TOML can hold: no control characters, and nothing that UTF-8 lacks."""
     text = value if isinstance(value, str) else json.dumps(value)
@@ -47,9 +63,10 @@ def note_parts(nodes: Iterable[str], links: Iterable[tuple[str, str]], notes: No
     """
     part = {name: {name} for name in nodes}
     for a, b in links:
-        if part[a] is not part[b]:
-            part[a] |= part[b]
-            part |= dict.fromkeys(part[b], part[a])
+        more, fewer = sorted((part[a], part[b]), key=len, reverse=True)
+        if more is not fewer:
+            more |= fewer
+            part |= dict.fromkeys(fewer, more)
     count = len({id(names) for names in part.values()})
     if count > 1:
         notes.add(f"{count} parts of the network are not joined by any link")
