@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from dumbbell import below
+from dumbbell.caller import give
 from dumbbell.errors import InputError, unwritable
 
 STANDARD_INPUT: Final = "-"
@@ -124,6 +125,7 @@ def write_new(path: Path, text: str) -> None:
     try:
         with open(below.opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w", encoding="utf-8") as out:
             out.write(text)
+        give(path)
     except FileExistsError:
         raise InputError(f"{path} is there already", "nothing is overwritten", "choose another name") from None
     except OSError as error:
@@ -151,6 +153,7 @@ def write(path: Path, content: bytes | memoryview, sync: bool = True) -> None:
             os.replace(scratch, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         if sync:
             _sync(folder)
+        give(path)
     finally:
         os.close(folder)
 
@@ -191,4 +194,7 @@ def appended(path: Path) -> int:
 
 def make_folder(path: Path) -> None:
     """Make a folder, and those above it. Raises `OSError`."""
+    missing = [one for one in (path, *path.parents) if not one.exists()]
     os.close(below.folder(path, make=True))
+    for one in reversed(missing):
+        give(one)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from harness import ORDINARY, Place
+from harness import ORDINARY, Place, until
 from scenarios import checks, flow
 
 THREE = f"""
@@ -61,3 +61,21 @@ def test_a_machine_without_user_namespaces_says_so(here: Place) -> None:
     assert "the measurements until then are in " in kept
     assert hint == "hint: user namespaces are limited to none; as root: `sysctl -w user.max_user_namespaces=65536`"
     assert [name.endswith(".failed-1") for name in here.runs()] == [True]
+
+
+def test_an_ordinary_user_goes_on_where_sudo_was(ordinary: Place) -> None:
+    if not ordinary.becomes_ordinary:
+        pytest.skip("only root can be what sudo makes of a user")
+    environment = {**os.environ, "SUDO_UID": str(ORDINARY), "SUDO_GID": str(ORDINARY)}
+    command = [sys.executable, "-m", "dumbbell", "run", ordinary.write(THREE), "--quiet"]
+    for killed in (False, True):
+        process = subprocess.Popen(command, cwd=ordinary.directory, env=environment, stdout=subprocess.DEVNULL)
+        if killed:
+            until(lambda: any(name.startswith(".partial-") for name in ordinary.runs()), 30, "a run that goes on")
+            process.kill()
+        assert process.wait(120) in ((-9,) if killed else (0, 3))
+    roots = [path for path in (ordinary.directory / "runs").rglob("*") if path.stat().st_uid == 0]
+    assert not [path for path in roots if path.is_dir() or not path.parent.name.startswith(".partial-")], roots
+    run = ordinary.run(THREE)
+    assert run.directory.stat().st_uid == ORDINARY
+    assert any(".failed-" in name for name in ordinary.runs())

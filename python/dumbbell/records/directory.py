@@ -21,13 +21,15 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import names
+from dumbbell import inputs, names
+from dumbbell.caller import give
 from dumbbell.errors import DumbbellError, InputError, unwritable
 from dumbbell.records.files import is_locked, lock, read_json, sync, sync_tree, write_json
 
 RUNS: Final = "runs"
 """The folder of runs: here, or in a study."""
 PARTIAL: Final = ".partial-"
+_LOCK: Final = ".lock"
 _PARTIAL_NAME = re.compile(re.escape(PARTIAL) + r"(?P<stem>.+)-\d+")
 
 
@@ -48,13 +50,16 @@ class RunDirectory:
         stem = f"{names.checked('run', name)}-{run_id}"
         path = root / f"{PARTIAL}{stem}-{os.getpid()}"
         try:
-            root.mkdir(parents=True, exist_ok=True)
+            inputs.make_folder(root)
             with _root_lock(root):
                 _file_stale(root)
                 path.mkdir()
                 (path / "logs").mkdir()
                 lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # At once: if this is killed, the caller's next run files it.
+                give(root / _LOCK)
+                give(path)
         except OSError as error:
             raise unwritable(f"runs to {root}", error) from error
         return cls(root, stem, path, lock)
@@ -95,6 +100,7 @@ class RunDirectory:
         (final / "lock").unlink(missing_ok=True)
         sync(self.root)
         os.close(self.lock)
+        give(final)
         self.path = final
         return final
 
@@ -113,6 +119,7 @@ def adopt(folder: Path, stem: str) -> Path:
         elif final.exists():
             final.rename(_next_free(root, f"{stem}."))
         folder.rename(final)
+        give(final)
         sync(root)
     return final
 
@@ -181,4 +188,4 @@ def _next_free(root: Path, prefix: str) -> Path:
 
 def _root_lock(root: Path) -> AbstractContextManager[None]:
     """Commands that share a directory of runs take turns at naming them."""
-    return lock(root / ".lock")
+    return lock(root / _LOCK)

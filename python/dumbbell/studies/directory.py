@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from dumbbell import inputs
+from dumbbell.caller import give
 from dumbbell.errors import InputError, unwritable
 
 MANIFEST: Final = "study.json"
@@ -33,7 +35,7 @@ COMPLETE, INCOMPLETE = "complete", "incomplete"
 def locked(directory: Path) -> Iterator[None]:
     """Make the directory and lock it against other commands. Raises `InputError` if that fails."""
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        inputs.make_folder(directory)
         lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise unwritable(directory, error) from error
@@ -44,6 +46,7 @@ def locked(directory: Path) -> Iterator[None]:
         raise InputError(f"another command works on {directory}", hint="wait for it, or stop it") from None
     finally:
         os.close(lock)
+        give(directory)
 
 
 def find(study: str, root: Path = STUDIES) -> Path:

@@ -1,0 +1,50 @@
+"""Whose files are: what `sudo dumbbell` makes in a directory of its caller's belongs to the caller."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+
+def give(path: Path) -> None:
+    """Give a file, or a directory with what is in it, to the caller of sudo, if the directory above is the caller's.
+
+    Only what root has is given. Links are not followed, and files with a second name, which may be elsewhere, are left.
+    """
+    user = _caller()
+    if user is None:
+        return
+    # The caller may have removed it meanwhile.
+    with suppress(OSError):
+        if os.stat(path.parent).st_uid != user[0]:
+            return
+        _give(path, None, user)
+        if stat.S_ISDIR(os.lstat(path).st_mode):
+            for _, folders, names, within in os.fwalk(path):
+                for name in (*folders, *names):
+                    _give(name, within, user)
+
+
+def _caller() -> tuple[int, int] | None:
+    """The user and the group who called sudo; `None` without sudo."""
+    if os.geteuid() != 0:
+        return None
+    try:
+        user, group = int(os.environ["SUDO_UID"]), int(os.environ["SUDO_GID"])
+    except (KeyError, ValueError):
+        return None
+    return (user, group) if user > 0 and group >= 0 else None
+
+
+def _give(name: str | Path, within: int | None, user: tuple[int, int]) -> None:
+    with suppress(OSError):
+        opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=within)
+        try:
+            found = os.fstat(opened)
+            is_plain = stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+            if found.st_uid == 0 and (is_plain or stat.S_ISDIR(found.st_mode)):
+                os.fchown(opened, *user)
+        finally:
+            os.close(opened)

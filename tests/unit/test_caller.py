@@ -1,0 +1,89 @@
+"""What `sudo dumbbell` makes in a directory of its caller's belongs to the caller, and nothing else does."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dumbbell.caller import give
+from dumbbell.cli import invoke
+from dumbbell.records.directory import RunDirectory
+
+CALLER = 54321
+SCENARIO = """\
+name = "small"
+duration = "200 ms"
+[topology]
+kind = "dumbbell"
+rtt = "20 ms"
+bottleneck = { rate = "5 Mbit/s", buffer = "1 bdp" }
+[[flows]]
+from = "s1"
+to = "r1"
+cc = "cubic"
+"""
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory of the caller's, in which root works."""
+    found = tmp_path / "home"
+    found.mkdir()
+    os.chown(found, CALLER, CALLER)
+    monkeypatch.chdir(found)
+    monkeypatch.setenv("SUDO_UID", str(CALLER))
+    monkeypatch.setenv("SUDO_GID", str(CALLER))
+    return found
+
+
+def owners(directory: Path) -> set[tuple[int, int]]:
+    return {(one.lstat().st_uid, one.lstat().st_gid) for one in (directory, *directory.rglob("*"))}
+
+
+def test_runs_studies_and_reports_belong_to_the_caller(home: Path) -> None:
+    (home / "small.toml").write_text(SCENARIO)
+    os.chown(home / "small.toml", CALLER, CALLER)
+    assert invoke(["run", "small.toml", "--engine", "simulate", "--quiet"]) in (0, 3)
+    assert invoke(["run", "small.toml", "--engine", "simulate", "--quiet", "--repeat", "2"]) in (0, 3)
+    (run,) = home.glob("runs/small-*")
+    assert invoke(["report", str(run), "--format", "svg", "--output", "pictures/one.svg"]) == 0
+    assert {one.name for one in home.iterdir()} == {"small.toml", "runs", "studies", "pictures"}
+    assert len(list(home.rglob("*"))) > 20
+    assert owners(home) == {(CALLER, CALLER)}
+
+
+def test_a_run_that_goes_on_can_be_filed_by_the_caller(home: Path) -> None:
+    made = RunDirectory.begin(home / "runs", "demo", "abc")
+    assert owners(home) == {(CALLER, CALLER)}
+    (made.path / "late").write_text("")
+    made.fail("failed", "as it should")
+    assert owners(home) == {(CALLER, CALLER)}
+
+
+def test_nothing_else_is_given(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outside, others = tmp_path / "outside", home / "mine"
+    outside.mkdir()
+    (outside / "secret").write_text("")
+    others.mkdir()
+    (others / "link").symlink_to(outside)
+    (others / "file").symlink_to(outside / "secret")
+    os.link(outside / "secret", others / "second")
+    os.mkfifo(others / "pipe")
+    (others / "anothers").write_text("")
+    os.chown(others / "anothers", 4321, 4321)
+    give(others)
+    assert others.stat().st_uid == CALLER
+    assert owners(outside) == {(0, 0)}
+    assert (others / "anothers").stat().st_uid == 4321
+    assert (others / "pipe").stat().st_uid == 0
+    # A directory of root's stays root's, and so does all if sudo was not there.
+    (outside / "runs").mkdir()
+    give(outside / "runs")
+    assert owners(outside) == {(0, 0)}
+    monkeypatch.delenv("SUDO_UID")
+    (home / "roots").mkdir()
+    give(home / "roots")
+    assert (home / "roots").stat().st_uid == 0
