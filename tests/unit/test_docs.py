@@ -43,3 +43,13 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 def test_the_index_names_every_page() -> None:
     named = {(INDEX.parent / path).resolve() for path, _ in links(INDEX)}
     assert [page for page in PAGES if page != INDEX and page.resolve() not in named] == []
+
+
+def test_every_promise_of_security_has_its_tests() -> None:
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    promises = [line for line in text.splitlines() if line.startswith("| **")]
+    assert len(promises) > 5
+    for promise in promises:
+        named = re.findall(r"`(tests/[^`]+)`", promise)
+        assert named, promise
+        assert [one for one in named if not (ROOT / one).is_file()] == []
