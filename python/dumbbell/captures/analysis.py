@@ -81,6 +81,11 @@ def analyse(
     _check_once(paths)
     if missing := next((path for path in paths if path != "-" and not os.path.lexists(path)), None):
         raise InputError(f"{os.path.relpath(missing)}: no such file", "", _similar(Path(missing)))
+    for path in paths:
+        if path != "-" and os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+            # A pipe that nobody writes to would make the reader wait for ever.
+            hint = "a pipe can be standard input: -"
+            raise InputError(f"{os.path.relpath(path)}: cannot read it", "it is not a regular file", hint)
     if len(paths) > 1 and (folder := next((path for path in paths if Path(path).is_dir()), None)):
         raise InputError(
             f"{os.path.relpath(folder)} is a directory, and {len(paths)} captures are named",

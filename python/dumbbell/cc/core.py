@@ -62,6 +62,10 @@ def sha256_of(label: str) -> str | None:
 
 def headers(directory: Path) -> None:
     """Write the headers that programs may include to `directory`."""
+    try:
+        str(directory).encode()
+    except UnicodeEncodeError:
+        raise InputError("the folder's name is not UTF-8", "", "choose another folder") from None
     _ask(core.cc_headers(directory))
 
 

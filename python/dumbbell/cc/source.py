@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -116,7 +117,7 @@ class _Inliner:
         self._size = 0
 
     def lines(self, path: Path, name: str) -> Iterator[str]:
-        resolved = path.resolve()
+        resolved = Path(os.path.realpath(path))  # It takes a link to itself, at which `resolve` fails.
         if resolved in self._stack or resolved in self._once:
             return
         self._stack.append(resolved)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell import inputs
-from dumbbell.errors import DumbbellError
+from dumbbell.errors import DumbbellError, InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,7 +46,9 @@ def read_json(path: Path) -> dict[str, Any]:
         raise DumbbellError(
             f"{path} is missing", "the run ended before it was written, or the file was removed"
         ) from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise InputError(f"{path} cannot be read", error.strerror or str(error)) from error
+    except ValueError as error:
         raise DumbbellError(f"{path} cannot be read", str(error)) from error
     if not isinstance(value, dict):
         raise DumbbellError(f"{path} holds no JSON object", f"found {type(value).__name__}")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell import inputs
 from dumbbell.errors import InputError
 from dumbbell.kernels import cache
 from dumbbell.kernels.ready import debian, modules
@@ -19,6 +20,8 @@ _FORMAT: Final = 1
 _HEADER_AT: Final = 0x202
 """A bzImage has `HdrS` here, and behind it the version of its header (Documentation/arch/x86/boot.rst)."""
 _VERSION_AT: Final = 0x20E
+_LARGEST: Final = 1 << 30
+"""More bytes than a kernel has, with what helps to debug it."""
 _EXPECTED: Final = "expected a bzImage or vmlinux of x86-64, a package linux-image-*.deb, or debian-6.12 or debian-6.1"
 
 
@@ -89,7 +92,10 @@ def add(wanted: str, call: str | None = None, beside: Path | None = None) -> Ima
         kernel, config = file, ""
         if file.suffix == ".deb":
             kernel, beside, config = debian.unpacked(file, Path(place, "unpacked"))
-        content = kernel.read_bytes()
+        try:
+            content = inputs.read(kernel, _LARGEST)
+        except OSError as error:
+            raise InputError(f"{wanted}: cannot read it", error.strerror or str(error), _EXPECTED) from None
         version = _version(content, wanted)
         taken = modules.wanted(beside) if beside is not None else {}
         image = _stored(content, taken, version, call or (wanted if debian.is_name(wanted) else version))

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from dumbbell import inputs
 from dumbbell.errors import InputError
 
 WANTED: Final = (
@@ -19,6 +20,8 @@ WANTED: Final = (
     *("cls_matchall", "cls_u32", "act_mirred"),
 )
 """Names, without the queueing disciplines and congestion controls, which are all wanted."""
+_LARGEST: Final = 256 << 20
+"""More bytes than a module has."""
 _FAMILIES: Final = ("kernel/net/sched/sch_", "kernel/net/ipv4/tcp_")
 _SUFFIXES: Final = (".ko", ".ko.xz", ".ko.gz", ".ko.zst")
 
@@ -62,8 +65,8 @@ def _depends(module: bytes) -> list[str]:
 
 
 def _read(path: Path) -> bytes:
-    content = path.read_bytes()
     try:
+        content = inputs.read(path, _LARGEST)
         if path.suffix == ".xz":
             return lzma.decompress(content)
         if path.suffix == ".gz":

@@ -1,0 +1,127 @@
+"""Files of strangers at the command line: each verb refuses what is no file or no name, at once, with a message."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import pytest
+import typer
+
+from dumbbell.cli import app, invoke
+
+LONGEST_S: Final = 30
+SUFFIXES: Final = {
+    "cc": (".bpf.c", ".bpf.o", ".c"),
+    "pcap": (".pcap",),
+    "import": (".mn", ".yml", ".conf"),
+    "kernel": ("", ".deb", ".tar.xz", ".patch"),
+}
+"""Those by which verbs tell files; for other verbs, those of scenarios and of directories."""
+OTHERS: Final = ("", ".toml")
+NAMES: Final = ("x" * 300, "a\nb", "a\x1b[2Jb", os.fsdecode(b"byte-\xff"), "..", "/dev/zero")
+KINDS: Final = ("pipe", "socket", "huge", "loop")
+FOLDERS: Final = ("piped", "linked")
+FILES: Final = frozenset(
+    ["DIR", "DIRECTORY", "FILE", "PATH", "NAME", "DIR|TARBALL", "[NAME]", "[SCENARIO]", "[NAME|FILE]"]
+)
+"""Metavariables of options and of arguments that may be omitted."""
+SUCCEED: Final = frozenset(["runs list", "runs clean", "runs remove", "reproduce", "cc headers"])
+"""Verbs that take any folder, or pass over what they do not know."""
+WRITTEN: Final = frozenset(["--output", "-o", "--xplot", "--events", "--uds"])
+"""Options that name what is written: another test has those."""
+
+
+def build(folder: Path) -> None:
+    """Fill a folder with all kinds of what is no file."""
+    for suffix in {*OTHERS, *chain(*SUFFIXES.values())}:
+        os.mkfifo(folder / f"pipe{suffix}")
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(os.fspath(folder / f"socket{suffix}"))
+        with (folder / f"huge{suffix}").open("wb") as file:
+            file.truncate(1 << 40)
+        (folder / f"loop{suffix}").symlink_to(f"loop{suffix}")
+    for name in ("manifest.json", "plan.json", "study.json", "summary.json", "lab.conf", "Makefile", "capture.json"):
+        for inside in FOLDERS:
+            (folder / inside).mkdir(exist_ok=True)
+        os.mkfifo(folder / "piped" / name)
+        (folder / "linked" / name).symlink_to("/dev/zero")
+
+
+def verbs(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
+    """Each verb with its arguments and options."""
+    inner = getattr(command, "commands", None)
+    if not inner:
+        yield words, command.params
+        return
+    context = typer.Context(command)
+    for name in command.list_commands(context):
+        yield from verbs(command.get_command(context, name), (*words, name))
+
+
+def calls() -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    """The words of each verb, and what it is given."""
+    for words, parameters in verbs(typer.main.get_command(app)):
+        suffixes = SUFFIXES.get(words[0], OTHERS)
+        values = [
+            *NAMES,
+            *(f"{kind}{suffix}" for kind in KINDS for suffix in suffixes),
+            *FOLDERS,
+            "./piped",
+            "./linked",
+        ]
+        needed = [one for one in parameters if one.param_type_name == "argument" and one.required]
+        for one in parameters:
+            is_option = one.param_type_name == "option"
+            if one not in needed and (one.metavar not in FILES or one.opts[0] in WRITTEN):
+                continue
+            for value in values:
+                others = ["nothing.toml" if other is not one else value for other in needed]
+                given = [*others, one.opts[0], value] if is_option else others if one in needed else [*others, value]
+                yield words, given
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("sys.stdin", None)
+    build(tmp_path)
+    return tmp_path
+
+
+def late(number: int, frame: FrameType | None) -> None:
+    raise TimeoutError(f"it takes more than {LONGEST_S} s")
+
+
+def test_no_verb_waits_or_fails_otherwise_than_with_a_message(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The codes are 2, or 1 for a file of a run that is damaged, or what the kernel refuses."""
+    former, wrong, count = signal.signal(signal.SIGALRM, late), [], 0
+    try:
+        for words, given in calls():
+            if words[0] == "ui":  # Its folder is served, and nothing in it is read before a request asks.
+                continue
+            count += 1
+            signal.alarm(LONGEST_S)
+            try:
+                code: Any = invoke([*words, *given])
+            except BaseException as error:
+                code = repr(error)
+            signal.alarm(0)
+            said = capsys.readouterr()
+            may_succeed = code == 0 and " ".join(words) in SUCCEED
+            if not may_succeed and (code not in (1, 2) or not said.err.startswith("error: ")):
+                wrong.append((*words, *(one[:40] for one in given), code, said.err[:200]))
+            if "\x1b[2J" in said.err + said.out:
+                wrong.append((*words, "has an escape sequence"))
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, former)
+    assert not wrong, "\n".join(map(str, wrong[:30]))
+    assert count > 500
