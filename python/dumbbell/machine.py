@@ -55,6 +55,14 @@ def has_module(name: str, modules: Path | None = None) -> bool:
     return any(line.partition(":")[0].rpartition("/")[2].partition(".")[0] == name for line in listed.splitlines())
 
 
+def state_folder() -> Path:
+    """The folder of what dumbbell keeps for this user; it need not exist."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    # A relative path is to be ignored (XDG Base Directory Specification).
+    state = Path(base) if base.startswith("/") else Path.home() / ".local" / "state"
+    return state / "dumbbell"
+
+
 def _memory_bytes() -> int | None:
     known = {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= set(getattr(os, "sysconf_names", ()))
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if known else None

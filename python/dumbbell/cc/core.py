@@ -13,7 +13,7 @@ from typing import Any
 
 from dumbbell.cc.parameters import Parameter, Parameters, Value
 from dumbbell.core import core
-from dumbbell.errors import RunFailed
+from dumbbell.errors import InputError, RunFailed
 
 Algorithm = Mapping[str, Any]
 """An entry of the plan's `algorithms`; the path of an object is absolute, or relative to the working directory."""

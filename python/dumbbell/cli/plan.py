@@ -29,7 +29,8 @@ def command(
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help="Also say what keeps this engine from running the plan here, and how long a study takes with it.",
+            help="Also say what keeps this engine from running the plan here, and how long a study takes with it. "
+            "Files that the scenario names are not compiled.",
             show_default=False,
         ),
     ] = None,
@@ -47,6 +48,7 @@ def command(
     from json import dumps
 
     from dumbbell.engines.foreseen import foreseen
+    from dumbbell.engines.missing import missing
     from dumbbell.engines.registry import DEFAULT
     from dumbbell.engines.registry import engine as engine_of
     from dumbbell.plan import algorithms, expand
@@ -56,15 +58,17 @@ def command(
     from dumbbell.scenario.resolve import resolve
     from dumbbell.scenario.resolve.chance import tied
     from dumbbell.studies.cells import is_study, varied
+    from dumbbell.studies.programs import brings_files
     from dumbbell.studies.starts import moved
 
     chosen = engine_of(engine) if engine else None
     draft = varied(read(scenario, overrides), vary, repeat)
+    found = checked(draft)
+    compiles = not brings_files(draft, found)
     if is_study(draft):
-        _study(draft, chosen or engine_of(DEFAULT), json)
+        _study(draft, chosen or engine_of(DEFAULT), json, compiles)
         if json:
             return
-    found = checked(draft)
     plan = expand(found)
     if json:
         print(dumps(document(plan), indent=2))
@@ -81,9 +85,17 @@ def command(
         )
     for problem in foreseen(found, plan, chosen):
         print(f"warning: {problem.text()}", file=sys.stderr)
-    for problem in chosen.check(found, plan) if chosen else algorithms.lacking(found, algorithms.available()):
+    for problem in (
+        missing(chosen, found, plan, compiles) if chosen else algorithms.lacking(found, algorithms.available())
+    ):
         # The plan may be meant for another machine or engine, so these are notes; `dumbbell run` refuses.
         print(f"note: {problem.text()}", file=sys.stderr)
+    if chosen and not compiles:
+        print(
+            "note: nothing was compiled, and this machine was not looked at: the scenario names files with programs or "
+            "configurations, which dumbbell run checks",
+            file=sys.stderr,
+        )
 
 
 def _buffers(network: Network) -> Iterator[str]:
@@ -97,8 +109,8 @@ def _buffers(network: Network) -> Iterator[str]:
         yield f"{', '.join(names[:MOST_NAMED])}{more}: 1 bdp is less than the default buffer's least, {least}"
 
 
-def _study(draft: Draft, engine: Engine, json: bool) -> None:
-    """Print the size of a study, how long it takes, and its cells.
+def _study(draft: Draft, engine: Engine, json: bool, compiles: bool) -> None:
+    """Print the size of a study, how long it takes, and its cells; `compiles`: checks may compile what it brings.
 
     Raises `ScenarioError` if the scenario's rules refuse a cell, or a deterministic engine does: it would anywhere.
     """
@@ -121,7 +133,7 @@ def _study(draft: Draft, engine: Engine, json: bool) -> None:
     least, looked_at = base.repeat.least, representative(cells)
     wanted = Wanted(draft, engine)
     # Whether there are several repetitions decides; plans of each are not needed.
-    planner = Planner(draft, min(base.repeat.most, 2), engine, core_version() or "none", asks=False)
+    planner = Planner(draft, min(base.repeat.most, 2), engine, core_version() or "none", asks=False, compiles=compiles)
     plans: dict[int, Planned] = {}
     with told(progress(quiet=json), None) as display:
         display({"event": "planning", "cells": 0, "of": len(cells), "least": least})

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializerFunctionWrapHandler, WrapSerializer
+
+STARTED: Final = "started"
+"""Metadata of fields whose values a run starts, or gives to what it starts: command lines and configurations."""
 
 
 class Table(BaseModel):

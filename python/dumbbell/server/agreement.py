@@ -2,32 +2,30 @@
 
 A scenario is code where it has commands, BPF programs, sources of a kernel or routers' configurations. What is agreed
 to is these texts, and what is in the files that they name: other values may change. What the user writes here by
-himself needs no question.
+himself needs no question. What is agreed to is kept in the user's own folder, where no scenario comes from.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import secrets
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
 from json import dumps
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from dumbbell import inputs
-from dumbbell.cc import source
-from dumbbell.cc.source import LINKED_SUFFIX
+from dumbbell import below, inputs
 from dumbbell.errors import InputError
-from dumbbell.server.journal import digest
+from dumbbell.machine import state_folder
+from dumbbell.studies.programs import DIGEST
 
-_COMMANDS: Final = ("command", "server_command")
-"""Keys whose values are command lines."""
-_FILES: Final = ("bpf", "frr", "kernel")
-"""Keys that name files which are compiled and loaded, become part of a kernel, or configure daemons."""
-_LARGEST: Final = 64 << 20
-"""More bytes than a daemon's configuration may have."""
-_DIGEST: Final = ", SHA-256 "
-"""Between a file's name and its digest."""
+_LARGEST: Final = 16 << 20
+"""Bytes of the file with what was agreed to: 200,000 agreements. Later ones are asked about in each session."""
+_SECRET_BYTES: Final = 32
 
 
 class NotAgreed(InputError):
@@ -41,87 +39,101 @@ class NotAgreed(InputError):
 
 
 class Agreement:
-    """The programs that may run, by their digests: a line each of `.dumbbell/agreed`."""
+    """The programs that may run in a workspace: lines of `agreed` in the user's state folder.
 
-    def __init__(self, folder: Path) -> None:
-        """`folder` is the application's own."""
-        self._file = folder / "agreed"
+    A line is a keyed digest of the programs and of the workspace's path. Its key is a secret of the user's, so nobody
+    else can write one, and a copy of a folder has no agreements.
+    """
+
+    def __init__(self, workspace: Path) -> None:
+        """`workspace` is the folder's path, without symbolic links."""
+        self._workspace = os.fspath(workspace)
+        with suppress(OSError):  # The web application opens nothing else outside of the workspace.
+            state_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+            below.allow(state_folder())
+        self._secret: bytes | None = None
         self._known: set[str] | None = None
 
-    def has(self, programs: Sequence[str]) -> bool:
-        """True if there is nothing to agree to, or it was agreed to."""
-        return not programs or _key(programs) in self._read()
+    def has(self, programs: Sequence[str] | None) -> bool:
+        """True if there is nothing to agree to, or it was agreed to; false if nobody knows what there is (`None`)."""
+        return programs is not None and (not programs or self._key(programs) in self._read())
 
-    def add(self, programs: Sequence[str]) -> None:
-        """Agree. If it cannot be written down, it holds as long as the server runs."""
-        if self.has(programs):
+    def add(self, programs: Sequence[str] | None) -> None:
+        """Agree to what is known. If it cannot be written down, it holds as long as the server runs."""
+        if programs is None or self.has(programs):
             return
-        known, key = self._read(), _key(programs)
+        known, key = self._read(), self._key(programs)
         known.add(key)
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            with open(os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "a") as out:
-                out.write(f"{key}\n")
-        except OSError:
-            return
+        with suppress(OSError), open(os.open(_file(), _APPEND, 0o600), "a", encoding="utf-8") as out:
+            out.write(f"{key}\n")
 
     def _read(self) -> set[str]:
         if self._known is None:
             try:
-                self._known = set(self._file.read_text(encoding="utf-8").split())
-            except (OSError, UnicodeDecodeError):
+                self._known = set(inputs.read(_file(), _LARGEST).decode("ascii", "replace").split())
+            except OSError:
                 self._known = set()
         return self._known
 
+    def _key(self, programs: Sequence[str]) -> str:
+        if self._secret is None:
+            self._secret = _secret()
+        message = dumps([self._workspace, *programs]).encode()
+        return hmac.new(self._secret, message, hashlib.sha256).hexdigest()
 
-def programs(data: Mapping[str, Any], folder: Path) -> tuple[str, ...]:
-    """What a scenario runs on this machine, in its order, each once: command lines, and files with the digest of what
-    is in them now. A key may be dotted, as a sweep has it, and then has a list of what is run in turn.
 
-    Args:
-        data: the scenario.
-        folder: where its file lies, from which it names others.
-    """
-    return tuple(dict.fromkeys(_found(data, folder)))
+def own(text: str) -> tuple[str, ...]:
+    """What stands for the programs of a text that the user writes here, as long as nobody knows them: the text."""
+    return (f"a text of one's own{DIGEST}{hashlib.sha256(text.encode()).hexdigest()}",)
 
 
 def has_changed(before: Sequence[str], now: Sequence[str]) -> bool:
     """True if another content is in a file that is named as before."""
-    known = {one.partition(_DIGEST)[0]: one for one in before}
-    return any(_DIGEST in one and known.get(one.partition(_DIGEST)[0], one) != one for one in now)
+    known = {one.partition(DIGEST)[0]: one for one in before}
+    return any(DIGEST in one and known.get(one.partition(DIGEST)[0], one) != one for one in now)
 
 
-def _found(value: Any, folder: Path) -> Iterator[str]:
-    if isinstance(value, dict | Mapping):
-        for key, part in value.items():
-            last = str(key).rpartition(".")[2]
-            if last in _COMMANDS + _FILES:
-                named = [one for one in (part if isinstance(part, list) else [part]) if isinstance(one, str)]
-                if last == "kernel":  # Others are names of algorithms and of kernels.
-                    named = [one for one in named if one.endswith(LINKED_SUFFIX)]
-                yield from named if last in _COMMANDS else (_with_digest(last, one, folder) for one in named)
-            if not isinstance(part, str):
-                yield from _found(part, folder)
-    elif isinstance(value, list):
-        for part in value:
-            if not isinstance(part, str):
-                yield from _found(part, folder)
+_APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-def _with_digest(key: str, name: str, folder: Path) -> str:
-    """A file's name, with the digest of what a run would take from it; the name alone, if there is nothing."""
-    path = folder / name
+def _file() -> Path:
+    return state_folder() / "agreed"
+
+
+def _secret() -> bytes:
+    """The user's secret, which is made if there is none. One that cannot be kept lasts as long as the server."""
+    made = secrets.token_bytes(_SECRET_BYTES)
     try:
-        if key == "bpf":
-            found = source.read(path).sha256
-        elif key == "kernel":
-            found = source.read_linked(path).sha256
-        else:
-            found = hashlib.sha256(inputs.read(path, _LARGEST)).hexdigest()
-    except (OSError, ValueError):
-        return name  # A run says what is wrong with it.
-    return f"{name}{_DIGEST}{found}"
+        folder = state_folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = folder / "secret"
+        if (found := _kept(file)) is not None:
+            return found
+        scratch = folder / f".secret.{secrets.token_hex(4)}"
+        try:
+            with open(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as out:
+                out.write(made)
+                out.flush()
+                os.fsync(out.fileno())
+            if file.is_symlink() or file.exists():  # Others could read or write it: what it has signed is void.
+                scratch.replace(file)
+            else:
+                with suppress(FileExistsError):  # Another server may have made one meanwhile.
+                    os.link(scratch, file)
+        finally:
+            scratch.unlink(missing_ok=True)
+        return _kept(file) or made
+    except OSError:
+        return made
 
 
-def _key(programs: Sequence[str]) -> str:
-    return digest(dumps(list(programs)))
+def _kept(file: Path) -> bytes | None:
+    """The secret in a file that only this user can read and write; `None` if there is none such."""
+    try:
+        found = file.lstat()
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
+            return None
+        secret = inputs.read(file, _SECRET_BYTES)
+    except OSError:
+        return None
+    return secret if len(secret) == _SECRET_BYTES else None

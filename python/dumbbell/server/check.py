@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from dumbbell.engines.missing import missing
 from dumbbell.engines.registry import DEFAULT, engine
 from dumbbell.errors import DumbbellError, InputError, ScenarioError
+from dumbbell.labs.build import LabScenario
 from dumbbell.plan.expand import expand
 from dumbbell.scenario.file.loading import Draft, checked, not_toml
 from dumbbell.scenario.file.toml import TOMLDecodeError
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.understood import Understood
-from dumbbell.server.agreement import programs
 from dumbbell.server.drawing import draw, plain
 from dumbbell.server.messages import Drawing, Problem
 from dumbbell.server.problems import problem, problems
 from dumbbell.server.reading import values
 from dumbbell.studies.cells import is_study
+from dumbbell.studies.programs import programs
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,8 @@ class Checked:
     """`None`: it says nothing that could be drawn."""
     duration_s: float | None = None
     study_runs: int | None = None
-    programs: tuple[str, ...] = ()
-    """What a run of it executes on this machine."""
+    programs: tuple[str, ...] | None = None
+    """What a run or a lab of it starts on this machine; `None`: nobody knows, as it means nothing."""
     data: Mapping[str, Any] | None = None
     """What the text says, as JSON; `None`: it is no TOML."""
     scenario: Scenario | None = field(default=None, repr=False)
@@ -69,15 +72,20 @@ def check(text: str, path: Path, name: str = "", understood: Understood | None =
         draw(data, path.parent, scenario, found),
         None if scenario is None else float(scenario.duration) / 1e9,
         _runs(draft, scenario),
-        programs(data, path.parent),
+        _programs(draft, scenario, understood),
         plain(data),
         scenario,
     )
 
 
-def looked_further(known: Checked) -> Checked:
+def looked_further(known: Checked, may_start: bool) -> Checked:
     """The same with what shows only in the plan, and with what this machine lacks. That takes longer in large networks:
-    each router has a route to each subnet."""
+    each router has a route to each subnet.
+
+    Args:
+        known: of the text.
+        may_start: true if its programs may be compiled, loaded and read by other programs.
+    """
     scenario = known.scenario
     if scenario is None:
         return known
@@ -87,9 +95,17 @@ def looked_further(known: Checked) -> Checked:
     except DumbbellError as error:
         return replace(known, problems=problems(error, data))
     try:
-        return replace(known, lacks=[problem(one, data) for one in engine(DEFAULT).check(scenario, plan)])
+        return replace(known, lacks=[problem(one, data) for one in missing(engine(DEFAULT), scenario, plan, may_start)])
     except InputError as error:
         return replace(known, lacks=problems(error, data))
+
+
+def _programs(draft: Draft, scenario: Scenario | None, understood: Understood | None) -> tuple[str, ...] | None:
+    with suppress(DumbbellError, RecursionError):
+        if scenario is None and not draft.data.get("flows"):
+            scenario = checked(draft, LabScenario, understood)  # A lab needs no flows.
+        return None if scenario is None else programs(draft, scenario)
+    return None
 
 
 def _runs(draft: Draft, scenario: Scenario | None) -> int | None:

@@ -9,15 +9,19 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from dumbbell.errors import DumbbellError, InputError
+from dumbbell.errors import DumbbellError, InputError, ScenarioError
+from dumbbell.scenario import Scenario
+from dumbbell.scenario.file.loading import checked, read
 from dumbbell.scenario.understood import Understood
 from dumbbell.server import messages as m
-from dumbbell.server.agreement import Agreement, NotAgreed, has_changed, programs
+from dumbbell.server import run_places
+from dumbbell.server.agreement import Agreement, NotAgreed, has_changed, own
 from dumbbell.server.check import Checked, check, looked_further
 from dumbbell.server.document import Document
 from dumbbell.server.going import Lookout
 from dumbbell.server.journal import Journal, journals
 from dumbbell.server.workspace import LAYOUT, Workspace
+from dumbbell.studies.programs import programs
 
 QUIET_S: Final = 0.3
 """Seconds without a change after which a document is saved."""
@@ -50,6 +54,10 @@ class Open:
     unsaved_since: float | None = None
     is_closed: bool = False
     """True once nothing may be written by it any more."""
+    looked_all: bool = False
+    """True if `further` took all that its programs may be started for."""
+    programs: tuple[str, ...] = ()
+    """What the newest text starts of which that is known."""
     own_text: str | None = None
     """A text whose programs its author wrote here: it came from one that was agreed to."""
 
@@ -65,10 +73,11 @@ class Documents:
     def __init__(self, workspace: Workspace) -> None:
         """None is open yet."""
         self.workspace = workspace
-        self.agreement = Agreement(workspace.own)
+        self.agreement = Agreement(workspace.root)
         self._lookout = Lookout(workspace.root)
         self._open: dict[str, Open] = {}
         self._one_check = asyncio.Lock()
+        self._one_look = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def recover(self) -> None:
@@ -105,6 +114,7 @@ class Documents:
             for task in (one.saving, one.checking, one.looking):
                 if task is not None:
                     task.cancel()
+            self._keep_own(one)
             with suppress(DumbbellError):
                 await self._save(one)
 
@@ -148,9 +158,15 @@ class Documents:
         if one.listeners or one.saving is not None or one.turn.locked() or not one.document.is_saved:
             return
         one.is_closed = True
+        self._keep_own(one)
         if self._open.get(one.document.path) is one:
             # What can be undone is in its journal, too.
             del self._open[one.document.path]
+
+    def _keep_own(self, one: Open) -> None:
+        """Remember a text of the user's that means nothing yet."""
+        if one.document.text == one.own_text == one.checked_text and one.checked.programs is None:
+            self.agreement.add(own(one.own_text))
 
     def _state(self, one: Open) -> m.Document:
         document, checked = one.document, one.checked
@@ -171,8 +187,8 @@ class Documents:
             lacks=checked.lacks,
             duration_s=checked.duration_s,
             study_runs=checked.study_runs,
-            runs_programs=list(checked.programs),
-            trusted=self.agreement.has(checked.programs),
+            runs_programs=list(checked.programs or ()),
+            trusted=self._is_own(one) if checked.programs is None else self.agreement.has(checked.programs),
             data=dict(checked.data or {}),
             going=one.going,
         )
@@ -193,7 +209,7 @@ class Documents:
                 raise InputError(f"{path} is not open any more", "its file was renamed or deleted")
             before = one.document.revision
             text = one.document.text
-            was_own = text == one.own_text or (text == one.checked_text and self.agreement.has(one.checked.programs))
+            was_own = self._is_own(one) or (text == one.checked_text and self.agreement.has(one.checked.programs))
             made = one.document.apply(command, base, author, loop.time())
             is_edit = not isinstance(command, m.Undo | m.Redo | m.Resolve)
             one.own_text = one.document.text if was_own and is_edit else None
@@ -207,6 +223,11 @@ class Documents:
             self._save_soon(one)
         return m.Ack(id=0, revision=one.document.revision, made=made)
 
+    def _is_own(self, one: Open) -> bool:
+        """True if the user wrote here what the text starts, whether that is known or not."""
+        text = one.document.text
+        return text == one.own_text or (one.checked.programs is None and self.agreement.has(own(text)))
+
     def revision(self, path: str) -> int | None:
         """The present revision of an open document; its state is told again to all who listen."""
         with suppress(InputError):
@@ -216,9 +237,9 @@ class Documents:
                 return one.document.revision
         return None
 
-    async def ready_to_run(self, path: str) -> None:
-        """Save a scenario before it is run. Raises `InputError` if it is not saved, `NotAgreed` if it runs
-        what the user has not agreed to."""
+    async def ready_to_run(self, path: str, overrides: Sequence[str] = (), model: type[Scenario] = Scenario) -> None:
+        """Save a scenario before it is run with `overrides`. Raises `InputError` if it is not saved or means nothing,
+        `NotAgreed` if it runs what the user has not agreed to."""
         one = self._opened(path)
         await self._save(one)
         try:
@@ -227,18 +248,26 @@ class Documents:
                 why = told.why if told else "the file and this page have both changed"
                 raise InputError(f"{path} is not saved", why, "decide which text to keep, then run it")
             await self._understood(one)
-            await self._looked_into_files(one)
-            self.ask_about(path, one.checked.programs)
+            self.ask_about(path, await self._started_by(one, overrides, model))
         finally:
             self._drop(one)
 
-    async def _looked_into_files(self, one: Open) -> None:
-        """Files that the scenario names may have changed since its text was checked."""
+    async def _started_by(self, one: Open, overrides: Sequence[str], model: type[Scenario]) -> tuple[str, ...]:
+        """What a run would start: read now, as files that the scenario names may have changed since it was checked."""
         known = one.checked
-        found = await asyncio.to_thread(programs, known.data or {}, one.document.file.parent)
-        if found != known.programs and one.checked is known:
-            one.checked = replace(known, programs=found)
+
+        def read_now() -> tuple[str, ...]:
+            draft = read(one.document.file, overrides)
+            return programs(draft, checked(draft, model))
+
+        try:
+            found = await asyncio.to_thread(read_now)
+        except ScenarioError as error:
+            raise run_places.as_in(self.workspace.root, error) from None
+        if not overrides and found != known.programs and one.checked is known:
+            one.checked, one.programs = replace(known, programs=found), found
             one.tell()
+        return found
 
     def ask_about(self, path: str, programs: Sequence[str]) -> None:
         """Raises `NotAgreed` if programs of a scenario may not run yet."""
@@ -250,6 +279,8 @@ class Documents:
         self.agreement.add(programs)
         for one in self._open.values():
             one.tell()
+            if one.further is not None and not one.looked_all:
+                self._look_further(one)
 
     # Files come, move and go
 
@@ -290,20 +321,26 @@ class Documents:
 
     async def _checked(self, one: Open) -> None:
         await self._understood(one)
+        self._look_further(one)
+
+    def _look_further(self, one: Open) -> None:
         if one.looking is None or one.looking.done():
             one.looking = self._begin(self._looked_further(one))
 
     async def _looked_further(self, one: Open) -> None:
         """Find out what this machine lacks, once changes pause: that is worth no delay of what the text means."""
-        while one.further is not one.checked:
+        while one.further is not one.checked or (not one.looked_all and self.agreement.has(one.checked.programs)):
             known = one.checked
             await asyncio.sleep(QUIET_S)
             if one.checked is not known:
                 continue
-            async with self._one_check:
-                found = await asyncio.to_thread(_further, known)
+            may_start = self.agreement.has(known.programs)
+            # A compiler may take long, and checks of texts don't wait for it.
+            async with self._one_look:
+                found = await asyncio.to_thread(_further, known, may_start)
             if one.checked is known:
                 one.checked = one.further = found
+                one.looked_all = may_start
                 if (found.problems, found.lacks) != (known.problems, known.lacks):
                     one.tell()
 
@@ -314,13 +351,17 @@ class Documents:
             async with self._one_check:
                 found = await asyncio.to_thread(_check, text, one)
             # Who writes the text has not written what came into a file that it names meanwhile.
-            if text == one.own_text and not has_changed(one.checked.programs, found.programs):
-                self.agreement.add(found.programs)
+            if found.programs is not None:
+                if text == one.own_text and not has_changed(one.programs, found.programs):
+                    self.agreement.add(found.programs)
+                one.programs = found.programs
             if found.drawing is None and one.checked.drawing is not None:
                 found = replace(found, drawing=one.checked.drawing.model_copy(update={"current": False}))
             if found.data is None:
                 found = replace(found, data=one.checked.data)
             one.checked, one.checked_text = replace(found, lacks=one.checked.lacks), text
+            if one.is_closed:
+                self._keep_own(one)
             one.tell()
 
     # Saving
@@ -368,9 +409,9 @@ class Documents:
         return task
 
 
-def _further(known: Checked) -> Checked:
+def _further(known: Checked, may_start: bool) -> Checked:
     try:
-        return looked_further(known)
+        return looked_further(known, may_start)
     except Exception as error:
         if "PYTEST_CURRENT_TEST" in os.environ:
             raise

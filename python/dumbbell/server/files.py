@@ -14,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from dumbbell import inputs
 from dumbbell.errors import InputError, unwritable
 from dumbbell.server import layout, templates
+from dumbbell.server.agreement import own
 from dumbbell.server.check import check
 from dumbbell.server.documents import Documents
 from dumbbell.server.http_messages import (
@@ -78,13 +79,14 @@ def _new(documents: Documents, asked: NewFile) -> FileEntry:
     if asked.template is not None:
         text = templates.text(asked.template, file.name.removesuffix(SCENARIO))
     text = "" if text is None else text.replace("\r\n", "\n").replace("\r", "\n")
-    if not asked.foreign:
-        # The user's own, or ours: there is nothing to ask about it.
-        documents.agreement.add(check(text, file).programs)
     _write(file, text)
     for name, content in templates.beside(asked.template).items():
         if not (file.parent / name).exists():
             inputs.write(file.parent / name, content)
+    if not asked.foreign:
+        # The user's own, or ours: there is nothing to ask about it.
+        found = check(text, file).programs
+        documents.agreement.add(own(text) if found is None else found)
     laid = asked.layout or (templates.layout(asked.template) if asked.template else None)
     if laid is not None and (text_of_layout := layout.write(laid)):
         _write(layout_of(file), text_of_layout)

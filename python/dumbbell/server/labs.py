@@ -16,6 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from dumbbell import below
 from dumbbell.errors import InputError, RunFailed
 from dumbbell.labs import capture, changes, daemons, place, record, recording, traffic
+from dumbbell.labs.build import LabScenario
 from dumbbell.labs.live import Live
 from dumbbell.labs.network import Network
 from dumbbell.labs.owner import end
@@ -137,7 +138,7 @@ def router(root: Path, labs: Labs, terminals: Terminals) -> APIRouter:
         """Build the network of a scenario, which stays up until it is ended, or this server."""
         documents = getattr(request.app.state, "documents", None)
         if documents is not None:
-            await documents.ready_to_run(asked.path)
+            await documents.ready_to_run(asked.path, asked.overrides, LabScenario)
         return await run_in_threadpool(state, await labs.start(asked))
 
     @made.get("/{lab}")

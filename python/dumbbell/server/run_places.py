@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from dumbbell import inputs
 from dumbbell.below import Below, confined
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, ScenarioError
 from dumbbell.names import shortened
 from dumbbell.records.directory import PARTIAL, RUNS
 from dumbbell.records.kept import state
@@ -43,6 +44,11 @@ def scenario(root: Path, name: str) -> Path:
             return path
     what = f"no scenario {shortened(name)}"
     raise InputError(what, "it must be a TOML file in the workspace", "choose one of its files")
+
+
+def as_in(root: Path, error: ScenarioError) -> ScenarioError:
+    """An error as a command line in the workspace says it: files have the names that users know."""
+    return ScenarioError([replace(one, what=one.what.replace(f"{root}/", "")) for one in error.problems])
 
 
 def argument(name: str) -> str:

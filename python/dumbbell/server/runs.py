@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +16,7 @@ from dumbbell.command import command
 from dumbbell.engines.planned import planned
 from dumbbell.engines.registry import DEFAULT, capabilities, option
 from dumbbell.engines.registry import engine as engine_of
-from dumbbell.errors import DumbbellError, InputError, Problem, ScenarioError
+from dumbbell.errors import DumbbellError, InputError, ScenarioError
 from dumbbell.pipeline.results import Run
 from dumbbell.plan import run_id
 from dumbbell.records import manifest as manifests
@@ -46,11 +45,11 @@ def router(root: Path, children: Children) -> APIRouter:
         """Start a run, or a study. What is wrong with the scenario is answered as the command line says it."""
         documents = getattr(request.app.state, "documents", None)
         if documents is not None:
-            await documents.ready_to_run(asked.path)
+            await documents.ready_to_run(asked.path, asked.overrides)
         try:
             found = await run_in_threadpool(_begun, root, asked)
         except ScenarioError as error:
-            raise ScenarioError([_as_in(root, one) for one in error.problems]) from None
+            raise run_places.as_in(root, error) from None
         if isinstance(found, list):
             return await studies.begin(children, found)
         arguments, stem, beside = found
@@ -121,11 +120,6 @@ def _begun(root: Path, asked: StartRun) -> list[str] | tuple[list[str], str, int
         raise ScenarioError(problems)
     identity = run_id(plan, name, manifests.core_version() or "none")
     return arguments, f"{scenario.name}-{identity}", _beside(root) if engine.capabilities.real_time else 0
-
-
-def _as_in(root: Path, problem: Problem) -> Problem:
-    """A problem as a command line in the workspace says it: files have the names that users know."""
-    return replace(problem, what=problem.what.replace(f"{root}/", ""))
 
 
 def _beside(root: Path) -> int:

@@ -14,21 +14,19 @@ from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
 
-from dumbbell import inputs
 from dumbbell.command import command
 from dumbbell.engines.registry import DEFAULT, option
-from dumbbell.errors import DumbbellError, InputError
+from dumbbell.errors import DumbbellError, InputError, ScenarioError
 from dumbbell.records.files import is_locked, read_json
-from dumbbell.scenario.file.loading import LARGEST
-from dumbbell.scenario.file.toml import parse
+from dumbbell.scenario.file.loading import read
 from dumbbell.server import run_places
-from dumbbell.server.agreement import programs
 from dumbbell.server.children import Children, stop_holder
 from dumbbell.server.run_messages import Started, Stop, StudyEntry, StudyState
 from dumbbell.server.topics import Event
 from dumbbell.studies import Study
 from dumbbell.studies.directory import LOCK, MANIFEST
 from dumbbell.studies.directory import STUDIES as FOLDER
+from dumbbell.studies.programs import programs
 from dumbbell.studies.status import status
 
 LOOK_S: Final = 0.5
@@ -66,7 +64,7 @@ def router(root: Path, children: Children) -> APIRouter:
         documents = getattr(request.app.state, "documents", None)
         if documents is not None:
             # Its text is none of the workspace's scenarios, and the folder may be a stranger's.
-            documents.ask_about(f"the study {study}", await run_in_threadpool(_programs, path))
+            documents.ask_about(f"the study {study}", await run_in_threadpool(_programs, root, path))
         return await begin(children, arguments)
 
     @made.get("/{study}/report.html")
@@ -185,11 +183,12 @@ def _entry(path: Path) -> StudyEntry | None:
     return None
 
 
-def _programs(path: Path) -> tuple[str, ...]:
-    """What a study runs on this machine."""
-    with suppress(OSError, ValueError):  # A text that is no scenario runs nothing: the command says what is wrong.
-        return programs(parse(inputs.read_text(path / "scenario.toml", LARGEST)), path)
-    return ()
+def _programs(root: Path, path: Path) -> tuple[str, ...]:
+    """What a study runs on this machine. Raises `ScenarioError` if nobody knows."""
+    try:
+        return programs(read(path / "scenario.toml"))
+    except ScenarioError as error:
+        raise run_places.as_in(root, error) from None
 
 
 def _again(root: Path, path: Path) -> list[str]:

@@ -14,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from dumbbell import inputs
 from dumbbell.command import command
+from dumbbell.engines.missing import missing
 from dumbbell.engines.registry import DEFAULT, engine, option
 from dumbbell.errors import DumbbellError, InputError, ScenarioError
 from dumbbell.labs.build import of_draft
@@ -33,6 +34,7 @@ from dumbbell.server.http_messages import Exported, Import, Imported, Planned, P
 from dumbbell.server.messages import Layout, Point, Problem
 from dumbbell.server.problems import problem, problems
 from dumbbell.server.workspace import SCENARIO, Workspace
+from dumbbell.studies.programs import programs
 
 LARGEST: Final = 8_000_000
 """Bytes of a file that is imported from the workspace."""
@@ -182,9 +184,12 @@ def plan(request: Request, asked: PlanRequest) -> Planned:
         return _not_planned([problem(not_toml(name, text, str(error)))], told)
     try:
         given = apply(data, asked.overrides, name)
-        scenario = checked(Draft(name, text, data, file.parent, given))
+        draft = Draft(name, text, data, file.parent, given)
+        scenario = checked(draft)
         found = chosen.capabilities.settle(expand(scenario))
-        lacks = [problem(one, data) for one in chosen.check(scenario, found)]
+        documents: Documents = request.app.state.documents
+        may_start = documents.agreement.has(programs(draft, scenario))
+        lacks = [problem(one, data) for one in missing(chosen, scenario, found, may_start)]
     except DumbbellError as error:
         return _not_planned(problems(error, data), told)
     shown = [

@@ -6,7 +6,6 @@ The planner is the command line's: a slider's value is an override as after `--s
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -93,8 +92,7 @@ def _as_in(root: Path, file: Path, overrides: list[str]) -> Scenario:
     try:
         return load(file, overrides)
     except ScenarioError as error:
-        told = [replace(one, what=one.what.replace(f"{root}/", "")) for one in error.problems]
-        raise ScenarioError(told) from None
+        raise run_places.as_in(root, error) from None
 
 
 def _saved(documents: Documents, root: Path, asked: SaveAsked) -> FileEntry:

@@ -1,7 +1,7 @@
 """The workspace: the folder whose scenarios, runs and studies the application shows. Nothing outside it is touched.
 
 What the application itself keeps is in its folder `.dumbbell`: `edits` (texts that are not in the file yet, and what
-can be undone), `trash` (deleted files), `agreed` (foreign programs that may run).
+can be undone), `trash` (deleted files).
 """
 
 from __future__ import annotations

@@ -79,6 +79,8 @@ class Planner:
     asks: bool = True
     """True if this machine carries the runs out, and the engine's checks therefore apply. The checks of a deterministic
     engine apply everywhere."""
+    compiles: bool = True
+    """False if no check may compile or load what the scenario brings."""
 
     def scenario(self, cell: Cell) -> Scenario:
         """The draft of a cell. Raises `ScenarioError`."""
@@ -107,7 +109,7 @@ class Planner:
         plan = planned(self.engine, scenario)
         identity = Identity(plan, self.engine.capabilities.name, self.version)
         text = identity.plan(scenario.seed)
-        asks = self.asks or self.engine.capabilities.deterministic
+        asks = self.compiles and (self.asks or self.engine.capabilities.deterministic)
         problems = self.engine.check(scenario, plan, text) if asks else []
         if problems:
             raise ScenarioError([_in_cell(problem, cell) for problem in problems])

@@ -40,13 +40,13 @@ def _each(overrides: Overrides, by: str) -> Iterable[tuple[str, list[str], Any]]
     if isinstance(overrides, Mapping):
         for key, value in plain(overrides).items():
             text = f"{by} {key}={show(value)}"
-            yield text, _way(key, text), value
+            yield text, parts_of(key, text), value
         return
     for text in overrides:
         key, equals, value = text.partition("=")
         if not equals:
             raise _refused(f"--set {text}", "no value", "expected key=value", _EXAMPLE, key.strip())
-        yield f"--set {text}", _way(key, f"--set {text}"), value_of(value.strip(), key.strip())
+        yield f"--set {text}", parts_of(key, f"--set {text}"), value_of(value.strip(), key.strip())
 
 
 def value_of(text: str, key: str) -> Any:
@@ -60,8 +60,8 @@ def value_of(text: str, key: str) -> Any:
     return parsed["value"] if len(parsed) == 1 else text
 
 
-def _way(key: str, text: str) -> list[str]:
-    """Split a dotted TOML key. The shell eats quotes, so what follows `sysctl` is one key."""
+def parts_of(key: str, text: str) -> list[str]:
+    """The parts of a dotted TOML key. The shell eats quotes, so what follows `sysctl` is one key."""
     try:
         table: Any = parse(f"{key} = 0")
     except TOMLDecodeError:

@@ -65,14 +65,14 @@ def names_files(key: str, value: Any) -> bool:
 
 
 def _is_path(key: str) -> bool:
-    return key.rpartition(".")[2] in _path_keys(Table)
+    return key.rpartition(".")[2] in path_keys(Table)
 
 
 @cache
-def _path_keys(table: type[Table]) -> frozenset[str]:
+def path_keys(table: type[Table]) -> frozenset[str]:
     """Keys of a table, and of those that are made from it, that hold the path of a file."""
     own = {field.alias or name for name, field in table.model_fields.items() if _holds_a_path(field.annotation)}
-    return frozenset(own).union(*map(_path_keys, table.__subclasses__()))
+    return frozenset(own).union(*map(path_keys, table.__subclasses__()))
 
 
 def _holds_a_path(annotation: Any) -> bool:

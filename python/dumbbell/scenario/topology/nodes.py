@@ -20,7 +20,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
-from dumbbell.scenario.table import Table, tag_by
+from dumbbell.scenario.table import STARTED, Table, tag_by
 from dumbbell.scenario.topology.hosts import Sysctls
 from dumbbell.scenario.traces import File
 from dumbbell.units import Percent, QuantityError
@@ -317,7 +317,7 @@ class Router(Ends):
         description="`fast`: hellos every second, and no waiting where the protocol allows it. `standard`: the timers "
         "of FRRouting. Default: the network's.",
     )
-    frr: File | None = Field(
+    frr: Annotated[File | None, STARTED] = Field(
         default=None, description="File with the whole `frr.conf`, in place of what follows from the other keys."
     )
 

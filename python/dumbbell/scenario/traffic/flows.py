@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from dumbbell.scenario.table import Table
+from dumbbell.scenario.table import STARTED, Table
 from dumbbell.scenario.traffic.algorithms import Algorithm, Cc
 from dumbbell.scenario.traffic.bursts import Burst, RateOrShare
 from dumbbell.scenario.traffic.shares import Mix, Sizes
@@ -146,13 +146,13 @@ class PingFlow(AnyFlow):
 class CommandFlow(AnyFlow):
     """Any program, run in the sending host's namespace."""
 
-    command: str = Field(
+    command: Annotated[str, STARTED] = Field(
         min_length=1,
         description="Shell command line of the sender. {server} and {client} become the addresses of `to` and `from`, "
         "{port} the flow's port, {duration} its length in seconds, {cc} the name by which the kernel knows `cc`.",
         examples=["iperf3 -c {server} -p {port} -t {duration}"],
     )
-    server_command: str | None = Field(
+    server_command: Annotated[str | None, STARTED] = Field(
         default=None,
         min_length=1,
         description="Shell command line of its peer, started before it in the receiving host's namespace.",

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
-from dumbbell.scenario.table import Table
+from dumbbell.scenario.table import STARTED, Table
 from dumbbell.units import QuantityError
 
 _READY: Final = 'write "tcp 80", "udp 53" or "exit"'
@@ -62,7 +62,7 @@ class Program(Table):
         examples=["web"],
     )
     node: str = Field(description="The host or router in which it runs.", examples=["h2"])
-    command: str = Field(
+    command: Annotated[str, STARTED] = Field(
         min_length=1,
         description="Shell command line. Programs find nodes by their names.",
         examples=["python3 -m http.server 80"],

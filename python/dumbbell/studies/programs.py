@@ -1,0 +1,114 @@
+"""What the runs of a scenario start on this machine: read off the scenarios that are planned, never off texts.
+
+A text has many spellings of one key, and a study has keys that only its cells have.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from dumbbell.errors import InputError
+from dumbbell.scenario.file.loading import Draft, checked
+from dumbbell.scenario.file.overrides import parts_of
+from dumbbell.scenario.file.writing import path_keys
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.table import STARTED, Table
+from dumbbell.scenario.traces import File
+from dumbbell.scenario.traffic.algorithms import ProgramFile
+from dumbbell.studies.cells import KEYS, Cell, values
+
+DIGEST: Final = ", SHA-256 "
+"""Between a file's name and its digest."""
+MOST: Final = 10_000
+"""The most cells that differ in their programs. Nobody would read more."""
+
+
+def programs(draft: Draft, base: Scenario | None = None) -> tuple[str, ...]:
+    """What runs of a scenario, or a lab of it, start: command lines, and files with the digest of their content.
+
+    Args:
+        draft: of the scenario, or of the study.
+        base: what it says by itself, if that is known.
+
+    Returns:
+        Each once: those of the scenario, in the order of its keys, then those of cells.
+
+    Raises:
+        InputError: it is not known, as the scenario or a cell means nothing.
+    """
+    base = checked(draft) if base is None else base
+    scenarios = itertools.chain([base], _cells(draft, base))
+    return tuple(dict.fromkeys(program for scenario in scenarios for program in _of(scenario)))
+
+
+def brings_files(draft: Draft, base: Scenario | None = None) -> bool:
+    """False if runs are certain to compile and load no files of the scenario, and to configure no daemons by them."""
+    try:
+        return any(DIGEST in program for program in programs(draft, base))
+    except InputError:
+        return True
+
+
+def _cells(draft: Draft, base: Scenario) -> Iterator[Scenario]:
+    """The cells that may differ in their programs: of those that are alike in all that matters, the first."""
+    axes = [_different(axis) for axis in base.sweep.axes]
+    if (number := math.prod(map(len, axes))) > MOST:
+        why = f"{number:,} cells of the study differ in them"
+        raise InputError("programs cannot be shown", why, f"vary them in {MOST:,} cells at most")
+    plain = draft.without(KEYS)
+    for parts in itertools.product(*axes) if axes else ():
+        cell = {key: value for part in parts for key, value in part.items()}
+        yield checked(plain.with_values(values(cell), "sweep"))
+
+
+def _different(axis: Iterable[Cell]) -> list[Cell]:
+    """The items of an axis that differ in their keys, or in values that can bring a program."""
+    found: dict[str, Cell] = {}
+    for part in axis:
+        given = values(part).items()
+        found.setdefault(repr([(key, value if _can_bring(key, value) else None) for key, value in given]), part)
+    return list(found.values())
+
+
+def _can_bring(key: str, value: Any) -> bool:
+    """True unless `value` at `key` is certain to bring no program."""
+    return isinstance(value, dict | list) or parts_of(key, f"sweep {key}")[-1] in _keys(Table)
+
+
+@cache
+def _keys(table: type[Table]) -> frozenset[str]:
+    """Keys at which a text is a program or the path of a file."""
+    return path_keys(table) | _started(table).union(*map(_keys, table.__subclasses__()))
+
+
+@cache
+def _started(table: type[BaseModel]) -> frozenset[str]:
+    """The fields of a table that hold what is started."""
+    return frozenset(name for name, field in table.model_fields.items() if STARTED in field.metadata)
+
+
+def _of(value: Any) -> Iterator[str]:
+    """The programs in a table and in its tables."""
+    if isinstance(value, ProgramFile):
+        yield f"{value.name}{DIGEST}{value.program.sha256}"
+    elif isinstance(value, BaseModel):
+        started = _started(type(value))
+        for name, part in value:
+            yield from _shown(part) if name in started else _of(part)
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _of(part)
+
+
+def _shown(value: str | File | None) -> Iterator[str]:
+    if isinstance(value, File):
+        yield f"{value.name}{DIGEST}{hashlib.sha256(value.text.encode()).hexdigest()}"
+    elif value is not None:
+        yield value

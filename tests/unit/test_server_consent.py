@@ -1,0 +1,215 @@
+"""What strangers' files bring is neither compiled nor started before the user has agreed; no folder brings consent."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import stat
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from serving import Page, Served, serving
+from test_study_programs import BPF
+
+from dumbbell.core import core
+from dumbbell.server.agreement import Agreement
+
+SCENARIO = """\
+name = "foreign"
+duration = "1 s"
+[topology]
+kind = "dumbbell"
+pairs = 1
+rtt = "20 ms"
+[topology.bottleneck]
+rate = "10 Mbit/s"
+[[flows]]
+from = "s1"
+to = "r1"
+"""
+PROGRAM = '[[programs]]\nnode = "s1"\ncommand = "touch /tmp/never"\n'
+LISTED = ["touch /tmp/never"]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user who has agreed to nothing."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state" / "dumbbell"
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    (tmp_path / "workspace").mkdir()
+    with serving(tmp_path / "workspace") as found:
+        yield found
+
+
+def asked(served: Served, route: str, body: object) -> list[str]:
+    """The programs that a start is refused for."""
+    status, _, content = served.ask("POST", route, body)
+    assert status == 428, content
+    found: list[str] = json.loads(content)["programs"]
+    return found
+
+
+@pytest.mark.parametrize(
+    "key",
+    ['flows.0."command"', "flows.0. command", "flows . 0.'command'", 'flows.0."comm\\u0061nd"', "flows.0.command"],
+)
+def test_no_spelling_hides_a_command_of_a_cell(served: Served, key: str) -> None:
+    text = f"{SCENARIO}[sweep]\n{json.dumps(key)} = {json.dumps(LISTED)}\n"
+    (served.root / "theirs.toml").write_text(text)
+    assert asked(served, "/api/runs", {"path": "theirs.toml"}) == LISTED
+    with served.page() as page:
+        state = page.open("theirs.toml")
+        assert (state["runs_programs"], state["trusted"]) == (LISTED, False)
+
+
+def test_what_overrides_bring_is_asked_about(served: Served) -> None:
+    (served.root / "theirs.toml").write_text(SCENARIO)
+    body = {"path": "theirs.toml", "overrides": ['flows.0."command"=touch /tmp/never']}
+    assert asked(served, "/api/runs", body) == LISTED
+    assert asked(served, "/api/labs", body) == LISTED
+
+
+def test_a_folder_brings_no_agreement(tmp_path: Path, home: Path) -> None:
+    mine, theirs = tmp_path / "mine", tmp_path / "theirs"
+    (theirs / ".dumbbell").mkdir(parents=True)
+    assert Agreement(mine).has([])
+    Agreement(mine).add(LISTED)
+    assert Agreement(mine).has(LISTED)
+    assert not Agreement(mine).has([*LISTED, "another"])
+    agreed, secret = home / "agreed", home / "secret"
+    assert [stat.S_IMODE(file.stat().st_mode) for file in (agreed, secret, home)] == [0o600, 0o600, 0o700]
+    shutil.copy(agreed, theirs / ".dumbbell" / "agreed")
+    assert not Agreement(theirs).has(LISTED)
+
+
+@pytest.mark.parametrize("damage", ["mode", "link", "size"])
+def test_a_secret_that_others_know_signs_nothing(tmp_path: Path, home: Path, damage: str) -> None:
+    Agreement(tmp_path).add(LISTED)
+    secret = home / "secret"
+    if damage == "mode":
+        secret.chmod(0o644)
+    elif damage == "link":
+        secret.rename(tmp_path / "known")
+        secret.symlink_to(tmp_path / "known")
+    else:
+        secret.write_bytes(b"")
+    assert not Agreement(tmp_path).has(LISTED)
+    Agreement(tmp_path).add(LISTED)
+    assert Agreement(tmp_path).has(LISTED)
+    assert not secret.is_symlink()
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+
+
+def test_without_a_place_an_agreement_lasts_as_long_as_the_server(tmp_path: Path, home: Path) -> None:
+    home.parent.write_text("no folder")
+    agreement = Agreement(tmp_path)
+    agreement.add(LISTED)
+    assert agreement.has(LISTED)
+    assert not Agreement(tmp_path).has(LISTED)
+
+
+def test_what_means_nothing_is_not_trusted_when_it_is_mended(served: Served) -> None:
+    assert not Agreement(served.root).has(None)
+    (served.root / "theirs.toml").write_text(f"{SCENARIO}{PROGRAM}seed = = 1\n")
+    with served.page() as page:
+        assert not page.open("theirs.toml")["trusted"]
+        assert served.ask("POST", "/api/runs", {"path": "theirs.toml"})[0] == 400
+        mended = page.do("theirs.toml", do="replace_text", text=f"{SCENARIO}{PROGRAM}")
+        assert not page.until("theirs.toml", mended["revision"], runs_programs=LISTED)["trusted"]
+        assert asked(served, "/api/runs", {"path": "theirs.toml"}) == LISTED
+
+
+def test_a_lab_needs_no_flows_to_be_asked_about(served: Served) -> None:
+    text = SCENARIO.partition("[[flows]]")[0] + PROGRAM
+    (served.root / "lab.toml").write_text(text)
+    assert asked(served, "/api/labs", {"path": "lab.toml"}) == LISTED
+    with served.page() as page:
+        assert page.open("lab.toml")["runs_programs"] == LISTED
+
+
+@pytest.mark.parametrize("start", ["\ufeff", "", "= ="])
+def test_a_study_of_others_goes_on_as_it_would_run(served: Served, start: str) -> None:
+    study = served.root / "studies" / "theirs-0123"
+    study.mkdir(parents=True)
+    (study / "study.json").write_text(json.dumps({"status": "interrupted", "name": "theirs"}))
+    (study / "study.toml").write_text("")
+    (study / "scenario.toml").write_text(f"{start}{SCENARIO}{PROGRAM}", encoding="utf-8")
+    if start == "= =":
+        status, _, content = served.ask("POST", "/api/studies/theirs-0123/resume", {})
+        assert status == 400, content
+        assert b"studies/theirs-0123/scenario.toml:1" in content
+        assert str(served.root).encode() not in content
+    else:
+        assert asked(served, "/api/studies/theirs-0123/resume", {}) == LISTED
+
+
+@pytest.fixture
+def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A compiler that is slow, and leaves a file where it was started."""
+    program, called = tmp_path / "clang", tmp_path / "compiled"
+    program.write_text(f"#!/bin/sh\ntouch {called}\nsleep 2\necho 'calm.bpf.c:1:1: error: too slow' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("CLANG", str(program))
+    return called
+
+
+def foreign_program(served: Served, page: Page) -> dict[str, object]:
+    (served.root / "calm.bpf.c").write_text(f"{BPF}// {served.root}\n")
+    (served.root / "theirs.toml").write_text(f'{SCENARIO}cc = {{ bpf = "calm.bpf.c" }}\n')
+    return page.open("theirs.toml")
+
+
+def test_nothing_is_compiled_before_consent_and_the_page_answers_meanwhile(served: Served, compiler: Path) -> None:
+    with served.page() as page:
+        state = foreign_program(served, page)
+        assert not state["trusted"]
+        served.json("POST", "/api/plan", {"path": "theirs.toml"})
+        time.sleep(1)  # Documents are looked at further 0.3 s after a change.
+        assert not compiler.exists()
+        served.json("POST", "/api/agree", {"programs": state["runs_programs"]})
+        until = time.monotonic() + 20
+        while not compiler.exists():
+            assert time.monotonic() < until, "once that is agreed to, it is compiled"
+            time.sleep(0.01)
+        began = time.monotonic()
+        served.json("GET", "/api/files?dir=")
+        page.do("theirs.toml", do="set", key=["seed"], value=7)
+        page.until("theirs.toml", 1)
+        assert time.monotonic() - began < 1.5, "a compiler takes 2 s, and nobody waits for it"
+
+
+def test_other_threads_run_while_the_core_waits(tmp_path: Path, compiler: Path) -> None:
+    source = tmp_path / "calm.bpf.c"
+    source.write_text(BPF)
+    ends: list[float] = []
+    thread = threading.Thread(
+        target=lambda: (core.cc_build(source, tmp_path / "calm.bpf.o"), ends.append(time.monotonic()))
+    )
+    thread.start()
+    while not compiler.exists():
+        time.sleep(0.01)
+    now = time.monotonic()
+    thread.join()
+    assert ends[0] - now > 1, "this thread went on while the compiler ran"
+
+
+def test_a_command_that_only_shows_compiles_nothing(
+    tmp_path: Path, compiler: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from dumbbell.cli import invoke
+
+    monkeypatch.chdir(tmp_path)
+    Path("calm.bpf.c").write_text(f"{BPF}// shown\n")
+    Path("theirs.toml").write_text(f'{SCENARIO}cc = {{ bpf = "calm.bpf.c" }}\n')
+    assert invoke(["plan", "theirs.toml", "--engine", "emulate"]) == 0
+    assert "nothing was compiled" in capsys.readouterr().err
+    assert not compiler.exists()
+    assert invoke(["run", "theirs.toml"]) == 2
+    assert compiler.exists(), "one's own run compiles it"
