@@ -66,10 +66,9 @@ def own(temporary: str = "/tmp") -> Path:
     Raises:
         InputError: the state directory cannot be written.
     """
-    state = Path(os.environ.get("XDG_STATE_HOME", ""))
-    if not state.is_absolute():
-        state = Path("~/.local/state").expanduser()
-    state = state / "dumbbell"
+    from dumbbell.machine import state_folder
+
+    state = state_folder()
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         there = os.stat(temporary)
