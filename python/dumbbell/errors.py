@@ -39,6 +39,12 @@ class DumbbellError(Exception):
         self.hint = hint
 
     @property
+    def line(self) -> str:
+        """What failed, why and what to do in one line, for a cell of a table."""
+        said = ": ".join(filter(None, [self.what, " ".join(self.why.split())]))
+        return f"{said} ({self.hint})" if self.hint else said
+
+    @property
     def problems(self) -> Sequence[Problem]:
         """The problems behind this error; just one unless a subclass collects several."""
         return (Problem(self.what, self.why, self.hint),)

@@ -118,7 +118,7 @@ class TestPage:
         summary = json.loads((directory / "summary.json").read_text())
         del summary["checks"]
         (directory / "summary.json").write_text(json.dumps(summary))
-        with pytest.raises(DumbbellError, match="lacks 'checks'"):
+        with pytest.raises(DumbbellError, match="lacks checks"):
             page(Run(directory), tmp_path)
 
     def test_programs_that_are_not_the_kernel_s_are_named(self, run: Run, tmp_path: Path) -> None:

@@ -65,8 +65,18 @@ def columns_module(found: Declarations) -> str:
             f"LINK_KEYS: Final[Mapping[str, tuple[str, ...]]] = {places!r}",
             '"""Figure of a link -> the keys that lead to it in the link\'s summary, if not its name."""',
             "",
+            f"FIGURES: Final[Mapping[str, Mapping[str, str]]] = {_figures(found['figures'])!r}",
+            '"""Figures in the summary of a flow and of a link: the keys that lead to each -> type, `?` if it may be null."""',
+            "",
         ]
     )
+
+
+def _figures(of: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dict[str, str]]:
+    return {
+        kind: {".".join(one["place"]): one["type"] + "?" * one["nullable"] for one in figures}
+        for kind, figures in of.items()
+    }
 
 
 def metrics_module(found: Declarations) -> str:

@@ -167,6 +167,8 @@ export interface RunEntry {
   more_flows: number;
   /** It failed, was killed, or is an earlier run of a plan that was run again. */
   left_over: boolean;
+  /** Which file of it is damaged, why, and what to do; empty if none is. */
+  problem: string;
 }
 
 /** `GET /api/runs`: a page of runs, the latest first. */
@@ -197,7 +199,7 @@ export interface StudyEntry {
   id: string;
   name: string;
   engine: string;
-  /** `running`, `complete`, `interrupted` or `killed`. */
+  /** `running`, `complete`, `interrupted`, `killed` or `damaged`. */
   status: string;
   started_at: string;
   /** Wanted. */
@@ -205,6 +207,8 @@ export interface StudyEntry {
   /** The keys that it varies. */
   varied: string[];
   scenario_source: string | null;
+  /** Which file of it is damaged, why, and what to do; empty if none is. */
+  problem: string;
 }
 
 /** `GET /api/studies/{id}`, and each event of the topic `study/ID`. */
@@ -265,6 +269,8 @@ export interface ComparedRuns {
   runs: ComparedRun[];
   settings: Setting[];
   figures: Figure[];
+  /** Runs that are left out as they cannot be read: which file, why, and what to do. */
+  problems: string[];
 }
 
 /** A metric of a cell of two studies, B against A. */

@@ -44,8 +44,9 @@ def figures(run: Run) -> Figures:
 
 
 def _all(summary: Mapping[str, Any]) -> Iterator[tuple[What, float | None]]:
-    received = sum(flow["received_bytes"] for flow in summary["flows"])
-    yield What("run", "", TOTAL_GOODPUT, "Mbit/s"), 8e-6 * received / summary["duration_s"]
+    received = sum(flow["received_bytes"] or 0 for flow in summary["flows"])
+    lasted_s = summary["duration_s"]
+    yield What("run", "", TOTAL_GOODPUT, "Mbit/s"), 8e-6 * received / lasted_s if lasted_s else None
     yield What("run", "", JAIN, ""), summary["jain_index"]
     for flow in summary["flows"]:
         yield from _flow(flow)

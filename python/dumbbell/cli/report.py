@@ -8,7 +8,7 @@ from typing import Annotated, get_args
 import typer
 
 from dumbbell.cli.options import Confidence
-from dumbbell.errors import InputError
+from dumbbell.errors import DumbbellError, InputError
 from dumbbell.report import FORMATS, ONLY_OF_STUDIES
 from dumbbell.report.overlay import DEFAULT, PLOTS
 from dumbbell.scenario.study import Plot, PlotKind
@@ -144,12 +144,14 @@ def command(
     open: Annotated[
         bool, typer.Option("--open", help="Open the report in the browser, or in the program for such files.")
     ] = False,
-) -> None:
+) -> int:
     """Write the report of each run, study or analysed capture: a page with plots, figures, or the data behind them.
 
-    A failed run has a report, too: it says so, and which tables are missing. Prints the paths of the written files.
+    A failed run has a report, too: it says so, and which tables are missing. Prints the paths of the written files. Of
+    several runs, one that cannot be read is named, and the others have their reports.
     """
     from dumbbell.captures import Capture, is_capture
+    from dumbbell.cli import complain
     from dumbbell.cli.output import without_advice_of_matplotlib
     from dumbbell.cli.studies import find, is_study, open_study
     from dumbbell.records import Run
@@ -165,7 +167,7 @@ def command(
         print(written[0])
         if open:
             typer.launch(str(written[0]))
-        return
+        return 0
     several = len(directories) > 1
     if several and output is not None and not output.is_dir():
         raise InputError(
@@ -180,19 +182,28 @@ def command(
             raise InputError(f"{option} applies to studies", f"{runs[0]} is a run", f"omit {option}")
     method, share = study.method(interval or "t"), study.confidence(95 if confidence is None else confidence)
     described = _described(metric, kind, across, curves)
+    code = 0
     for directory in directories:
         of_study = is_study(directory)
         place = output
         if several and output is not None:
             is_file = format == "html" or (not of_study and format != "csv")
             place = output / (f"{directory.name}.{format}" if is_file else directory.name)
-        if is_capture(directory):
-            written = captured.write(Capture(directory), format, place)
-        elif of_study:
-            written = study.write(open_study(directory), format, place, share, method, reference, described)
-        else:
-            written = write(Run(directory, incomplete=True), format, place)
+        try:
+            if is_capture(directory):
+                written = captured.write(Capture(directory), format, place)
+            elif of_study:
+                written = study.write(open_study(directory), format, place, share, method, reference, described)
+            else:
+                written = write(Run(directory, incomplete=True), format, place)
+        except DumbbellError as error:
+            if not several:
+                raise
+            complain(error.problems)
+            code = code or error.exit_code
+            continue
         for path in written:
             print(path)
         if open:
             typer.launch(str(written[0]))
+    return code

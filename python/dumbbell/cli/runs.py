@@ -32,7 +32,10 @@ def list_(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List the runs, the latest first: verdict, name, when it began, what was overridden, tags, and size."""
+    """List the runs, the latest first: verdict, name, when it began, what was overridden, tags, and size.
+
+    A run whose manifest or summary is damaged is listed, with the reason and what to do.
+    """
     from dumbbell.records.kept import kept
 
     _check_there(root)
@@ -40,20 +43,35 @@ def list_(
 
 
 @app.command()
-def show(named: Named, root: Root = RUNS, json: Json = False) -> None:
-    """Show runs again: the verdict with its reasons, and the tables that `dumbbell run` has printed."""
+def show(named: Named, root: Root = RUNS, json: Json = False) -> int:
+    """Show runs again: the verdict with its reasons, and the tables that `dumbbell run` has printed.
+
+    One that cannot be read is named, and the others are shown.
+    """
     from json import dumps
 
+    from dumbbell.cli import complain
     from dumbbell.cli.run import print_run
+    from dumbbell.errors import DumbbellError
     from dumbbell.pipeline.results import Run
     from dumbbell.records.kept import find
 
-    runs = [Run(one.path) for one in find(root, named)]
+    meant, told, code = find(root, named), [], 0
+    for one in meant:
+        try:
+            run = Run(one.path)
+            told.append({**run.summary, "run_dir": str(run.directory)})
+        except DumbbellError as error:
+            if len(meant) == 1:
+                raise
+            complain(error.problems)
+            code = code or error.exit_code
+            continue
+        if not json:
+            print_run(run, (run.directory / "report.html").exists())
     if json:
-        print(dumps([{**run.summary, "run_dir": str(run.directory)} for run in runs], indent=2))
-        return
-    for run in runs:
-        print_run(run, (run.directory / "report.html").exists())
+        print(dumps(told, indent=2))
+    return code
 
 
 @app.command()
@@ -123,6 +141,9 @@ def _print(runs: Sequence[Kept], json: bool) -> None:
         for one in runs
     ]
     columns = ["run", "verdict", "started (UTC)", "size", "tags", "overrides"]
+    if any(one.problem for one in runs):
+        columns.append("problem")
+        rows = [[*row, one.problem] for row, one in zip(rows, runs, strict=True)]
     total = _size(sum(one.size for one in runs))
     print_table(Table(f"{count(len(runs), 'run')}, {total}", columns, rows))
 

@@ -43,6 +43,11 @@ def parsed(found: Mapping[str, Any]) -> Plan:
     return _full(_plans().validate_python(found))
 
 
+def read(text: bytes) -> Plan:
+    """The plan in a file. Raises pydantic's `ValidationError`."""
+    return _full(_plans().validate_json(text))
+
+
 def _short(plan: Plan) -> Plan:
     """The plan whose events name the courses that their links have anyway: a measured series would stand in each."""
     if not any(event.link.variation or event.link.delays for event in plan.events):

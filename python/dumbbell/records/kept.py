@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,9 @@ from typing import Any, Final
 
 from dumbbell import names
 from dumbbell.errors import DumbbellError, InputError, unwritable
+from dumbbell.records import model
 from dumbbell.records.directory import PARTIAL
-from dumbbell.records.files import is_locked, read_json, write_json
+from dumbbell.records.files import is_locked, write_json
 
 _EARLIER: Final = re.compile(r".+-[0-9a-f]{12}\.[0-9]+")
 _FAILED: Final = re.compile(r".+\.failed-[0-9]+")
@@ -29,11 +31,13 @@ class Kept:
     started_at: str
     """ISO 8601, UTC; empty if unknown."""
     verdict: str
-    """`valid`, `suspect` or `invalid`; without one, `failed`, `interrupted`, `running` or `killed`."""
+    """`valid`, `suspect` or `invalid`; without one, `failed`, `interrupted`, `running`, `killed` or `damaged`."""
     overrides: tuple[str, ...]
     tags: tuple[str, ...]
     size: int
     """Bytes of all its files."""
+    problem: str = ""
+    """Which file is damaged, why, and what to do; empty if none is."""
 
     @property
     def is_running(self) -> bool:
@@ -79,7 +83,7 @@ def tag(path: Path, tags: Sequence[str], remove: bool = False) -> None:
     """Add tags to the manifest of a run, or remove them. Raises `InputError` for one that is no name."""
     for one in tags:
         names.checked("tag", one)
-    manifest = read_json(path / "manifest.json")
+    manifest = model.manifest(path)
     there = [one for one in manifest.get("tags", []) if one not in tags]
     write_json(path / "manifest.json", manifest | {"tags": there if remove else [*there, *tags]})
 
@@ -101,31 +105,69 @@ def _is_run(path: Path) -> bool:
     return path.is_dir() and not hidden and ((path / "manifest.json").exists() or path.name.startswith(PARTIAL))
 
 
-def state(path: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
-    """The manifest and the summary of a run, empty if there is none or it is damaged, and its verdict as in `Kept`."""
-    manifest: dict[str, Any] = {}
-    summary: dict[str, Any] = {}
-    with suppress(DumbbellError):  # A damaged run is listed, too, so that it can be removed.
-        manifest = read_json(path / "manifest.json")
-    with suppress(DumbbellError):
-        summary = read_json(path / "summary.json")
-    status = str(manifest.get("status", "damaged"))
+@dataclass(frozen=True)
+class State:
+    """What a run's manifest and summary say."""
+
+    manifest: Mapping[str, Any]
+    """Empty if it is damaged."""
+    summary: Mapping[str, Any]
+    """Empty if there is none, or it is damaged."""
+    verdict: str
+    """As in `Kept`."""
+    problem: str
+    """As in `Kept`."""
+
+
+def state(path: Path) -> State:
+    """The state of a run, which may be damaged: it is listed, too, so that it can be removed."""
+    manifest: Mapping[str, Any] = {}
+    summary: Mapping[str, Any] = {}
+    problems = []
+    try:
+        manifest = model.manifest(path)
+    except DumbbellError as error:
+        problems.append(error)
+    status = str(manifest.get("status", DAMAGED))
+    if status == "complete" or (path / model.SUMMARY).exists():
+        try:
+            summary = model.summary(path)
+        except DumbbellError as error:
+            problems.append(error)
     if status == "running":
         status = "running" if is_locked(path / "lock") else "killed"
-    verdict = str(summary.get("verdict", ""))
-    return manifest, summary, verdict if verdict and status == "complete" else status
+    if status == "complete":
+        status = summary.get("verdict", DAMAGED)
+    return State(manifest, summary, status, "; ".join(problem.line for problem in problems))
+
+
+DAMAGED: Final = "damaged"
+"""The verdict of a run whose manifest or summary cannot be read."""
 
 
 def look(path: Path) -> Kept:
     """The run in a directory."""
-    manifest, _, verdict = state(path)
-    size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    found = state(path)
     return Kept(
         path=path,
-        name=str(manifest.get("name", path.name)),
-        started_at=str(manifest.get("started_at", "")),
-        verdict=verdict,
-        overrides=tuple(map(str, manifest.get("overrides", ()))),
-        tags=tuple(map(str, manifest.get("tags", ()))),
-        size=size,
+        name=str(found.manifest.get("name", path.name)),
+        started_at=str(found.manifest.get("started_at", "")),
+        verdict=found.verdict,
+        overrides=tuple(found.manifest.get("overrides") or ()),
+        tags=tuple(found.manifest.get("tags", ())),
+        size=_size(path),
+        problem=found.problem,
     )
+
+
+def _size(folder: str | Path) -> int:
+    """Bytes of all files in a folder; those behind links don't count."""
+    size = 0
+    with suppress(OSError), os.scandir(folder) as entries:  # It may be removed meanwhile.
+        for entry in entries:
+            with suppress(OSError):
+                if entry.is_dir(follow_symlinks=False):
+                    size += _size(entry.path)
+                elif entry.is_file(follow_symlinks=False):
+                    size += entry.stat(follow_symlinks=False).st_size
+    return size

@@ -9,16 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from dumbbell import inputs
 from dumbbell.engines.registry import DEFAULT, option
 from dumbbell.errors import DumbbellError, InputError
-from dumbbell.plan import wire
 from dumbbell.plan.types import Plan
-from dumbbell.records import files
+from dumbbell.records import files, model
 from dumbbell.records.directory import PARTIAL
-from dumbbell.records.files import read_json
+from dumbbell.records.plan import read_plan
 from dumbbell.records.schema import SCHEMA, TABLES, polars_schema
 
 if TYPE_CHECKING:
@@ -49,7 +46,7 @@ class Run:
         self.directory = Path(directory)
         if not self.directory.is_dir():
             raise InputError(f"no run at {self.directory}", "there is no such directory", "ls runs")
-        if not (self.directory / "manifest.json").exists():
+        if not (self.directory / model.MANIFEST).exists():
             raise InputError(
                 f"no run at {self.directory}", "the directory has no manifest.json", "name a run in this directory"
             )
@@ -58,18 +55,9 @@ class Run:
         except OSError as error:
             hint = "a run has regular files alone: remove what is none"
             raise InputError(f"no run at {self.directory}", error.strerror or str(error), hint) from None
-        self.manifest: Mapping[str, Any] = read_json(self.directory / "manifest.json")
+        self.manifest: Mapping[str, Any] = model.manifest(self.directory)
         self._check(incomplete)
-        self.plan = plan or self._plan()
-
-    def _plan(self) -> Plan:
-        path = self.directory / "plan.json"
-        try:
-            return wire.parsed(read_json(path))
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            why = f"{'.'.join(map(str, first['loc']))}: {first['msg'].lower()}"
-            raise DumbbellError(f"{path} cannot be read", why, "another version wrote it; repeat the run") from error
+        self.plan = plan or read_plan(self.directory / "plan.json")
 
     def _check(self, incomplete: bool) -> None:
         schema, status = self.manifest.get("schema"), self.manifest.get("status")
@@ -77,14 +65,14 @@ class Run:
             raise InputError(
                 f"cannot read the run at {self.directory}",
                 f"it has layout {schema}, and this version of dumbbell reads layout {SCHEMA}",
-                f"use dumbbell {self.manifest.get('tool', {}).get('dumbbell', 'of the version that wrote it')}",
+                f"use dumbbell {(self.manifest.get('tool') or {}).get('dumbbell') or 'of the version that wrote it'}",
             )
         if status == "complete" or incomplete:
             return
         if self.directory.name.startswith(PARTIAL):
             why = "it is still being written, or the command that wrote it was killed"
         else:
-            why = f"it is {status or 'of unknown state'}: {self.manifest.get('reason', 'no reason is recorded')}"
+            why = f"it is {status or 'of unknown state'}: {self.manifest.get('reason') or 'no reason is recorded'}"
         raise InputError(
             f"the run at {self.directory} did not complete",
             why,
@@ -99,12 +87,12 @@ class Run:
     @cached_property
     def summary(self) -> Mapping[str, Any]:
         """Verdict, figures per flow and link, Jain's index: the content of `summary.json`."""
-        path = self.directory / "summary.json"
-        found = read_json(path)
-        lacking = [key for key in ("verdict", "flows", "links") if key not in found]
-        if lacking:
-            why = f"it lacks {', '.join(lacking)}"
-            raise DumbbellError(f"{path} cannot be read", why, "repeat the run with this version")
+        found = model.summary(self.directory)
+        for key, name, planned in (("flows", "id", self.plan.flows), ("links", "name", self.plan.links)):
+            known = {getattr(one, name) for one in planned}
+            if others := [one[name] for one in found[key] if one[name] not in known]:
+                why = f"{key}: the plan has no {others[0]!r}"
+                raise DumbbellError(f"{self.directory / model.SUMMARY} cannot be read", why, model.AGAIN)
         return found
 
     @cached_property
@@ -125,7 +113,7 @@ class Run:
     @property
     def run_id(self) -> str:
         """Hash of all that determines the run."""
-        return str(self.manifest["run_id"])
+        return str(self.manifest.get("run_id", ""))
 
     @property
     def engine(self) -> str:

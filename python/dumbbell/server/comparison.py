@@ -9,10 +9,10 @@ from typing import Annotated, Final
 import polars as pl
 from fastapi import APIRouter, Query
 
-from dumbbell.agree.figures import What, figures
+from dumbbell.agree.figures import Figures, What, figures
 from dumbbell.comparison import settings
 from dumbbell.comparison.studies import DEFAULT, Comparison, Row, compare
-from dumbbell.errors import InputError
+from dumbbell.errors import DumbbellError, InputError
 from dumbbell.pipeline.results import Run
 from dumbbell.report import series
 from dumbbell.report.decimate import extremes
@@ -54,7 +54,7 @@ def router(root: Path) -> APIRouter:
         """What differs: settings first, then figures."""
         if asked.studies:
             return _studies(root, asked.studies)
-        return _runs([Run(run_places.find(root, run)) for run in asked.runs])
+        return _runs([run_places.find(root, run) for run in asked.runs])
 
     @made.get("/runs/{run}/series")
     def plot(
@@ -72,10 +72,21 @@ def router(root: Path) -> APIRouter:
     return made
 
 
-def _runs(runs: Sequence[Run]) -> ComparedRuns:
-    if len(runs) < 2:
+def _runs(paths: Sequence[Path]) -> ComparedRuns:
+    if len(paths) < 2:
         raise InputError("nothing to compare", "a comparison needs two runs", "choose another one")
-    each = [figures(run) for run in runs]
+    runs: list[Run] = []
+    each: list[Figures] = []
+    errors: list[DumbbellError] = []
+    for path in paths:
+        try:
+            run = Run(path)
+            each.append(figures(run))
+            runs.append(run)
+        except DumbbellError as error:
+            errors.append(error)
+    if len(runs) < 2:
+        raise errors[0]
     every = dict.fromkeys(what for one in each for what in one)
     return ComparedRuns(
         runs=[
@@ -90,6 +101,7 @@ def _runs(runs: Sequence[Run]) -> ComparedRuns:
         ],
         settings=[Setting(key=key, values=values) for key, values in settings.of_many(runs)],
         figures=[_figure(what, each) for what in every],
+        problems=[error.line for error in errors],
     )
 
 

@@ -14,13 +14,14 @@ from dumbbell import below
 from dumbbell.engines.registry import DEFAULT
 from dumbbell.records import kept
 from dumbbell.records.directory import PARTIAL, RUNS
+from dumbbell.records.model import MANIFEST, SUMMARY
 from dumbbell.report import words
 from dumbbell.server import run_places
 from dumbbell.server.run_messages import RemoveRuns, RunEntry, RunList, TagRuns
 
 PAGE: Final = 100
 SHOWN_FLOWS: Final = 3
-_Stamp = tuple[int, int, bool]
+_Stamp = tuple[int, int, int]
 
 
 class Listing:
@@ -68,16 +69,20 @@ class Listing:
                     yield os.stat(f"{one.path}/scenario.toml").st_mtime_ns, one.name
                 except OSError:
                     with suppress(OSError):  # It failed before that, or is no run.
-                        yield os.stat(f"{one.path}/manifest.json").st_mtime_ns, one.name
+                        yield os.stat(f"{one.path}/{MANIFEST}").st_mtime_ns, one.name
 
 
 def _stamp(path: Path) -> _Stamp:
     """Changes if the run does."""
     try:
-        manifest = os.stat(path / "manifest.json")
+        manifest = os.stat(f"{path}/{MANIFEST}")
     except OSError:
-        return 0, 0, False
-    return manifest.st_mtime_ns, manifest.st_size, (path / "summary.json").exists()
+        return 0, 0, 0
+    try:
+        summary = os.stat(f"{path}/{SUMMARY}").st_mtime_ns
+    except OSError:
+        summary = 0
+    return manifest.st_mtime_ns, manifest.st_size, summary
 
 
 def router(root: Path) -> APIRouter:
@@ -118,22 +123,22 @@ def _matches(entry: RunEntry, search: str, tag: str, verdict: str) -> bool:
 
 
 def _read(path: Path) -> RunEntry:
-    manifest, summary, verdict = kept.state(path)
-    flows: Sequence[Mapping[str, Any]] = summary.get("flows") or ()
+    run = kept.state(path)
+    manifest, summary, verdict = run.manifest, run.summary, run.verdict
+    flows: Sequence[Mapping[str, Any]] = summary.get("flows", ())
     return RunEntry(
         id=path.name,
         name=str(manifest.get("name", path.name)),
         engine=str(manifest.get("engine", DEFAULT)),
         verdict=verdict,
-        checks=[str(reason["check"]) for reason in summary.get("reasons") or ()],
+        checks=[reason["check"] for reason in summary.get("reasons", ())],
         started_at=str(manifest.get("started_at", "")),
         duration_s=summary.get("duration_s"),
         scenario_source=manifest.get("scenario_source"),
-        overrides=[str(one) for one in manifest.get("overrides") or ()],
-        tags=[str(one) for one in manifest.get("tags") or ()],
-        flows=[f"{flow.get('label') or flow['id']} {words.measured_rate(flow['goodput_bps'])}" for flow in flows][
-            :SHOWN_FLOWS
-        ],
+        overrides=list(manifest.get("overrides") or ()),
+        tags=list(manifest.get("tags", ())),
+        flows=[f"{flow['label']} {words.measured_rate(flow['goodput_bps'])}" for flow in flows[:SHOWN_FLOWS]],
         more_flows=max(0, len(flows) - SHOWN_FLOWS),
         left_over=kept.is_left_over(path.name, verdict),
+        problem=run.problem,
     )

@@ -195,6 +195,8 @@ class RunEntry(Message):
     more_flows: int
     left_over: bool
     """It failed, was killed, or is an earlier run of a plan that was run again."""
+    problem: str
+    """Which file of it is damaged, why, and what to do; empty if none is."""
 
 
 class RunList(Message):
@@ -233,13 +235,15 @@ class StudyEntry(Message):
     name: str
     engine: str
     status: str
-    """`running`, `complete`, `interrupted` or `killed`."""
+    """`running`, `complete`, `interrupted`, `killed` or `damaged`."""
     started_at: str
     runs: int
     """Wanted."""
     varied: list[str]
     """The keys that it varies."""
     scenario_source: str | None
+    problem: str = ""
+    """Which file of it is damaged, why, and what to do; empty if none is."""
 
 
 class StudyState(Message):
@@ -309,6 +313,8 @@ class ComparedRuns(Message):
     runs: list[ComparedRun]
     settings: list[Setting]
     figures: list[Figure]
+    problems: list[str]
+    """Runs that are left out as they cannot be read: which file, why, and what to do."""
 
 
 class ComparedRow(Message):

@@ -146,15 +146,16 @@ class GivenFile(FileResponse):
 
 def standing(path: Path) -> RunState:
     """Where a run stands, from its files."""
-    manifest, summary, verdict = state(path)
+    run = state(path)
+    manifest, summary, verdict = run.manifest, run.summary, run.verdict
     has_verdict = verdict in ("valid", "suspect", "invalid")
     status: Status = "complete" if has_verdict else verdict if verdict in _ENDS else "failed"  # type: ignore[assignment]
     return RunState(
         status=status,
         id=path.name,
         verdict=verdict if has_verdict else summary.get("verdict"),
-        reasons=[Reason(**{key: str(one[key]) for key in Reason.model_fields}) for one in summary.get("reasons", ())],
-        problem=manifest.get("reason"),
+        reasons=[Reason(**{key: one[key] for key in Reason.model_fields}) for one in summary.get("reasons", ())],
+        problem=run.problem or manifest.get("reason"),
         report=(path / "report.html").exists(),
     )
 

@@ -125,14 +125,12 @@ def _begun(root: Path, asked: StartRun) -> list[str] | tuple[list[str], str, int
 def _beside(root: Path) -> int:
     """The number of runs in real time that go on."""
     going_on = (state(path) for path in (root / RUNS).glob(f"{PARTIAL}*"))
-    return sum(
-        verdict == "running" and capabilities(manifest.get("engine", DEFAULT)).real_time
-        for manifest, _, verdict in going_on
-    )
+    return sum(run.verdict == "running" and _real_time(str(run.manifest.get("engine", DEFAULT))) for run in going_on)
 
 
 def _detail(root: Path, path: Path) -> RunDetail:
-    manifest, summary, _ = state(path)
+    run = state(path)
+    manifest, summary = run.manifest, run.summary
     standing = run_places.standing(path)
     engine = str(manifest.get("engine", DEFAULT))
     known = None
@@ -141,7 +139,7 @@ def _detail(root: Path, path: Path) -> RunDetail:
     text, source = "", manifest.get("scenario_source")
     with suppress(OSError, UnicodeDecodeError):
         text = inputs.read_text(path / "scenario.toml", LARGEST)
-    overrides = [str(one) for one in manifest.get("overrides") or ()]
+    overrides = list(manifest.get("overrides") or ())
     return RunDetail(
         id=path.name,
         name=str(manifest.get("name", path.name)),
@@ -156,7 +154,7 @@ def _detail(root: Path, path: Path) -> RunDetail:
         wall_s=manifest.get("wall_s"),
         scenario_source=source,
         overrides=overrides,
-        tags=[str(one) for one in manifest.get("tags") or ()],
+        tags=list(manifest.get("tags", ())),
         command=_command(root, path, source, overrides, engine),
         text=text,
         legend=known,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -17,13 +17,14 @@ from starlette.concurrency import run_in_threadpool
 from dumbbell.command import command
 from dumbbell.engines.registry import DEFAULT, option
 from dumbbell.errors import DumbbellError, InputError, ScenarioError
-from dumbbell.records.files import is_locked, read_json
+from dumbbell.records.files import is_locked
+from dumbbell.records.kept import DAMAGED
 from dumbbell.scenario.file.loading import read
 from dumbbell.server import run_places
 from dumbbell.server.children import Children, stop_holder
 from dumbbell.server.run_messages import Started, Stop, StudyEntry, StudyState
 from dumbbell.server.topics import Event
-from dumbbell.studies import Study
+from dumbbell.studies import Study, model
 from dumbbell.studies.directory import LOCK, MANIFEST
 from dumbbell.studies.directory import STUDIES as FOLDER
 from dumbbell.studies.programs import programs
@@ -160,27 +161,33 @@ def standing(path: Path) -> StudyState:
     )
 
 
-def _varied(manifest: dict[str, Any] | Any) -> list[str]:
+def _varied(manifest: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(key for cell in manifest.get("cells", ()) for key in cell))
 
 
 def _entry(path: Path) -> StudyEntry | None:
-    with suppress(DumbbellError, KeyError):
-        manifest = read_json(path / MANIFEST)
-        said = str(manifest["status"])
-        if said == "running" and not is_locked(path / LOCK):
-            said = "killed"
-        return StudyEntry(
-            id=path.name,
-            name=str(manifest.get("name", path.name)),
-            engine=str(manifest.get("engine", DEFAULT)),
-            status=said,
-            started_at=str(manifest.get("started_at", "")),
-            runs=int(manifest.get("runs", 0)),
-            varied=_varied(manifest),
-            scenario_source=manifest.get("scenario_source"),
-        )
-    return None
+    if not (path / MANIFEST).exists():
+        return None
+    manifest: Mapping[str, Any] = {}
+    problem = ""
+    try:
+        manifest = model.manifest(path)
+    except DumbbellError as error:
+        problem = error.line
+    said = str(manifest.get("status", DAMAGED))
+    if said == "running" and not is_locked(path / LOCK):
+        said = "killed"
+    return StudyEntry(
+        id=path.name,
+        name=str(manifest.get("name", path.name)),
+        engine=str(manifest.get("engine", "")),
+        status=said,
+        started_at=str(manifest.get("started_at", "")),
+        runs=manifest.get("runs", 0),
+        varied=_varied(manifest),
+        scenario_source=manifest.get("scenario_source"),
+        problem=problem,
+    )
 
 
 def _programs(root: Path, path: Path) -> tuple[str, ...]:
@@ -193,5 +200,5 @@ def _programs(root: Path, path: Path) -> tuple[str, ...]:
 
 def _again(root: Path, path: Path) -> list[str]:
     """The arguments that go on with a study: its own scenario has all that the command line had changed."""
-    manifest = read_json(path / MANIFEST)
+    manifest = model.manifest(path)
     return ["run", f"{FOLDER}/{path.name}/scenario.toml", *option(str(manifest.get("engine", DEFAULT)))]

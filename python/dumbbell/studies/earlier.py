@@ -9,8 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from dumbbell.errors import DamagedFile, DumbbellError
-from dumbbell.records.files import read_json
-from dumbbell.studies import shards
+from dumbbell.studies import model, shards
 from dumbbell.studies.directory import MANIFEST
 from dumbbell.studies.schedule import Schedule, Scheduled
 
@@ -18,7 +17,7 @@ from dumbbell.studies.schedule import Schedule, Scheduled
 def begun(path: Path, now: str) -> Mapping[str, str]:
     """The start of a study that goes on now, and the time at which it goes on; empty for a new one."""
     with suppress(DumbbellError, KeyError):
-        return {"started_at": read_json(path / MANIFEST)["started_at"], "continued_at": now}
+        return {"started_at": model.manifest(path)["started_at"], "continued_at": now}
     return {}
 
 
@@ -34,7 +33,7 @@ def schedule(path: Path, cells: int) -> Schedule:
     if not manifest.exists():
         return Schedule(cells)
     try:
-        return Schedule(cells, read_json(manifest)["rounds"])
+        return Schedule(cells, model.manifest(path)["rounds"])
     except (DumbbellError, KeyError, TypeError, ValueError, IndexError):
         pass
     found = Schedule(cells, _rounds(manifest, _runs(path), cells))

@@ -6,14 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.counts import count
-from dumbbell.errors import DumbbellError, InputError
+from dumbbell.errors import InputError
 from dumbbell.records.directory import RUNS
-from dumbbell.records.files import read_json
 from dumbbell.scenario.source import show
-from dumbbell.studies import entries, shards
+from dumbbell.studies import entries, model, shards
 from dumbbell.studies.cells import keys
 from dumbbell.studies.directory import COMPLETE, INCOMPLETE, MANIFEST
 
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dumbbell.pipeline.results import Run
-
-
-_NEEDED: Final = ("name", "engine", "status", "cells", "runs", "repetitions")
-"""Keys of the manifest without which nothing can be said of a study."""
 
 
 class Study:
@@ -45,7 +40,7 @@ class Study:
         self.directory = Path(directory)
         if not (self.directory / MANIFEST).exists():
             raise InputError(f"no study at {self.directory}", f"the directory has no {MANIFEST}", "ls studies")
-        self.manifest: Mapping[str, Any] = _manifest(self.directory / MANIFEST)
+        self.manifest: Mapping[str, Any] = model.manifest(self.directory)
 
     def __repr__(self) -> str:
         """The directory, and how many runs are done."""
@@ -260,14 +255,3 @@ def _column(values: list[Any]) -> list[Any]:
     if kinds <= {int, float} or kinds in ({str}, {bool}):
         return values
     return [value if isinstance(value, str | None) else show(value) for value in values]
-
-
-def _manifest(path: Path) -> Mapping[str, Any]:
-    hint = "repeat the study's command: it keeps the finished runs and writes this file anew"
-    try:
-        manifest = read_json(path)
-    except DumbbellError as error:
-        raise DumbbellError(error.what, error.why, hint) from error
-    if lacking := [key for key in _NEEDED if key not in manifest]:
-        raise DumbbellError(f"{path} cannot be read", f"it lacks {', '.join(lacking)}", hint)
-    return manifest

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.errors import DamagedFile, DumbbellError, unwritable
-from dumbbell.records.files import read_json, sync, sync_tree, unreadable, write_json, write_parquet
+from dumbbell.records.files import read_as, sync, sync_tree, unreadable, write_json, write_parquet
+from dumbbell.studies import model
 from dumbbell.studies.directory import SHARDS
 
 if TYPE_CHECKING:
@@ -82,21 +83,9 @@ def _folders(study: Path) -> list[Path]:
 
 def _index(place: Path) -> list[dict[str, Any]]:
     """The parts that count: `name` and `runs` of each. Raises `DumbbellError`."""
-    path, hint = place / INDEX, "remove it, and repeat the study's command, which writes it anew from the runs"
-    try:
-        parts = read_json(path).get("parts")
-    except DumbbellError as error:
-        raise DumbbellError(error.what, error.why, hint) from error
-    if not isinstance(parts, list) or not all(
-        isinstance(part, dict) and {"name", "runs"} <= part.keys() and _is_part(part["name"]) for part in parts
-    ):
-        raise DumbbellError(f"{path} cannot be read", "it lacks the list of parts", hint)
-    return parts
-
-
-def _is_part(name: object) -> bool:
-    """True for a number as parts are named: what a file says is removed, and must not lead elsewhere."""
-    return isinstance(name, str) and name.isascii() and name.isdecimal() and len(name) < 20
+    hint = "remove it, and repeat the study's command, which writes it anew from the runs"
+    found: Any = read_as(place / INDEX, model.INDEX, hint)
+    return list(found["parts"])
 
 
 def scan(study: Path, table: str) -> pl.LazyFrame:
@@ -138,7 +127,10 @@ def finished(study: Path) -> set[int]:
 def refused(study: Path) -> list[dict[str, Any]]:
     """Runs that were given up, as rows of `runs`."""
     path = study / REFUSED
-    return list(read_json(path)["runs"]) if path.exists() else []
+    if not path.exists():
+        return []
+    found: Any = read_as(path, model.REFUSED, "remove it, and repeat the study's command")
+    return list(found["runs"])
 
 
 def write_refused(study: Path, runs: Sequence[Mapping[str, Any]]) -> None:

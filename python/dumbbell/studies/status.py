@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from dumbbell.engines.events import Event, OnEvent
 from dumbbell.errors import DumbbellError
-from dumbbell.records.files import is_locked, read_json, write_json
+from dumbbell.records.files import is_locked, write_json
 from dumbbell.statistics.frames import suspects
+from dumbbell.studies import model
 from dumbbell.studies.directory import LOCK
 from dumbbell.studies.results import Study
 
@@ -80,7 +81,7 @@ def status(study: Study) -> Status:
         suspicions = suspects(rows)
     told: Mapping[str, Any] = {}
     with suppress(DumbbellError):  # There is none yet, or it is damaged: it only says how fast the study is.
-        told = read_json(study.directory / PROGRESS)
+        told = model.progress(study.directory / PROGRESS)
     if working and told:
         done = max(done, told["runs"] - told["failed"])
     ends_at = _ends_at(told) if working else None
@@ -89,7 +90,9 @@ def status(study: Study) -> Status:
 
 def _ends_at(told: Mapping[str, Any]) -> datetime | None:
     left_s = left(told)
-    return None if left_s is None else datetime.fromisoformat(told["at"]) + timedelta(seconds=left_s)
+    with suppress(OverflowError):
+        return None if left_s is None else told["at"] + timedelta(seconds=left_s)
+    return None
 
 
 def left(event: Mapping[str, Any]) -> float | None:

@@ -57,6 +57,7 @@ function Runs({ of }: { of: ComparedRuns }): ReactNode {
   return (
     <article className="compare">
       <h1>{count(of.runs.length, "run")} compared</h1>
+      {of.problems.map((one) => <p key={one} role="status">Left out: {one}</p>)}
       <details className="compare-runs" open={!many}>
         <summary>Runs</summary>
         <ol>

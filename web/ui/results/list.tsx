@@ -11,7 +11,7 @@ import { Pill } from "../runs/verdict";
 import { socket } from "../socket";
 import { count } from "../../charts/counts";
 
-const VERDICTS = ["valid", "suspect", "invalid", "failed", "interrupted", "running"];
+const VERDICTS = ["valid", "suspect", "invalid", "failed", "interrupted", "running", "damaged"];
 /** Rows are looked at again this often while something runs, in milliseconds. */
 const AGAIN_MS = 2000;
 
@@ -195,6 +195,7 @@ function Table({ runs, chosen, onToggle, onAll }: { runs: RunEntry[]; chosen: Re
             <td><Pill verdict={run.verdict} />{run.checks.length > 0 && <small className="soft">{run.checks.join(", ")}</small>}</td>
             <th scope="row">
               <a href={href("runs", run.id)}>{run.name}</a>
+              {run.problem && <small className="soft">{run.problem}</small>}
               <small className="soft">{[...run.overrides, ...run.tags.map((one) => `#${one}`), ...(run.left_over && run.verdict !== "failed" ? ["left over"] : [])].join("  ")}</small>
             </th>
             <td className="flows-of">{run.flows.map((flow) => <span key={flow}>{flow}</span>)}{run.more_flows > 0 && <span className="soft">and {run.more_flows} more</span>}</td>
@@ -228,7 +229,10 @@ function Studies({ studies, chosen, onToggle }: { studies: StudyEntry[]; chosen:
             <tr key={study.id}>
               <td className="pick"><input type="checkbox" aria-label={`Choose ${study.id}`} checked={chosen.has(study.id)} onChange={() => onToggle(study.id)} /></td>
               <td><Pill verdict={study.status} /></td>
-              <th scope="row"><a href={href("studies", study.id)}>{study.name}</a></th>
+              <th scope="row">
+                <a href={href("studies", study.id)}>{study.name}</a>
+                {study.problem && <small className="soft">{study.problem}</small>}
+              </th>
               <td className="soft">{study.varied.join(", ") || "nothing: repetitions alone"}</td>
               <td className="n">{study.runs.toLocaleString("en")}</td>
               <td>{study.engine}</td>

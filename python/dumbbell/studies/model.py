@@ -1,0 +1,150 @@
+"""The content of a study's documents: each is checked once, when it is read."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, NotRequired
+
+from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter
+from typing_extensions import TypedDict
+
+from dumbbell.errors import DumbbellError
+from dumbbell.records.files import read_as
+from dumbbell.records.model import STRICT, Count, Kernel, Machine, Number, Tool
+from dumbbell.statistics.verdicts import Answer
+from dumbbell.studies.directory import MANIFEST
+
+Value = bool | Annotated[int, Field(ge=-(2**63), lt=2**63)] | Number | str | list[Any] | dict[str, Any]
+"""The value of a varied key in a cell."""
+AGAIN: Final = "repeat the study's command: it keeps the finished runs and writes this file anew"
+
+
+class TooWide(TypedDict):
+    """A cell whose interval is wider than asked for."""
+
+    cell: Count
+    n: Count
+    half_width: Number | None
+
+
+class Repeat(TypedDict, total=False):
+    """How often cells are repeated, as the scenario says it."""
+
+    until: Any
+    of: str
+    most: Count
+
+
+class Expected(TypedDict):
+    """The outcome of an expectation."""
+
+    expectation: str
+    answer: Literal[tuple(str(one) for one in Answer)]  # type: ignore[valid-type]
+    why: str
+
+
+class Cost(TypedDict, total=False):
+    """What the latest command carried out."""
+
+    found: Count
+    redone: Count
+    cured: Count
+    times_real_time: Number | None
+
+
+class Manifest(TypedDict):
+    """`study.json`: what is varied, how often, by which version, on what machine, and how far it is."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+
+    name: str
+    engine: str
+    status: str
+    cells: list[dict[str, Value]]
+    runs: Annotated[int, Field(ge=0, lt=2**53)]
+    repetitions: Annotated[int, Field(ge=0, lt=2**32)]
+    rounds: NotRequired[list[Annotated[list[Any], Field(min_length=2, max_length=2)]]]
+    repeat: NotRequired[Repeat]
+    started_at: NotRequired[str]
+    continued_at: NotRequired[str | None]
+    scenario_source: NotRequired[str | None]
+    starts_ns: NotRequired[Count | None]
+    equal: NotRequired[list[str]]
+    equal_cells: NotRequired[list[list[Count]]]
+    too_wide: NotRequired[list[TooWide]]
+    expectations: NotRequired[list[Expected]]
+    cost: NotRequired[Cost]
+    tool: NotRequired[Tool | None]
+    machine: NotRequired[Machine | None]
+    kernel: NotRequired[Kernel | None]
+
+
+class Part(TypedDict):
+    """A folder of figures."""
+
+    name: Annotated[str, StringConstraints(pattern="^[0-9]{1,20}$")]
+    runs: Count
+
+
+class Index(TypedDict):
+    """`shards/index.json`."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+
+    parts: list[Part]
+
+
+class RefusedRun(TypedDict):
+    """A run that was given up, as a row of `runs`."""
+
+    run: Count
+    run_id: str
+    cell: Annotated[int, Field(ge=0, lt=2**32)]
+    repetition: Annotated[int, Field(ge=0, lt=2**32)]
+    seed: Count
+    error: str
+    verdict: Annotated[str | None, Field(default=None)]
+
+
+class Refused(TypedDict):
+    """`refused.json`."""
+
+    __pydantic_config__ = ConfigDict(strict=True, extra="ignore")  # type: ignore[misc]
+
+    runs: list[RefusedRun]
+
+
+class Progress(TypedDict):
+    """`progress.json`: the latest event of progress."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+
+    runs: Count
+    of: Count
+    failed: Count
+    at: datetime
+    found: NotRequired[Count]
+    wall_s: NotRequired[Number | None]
+    left_s: NotRequired[Number | None]
+
+
+_MANIFEST: Final = TypeAdapter(Manifest)
+INDEX: Final = TypeAdapter(Index)
+REFUSED: Final = TypeAdapter(Refused)
+_PROGRESS: Final = TypeAdapter(Progress)
+
+
+def manifest(study: Path) -> dict[str, Any]:
+    """The manifest of the study in a directory. Raises `DumbbellError`."""
+    path = study / MANIFEST
+    found: Any = read_as(path, _MANIFEST, AGAIN)
+    if strange := [one for one in found.get("too_wide", ()) if one["cell"] >= len(found["cells"])]:
+        raise DumbbellError(f"{path} cannot be read", f"too_wide: there is no cell {strange[0]['cell']}", AGAIN)
+    return dict(found)
+
+
+def progress(path: Path) -> dict[str, Any]:
+    """The progress of a study that goes on. Raises `DumbbellError`."""
+    found: Any = read_as(path, _PROGRESS)
+    return dict(found)
