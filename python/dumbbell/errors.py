@@ -60,6 +60,12 @@ class RunFailed(DumbbellError):
     exit_code = 1
 
 
+class Damaged(DumbbellError):
+    """A file of a run or a study is missing, or its content is not what dumbbell writes."""
+
+    exit_code = 1
+
+
 class InputError(DumbbellError):
     """Bad input: a scenario, an option or a path."""
 

@@ -56,11 +56,11 @@ def restructured(value: Any, random: Random) -> Any:
     """The value with parts of it removed, replaced, exchanged or added, one to three times."""
     value = copy.deepcopy(value)
     for _ in range(random.randint(1, 3)):
-        places = list(_places(value))
-        if not places:
+        found = list(places(value))
+        if not found:
             return value
-        holder, key = random.choice(places)
-        other = copy.deepcopy(_at(*random.choice(places)))
+        holder, key = random.choice(found)
+        other = copy.deepcopy(_at(*random.choice(found)))
         match random.randrange(6):
             case 0:
                 del holder[key]
@@ -71,7 +71,7 @@ def restructured(value: Any, random: Random) -> Any:
             case 3 if isinstance(holder, list):
                 holder.insert(key, other)
             case 3:
-                holder[str(random.choice(places)[1])] = other
+                holder[str(random.choice(found)[1])] = other
             case 4 if isinstance(old := holder[key], str) and old:
                 holder[key] = spliced(old.encode(errors="surrogatepass"), random).decode(errors="replace")
             case _ if isinstance(old := holder[key], int | float):
@@ -84,12 +84,13 @@ def as_json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, default=str).encode(errors="surrogatepass")
 
 
-def _places(value: Any, depth: int = 0) -> Any:
+def places(value: Any, depth: int = 0) -> Any:
+    """Each list or table of the value, with each of its places."""
     if depth > MOST_DEPTH or not isinstance(value, list | dict):
         return
     for key in range(len(value)) if isinstance(value, list) else list(value):
         yield value, key
-        yield from _places(value[key], depth + 1)
+        yield from places(value[key], depth + 1)
 
 
 def _at(holder: Any, key: Any) -> Any:

@@ -66,7 +66,7 @@ def columns_module(found: Declarations) -> str:
             '"""Figure of a link -> the keys that lead to it in the link\'s summary, if not its name."""',
             "",
             f"FIGURES: Final[Mapping[str, Mapping[str, str]]] = {_figures(found['figures'])!r}",
-            '"""Figures in the summary of a flow and of a link: the keys that lead to each -> type, `?` if it may be null."""',
+            '"""Figures of a flow and of a link in the summary: keys -> type; `?`: may be null."""',
             "",
         ]
     )

@@ -8,7 +8,8 @@ from json import dumps, loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.errors import DumbbellError, InputError
+from dumbbell import parquet
+from dumbbell.errors import Damaged, InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,12 +61,13 @@ class Capture:
 
     def scan(self, name: str) -> pl.LazyFrame:
         """One of `TABLES`, lazily. Raises `DumbbellError` if it is missing."""
-        import polars as pl
-
         path = self.directory / f"{name}.parquet"
         if not path.is_file():
-            raise DumbbellError(f"{path} is missing", "the analysis of a capture writes it", "repeat dumbbell pcap")
-        return pl.scan_parquet(path)
+            raise Damaged(f"{path} is missing", "the analysis of a capture writes it", "repeat dumbbell pcap")
+        try:
+            return parquet.scan(path)
+        except parquet.errors() as error:
+            raise Damaged(f"{path} cannot be read", parquet.why(error), "repeat dumbbell pcap") from error
 
     def _table(self, name: str) -> pl.DataFrame:
         return self.scan(name).collect()

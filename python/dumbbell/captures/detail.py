@@ -11,6 +11,7 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Final
 
+from dumbbell import parquet
 from dumbbell.captures.capture import INCOMPLETE, KEPT, MOST_CONNECTIONS, Capture
 from dumbbell.core import core
 from dumbbell.errors import InputError, unwritable
@@ -55,7 +56,6 @@ def read(capture: Capture, parts: Sequence[Part], most: int = 1 << 62) -> Detail
     Raises:
         InputError: the files are gone, have changed since the analysis, or were standard input.
     """
-    import polars as pl
 
     with _again(capture, parts, most) as (folder, left_out):
         place = folder
@@ -63,7 +63,7 @@ def read(capture: Capture, parts: Sequence[Part], most: int = 1 << 62) -> Detail
             place = capture.directory
             for name in _TABLES:
                 (folder / f"{name}.parquet").replace(place / f"{name}.parquet")
-        frames = [pl.read_parquet(place / f"{name}.parquet").sort("time_ns", maintain_order=True) for name in _TABLES]
+        frames = [parquet.read(place / f"{name}.parquet").sort("time_ns", maintain_order=True) for name in _TABLES]
     return Detail(frames[0], frames[1], left_out)
 
 

@@ -202,7 +202,21 @@ def invoke(args: Sequence[str]) -> int:
         return InputError.exit_code
     except (KeyboardInterrupt, typer.Abort):
         return Interrupted.exit_code
+    except BaseException as error:
+        if not _is_of_polars(error):
+            raise
+        complain([Problem("a table cannot be read", str(error), "its file is damaged: run again what wrote it")])
+        return RunFailed.exit_code
     return code if isinstance(code, int) else 0
+
+
+def _is_of_polars(error: BaseException) -> bool:
+    """True for what polars raises at damage in the middle of a file; a panic of its code is no `Exception`."""
+    if "polars" not in sys.modules:
+        return False
+    from polars.exceptions import PanicException, PolarsError
+
+    return isinstance(error, PanicException | PolarsError)
 
 
 def _refusal(error: typer.TyperException) -> Problem:

@@ -354,4 +354,4 @@ FIGURES: Final[Mapping[str, Mapping[str, str]]] = {
         "bottleneck_share": "f64?",
     },
 }
-"""Figures in the summary of a flow and of a link: the keys that lead to each -> type, `?` if it may be null."""
+"""Figures of a flow and of a link in the summary: keys -> type; `?`: may be null."""

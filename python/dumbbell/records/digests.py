@@ -12,6 +12,8 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from dumbbell import parquet
+
 TABLES: Final = ("acks", "links", "packets", "pings", "samples")
 """The tables that engines write while a run goes on, without those of routing daemons."""
 
@@ -19,7 +21,7 @@ TABLES: Final = ("acks", "links", "packets", "pings", "samples")
 def digests(directory: Path) -> dict[str, str]:
     """The SHA-256 of each table of the run in `directory`: 64 hexadecimal digits by the table's name."""
     files = {table: directory / f"{table}.parquet" for table in TABLES}
-    return {table: digest(pl.read_parquet(file)) for table, file in files.items() if file.exists()}
+    return {table: digest(parquet.read(file)) for table, file in files.items() if file.exists()}
 
 
 def digest(table: pl.DataFrame) -> str:

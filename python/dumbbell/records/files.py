@@ -13,8 +13,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from dumbbell import inputs
-from dumbbell.errors import DumbbellError
+from dumbbell import inputs, parquet
+from dumbbell.errors import Damaged
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,9 +49,9 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         value = from_json(content(path), allow_inf_nan=False)
     except ValueError as error:
-        raise DumbbellError(f"{path} cannot be read", str(error)) from error
+        raise Damaged(f"{path} cannot be read", str(error)) from error
     if not isinstance(value, dict):
-        raise DumbbellError(f"{path} holds no JSON object", f"found {type(value).__name__}")
+        raise Damaged(f"{path} holds no JSON object", f"found {type(value).__name__}")
     return value
 
 
@@ -71,13 +71,13 @@ def read_as(path: Path, model: TypeAdapter[T], hint: str = "") -> T:
         raise damaged(path, error, hint) from error
 
 
-def damaged(path: Path, error: ValidationError, hint: str) -> DumbbellError:
+def damaged(path: Path, error: ValidationError, hint: str) -> Damaged:
     """The error for a document whose content is not what its model says: the first value that is wrong."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where, what = ".".join(map(str, first["loc"])), first["msg"][:1].lower() + first["msg"][1:]
     if first["type"] == "missing":
-        return DumbbellError(f"{path} cannot be read", f"it lacks {where}", hint)
-    return DumbbellError(f"{path} cannot be read", f"{where}: {what}" if where else what, hint)
+        return Damaged(f"{path} cannot be read", f"it lacks {where}", hint)
+    return Damaged(f"{path} cannot be read", f"{where}: {what}" if where else what, hint)
 
 
 def content(path: Path) -> bytes:
@@ -86,9 +86,9 @@ def content(path: Path) -> bytes:
         return inputs.read(path, LARGEST)
     except FileNotFoundError:
         why = "the run ended before it was written, or the file was removed"
-        raise DumbbellError(f"{path} is missing", why) from None
+        raise Damaged(f"{path} is missing", why) from None
     except OSError as error:
-        raise DumbbellError(f"{path} cannot be read", error.strerror or str(error)) from error
+        raise Damaged(f"{path} cannot be read", error.strerror or str(error)) from error
 
 
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:
@@ -103,12 +103,12 @@ def unreadable(path: Path, whole: bool) -> str:
     import polars as pl
 
     try:
-        os.close(inputs.opened(path))  # polars waits for a pipe.
+        parquet.check(path)
         columns = pl.read_parquet_schema(path)
         for column in columns if whole else ():
             pl.read_parquet(path, columns=[column])
-    except (OSError, pl.exceptions.PolarsError) as error:
-        return (str(error).splitlines() or [type(error).__name__])[0]
+    except parquet.errors() as error:
+        return parquet.why(error)
     return ""
 
 

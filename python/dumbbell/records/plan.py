@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from dumbbell.errors import DumbbellError
+from dumbbell.errors import Damaged
 from dumbbell.plan import wire
 from dumbbell.plan.network import network
 from dumbbell.plan.types import Plan
@@ -25,5 +25,5 @@ def read_plan(path: Path) -> Plan:
     try:
         network(plan)
     except RuntimeError as error:
-        raise DumbbellError(f"{path} cannot be read", str(error), _HINT) from error
+        raise Damaged(f"{path} cannot be read", str(error), _HINT) from error
     return plan

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dumbbell import inputs
+from dumbbell import inputs, parquet
 from dumbbell.engines.registry import DEFAULT, option
-from dumbbell.errors import DumbbellError, InputError
+from dumbbell.errors import Damaged, InputError
 from dumbbell.plan.types import Plan
 from dumbbell.records import files, model
 from dumbbell.records.directory import PARTIAL
@@ -20,7 +20,6 @@ from dumbbell.records.schema import SCHEMA, TABLES, polars_schema
 
 if TYPE_CHECKING:
     import polars as pl
-    from polars.exceptions import PolarsError
 
 
 class Run:
@@ -92,7 +91,7 @@ class Run:
             known = {getattr(one, name) for one in planned}
             if others := [one[name] for one in found[key] if one[name] not in known]:
                 why = f"{key}: the plan has no {others[0]!r}"
-                raise DumbbellError(f"{self.directory / model.SUMMARY} cannot be read", why, model.AGAIN)
+                raise Damaged(f"{self.directory / model.SUMMARY} cannot be read", why, model.AGAIN)
         return found
 
     @cached_property
@@ -161,19 +160,17 @@ class Run:
         return self._read("flows")
 
     def _read(self, table: str) -> pl.DataFrame:
-        from polars.exceptions import PolarsError
-
         try:
             return self.scan(table).collect()
-        except PolarsError as error:
+        except parquet.errors() as error:
             raise self.unreadable(error) from error
 
-    def unreadable(self, error: PolarsError) -> DumbbellError:
-        """An error for what polars said of this run's tables, with the file that is damaged."""
+    def unreadable(self, error: BaseException) -> Damaged:
+        """An error for what polars said of this run's tables (`parquet.errors`), with the file that is damaged."""
         for path in sorted(self.directory.glob("*.parquet")):
             if why := files.unreadable(path, whole=True):
-                return DumbbellError(f"{path} cannot be read", why, "the file is damaged; repeat the run")
-        return DumbbellError(f"the tables of {self.directory} cannot be read", str(error))
+                return Damaged(f"{path} cannot be read", why, "the file is damaged; repeat the run")
+        return Damaged(f"the tables of {self.directory} cannot be read", parquet.why(error), "repeat the run")
 
     def has(self, table: str) -> bool:
         """True if `table` was recorded."""
@@ -195,19 +192,35 @@ class Run:
         path = self._path(table)
         if not path.exists():
             hint = f"set record.{table} = true in the scenario" if table in ("packets", "acks") else ""
-            raise DumbbellError(f"{path} is missing", "the run did not record it", hint)
+            raise Damaged(f"{path} is missing", "the run did not record it", hint)
         try:
-            frame = pl.scan_parquet(path)
-            missing = TABLES[table].keys() - frame.collect_schema().names()
-        except pl.exceptions.PolarsError as error:
-            raise DumbbellError(f"{path} cannot be read", str(error), "the run was cut short; repeat it") from error
+            frame = parquet.scan(path)
+            schema = frame.collect_schema()
+        except parquet.errors() as error:
+            why = parquet.why(error)
+            raise Damaged(f"{path} cannot be read", why, "the run was cut short; repeat it") from error
+        missing = TABLES[table].keys() - schema.names()
+        for column, kind in polars_schema(table).items():
+            if column in schema and not _is_like(schema[column], kind):
+                why = f"its column {column} is {schema[column]}, and not {kind}"
+                raise Damaged(f"{path} cannot be read", why, "another program wrote it; repeat the run")
         if table == "flows" and "id" not in missing:
-            schema = polars_schema(table)
-            given = frame.with_columns(pl.lit(None, schema[column]).alias(column) for column in missing)
-            return given.select(*schema, pl.exclude(*schema)) if missing else frame
+            kinds = polars_schema(table)
+            given = frame.with_columns(pl.lit(None, kinds[column]).alias(column) for column in missing)
+            return given.select(*kinds, pl.exclude(*kinds)) if missing else frame
         if missing:
-            raise DumbbellError(f"{path} cannot be read", f"it lacks the columns {', '.join(sorted(missing))}")
+            raise Damaged(f"{path} cannot be read", f"it lacks the columns {', '.join(sorted(missing))}")
         return frame
 
     def _path(self, table: str) -> Path:
         return self.directory / f"{table}.parquet"
+
+
+def _is_like(found: pl.DataType, declared: pl.DataType) -> bool:
+    """True if a column of one type can stand for the other: text for text, numbers for numbers."""
+    import polars as pl
+
+    text = (pl.String, pl.Categorical, pl.Enum)
+    if declared in text:
+        return found in text
+    return found == declared or (found.is_numeric() and declared.is_numeric())

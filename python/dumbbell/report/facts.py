@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dumbbell.errors import DumbbellError
+from dumbbell.errors import Damaged
 from dumbbell.plan.network import Network, network
 from dumbbell.plan.types import BufferBytes, DropTailQueue, Link, Plan
 from dumbbell.records import Run
@@ -178,6 +178,6 @@ def summary_value(run: Run, key: str) -> Any:
     try:
         return run.summary[key]
     except KeyError:
-        raise DumbbellError(
+        raise Damaged(
             f"cannot report {run.directory}", f"its summary.json lacks {key!r}", "repeat the run with this version"
         ) from None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from itertools import chain
 
-from polars.exceptions import PolarsError
-
+from dumbbell import parquet
 from dumbbell.errors import DumbbellError
 from dumbbell.records import Run
 from dumbbell.report import acks as of_acks
@@ -52,11 +51,14 @@ def _gather(wanted: Sequence[Definition], source: Source) -> list[Gatherer]:
             source.with_acks.add(acks.flow)
             for gatherer in gatherers:
                 gatherer.add(acks)
-    except (DumbbellError, PolarsError) as error:
-        source.say(["Every ACK"], error if isinstance(error, DumbbellError) else source.run.unreadable(error))
-        source.with_acks.clear()
-        return [one.start(source) for one in wanted]
-    return gatherers
+    except DumbbellError as error:
+        source.say(["Every ACK"], error)
+    except parquet.errors() as error:
+        source.say(["Every ACK"], source.run.unreadable(error))
+    else:
+        return gatherers
+    source.with_acks.clear()
+    return [one.start(source) for one in wanted]
 
 
 def _draw(wanted: Sequence[Definition], gatherers: Sequence[Gatherer], source: Source) -> tuple[list[Panel], list[str]]:
@@ -70,7 +72,7 @@ def _draw(wanted: Sequence[Definition], gatherers: Sequence[Gatherer], source: S
         except DumbbellError as error:
             failed.append((one.title, error))
             continue
-        except PolarsError as error:
+        except parquet.errors() as error:
             failed.append((one.title, source.run.unreadable(error)))
             continue
         if panel is not None:

@@ -86,7 +86,7 @@ def value(found: Any) -> str:
 
 def speed(cost: Mapping[str, Any] | None) -> str:
     """`20 s in 0.31 s, 65 times as fast as real time`, of a simulated run's cost; empty if it is unknown."""
-    if not cost or not cost.get("times_real_time"):
+    if not cost or not all(cost.get(key) for key in ("times_real_time", "simulated_s", "wall_s")):
         return ""
     times = cost["times_real_time"]
     took = f"{seconds(round(cost['simulated_s'], 3))} in {cost['wall_s']:.2g} s"

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 import dumbbell
 from dumbbell.below import Below, confined
-from dumbbell.errors import DumbbellError, InputError, of_system
+from dumbbell.errors import Damaged, DumbbellError, InputError, of_system
 from dumbbell.server import facts, files, socket, transfer, work
 from dumbbell.server.agreement import NotAgreed
 from dumbbell.server.documents import Documents
@@ -99,7 +99,8 @@ def _answer(status: int, told: Problem) -> JSONResponse:
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, DumbbellError), "as registered"
-    status = 400 if isinstance(error, InputError) else 500 if error.exit_code == 1 else 409
+    failed = error.exit_code == 1 and not isinstance(error, Damaged)
+    status = 400 if isinstance(error, InputError) else 500 if failed else 409
     return _answer(status, problem(error.problems[0]))
 
 

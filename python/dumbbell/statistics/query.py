@@ -16,10 +16,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from dumbbell import parquet
 from dumbbell.captures.capture import TABLES as CAPTURED
 from dumbbell.command import extra
 from dumbbell.counts import count, listed
-from dumbbell.errors import InputError
+from dumbbell.errors import Damaged, InputError
 from dumbbell.records.schema import TABLES as RECORDED
 from dumbbell.statistics.frames import Frames
 
@@ -102,7 +103,10 @@ def _tables(tables: Tables, sql: str, folder: Path, connection: duckdb.DuckDBPyC
     """Make views of the tables whose names occur in the query; of all tables for `show tables`."""
     for name in _named(tables, sql) or tables:
         path = folder / f"{name}.parquet"
-        tables[name]().sink_parquet(path)
+        try:
+            tables[name]().sink_parquet(path)
+        except parquet.errors() as error:
+            raise Damaged(f"the table {name} cannot be read", parquet.why(error), "its file is damaged") from error
         connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{path}')")
     connection.execute(f"SET allowed_directories = ['{folder}']")
     connection.execute("SET enable_external_access = false")

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, NotRequired
 from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter
 from typing_extensions import TypedDict
 
-from dumbbell.errors import DumbbellError
+from dumbbell.errors import Damaged
 from dumbbell.records.files import read_as
 from dumbbell.records.model import STRICT, Count, Kernel, Machine, Number, Tool
 from dumbbell.statistics.verdicts import Answer
@@ -140,7 +140,7 @@ def manifest(study: Path) -> dict[str, Any]:
     path = study / MANIFEST
     found: Any = read_as(path, _MANIFEST, AGAIN)
     if strange := [one for one in found.get("too_wide", ()) if one["cell"] >= len(found["cells"])]:
-        raise DumbbellError(f"{path} cannot be read", f"too_wide: there is no cell {strange[0]['cell']}", AGAIN)
+        raise Damaged(f"{path} cannot be read", f"too_wide: there is no cell {strange[0]['cell']}", AGAIN)
     return dict(found)
 
 

@@ -8,8 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dumbbell import parquet
 from dumbbell.counts import count
-from dumbbell.errors import InputError
+from dumbbell.errors import Damaged, InputError
 from dumbbell.records.directory import RUNS
 from dumbbell.scenario.source import show
 from dumbbell.studies import entries, model, shards
@@ -214,14 +215,13 @@ class Study:
         return rows.select(*first, pl.exclude(first))
 
     def _read(self, table: str) -> pl.DataFrame:
-        from polars.exceptions import PolarsError
-
         try:
             return self.scan(table).collect()
-        except PolarsError:
+        except parquet.errors() as error:
             # Damage among the rows shows when they are read.
             if not shards.damaged(self.directory, whole=True):
-                raise
+                said = f"the figures of {self.directory} cannot be read"
+                raise Damaged(said, parquet.why(error), "repeat the study's command") from error
             return self.scan(table).collect()
 
     def _runs(self) -> pl.LazyFrame:

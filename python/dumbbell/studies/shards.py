@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.errors import DamagedFile, DumbbellError, unwritable
+from dumbbell.errors import Damaged, DamagedFile, unwritable
 from dumbbell.records.files import read_as, sync, sync_tree, unreadable, write_json, write_parquet
 from dumbbell.studies import model
 from dumbbell.studies.directory import SHARDS
@@ -115,7 +115,7 @@ def _scan(paths: Sequence[Path], table: str) -> pl.LazyFrame:
     for path in paths:
         if unknown := [name for name in pl.read_parquet_schema(path) if name not in schema]:
             why = f"this version of dumbbell does not know its columns {', '.join(unknown)}"
-            raise DumbbellError(f"{path} cannot be read", why, "use the version that wrote it, or a later one")
+            raise Damaged(f"{path} cannot be read", why, "use the version that wrote it, or a later one")
     return pl.scan_parquet(list(paths), schema=schema, missing_columns="insert")
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from dumbbell import parquet
 from dumbbell.captures import Capture
 from dumbbell.captures.detail import Part
 from dumbbell.captures.directions import sent_again
@@ -159,7 +160,7 @@ def _truth(capture: Capture) -> Html:
     place = capture.directory / TRUTH
     if not place.is_file():
         return Html("")
-    frame = pl.read_parquet(place)
+    frame = parquet.read(place)
     rows = [
         el("tr", el("th", real, scope="row"), el("td", said), el("td", f"{count:,}", class_="n"))
         for real, said, count in matrix(frame)

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from dumbbell import parquet
 from dumbbell.captures.capture import Capture
 from dumbbell.captures.pairs import BETWEEN, DIRECTIONS, PAIRS
 from dumbbell.counts import count
@@ -60,7 +61,7 @@ def measured(source: Source, number: int, ways: dict[str, Way], start_ns: int, e
 
 
 def _rows(capture: Capture, number: int, offset_ns: int, start_ns: int, end_ns: int) -> pl.DataFrame:
-    rows = pl.scan_parquet(capture.directory / PAIRS).filter(pl.col("connection") == number)
+    rows = parquet.scan(capture.directory / PAIRS).filter(pl.col("connection") == number)
     rows = rows.with_columns(second_ns=pl.col("second_ns") - offset_ns)
     at = pl.coalesce("first_ns", "second_ns")
     return rows.filter(at.is_between(start_ns, end_ns)).sort(at, maintain_order=True).collect()

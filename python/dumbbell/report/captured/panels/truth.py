@@ -6,6 +6,7 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell import parquet
 from dumbbell.captures.truth import TRUTH
 from dumbbell.report.captured.definition import Definition
 from dumbbell.report.captured.source import Source
@@ -25,7 +26,7 @@ def _panel(source: Source) -> Panel | None:
     place = source.capture.directory / TRUTH
     if not place.is_file():
         return None
-    rows = pl.read_parquet(place).with_columns(right=pl.col("class_right") & pl.col("cause_right"))
+    rows = parquet.read(place).with_columns(right=pl.col("class_right") & pl.col("cause_right"))
     width = round_width_ns(source.span_ns / _TICKS)
     lanes: list[Lane] = []
     ticks: list[Ticks] = []

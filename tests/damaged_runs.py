@@ -1,0 +1,258 @@
+"""Directories of runs and studies with damaged files, and all that is asked of them. A seed gives the same damage."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+import dumbbell
+from dumbbell import DumbbellError
+from dumbbell.cli import invoke
+from dumbbell.records import kept
+from tests.fuzz import mutate
+
+SCENARIO: Final[dict[str, Any]] = {
+    "name": "small",
+    "duration": "300 ms",
+    "topology": {"kind": "dumbbell", "pairs": 2, "rtt": "10 ms", "bottleneck": {"rate": "5 Mbit/s", "buffer": "1 bdp"}},
+    "flows": [
+        {"from": "s1", "to": "r1", "cc": "cubic"},
+        {"from": "s2", "to": "r2", "cc": "bbr", "bytes": "50 kB"},
+        {"from": "s1", "to": "r2", "protocol": "udp", "rate": "1 Mbit/s"},
+        {"from": "s2", "to": "r1", "protocol": "ping"},
+    ],
+    "events": [{"at": "100 ms", "link": "bottleneck", "rate": "4 Mbit/s"}],
+}
+OF_RUN: Final = ("manifest.json", "summary.json", "plan.json")
+OF_STUDY: Final = ("study.json", "refused.json", "progress.json")
+ABSURD: Final = (
+    b"NaN",
+    b"-Infinity",
+    b"1e999",
+    b"1" + b"0" * 400,
+    b"9" * 5_000,
+    b"[" * 100_000,
+    b'{"a":' * 300 + b"1" + b"}" * 300,
+    b'"\\ud800"',
+    b'"\\udfff\\u0000\\u001b[31m"',
+    b"true",
+    b"[[[",
+    b"7",
+    b"-1e-400",
+    b'{"kind": "none"}',
+)
+"""What stands in place of a value."""
+
+Damage = Callable[[bytes, Random], bytes]
+
+
+def _restructured(content: bytes, random: Random) -> bytes:
+    return mutate.as_json(mutate.restructured(json.loads(content), random))
+
+
+def _absurd(content: bytes, random: Random) -> bytes:
+    """The document with an absurd value, also in place of the whole."""
+    value = json.loads(content)
+    places = list(mutate.places(value))
+    if not places or random.random() < 0.05:
+        return random.choice(ABSURD)
+    holder, key = random.choice(places)
+    holder[key] = "PLACE"
+    return json.dumps(value).encode().replace(b'"PLACE"', random.choice(ABSURD), 1)
+
+
+def _doubled(content: bytes, random: Random) -> bytes:
+    """A key that stands there twice."""
+    value = json.loads(content)
+    key = random.choice(list(value) or [""])
+    return content.rstrip().removesuffix(b"}") + b", " + json.dumps(key).encode() + b": " + random.choice(ABSURD) + b"}"
+
+
+def _cut(content: bytes, random: Random) -> bytes:
+    return content[: random.randrange(len(content) + 1)]
+
+
+DAMAGES: Final[tuple[Damage, ...]] = (
+    _restructured,
+    _restructured,
+    _restructured,
+    _absurd,
+    _absurd,
+    _doubled,
+    _cut,
+    mutate.spliced,
+)
+
+
+def damage(path: Path, random: Random) -> None:
+    """Damage a document, or put something else in its place."""
+    content = path.read_bytes()
+    path.unlink()
+    match random.randrange(40):
+        case 0:
+            pass
+        case 1:
+            path.mkdir()
+        case 2:
+            path.symlink_to("/dev/zero")
+        case _:
+            path.write_bytes(random.choice(DAMAGES)(content, random))
+
+
+def made_run(root: Path) -> Path:
+    """A run to damage."""
+    found = dumbbell.run(SCENARIO, directory=root, engine="simulate", report=False)
+    kept.tag(found.directory, ["baseline"])
+    return found.directory
+
+
+def made_study(root: Path) -> Path:
+    """A study to damage, which has all documents that a study can have."""
+    sweep = {"flows.0.cc": ["cubic", "reno"], "topology.bottleneck.rate": ["5 Mbit/s", "6 Mbit/s"]}
+    expect = [{"metric": "goodput", "min": "1 Mbit/s"}]
+    repeat = {"until": "0.1 %", "of": "goodput", "least": 2, "most": 3}
+    study = {key: value for key, value in SCENARIO.items() if key != "events"} | {"sweep": sweep, "repeat": repeat}
+    found = dumbbell.run(study | {"expect": expect}, directory=root, engine="simulate", report=False)
+    row = found.runs.row(0, named=True)
+    own = {key: row[key] for key in ("run", "run_id", "cell", "repetition", "seed")}
+    (found.directory / "refused.json").write_text(
+        json.dumps({"runs": [{**own, "error": "it stalled", "verdict": None}]})
+    )
+    progress = {
+        "event": "progress",
+        "runs": 3,
+        "of": 8,
+        "failed": 1,
+        "found": 0,
+        "wall_s": 2.5,
+        "at": "2026-11-28T12:00:00",
+    }
+    (found.directory / "progress.json").write_text(json.dumps(progress))
+    return found.directory
+
+
+def ask_run(path: Path, whole: Path, heavy: bool) -> int:
+    """All that is asked of a run beside a whole one in its folder; `heavy`: also reports. Returns the number of calls.
+
+    Errors of ours are answers, and anything else is raised.
+    """
+    listed = kept.kept(path.parent)
+    by_name = {one.path.name: one for one in listed}
+    assert by_name[whole.name].verdict == "valid", "a bad run breaks no other"
+    if path.name in by_name:
+        one = by_name[path.name]
+        assert one.problem or one.verdict != "damaged"
+    calls: list[Callable[[], Any]] = [
+        lambda: _opened(path),
+        lambda: dumbbell.compare(whole, path),
+        lambda: dumbbell.compare(path, whole).settings,
+        lambda: dumbbell.open(path)._repr_html_(),
+    ]
+    commands = [
+        ["runs", "list", "--in", str(path.parent)],
+        ["runs", "list", "--in", str(path.parent), "--json"],
+        ["runs", "show", str(path), str(whole)],
+        ["runs", "tag", "again", str(path)],
+        ["compare", str(path), str(whole)],
+        ["query", str(path), "select count(*) from flows"],
+    ]
+    if heavy:
+        commands += [["report", str(path)], ["report", str(path), "--format", "csv"]]
+    return _call(calls) + _invoke(commands)
+
+
+def ask_study(path: Path, whole: Path, heavy: bool) -> int:
+    """The same of a study."""
+    calls: list[Callable[[], Any]] = [
+        lambda: repr(dumbbell.Study(path)),
+        lambda: dumbbell.Study(path).summary,
+        lambda: dumbbell.compare(whole, path),
+        lambda: dumbbell.Study(path)._repr_html_(),
+    ]
+    commands = [
+        ["status", str(path)],
+        ["status", str(path), "--json"],
+        ["compare", str(whole), str(path)],
+        ["query", str(path), "select * from cells"],
+    ]
+    if heavy:
+        commands += [["report", str(path)]]
+    return _call(calls) + _invoke(commands)
+
+
+def _opened(path: Path) -> None:
+    run = dumbbell.open(path, incomplete=True)
+    assert all(isinstance(one, str) for one in (repr(run), run.verdict, run.run_id, run.name, run.engine))
+    assert run.flows.height == len(run.plan.flows)
+
+
+def _call(calls: list[Callable[[], Any]]) -> int:
+    for call in calls:
+        with warnings.catch_warnings(), suppress(DumbbellError):
+            warnings.simplefilter("ignore")
+            call()
+    return len(calls)
+
+
+def _invoke(commands: list[list[str]]) -> int:
+    for words in commands:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert invoke(words) in (0, 1, 2, 3, 4, 5), words
+    return len(commands)
+
+
+ROUTES_OF_RUN: Final = ("", "/events", "/report.html", "/series?plot=goodput", "/files/summary.json")
+ROUTES_OF_STUDY: Final = ("", "/report.html")
+
+
+def ask_page(ask: Callable[..., Any], path: Path, whole: Path, heavy: bool) -> int:
+    """The routes of the application for a run or a study. `ask` gives status, headers and content."""
+    kind, routes = ("studies", ROUTES_OF_STUDY) if (path.parent.name == "studies") else ("runs", ROUTES_OF_RUN)
+    asked: list[tuple[str, str, Any]] = [
+        ("GET", f"/api/{kind}/{path.name}{route}", None) for route in routes if heavy or "report" not in route
+    ]
+    asked += [
+        ("GET", f"/api/{kind}", None),
+        ("POST", "/api/compare", {kind: [path.name, whole.name]}),
+        ("GET", "/api/files", None),
+    ]
+    for method, route, body in asked:
+        status, _, content = ask(method, route, body)
+        assert status < 500, (method, route, status, content[:300])
+        if route == f"/api/{kind}":
+            assert status == 200
+            rows = json.loads(content)
+            rows = rows["runs"] if kind == "runs" else rows
+            assert whole.name in [row["id"] for row in rows]
+    return len(asked)
+
+
+def try_run(whole: Path, ask: Callable[..., Any], random: Random, heavy: bool) -> int:
+    """Damage a copy of a run and ask everything of it. Returns the number of calls."""
+    with _copied(whole) as path:
+        damage(path / random.choice(OF_RUN), random)
+        return ask_run(path, whole, heavy) + ask_page(ask, path, whole, heavy)
+
+
+def try_study(whole: Path, ask: Callable[..., Any], random: Random, heavy: bool) -> int:
+    """The same of a study."""
+    with _copied(whole) as path:
+        damage(path / random.choice(OF_STUDY), random)
+        return ask_study(path, whole, heavy) + ask_page(ask, path, whole, heavy)
+
+
+@contextmanager
+def _copied(directory: Path) -> Iterator[Path]:
+    copy = directory.with_name(f"{directory.name}.1")
+    shutil.copytree(directory, copy)
+    try:
+        yield copy
+    finally:
+        shutil.rmtree(copy)
