@@ -101,10 +101,16 @@ def standard_input(most: int) -> str:
 
 
 def _at_most(file: IO[Any], most: int) -> bytes:
-    content: bytes = file.read(most + 1)
+    content = bytearray()
+    # To read all at once would ask for as much memory as a file may have.
+    while len(content) <= most and (part := file.read(_CHUNK)):
+        content += part
     if len(content) > most:
         raise _too_large(most)
-    return content
+    return bytes(content)
+
+
+_CHUNK: Final = 64 << 10
 
 
 def _too_large(most: int) -> OSError:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dumbbell import names
-from dumbbell.errors import DumbbellError, InputError, unwritable
+from dumbbell.errors import Damaged, DumbbellError, InputError, unwritable
 from dumbbell.records import model
 from dumbbell.records.directory import PARTIAL
 from dumbbell.records.files import is_locked, write_json
@@ -59,8 +59,15 @@ def is_left_over(name: str, verdict: str) -> bool:
 
 def kept(root: Path) -> list[Kept]:
     """The runs in `root`, the latest first."""
-    found = [look(path) for path in root.iterdir() if _is_run(path)] if root.is_dir() else []
+    found = [look(root / name) for name in _names(root)]
     return sorted(found, key=lambda one: (one.started_at, one.path.name), reverse=True)
+
+
+def _names(root: Path) -> list[str]:
+    """The names of the runs in `root`, of which there may be many: each is looked at once."""
+    with suppress(OSError), os.scandir(root) as entries:
+        return [one.name for one in entries if _is_run(one)]
+    return []
 
 
 def find(root: Path, named: Sequence[str]) -> list[Kept]:
@@ -85,7 +92,10 @@ def tag(path: Path, tags: Sequence[str], remove: bool = False) -> None:
         names.checked("tag", one)
     manifest = model.manifest(path)
     there = [one for one in manifest.get("tags", []) if one not in tags]
-    write_json(path / "manifest.json", manifest | {"tags": there if remove else [*there, *tags]})
+    try:
+        write_json(path / model.MANIFEST, manifest | {"tags": there if remove else [*there, *tags]})
+    except ValueError as error:  # A key of another version has a number that JSON cannot hold.
+        raise Damaged(f"{path / model.MANIFEST} cannot be written", str(error), "remove the run") from error
 
 
 def remove(run: Kept) -> None:
@@ -100,9 +110,14 @@ def remove(run: Kept) -> None:
         raise unwritable(run.path, error, hint="what is left can be removed again") from error
 
 
-def _is_run(path: Path) -> bool:
-    hidden = path.name.startswith(".") and not path.name.startswith(PARTIAL)
-    return path.is_dir() and not hidden and ((path / "manifest.json").exists() or path.name.startswith(PARTIAL))
+def _is_run(path: Path | os.DirEntry[str]) -> bool:
+    if path.name.startswith("."):
+        return path.name.startswith(PARTIAL) and path.is_dir()
+    return path.is_dir() and any(os.path.lexists(os.path.join(path, name)) for name in _OF_RUNS)
+
+
+_OF_RUNS: Final = (model.MANIFEST, model.SUMMARY, "plan.json")
+"""Files by which a directory is known as a run's, also if one of them is gone."""
 
 
 @dataclass(frozen=True)

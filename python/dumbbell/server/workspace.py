@@ -84,18 +84,20 @@ class Workspace:
     def entries(self, folder: str) -> list[FileEntry]:
         """What is in a folder, folders first; hidden files and layouts are not shown. Raises `InputError`."""
         at = self.path(folder)
-        found: list[FileEntry] = []
         try:
             with os.scandir(at) as entries:
-                for entry in entries:
-                    if entry.name.startswith(".") or entry.name.endswith(LAYOUT):
-                        continue
-                    with suppress(OSError, InputError):
-                        found.append(self.entry(at / entry.name))
+                shown = [one for one in entries if not (one.name.startswith(".") or one.name.endswith(LAYOUT))]
         except OSError as error:
             raise InputError(f"cannot list {folder or 'the workspace'}", error.strerror or str(error)) from None
-        found.sort(key=lambda one: (one.kind != "folder", one.name.lower()))
-        return found[:MOST_ENTRIES]
+        # There may be 100,000: only those that are listed are looked at closely.
+        shown.sort(key=lambda one: (not _is_plain_folder(one), one.name.lower()))
+        found: list[FileEntry] = []
+        for entry in shown:
+            with suppress(OSError, InputError):
+                found.append(self.entry(at / entry.name))
+            if len(found) == MOST_ENTRIES:
+                break
+        return found
 
     def entry(self, path: Path) -> FileEntry:
         """A row of the list. Raises `OSError` if there is no such file, `InputError` if it lies outside."""
@@ -131,6 +133,17 @@ def _is_path(parts: Sequence[str]) -> bool:
     except UnicodeEncodeError:
         return False
     return all(map(_PART.fullmatch, parts)) and max(lengths, default=0) <= LONGEST and sum(lengths) <= LONGEST_PATH
+
+
+def _is_plain_folder(entry: os.DirEntry[str]) -> bool:
+    """True for a folder that holds no run and no study."""
+    try:
+        return entry.is_dir() and not any(os.path.exists(f"{entry.path}/{name}") for name in _OF_RECORDS)
+    except (OSError, ValueError):
+        return False
+
+
+_OF_RECORDS: Final = ("manifest.json", "plan.json", "study.toml")
 
 
 def layout_of(scenario: Path) -> Path:
