@@ -236,20 +236,21 @@ def ask_page(ask: Callable[..., Any], path: Path, whole: Path, heavy: bool) -> i
 
 def try_run(whole: Path, ask: Callable[..., Any], random: Random, heavy: bool) -> int:
     """Damage a copy of a run and ask everything of it. Returns the number of calls."""
-    with _copied(whole) as path:
+    with copied(whole) as path:
         damage(path / random.choice(OF_RUN), random)
         return ask_run(path, whole, heavy) + ask_page(ask, path, whole, heavy)
 
 
 def try_study(whole: Path, ask: Callable[..., Any], random: Random, heavy: bool) -> int:
     """The same of a study."""
-    with _copied(whole) as path:
+    with copied(whole) as path:
         damage(path / random.choice(OF_STUDY), random)
         return ask_study(path, whole, heavy) + ask_page(ask, path, whole, heavy)
 
 
 @contextmanager
-def _copied(directory: Path) -> Iterator[Path]:
+def copied(directory: Path) -> Iterator[Path]:
+    """A copy beside the original, to damage; removed afterwards."""
     copy = directory.with_name(f"{directory.name}.1")
     shutil.copytree(directory, copy)
     try:

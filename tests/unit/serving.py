@@ -17,6 +17,9 @@ from websockets.sync.client import ClientConnection, connect
 from dumbbell.server.security import Access
 from dumbbell.server.serve import listen, server
 
+STUDY = {"status": "interrupted", "name": "theirs", "engine": "simulate", "cells": [{}], "runs": 1, "repetitions": 1}
+"""The `study.json` of a study that was interrupted."""
+
 
 @dataclass
 class Served:

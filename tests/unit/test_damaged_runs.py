@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -10,6 +13,10 @@ from typing import NamedTuple
 import pytest
 from serving import Served, serving
 
+import dumbbell
+from dumbbell.cli import invoke
+from dumbbell.errors import Damaged
+from dumbbell.records import index, kept
 from tests import damaged_runs as damaged
 
 
@@ -29,11 +36,106 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seeds]:
         yield Seeds(served, run, study)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(12))
 def test_a_damaged_run_breaks_nothing(seeds: Seeds, seed: int) -> None:
-    damaged.try_run(seeds.run, seeds.served.ask, Random(seed), heavy=seed % 10 == 0)
+    damaged.try_run(seeds.run, seeds.served.ask, Random(seed), heavy=seed == 0)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(5))
 def test_a_damaged_study_breaks_nothing(seeds: Seeds, seed: int) -> None:
-    damaged.try_study(seeds.study, seeds.served.ask, Random(seed), heavy=seed % 10 == 0)
+    damaged.try_study(seeds.study, seeds.served.ask, Random(seed), heavy=seed == 0)
+
+
+ABSURD = [
+    ("summary.json", '"flows": [', '"flows": 7, "was": ['),
+    ("manifest.json", "{", "[[["),
+    ("manifest.json", '"tags": [', '"tags": 5, "was": ['),
+    ("summary.json", '"verdict": "valid"', '"verdict": "\\ud800"'),
+    ("summary.json", '"duration_s": 0.3', '"duration_s": NaN'),
+]
+
+
+@pytest.mark.parametrize(("file", "before", "after"), ABSURD)
+def test_a_damaged_run_is_a_row_that_says_so(
+    seeds: Seeds, file: str, before: str, after: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with damaged.copied(seeds.run) as path:
+        text = (path / file).read_text()
+        assert before in text
+        (path / file).write_text(text.replace(before, after, 1))
+        rows = {row["id"]: row for row in seeds.served.json("GET", "/api/runs")["runs"]}
+        assert rows[path.name]["verdict"] == "damaged"
+        assert rows[path.name]["problem"].startswith(f"{path / file} cannot be read: ")
+        assert rows[seeds.run.name]["verdict"] == "valid"
+        assert not rows[seeds.run.name]["problem"]
+        assert seeds.served.ask("GET", f"/api/runs/{path.name}")[0] == 200
+        assert seeds.served.ask("GET", f"/api/runs/{path.name}/report.html")[0] == 409
+        both = {"runs": [seeds.run.name, path.name, seeds.run.name]}
+        compared = seeds.served.json("POST", "/api/compare", both)
+        assert (len(compared["runs"]), len(compared["problems"])) == (2, 1)
+        capsys.readouterr()
+        assert invoke(["runs", "list", "--in", str(path.parent)]) == 0
+        assert f"{path / file} cannot be read" in capsys.readouterr().out
+        assert invoke(["runs", "show", str(path), str(seeds.run)]) == 1
+        said = capsys.readouterr()
+        assert "verdict: valid" in said.out
+        assert f"error: {path / file} cannot be read" in said.err
+        assert invoke(["report", str(path), str(seeds.run), "--output", str(path.parents[1])]) == 1
+        assert f"{seeds.run.name}.html" in capsys.readouterr().out
+
+
+def test_a_pipe_is_no_manifest(seeds: Seeds) -> None:
+    with damaged.copied(seeds.run) as path:
+        (path / "manifest.json").unlink()
+        os.mkfifo(path / "manifest.json")
+        (row,) = [row for row in seeds.served.json("GET", "/api/runs")["runs"] if row["id"] == path.name]
+        assert "Not a regular file" in row["problem"]
+
+
+def test_a_damaged_study_is_a_row_that_says_so(seeds: Seeds) -> None:
+    with damaged.copied(seeds.study) as path:
+        (path / "study.json").write_text('{"name": 7}')
+        (row,) = [row for row in seeds.served.json("GET", "/api/studies") if row["id"] == path.name]
+        assert row["status"] == "damaged"
+        assert row["problem"].startswith(f"{path}/study.json cannot be read: name: ")
+
+
+def test_a_plan_that_no_engine_would_carry_out_is_refused(seeds: Seeds) -> None:
+    with damaged.copied(seeds.run) as path:
+        plan = json.loads((path / "plan.json").read_text())
+        plan["flows"][0]["from"] = "nobody"
+        (path / "plan.json").write_text(json.dumps(plan))
+        with pytest.raises(Damaged, match=r"plan\.json cannot be read\n.*unknown host nobody"):
+            dumbbell.open(path)
+
+
+def test_a_shard_s_name_leads_nowhere_else(seeds: Seeds) -> None:
+    with damaged.copied(seeds.study) as path:
+        (path / "shards" / "index.json").write_text('{"parts": [{"name": "../../x", "runs": 1}]}')
+        with pytest.raises(Damaged, match=r"index\.json cannot be read\n +parts\.0\.name"):
+            _ = dumbbell.Study(path).runs
+
+
+def test_runs_of_a_large_folder_are_read_again_only_if_they_changed(
+    seeds: Seeds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    looked = kept._read
+    monkeypatch.setattr(kept, "_read", lambda path: read.append(path.name) or looked(path))
+    monkeypatch.setattr(index, "WORTH", 1)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in ("a", "b", "c"):
+        shutil.copytree(seeds.run, tmp_path / "runs" / name)
+    first = kept.kept(tmp_path / "runs")
+    assert sorted(read) == ["a", "b", "c"]
+    read.clear()
+    assert kept.kept(tmp_path / "runs") == first
+    assert read == []
+    kept.tag(tmp_path / "runs" / "b", ["new"])
+    (tmp_path / "runs" / "c" / "summary.json").write_text("7")
+    found = {one.path.name: one for one in kept.kept(tmp_path / "runs")}
+    assert sorted(read) == ["b", "c"]
+    assert (found["b"].tags, found["c"].verdict) == (("baseline", "new"), "damaged")
+    for file in (tmp_path / "cache" / "dumbbell" / "runs").iterdir():
+        file.write_text('{"a": 7}')
+    assert len(kept.kept(tmp_path / "runs")) == 3

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from serving import Page, Served, serving
+from serving import STUDY, Page, Served, serving
 from test_study_programs import BPF
 
 from dumbbell.core import core
@@ -138,7 +138,7 @@ def test_a_lab_needs_no_flows_to_be_asked_about(served: Served) -> None:
 def test_a_study_of_others_goes_on_as_it_would_run(served: Served, start: str) -> None:
     study = served.root / "studies" / "theirs-0123"
     study.mkdir(parents=True)
-    (study / "study.json").write_text(json.dumps({"status": "interrupted", "name": "theirs"}))
+    (study / "study.json").write_text(json.dumps(STUDY))
     (study / "study.toml").write_text("")
     (study / "scenario.toml").write_text(f"{start}{SCENARIO}{PROGRAM}", encoding="utf-8")
     if start == "= =":

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from serving import Page, Served, serving
+from serving import STUDY, Page, Served, serving
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
@@ -399,7 +399,7 @@ def test_another_content_of_a_foreign_file_is_asked_about_again(served: Served) 
 def test_a_study_of_a_stranger_goes_on_only_after_a_question(served: Served) -> None:
     study = served.root / "studies" / "theirs-0123"
     study.mkdir(parents=True)
-    (study / "study.json").write_text(json.dumps({"status": "interrupted", "name": "theirs"}))
+    (study / "study.json").write_text(json.dumps(STUDY))
     (study / "study.toml").write_text("")
     text = RUNNABLE + '[sweep]\n"flows.0.command" = ["touch /tmp/theirs"]\n'
     (study / "scenario.toml").write_text(text)

@@ -15,6 +15,8 @@ NARROWEST_TEXT: Final = 24
 """A column of sentences is wrapped, and is at least that wide."""
 SENTENCE: Final = 4
 """Words from which on a cell is a sentence."""
+DRAWN: Final = 1_000
+"""Rows up to which a terminal shows a drawn table."""
 
 
 def print_table(table: Table) -> None:
@@ -28,21 +30,35 @@ def print_table(table: Table) -> None:
 
     # A cell may be of a stranger's file: it is no line of its own, and no order to the terminal.
     table = replace(table, rows=[[printable(cell, keep="") for cell in row] for row in table.rows])
-
-    # Elsewhere than on a terminal, each row is one line of any length.
-    console = Console() if Console().is_terminal else Console(width=10_000, no_color=True)
+    console = Console()
+    if not console.is_terminal or len(table.rows) > DRAWN:
+        _print_lines(table)
+        return
     console.print(Text(table.title, style="bold"))
     for columns in _folded(table, console.width):
-        style = box.SIMPLE_HEAD if console.is_terminal else None
-        shown = RichTable(box=style, show_edge=False, pad_edge=False, padding=(0, GAP, 0, 0))
+        shown = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP, 0, 0))
         is_too_wide = _width(table, columns) > console.width
         for column in columns:
-            wraps = console.is_terminal and (is_too_wide or _least(table, column) < _whole(table, column))
+            wraps = is_too_wide or _least(table, column) < _whole(table, column)
             shown.add_column(table.columns[column], header_style="dim", no_wrap=not wraps, overflow="fold")
         for row in table.rows:
             shown.add_row(*(Text(row[column]) for column in columns))
         console.print(shown)
     console.print()
+
+
+def _print_lines(table: Table) -> None:
+    """Print each row as one line of any length: rich takes seconds for 10,000."""
+    from rich.cells import cell_len
+
+    rows = [[" ".join(cell.split("\n")) for cell in row] for row in (table.columns, *table.rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    print(table.title)
+    for row in rows:
+        padded = (cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True))
+        # A file's name may be no text.
+        print((" " * GAP).join(padded).encode(errors="replace").decode())
+    print()
 
 
 def _folded(table: Table, width: int) -> Iterator[Sequence[int]]:

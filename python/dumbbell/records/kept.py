@@ -16,6 +16,7 @@ from dumbbell.errors import Damaged, DumbbellError, InputError, unwritable
 from dumbbell.records import model
 from dumbbell.records.directory import PARTIAL
 from dumbbell.records.files import is_locked, write_json
+from dumbbell.records.index import Index, Known
 
 _EARLIER: Final = re.compile(r".+-[0-9a-f]{12}\.[0-9]+")
 _FAILED: Final = re.compile(r".+\.failed-[0-9]+")
@@ -59,7 +60,9 @@ def is_left_over(name: str, verdict: str) -> bool:
 
 def kept(root: Path) -> list[Kept]:
     """The runs in `root`, the latest first."""
-    found = [look(root / name) for name in _names(root)]
+    index = Index(root)
+    found = [_kept(path, index.known(path, _read)) for path in map(root.joinpath, _names(root))]
+    index.write()
     return sorted(found, key=lambda one: (one.started_at, one.path.name), reverse=True)
 
 
@@ -138,9 +141,11 @@ def state(path: Path) -> State:
     """The state of a run, which may be damaged: it is listed, too, so that it can be removed."""
     manifest: Mapping[str, Any] = {}
     summary: Mapping[str, Any] = {}
-    problems = []
+    problems: list[DumbbellError] = []
     try:
         manifest = model.manifest(path)
+        if "status" not in manifest:
+            problems.append(Damaged(f"{path / model.MANIFEST} cannot be read", "it lacks status", model.REMOVE))
     except DumbbellError as error:
         problems.append(error)
     status = str(manifest.get("status", DAMAGED))
@@ -162,9 +167,16 @@ DAMAGED: Final = "damaged"
 
 def look(path: Path) -> Kept:
     """The run in a directory."""
+    return _kept(path, _read(path))
+
+
+def _kept(path: Path, run: Known) -> Kept:
+    return Kept(path, run.name, run.started_at, run.verdict, run.overrides, run.tags, run.size, run.problem)
+
+
+def _read(path: Path) -> Known:
     found = state(path)
-    return Kept(
-        path=path,
+    return Known(
         name=str(found.manifest.get("name", path.name)),
         started_at=str(found.manifest.get("started_at", "")),
         verdict=found.verdict,

@@ -129,7 +129,7 @@ class Manifest(TypedDict, total=False):
     __pydantic_config__ = STRICT  # type: ignore[misc]
 
     schema: int | None
-    status: str
+    status: Literal["running", "complete", "failed", "interrupted"]
     reason: str | None
     name: str
     run_id: str
@@ -220,12 +220,13 @@ class Summary(TypedDict):
 
 _MANIFEST: Final = TypeAdapter(Manifest)
 _SUMMARY: Final = TypeAdapter(Summary)
+REMOVE: Final = "remove the run, and repeat it"
 AGAIN: Final = "repeat the run with this version"
 
 
 def manifest(directory: Path) -> dict[str, Any]:
     """The manifest of the run in `directory`. Raises `DumbbellError`."""
-    found: Any = read_as(directory / MANIFEST, _MANIFEST, "remove the run, and repeat it")
+    found: Any = read_as(directory / MANIFEST, _MANIFEST, REMOVE)
     return dict(found)
 
 

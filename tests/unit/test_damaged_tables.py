@@ -1,0 +1,129 @@
+"""Parquet files of strangers: damage ends in an error of ours, and a small file cannot ask for much memory."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import polars as pl
+import pytest
+
+import dumbbell
+from dumbbell import DumbbellError, parquet
+from dumbbell.cli import invoke
+from dumbbell.errors import Damaged
+from dumbbell.parquet import thrift
+from tests import damaged_runs
+from tests.fuzz import mutate
+
+TABLES = ("samples", "links", "packets", "pings", "flows")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return damaged_runs.made_run(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture
+def run(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / whole.name))
+
+
+def in_the_footer(content: bytes, random: Random) -> bytes:
+    at = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    return content[:at] + mutate.spliced(content[at:], random)
+
+
+def in_a_page(content: bytes, random: Random) -> bytes:
+    """Bits of one page, at its beginning, where its header lies."""
+    footer, _ = thrift.struct(content, len(content) - 8 - int.from_bytes(content[-8:-4], "little"))
+    column = random.choice(random.choice(footer[4])[1])[3]
+    changed = bytearray(content)
+    for _ in range(random.randint(1, 4)):
+        changed[column[9] + random.randrange(min(40, column[7]))] ^= 1 << random.randrange(8)
+    return bytes(changed)
+
+
+DAMAGES: tuple[Callable[[bytes, Random], bytes], ...] = (mutate.spliced, in_the_footer, in_a_page, in_a_page)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_eighty_damages_of_a_table_are_read_or_refused(run: Path, table: str) -> None:
+    path = run / f"{table}.parquet"
+    content = path.read_bytes()
+    refused: list[DumbbellError] = []
+    for seed in range(80):
+        random = Random(f"{table} {seed}")
+        path.unlink()
+        path.write_bytes(random.choice(DAMAGES)(content, random))
+        try:
+            assert getattr(dumbbell.open(run), table) is not None
+        except DumbbellError as error:
+            refused.append(error)
+    assert len(refused) > 20
+    assert all(error.what and error.why for error in refused)
+
+
+def test_a_panic_of_polars_is_an_error_of_ours(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def panic(*_: object, **__: object) -> pl.DataFrame:
+        raise pl.exceptions.PanicException("index out of bounds")
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", panic)
+    with pytest.raises(Damaged, match="cannot be read\n  index out of bounds"):
+        _ = dumbbell.open(run).samples
+    assert invoke(["query", str(run), "select 1"]) == 0
+
+
+ROWS = pl.DataFrame({"time_ns": pl.zeros(5_000_000, dtype=pl.Int64, eager=True)})
+WORDS = pl.DataFrame({"time_ns": [0], "flow": ["x" * 100_000_000]})
+
+
+@pytest.mark.parametrize(("frame", "said"), [(ROWS, "5,000,000 rows"), (WORDS, "bytes in")])
+def test_a_small_file_of_a_large_table_is_refused_before_it_is_read(
+    run: Path, frame: pl.DataFrame, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame.write_parquet(run / "samples.parquet")
+    assert (run / "samples.parquet").stat().st_size < 500_000
+    with pytest.raises(Damaged, match=f"samples.parquet cannot be read\n  it claims .*{said}"):
+        dumbbell.open(run).scan("samples")
+    capsys.readouterr()
+    assert invoke(["query", str(run), "select * from samples"]) == 1
+    assert "it claims" in capsys.readouterr().err
+
+
+def test_pages_count_and_not_what_the_footer_says_of_them(tmp_path: Path) -> None:
+    """The total of a column's chunk is a lie: 1 byte."""
+    path = tmp_path / "lie.parquet"
+    pl.DataFrame({"a": ["x" * 100_000_000]}).write_parquet(path)
+    content = path.read_bytes()
+    at = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    total = thrift.struct(content, at)[0][4][0][1][0][3][6]
+    spelled = _varint(2 * total)
+    assert content.count(spelled, at) >= 1
+    path.write_bytes(content[:at] + content[at:].replace(spelled, b"\x82" + b"\x80" * (len(spelled) - 2) + b"\x00"))
+    with pytest.raises(OSError, match="it claims"):
+        parquet.check(path)
+
+
+def _varint(value: int) -> bytes:
+    found = bytearray()
+    while value > 127:
+        found.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*found, value])
+
+
+def test_a_column_of_another_type_is_refused(run: Path) -> None:
+    path = run / "samples.parquet"
+    frame = pl.read_parquet(path).with_columns(time_ns=pl.lit("now"))
+    path.unlink()
+    frame.write_parquet(path)
+    with pytest.raises(Damaged, match="its column time_ns is String, and not Int64"):
+        dumbbell.open(run).scan("samples")
+
+
+def test_our_own_tables_are_far_below_the_bounds(whole: Path) -> None:
+    for path in whole.glob("*.parquet"):
+        parquet.check(path)
