@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+import psutil
 import pytest
 from serving import Served, serving
 from test_server_process import logged_in, started
 
-from dumbbell.server import app, limits, security
+from dumbbell.server import app, assets, limits, security
 from dumbbell.server.limits import MOST_CONNECTIONS, Gate, Rationed
 from dumbbell.server.serve import listen, server
 
@@ -133,31 +134,35 @@ def test_whoever_dribbles_a_request_is_cut_off(hasty: Served, dribble: bytes) ->
     assert answers_in(hasty) < 1
 
 
-def test_whoever_takes_in_no_answer_is_cut_off(hasty: Served) -> None:
-    page = Path(security.__file__).parent / "page" / "assets"
-    largest = max(page.iterdir(), key=lambda one: one.stat().st_size)
-    assert largest.stat().st_size > 1_000_000, "more than the kernel takes for a connection"
-    asked = f"GET /assets/{largest.name} HTTP/1.1\r\nHost: {hasty.host}\r\n\r\n".encode()
-    with socket.socket() as own:
-        own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        own.connect(("127.0.0.1", hasty.port))
-        own.sendall(asked)
-        time.sleep(3)
-        own.settimeout(5)
-        got = 0
-        while part := own.recv(1 << 20):
-            got += len(part)
-        assert got < largest.stat().st_size // 2
+def test_whoever_takes_in_no_answer_is_cut_off(hasty: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = 4 << 20
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "assets" / "large.js").write_bytes(b" " * size)
+    monkeypatch.setattr(assets, "PAGE", tmp_path)
+    asked = f"GET /assets/large.js HTTP/1.1\r\nHost: {hasty.host}\r\nConnection: close\r\n\r\n".encode()
+
+    def taken(buffer: int, wait_s: float, between_s: float) -> int:
+        """Bytes that a client gets which waits before it takes in any, and between its parts."""
+        with socket.socket() as own:
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+            own.connect(("127.0.0.1", hasty.port))
+            own.settimeout(10)
+            own.sendall(asked)
+            time.sleep(wait_s)
+            got = 0
+            while part := own.recv(1 << 17):
+                got += len(part)
+                time.sleep(between_s)
+            return got
+
+    assert taken(4096, 3, 0) < size // 2
     # Whoever takes it in slowly gets the whole.
-    with socket.socket() as own:
-        own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
-        own.connect(("127.0.0.1", hasty.port))
-        own.sendall(asked.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
-        got = 0
-        while part := own.recv(1 << 16):
-            got += len(part)
-            time.sleep(0.05)
-        assert got > largest.stat().st_size
+    assert taken(1 << 17, 0, 0.05) > size
+    # A hundred share one copy.
+    process, before = psutil.Process(), psutil.Process().memory_info().rss
+    with many(hasty.port, 100, asked):
+        time.sleep(0.5)
+        assert process.memory_info().rss - before < 50 << 20
 
 
 def test_handshakes_that_never_end_are_bounded_too(tmp_path: Path) -> None:

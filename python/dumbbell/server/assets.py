@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -57,9 +57,15 @@ def _content(path: str) -> tuple[int, bytes, bytes]:
     file = PAGE / "assets" / name
     kind = _KINDS.get(file.suffix)
     if folder == "/assets" and kind is not None and file.parent == PAGE / "assets":
-        with suppress(OSError):
-            return 200, kind, inputs.read(file, _LARGEST)
+        with suppress(OSError, ValueError):
+            return 200, kind, _bytes(file, file.stat().st_mtime_ns)
     return 404, b"text/plain", b"there is no such file"
+
+
+@lru_cache(maxsize=64)
+def _bytes(file: Path, modified: int) -> bytes:
+    """One copy for all who are taking it in."""
+    return inputs.read(file, _LARGEST)
 
 
 def version() -> str:
