@@ -1,10 +1,14 @@
 """Networks that are refused: each with its line, its key, what is wrong and what to do."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from drawn import TEXT
 from refused import refused
+
+from dumbbell.errors import ScenarioError
+from dumbbell.scenario.file.loading import load
 
 
 @pytest.fixture(autouse=True)
@@ -188,3 +192,16 @@ def test_an_event_names_a_link() -> None:
     assert 'events.0.link = "cor": unknown\n  expected one of h1-r1, r1-h1, ' in wrong
     assert "did you mean core?" in wrong
     assert "no link is called bottleneck" in refused(TEXT + event.format(""))
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"kind": "linear", "switches": 1000, "each": 250},
+        {"kind": "torus", "rows": 40, "columns": 40, "each": 250},
+        {"kind": "tree", "depth": 10, "fanout": 2000},
+    ],
+)
+def test_a_few_numbers_make_no_very_large_network(keys: dict[str, Any]) -> None:
+    with pytest.raises(ScenarioError, match="expected at most 2000 hosts"):
+        load({"name": "large", "duration": "1 s", "topology": keys, "flows": [{"from": "h1", "to": "h2"}]})

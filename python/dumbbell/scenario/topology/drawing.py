@@ -138,6 +138,16 @@ SPREAD: Final = (
 )
 
 
+MOST_HOSTS: Final = 2000
+"""Hosts of a network that a few numbers make."""
+
+
+def check_hosts(what: str, hosts: int, hint: str) -> None:
+    """Raise `QuantityError` if the numbers `what` make too many hosts."""
+    if hosts > MOST_HOSTS:
+        raise QuantityError(f"{what}: {hosts} hosts", f"at most {MOST_HOSTS} hosts", hint)
+
+
 class Drawn(AnyTopology):
     """Keys that all networks of nodes and links have."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from dumbbell.scenario.topology.cables import CableKeys
-from dumbbell.scenario.topology.drawing import Drawing, Drawn, Pencil
+from dumbbell.scenario.topology.drawing import Drawing, Drawn, Pencil, check_hosts
 
 
 class Torus(Drawn):
@@ -23,6 +23,12 @@ class Torus(Drawn):
     each: int = Field(default=1, ge=1, le=250, strict=True, description="Number of hosts at each switch.")
     link: CableKeys = Field(default=CableKeys(), description="The links between hosts and the network's nodes.")
     trunk: CableKeys = Field(default=CableKeys(), description="The links between switches.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        switches = self.rows * self.columns
+        check_hosts(f"{self.each} at each of {switches} switches", self.each * switches, "lower each, rows or columns")
+        return self
 
     def draw(self) -> Drawing:
         """Row by row, each bridge with its links to the right and down."""

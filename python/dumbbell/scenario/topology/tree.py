@@ -7,10 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from dumbbell.scenario.topology.cables import CableKeys
-from dumbbell.scenario.topology.drawing import Drawing, Drawn, Pencil
-from dumbbell.units import QuantityError
-
-MOST_HOSTS = 2000
+from dumbbell.scenario.topology.drawing import MOST_HOSTS, Drawing, Drawn, Pencil, check_hosts
 
 
 class Tree(Drawn):
@@ -27,9 +24,8 @@ class Tree(Drawn):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.fanout**self.depth > MOST_HOSTS:
-            what = f"fanout {self.fanout} and depth {self.depth}: {self.fanout**self.depth} hosts"
-            raise QuantityError(what, f"at most {MOST_HOSTS} hosts", "lower depth or fanout")
+        what = f"fanout {self.fanout} and depth {self.depth}"
+        check_hosts(what, self.fanout**self.depth, "lower depth or fanout")
         return self
 
     def draw(self) -> Drawing:
