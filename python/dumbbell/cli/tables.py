@@ -57,7 +57,7 @@ def _print_lines(table: Table) -> None:
     for row in rows:
         padded = (cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True))
         # A file's name may be no text.
-        print((" " * GAP).join(padded).encode(errors="replace").decode())
+        print((" " * GAP).join(padded).rstrip().encode(errors="replace").decode())
     print()
 
 
