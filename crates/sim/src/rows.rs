@@ -174,3 +174,14 @@ const PORTS: u16 = 60_999 - FIRST + 1;
 pub fn local_port(flow: u16) -> u16 {
     FIRST + flow % PORTS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_have_ports_of_the_kernels_range() {
+        let ports = [0, 1, PORTS - 1, PORTS, u16::MAX].map(local_port);
+        assert_eq!(ports, [32_768, 32_769, 60_999, 32_768, 32_768 + u16::MAX % PORTS]);
+    }
+}

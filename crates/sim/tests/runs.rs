@@ -220,6 +220,47 @@ fn datagrams_are_counted_and_timed() {
     assert!(copies > 10, "{copies}");
 }
 
+/// Rows of `acks` and `samples`.
+#[derive(Default)]
+struct Rows(Vec<rows::acks::Ack>, Vec<rows::samples::Sample>);
+
+impl Observer for Rows {
+    const ACKS: bool = true;
+    const SAMPLES: bool = true;
+    fn ack(&mut self, row: &AckRow<'_>) {
+        self.0.push(sim::rows::ack(row));
+    }
+    fn flow(&mut self, row: &FlowRow<'_>) {
+        self.1.extend(sim::rows::sample(row));
+    }
+}
+
+/// Ten segments, each acknowledged alone, over a path without a queue.
+#[test]
+fn rows_count_bytes_from_the_first_one_on() {
+    let plan = Dumbbell::new(1, 40.0).seconds(1.0).flow(sized("reno", 10 * 1448), 0.0).plan();
+    let mut simulation = Simulation::new(&plan, Options::default(), Rows::default()).unwrap();
+    simulation.run();
+    let Rows(acks, samples) = simulation.into_observer();
+    for (number, ack) in (1..).zip(&acks[..9]) {
+        let facts = (ack.socket, ack.snd_una_bytes, ack.snd_nxt_bytes, ack.delivered_packets, ack.bytes_in_flight);
+        // The SYN is delivered, too.
+        let in_flight = 1448 * (11 - number);
+        assert_eq!(facts, (32_768, 1448 * number, 14_480, number as u32 + 1, in_flight - 1448), "{ack:?}");
+    }
+    let last = samples.last().unwrap();
+    assert_eq!((last.socket, last.bytes_sent, last.received_bytes), (32_768, 14_480, Some(14_480)));
+    assert_eq!(last.tcp.unwrap().bytes_acked, 14_480);
+}
+
+#[test]
+fn datagrams_are_complete_when_all_were_sent() {
+    let udp = |bytes: u64| json!({"kind": "udp", "rate_bps": 800_000, "payload_bytes": 958, "bytes": bytes});
+    let plan = Dumbbell::new(10, 20.0).seconds(1.0).flow(udp(9_580), 0.0).flow(udp(958_000), 0.0);
+    let (reports, _) = check(&plan.plan(), Options::default());
+    assert_eq!([0, 1].map(|flow| reports[flow].completed), [true, false], "{reports:?}");
+}
+
 #[test]
 fn a_queue_never_holds_more_than_its_buffer() {
     let plan = Dumbbell::new(50, 20.0).buffer_bdp(0.5).flows(5, &bulk("cubic"));

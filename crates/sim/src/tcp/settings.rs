@@ -215,6 +215,41 @@ mod tests {
         assert_eq!(with("net.ipv4.tcp_ecn", "1").unwrap(), Settings::default());
     }
 
+    /// Each changes what it names, to the values that the kernel allows, and nothing else.
+    #[test]
+    fn numbers_are_taken_over() {
+        let changed: [(&str, &str, fn(&mut Settings)); 23] = [
+            ("ip_default_ttl", "255", |_| ()),
+            ("tcp_min_tso_segs", "0", |s| s.min_tso_segs = Some(1)),
+            ("tcp_min_tso_segs", "7", |s| s.min_tso_segs = Some(7)),
+            ("tcp_tso_win_divisor", "8", |s| s.tso_win_divisor = 8),
+            ("tcp_tso_rtt_log", " 10 ", |s| s.tso_rtt_log = 10),
+            ("tcp_tso_rtt_log", "32", |s| s.tso_rtt_log = 31),
+            ("tcp_slow_start_after_idle", "0", |s| s.slow_start_after_idle = false),
+            ("tcp_slow_start_after_idle", "2", |_| ()),
+            ("tcp_reordering", "0", |s| s.reordering = 1),
+            ("tcp_max_reordering", "0", |s| s.max_reordering = 1),
+            ("tcp_early_retrans", "0", |s| s.loss_probes = false),
+            ("tcp_early_retrans", "1", |s| s.loss_probes = false),
+            ("tcp_early_retrans", "3", |_| ()),
+            ("tcp_early_retrans", "4", |_| ()),
+            ("tcp_frto", "0", |s| s.frto = false),
+            ("tcp_frto", "2", |_| ()),
+            ("tcp_pacing_ss_ratio", "1001", |s| s.pacing_ss_ratio = 1000),
+            ("tcp_pacing_ca_ratio", "1001", |s| s.pacing_ca_ratio = 1000),
+            ("tcp_comp_sack_nr", "256", |s| s.comp_sack_nr = 255),
+            ("tcp_comp_sack_delay_ns", "0", |s| s.comp_sack_delay_ns = 0),
+            ("tcp_comp_sack_slack_ns", "5", |s| s.comp_sack_slack_ns = 5),
+            ("tcp_sack", "1", |_| ()),
+            ("tcp_recovery", "1", |_| ()),
+        ];
+        for (name, value, change) in changed {
+            let mut expected = Settings::default();
+            change(&mut expected);
+            assert_eq!(with(&format!("net.ipv4.{name}"), value).unwrap(), expected, "{name} = {value}");
+        }
+    }
+
     #[test]
     fn what_is_not_simulated_is_refused() {
         for (name, value) in [
@@ -222,6 +257,8 @@ mod tests {
             ("net.ipv4.tcp_rmem", "1 2"),
             ("net.ipv4.tcp_wmem", "1 2 3"),
             ("net.ipv4.tcp_frto", "x"),
+            ("net.ipv4.ip_default_ttl", "0"),
+            ("net.ipv4.ip_default_ttl", "256"),
             ("net.core.rmem_max", "1"),
             ("net.ipv4.tcp_thin_linear_timeouts", "1"),
         ] {

@@ -222,3 +222,20 @@ fn what_waits_to_be_told_is_told_before_there_are_too_many_blocks() {
          > ack 16 sack 26 22-24 18-20",
     );
 }
+
+/// The buffer of 1 MiB has room for 655,360 bytes of data. Those of a hundred segments that wait take 2,304 bytes each of it.
+#[test]
+fn what_waits_behind_a_hole_is_not_offered_again() {
+    run(
+        None,
+        40,
+        "data 1-200
+         = window 655360
+         data 351-450
+         = window 655360
+         data 201-340
+         = window 511360
+         data 341-350
+         = window 655360",
+    );
+}

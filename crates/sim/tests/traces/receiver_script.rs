@@ -15,6 +15,7 @@ const MSS: u64 = 1448;
 /// last 7                      packet 7 arrives, of 100 bytes, with the FIN
 /// > ack 3; ack 3 sack 5-6     what was sent since the last such line
 /// > ack 3 dsack 2 ece
+/// = window 4000               the latest of what a `>` has yet to see offers so many bytes
 /// +40                         40 ms pass
 /// ```
 pub fn run(cc: Option<&str>, rtt_ms: i64, script: &str) -> Receiver {
@@ -64,6 +65,12 @@ impl Run {
                 let sent = std::mem::take(&mut self.out).iter().map(describe).collect::<Vec<_>>().join("; ");
                 if sent != acks.join(" ") {
                     return Err(format!("sent: {sent}"));
+                }
+            }
+            ["=", "window", bytes] => {
+                let window = self.out.last().ok_or("nothing was sent")?.window;
+                if u64::from(window) != parse(bytes)? {
+                    return Err(format!("window is {window}"));
                 }
             }
             [what @ ("data" | "last"), packets, more @ ..] => {

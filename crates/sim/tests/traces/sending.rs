@@ -77,7 +77,9 @@ fn the_receive_window_is_obeyed_and_probed_when_it_is_closed() {
          +40 ack 15 window 0
          >
          +1000 ack 15 window 4
-         > 16-19",
+         > 16-19
+         +84                 # Two RTTs, as before
+         > r19",
     );
 }
 
@@ -98,6 +100,41 @@ fn a_fin_goes_with_the_last_segment() {
          >",
     );
     assert!(sender.is_finished());
+}
+
+#[test]
+fn a_fin_goes_alone_if_all_was_sent_before() {
+    let sender = run(
+        Settings::default(),
+        "reno",
+        40,
+        "write 3
+         > 1-3
+         close
+         > 4                 # No byte, but a sequence number
+         +40 ack 3
+         = in-flight 1
+         ack 3 fin
+         >",
+    );
+    assert!(sender.is_finished());
+}
+
+/// RFC 2861 section 3.1: half for each timeout that is over, of 240 ms here, since the last packet left 40 ms before the pause.
+#[test]
+fn a_window_is_halved_for_each_timeout_of_a_pause() {
+    for (pause_ms, cwnd) in [(200, 40), (201, 20), (440, 20), (441, 10), (5000, 10)] {
+        reno(&format!(
+            "write 10
+             +40 ack 10
+             write 20
+             +40 ack 30
+             = cwnd 40
+             +{pause_ms}
+             write 1
+             = cwnd {cwnd}"
+        ));
+    }
 }
 
 #[test]

@@ -42,6 +42,26 @@ fn a_dsack_for_every_retransmission_undoes_a_recovery() {
     );
 }
 
+/// A probe that sent data again before the recovery began is a retransmission, too.
+#[test]
+fn an_undo_waits_for_the_dsack_of_a_probe() {
+    reno(
+        "write 10
+         > 1-10
+         +40 ack 7
+         +83
+         > r10
+         +40 ack 7 sack 10
+         = state recovery lost 2
+         > r8
+         +1 ack 10
+         +39 ack 10 dsack 8
+         = undos 0
+         +1 ack 10 dsack 10
+         = undos 1",
+    );
+}
+
 #[test]
 fn dsacks_widen_the_reordering_window_of_a_path_that_reorders() {
     // Half of the minimum RTT, not a quarter.

@@ -96,3 +96,18 @@ fn back_off_of_window_probes_ends_as_the_window_opens() {
          = state loss",
     );
 }
+
+/// After reordering the state is open again, and ends of an earlier episode don't matter.
+#[test]
+fn a_timeout_after_reordering_reduces_the_window() {
+    without_probes(
+        "write 10
+         > 1-10
+         +40 ack 0 sack 2-3
+         = state disorder
+         +1 ack 8
+         = state open cwnd 16 ssthresh inf
+         +1000
+         = state loss ssthresh 8",
+    );
+}

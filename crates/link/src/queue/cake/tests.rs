@@ -140,6 +140,24 @@ fn codel_signals_after_an_interval_above_target_and_then_ever_more_often() {
 }
 
 #[test]
+fn codel_takes_a_wait_of_the_target_for_a_good_one() {
+    // One packet a millisecond, and each leaves after the same wait, with five behind it.
+    let dropped_after = |wait: i64| {
+        let (mut queue, mut dropped) = (cake(Isolation::Flows, Buffer::Unlimited), Dropped::default());
+        for n in 0..500 {
+            let now = Time(n * MS);
+            queue.enqueue(item(n as u64, 1, FULL, now), now, &mut dropped);
+            if n >= 5 {
+                queue.dequeue(Time((n - 5) * MS + wait), &mut dropped);
+            }
+        }
+        dropped.0.len()
+    };
+    assert_eq!(dropped_after(5 * MS), 0);
+    assert!(dropped_after(5 * MS + 1) > 0);
+}
+
+#[test]
 fn codel_marks_where_it_may() {
     let queue = Cake::new(&spec(Isolation::Flows, true), Buffer::Unlimited, 1, "link/queue");
     let mut wire = Wire::new(queue, MS / i64::from(FULL));

@@ -275,3 +275,49 @@ fn ack_events(ack: &Ack, segment: &Segment) -> u32 {
     }
     flags
 }
+
+#[cfg(test)]
+mod tests {
+    use units::Duration;
+
+    use super::*;
+    use crate::segment::Flags;
+    use crate::tcp::Settings;
+
+    const MSS: u64 = 1448;
+    /// The timestamp of the newest ACK.
+    const NEWEST: u32 = 50_000;
+
+    /// An ACK up to a packet. All offer what ends at the same byte.
+    fn acknowledging(packet: u64, ts_val: u32) -> Segment {
+        let window = ((40 - packet) * MSS) as u32;
+        Segment { seq: 1, ack: 1 + packet * MSS, window, ts_val, ts_ecr: 1041, is_reply: true, ..Segment::default() }
+    }
+
+    /// Ten segments, of which the newest ACK has acknowledged three, and another ACK: what does that change?
+    fn after(ack: u64, age_ms: u32, sacked: u64) -> (u64, u32) {
+        let (mut now, mut out) = (Time(1_000_000_000), Vec::new());
+        let mut sender = Sender::new(Settings::default(), cc::create("reno").unwrap(), 1, false);
+        sender.connect(now, &mut out);
+        now += Duration::from_millis(40);
+        let answer = Segment { ack: 1, window: 1 << 16, ts_val: 1, ts_ecr: 1001, is_reply: true, ..Segment::default() };
+        sender.on_segment(&Segment { flags: Flags { syn: true, ..Flags::default() }, ..answer }, now, &mut out);
+        sender.write(10 * MSS, now, &mut out);
+        now += Duration::from_millis(40);
+        sender.on_segment(&acknowledging(3, NEWEST), now, &mut out);
+        let mut second = acknowledging(ack, NEWEST - age_ms);
+        if sacked > 0 {
+            second.push_sack((1 + (sacked - 1) * MSS, 1 + sacked * MSS));
+        }
+        sender.on_segment(&second, now, &mut out);
+        ((sender.snd_una() - 1) / MSS, sender.socket().sacked_out)
+    }
+
+    #[test]
+    fn an_outdated_ack_is_refused_unless_it_repeats_what_is_known() {
+        let rto_ms = 240;
+        assert_eq!([0, 1, 2].map(|age_ms| after(5, age_ms, 0).0), [5, 5, 3], "what it acknowledges");
+        let repeating = [0, 1, 2, rto_ms, rto_ms + 10].map(|age_ms| after(3, age_ms, 7).1);
+        assert_eq!(repeating, [1, 1, 1, 1, 0], "what its SACK says");
+    }
+}

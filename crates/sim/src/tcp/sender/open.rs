@@ -151,6 +151,16 @@ mod tests {
     }
 
     #[test]
+    fn a_segment_acknowledges_and_offers_a_window() {
+        let (mut sender, syn) = opening("reno", 0);
+        let answer = Segment { ack: 1, window: 1 << 15, ts_val: 7, ts_ecr: syn.ts_val, is_reply: true, ..syn };
+        let (now, mut out) = (sender.now + Duration::from_millis(10), Vec::new());
+        sender.on_segment(&answer, now, &mut out);
+        let ack = out[0];
+        assert_eq!((ack.seq, ack.ack, ack.window, ack.ts_val, ack.ts_ecr), (1, 1, 65_535, 1011, 7));
+    }
+
+    #[test]
     fn an_answer_to_the_first_syn_grants_ecn_even_if_that_was_sent_again() {
         assert_eq!([0, 1].map(|lost| codepoint_after(lost, true)), [Ecn::Ect0, Ecn::Ect0]);
         assert_eq!(codepoint_after(1, false), Ecn::NotEct);

@@ -179,4 +179,13 @@ mod tests {
         }
         assert_eq!(min, 20);
     }
+
+    /// The second choice is of the second quarter of the window, the third of its second half: each takes over in time.
+    #[test]
+    fn minima_are_forgotten_one_after_another() {
+        let mut rtt = RttEstimator::default();
+        let samples = [(0, 10), (75, 15), (76, 20), (150, 25), (151, 30), (300, 35), (301, 40), (376, 45), (377, 50)];
+        let minima = samples.map(|(second, sample)| rtt.sample_min(sample, second * 1_000_000));
+        assert_eq!(minima, [10, 10, 10, 10, 10, 10, 20, 20, 30]);
+    }
 }
