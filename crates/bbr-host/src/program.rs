@@ -128,13 +128,13 @@ impl CongestionControl for Program {
 
     fn init(&mut self, sk: &mut Socket) {
         if let Some(init) = self.callbacks.init {
-            self.call(sk, init);
+            self.call(sk, |sk| init(sk));
         }
     }
 
     fn ssthresh(&mut self, sk: &mut Socket) -> u32 {
         let ssthresh = self.callbacks.ssthresh;
-        self.call(sk, ssthresh)
+        self.call(sk, |sk| ssthresh(sk))
     }
 
     fn cong_avoid(&mut self, sk: &mut Socket, ack: u32, acked: u32) {
@@ -151,7 +151,7 @@ impl CongestionControl for Program {
 
     fn undo_cwnd(&mut self, sk: &mut Socket) -> u32 {
         let undo_cwnd = self.callbacks.undo_cwnd;
-        self.call(sk, undo_cwnd)
+        self.call(sk, |sk| undo_cwnd(sk))
     }
 
     /// The first words of the private state, as the probe reads them.
