@@ -21,6 +21,7 @@ With `--json` the command line prints the problems to standard output, too: an o
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Final
@@ -32,11 +33,11 @@ class DumbbellError(Exception):
     exit_code: ClassVar[int] = 1
 
     def __init__(self, what: str, why: str = "", hint: str = "") -> None:
-        """Say `what` failed in one line, `why` in another, and what to do about it in `hint`."""
+        """Say `what` failed in one line, `why` in another, and what to do about it in `hint`, or else as `remedy`."""
         super().__init__(what, why, hint)
         self.what = what
         self.why = why
-        self.hint = hint
+        self.hint = hint or remedy(why)
 
     @property
     def line(self) -> str:
@@ -93,7 +94,8 @@ class ExpectationUndecided(DumbbellError):
 def unwritable(
     what: object, error: OSError, kept: str = "", hint: str = "choose another place: --output DIR"
 ) -> DumbbellError:
-    """The error for something that could not be written: a failure if the disk is full, or else bad input.
+    """The error for something that could not be written: a failure of this machine, such as a full disk, or else bad
+    input.
 
     Args:
         what: such as a path.
@@ -102,18 +104,9 @@ def unwritable(
         hint: how this command writes to another place.
     """
     why = "\n".join(filter(None, [error.strerror or str(error), kept]))
-    if error.errno in _FULL:
-        return RunFailed(f"cannot write {what}", why, f"make room, or {hint}")
+    if first := remedy(why):
+        return RunFailed(f"cannot write {what}", why, f"{first}, or {hint}")
     return InputError(f"cannot write {what}", why, hint)
-
-
-_FULL: Final = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
-_EXHAUSTED: Final = {
-    errno.EMFILE: "raise the limit of open files: `ulimit -n 65536`",
-    errno.ENFILE: "this machine has too many open files: end other programs",
-    errno.ENOMEM: "make memory free",
-    errno.EAGAIN: "raise the limit of processes: `ulimit -u unlimited`",
-}
 
 
 def of_system(error: OSError) -> DumbbellError:
@@ -121,9 +114,24 @@ def of_system(error: OSError) -> DumbbellError:
     up."""
     about = "" if error.filename is None else f": {error.filename}"
     what, why = "the operating system refuses", (error.strerror or str(error)) + about
-    if error.errno in _FULL or error.errno in _EXHAUSTED:
-        return RunFailed(what, why, _EXHAUSTED.get(error.errno or 0, "make room"))
-    return InputError(what, why)
+    return RunFailed(what, why) if remedy(why) else InputError(what, why)
+
+
+def remedy(why: str) -> str:
+    """What to do about an error of this machine that is named in `why`, as C (`strerror`) or Rust names it; empty if
+    none is."""
+    names = {number: (os.strerror(number), f"{errno.errorcode[number]}: ") for number in _REMEDIES}
+    return next((what for number, what in _REMEDIES.items() if any(name in why for name in names[number])), "")
+
+
+_REMEDIES: Final = {
+    **dict.fromkeys([errno.ENOSPC, errno.EDQUOT, errno.EFBIG], "make room"),
+    errno.EMFILE: "raise the limit of open files: `ulimit -n 65536`",
+    errno.ENFILE: "this machine has too many open files: end other programs",
+    errno.EAGAIN: "raise the limit of processes, `ulimit -u`, or end other programs",
+    errno.ENOMEM: "end other programs",
+    errno.EIO: "look what is wrong with the disk: dmesg",
+}
 
 
 class Interrupted(DumbbellError):

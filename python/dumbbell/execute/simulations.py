@@ -11,7 +11,7 @@ from dumbbell.analysis.judging import SCREEN, Judge
 from dumbbell.core import core
 from dumbbell.engines.events import Event
 from dumbbell.engines.protocol import Batch, BatchEngine, Judging
-from dumbbell.errors import RunFailed
+from dumbbell.errors import RunFailed, remedy
 from dumbbell.plan.identity import canonical
 
 Tell = Callable[[Event], bool]
@@ -56,4 +56,5 @@ class Simulations(Batch):
 
 def _failed(error: RuntimeError, directory: Path) -> RunFailed:
     what, _, why = str(error).partition(": ")
-    return RunFailed(f"the study failed: {what}", why, f"finished runs are in {directory.parent}")
+    kept = f"finished runs are in {directory.parent}, and the same command continues from there"
+    return RunFailed(f"the study failed: {what}", why, "; ".join(filter(None, [remedy(why), kept])))

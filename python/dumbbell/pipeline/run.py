@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import time
 import traceback
@@ -20,7 +19,7 @@ from dumbbell.engines.planned import planned
 from dumbbell.engines.protocol import Engine
 from dumbbell.engines.registry import DEFAULT
 from dumbbell.engines.registry import engine as engine_of
-from dumbbell.errors import DumbbellError, Interrupted, RunFailed, ScenarioError, unwritable
+from dumbbell.errors import DumbbellError, Interrupted, RunFailed, ScenarioError, remedy, unwritable
 from dumbbell.plan import run_id, wire
 from dumbbell.plan.types import Plan
 from dumbbell.plan.wire import document
@@ -111,8 +110,7 @@ def run(
     except DumbbellError as error:
         kept = target.fail("failed", str(error))
         why = "\n".join(filter(None, [error.why, f"the measurements until then are in {kept}"]))
-        full = "make room, or choose another place: --output DIR" if os.strerror(errno.ENOSPC) in error.why else ""
-        raise RunFailed(error.what, why, error.hint or full) from error
+        raise RunFailed(error.what, why, error.hint or _elsewhere(error.why)) from error
     except OSError as error:
         kept = target.fail("failed", str(error))
         raise unwritable(f"the run to {directory}", error, f"the measurements until then are in {kept}") from error
@@ -169,6 +167,14 @@ def _carry_out(
     from dumbbell.pipeline.results import Run
 
     return Run(target.complete(), plan=known)
+
+
+def _elsewhere(why: str) -> str:
+    """What to do about an error of the operating system that the core names; empty if it names none."""
+    elsewhere = "choose another place: --output DIR"
+    if first := remedy(why):
+        return f"{first}, or {elsewhere}"
+    return elsewhere if "(os error " in why else ""
 
 
 def _size(directory: Path) -> int:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from dumbbell.errors import DumbbellError, InputError, unwritable
+from dumbbell.errors import DumbbellError, InputError, remedy, unwritable
 from dumbbell.server import disk, layout
 from dumbbell.server import messages as m
 from dumbbell.server.commands import Work, carry_out
@@ -305,6 +305,6 @@ def _sort(command: m.Edit | m.Batch, author: object) -> object:
 
 
 def _unsafe(path: str, error: OSError) -> DumbbellError:
-    told = unwritable(path, error)
-    hint = "make room: it is tried again" if told.exit_code == 1 else "it is tried again"
+    told, first = unwritable(path, error), remedy(error.strerror or "")
+    hint = f"{first}: it is tried again" if first else "it is tried again"
     return type(told)(f"{path} could not be saved", f"{told.why}. Your changes are kept here", hint)
