@@ -15,12 +15,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NoReturn, Self
 
+from dumbbell import outputs
 from dumbbell.engines.emulate import algorithms
 from dumbbell.engines.emulate.engine import HELPER
 from dumbbell.engines.events import Event
 from dumbbell.engines.orders import Stop
 from dumbbell.engines.process import Helper, Ordered, Silent, Wake
-from dumbbell.errors import DumbbellError, InputError, Problem, RunFailed, unwritable
+from dumbbell.errors import DumbbellError, InputError, Problem, RunFailed, remedy, unwritable
 from dumbbell.labs import place, recording, services
 from dumbbell.labs.agent import ask, listen
 from dumbbell.labs.build import LabScenario, plan_of
@@ -51,6 +52,11 @@ class Owner:
         self._at_end: Callable[[], None] | None = None
 
     @property
+    def name(self) -> str:
+        """The lab's name."""
+        return self._name
+
+    @property
     def plan(self) -> Plan:
         """The lab's plan."""
         return self._plan
@@ -62,6 +68,13 @@ class Owner:
             InputError: a lab of this name is up.
             RunFailed: it cannot be built.
         """
+        try:
+            self._start()
+        except OSError as error:
+            raise _unstarted(self._name, error) from error
+        return self
+
+    def _start(self) -> None:
         with ExitStack() as stack:
             self.path, self._lock = place.begin(self._name)
             stack.callback(self._leave)
@@ -81,7 +94,6 @@ class Owner:
             stack.callback(self._stop)
             stack.enter_context(services.started(self.path, self.planned.programs))
             self._stack = stack.pop_all()
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -123,9 +135,9 @@ class Owner:
             place.end(self.path)
 
     def _write(self) -> None:
-        (self.path / "plan.json").write_text(wire.text(self._plan), encoding="utf-8")
+        outputs.write(self.path / "plan.json", wire.text(self._plan))
         # Some of it is not in the lab's plan: flows and events.
-        (self.path / "planned.json").write_text(wire.text(self.planned), encoding="utf-8")
+        outputs.write(self.path / "planned.json", wire.text(self.planned))
         writing.write(self._scenario, self.path)
 
     def _await_start(self) -> None:
@@ -153,7 +165,7 @@ class Owner:
                     "origin_ns": event["origin_ns"],
                     "build_ms": build_ms,
                 }
-                (self.path / "owned.json").write_text(json.dumps(facts), encoding="utf-8")
+                outputs.write(self.path / "owned.json", json.dumps(facts))
                 return
 
     def _read(self) -> None:
@@ -193,6 +205,12 @@ def _keep_record(lab: Path) -> None:
             recording.stop(lab)
 
 
+def _unstarted(name: str, error: OSError) -> RunFailed:
+    why = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+    hint = remedy(why) or "`dumbbell doctor` tests what a lab needs"
+    return RunFailed(f"cannot start the lab {name}", why, hint)
+
+
 def _failed(event: Event) -> RunFailed:
     return RunFailed(event["what"], event["why"], event["hint"])
 
@@ -220,10 +238,13 @@ def detached(scenario: LabScenario, name: str | None) -> Path:
         DumbbellError: as `Owner`.
     """
     owner = Owner(scenario, name)
-    ready, say = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
-    child = os.fork()
+    try:
+        ready, say = os.pipe()
+        child = os.fork()
+    except OSError as error:
+        raise _unstarted(owner.name, error) from error
     if child == 0:
         os.close(ready)
         _own(owner, say)
@@ -232,8 +253,9 @@ def detached(scenario: LabScenario, name: str | None) -> Path:
         said: dict[str, Any] = json.loads(file.read() or "{}")
     if "path" in said:
         return Path(said["path"])
-    error = InputError if said.get("input") else RunFailed
-    raise error(said.get("what", "the lab's owner ended"), said.get("why", ""), said.get("hint", ""))
+    if "what" not in said:
+        raise RunFailed(f"the owner of the lab {owner.name} was killed", "it said nothing", "start the lab again")
+    raise (InputError if said["input"] else RunFailed)(said["what"], said["why"], said["hint"])
 
 
 def _own(owner: Owner, say: int) -> NoReturn:
@@ -253,9 +275,10 @@ def _own(owner: Owner, say: int) -> NoReturn:
             say = -1
             while not owner.wait(0.2) and not ended.is_set():
                 pass
-    except DumbbellError as error:
+    except Exception as error:
         if say >= 0:
-            first: Problem = error.problems[0]
+            known = error if isinstance(error, DumbbellError) else RunFailed(f"{type(error).__name__}: {error}")
+            first: Problem = known.problems[0]
             said = {"what": first.what, "why": first.why, "hint": first.hint, "input": isinstance(error, InputError)}
             os.write(say, json.dumps(said).encode())
     finally:
