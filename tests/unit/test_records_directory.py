@@ -1,15 +1,17 @@
 """No measurement is ever lost, and a half-written run is never read as a run."""
 
+import errno
 import fcntl
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, RunFailed
 from dumbbell.records.directory import RunDirectory, attempts
 from dumbbell.records.files import read_json, write_json
 
@@ -62,6 +64,64 @@ def test_what_a_killed_command_left_is_filed_as_failed(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".partial-*"))
     manifest = read_json(tmp_path / "demo-abc.failed-1" / "manifest.json")
     assert (manifest["status"], manifest["reason"]) == ("failed", "the command was killed during the run")
+
+
+@pytest.mark.parametrize("call", ["unlink", "rename"])
+def test_an_earlier_run_keeps_its_name_if_the_later_cannot_have_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    finish(tmp_path)
+    later = RunDirectory.begin(tmp_path, "demo", "abc")
+    real = getattr(Path, call)
+
+    def fail(path: Path, *more: Any, **options: Any) -> Any:
+        if ".partial-" in str(path):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return real(path, *more, **options)
+
+    monkeypatch.setattr(Path, call, fail)
+    with pytest.raises(OSError, match="Input/output"):
+        later.complete()
+    monkeypatch.undo()
+    later.fail("failed", "the disk is broken")
+    assert sorted(os.listdir(tmp_path)) == [".lock", "demo-abc", "demo-abc.failed-1"]
+
+
+def test_an_earlier_run_has_its_name_again_after_a_kill_between_two_renames(tmp_path: Path) -> None:
+    finish(tmp_path)
+    later = RunDirectory.begin(tmp_path, "demo", "abc")
+    (later.path / ".dumbbell-01234567.part").write_text("half")
+    (tmp_path / "demo-abc").rename(tmp_path / "demo-abc.1")
+    os.close(later.lock)
+    RunDirectory.begin(tmp_path, "other", "def").complete()
+    assert sorted(os.listdir(tmp_path)) == [".lock", "demo-abc", "demo-abc.failed-1", "other-def"]
+    assert sorted(os.listdir(tmp_path / "demo-abc.failed-1")) == ["logs", "manifest.json"]
+
+
+def test_nothing_fails_once_a_run_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, real = RunDirectory.begin(tmp_path, "demo", "abc"), os.fsync
+
+    def fail(descriptor: int) -> None:
+        if os.readlink(f"/proc/self/fd/{descriptor}") == str(tmp_path):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fail)
+    assert run.complete() == tmp_path / "demo-abc"
+
+
+def test_a_directory_that_cannot_be_made_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Path.mkdir
+
+    def fail(path: Path, *more: Any, **options: Any) -> None:
+        if path.name == "logs":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(path, *more, **options)
+
+    monkeypatch.setattr(Path, "mkdir", fail)
+    with pytest.raises(RunFailed, match="cannot write runs"):
+        RunDirectory.begin(tmp_path, "demo", "abc")
+    assert os.listdir(tmp_path) == [".lock"]
 
 
 def test_a_run_that_is_still_being_written_is_left_alone(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import fcntl
 import glob
 import os
 import re
+import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import Any, Final
 from dumbbell import inputs, names
 from dumbbell.caller import give
 from dumbbell.errors import DumbbellError, InputError, unwritable
+from dumbbell.outputs import remove_parts
 from dumbbell.records.files import is_locked, lock, read_json, sync, sync_tree, write_json
 
 RUNS: Final = "runs"
@@ -54,9 +56,13 @@ class RunDirectory:
             with _root_lock(root):
                 _file_stale(root)
                 path.mkdir()
-                (path / "logs").mkdir()
-                lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                try:
+                    (path / "logs").mkdir()
+                    lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    shutil.rmtree(path, ignore_errors=True)
+                    raise
                 # At once: if this is killed, the caller's next run files it.
                 give(root / _LOCK)
                 give(path)
@@ -82,7 +88,11 @@ class RunDirectory:
             final = self.root / self.stem
             if final.exists():
                 final.rename(_next_free(self.root, f"{self.stem}."))
-            return self._settle(final)
+            try:
+                return self._settle(final)
+            except OSError:
+                _restore(self.root, self.stem)
+                raise
 
     def fail(self, status: str, reason: str) -> Path:
         """Keep what was measured as `.failed-N`; `status` (`failed`, `interrupted`) and `reason` go to its manifest.
@@ -91,17 +101,20 @@ class RunDirectory:
         """
         with suppress(OSError):
             _mark(self.path, status, reason)
+        remove_parts(self.path)
         with suppress(OSError), _root_lock(self.root):
             self._settle(_next_free(self.root, f"{self.stem}.failed-"))
         return self.path
 
     def _settle(self, final: Path) -> Path:
+        # Nothing may fail once the run has its name. Whoever looks for the lock meanwhile waits for that of the root.
+        (self.path / "lock").unlink(missing_ok=True)
         self.path.rename(final)
-        (final / "lock").unlink(missing_ok=True)
-        sync(self.root)
+        self.path = final
+        with suppress(OSError):
+            sync(self.root)
         os.close(self.lock)
         give(final)
-        self.path = final
         return final
 
 
@@ -120,15 +133,15 @@ def adopt(folder: Path, stem: str) -> Path:
             final.rename(_next_free(root, f"{stem}."))
         folder.rename(final)
         give(final)
-        sync(root)
+        with suppress(OSError):
+            sync(root)
     return final
 
 
 def put_back(root: Path, stem: str) -> None:
     """Give the run of a plan that was complete before the latest one its name again; the latest takes its number."""
     with _root_lock(root):
-        earlier = [path for path in root.glob(f"{glob.escape(stem)}.*") if path.name[len(stem) + 1 :].isdecimal()]
-        before = max(earlier, key=lambda path: int(path.name[len(stem) + 1 :]), default=None)
+        before = _earlier(root, stem)
         if before is None:
             return
         final, aside = root / stem, root / f".aside-{stem}"
@@ -136,6 +149,19 @@ def put_back(root: Path, stem: str) -> None:
         before.rename(final)
         aside.rename(before)
         sync(root)
+
+
+def _earlier(root: Path, stem: str) -> Path | None:
+    """The run of a plan that was complete before the latest one."""
+    earlier = [path for path in root.glob(f"{glob.escape(stem)}.*") if path.name[len(stem) + 1 :].isdecimal()]
+    return max(earlier, key=lambda path: int(path.name[len(stem) + 1 :]), default=None)
+
+
+def _restore(root: Path, stem: str) -> None:
+    """Give the earlier run of a plan its name again if the run that was to have it came to nothing."""
+    before = _earlier(root, stem)
+    if before is not None and not (root / stem).exists():
+        before.rename(root / stem)
 
 
 def attempts(root: Path, stem: str) -> dict[str, int]:
@@ -167,8 +193,10 @@ def _file_stale(root: Path) -> None:
         if match is None or not path.is_dir() or is_locked(path / "lock"):
             continue
         _mark(path, "failed", "the command was killed during the run")
+        remove_parts(path)
         (path / "lock").unlink(missing_ok=True)
         path.rename(_next_free(root, f"{match['stem']}.failed-"))
+        _restore(root, match["stem"])
 
 
 def _mark(path: Path, status: str, reason: str) -> None:
