@@ -1,4 +1,4 @@
-"""Reads and writes the files that a user, a request or another file names: regular ones of a bounded size.
+"""Reads the files that a user, a request or another file names: regular ones of a bounded size, or standard input.
 
 Where a context is confined to a folder (`below.confined`), as the web application is, no path leads out of it.
 """
@@ -7,18 +7,13 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, Final
 
 from dumbbell import below
-from dumbbell.caller import give
-from dumbbell.errors import InputError, unwritable
 
 STANDARD_INPUT: Final = "-"
 """The name by which commands call standard input."""
@@ -119,88 +114,3 @@ def _too_large(most: int) -> OSError:
 
 def _text(content: bytes) -> str:
     return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-
-
-def write_new(path: Path, text: str) -> None:
-    """Write a file that is not there yet.
-
-    Raises:
-        InputError: it is there already.
-        RunFailed: it cannot be written.
-    """
-    try:
-        with open(below.opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w", encoding="utf-8") as out:
-            out.write(text)
-        give(path)
-    except FileExistsError:
-        raise InputError(f"{path} is there already", "nothing is overwritten", "choose another name") from None
-    except OSError as error:
-        raise unwritable(path, error, hint="choose a file in another folder") from error
-
-
-def write(path: Path, content: bytes | memoryview, sync: bool = True) -> None:
-    """Write a file so that it holds either the old content or the new one, whatever happens. Raises `OSError`.
-
-    It keeps its permissions; a link is replaced. Nothing is left behind if the disk is full. With `sync`, it survives a
-    power cut.
-    """
-    folder = below.folder(path.parent)
-    try:
-        with _scratch(folder) as (scratch, descriptor):
-            with open(descriptor, "wb") as file:
-                with suppress(FileNotFoundError):
-                    found = os.stat(path.name, dir_fd=folder, follow_symlinks=False)
-                    if stat.S_ISREG(found.st_mode):
-                        os.fchmod(file.fileno(), found.st_mode & 0o777)
-                file.write(content)
-                if sync:
-                    file.flush()
-                    os.fsync(file.fileno())
-            os.replace(scratch, path.name, src_dir_fd=folder, dst_dir_fd=folder)
-        if sync:
-            _sync(folder)
-        give(path)
-    finally:
-        os.close(folder)
-
-
-def _sync(folder: int) -> None:
-    """Make a folder's list of names survive a power cut, as far as its file system can."""
-    with suppress(OSError):
-        opened = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)
-
-
-@contextmanager
-def _scratch(folder: int) -> Iterator[tuple[str, int]]:
-    """A new file in the folder `folder`, and its descriptor. It is removed if an error comes."""
-    scratch = f".{secrets.token_hex(8)}.part"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(scratch, flags, 0o666, dir_fd=folder)
-    try:
-        yield scratch, descriptor
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(scratch, dir_fd=folder)
-        raise
-
-
-def appended(path: Path) -> int:
-    """The descriptor of a regular file, which is made if it is not there, for appending. Raises `OSError`."""
-    # A pipe that nobody reads is refused, in place of waiting.
-    descriptor = below.opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY)
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise OSError(errno.EINVAL, _IRREGULAR, os.fspath(path))
-
-
-def make_folder(path: Path) -> None:
-    """Make a folder, and those above it. Raises `OSError`."""
-    missing = [one for one in (path, *path.parents) if not one.exists()]
-    os.close(below.folder(path, make=True))
-    for one in reversed(missing):
-        give(one)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell import below, inputs
+from dumbbell import below, inputs, outputs
 from dumbbell.below import Below, confined
 
 _NO_PATH = r"Not a path|too long|No such file|Not a directory"
@@ -54,28 +54,28 @@ def test_what_is_no_path_is_an_error_of_the_system(root: Path, name: str) -> Non
     with pytest.raises(OSError, match=_NO_PATH):
         inputs.read(root / name, 100)
     with pytest.raises(OSError, match="Not a path"):
-        inputs.make_folder(root / f"{name}\0")
+        outputs.make_folder(root / f"{name}\0")
 
 
 def test_a_file_is_written_as_a_whole_below_the_folder(root: Path) -> None:
     (root / "sub" / "file").chmod(0o640)
-    inputs.write(root / "through" / "file", b"new")
+    outputs.write(root / "through" / "file", b"new")
     assert (root / "sub" / "file").read_bytes() == b"new"
     assert (root / "sub" / "file").stat().st_mode & 0o777 == 0o640
     # A link is replaced: what it led to stays.
-    inputs.write(root / "out", b"mine")
+    outputs.write(root / "out", b"mine")
     assert ((root / "out").read_bytes(), (root.parent / "secret").read_text()) == (b"mine", "secret")
     with pytest.raises(OSError, match="outside"):
-        inputs.write(root / "away" / "secret", b"x")
+        outputs.write(root / "away" / "secret", b"x")
     with pytest.raises(OSError, match="outside"):
-        inputs.make_folder(root / "away" / "new" / "deep")
+        outputs.make_folder(root / "away" / "new" / "deep")
     with pytest.raises(OSError, match="outside"):
-        os.close(inputs.appended(root / "away" / "secret"))
-    inputs.make_folder(root / "new" / "deep")
-    inputs.make_folder(root / "new" / "deep")
+        outputs.append(root / "away" / "secret", "x")
+    outputs.make_folder(root / "new" / "deep")
+    outputs.make_folder(root / "new" / "deep")
     assert (root / "new" / "deep").is_dir()
     with pytest.raises(IsADirectoryError):
-        inputs.write(root / "sub", b"x")
+        outputs.write(root / "sub", b"x")
     # Nothing is left behind.
     assert sorted(path.name for path in root.iterdir() if path.name.startswith(".")) == []
     assert sorted(path.name for path in root.parent.iterdir()) == ["folder", "secret"]
@@ -88,7 +88,7 @@ def test_only_regular_files_are_opened(root: Path) -> None:
         with pytest.raises(OSError, match=_IRREGULAR):
             inputs.read(root / name, 100)
         with pytest.raises(OSError, match=_IRREGULAR):
-            os.close(inputs.appended(root / name))
+            outputs.append(root / name, "x")
     with pytest.raises(OSError, match="outside"):
         inputs.read(root / "zero", 100)
     with confined(None), pytest.raises(OSError, match="Not a regular file"):

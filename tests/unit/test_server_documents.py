@@ -243,6 +243,14 @@ def test_a_journal_that_was_cut_off_is_read_to_there(file: Path) -> None:
     assert opened(file).text == START
 
 
+def test_a_line_that_was_cut_off_takes_no_later_one_with_it(file: Path) -> None:
+    typed(opened(file), f"{START}# 1\n")
+    with journal_of(file).file.open("ab") as out:
+        out.write(b'{"do": "push", "text": "')
+    typed(opened(file), f"{START}# 2\n")
+    assert opened(file).text == f"{START}# 2\n"
+
+
 def test_history_and_journal_are_bounded(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dumbbell.server.journal.LARGEST", 20_000)
     document = opened(file)

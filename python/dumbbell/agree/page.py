@@ -12,7 +12,7 @@ from dumbbell.agree.study import Outcome
 from dumbbell.agree.table import figures_table, write
 from dumbbell.agree.targets import Judged, Status, judge, overall
 from dumbbell.records import Run
-from dumbbell.report import words
+from dumbbell.report import words, write_file
 from dumbbell.report.facts import facts
 from dumbbell.report.model import Plots
 from dumbbell.report.render import figures, html, sections
@@ -40,10 +40,9 @@ def write_files(outcome: Outcome, formats: Sequence[str] = ("html", "svg")) -> l
     drawn = []
     for format in formats:
         drawn.append(directory / f"{STEM}.{format}")
-        if format == "html":
-            drawn[-1].write_text(_page(outcome, run, plots), encoding="utf-8")
-        else:
-            drawn[-1].write_bytes(figures.render(figures.figure(plots), format))
+        is_page = format == "html"
+        content = _page(outcome, run, plots).encode() if is_page else figures.render(figures.figure(plots), format)
+        write_file(drawn[-1], content)
     return [*drawn, *tables]
 
 

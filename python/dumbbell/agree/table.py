@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from dumbbell import outputs
 from dumbbell.agree import targets
 from dumbbell.agree.comparison import Comparison, Engines, Row
 from dumbbell.agree.drawn import About
@@ -22,6 +23,7 @@ from dumbbell.agree.figures import (
     UTILISATION,
 )
 from dumbbell.agree.study import Outcome
+from dumbbell.errors import unwritable
 from dumbbell.statistics.frames import BOTTLENECK
 
 _COLUMNS: Final[dict[str, pl.DataType]] = {
@@ -98,10 +100,13 @@ def figures_table(comparison: Comparison) -> pl.DataFrame:
 
 def write(frame: pl.DataFrame, directory: Path, stem: str) -> list[Path]:
     """Write `stem.parquet` and `stem.csv`. Returns their paths."""
-    directory.mkdir(parents=True, exist_ok=True)
     parquet, csv = directory / f"{stem}.parquet", directory / f"{stem}.csv"
-    frame.write_parquet(parquet)
-    frame.with_columns(pl.selectors.float().round(6)).write_csv(csv)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        outputs.write_parquet(frame, parquet)
+        outputs.write(csv, frame.with_columns(pl.selectors.float().round(6)).write_csv())
+    except OSError as error:
+        raise unwritable(directory, error) from error
     return [parquet, csv]
 
 

@@ -11,6 +11,7 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Final, Literal
 
+from dumbbell import outputs
 from dumbbell.captures.capture import INCOMPLETE, KEPT, MOST_CONNECTIONS, SUMMARY, Capture, is_capture
 from dumbbell.captures.detail import keep
 from dumbbell.core import core
@@ -134,7 +135,7 @@ def analyse(
         if kept is not None and (is_stream or not kept["incomplete"]):
             said[INCOMPLETE] = kept["incomplete"]
             said[KEPT] = len(kept["connections"]) if segments == "top" else said["connections"]
-        (partial / SUMMARY).write_text(dumps(said, indent=2) + "\n", encoding="utf-8")
+        outputs.write(partial / SUMMARY, dumps(said, indent=2) + "\n")
         partial.chmod(0o755)
         if place.exists():
             rmtree(place)

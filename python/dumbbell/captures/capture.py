@@ -8,7 +8,7 @@ from json import dumps, loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell import parquet
+from dumbbell import outputs, parquet
 from dumbbell.errors import Damaged, InputError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Capture:
     def note(self, key: str, value: object) -> None:
         """Keep something in the summary."""
         self.summary[key] = value
-        (self.directory / SUMMARY).write_text(dumps(self.summary, indent=2) + "\n", encoding="utf-8")
+        outputs.write(self.directory / SUMMARY, dumps(self.summary, indent=2) + "\n")
 
     @property
     def name(self) -> str:

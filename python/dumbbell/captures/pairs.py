@@ -15,6 +15,7 @@ from dumbbell.captures.capture import Capture
 from dumbbell.captures.clocks import Clocks, compare
 from dumbbell.captures.detail import Part, read
 from dumbbell.errors import InputError
+from dumbbell.outputs import write_parquet
 
 _ALL_NS: Final = 1 << 61
 DIRECTIONS: Final = ("to-server", "to-client")
@@ -44,7 +45,7 @@ class Between:
 
     def keep(self, first: Capture) -> None:
         """Write the pairs to the directory of the first capture, whose report draws them."""
-        self.pairs.write_parquet(first.directory / PAIRS)
+        write_parquet(self.pairs, first.directory / PAIRS)
         low, high = self.clocks.offset_low_ns, self.clocks.offset_high_ns
         offset = None if low is None or high is None else round((low + high) / 2)
         first.note(BETWEEN, {"first_is_nearer": self.first_is_nearer, "offset_ns": offset})

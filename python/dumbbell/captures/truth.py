@@ -15,6 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from dumbbell.captures.capture import Capture
+from dumbbell.outputs import write_parquet
 from dumbbell.plan.network import network
 from dumbbell.plan.types import Flow, Plan
 
@@ -73,7 +74,7 @@ def judge(capture: Capture, packets: pl.DataFrame, plan: Plan, at: str, connecti
         .drop("place")
         .sort("connection", "time_ns", maintain_order=True)
     )
-    found.write_parquet(capture.directory / TRUTH)
+    write_parquet(found, capture.directory / TRUTH)
     return found
 
 

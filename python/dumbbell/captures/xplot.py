@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from dumbbell import outputs
 from dumbbell.captures.capture import Capture
 from dumbbell.captures.detail import Part, read
 from dumbbell.errors import unwritable
@@ -46,9 +47,8 @@ def write(capture: Capture, folder: Path, only: Sequence[int] | None = None) -> 
             segments = detail.segments.filter(mine)
             title = _title(about[number], direction)
             path = folder / f"{number}-{direction}_tsg.xpl"
-            with path.open("w", encoding="utf-8") as file:
-                for line in _graph(title, segments, is_own, detail.sacks.filter(mine & is_own), origin):
-                    file.write(line + "\n")
+            lines = _graph(title, segments, is_own, detail.sacks.filter(mine & is_own), origin)
+            outputs.write(path, "".join(f"{line}\n" for line in lines))
             written.append(path)
     except OSError as error:
         raise unwritable(folder, error) from None

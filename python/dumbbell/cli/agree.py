@@ -252,6 +252,7 @@ def _of_matrix(
     from dumbbell.cli.output import without_advice_of_matplotlib
     from dumbbell.cli.tables import print_table
     from dumbbell.errors import RunInvalid
+    from dumbbell.report import write_file
 
     without_advice_of_matplotlib()
     measured = [outcome for outcome in outcomes if outcome.pairs]
@@ -261,7 +262,7 @@ def _of_matrix(
     found = table({cell.name: cell for cell in cells}, measured, engines)
     files = write(found, output, STEM)
     page = output / f"{STEM}.md"
-    page.write_text(markdown.markdown(found, engines, starts), encoding="utf-8")
+    write_file(page, markdown.markdown(found, engines, starts).encode())
     refused = [f"{outcome.subject.name}: {one}" for outcome in outcomes for one in outcome.refused]
     rows, within = found.to_dicts(), markdown.within_targets(found)
     if json:

@@ -46,6 +46,7 @@ def build(
     A scenario needs no object: it compiles the file that `cc = { bpf = "my_cc.bpf.c" }` names. Machines without clang
     can use an object: `cc = { bpf = "my_cc.bpf.o" }`.
     """
+    from dumbbell import outputs
     from dumbbell.cc.algorithm import program_in
     from dumbbell.cc.compile import compiled
     from dumbbell.errors import InputError, unwritable
@@ -56,7 +57,7 @@ def build(
     found = compiled(program, whole=True)
     out = output or file.with_name(f"{program.stem}.bpf.o")
     try:
-        out.write_bytes(found.object)
+        outputs.write(out, found.object)
     except OSError as error:
         raise unwritable(out, error) from None
     if found.text:

@@ -26,7 +26,7 @@ def command(
     """
     import sys
 
-    from dumbbell import inputs
+    from dumbbell import outputs
     from dumbbell.labs.build import load
     from dumbbell.labs.export import miniedit
     from dumbbell.plan.expand import expand
@@ -38,5 +38,5 @@ def command(
     if output is None:
         print(text, end="")
         return
-    inputs.write_new(output, text)
+    outputs.write_new(output, text)
     print(output)

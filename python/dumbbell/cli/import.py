@@ -31,7 +31,7 @@ def command(
     import re
     import sys
 
-    from dumbbell import inputs
+    from dumbbell import outputs
     from dumbbell.errors import InputError
 
     text = _text(file)
@@ -47,7 +47,7 @@ def command(
     if output is None:
         print(made, end="")
         return
-    inputs.write_new(output, made)
+    outputs.write_new(output, made)
     print(output)
 
 

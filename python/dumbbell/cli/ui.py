@@ -90,13 +90,14 @@ def _open(url: str) -> None:
 
 
 def _browse(url: str) -> None:
-    import os
     import webbrowser
     from html import escape
 
+    from dumbbell import outputs
+
     page = _page()
-    with open(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
-        out.write(f'<!doctype html><meta http-equiv="refresh" content="0;url={escape(url)}"><title>dumbbell</title>')
+    leads = f'<!doctype html><meta http-equiv="refresh" content="0;url={escape(url)}"><title>dumbbell</title>'
+    outputs.write(page, leads, mode=0o600)
     webbrowser.open(page.as_uri())
 
 

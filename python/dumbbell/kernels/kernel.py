@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
+from dumbbell import outputs
 from dumbbell.kernels.config import read, unmet
 from dumbbell.kernels.ready.machine import Machine
 
@@ -146,6 +147,4 @@ def read_linked(folder: Path) -> dict[str, Any] | None:
 
 
 def _write(path: Path, told: dict[str, Any]) -> None:
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(json.dumps(told, indent=2), encoding="utf-8")
-    partial.replace(path)
+    outputs.write(path, json.dumps(told, indent=2))

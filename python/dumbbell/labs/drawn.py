@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dumbbell import inputs
+from dumbbell import outputs
 from dumbbell.errors import InputError
 from dumbbell.labs.build import LabScenario
 from dumbbell.scenario.file.writing import names_files
@@ -23,7 +23,7 @@ def save(scenario: LabScenario, file: Path) -> None:
         why = f"the scenario names files, whose paths begin in {source.folder.absolute()}"
         raise InputError(f"cannot write {file}", why, "write it there")
     text = source.text if source.text and not source.overrides else _text(source.data)
-    inputs.write_new(file, text)
+    outputs.write_new(file, text)
 
 
 def _text(data: Mapping[str, Any]) -> str:

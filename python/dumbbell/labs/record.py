@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import inputs
+from dumbbell import inputs, outputs
 from dumbbell.errors import InputError
 from dumbbell.labs import changes
 from dumbbell.labs.traffic import FILE
@@ -50,7 +50,7 @@ def save(lab: Path, file: Path) -> None:
     document["flows"] = [*document.get("flows", ()), *flows]
     if events:
         document["events"] = events
-    inputs.write_new(file, tomlkit.dumps(document))
+    outputs.write_new(file, tomlkit.dumps(document))
 
 
 def _traffic(lab: Path) -> list[dict[str, Any]]:

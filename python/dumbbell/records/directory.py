@@ -22,7 +22,7 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import inputs, names
+from dumbbell import names, outputs
 from dumbbell.caller import give
 from dumbbell.errors import DumbbellError, InputError, unwritable
 from dumbbell.outputs import remove_parts
@@ -52,7 +52,7 @@ class RunDirectory:
         stem = f"{names.checked('run', name)}-{run_id}"
         path = root / f"{PARTIAL}{stem}-{os.getpid()}"
         try:
-            inputs.make_folder(root)
+            outputs.make_folder(root)
             with _root_lock(root):
                 _file_stale(root)
                 path.mkdir()

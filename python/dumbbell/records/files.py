@@ -9,15 +9,14 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dumbbell import inputs, parquet
 from dumbbell.errors import Damaged
+from dumbbell.outputs import write
 
 if TYPE_CHECKING:
-    import polars as pl
     from pydantic import TypeAdapter, ValidationError
 
 T = TypeVar("T")
@@ -35,8 +34,7 @@ def write_json(path: Path, value: Any, for_people: bool = True) -> None:
         value: what becomes JSON.
         for_people: indent it. It takes several times as long, which matters for tens of megabytes.
     """
-    text = json.dumps(value, indent=2 if for_people else None, allow_nan=False)
-    inputs.write(path, f"{text}\n".encode())
+    write(path, json.dumps(value, indent=2 if for_people else None, allow_nan=False) + "\n")
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -89,13 +87,6 @@ def content(path: Path) -> bytes:
         raise Damaged(f"{path} is missing", why) from None
     except OSError as error:
         raise Damaged(f"{path} cannot be read", error.strerror or str(error)) from error
-
-
-def write_parquet(frame: pl.DataFrame, path: Path) -> None:
-    """Write a table whole or not at all. Raises `OSError`, where polars raises errors of its own."""
-    content = BytesIO()
-    frame.write_parquet(content)
-    inputs.write(path, content.getbuffer(), sync=False)
 
 
 def unreadable(path: Path, whole: bool) -> str:

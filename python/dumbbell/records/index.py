@@ -15,7 +15,7 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from dumbbell import inputs
+from dumbbell import below, inputs, outputs
 from dumbbell.kernels import cache
 from dumbbell.records.files import LARGEST
 from dumbbell.records.model import MANIFEST, SUMMARY
@@ -52,6 +52,7 @@ class Index:
         self._now: dict[str, tuple[Stamp, Known]] = {}
         self._new = 0
         with suppress(OSError, ValidationError):
+            below.allow(self._path.parent)
             self._before = _ROWS.validate_json(inputs.read(self._path, LARGEST))
 
     def known(self, path: Path, read: Callable[[Path], Known]) -> Known:
@@ -71,14 +72,10 @@ class Index:
         """Keep what was found, if it took long. A full disk, or one that cannot be written to, is no failure."""
         if self._new < WORTH:
             return
-        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         with suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            try:
-                temporary.write_bytes(_ROWS.dump_json(self._now))
-                temporary.replace(self._path)
-            finally:
-                temporary.unlink(missing_ok=True)
+            below.allow(self._path.parent)
+            outputs.write(self._path, _ROWS.dump_json(self._now))
 
 
 def _stamp(path: Path) -> Stamp:

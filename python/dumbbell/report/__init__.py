@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from dumbbell import inputs
+from dumbbell import outputs
 from dumbbell.errors import InputError, unwritable
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ def write_file(path: Path, content: bytes) -> Path:
             raise unwritable(path, error) from error
         return path
     try:
-        inputs.make_folder(path.parent)
-        inputs.write(path, content, sync=False)
+        outputs.make_folder(path.parent)
+        outputs.write(path, content)
     except OSError as error:
         raise unwritable(path, error) from error
     return path

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dumbbell import inputs
+from dumbbell import inputs, outputs
 from dumbbell.errors import InputError
 from dumbbell.server import layout as layouts
 from dumbbell.server.messages import Layout
@@ -101,11 +101,11 @@ def save(file: Path, before: OnDisk, text: str, layout: Layout) -> OnDisk:
     laid = layouts.write(layout)
     if before.text is None or text != before.text:
         written = ("\ufeff" if before.mark else "") + text.replace("\n", before.newline)
-        inputs.write(file, written.encode())
+        outputs.write(file, written.encode())
     if layout != before.parsed_layout:
         beside = layout_of(file)
         if laid:
-            inputs.write(beside, laid.encode())
+            outputs.write(beside, laid.encode())
         else:
             beside.unlink(missing_ok=True)
     else:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Body, Request
 from starlette.concurrency import run_in_threadpool
 
-from dumbbell import inputs
+from dumbbell import inputs, outputs
 from dumbbell.errors import InputError, unwritable
 from dumbbell.server import layout, templates
 from dumbbell.server.agreement import own
@@ -82,7 +82,7 @@ def _new(documents: Documents, asked: NewFile) -> FileEntry:
     _write(file, text)
     for name, content in templates.beside(asked.template).items():
         if not (file.parent / name).exists():
-            inputs.write(file.parent / name, content)
+            outputs.write(file.parent / name, content)
     if not asked.foreign:
         # The user's own, or ours: there is nothing to ask about it.
         found = check(text, file).programs
@@ -115,10 +115,10 @@ def _free(workspace: Workspace, path: str) -> Path:
 def _write(file: Path, text: str) -> None:
     """Write a file that is not there yet. Raises `DumbbellError`."""
     try:
-        inputs.make_folder(file.parent)
+        outputs.make_folder(file.parent)
         if os.path.lexists(file):
             raise InputError(f"{file.name} is there already", "nothing is overwritten", "choose another name")
-        inputs.write(file, text.encode())
+        outputs.write(file, text.encode())
     except OSError as error:
         raise unwritable(file.name, error, hint=_ELSEWHERE) from None
 
@@ -128,7 +128,7 @@ def _folder(workspace: Workspace, path: str) -> FileEntry:
     if os.path.lexists(at):
         raise InputError(f"{path} is there already", "", "choose another name")
     try:
-        inputs.make_folder(at)
+        outputs.make_folder(at)
     except OSError as error:
         raise unwritable(path, error, hint=_ELSEWHERE) from None
     return _entry(workspace, at)
@@ -164,7 +164,7 @@ def _copied(source: Path, target: Path) -> None:
 def _rename(workspace: Workspace, path: str, to: str) -> FileEntry:
     file, target = _existing(workspace, path), _free(workspace, to)
     try:
-        inputs.make_folder(target.parent)
+        outputs.make_folder(target.parent)
         # A link is made where nothing may be overwritten: it fails if the name is taken meanwhile.
         os.link(file, target)
         file.unlink()

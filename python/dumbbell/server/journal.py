@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import inputs
+from dumbbell import inputs, outputs
 from dumbbell.server.layout import read as read_layout
 from dumbbell.server.layout import write as write_layout
 from dumbbell.server.messages import Layout
@@ -98,16 +98,9 @@ class Journal:
 
     def append(self, **line: Any) -> None:
         """Append a line. Raises `OSError`; it then lacks the line, and has no part of it."""
-        with open(inputs.appended(self.file), "ab") as out:
-            size = out.tell()
-            try:
-                out.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
-                out.flush()
-            except OSError:
-                self._lacks = True
-                os.ftruncate(out.fileno(), size)
-                raise
-            self._size = out.tell()
+        self._lacks = True
+        self._size = outputs.append(self.file, json.dumps(line, ensure_ascii=False) + "\n")
+        self._lacks = False
 
     def push(self, do: str, state: State, revision: int) -> None:
         """Append a state. Raises `OSError`."""
@@ -126,12 +119,14 @@ class Journal:
         if found.disk is not None:
             lines.append({"do": "disk", "text": found.disk[0], "layout": found.disk[1]})
         self._lacks = True
-        inputs.make_folder(self.folder)
-        inputs.write(self.file, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines).encode())
+        outputs.make_folder(self.folder)
+        outputs.write(self.file, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines))
         self._size, self._lacks = self.file.stat().st_size, False
 
     def read(self) -> Recovered | None:
-        """What it holds; `None` if there is none. A last line that was cut off is passed over."""
+        """What it holds; `None` if there is none. A last line that was cut off is passed over, and nothing is appended
+        to it: then all is written anew."""
+        self._lacks = not _ends_whole(self.file)
         history, revision, disk = History([]), 0, None
         for line in _lines(self.file):
             match line:
@@ -172,6 +167,15 @@ def _layout(text: str) -> Layout:
     with suppress(ValueError):
         return read_layout(text) if text else Layout()
     return Layout()
+
+
+def _ends_whole(file: Path) -> bool:
+    """False if the last line was cut off."""
+    with suppress(OSError), open(inputs.opened(file), "rb") as content:
+        if content.seek(0, os.SEEK_END):
+            content.seek(-1, os.SEEK_END)
+            return content.read() == b"\n"
+    return True
 
 
 def _lines(file: Path) -> Iterator[Mapping[str, Any]]:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from dumbbell import outputs
 from dumbbell.errors import unwritable
 from dumbbell.labs.place import root
 
@@ -38,11 +39,8 @@ def note(url: str, workspace: Path) -> Path:
     file = folder() / f"{os.getpid()}.json"
     this = Noted(url, str(workspace), os.getpid(), _started(os.getpid()) or 0)
     try:
-        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w") as out:
-            json.dump(asdict(this), out)
+        outputs.write(file, json.dumps(asdict(this)), mode=0o600)
     except OSError as error:
-        with suppress(OSError):
-            file.unlink()
         raise unwritable(file, error, hint="set XDG_RUNTIME_DIR to a folder with room") from error
     return file
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
-from dumbbell import inputs
+from dumbbell import inputs, outputs
 from dumbbell.below import Below
 from dumbbell.errors import InputError
 from dumbbell.names import shortened
@@ -121,7 +121,7 @@ class Workspace:
     def trash(self, path: Path) -> Path:
         """Move a file to the trash. Returns where it is now."""
         kept = self.own / "trash" / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}-{path.name}"
-        inputs.make_folder(kept.parent)
+        outputs.make_folder(kept.parent)
         os.rename(path, kept)
         return kept
 

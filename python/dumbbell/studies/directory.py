@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from dumbbell import inputs
+from dumbbell import outputs
 from dumbbell.caller import give
 from dumbbell.errors import InputError, unwritable
 
@@ -35,7 +35,7 @@ COMPLETE, INCOMPLETE = "complete", "incomplete"
 def locked(directory: Path) -> Iterator[None]:
     """Make the directory and lock it against other commands. Raises `InputError` if that fails."""
     try:
-        inputs.make_folder(directory)
+        outputs.make_folder(directory)
         lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise unwritable(directory, error) from error

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dumbbell.errors import DamagedFile
+from dumbbell.outputs import write_parquet
 from dumbbell.plan.network import network
 from dumbbell.plan.parts import group, size
 from dumbbell.plan.types import Plan
@@ -67,7 +68,7 @@ def write(study: Path, cells: Sequence[Sequence[Entry]]) -> None:
     found, path = pl.DataFrame(rows, schema=_schema(), orient="row"), study / FILE
     if path.exists() and not files.unreadable(path, whole=True) and pl.read_parquet(path).equals(found):
         return
-    files.write_parquet(found, path)
+    write_parquet(found, path)
 
 
 def joined(study: Path, flows: pl.LazyFrame) -> pl.LazyFrame:

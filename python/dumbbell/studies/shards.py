@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.errors import Damaged, DamagedFile, unwritable
-from dumbbell.records.files import read_as, sync, sync_tree, unreadable, write_json, write_parquet
+from dumbbell.outputs import write_parquet
+from dumbbell.records.files import read_as, sync, sync_tree, unreadable, write_json
 from dumbbell.studies import model
 from dumbbell.studies.directory import SHARDS
 

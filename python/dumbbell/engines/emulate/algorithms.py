@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
+from dumbbell import outputs
 from dumbbell.cc import core
 from dumbbell.cc.bundled import label_of_file
 from dumbbell.cc.compile import compiled
@@ -130,4 +131,4 @@ def prepare(plan: Plan, directory: Path) -> None:
             out = directory / algorithm.source.path
             if not out.exists():
                 file = out.with_name(out.name.removesuffix(compiled_one) + source)
-                out.write_bytes(compiled(read(file)).object)
+                outputs.write(out, compiled(read(file)).object)

@@ -25,6 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell import outputs
 from dumbbell.engines.virtual import confine, slot
 from dumbbell.engines.virtual.guest import Guest, NotStarted, UserMode
 from dumbbell.engines.virtual.inside import EVENTS, STDERR
@@ -214,7 +215,7 @@ class Guard:
             "cpu": cpu,
             **told,
         }
-        file.write_text(json.dumps(lab, indent=2), encoding="utf-8")
+        outputs.write(file, json.dumps(lab, indent=2))
 
 
 def tell(event: Mapping[str, Any]) -> None:

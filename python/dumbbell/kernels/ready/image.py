@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import inputs
+from dumbbell import inputs, outputs
 from dumbbell.errors import InputError
 from dumbbell.kernels import cache
 from dumbbell.kernels.ready import debian, modules
@@ -165,6 +165,4 @@ def _read(place: Path) -> Image | None:
 def _write(image: Image) -> None:
     told = {"format": _FORMAT, "hash": image.hash, "names": image.names, "version": image.version,
             "origin": image.origin, "qdiscs": image.qdiscs}  # fmt: skip
-    partial = image.folder / ".image.json"
-    partial.write_text(json.dumps(told, indent=2), encoding="utf-8")
-    partial.replace(image.folder / "image.json")
+    outputs.write(image.folder / "image.json", json.dumps(told, indent=2))

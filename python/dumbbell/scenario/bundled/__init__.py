@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from dumbbell import inputs
+from dumbbell import inputs, outputs
 from dumbbell.errors import InputError, Place, Problem, ScenarioError, unwritable
 from dumbbell.hints import nearest
 from dumbbell.names import is_name
@@ -53,7 +53,7 @@ def copy(name: str, file: Path) -> list[Path]:
             raise InputError(f"{path} exists already", "", f"choose another name: dumbbell scenarios copy {name} FILE")
     for path, content in files.items():
         try:
-            path.write_bytes(content)
+            outputs.write(path, content)
         except OSError as error:
             hint = f"choose a file in another folder: dumbbell scenarios copy {name} FILE"
             raise unwritable(path, error, hint=hint) from None

@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from dumbbell import outputs
 from dumbbell.cc.source import LINKED_SUFFIX
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
@@ -45,12 +46,12 @@ def write(scenario: Scenario, directory: Path, cells: Iterable[Scenario] = ()) -
             moved[file.name] = f"{TRACES}/{_free(Path(file.name), moved)}"
             copy = directory / moved[file.name]
             copy.parent.mkdir(exist_ok=True)
-            copy.write_text(file.text, encoding="utf-8")
+            outputs.write(copy, file.text)
     plain = _moved(scenario.model_dump(mode="json", by_alias=True, exclude_unset=True), moved)
     wanted = _values(plain, directory, type(scenario))
     texts = _candidates(scenario.source, plain, moved)
     text = next(text for text in texts if _read(text, directory, type(scenario)) == wanted)
-    (directory / "scenario.toml").write_text(text, encoding="utf-8")
+    outputs.write(directory / "scenario.toml", text)
 
 
 def names_files(key: str, value: Any) -> bool:
@@ -90,7 +91,7 @@ def _copy_programs(scenario: Scenario, directory: Path, moved: dict[str, str]) -
             moved[own.name] = next(place for place in places if place not in moved.values())
             copy = directory / moved[own.name]
             copy.parent.mkdir(exist_ok=True, parents=True)
-            copy.write_bytes(own.program.content)
+            outputs.write(copy, own.program.content)
 
 
 def _files(value: Any) -> Iterator[File]:
