@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import time
+from contextlib import suppress
 
 import polars as pl
+import psutil
 import pytest
 from harness import Live, Place, until
 from page import first_words
-from remains import footprint, outside
+from remains import footprint, lives, outside
 from scenarios import flow, path
 
 import dumbbell
@@ -168,3 +171,45 @@ def test_an_interrupt_before_the_start_ends_it_before_it_starts(here: Place) -> 
         assert "error: the run was interrupted before it started" in live.output()
         assert "panicked" not in live.output()
     assert [name.endswith(".failed-1") for name in here.runs()] == [True]
+
+
+PHASES = {"checking": 1.0, "building the lab": 0.2, "running": 0.6, "judging the run": 0.3}
+"""Word with which a phase begins, and its length in seconds, about."""
+
+
+def assert_killed(place: Place, phase: str, draws: random.Random) -> None:
+    """Kill a part of a run at a moment of a phase: nothing goes on, and only what is complete is called so."""
+    with place.starting(SHORT) as live:
+        until(lambda: phase in live.output() or live.process.poll() is not None, 180, phase)
+        time.sleep(draws.uniform(0, PHASES[phase]))
+        parts = [psutil.Process(live.process.pid)]
+        with suppress(psutil.NoSuchProcess):
+            parts += parts[0].children(recursive=True)
+        with suppress(psutil.NoSuchProcess):
+            draws.choice(parts).kill()
+        code = live.end(180)
+        complete = [path for path in live.runs.glob("test-*") if "." not in path.name]
+        assert all(dumbbell.open(path).manifest["status"] == "complete" for path in complete)
+        assert code in ((0, 1, 3, -signal.SIGKILL) if complete else (1, -signal.SIGKILL)), live.output()
+        assert "Traceback" not in live.output()
+        until(lambda: not any(map(lives, parts)), 180, "the end of all parts")
+
+
+def assert_killed_anywhere(place: Place, phase: str, moments: int) -> None:
+    """Kill runs at seeded moments of a phase. A run works after them, and files what they left."""
+    draws = random.Random(phase)
+    for _ in range(moments):
+        assert_killed(place, phase, draws)
+    place.run(SHORT)
+    assert not [name for name in place.runs() if name.startswith(".")]
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_killed_at_some_moments(here: Place, phase: str) -> None:
+    assert_killed_anywhere(here, phase, 3)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("phase", PHASES)
+def test_killed_at_many_moments(here: Place, phase: str) -> None:
+    assert_killed_anywhere(here, phase, 100)
