@@ -86,6 +86,25 @@ def append(path: Path, text: str) -> int:
         return file.tell()
 
 
+def append(path: Path, text: str) -> int:
+    """Append text, in UTF-8, to a file, which is made if need be. Returns the file's size in bytes.
+
+    Raises:
+        OSError: nothing was appended, as far as the disk lets us cut off what was.
+    """
+    content = memoryview(text.encode())
+    # A buffer would try once more as it is closed.
+    with path.open("ab", buffering=0) as file:
+        size = file.tell()
+        try:
+            while content:
+                content = content[file.write(content) :]
+        except OSError:
+            os.ftruncate(file.fileno(), size)
+            raise
+        return file.tell()
+
+
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:
     """Write a table, as `write`. Raises `OSError`, where polars raises errors of its own."""
     content = BytesIO()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell import outputs
 from dumbbell.errors import InputError, RunFailed
 from dumbbell.labs import daemons
 from dumbbell.labs.agent import ask
@@ -95,8 +96,7 @@ def make(lab: Path, wanted: Mapping[str, Any], keys: Mapping[str, str]) -> Chang
     if told["event"] != "changed":
         raise RunFailed(told["what"], told["why"], told["hint"])
     made = Change(told["time_ns"], wanted["name"], dict(keys), told["link"])
-    with (lab / FILE).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(made.__dict__) + "\n")
+    outputs.append(lab / FILE, json.dumps(made.__dict__) + "\n")
     return made
 
 

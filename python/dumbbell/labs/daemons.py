@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from dumbbell import outputs
 from dumbbell.errors import InputError, RunFailed
 from dumbbell.labs.agent import ask
 
@@ -64,5 +65,4 @@ def change(lab: Path, router: str, daemon: str, up: bool) -> None:
     if told["event"] != "daemon-changed":
         raise RunFailed(told["what"], told["why"], told["hint"])
     made = DaemonChange(told["at_ns"], router, daemon, up)
-    with (lab / FILE).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(made.__dict__) + "\n")
+    outputs.append(lab / FILE, json.dumps(made.__dict__) + "\n")

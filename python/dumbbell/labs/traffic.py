@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell import outputs
 from dumbbell.errors import InputError
 from dumbbell.labs.agent import Connection
 from dumbbell.labs.changes import now_ns
@@ -100,9 +101,8 @@ def carry_out(lab: Path, flows: Sequence[Mapping[str, Any]]) -> list[FlowResult]
     """
     if not flows:
         return []
-    with (lab / FILE).open("a", encoding="utf-8") as file:
-        own = list(flows) == planned(lab)
-        file.write(json.dumps({"time_ns": now_ns(lab), "flows": [] if own else list(flows)}) + "\n")
+    own = list(flows) == planned(lab)
+    outputs.append(lab / FILE, json.dumps({"time_ns": now_ns(lab), "flows": [] if own else list(flows)}) + "\n")
     request = {"do": "flows", "flows": list(flows), "duration_ns": max(flow["stop_ns"] for flow in flows)}
     with Connection(lab, request) as connection:
         try:
