@@ -72,37 +72,19 @@ def append(path: Path, text: str) -> int:
     content = memoryview(text.encode())
     # A pipe that nobody reads is refused, in place of waiting.
     descriptor = below.opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY)
-    # A buffer would try once more as it is closed.
-    with open(descriptor, "ab", buffering=0) as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
             raise OSError(errno.EINVAL, "Not a regular file", os.fspath(path))
-        size = file.seek(0, os.SEEK_END)
         try:
             while content:
-                content = content[file.write(content) :]
+                content = content[os.write(descriptor, content) :]
         except OSError:
-            os.ftruncate(file.fileno(), size)
+            os.ftruncate(descriptor, found.st_size)
             raise
-        return file.tell()
-
-
-def append(path: Path, text: str) -> int:
-    """Append text, in UTF-8, to a file, which is made if need be. Returns the file's size in bytes.
-
-    Raises:
-        OSError: nothing was appended, as far as the disk lets us cut off what was.
-    """
-    content = memoryview(text.encode())
-    # A buffer would try once more as it is closed.
-    with path.open("ab", buffering=0) as file:
-        size = file.tell()
-        try:
-            while content:
-                content = content[file.write(content) :]
-        except OSError:
-            os.ftruncate(file.fileno(), size)
-            raise
-        return file.tell()
+        return os.fstat(descriptor).st_size
+    finally:
+        os.close(descriptor)
 
 
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:
