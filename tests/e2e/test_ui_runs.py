@@ -307,6 +307,19 @@ def test_a_study_goes_on_without_a_browser_and_after_a_stop(application: Applica
     page.context.close()
 
 
+def test_a_study_that_was_stopped_shows_what_is_there(application: Application, page: Page) -> None:
+    given(application, duration=1)
+    command = [DUMBBELL, "run", "pair.toml", "--engine", "simulate", "--repeat", "2"]
+    subprocess.run(command, cwd=application.workspace, check=True, capture_output=True)
+    (study,) = (application.workspace / "studies").glob("pair-*")
+    manifest = json.loads((study / "study.json").read_text())
+    (study / "study.json").write_text(json.dumps(manifest | {"status": "interrupted"}))
+    (study / "report.html").unlink()
+    page.evaluate(f"location.hash = '#/studies/{study.name}'")
+    page.get_by_role("button", name="The page of what is there so far").click()
+    expect(page.frame_locator(".report-frame").locator("h1")).to_have_text("pair")
+
+
 # Comparisons
 
 
