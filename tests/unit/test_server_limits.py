@@ -113,15 +113,26 @@ def hasty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
         yield served
 
 
+LOGIN = (
+    b"POST /api/login HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Type: application/json\r\n"
+    b"Content-Length: %d\r\n\r\n"
+)
+
+
+def test_requests_that_never_end_do_not_stop_the_server(tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        first = LOGIN.replace(b"{host}", served.host.encode()) % 900
+        with many(served.port, 2 * MOST_CONNECTIONS, first + b" "):
+            assert answers_in(served, tries=5) < 1
+
+
 @pytest.mark.parametrize(
     "dribble",
     [
         b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X: 0\r\n" * 100,
         b"GET /api/about HTTP/1.1\r\nHost: {host}\r\n\r\n" + b"GET / HTTP/1.1\r\n" * 100,
-        b"POST /api/login HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Type: application/json\r\n"
-        b"Content-Length: 900\r\n\r\n" + b" " * 500,
-        b"POST /api/login HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Type: application/json\r\n"
-        b"Content-Length: 9000\r\n\r\n" + b" " * 500,
+        LOGIN % 900 + b" " * 500,
+        LOGIN % 9000 + b" " * 500,
     ],
     ids=["head", "second-head", "body", "refused-body"],
 )

@@ -1,7 +1,7 @@
 """What strangers who reach the port may take of the server: connections, time, descriptors, and lines of its log.
 
 Whoever connects has no cookie yet, so all of this holds before the guard has seen a request. A connection *waits* while
-its peer has to act: to send the head of a request, or to take in an answer. It *works* while a request is answered, and
+its peer has to act: to send a request, or to take in an answer. It *works* while a request is answered, and
 as a WebSocket. Only those that wait are closed, after a time, or when others come and there are too many.
 """
 
@@ -24,7 +24,7 @@ BACKLOG: Final = 128
 HEAD_S: Final = 10.0
 """Until the head of a request must be there as a whole, with the handshake of TLS."""
 STALLED_S: Final = 30.0
-"""Until a peer that takes in nothing of an answer is given up."""
+"""Until a peer that sends nothing of a body, or takes in nothing of an answer, is given up."""
 SEND_BUFFER: Final = 262_144
 """Bytes of an answer that the kernel takes for a connection; by itself it would take megabytes."""
 MOST_DESCRIPTORS: Final = 4096
@@ -124,7 +124,7 @@ def protocol(gate: Gate) -> type[H11Protocol]:
         def handle_events(self) -> None:
             super().handle_events()
             if self._is_answering():
-                gate.work(self._number)
+                self._answer()
 
         def handle_websocket_upgrade(self, event: Any) -> None:
             super().handle_websocket_upgrade(event)
@@ -141,9 +141,15 @@ def protocol(gate: Gate) -> type[H11Protocol]:
         def resume_writing(self) -> None:
             super().resume_writing()
             if self._is_answering():
-                gate.work(self._number)
+                self._answer()
             else:
                 self._wait(HEAD_S)
+
+        def _answer(self) -> None:
+            if self.cycle.more_body:
+                self._wait(STALLED_S)
+            else:
+                gate.work(self._number)
 
         def _is_answering(self) -> bool:
             return self.cycle is not None and not self.cycle.response_complete and not self.transport.is_closing()
