@@ -38,6 +38,21 @@ def test_packages_stand_in_the_order_of_the_contract() -> None:
     assert [sorted(row) for row in rows("Python")] == contract
 
 
+QUICK = {"carrying", "declarations", "peak_bps", "routing_daemon", "simulate_parameters", "version"}
+"""Functions of the core that neither wait nor reckon for long."""
+
+
+def test_the_core_lets_other_threads_of_python_run() -> None:
+    """A function that keeps the interpreter stops a server for as long as a compiler or a disk takes."""
+    sources = (path.read_text(encoding="utf-8") for path in (ROOT / "crates" / "core-py" / "src").glob("*.rs"))
+    parts = [part for text in sources for part in text.split("#[pyfunction]")[1:]]
+    # A function's text ends where the next one's comment begins.
+    found = {re.search(r"fn (\w+)", part)[1]: part.partition("\n}\n")[0] for part in parts}  # type: ignore[index]
+    keeping = {name for name, text in found.items() if "py.detach(" not in text and "answer(py, " not in text}
+    assert keeping == QUICK
+    assert len(found) > 30
+
+
 @pytest.mark.parametrize("package", ["analysis", "plan", "statistics"])
 def test_plans_evidence_and_results_are_values(package: str) -> None:
     """They are kept, shared and compared, so nobody may change one."""

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import stat
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import exec_log
 import pytest
+import tomlkit
 from serving import STUDY, Page, Served, serving
-from test_study_programs import BPF
+from test_server_process import AS_ROOT, logged_in
+from test_study_programs import BPF, ENDS, FILES, HEAD
 
 from dumbbell.core import core
 from dumbbell.server.agreement import Agreement
@@ -213,3 +222,60 @@ def test_a_command_that_only_shows_compiles_nothing(
     assert not compiler.exists()
     assert invoke(["run", "theirs.toml"]) == 2
     assert compiler.exists(), "one's own run compiles it"
+
+
+def patiently(ask: Callable[[], Served]) -> Served:
+    """What the server answers. It imports a lot first, and is traced: on a busy machine that takes a minute."""
+    for _ in range(5):
+        with suppress(TimeoutError):
+            return ask()
+    return ask()
+
+
+def test_opening_starts_nothing(tmp_path: Path) -> None:
+    """As the kernel tells it: what a stranger's file brings is not even looked at by another program."""
+    workspace, log = tmp_path / "workspace", tmp_path / "log"
+    workspace.mkdir()
+    for name, content in FILES.items():
+        (workspace / name).write_text(f"{content}{'!' if name.endswith('.conf') else '//'} {tmp_path}\n")
+    flows = [{**ENDS, "cc": {"bpf": "theirs.bpf.c"}}, {**ENDS, "command": "touch flow"}]
+    data = tomllib.loads(HEAD) | {"flows": flows, "programs": [{"node": "h1", "command": "touch program"}]}
+    data["topology"]["nodes"] = {"h1": {}, "h2": {}, "r1": {"kind": "router", "frr": "r1.conf"}}
+    (workspace / "theirs.toml").write_text(tomlkit.dumps(data | {"sweep": {"flows.1. command": ["touch cell"]}}))
+    (workspace / "lab.clab.yml").write_text("name: x\ntopology:\n  nodes:\n    a: {kind: linux, exec: [touch clab]}\n")
+    command = [sys.executable, "-m", "dumbbell", "ui", str(workspace), "--no-open", *AS_ROOT]
+    process = subprocess.Popen(
+        [sys.executable, exec_log.__file__, str(log), *command],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
+    )
+
+    def started() -> list[list[str]]:
+        return [json.loads(line) for line in log.read_text().splitlines()]
+
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        served = patiently(lambda: logged_in(url, workspace))
+        with served.page() as page:
+            state = page.open("theirs.toml")
+            assert state["problems"] == []
+            assert [one.partition(", SHA-256 ")[0] for one in state["runs_programs"]] == [
+                *("r1.conf", "theirs.bpf.c", "touch flow", "touch program", "touch cell")
+            ]
+            for engine in ("emulate", "simulate"):
+                served.json("POST", "/api/plan", {"path": "theirs.toml", "engine": engine})
+            served.json("POST", "/api/import", {"name": "lab.clab.yml", "path": "lab.clab.yml"})
+            for route in ("/api/runs", "/api/labs"):
+                assert asked(served, route, {"path": "theirs.toml"}) == state["runs_programs"]
+            time.sleep(1)  # Documents are looked at further 0.3 s after a change.
+            assert started() == [command]
+            served.json("POST", "/api/agree", {"programs": state["runs_programs"]})
+            until = time.monotonic() + 60
+            while not any("clang" in words[0] for words in started()):
+                assert time.monotonic() < until, "once that is agreed to, it is compiled"
+                time.sleep(0.05)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)

@@ -46,6 +46,7 @@ static void grow(struct sock *sk, __u32 ack, __u32 acked) { }
 CONGESTION_CONTROL(calm, (ssthresh, keep), (undo_cwnd, keep), (cong_avoid, grow));
 char LICENSE[] SEC("license") = "GPL";
 """
+FIRST = {"first.bpf.c": f"{BPF}//\n", "first.c": f"{BPF}//\n", "first.conf": "! first\n"}
 FILES = {"theirs.bpf.c": BPF, "linked.c": BPF.replace("calm", "cool"), "r1.conf": "log syslog\n"}
 
 
@@ -59,16 +60,18 @@ class Entry:
     key: tuple[str, ...]
     """The keys of the program in the table."""
     program: str
+    first: str = "true"
+    """What stands before it where cells vary it."""
 
 
 ENDS = {"from": "h1", "to": "h2"}
 ENTRIES = [
     Entry(("flows", "0"), {**ENDS, "id": "a"}, ("command",), "touch /tmp/command"),
     Entry(("flows", "1"), {**ENDS, "id": "b", "command": "true"}, ("server_command",), "touch /tmp/server"),
-    Entry(("flows", "2"), {**ENDS, "id": "c"}, ("cc", "bpf"), "theirs.bpf.c"),
-    Entry(("flows", "3"), {**ENDS, "id": "d"}, ("cc", "kernel"), "linked.c"),
+    Entry(("flows", "2"), {**ENDS, "id": "c"}, ("cc", "bpf"), "theirs.bpf.c", "first.bpf.c"),
+    Entry(("flows", "3"), {**ENDS, "id": "d"}, ("cc", "kernel"), "linked.c", "first.c"),
     Entry(("programs", "0"), {"node": "h1", "command": "true"}, ("command",), "touch /tmp/program"),
-    Entry(("topology", "nodes", "r1"), {"kind": "router"}, ("frr",), "r1.conf"),
+    Entry(("topology", "nodes", "r1"), {"kind": "router"}, ("frr",), "r1.conf", "first.conf"),
 ]
 
 
@@ -89,8 +92,8 @@ def toml(draw: st.DrawFn, value: object) -> str:
     return "[" + ", ".join(toml(draw, one) for one in value) + "]" if isinstance(value, list) else json.dumps(value)
 
 
-def with_program(entry: Entry) -> dict[str, object]:
-    value: object = entry.program
+def with_program(entry: Entry, program: str = "") -> dict[str, object]:
+    value: object = program or entry.program
     for key in reversed(entry.key[1:]):
         value = {key: value}
     return {**entry.table, entry.key[0]: value}
@@ -99,14 +102,14 @@ def with_program(entry: Entry) -> dict[str, object]:
 @st.composite
 def scenarios(draw: st.DrawFn) -> tuple[str, list[str]]:
     """A text, and the programs that are hidden in it."""
-    hidden = draw(st.lists(st.sampled_from(ENTRIES), min_size=1, unique=True))
+    hidden = draw(st.lists(st.sampled_from(ENTRIES), min_size=1, max_size=3, unique=True))
     written: list[str] = []
     axes: list[str] = []
     zipped: list[str] = []
     rows: list[list[str]] = []
     tables: dict[str, list[str]] = {"flows": [], "programs": []}
     for entry in ENTRIES:
-        how = draw(st.sampled_from(["base", "key", "table", "case", "zip"])) if entry in hidden else "absent"
+        how = draw(st.sampled_from(["base", "key", "case", "zip"])) if entry in hidden else "absent"
         table = toml(draw, with_program(entry) if how == "base" else dict(entry.table))
         if entry.at[0] in tables:
             tables[entry.at[0]].append(table)
@@ -114,15 +117,13 @@ def scenarios(draw: st.DrawFn) -> tuple[str, list[str]]:
             written.append(f"[topology.nodes]\nh1 = {{}}\nh2 = {{}}\nr1 = {table}")
         whole = draw(st.booleans())
         key = json.dumps(dotted(draw, entry.at if whole else entry.at + entry.key))
-        value = toml(draw, with_program(entry) if whole else entry.program)
+        both = [with_program(entry, one) if whole else one for one in (entry.first, entry.program)]
         if how == "key":
-            axes.append(f"{json.dumps(dotted(draw, entry.at + entry.key))} = [{json.dumps(entry.program)}]")
-        elif how == "table":
-            axes.append(f"{json.dumps(dotted(draw, entry.at))} = [{toml(draw, with_program(entry))}]")
+            axes.append(f"{key} = {toml(draw, both)}")
         elif how == "case":
-            rows.append([key, value])
+            rows += [[key, toml(draw, one)] for one in both]
         elif how == "zip":
-            zipped.append(f"{key} = [{value}]")
+            zipped.append(f"{key} = {toml(draw, both)}")
     axes.append('"topology.links.0.rate" = ["1 Mbit/s", "2 Mbit/s"]')
     draw(st.randoms(use_true_random=False)).shuffle(axes)
     cases = "".join(f'[[sweep.cases]]\nname = "{i}"\n{key} = {value}\n' for i, (key, value) in enumerate(rows))
@@ -163,7 +164,7 @@ def started(plan: Plan) -> Iterator[str]:
 def test_each_program_of_each_plan_is_listed(drawn: tuple[str, list[str]]) -> None:
     text, hidden = drawn
     with tempfile.TemporaryDirectory() as folder:
-        for name, content in FILES.items():
+        for name, content in (FILES | FIRST).items():
             Path(folder, name).write_text(content)
         draft = Draft("hidden.toml", text, tomllib.loads(text), Path(folder), {})
         listed = programs(draft)

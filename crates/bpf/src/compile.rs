@@ -12,6 +12,7 @@ use messages::Failure;
 use serde::Serialize;
 
 use crate::bundled;
+use crate::helper::run_helper;
 
 /// The compiler's output.
 #[derive(Clone, Debug, Serialize)]
@@ -52,7 +53,7 @@ pub fn write_headers(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Compiles `source` to `out`, with our headers. The object doesn't depend on where they lie.
+/// Compiles `source` to `out`, with our headers, within limits of time and memory. The object doesn't depend on where they lie.
 pub fn build(source: &Path, out: &Path) -> Result<Build> {
     let source = source.canonicalize().with_context(|| format!("reading {}", source.display()))?;
     let (dir, file) = (source.parent().context("a file in a directory")?, source.file_name().context("a file")?);
@@ -61,16 +62,18 @@ pub fn build(source: &Path, out: &Path) -> Result<Build> {
     let clang = env::var_os("CLANG").unwrap_or_else(|| "clang".into());
     let mut command = Command::new(&clang);
     command.args(["-target", "bpf", "-O2", "-g", "-mcpu=v3", "-Wall", "-fno-color-diagnostics", "-c"]);
+    // Whoever wrote the text may have meant it to crash: no copies of it in the machine's temporary directory.
+    command.arg("-fno-crash-diagnostics");
     command.arg("-fdebug-compilation-dir=.").arg(prefix_map(&headers.0, "dumbbell"));
     command.arg("-I").arg(&headers.0);
     // Debian keeps <asm/types.h> there, which <linux/bpf.h> includes; clang doesn't look there for the target bpf.
     command.arg("-idirafter").arg(format!("/usr/include/{}-linux-gnu", env::consts::ARCH));
     // The file's name alone appears in messages and in the verifier's log.
     command.arg(file).arg("-o").arg(&out).current_dir(dir);
-    let output = command.output().map_err(|error| missing(&clang, &error))?;
-    let text = String::from_utf8_lossy(&output.stderr).replace(&format!("{}/", headers.0.display()), "");
+    let ended = run_helper(&mut command).map_err(|error| missing(&clang, &error))?;
+    let text = ended.said.replace(&format!("{}/", headers.0.display()), "");
     let diagnostics = text.lines().filter_map(diagnostic).collect();
-    Ok(Build { ok: output.status.success(), compiler: version(&clang), diagnostics, text })
+    Ok(Build { ok: ended.ok, compiler: version(&clang), diagnostics, text })
 }
 
 fn missing(clang: &OsString, error: &io::Error) -> Failure {
@@ -87,8 +90,7 @@ fn prefix_map(from: &Path, to: &str) -> OsString {
 }
 
 fn version(clang: &OsString) -> String {
-    let output = Command::new(clang).arg("--version").output();
-    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let text = run_helper(Command::new(clang).arg("--version")).map(|ended| ended.said).unwrap_or_default();
     text.lines().next().unwrap_or_default().to_owned()
 }
 
@@ -151,6 +153,17 @@ mod tests {
         assert!(first.ok && first.compiler.contains("clang"), "{}", first.text);
         assert!(first.diagnostics.is_empty() && !object.is_empty(), "{}", first.text);
         assert!(object == again, "the objects differ");
+    }
+
+    #[test]
+    fn a_text_that_grows_without_end_is_refused_with_its_cause() {
+        let dir = tempfile::tempdir().unwrap();
+        let double = |n: u32| format!("#define A{}(x) A{n}(A{n}(x))\n", n + 1);
+        let text: String =
+            ["#define A0(x) x x x x x x x x\n".to_owned()].into_iter().chain((0..6).map(double)).collect();
+        let (build, object) = compiled(dir.path(), &format!("{text}int a = A6(1 +) 0;\n"));
+        assert!(!build.ok && object.is_empty());
+        assert!(build.text.starts_with("clang was stopped: it took more than "), "{}", build.text);
     }
 
     #[test]

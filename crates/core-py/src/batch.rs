@@ -9,8 +9,13 @@ use sim_engine::batch::{Batch, Judged, Progress, Run, Screen, Verdict, missing, 
 /// The runs, `runs` in all, that no shard below `directory` has, in pieces of one shard each: (first, behind the last).
 /// Files that a killed command had begun to write are removed.
 #[pyfunction]
-pub(crate) fn missing_shards(directory: PathBuf, runs: usize, shard_runs: usize) -> PyResult<Vec<(usize, usize)>> {
-    let found = missing(&directory, 0..runs, shard_runs).map_err(crate::simulate::raised)?;
+pub(crate) fn missing_shards(
+    py: Python<'_>,
+    directory: PathBuf,
+    runs: usize,
+    shard_runs: usize,
+) -> PyResult<Vec<(usize, usize)>> {
+    let found = py.detach(|| missing(&directory, 0..runs, shard_runs)).map_err(crate::simulate::raised)?;
     Ok(found.into_iter().map(|shard| (shard.start, shard.end)).collect())
 }
 

@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 /// `{"do": "rename", "key", "to"}`; a key is a list of names and indices. Raises ValueError if the text is no TOML, or if
 /// an operation does not fit it.
 #[pyfunction]
-pub(crate) fn edit_toml(text: &str, operations: &str) -> PyResult<String> {
+pub(crate) fn edit_toml(py: Python<'_>, text: &str, operations: &str) -> PyResult<String> {
     let operations: Vec<Operation> =
         serde_json::from_str(operations).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    edits::edit(text, &operations).map_err(|error| PyValueError::new_err(format!("{error:#}")))
+    py.detach(|| edits::edit(text, &operations)).map_err(|error| PyValueError::new_err(format!("{error:#}")))
 }

@@ -7,6 +7,7 @@ mod declarations;
 mod edits;
 mod emulate;
 mod figures;
+mod helper;
 mod network;
 mod routing;
 mod simulate;
@@ -30,6 +31,8 @@ mod _core {
     use crate::emulate::{check_namespaces, cpu_share_refusal, emulate, stay};
     #[pymodule_export]
     use crate::figures::{bottlenecks_of, carrying, figures_between, figures_of};
+    #[pymodule_export]
+    use crate::helper::run_helper;
     #[pymodule_export]
     use crate::network::{LinkFacts, Path, network, peak_bps, static_routes};
     #[pymodule_export]

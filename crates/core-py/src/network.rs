@@ -48,8 +48,8 @@ pub(crate) struct Path {
 ///
 /// Raises RuntimeError if it is no plan.
 #[pyfunction]
-pub(crate) fn network(plan: &str) -> PyResult<(Vec<Path>, Vec<usize>, Vec<LinkFacts>)> {
-    let found = Plan::parse(plan).and_then(|plan| plan.network()).map_err(crate::simulate::raised)?;
+pub(crate) fn network(py: Python<'_>, plan: &str) -> PyResult<(Vec<Path>, Vec<usize>, Vec<LinkFacts>)> {
+    let found = py.detach(|| Plan::parse(plan).and_then(|plan| plan.network())).map_err(crate::simulate::raised)?;
     let path = |path: plan::NetworkPath| Path {
         from_: path.from,
         to: path.to,
@@ -77,9 +77,13 @@ pub(crate) fn network(plan: &str) -> PyResult<(Vec<Path>, Vec<usize>, Vec<LinkFa
 /// Raises RuntimeError if it is no plan, or if two nodes that follow each other on a path have no subnet in common.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
-pub(crate) fn static_routes(plan: &str) -> PyResult<Vec<(String, Vec<(String, Vec<String>)>)>> {
-    let plan = Plan::parse(plan).map_err(crate::simulate::raised)?;
-    let routes = plan.static_routes().map_err(crate::simulate::raised)?;
+pub(crate) fn static_routes(py: Python<'_>, plan: &str) -> PyResult<Vec<(String, Vec<(String, Vec<String>)>)>> {
+    let found = py.detach(|| {
+        let plan = Plan::parse(plan)?;
+        let routes = plan.static_routes()?;
+        anyhow::Ok((plan, routes))
+    });
+    let (plan, routes) = found.map_err(crate::simulate::raised)?;
     let spelt = |route: plan::Route| (route.to.to_string(), route.via.iter().map(ToString::to_string).collect());
     let of = |(node, routes): (&plan::Node, Vec<plan::Route>)| {
         (node.name().to_owned(), routes.into_iter().map(spelt).collect())

@@ -33,7 +33,7 @@ pub(crate) fn simulate(py: Python<'_>, directory: PathBuf, tso: bool, on_event: 
 ///
 /// Raises RuntimeError if it is no plan.
 #[pyfunction]
-pub(crate) fn simulate_check(plan: &str, tso: bool) -> PyResult<String> {
+pub(crate) fn simulate_check(py: Python<'_>, plan: &str, tso: bool) -> PyResult<String> {
     #[derive(Serialize)]
     struct Told {
         flow: Option<String>,
@@ -42,8 +42,8 @@ pub(crate) fn simulate_check(plan: &str, tso: bool) -> PyResult<String> {
         failure: Failure,
     }
     let told = |Problem { flow, host, failure }| Told { flow, host, failure };
-    let plan = Plan::parse(plan).map_err(raised)?;
-    let problems: Vec<Told> = sim::check(&plan, Options { tso, ..Options::default() }).into_iter().map(told).collect();
+    let found = py.detach(|| Plan::parse(plan).map(|plan| sim::check(&plan, Options { tso, ..Options::default() })));
+    let problems: Vec<Told> = found.map_err(raised)?.into_iter().map(told).collect();
     Ok(serde_json::to_string(&problems).expect("problems are plain data"))
 }
 

@@ -211,7 +211,8 @@ class _Link:
             ]
         prefix = f"-ffile-prefix-map={self._ours.root}="
         paths = [word for path in include for word in ("-I", str(path.resolve()))]
-        steps.run([*command, *paths, prefix, *flags, "-c", "-o", str(out), str(source.resolve())], self._kit)
+        run = steps.run_on_theirs if source.parent == self._folder else steps.run
+        run([*command, *paths, prefix, *flags, "-c", "-o", str(out), str(source.resolve())], self._kit)
         # Two sources may use the same names: what is not said to be for all is each one's own.
         steps.run(["objcopy", "--localize-hidden", str(out)], self._kit)
         return out

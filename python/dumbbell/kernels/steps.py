@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
+from dumbbell.core import core
 from dumbbell.errors import RunFailed
 from dumbbell.kernels import tools
 
@@ -85,6 +86,17 @@ class Steps:
             raise self.failed("".join(said))
         return "".join(said)
 
+    def run_on_theirs(self, command: Sequence[str], cwd: Path) -> None:
+        """Run a command on a text that may be a stranger's, within limits of time and memory. Raises as `run`."""
+        try:
+            ok, said = core.run_helper(list(command), cwd, _environment())
+        except FileNotFoundError:
+            raise self._lacks(command[0]) from None
+        with self._log.open("a", encoding="utf-8") as log:
+            log.write(f"$ {shlex.join(command)}\n{said}")
+        if not ok:
+            raise self.failed(said)
+
     def failed(self, text: str, hint: str = "") -> RunFailed:
         """The error of this step; `text` is all that was printed."""
         lines = [line.rstrip() for line in text.splitlines() if line.strip()]
@@ -112,8 +124,11 @@ class Steps:
                 env=_environment(),
             )
         except FileNotFoundError:
-            package = tools.PROGRAMS.get(command[0], command[0])
-            raise self.failed(f"{command[0]} is not installed", tools.install([package])) from None
+            raise self._lacks(command[0]) from None
+
+    def _lacks(self, program: str) -> RunFailed:
+        hint = tools.install([tools.PROGRAMS.get(program, program)])
+        return self.failed(f"{program} is not installed", hint)
 
 
 def _environment() -> dict[str, str]:

@@ -73,15 +73,15 @@ def _first(texts: Mapping[str, str]) -> Complaint | None:
         file.write_text("".join(f"{line}\n" for *_, line in lines), encoding="utf-8")
         command = [_SHELL, "--config_dir", folder, "--dryrun", "--inputfile", str(file)]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
-        except (OSError, subprocess.SubprocessError) as error:
+            ok, said = core.run_helper(command, folder)
+        except OSError as error:
             raise RunFailed("cannot check the routers' configurations", str(error), PACKAGE) from error
-    for said in [*done.stdout.splitlines(), *done.stderr.splitlines()]:
-        if (match := _SAID.match(said)) is not None:
+    for line_said in said.splitlines():
+        if (match := _SAID.match(line_said)) is not None:
             router, number, line = lines[int(match["line"]) - 1]
             return Complaint(router, number, line.strip(), match["said"].removeprefix("% ").strip())
-    if done.returncode != 0:
-        raise RunFailed("cannot check the routers' configurations", done.stderr.strip() or done.stdout.strip(), PACKAGE)
+    if not ok:
+        raise RunFailed("cannot check the routers' configurations", said.strip(), PACKAGE)
     return None
 
 
