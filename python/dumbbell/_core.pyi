@@ -37,6 +37,7 @@ __all__ = [
     "network",
     "peak_bps",
     "routing_daemon",
+    "run_helper",
     "simulate",
     "simulate_check",
     "simulate_many",
@@ -340,6 +341,17 @@ def peak_bps(link: str) -> int | None:
 def routing_daemon(name: str) -> Path2 | None:
     """
     The path of a daemon of FRRouting, such as `bgpd`; `None` if this machine lacks it.
+    """
+
+def run_helper(
+    command: SupportsGetItem[int, str], directory: str | PathLike[str], environment: dict[str, str] | None = None
+) -> tuple[bool, str]:
+    """
+    Run a program and its arguments in `directory`, within limits of time, memory and output: its text may be a stranger's.
+    Returns whether it did what it was asked for, and its output, or the limit that has ended it. `environment` replaces
+    this process's.
+
+    Raises OSError if it cannot be started.
     """
 
 def simulate(directory: str | PathLike[str], tso: bool, on_event: Any) -> bool:
