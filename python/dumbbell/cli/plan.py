@@ -64,7 +64,8 @@ def command(
     chosen = engine_of(engine) if engine else None
     draft = varied(read(scenario, overrides), vary, repeat)
     found = checked(draft)
-    compiles = not brings_files(draft, found)
+    models = chosen is not None and chosen.capabilities.models_tcp
+    compiles = models or not brings_files(draft, found)
     if is_study(draft):
         _study(draft, chosen or engine_of(DEFAULT), json, compiles)
         if json:

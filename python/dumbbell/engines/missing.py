@@ -21,10 +21,16 @@ def missing(engine: Engine, scenario: Scenario, plan: Plan, may_start: bool) -> 
         scenario: which is planned.
         plan: of it.
         may_start: true if its programs may be compiled, loaded and read by other programs: all checks apply. If false,
-            only congestion controls that the kernel lacks are told.
+            only congestion controls that this kernel lacks are told, if it is the engine's.
     """
-    named, there = set(own(scenario).values()), set(available())
-    # The kernel loads a module for root who asks for it.
-    if may_start and (named <= there or os.geteuid() != 0):
+    known = engine.capabilities
+    if known.models_tcp:  # It compiles and loads nothing.
         return engine.check(scenario, plan)
+    named, there = set(own(scenario).values()), set(available())
+    # This kernel loads a module for root who asks for it.
+    loads = os.geteuid() == 0 and not known.any_kernel and not named <= there
+    if may_start and not loads:
+        return engine.check(scenario, plan)
+    if known.any_kernel:
+        return []
     return lacking(scenario, there.union(name for name in named if has_module(f"tcp_{name}")))
