@@ -34,6 +34,8 @@ FILES: Final = frozenset(
 """Metavariables of options and of arguments that may be omitted."""
 SUCCEED: Final = frozenset(["runs list", "runs clean", "runs remove", "reproduce", "cc headers"])
 """Verbs that take any folder, or pass over what they do not know."""
+WITH: Final = {"kernel build": ["--source", "nothing.tar.xz"]}
+"""Options without which a verb would do its work."""
 WRITTEN: Final = frozenset(["--output", "-o", "--xplot", "--events", "--uds"])
 """Options that name what is written: another test has those."""
 
@@ -79,12 +81,13 @@ def calls() -> Iterator[tuple[tuple[str, ...], list[str]]]:
         needed = [one for one in parameters if one.param_type_name == "argument" and one.required]
         for one in parameters:
             is_option = one.param_type_name == "option"
+            more = [] if one.opts[0] == "--source" else WITH.get(" ".join(words), [])
             if one not in needed and (one.metavar not in FILES or one.opts[0] in WRITTEN):
                 continue
             for value in values:
                 others = ["nothing.toml" if other is not one else value for other in needed]
                 given = [*others, one.opts[0], value] if is_option else others if one in needed else [*others, value]
-                yield words, given
+                yield words, [*given, *more]
 
 
 @pytest.fixture

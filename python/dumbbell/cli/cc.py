@@ -155,6 +155,7 @@ def unload(
     """Unload what `dumbbell cc load` has loaded. Connections that use it continue."""
     from json import dumps
 
+    from dumbbell import names
     from dumbbell.cc import core
     from dumbbell.cc.algorithm import label_of
 
@@ -163,7 +164,7 @@ def unload(
         gone = [went for label in dict.fromkeys(one["name"] for one in core.registered()["stay"])
                 for went in core.unload(label)]  # fmt: skip
     else:
-        gone = core.unload(label_of(name or ""))
+        gone = core.unload(names.checked("congestion control", label_of(name or "")))
     if json:
         print(dumps({"unloaded": gone}, indent=2))
         return

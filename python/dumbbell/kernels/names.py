@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from dumbbell import names
+from dumbbell import inputs, names
 
 DEFAULT: Final = "6.12"
 """The kernel of a run that names none."""
@@ -14,6 +14,9 @@ OLDEST: Final = (6, 1)
 """The first Linux that can be built: older ones have another form of time travel and of TCP's callbacks."""
 BPF_SINCE: Final = (6, 4)
 """First Linux on which a BPF congestion control vanishes with the process that loaded it (links of struct_ops)."""
+
+_LARGEST: Final = 16 << 20
+"""More bytes than a Makefile has."""
 
 Version = tuple[int, ...]
 
@@ -41,6 +44,6 @@ def version_in(makefile: str) -> str:
 def version_at(tree: Path) -> str:
     """The version of the source tree in a folder; empty if there is none."""
     try:
-        return version_in((tree / "Makefile").read_text(encoding="utf-8", errors="replace"))
+        return version_in(inputs.read(tree / "Makefile", _LARGEST).decode(errors="replace"))
     except OSError:
         return ""
