@@ -8,7 +8,7 @@ from json import dumps, loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell import outputs, parquet
+from dumbbell import inputs, outputs, parquet
 from dumbbell.errors import Damaged, InputError
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ KEPT: Final = "segments_of_connections"
 """In the summary: the number of connections of which every packet is a row."""
 INCOMPLETE: Final = "segments_incomplete"
 """In the summary: true if packets of these connections are missing, which standard input does not give again."""
+_LARGEST: Final = 1 << 30
+"""More bytes than a summary has."""
 MOST_CONNECTIONS: Final = 1 << 20
 """Connections that are followed at once."""
 
@@ -36,11 +38,13 @@ class Capture:
         """Open what `dumbbell pcap` wrote. Raises `InputError` if `directory` is no such."""
         self.directory = Path(directory)
         try:
-            self.summary: dict[str, Any] = loads((self.directory / SUMMARY).read_text(encoding="utf-8"))
+            self.summary: dict[str, Any] = loads(inputs.read_text(self.directory / SUMMARY, _LARGEST))
         except (OSError, ValueError) as error:
             raise InputError(
                 f"{directory} is not an analysed capture", str(error), "dumbbell pcap FILE makes one"
             ) from None
+        if not isinstance(self.summary, dict):
+            raise InputError(f"{directory} is not an analysed capture", f"{SUMMARY} holds no JSON object")
         if "overlapping_files" not in self.summary.get("notes", {}):
             raise InputError(
                 f"{directory} was analysed by an older dumbbell",

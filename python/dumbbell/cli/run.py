@@ -22,6 +22,7 @@ from dumbbell.cli.options import (
 )
 from dumbbell.counts import count
 from dumbbell.engines.registry import DEFAULT, capabilities
+from dumbbell.table import printable
 
 if TYPE_CHECKING:
     from dumbbell.execute import Executor as AnyExecutor
@@ -123,7 +124,7 @@ def command(
     """
     if not (json or quiet):
         # Prints before the imports below, so that something shows at once.
-        print(f"{scenario}: checking", flush=True)
+        print(f"{printable(scenario)}: checking", flush=True)
     from dumbbell.engines.planned import kernel_override
     from dumbbell.errors import InputError
     from dumbbell.execute.names import executor as named

@@ -111,15 +111,15 @@ def _files(plots: StudyPlots, format: str) -> dict[str, bytes]:
 
 def plots_of(study: Frames) -> list[Plot]:
     """The plots that the study's file describes. Raises `InputError` if one was changed to what is none."""
-    from tomllib import TOMLDecodeError, loads
-
-    from pydantic import ValidationError
+    from dumbbell import inputs
+    from dumbbell.scenario.file.loading import LARGEST
+    from dumbbell.scenario.file.toml import parse
 
     path = study.directory / "scenario.toml"
     try:
-        described = loads(path.read_text(encoding="utf-8")).get("report", {}) if path.exists() else {}
+        described = parse(inputs.read_text(path, LARGEST)).get("report", {}) if path.exists() else {}
         return Report.model_validate(described).plots
-    except (TOMLDecodeError, ValidationError) as error:
+    except (OSError, ValueError) as error:  # of TOML, of UTF-8 and of pydantic
         raise InputError(f"{path}: cannot read [[report.plots]]", str(error), "docs/reference/scenario.md") from error
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell import inputs
 from dumbbell.cc.names import title
 from dumbbell.counts import count
 from dumbbell.errors import InputError
@@ -14,6 +15,7 @@ from dumbbell.report.study.axes import axes
 from dumbbell.report.study.model import Distribution, Panel, StudyPlots
 from dumbbell.report.study.pairs import pairs
 from dumbbell.report.study.panel import panel, unit_of
+from dumbbell.scenario.file.loading import LARGEST
 from dumbbell.scenario.study import Plot
 from dumbbell.statistics.cells import Method, check_confidence
 from dumbbell.statistics.frames import Frames, limited_links, told_equal, usable
@@ -82,7 +84,7 @@ def build(
         name=str(study.manifest["name"]),
         directory=str(study.directory),
         manifest=study.manifest,
-        scenario=scenario.read_text(encoding="utf-8") if scenario.exists() else "",
+        scenario=inputs.read_text(scenario, LARGEST) if scenario.exists() else "",
         confidence=confidence,
         method=method,
         reference=reference,

@@ -1,0 +1,76 @@
+"""Files are read by `dumbbell.inputs`: a new place that opens one by itself is noticed here."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import dumbbell
+
+PACKAGE: Final = Path(dumbbell.__file__).parent
+ALLOWED: Final = {
+    "below.py": "what opens",
+    "inputs.py": "what reads and writes",
+    "captures/identify/decide.py": "comes with dumbbell",
+    "captures/xplot.py": "writes a new file",
+    "cc/compile.py": "a folder of its own, made anew",
+    "cli/display.py": "writes where --events names: a pipe, too",
+    "cli/lab.py": "writes where --output names: a pipe, too",
+    "cli/output.py": "standard output",
+    "cli/ui.py": "the user's runtime directory",
+    "engines": "/proc, /sys, and folders of runs that this process writes",
+    "execute/cluster": "archives of its own, between machines of one user",
+    "kernels": "the user's cache, source trees that are being compiled, and what comes with dumbbell",
+    "labs": "the user's runtime directory, which no other user can enter",
+    "machine.py": "/proc and /lib/modules",
+    "plan/algorithms.py": "copies in the run that this process writes",
+    "published/packaged.py": "comes with dumbbell",
+    "published/page.py": "comes with dumbbell",
+    "records/directory.py": "locks",
+    "records/files.py": "locks, and syncing of what was written",
+    "records/progress.py": "writes into the run of this process",
+    "report/render/html.py": "comes with dumbbell",
+    "scenario/bundled/__init__.py": "comes with dumbbell",
+    "server/agreement.py": "what the user agreed to",
+    "server/assets.py": "comes with dumbbell",
+    "server/live.py": "below a directory that was looked at, without links",
+    "server/place.py": "the user's runtime directory, and /proc",
+    "server/templates.py": "comes with dumbbell",
+    "studies/directory.py": "locks",
+}
+"""Modules and packages that open files by themselves, and why they may."""
+NAMES: Final = frozenset(["read_text", "read_bytes", "open"])
+OTHERS: Final = frozenset(["inputs", "Live", "webbrowser", "terminals", "study"])
+"""What has a method of such a name and opens no file by itself."""
+
+
+def places() -> Iterator[str]:
+    """The modules that open files by themselves, relative to the package."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and _opens(node.func) and not _is_given(node):
+                yield file.relative_to(PACKAGE).as_posix()
+
+
+def _opens(called: ast.expr) -> bool:
+    if isinstance(called, ast.Name):
+        return called.id == "open"
+    if not isinstance(called, ast.Attribute) or called.attr not in NAMES:
+        return False
+    return not (isinstance(called.value, ast.Name) and called.value.id in OTHERS)
+
+
+def _is_given(call: ast.Call) -> bool:
+    """True for `open(inputs.opened(...))`, and the like of `below`: the descriptor is of the one opener."""
+    first = call.args[0] if call.args else None
+    return isinstance(first, ast.Call) and ast.unparse(first.func).startswith(("inputs.", "below."))
+
+
+def test_files_are_read_in_one_place() -> None:
+    found = {place for place in places() if not place.startswith(("report/assets/", "server/page/"))}
+    unknown = [one for one in found if not any(one == name or one.startswith(f"{name}/") for name in ALLOWED)]
+    assert not unknown, "read by dumbbell.inputs, or say in ALLOWED why not"
+    gone = [name for name in ALLOWED if not any(one == name or one.startswith(f"{name}/") for one in found)]
+    assert not gone
