@@ -140,6 +140,20 @@ def test_labels_that_all_nodes_share_take_a_time_like_the_size_of_the_file() -> 
         assert time.process_time() - began < 10
 
 
+@pytest.mark.parametrize("value", ["inf", "nan", "text", "-1", "1e400", "0", "true", "9" * 400, "10"])
+@pytest.mark.parametrize("kind", ["double", "long", "string", "boolean"])
+@pytest.mark.parametrize("key", ["LinkSpeedRaw", "rate", "delay", "cost"])
+def test_a_link_that_no_scenario_has_is_refused(key: str, kind: str, value: str) -> None:
+    text = ZOO.replace('attr.name="LinkSpeedRaw" attr.type="double"', f'attr.name="{key}" attr.type="{kind}"')
+    Path("zoo.graphml").write_text(text.replace("10000000.0", value).replace("20000000.0", value))
+    keys = {"topology.file"}
+    try:
+        expand(load(scenario()))
+    except ScenarioError as error:
+        keys = {problem.key for problem in error.problems}
+    assert keys == {"topology.file"}
+
+
 def test_a_run_keeps_a_copy(tmp_path: Path) -> None:
     found = load(scenario())
     (tmp_path / "run").mkdir()

@@ -16,7 +16,22 @@ from dumbbell.records.directory import RunDirectory
 from dumbbell.scenario.file.loading import load
 from dumbbell.studies import shards
 
-BAD = ("", ".", "..", "../escaped", "/tmp/absolute", "a/b", "x" * 65, "x" * 300, "a\nb", "a\0b", "\ud800", ".a", "-a", "é")
+BAD = (
+    "",
+    ".",
+    "..",
+    "../escaped",
+    "/tmp/absolute",
+    "a/b",
+    "x" * 65,
+    "x" * 300,
+    "a\nb",
+    "a\0b",
+    "\ud800",
+    ".a",
+    "-a",
+    "é",
+)
 
 
 @pytest.fixture
