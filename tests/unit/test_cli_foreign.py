@@ -37,7 +37,7 @@ SUCCEED: Final = frozenset(["runs list", "runs clean", "runs remove", "reproduce
 WITH: Final = {"kernel build": ["--source", "nothing.tar.xz"]}
 """Options without which a verb would do its work."""
 WRITTEN: Final = frozenset(["--output", "-o", "--xplot", "--events", "--uds"])
-"""Options that name what is written: another test has those."""
+"""Options that name what is written: that may be a pipe, which somebody reads."""
 
 
 def build(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from dumbbell.cli import invoke
 
 SCENARIO = """\
 name = "small"
@@ -170,3 +173,18 @@ def test_ctrl_c_later_leaves_no_traceback_either() -> None:
         # A shell says 130 of both: CPython ends itself by the signal if it came within exec() of a text (dataclasses).
         assert run.wait(60) in (130, -signal.SIGINT)
         assert b"Traceback" not in run.stderr.read()
+
+
+@pytest.mark.parametrize(("number", "code", "said"), [(24, 1, "ulimit -n"), (28, 1, "make room"), (36, 2, "too long")])
+def test_what_no_verb_foresees_of_the_system_is_a_message(
+    number: int, code: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number), "some/file")
+
+    monkeypatch.setattr("dumbbell.records.kept.kept", refuse)
+    assert invoke(["runs", "list", "--json"]) == code
+    told = capsys.readouterr()
+    assert said in told.err
+    assert "some/file" in told.err
+    assert json.loads(told.out)["error"]["exit_code"] == code

@@ -38,6 +38,7 @@ class Capture:
         """Open what `dumbbell pcap` wrote. Raises `InputError` if `directory` is no such."""
         self.directory = Path(directory)
         try:
+            inputs.check_files(self.directory)
             self.summary: dict[str, Any] = loads(inputs.read_text(self.directory / SUMMARY, _LARGEST))
         except (OSError, ValueError) as error:
             raise InputError(
