@@ -23,7 +23,7 @@ SCENARIO: Final[dict[str, Any]] = {
     "topology": {"kind": "dumbbell", "pairs": 2, "rtt": "10 ms", "bottleneck": {"rate": "5 Mbit/s", "buffer": "1 bdp"}},
     "flows": [
         {"from": "s1", "to": "r1", "cc": "cubic"},
-        {"from": "s2", "to": "r2", "cc": "bbr", "bytes": "50 kB"},
+        {"from": "s2", "to": "r2", "cc": "bbr3", "bytes": "50 kB"},
         {"from": "s1", "to": "r2", "protocol": "udp", "rate": "1 Mbit/s"},
         {"from": "s2", "to": "r1", "protocol": "ping"},
     ],
@@ -106,8 +106,13 @@ def damage(path: Path, random: Random) -> None:
 
 
 def made_run(root: Path) -> Path:
-    """A run to damage."""
+    """A run to damage, whose manifest also has what other engines tell."""
     found = dumbbell.run(SCENARIO, directory=root, engine="simulate", report=False)
+    lab = {"rootless": False, "sysctls": {"s1": {"net.ipv4.tcp_rmem": "4096 131072 8388608"}}}
+    lab |= {"acks": {"recorded": False, "why": "no probe"}}
+    manifest = json.loads((found.directory / "manifest.json").read_text())
+    manifest |= {"lab": lab, "kernel": {"version": "6.12.1"}, "path": "wire", "scheduling": {"awake": True}}
+    (found.directory / "manifest.json").write_text(json.dumps(manifest, indent=2))
     kept.tag(found.directory, ["baseline"])
     return found.directory
 

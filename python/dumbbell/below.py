@@ -156,17 +156,6 @@ def folder(path: str | os.PathLike[str], make: bool = False) -> int:
 
 
 @contextmanager
-def held(path: Path) -> Iterator[Path]:
-    """A path through the descriptor of its folder, which leads to the same place whatever becomes of the folder's name.
-    Raises `OSError` as `folder`."""
-    descriptor = folder(path.parent)
-    try:
-        yield Path(f"/proc/self/fd/{descriptor}", path.name)
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
 def _paths_alone(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield

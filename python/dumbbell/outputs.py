@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _PART: Final = re.compile(r"\.dumbbell-[0-9a-f]{8}\.part")
+_NAMES: Final = {Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd")}
 _YOUNG_S: Final = 60.0
 """Age of a part that nobody writes any more: its writer was killed."""
 
@@ -45,6 +46,15 @@ def write(path: Path, content: str | bytes | memoryview, mode: int = 0o666) -> N
     """
     with _part(path, content, mode) as (folder, part):
         os.replace(part, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def write_named(path: Path, content: bytes) -> None:
+    """Write a file that a user names, as `write`. A device or a pipe is written to, and never replaced, and so is what
+    `/dev` names: `/dev/stdout` may be a file. Raises `OSError`."""
+    if path.parent in _NAMES or (path.exists() and not path.is_file()):
+        path.write_bytes(content)
+    else:
+        write(path, content)
 
 
 def write_new(path: Path, text: str) -> None:

@@ -73,11 +73,8 @@ def test_parts_of_a_table_repeat_what_names_their_rows(monkeypatch: pytest.Monke
     )
 
 
-def test_without_a_terminal_each_row_is_a_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shown(40, Table("A title", HEAD, ROWS), monkeypatch, terminal=False)
-    lines = capsys.readouterr().out.splitlines()
+def test_without_a_terminal_each_row_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = shown(40, Table("A title", HEAD, ROWS), monkeypatch, terminal=False)
     assert [re.split(r"\s{2,}", line.strip()) for line in lines if line] == [["A title"], HEAD, *ROWS]
 
 

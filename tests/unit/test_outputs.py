@@ -7,6 +7,8 @@ import errno
 import os
 import resource
 import stat
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -24,7 +26,6 @@ STREAMS = {
     "kernels/steps.py": "what a build says",
     "labs/services.py": "what a program says",
     "records/progress.py": "events, as they come",
-    "report/__init__.py": "a device or a pipe",
     "server/agreement.py": "a line more",
 }
 SCRATCH = {
@@ -115,6 +116,21 @@ def test_permissions_stay(tmp_path: Path) -> None:
 def test_the_longest_name_can_be_written(tmp_path: Path) -> None:
     outputs.write(tmp_path / ("a" * 255), "new")
     assert os.listdir(tmp_path) == ["a" * 255]
+
+
+def test_a_device_stays_one(tmp_path: Path) -> None:
+    pipe, got = tmp_path / "pipe", tmp_path / "got"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    outputs.write_named(pipe, b"frames")
+    assert os.read(reader, 100) == b"frames"
+    os.close(reader)
+    code = "from dumbbell import outputs, report; report.write_file(outputs.Path('/dev/stdout'), b'page')"
+    with got.open("wb") as out:
+        subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
+    assert got.read_bytes() == b"page"
+    assert Path("/dev/stdout").is_symlink()
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
 @pytest.mark.parametrize("has_links", [True, False])

@@ -57,7 +57,7 @@ def build(
     found = compiled(program, whole=True)
     out = output or file.with_name(f"{program.stem}.bpf.o")
     try:
-        outputs.write(out, found.object)
+        outputs.write_named(out, found.object)
     except OSError as error:
         raise unwritable(out, error) from None
     if found.text:

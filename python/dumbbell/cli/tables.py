@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from dumbbell.table import Table
@@ -32,7 +32,7 @@ def print_table(table: Table) -> None:
     table = replace(table, rows=[[printable(cell, keep="") for cell in row] for row in table.rows])
     console = Console()
     if not console.is_terminal or len(table.rows) > DRAWN:
-        _print_lines(table)
+        _print_lines(table, console.file)
         return
     console.print(Text(table.title, style="bold"))
     for columns in _folded(table, console.width):
@@ -47,18 +47,18 @@ def print_table(table: Table) -> None:
     console.print()
 
 
-def _print_lines(table: Table) -> None:
+def _print_lines(table: Table, out: IO[str]) -> None:
     """Print each row as one line of any length: rich takes seconds for 10,000."""
     from rich.cells import cell_len
 
     rows = [[" ".join(cell.split("\n")) for cell in row] for row in (table.columns, *table.rows)]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    print(table.title)
+    print(table.title, file=out)
     for row in rows:
         padded = (cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True))
         # A file's name may be no text.
-        print((" " * GAP).join(padded).rstrip().encode(errors="replace").decode())
-    print()
+        print((" " * GAP).join(padded).rstrip().encode(errors="replace").decode(), file=out)
+    print(file=out)
 
 
 def _folded(table: Table, width: int) -> Iterator[Sequence[int]]:

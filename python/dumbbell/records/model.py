@@ -9,10 +9,11 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NotRequired
 
-from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeAdapter
 from typing_extensions import TypedDict
 
 from dumbbell import names
+from dumbbell.plan import wire
 from dumbbell.records.columns import FIGURES
 from dumbbell.records.files import read_as
 
@@ -112,12 +113,17 @@ class Cost(TypedDict, total=False):
     times_real_time: Number | None
 
 
+def _is_source(found: _Table) -> _Table:
+    wire.source(found)
+    return found
+
+
 class Loaded(TypedDict):
     """A congestion control that is not the kernel's own."""
 
     label: str
-    source: _Table
-    parameters: dict[str, bool | Count]
+    source: Annotated[_Table, AfterValidator(_is_source)]
+    parameters: dict[str, bool | Annotated[int, Field(ge=-_LARGEST, le=_LARGEST)]]
     registered: NotRequired[str | None]
     source_sha256: NotRequired[str | None]
     loaded: NotRequired[str | None]

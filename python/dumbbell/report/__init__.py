@@ -77,15 +77,9 @@ def write_file(path: Path, content: bytes) -> Path:
 
     A device or a pipe is written to, and never replaced.
     """
-    if path.exists() and not path.is_file():
-        try:
-            path.write_bytes(content)
-        except OSError as error:
-            raise unwritable(path, error) from error
-        return path
     try:
         outputs.make_folder(path.parent)
-        outputs.write(path, content)
+        outputs.write_named(path, content)
     except OSError as error:
         raise unwritable(path, error) from error
     return path

@@ -65,9 +65,12 @@ fn write_run(directory: &Path, plan: &Plan) {
         directory,
         plan,
         (1..=10_u64).map(|step| {
-            let mut counters = Counters::default();
-            counters.departed_bytes = 100_000 * step.min(6) + 50_000 * step.saturating_sub(6);
-            (counters.departed_packets, counters.marked_packets) = (100 * step, 25 * step);
+            let counters = Counters {
+                departed_bytes: 100_000 * step.min(6) + 50_000 * step.saturating_sub(6),
+                departed_packets: 100 * step,
+                marked_packets: 25 * step,
+                ..Counters::default()
+            };
             LinkRow {
                 time: Time(step as i64 * 100 * MS),
                 link: index(plan, "far1"),

@@ -218,7 +218,8 @@ mod tests {
     /// Each changes what it names, to the values that the kernel allows, and nothing else.
     #[test]
     fn numbers_are_taken_over() {
-        let changed: [(&str, &str, fn(&mut Settings)); 23] = [
+        type Change = fn(&mut Settings);
+        let changed: [(&str, &str, Change); 23] = [
             ("ip_default_ttl", "255", |_| ()),
             ("tcp_min_tso_segs", "0", |s| s.min_tso_segs = Some(1)),
             ("tcp_min_tso_segs", "7", |s| s.min_tso_segs = Some(7)),
