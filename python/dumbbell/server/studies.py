@@ -17,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from dumbbell.command import command
 from dumbbell.engines.registry import DEFAULT, option
 from dumbbell.errors import DumbbellError, InputError, ScenarioError
-from dumbbell.records.files import is_locked
+from dumbbell.records.files import is_locked, read_json
 from dumbbell.records.kept import DAMAGED
 from dumbbell.scenario.file.loading import read
 from dumbbell.server import run_places
@@ -200,5 +200,7 @@ def _programs(root: Path, path: Path) -> tuple[str, ...]:
 
 def _again(root: Path, path: Path) -> list[str]:
     """The arguments that go on with a study: its own scenario has all that the command line had changed."""
-    manifest = model.manifest(path)
-    return ["run", f"{FOLDER}/{path.name}/scenario.toml", *option(str(manifest.get("engine", DEFAULT)))]
+    # Not checked: the command writes a damaged manifest anew.
+    engine = read_json(path / MANIFEST).get("engine")
+    named = option(engine) if isinstance(engine, str) else []
+    return ["run", f"{FOLDER}/{path.name}/scenario.toml", *named]
