@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dumbbell.engines.missing import missing
 from dumbbell.engines.registry import DEFAULT, engine
@@ -23,6 +24,9 @@ from dumbbell.server.problems import problem, problems
 from dumbbell.server.reading import values
 from dumbbell.studies.cells import is_study
 from dumbbell.studies.programs import programs
+
+MOST_CELLS: Final = 100_000
+"""Cells that are looked at before a run. A text of a few lines can ask for more than there is memory for."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,8 @@ def _runs(draft: Draft, scenario: Scenario | None) -> int | None:
     """The least number of runs of a study; `None` for a single run."""
     if scenario is None or not is_study(draft):
         return None
+    if (number := math.prod(len(axis) for axis in scenario.sweep.axes)) > MOST_CELLS:
+        return scenario.repeat.least * number
     from dumbbell.studies.rounds import prepared
 
     try:
