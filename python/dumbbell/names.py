@@ -28,7 +28,7 @@ def checked(kind: str, name: str, also: str = "") -> str:
         raise InputError(
             f"{shortened(name)} cannot be the name of a {kind}",
             f"expected at most {MOST} letters, digits, {signs}, of which the first is a letter or a digit",
-            f"choose another name, such as my-{kind}",
+            f"choose another name, such as my-{kind.split()[-1]}",
         )
     return name
 

@@ -79,13 +79,13 @@ def test_without_a_terminal_each_row_is_a_line(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_a_file_says_is_no_order_to_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    manifest = {"name": "a", "overrides": ["\x1b[2J\x1b]0;title\x07", "a\nforged row"], "tags": ["\u202edetrever"]}
+    strange = ["\x1b[2J\x1b]0;title\x07", "a\nforged row", "\u202edetrever"]
+    manifest = {"name": "a", "status": "complete", "engine": "simulate", "overrides": strange}
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "manifest.json").write_text(json.dumps(manifest))
     assert invoke(["runs", "list", "--in", str(tmp_path)]) == 0
     said = capsys.readouterr().out
-    assert r"\x1b[2J\x1b]0;title\x07, a\nforged row" in said
-    assert r"\u202edetrever" in said
+    assert r"\x1b[2J\x1b]0;title\x07, a\nforged row, \u202edetrever" in said
     assert all(one == "\n" or one.isprintable() for one in said)
     assert invoke(["runs", "show", "\x1b[2J", "--in", str(tmp_path)]) == 2
     assert "\x1b" not in capsys.readouterr().err

@@ -12,14 +12,14 @@ import dumbbell
 PACKAGE: Final = Path(dumbbell.__file__).parent
 ALLOWED: Final = {
     "below.py": "what opens",
-    "inputs.py": "what reads and writes",
+    "caller.py": "gives files to the caller of sudo",
+    "inputs.py": "what reads",
+    "outputs.py": "what writes",
     "captures/identify/decide.py": "comes with dumbbell",
-    "captures/xplot.py": "writes a new file",
     "cc/compile.py": "a folder of its own, made anew",
     "cli/display.py": "writes where --events names: a pipe, too",
     "cli/lab.py": "writes where --output names: a pipe, too",
     "cli/output.py": "standard output",
-    "cli/ui.py": "the user's runtime directory",
     "engines": "/proc, /sys, and folders of runs that this process writes",
     "execute/cluster": "archives of its own, between machines of one user",
     "kernels": "the user's cache, source trees that are being compiled, and what comes with dumbbell",

@@ -164,7 +164,8 @@ def unload(
         gone = [went for label in dict.fromkeys(one["name"] for one in core.registered()["stay"])
                 for went in core.unload(label)]  # fmt: skip
     else:
-        gone = core.unload(names.checked("congestion control", label_of(name or "")))
+        label = label_of(name or "")
+        gone = core.unload(label if label != name else names.checked("congestion control", label))
     if json:
         print(dumps({"unloaded": gone}, indent=2))
         return

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from dumbbell import inputs
 from dumbbell.parquet import thrift
 
 if TYPE_CHECKING:
@@ -53,14 +52,11 @@ def read(path: Path, **options: Any) -> pl.DataFrame:
 
 def check(path: Path) -> None:
     """Raise `OSError` for a file that is no table, or whose table is far larger than any that we write."""
-    known = os.stat(path)
-    if not stat.S_ISREG(known.st_mode):  # A pipe would be waited for.
-        raise OSError(errno.EINVAL, "Not a regular file", str(path))
-    stamp = known.st_ino, known.st_mtime_ns, known.st_size
-    if _CHECKED.get(path) == stamp:
-        return
-    with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
+    with open(inputs.opened(path), "rb") as file:
+        known = os.fstat(file.fileno())
+        size, stamp = known.st_size, (known.st_ino, known.st_mtime_ns, known.st_size)
+        if _CHECKED.get(path) == stamp:
+            return
         file.seek(max(size - 8, 0))
         end = file.read(8)
         length = int.from_bytes(end[:4], "little")
