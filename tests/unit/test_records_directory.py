@@ -98,6 +98,14 @@ def test_an_earlier_run_has_its_name_again_after_a_kill_between_two_renames(tmp_
     assert sorted(os.listdir(tmp_path / "demo-abc.failed-1")) == ["logs", "manifest.json"]
 
 
+def test_what_a_killed_report_left_goes_with_the_next_run(tmp_path: Path) -> None:
+    left = finish(tmp_path) / ".dumbbell-01234567.part"
+    left.write_text("half")
+    os.utime(left, (0, 0))
+    finish(tmp_path)
+    assert sorted(os.listdir(tmp_path / "demo-abc.1")) == ["logs", "summary.json"]
+
+
 def test_nothing_fails_once_a_run_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run, real = RunDirectory.begin(tmp_path, "demo", "abc"), os.fsync
 

@@ -26,7 +26,7 @@ from dumbbell import names, outputs
 from dumbbell.caller import give
 from dumbbell.errors import DumbbellError, InputError, unwritable
 from dumbbell.outputs import remove_parts
-from dumbbell.records.files import is_locked, lock, read_json, sync, sync_tree, write_json
+from dumbbell.records.files import YOUNG_S, is_locked, lock, read_json, sync, sync_tree, write_json
 
 RUNS: Final = "runs"
 """The folder of runs: here, or in a study."""
@@ -87,6 +87,7 @@ class RunDirectory:
         with _root_lock(self.root):
             final = self.root / self.stem
             if final.exists():
+                remove_parts(final, YOUNG_S)  # Of a report whose command was killed: nobody may write there again.
                 final.rename(_next_free(self.root, f"{self.stem}."))
             try:
                 return self._settle(final)
