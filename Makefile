@@ -18,7 +18,7 @@ WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f ! -name
 # The kernel of tests in virtual time; built once, in minutes, and kept below the user's cache directory.
 KERNEL ?= 6.12
 
-.PHONY: run build ui kernel test test-rust test-python test-system test-web test-all test-thorough test-wheel \
+.PHONY: run build ui kernel test test-rust test-python test-system test-web test-all test-thorough test-exhaustive test-wheel \
 	fuzz fuzz-guided sanitize lint wasm what-if generate lock format bench truth pictures wheel sdist clean
 
 run: build
@@ -41,12 +41,16 @@ test:
 	$(MAKE) test-system test-web
 	$(BIN)/python -m tools.second_chances
 
-# The rest, which takes longer: what root does as others do, KVM, studies in virtual time, kills at more moments, fuzz.
-test-all: test-thorough fuzz-guided
+# The rest, which takes longer: what root does as others do, KVM, studies in virtual time, every fault, hours of fuzz.
+test-all: test-thorough test-exhaustive fuzz-guided
 	$(BIN)/python -m tools.second_chances
 
 test-thorough: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
-	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and not alone" tests/system tests/e2e
+	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and not exhaustive and not alone" tests/system tests/e2e
+
+# Each call of a command that fails, kills at a hundred moments, thousands of damaged runs.
+test-exhaustive: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
+	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "exhaustive" tests/system
 
 # Cases of property tests come from a fixed seed, so that the same code gives the same result again; `make fuzz` draws others.
 test-rust: $(VENV)/.test-tools

@@ -12,7 +12,7 @@ import pytest
 from tests import damaged_runs as damaged
 from tests.unit.serving import Served, serving
 
-pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("damaged")]
+pytestmark = [pytest.mark.thorough, pytest.mark.exhaustive, pytest.mark.xdist_group("damaged")]
 
 
 class Seeds(NamedTuple):

@@ -262,6 +262,7 @@ def test_some_faults(faults: Faults, name: str) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("fault", list(Fault)[1:], ids=lambda fault: fault.name.lower())
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_fault(faults: Faults, name: str, fault: Fault) -> None:

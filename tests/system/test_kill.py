@@ -210,6 +210,7 @@ def test_killed_at_some_moments(here: Place, phase: str) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("phase", PHASES)
 def test_killed_at_many_moments(here: Place, phase: str) -> None:
     assert_killed_anywhere(here, phase, 100)
