@@ -51,8 +51,7 @@ class Index:
         self._before: Mapping[str, tuple[Stamp, Known]] = {}
         self._now: dict[str, tuple[Stamp, Known]] = {}
         self._new = 0
-        with suppress(OSError, ValidationError):
-            below.allow(self._path.parent)
+        with suppress(OSError, ValidationError), below.confined(None):
             self._before = _ROWS.validate_json(inputs.read(self._path, LARGEST))
 
     def known(self, path: Path, read: Callable[[Path], Known]) -> Known:
@@ -72,9 +71,8 @@ class Index:
         """Keep what was found, if it took long. A full disk, or one that cannot be written to, is no failure."""
         if self._new < WORTH:
             return
-        with suppress(OSError):
+        with suppress(OSError), below.confined(None):
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            below.allow(self._path.parent)
             outputs.write(self._path, _ROWS.dump_json(self._now))
 
 

@@ -48,9 +48,6 @@ class Agreement:
     def __init__(self, workspace: Path) -> None:
         """`workspace` is the folder's path, without symbolic links."""
         self._workspace = os.fspath(workspace)
-        with suppress(OSError):  # The web application opens nothing else outside of the workspace.
-            state_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-            below.allow(state_folder())
         self._secret: bytes | None = None
         self._known: set[str] | None = None
 
@@ -70,7 +67,7 @@ class Agreement:
     def _read(self) -> set[str]:
         if self._known is None:
             try:
-                self._known = set(inputs.read(_file(), _LARGEST).decode("ascii", "replace").split())
+                self._known = set(_own(_file(), _LARGEST).decode("ascii", "replace").split())
             except OSError:
                 self._known = set()
         return self._known
@@ -133,7 +130,13 @@ def _kept(file: Path) -> bytes | None:
         found = file.lstat()
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
             return None
-        secret = inputs.read(file, _SECRET_BYTES)
+        secret = _own(file, _SECRET_BYTES)
     except OSError:
         return None
     return secret if len(secret) == _SECRET_BYTES else None
+
+
+def _own(file: Path, most: int) -> bytes:
+    """The content of a file of the user's own, which lies outside of the workspace. Raises `OSError`."""
+    with below.confined(None):
+        return inputs.read(file, most)
