@@ -47,4 +47,4 @@ def _program() -> list[str]:
         if candidate is not None and Path(candidate).is_file():
             path = Path(candidate).absolute()
             return ["dumbbell"] if str(path.parent) in _SUDO_PATH else [str(path)]
-    return [sys.executable, "-m", "dumbbell"]
+    return [sys.executable, "-P", "-m", "dumbbell"]

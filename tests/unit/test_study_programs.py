@@ -210,3 +210,13 @@ def test_what_means_nothing_has_no_list(tmp_path: Path) -> None:
         with pytest.raises(InputError):
             programs(draft)
         assert brings_files(draft)
+
+
+def test_what_takes_too_long_to_look_at_has_no_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = tomllib.loads(HEAD + "[topology.nodes]\nh1 = {}\nh2 = {}\nr1 = { kind = 'router' }\n")
+    data["flows"] = [dict(ENDS)]
+    draft = Draft("a.toml", "", {**data, "sweep": {"flows.0.command": [f"echo {n}" for n in range(50)]}}, tmp_path, {})
+    assert len(programs(draft)) == 50
+    monkeypatch.setattr("dumbbell.studies.programs.LONGEST_S", 0)
+    with pytest.raises(InputError, match="takes more than 0 s"):
+        programs(draft)

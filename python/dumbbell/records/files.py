@@ -23,7 +23,9 @@ T = TypeVar("T")
 
 YOUNG_S: Final = 60.0
 LARGEST: Final = 256 << 20
-"""Bytes of a JSON document of a run. The plan of 10,000 flows has a twentieth of that."""
+"""Bytes of the plan of a run. That of 10,000 flows has a twentieth of that."""
+LARGEST_DOCUMENT: Final = 32 << 20
+"""Bytes of any other document: as objects of Python it takes up to forty times as much memory."""
 
 
 def write_json(path: Path, value: Any, for_people: bool = True) -> None:
@@ -64,7 +66,7 @@ def read_as(path: Path, model: TypeAdapter[T], hint: str = "") -> T:
     from pydantic import ValidationError
 
     try:
-        return model.validate_json(content(path))
+        return model.validate_json(content(path, LARGEST_DOCUMENT))
     except ValidationError as error:
         raise damaged(path, error, hint) from error
 
@@ -78,10 +80,10 @@ def damaged(path: Path, error: ValidationError, hint: str) -> Damaged:
     return Damaged(f"{path} cannot be read", f"{where}: {what}" if where else what, hint)
 
 
-def content(path: Path) -> bytes:
-    """The content of a document. Raises `DumbbellError`."""
+def content(path: Path, most: int = LARGEST) -> bytes:
+    """The content of a document of at most `most` bytes. Raises `DumbbellError`."""
     try:
-        return inputs.read(path, LARGEST)
+        return inputs.read(path, most)
     except FileNotFoundError:
         why = "the run ended before it was written, or the file was removed"
         raise Damaged(f"{path} is missing", why) from None
@@ -123,7 +125,7 @@ def sync(path: str | Path) -> None:
 @contextmanager
 def lock(path: Path) -> Iterator[None]:
     """Hold a lock on the file `path`, which is made."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

@@ -18,7 +18,8 @@ from typing import IO, Any, Final
 from dumbbell.below import VARIABLE
 from dumbbell.errors import InputError
 
-COMMAND: Final = (sys.executable, "-m", "dumbbell")
+COMMAND: Final = (sys.executable, "-P", "-m", "dumbbell")
+"""Without the working directory among the places of modules: it is the workspace, which may be a stranger's."""
 _SAID_BYTES: Final = 20_000
 
 

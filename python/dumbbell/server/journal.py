@@ -21,6 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from pydantic_core import from_json
+
 from dumbbell import inputs, outputs
 from dumbbell.server.layout import read as read_layout
 from dumbbell.server.layout import write as write_layout
@@ -30,6 +32,8 @@ DEPTH: Final = 200
 """The most states that can be undone."""
 LARGEST: Final = 8 << 20
 """Bytes of a journal from which on it is written anew when it is twice as large as what it holds."""
+_MOST: Final = 128 << 20
+"""Bytes of a journal that is read: more than one that dumbbell wrote has."""
 
 
 @dataclass(frozen=True)
@@ -179,9 +183,11 @@ def _ends_whole(file: Path) -> bool:
 
 
 def _lines(file: Path) -> Iterator[Mapping[str, Any]]:
-    with suppress(OSError), open(inputs.opened(file), encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            with suppress(ValueError):
-                found = json.loads(line)
-                if isinstance(found, dict):
-                    yield found
+    content = b""
+    with suppress(OSError):
+        content = inputs.read(file, _MOST)
+    for line in content.split(b"\n"):
+        with suppress(ValueError):  # One that is nested too deeply is none, too.
+            found = from_json(line)
+            if isinstance(found, dict):
+                yield found

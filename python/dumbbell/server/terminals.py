@@ -113,7 +113,7 @@ class Terminals:
 
         def start(its: int) -> Callable[[], int]:
             process = subprocess.Popen(
-                [sys.executable, "-c", _SHELL],
+                [sys.executable, "-P", "-c", _SHELL],
                 stdin=its,
                 stdout=its,
                 stderr=its,

@@ -22,6 +22,7 @@ from typing import Final
 from dumbbell import outputs
 from dumbbell.caller import give
 from dumbbell.errors import InputError, unwritable
+from dumbbell.records.directory import RUNS
 
 MANIFEST: Final = "study.json"
 SHARDS: Final = "shards"
@@ -36,7 +37,8 @@ def locked(directory: Path) -> Iterator[None]:
     """Make the directory and lock it against other commands. Raises `InputError` if that fails."""
     try:
         outputs.make_folder(directory)
-        lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        _check_links(directory)
+        lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise unwritable(directory, error) from error
     try:
@@ -47,6 +49,14 @@ def locked(directory: Path) -> Iterator[None]:
     finally:
         os.close(lock)
         give(directory)
+
+
+def _check_links(directory: Path) -> None:
+    """Raise `InputError` if a part of the study is a link, which may lead writing and removing elsewhere."""
+    for name in (LOCK, MANIFEST, RUNS, SHARDS):
+        if (directory / name).is_symlink():
+            what = f"{directory / name} is a link"
+            raise InputError(what, "a study writes and removes its own files alone", "remove the link")
 
 
 def find(study: str, root: Path = STUDIES) -> Path:

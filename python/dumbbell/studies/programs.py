@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
@@ -28,6 +29,8 @@ DIGEST: Final = ", SHA-256 "
 """Between a file's name and its digest."""
 MOST: Final = 10_000
 """The most cells that differ in their programs. Nobody would read more."""
+LONGEST_S: Final = 10
+"""Time for looking at them: other documents wait meanwhile."""
 
 
 def programs(draft: Draft, base: Scenario | None = None) -> tuple[str, ...]:
@@ -62,8 +65,11 @@ def _cells(draft: Draft, base: Scenario) -> Iterator[Scenario]:
     if (number := math.prod(map(len, axes))) > MOST:
         why = f"{number:,} cells of the study differ in them"
         raise InputError("programs cannot be shown", why, f"vary them in {MOST:,} cells at most")
-    plain = draft.without(KEYS)
+    plain, begun = draft.without(KEYS), time.monotonic()
     for parts in itertools.product(*axes) if axes else ():
+        if time.monotonic() > begun + LONGEST_S:
+            why = f"to look at {number:,} cells that differ in them takes more than {LONGEST_S} s"
+            raise InputError("programs cannot be shown", why, "vary them in fewer cells, or run it on the command line")
         cell = {key: value for part in parts for key, value in part.items()}
         yield checked(plain.with_values(values(cell), "sweep"))
 

@@ -88,7 +88,7 @@ def xterm(session: Session, words: list[str]) -> None:
 
     for name in words:
         session.network.check_place(name)
-        inside = [sys.executable, "-m", "dumbbell", "lab", "exec", "--lab", session.lab.path.name, name]
+        inside = [sys.executable, "-P", "-m", "dumbbell", "lab", "exec", "--lab", session.lab.path.name, name]
         terminal = ["xterm", "-title", name, "-e", *inside, os.environ.get("SHELL", "/bin/sh")]
         try:
             subprocess.Popen(terminal, start_new_session=True)
