@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import pytest
 from harness import Place
@@ -81,9 +81,9 @@ def ping(user: Place, host: str, to: str) -> float | None:
 
 
 @pytest.fixture
-def lab(here: Place):
-    yield here
-    here.invoke("lab", "down", "--all")
+def lab(apart: Place) -> Iterator[Place]:
+    yield apart
+    apart.invoke("lab", "down", "--all")
 
 
 def test_a_host_on_two_switches_of_mininet_is_in_two_segments(lab: Place) -> None:
