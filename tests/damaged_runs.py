@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import dumbbell
 from dumbbell import DumbbellError
 from dumbbell.cli import invoke
 from dumbbell.records import kept
 from tests.fuzz import mutate
+from tests.unit.serving import Served, serving
 
 SCENARIO: Final[dict[str, Any]] = {
     "name": "small",
@@ -50,6 +51,22 @@ ABSURD: Final = (
 """What stands in place of a value."""
 
 Damage = Callable[[bytes, Random], bytes]
+
+
+class Seeds(NamedTuple):
+    """A workspace with a whole run and a whole study, which others are copied from."""
+
+    served: Served
+    run: Path
+    study: Path
+
+
+@contextmanager
+def seeds(root: Path) -> Iterator[Seeds]:
+    """Make them in a folder, and serve it."""
+    run, study = made_run(root / "runs"), made_study(root / "studies")
+    with serving(root) as served:
+        yield Seeds(served, run, study)
 
 
 def _restructured(content: bytes, random: Random) -> bytes:

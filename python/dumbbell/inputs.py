@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from dumbbell import below
+from dumbbell.errors import InputError
 
 STANDARD_INPUT: Final = "-"
 """The name by which commands call standard input."""
@@ -66,6 +67,15 @@ def read_text(path: str | os.PathLike[str], most: int) -> str:
         UnicodeDecodeError: it is no such text.
     """
     return _text(read(path, most))
+
+
+def read_named(path: Path, most: int, name: object) -> str:
+    """A text, as `read_text`, for who named it: an error calls it `name`. Raises `InputError`."""
+    try:
+        return read_text(path, most)
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InputError(f"cannot read {name}", why or str(error)) from None
 
 
 def check_files(folder: Path) -> None:

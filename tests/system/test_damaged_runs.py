@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
-from typing import NamedTuple
 
 import pytest
 
 from tests import damaged_runs as damaged
-from tests.unit.serving import Served, serving
+from tests.damaged_runs import Seeds
 
 pytestmark = [pytest.mark.thorough, pytest.mark.exhaustive, pytest.mark.xdist_group("damaged")]
 
 
-class Seeds(NamedTuple):
-    """A workspace with a whole run and a whole study, which others are copied from."""
-
-    served: Served
-    run: Path
-    study: Path
-
-
 @pytest.fixture(scope="module")
 def seeds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seeds]:
-    root = tmp_path_factory.mktemp("workspace")
-    run, study = damaged.made_run(root / "runs"), damaged.made_study(root / "studies")
-    with serving(root) as served:
-        yield Seeds(served, run, study)
+    with damaged.seeds(tmp_path_factory.mktemp("workspace")) as found:
+        yield found
 
 
 @pytest.mark.parametrize("part", range(8))

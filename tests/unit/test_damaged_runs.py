@@ -8,32 +8,21 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
 
 import pytest
-from serving import Served, serving
 
 import dumbbell
 from dumbbell.cli import invoke
 from dumbbell.errors import Damaged
 from dumbbell.records import index, kept
 from tests import damaged_runs as damaged
-
-
-class Seeds(NamedTuple):
-    """A workspace with a whole run and a whole study, which others are copied from."""
-
-    served: Served
-    run: Path
-    study: Path
+from tests.damaged_runs import Seeds
 
 
 @pytest.fixture(scope="module")
 def seeds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seeds]:
-    root = tmp_path_factory.mktemp("workspace")
-    run, study = damaged.made_run(root / "runs"), damaged.made_study(root / "studies")
-    with serving(root) as served:
-        yield Seeds(served, run, study)
+    with damaged.seeds(tmp_path_factory.mktemp("workspace")) as found:
+        yield found
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -31,10 +31,11 @@ def command(
     import re
     import sys
 
-    from dumbbell import outputs
+    from dumbbell import inputs, outputs
     from dumbbell.errors import InputError
+    from dumbbell.scenario.file.loading import LARGEST
 
-    text = _text(file)
+    text = inputs.read_named(file, LARGEST, file)
     # Every lab of Kathará is in a file of this name, so the folder's is the lab's.
     named = file.absolute().parent.name if file.name == "lab.conf" else file.name.partition(".")[0]
     name = re.sub(r"[^A-Za-z0-9._-]", "-", named).lstrip("._-") or "imported"
@@ -60,15 +61,3 @@ def _scenario(file: Path, text: str, name: str, home: Path) -> tuple[str, list[s
     if file.suffix == ".conf":
         return kathara.of_folder(text, name, file.absolute().parent, home)
     return miniedit.scenario(text, name)
-
-
-def _text(file: Path) -> str:
-    from dumbbell import inputs
-    from dumbbell.errors import InputError
-    from dumbbell.scenario.file.loading import LARGEST
-
-    try:
-        return inputs.read_text(file, LARGEST)
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InputError(f"cannot read {file}", why or str(error)) from None

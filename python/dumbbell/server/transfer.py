@@ -55,7 +55,7 @@ def import_(request: Request, asked: Import) -> Imported:
             raise InputError("nothing to import", "neither a text nor a path")
         if file.is_dir() and (file / "lab.conf").is_file():
             file, beside = file / "lab.conf", file
-        text = _read(file)
+        text = inputs.read_named(file, LARGEST, file.name)
     base = Path(asked.name).name
     kind = FORMATS.get(Path(base).suffix, "mn") if asked.format == "auto" else asked.format
     stem = beside.name if kind == "kathara" and beside is not None else base.partition(".")[0]
@@ -91,14 +91,6 @@ def _imported(kind: str, text: str, name: str, beside: Path | None, root: Path) 
         case _:
             raise InputError(f"no format {kind}", f"expected one of {', '.join(FORMATS.values())}")
     return made, None, notes
-
-
-def _read(file: Path) -> str:
-    try:
-        return inputs.read_text(file, LARGEST)
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InputError(f"cannot read {file.name}", why or str(error)) from None
 
 
 def _free(workspace: Workspace, name: str) -> str:
@@ -173,7 +165,7 @@ def plan(request: Request, asked: PlanRequest) -> Planned:
     """The plan of a text or a file, with other values, or all that is wrong with it."""
     workspace: Workspace = request.app.state.workspace
     file = workspace.writable(asked.path) if asked.path is not None else workspace.root / "scenario.toml"
-    text = asked.text if asked.text is not None else _read(file)
+    text = asked.text if asked.text is not None else inputs.read_named(file, LARGEST, file.name)
     chosen = engine(asked.engine or DEFAULT)
     sets = [word for key, value in asked.overrides.items() for word in ("--set", f"{key}={_shown(value)}")]
     name = asked.path or file.name

@@ -37,26 +37,21 @@ def of_folder(text: str, name: str, folder: Path, home: Path) -> tuple[str, list
     Raises:
         InputError: as `scenario`, or a file cannot be read.
     """
-    startups = {machine.stem: machine for machine in sorted(folder.glob("*.startup"))}
+    startups = {file.stem: file for file in folder.glob("*.startup")}
 
     def startup(machine: str) -> str | None:
-        return _text(startups[machine], folder) if machine in startups else None
+        file = startups.get(machine)
+        return None if file is None else inputs.read_named(file, LARGEST, file.name)
 
     def frr(machine: str) -> tuple[str, str] | None:
         file = folder / machine / "etc" / "frr" / "frr.conf"
         if not file.exists():
             return None
-        return os.path.relpath(file.absolute(), home.absolute()), _text(file, folder)
+        return os.path.relpath(file.absolute(), home.absolute()), inputs.read_named(
+            file, LARGEST, file.relative_to(folder)
+        )
 
     return scenario(text, name, startup, frr)
-
-
-def _text(file: Path, folder: Path) -> str:
-    try:
-        return inputs.read_text(file, LARGEST)
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InputError(f"cannot read {file.relative_to(folder)}", why or str(error)) from None
 
 
 def scenario(
