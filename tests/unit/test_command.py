@@ -26,7 +26,7 @@ def test_sudo_gets_the_path_that_it_needs(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(sys, "argv", ["-c"])
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python3"))
     monkeypatch.setenv("PATH", "")
-    assert as_root("doctor") == f"sudo {tmp_path}/python3 -m dumbbell doctor"
+    assert as_root("doctor") == f"sudo {tmp_path}/python3 -P -m dumbbell doctor"
 
 
 def test_an_extra_is_added_where_this_installation_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
