@@ -2,7 +2,8 @@
 
 Targets in Rust (`targets/`) are built here with the compiler's instrumentation, which stable compilers have. Targets in
 Python are the functions of `readers.py`; they need atheris. libFuzzer drives both. An input at which a target fails is
-kept in test-results/fuzz/TARGET. Inputs that reached new code stay in target/fuzz/corpus.
+kept in test-results/fuzz/TARGET. Inputs that reached new code stay in target/fuzz/corpus, and the next time begins with
+them, except with `--inputs`: the same code then gets the same inputs again.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -27,6 +30,10 @@ RUST: Final = ("capture", "edits", "plan", "tables")
 PYTHON: Final = ("scenario", "graphml", "trace", "miniedit", "containerlab", "kathara")
 SECONDS: Final = 600
 """CPU time for each target in Rust, and for all targets in Python together: these read networks of other programs."""
+INPUTS: Final = {"capture": 150_000, "edits": 30_000, "plan": 60_000, "tables": 150_000}
+"""Inputs for each target with `--inputs`: about half a minute of CPU each."""
+INPUTS_PYTHON: Final = 3_000
+"""The same for each target in Python."""
 LARGEST: Final = 65_536
 """Bytes of an input."""
 LONGEST_S: Final = 5
@@ -73,22 +80,25 @@ def cpu_s(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def fuzz(target: str, programs: Path, seconds: float, seed: int) -> bool:
-    """Fuzz a target for some seconds of CPU, beside its start. Returns true if it never failed."""
-    corpus = HERE / "corpus" / target
+def fuzz(target: str, programs: Path, seconds: float, seed: int, inputs: int | None = None) -> bool:
+    """Fuzz a target for seconds of CPU beside its start, or a number of inputs. Returns true if it never failed."""
+    corpus = HERE / ("corpus" if inputs is None else "fixed") / target
+    if inputs is not None:
+        shutil.rmtree(corpus, ignore_errors=True)
     for folder in (corpus, FOUND / target):
         folder.mkdir(parents=True, exist_ok=True)
     before = set((FOUND / target).iterdir())
     command = command_of(target, programs, [corpus, HERE / "seeds" / target], seed)
+    command += [] if inputs is None else [f"-runs={inputs}"]
     log = HERE / f"{target}.log"
-    env = {**os.environ, "TMPDIR": str(MEMORY)} if MEMORY.is_dir() else None
+    env = {**os.environ, "PYTHONHASHSEED": "0"} | ({"TMPDIR": str(MEMORY)} if MEMORY.is_dir() else {})
     with log.open("wb") as out:
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=out, stderr=subprocess.STDOUT)
         began = None
         while process.poll() is None:
             if began is None and b"INITED" in log.read_bytes():  # The seeds are read, and signals understood.
                 began = cpu_s(process.pid)
-            elif began is not None and cpu_s(process.pid) - began >= seconds:
+            elif inputs is None and began is not None and cpu_s(process.pid) - began >= seconds:
                 process.send_signal(signal.SIGUSR1)  # libFuzzer ends.
                 process.wait()
             time.sleep(0.2)
@@ -114,6 +124,7 @@ def main() -> int:
         help="CPU time for each target in Rust, and for those in Python together",
     )
     parser.add_argument("--seed", type=int, default=int(time.time()) % 2**31)
+    parser.add_argument("--inputs", action="store_true", help="a fixed number of inputs that follow from --seed")
     parser.add_argument("--again", type=Path, help="run the target with this input alone")
     asked = parser.parse_args()
     targets = asked.targets or [*RUST, *PYTHON]
@@ -127,11 +138,12 @@ def main() -> int:
     if asked.again is not None:
         return max(subprocess.run(command_of(one, programs, [asked.again], 1), cwd=ROOT).returncode for one in targets)
     seconds = {target: asked.seconds / (1 if target in RUST else len(PYTHON)) for target in targets}
-    print(
-        f"seed {asked.seed}, CPU time: {', '.join(f'{one} {most:.0f} s' for one, most in seconds.items())}", flush=True
-    )
+    inputs = {target: INPUTS.get(target, INPUTS_PYTHON) if asked.inputs else None for target in targets}
+    amounts = (f"{one} {f'{seconds[one]:.0f} s of CPU' if most is None else most}" for one, most in inputs.items())
+    print(f"seed {asked.seed}, inputs: {', '.join(amounts)}", flush=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        sound = list(pool.map(lambda target: fuzz(target, programs, seconds[target], asked.seed), targets))
+        call = partial(fuzz, programs=programs, seed=asked.seed)
+        sound = list(pool.map(lambda target: call(target, seconds=seconds[target], inputs=inputs[target]), targets))
     return 0 if all(sound) else 1
 
 

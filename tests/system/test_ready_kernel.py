@@ -178,6 +178,7 @@ def test_a_new_snapshot_gives_the_same_run(
     assert [folder for folder in (cache.root() / "booted").iterdir() if folder.is_dir()]
 
 
+@pytest.mark.thorough
 def test_a_snapshot_that_somebody_removes_meanwhile_takes_nothing_from_a_run(
     here: Place, first: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,11 +220,13 @@ def test_a_snapshot_that_somebody_removes_meanwhile_takes_nothing_from_a_run(
     assert digests(dumbbell.open(directory)) == first
 
 
+@pytest.mark.thorough
 def test_another_seed_gives_another_run(here: Place, first: Mapping[str, str]) -> None:
     run = here.run(SCENARIO, *ENGINE, "--set", "seed=2")
     assert digests(run)["packets.parquet"] != first["packets.parquet"]
 
 
+@pytest.mark.thorough
 def test_an_ordinary_user_needs_no_privilege(
     ordinary: Place, first: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,6 +238,7 @@ def test_an_ordinary_user_needs_no_privilege(
     assert digests(ordinary.run(SCENARIO, *ENGINE)) == first
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("victim", ["command", "guard", "machine"])
 def test_whatever_is_killed_no_machine_stays(here: Place, victim: str) -> None:
     with here.running(path(flow(), duration="60 s"), *ENGINE) as live:
@@ -248,6 +252,7 @@ def test_whatever_is_killed_no_machine_stays(here: Place, victim: str) -> None:
         assert "the kernel ended in mid-run" in live.output()
 
 
+@pytest.mark.thorough
 def test_ctrl_c_ends_it_early_and_keeps_its_records(here: Place) -> None:
     with here.running(path(flow(), duration="60 s"), *ENGINE) as live:
         os.kill(live.process.pid, signal.SIGINT)
