@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from dumbbell.cc import source
 from dumbbell.cc.declared import declared
 from dumbbell.cc.parameters import Parameter, Parameters
+from dumbbell.cc.reading import unbounded
 from dumbbell.cc.source import SourceError, read
 
 
@@ -49,6 +51,55 @@ def test_files_that_include_each_other(tmp_path: Path) -> None:
     assert "#pragma" not in found
     once = program(tmp_path, a__h="#pragma once\nint a;\n")
     assert once.count("int a;") == 1
+
+
+FOREIGN = (
+    "#include </tmp/x.h>",
+    "#include <../x.h>",
+    "#include <linux/../../x.h>",
+    '#include "../gone.h"',
+    '#include "/gone.h"',
+    "#define X <stdio.h>\n#include X",
+    "#import </tmp/x.h>",
+    "#include_next </tmp/x.h>",
+    '#embed "/tmp/x"',
+    "%:include </tmp/x.h>",
+    "#in\\\nclude </tmp/x.h>",
+    "#include \\ \n</tmp/x.h>",
+    "#include <\\\n/tmp/x.h>",
+    "/* a\n*/#include </tmp/x.h>",
+    "/* a *\\\n/ # include </tmp/x.h>",
+    "#/*\n*/include/**/</tmp/x.h>",
+    "#/\\\n**/include</tmp/x.h>",
+    "#\0include </tmp/x.h>",
+    "\f\v\u00a0#include </tmp/x.h>",
+    f"#/*{' ' * 999}*/include </tmp/x.h>",
+    f"#{'/**/' * 99}include </tmp/x.h>",
+    'char a[] = R"x(" /* )x";\n#include </tmp/x.h>\n/* " */',
+)
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_no_spelling_includes_what_is_not_agreed_to(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.h").write_text(f"int a;\n{text}\n")
+    with pytest.raises(SourceError, match=r"^line \d+ of a.h includes ") as caught:
+        program(tmp_path, main__bpf__c='#include "a.h"\n')
+    said = int(str(caught.value).split()[1])
+    assert said == 1 + max(n for n, line in enumerate(f"int a;\n{text}".split("\n")) if "#" in line or "%:" in line)
+
+
+def test_words_about_includes_include_nothing(tmp_path: Path) -> None:
+    text = "# define IMPORT 1\n// an #include X\nint b; /* no #include\n * #including */\n#include <linux/types.h>\n"
+    assert program(tmp_path, main__bpf__c=text) == text
+
+
+@pytest.mark.parametrize(
+    "part", ["\n#/*" * 20 + "*/x", "*/#/**/x", "/**/", '#include "x"\n', "#\\\n", "\n#" + "/**/" * 9 + "x"]
+)
+def test_no_text_takes_long_to_look_through(part: str) -> None:
+    begun = time.process_time()
+    list(unbounded(part * (2_000_000 // len(part))))
+    assert time.process_time() - begun < 5
 
 
 @pytest.mark.parametrize(

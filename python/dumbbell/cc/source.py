@@ -15,6 +15,7 @@ from typing import Final
 from dumbbell import inputs
 from dumbbell.cc.declared import declared
 from dumbbell.cc.parameters import Parameters
+from dumbbell.cc.reading import unbounded
 from dumbbell.names import is_name
 
 SUFFIXES: Final = (".bpf.c", ".bpf.o")
@@ -108,7 +109,8 @@ def read_linked(path: Path) -> Program:
 class _Inliner:
     """Puts the files that a source includes by `#include "..."` into their places, so that it is one file.
 
-    An include that is not beside the including file is left to the compiler, which looks for dumbbell's headers.
+    An include that is not beside the including file is left to the compiler, if it is a header's plain name: the
+    compiler looks among the headers of dumbbell and of the system.
     """
 
     def __init__(self) -> None:
@@ -121,14 +123,18 @@ class _Inliner:
         if resolved in self._stack or resolved in self._once:
             return
         self._stack.append(resolved)
-        for number, line in enumerate(_text(path, name).removesuffix("\n").split("\n"), 1):
+        text = _text(path, name)
+        lines = text.removesuffix("\n").split("\n")
+        for number, wrong in unbounded(text):
+            if not _beside(path, lines[number - 1]):
+                raise SourceError(f"line {number} of {name} {wrong}", _PLAINLY, "put the file beside it")
+        for number, line in enumerate(lines, 1):
             self._size += len(line) + 1
             if self._size > LARGEST:
                 raise _too_large()
-            included = _INCLUDE.match(line)
-            if included and path.parent.joinpath(included[1]).is_file():
-                yield f'#line 1 "{included[1]}"\n'
-                yield from self.lines(path.parent / included[1], included[1])
+            if included := _beside(path, line):
+                yield f'#line 1 "{included}"\n'
+                yield from self.lines(path.parent / included, included)
                 yield f'#line {number + 1} "{name}"\n'
             elif _ONCE.match(line):
                 self._once.add(resolved)
@@ -136,6 +142,15 @@ class _Inliner:
             else:
                 yield f"{line}\n"
         self._stack.pop()
+
+
+_PLAINLY: Final = '#include "FILE" with a file beside it, or #include <HEADER>'
+
+
+def _beside(path: Path, line: str) -> str:
+    """The file that a line of the source at `path` includes, if it is there; empty otherwise."""
+    included = _INCLUDE.match(line)
+    return included[1] if included and path.parent.joinpath(included[1]).is_file() else ""
 
 
 def _too_large() -> SourceError:
