@@ -189,6 +189,17 @@ def ask_run(path: Path, whole: Path, heavy: bool) -> int:
     return _call(calls) + _invoke(commands)
 
 
+def ask_capture(path: Path, whole: Path) -> int:
+    """All that is asked of an analysed capture beside a whole one."""
+    commands = [
+        ["report", str(path), str(whole)],
+        ["report", str(path), "--format", "csv"],
+        ["query", str(path), "select count(*) from connections"],
+        ["compare", str(path), str(whole)],
+    ]
+    return _invoke(commands)
+
+
 def ask_study(path: Path, whole: Path, heavy: bool) -> int:
     """The same of a study."""
     calls: list[Callable[[], Any]] = [
@@ -268,6 +279,13 @@ def try_study(whole: Path, ask: Callable[..., Any], random: Random, heavy: bool)
     with copied(whole) as path:
         damage(path / random.choice(OF_STUDY), random)
         return ask_study(path, whole, heavy) + ask_page(ask, path, whole, heavy)
+
+
+def try_capture(whole: Path, random: Random) -> int:
+    """The same of an analysed capture."""
+    with copied(whole) as path:
+        damage(path / "capture.json", random)
+        return ask_capture(path, whole)
 
 
 @contextmanager

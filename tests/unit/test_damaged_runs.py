@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -12,11 +13,14 @@ from random import Random
 import pytest
 
 import dumbbell
+from dumbbell.captures.analysis import analyse
+from dumbbell.captures.model import SUMMARY
 from dumbbell.cli import invoke
-from dumbbell.errors import Damaged
+from dumbbell.errors import Damaged, RunFailed
 from dumbbell.records import index, kept
 from tests import damaged_runs as damaged
 from tests.damaged_runs import Seeds
+from tests.made_capture import long
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +37,51 @@ def test_a_damaged_run_breaks_nothing(seeds: Seeds, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_a_damaged_study_breaks_nothing(seeds: Seeds, seed: int) -> None:
     damaged.try_study(seeds.study, seeds.served.ask, Random(seed), heavy=seed == 0)
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An analysed capture."""
+    folder = tmp_path_factory.mktemp("captured")
+    (folder / "trace.pcap").write_bytes(long(50))
+    return analyse(folder / "trace.pcap", output=folder / "trace.pcap.analysis").directory
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_damaged_analysis_breaks_nothing(capture: Path, seed: int) -> None:
+    damaged.try_capture(capture, Random(seed))
+
+
+def test_a_damaged_analysis_says_so_and_is_repeated(
+    capture: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with damaged.copied(capture) as path:
+        text = (path / SUMMARY).read_text()
+        (path / SUMMARY).write_text(text.replace('"notes": {', '"notes": 7, "was": {', 1))
+        assert invoke(["report", str(path), str(capture), "--output", str(capture.parent)]) == 1
+        said = capsys.readouterr()
+        assert said.err.startswith(f"error: {path / SUMMARY} cannot be read\n  notes: input should be")
+        assert "hint: repeat dumbbell pcap FILE" in said.err
+        assert f"{capture.name}.html" in said.out
+    monkeypatch.chdir(capture.parent)
+    (capture / SUMMARY).write_text("[]")
+    assert invoke(["pcap", "trace.pcap"]) == 0
+    assert (capture / SUMMARY).read_text() == text
+
+
+def test_an_analysis_stays_until_the_next_one_is_whole(capture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = sorted((one.name, one.stat().st_ino) for one in capture.parent.rglob("*"))
+    rename = Path.rename
+
+    def fails(path: Path, to: Path) -> Path:
+        if to == capture and path.name.startswith(".partial-") and not path.name.endswith("-before"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return rename(path, to)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    with pytest.raises(RunFailed, match="cannot write"):
+        analyse(capture.parent / "trace.pcap", output=capture)
+    assert sorted((one.name, one.stat().st_ino) for one in capture.parent.rglob("*")) == before
 
 
 ABSURD = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from json import dumps, loads
 from pathlib import Path
 from shutil import rmtree
@@ -12,10 +13,11 @@ from tempfile import mkdtemp
 from typing import Final, Literal
 
 from dumbbell import outputs
-from dumbbell.captures.capture import INCOMPLETE, KEPT, MOST_CONNECTIONS, SUMMARY, Capture, is_capture
+from dumbbell.captures.capture import INCOMPLETE, KEPT, MOST_CONNECTIONS, Capture, is_capture
 from dumbbell.captures.detail import keep
+from dumbbell.captures.model import SUMMARY
 from dumbbell.core import core
-from dumbbell.errors import InputError, unwritable
+from dumbbell.errors import Damaged, InputError, unwritable
 
 TOP: Final = 12
 """Connections of which each packet becomes a row with `segments="top"`, and directions that a report draws."""
@@ -28,7 +30,10 @@ def place_of(name: str, files: Sequence[str | os.PathLike[str]]) -> Path:
     """
     place = Path(f"{name}.analysis")
     if is_capture(place):
-        others = Capture(place).summary["files"]
+        try:
+            others = Capture(place).summary["files"]
+        except Damaged:  # It says itself that it is to be repeated.
+            return place
         if others != [os.path.abspath(file) if file != "-" else "-" for file in files]:
             raise InputError(
                 f"{place} is the analysis of {others[0]}", "it would be overwritten", "name another: --output DIRECTORY"
@@ -137,9 +142,7 @@ def analyse(
             said[KEPT] = len(kept["connections"]) if segments == "top" else said["connections"]
         outputs.write(partial / SUMMARY, dumps(said, indent=2) + "\n")
         partial.chmod(0o755)
-        if place.exists():
-            rmtree(place)
-        partial.rename(place)
+        _settle(partial, place)
     except BaseException:
         rmtree(partial, ignore_errors=True)
         raise
@@ -148,6 +151,23 @@ def analyse(
         # A connection was small for so long that its packets were given up: now its number is known.
         keep(capture, kept["connections"])
     return capture
+
+
+def _settle(partial: Path, place: Path) -> None:
+    """Give an analysis its name; an earlier one of that name is there until it is whole."""
+    before = partial.with_name(f"{partial.name}-before")
+    try:
+        with suppress(FileNotFoundError):
+            place.rename(before)
+        try:
+            partial.rename(place)
+        except OSError:
+            with suppress(FileNotFoundError):
+                before.rename(place)
+            raise
+    except OSError as error:
+        raise unwritable(place, error) from error
+    rmtree(before, ignore_errors=True)
 
 
 def _interfaces(names: Sequence[str]) -> str:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from json import dumps, loads
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell import inputs, outputs, parquet
+from dumbbell.captures import model
+from dumbbell.captures.model import SUMMARY
 from dumbbell.errors import Damaged, InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
-SUMMARY: Final = "capture.json"
 TABLES: Final = ("connections", "directions", "intervals", "rtt", "events", "gaps")
 KEPT: Final = "segments_of_connections"
 """In the summary: the number of connections of which every packet is a row."""
 INCOMPLETE: Final = "segments_incomplete"
 """In the summary: true if packets of these connections are missing, which standard input does not give again."""
-_LARGEST: Final = 1 << 30
-"""More bytes than a summary has."""
 MOST_CONNECTIONS: Final = 1 << 20
 """Connections that are followed at once."""
 
@@ -35,23 +34,15 @@ class Capture:
     """An analysed capture. Times in its tables are ns from its first TCP segment, `summary["origin_ns"]` since 1970."""
 
     def __init__(self, directory: Path) -> None:
-        """Open what `dumbbell pcap` wrote. Raises `InputError` if `directory` is no such."""
+        """Open what `dumbbell pcap` wrote. Raises `DumbbellError` if `directory` is no such, or is damaged."""
         self.directory = Path(directory)
         try:
             inputs.check_files(self.directory)
-            self.summary: dict[str, Any] = loads(inputs.read_text(self.directory / SUMMARY, _LARGEST))
-        except (OSError, ValueError) as error:
+        except OSError as error:
             raise InputError(
                 f"{directory} is not an analysed capture", str(error), "dumbbell pcap FILE makes one"
             ) from None
-        if not isinstance(self.summary, dict):
-            raise InputError(f"{directory} is not an analysed capture", f"{SUMMARY} holds no JSON object")
-        if "overlapping_files" not in self.summary.get("notes", {}):
-            raise InputError(
-                f"{directory} was analysed by an older dumbbell",
-                "figures are missing in it",
-                "repeat dumbbell pcap FILE",
-            )
+        self.summary = model.summary(self.directory)
 
     def note(self, key: str, value: object) -> None:
         """Keep something in the summary."""
@@ -103,7 +94,7 @@ class Capture:
     def numbers(self, most: int | None = None) -> list[int]:
         """Numbers of the `most` connections with the most payload in a direction, the largest first; else of all."""
         if most is None:
-            return list(range(1, self.summary["connections"] + 1))
+            return [int(number) for number in self.connections["connection"]]
         # Of each connection there are two directions at most.
         return list(dict.fromkeys(row["connection"] for row in self.largest(2 * most)))[:most]
 

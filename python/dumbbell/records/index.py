@@ -16,8 +16,8 @@ from typing import Final
 from pydantic import TypeAdapter, ValidationError
 
 from dumbbell import below, inputs, outputs
+from dumbbell.documents import LARGEST
 from dumbbell.kernels import cache
-from dumbbell.records.files import LARGEST
 from dumbbell.records.model import MANIFEST, SUMMARY
 
 WORTH: Final = 200

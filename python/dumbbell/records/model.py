@@ -13,9 +13,9 @@ from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeA
 from typing_extensions import TypedDict
 
 from dumbbell import names
+from dumbbell.documents import read_as
 from dumbbell.plan import wire
 from dumbbell.records.columns import FIGURES
-from dumbbell.records.files import read_as
 
 MANIFEST: Final = "manifest.json"
 SUMMARY: Final = "summary.json"

@@ -7,11 +7,11 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from dumbbell.documents import content, damaged
 from dumbbell.errors import Damaged
 from dumbbell.plan import wire
 from dumbbell.plan.network import network
 from dumbbell.plan.types import Plan
-from dumbbell.records.files import content, damaged
 
 _HINT: Final = "another version wrote it, or it is damaged; repeat the run"
 

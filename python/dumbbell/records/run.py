@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dumbbell import inputs, parquet
+from dumbbell import documents, inputs, parquet
 from dumbbell.engines.registry import DEFAULT, option
 from dumbbell.errors import Damaged, InputError
 from dumbbell.plan.types import Plan
@@ -97,7 +97,7 @@ class Run:
     @cached_property
     def scenario_text(self) -> str:
         """The scenario as TOML, overrides applied, comments and all."""
-        return inputs.read_text(self.directory / "scenario.toml", files.LARGEST)
+        return inputs.read_text(self.directory / "scenario.toml", documents.LARGEST)
 
     @property
     def repeat(self) -> str:

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final, Literal, NotRequired
 from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter
 from typing_extensions import TypedDict
 
+from dumbbell.documents import read_as
 from dumbbell.errors import Damaged
-from dumbbell.records.files import read_as
 from dumbbell.records.model import STRICT, Count, Kernel, Machine, Number, Tool
 from dumbbell.statistics.verdicts import Answer
 from dumbbell.studies.directory import MANIFEST

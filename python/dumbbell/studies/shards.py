@@ -14,9 +14,10 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from dumbbell.documents import read_as
 from dumbbell.errors import Damaged, DamagedFile, unwritable
 from dumbbell.outputs import write_parquet
-from dumbbell.records.files import read_as, sync, sync_tree, unreadable, write_json
+from dumbbell.records.files import sync, sync_tree, unreadable, write_json
 from dumbbell.studies import model
 from dumbbell.studies.directory import SHARDS
 

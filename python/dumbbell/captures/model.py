@@ -1,0 +1,75 @@
+"""The content of `capture.json`: it is checked once, when it is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, NotRequired
+
+from pydantic import ConfigDict, Field, TypeAdapter
+from typing_extensions import TypedDict
+
+from dumbbell.documents import read_as
+
+SUMMARY: Final = "capture.json"
+_Count = Annotated[int, Field(ge=0, lt=2**63)]
+_Time = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+
+
+class Protocol(TypedDict):
+    """Packets of a protocol other than TCP."""
+
+    name: str
+    packets: _Count
+    bytes: _Count
+
+
+class Notes(TypedDict):
+    """What there is to say of the files."""
+
+    frames: _Count
+    headless_frames: _Count
+    unknown_links: list[tuple[_Count, _Count]]
+    cut_files: _Count
+    damages: _Count
+    capture_drops: _Count
+    backward_steps: _Count
+    largest_backward_step_ns: _Time
+    overlapping_files: _Count
+    others: list[Protocol]
+
+
+class Between(TypedDict):
+    """Where a second capture was taken, and how its clock differs."""
+
+    first_is_nearer: bool
+    offset_ns: _Time | None
+
+
+class Summary(TypedDict):
+    """`capture.json`: what was analysed, and what there is to say of it beside its tables."""
+
+    __pydantic_config__ = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)  # type: ignore[misc]
+
+    files: Annotated[list[str], Field(min_length=1)]
+    only: list[str]
+    decode_as: list[str]
+    at: Literal["sender", "receiver", "middle"] | None
+    origin_ns: _Time
+    end_ns: _Count
+    interval_ns: Annotated[int, Field(gt=0, lt=2**63)]
+    segments: _Count
+    connections: _Count
+    evicted: _Count
+    notes: Notes
+    segments_of_connections: NotRequired[_Count]
+    segments_incomplete: NotRequired[bool]
+    between: NotRequired[Between]
+
+
+_SUMMARY: Final = TypeAdapter(Summary)
+
+
+def summary(directory: Path) -> dict[str, Any]:
+    """The summary of the analysed capture in `directory`. Raises `DumbbellError`."""
+    found: Any = read_as(directory / SUMMARY, _SUMMARY, "repeat dumbbell pcap FILE")
+    return dict(found)
