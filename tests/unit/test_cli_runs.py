@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,20 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert [one["path"] for one in listed(capsys, "list", "--tag", "x")] == [found[2]["path"]]
     assert invoke(["runs", "list"]) == 0
     assert capsys.readouterr().out.startswith("5 runs, ")
+
+
+def test_a_run_without_its_name_is_not_whole(capsys: pytest.CaptureFixture[str], runs: Path) -> None:
+    whole = next(one for one in runs.iterdir() if (one / "summary.json").exists())
+    partial = runs / ".partial-small-0123456789ab-78"
+    shutil.copytree(whole, partial)
+
+    def verdict() -> str:
+        return next(one["verdict"] for one in listed(capsys, "list") if one["path"].endswith(partial.name))
+
+    assert verdict() == "killed"
+    with (partial / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert verdict() == "running"
 
 
 def test_show_and_tag(capsys: pytest.CaptureFixture[str]) -> None:

@@ -154,7 +154,8 @@ def state(path: Path) -> State:
             summary = model.summary(path)
         except DumbbellError as error:
             problems.append(error)
-    if status == "running":
+    if status == "running" or (status == "complete" and path.name.startswith(PARTIAL)):
+        # The name is given last: whoever was killed before that has not ended.
         status = "running" if is_locked(path / "lock") else "killed"
     if status == "complete":
         status = summary.get("verdict", DAMAGED)
