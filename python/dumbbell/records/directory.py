@@ -25,7 +25,6 @@ from typing import Any, Final
 from dumbbell import names, outputs
 from dumbbell.caller import give
 from dumbbell.errors import DumbbellError, InputError, unwritable
-from dumbbell.outputs import remove_parts
 from dumbbell.records.files import YOUNG_S, is_locked, lock, read_json, sync, sync_tree, write_json
 
 RUNS: Final = "runs"
@@ -87,7 +86,8 @@ class RunDirectory:
         with _root_lock(self.root):
             final = self.root / self.stem
             if final.exists():
-                remove_parts(final, YOUNG_S)  # Of a report whose command was killed: nobody may write there again.
+                # Of a report whose command was killed: nobody may write there again.
+                outputs.remove_parts(final, YOUNG_S)
                 final.rename(_next_free(self.root, f"{self.stem}."))
             try:
                 return self._settle(final)
@@ -102,7 +102,7 @@ class RunDirectory:
         """
         with suppress(OSError):
             _mark(self.path, status, reason)
-        remove_parts(self.path)
+        outputs.remove_parts(self.path)
         with suppress(OSError), _root_lock(self.root):
             self._settle(_next_free(self.root, f"{self.stem}.failed-"))
         return self.path
@@ -194,7 +194,7 @@ def _file_stale(root: Path) -> None:
         if match is None or not path.is_dir() or is_locked(path / "lock"):
             continue
         _mark(path, "failed", "the command was killed during the run")
-        remove_parts(path)
+        outputs.remove_parts(path)
         (path / "lock").unlink(missing_ok=True)
         path.rename(_next_free(root, f"{match['stem']}.failed-"))
         _restore(root, match["stem"])
