@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import tempfile
 from collections.abc import Sequence
@@ -104,6 +105,7 @@ def main() -> None:
     parser.add_argument(
         "--marks", action="store_true", help="the cells with ECN, in which both sources have to answer marks"
     )
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write mean, least and most of each figure there, too")
     parser.add_argument("--simulated", action="store_true", help="only the simulated side, which needs no kernel")
     options = parser.parse_args()
     kernels = options.kernel or ["6.12-google"]
@@ -137,24 +139,34 @@ def main() -> None:
             for seed in seeds
         }
         found = {key: job.result() for key, job in jobs.items()}
+    table = []
     for figure, unit in FIGURES.items():
         if figure == "marked" and not options.marks:
             continue
-        rows = [
-            [
-                cell.name,
-                *(
-                    spread(
-                        [found[cell.name, side.name, seed][figure] for seed in seeds], 2 if figure == "goodput" else 1
-                    )
-                    for side in sides
-                ),
-            ]
+        digits = 2 if figure == "goodput" else 1
+        measured = {
+            (cell.name, side.name): [found[cell.name, side.name, seed][figure] for seed in seeds]
             for cell in cells
-        ]
+            for side in sides
+        }
+        rows = [[cell.name, *(spread(measured[cell.name, side.name], digits) for side in sides)] for cell in cells]
         show(
             f"{figure} ({unit}), {options.seeds} seeds: mean, least and most", ["cell", *(s.name for s in sides)], rows
         )
+        table += [
+            (
+                cell,
+                len(values),
+                side,
+                f"{figure} ({unit})",
+                *(round(x, digits) for x in (mean(values), min(values), max(values))),
+            )
+            for (cell, side), values in measured.items()
+        ]
+    if options.csv:
+        with options.csv.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerows([("network", "seeds", "side", "figure", "mean", "least", "most"), *table])
 
 
 if __name__ == "__main__":

@@ -175,11 +175,19 @@ def test_the_table_in_markdown() -> None:
     lines = markdown.markdown(three(), ENGINES).splitlines()
     assert lines[0] == "1 of 3 cells are within all targets, 1 of 3 undecided, 1 of 3 outside."
     assert lines[1] == "Within each target: total goodput 2 of 3, RTT 1 of 2, Jain's index 1 of 1."
-    assert lines[2] == "Pairs of values are virtual / simulate."
-    rows = [line.strip("| ").split(" | ") for line in lines[4:]]
+    assert lines[2] == "All cells are in `agreement.csv`."
+    assert lines[3] == "Pairs of values are virtual / simulate."
+    rows = [line.strip("| ").split(" | ") for line in lines[5:]]
     assert {len(row) for row in rows} == {len(markdown.head(ENGINES))}
     assert "goodput, virtual, Mbit/s" in rows[0]
-    assert rows[3][-3:] == ["30.0 / 35.0", "0.900 / 0.900", "outside (rtt)"]
+    assert [row[-1] for row in rows[2:]] == ["outside (rtt)", "undecided (goodput)"], "only cells that are not inside"
+    assert rows[2][-3:-1] == ["30.0 / 35.0", "0.900 / 0.900"]
+
+
+def test_cells_that_are_all_inside_need_no_table() -> None:
+    lines = markdown.markdown(three().head(1), ENGINES).splitlines()
+    assert lines[0] == "1 of 1 cells are within all targets, 0 of 1 undecided, 0 of 1 outside."
+    assert lines[2:] == ["All cells are in `agreement.csv`."]
 
 
 @pytest.mark.parametrize(("inside", "enough"), [(20, True), (19, True), (18, False)])

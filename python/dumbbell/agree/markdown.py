@@ -1,4 +1,4 @@
-"""The matrix's table for the documentation."""
+"""The matrix's summary for the documentation: shares, and the cells that are not inside."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import polars as pl
 
 from dumbbell.agree import targets
 from dumbbell.agree.comparison import Engines
+from dumbbell.agree.page import STEM
 from dumbbell.report import words
 
 _PATH: Final = ("flows", "Mbit/s", "RTT ms", "buffer BDP", "loss %", "n")
@@ -21,7 +22,9 @@ def head(engines: Engines) -> list[str]:
 
 
 def markdown(table: pl.DataFrame, engines: Engines, starts: str | None = None) -> str:
-    """The share of cells within the targets, and a row for each cell. Pairs of values are first / second engine.
+    """Returns the share of cells within the targets, and a row for each other cell; the CSV file has all cells.
+
+    Pairs of values are first / second engine.
 
     Args:
         table: `table.table`'s.
@@ -31,8 +34,10 @@ def markdown(table: pl.DataFrame, engines: Engines, starts: str | None = None) -
     rows, names = table.to_dicts(), head(engines)
     said = f"Pairs of values are {engines[0]} / {engines[1]}."
     said += f" Each flow started by chance up to {starts} later." if starts else ""
-    cells = (_line(cells_of(row, engines)) for row in rows)
-    lines = [*summary(rows), said, "", _line(names), _line("---" for _ in names), *cells]
+    cells = [_line(cells_of(row, engines)) for row in rows if row["agreement"] != targets.Status.INSIDE.value]
+    lines = [*summary(rows), f"All cells are in `{STEM}.csv`."]
+    if cells:
+        lines += [said, "", _line(names), _line("---" for _ in names), *cells]
     return "\n".join(lines) + "\n"
 
 
