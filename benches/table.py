@@ -1,9 +1,16 @@
-"""Tables of measurements, with the machine that they were measured on."""
+"""Tables of measurements, with the machine that they were measured on.
+
+`BENCH_TABLES=FOLDER python -m benches.NAME` also writes each table to a CSV file in that folder, as docs/results/data
+has them.
+"""
 
 from __future__ import annotations
 
+import csv
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -26,3 +33,13 @@ def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> N
     console.print(table)
     console.print(f"{about['cpu_model']}, {about['cores']} cores, Linux {about['kernel']}; load {load}", style="dim")
     console.print()
+    if folder := os.environ.get("BENCH_TABLES"):
+        name = re.sub(r"[^a-z0-9.]+", "-", title.lower()).strip("-")
+        write_csv(Path(folder) / f"{name}.csv", columns, rows)
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table to a file, whose folder is made if there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows([columns, *rows])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import tempfile
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from typing import Any, Final
 
 import dumbbell
 from benches.google.cells import CELLS, MARKED, Cell
-from benches.table import show
+from benches.table import show, write_csv
 
 FIGURES: Final = {
     "goodput": "Mbit/s",
@@ -164,9 +163,7 @@ def main() -> None:
             for (cell, side), values in measured.items()
         ]
     if options.csv:
-        with options.csv.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerows([("network", "seeds", "side", "figure", "mean", "least", "most"), *table])
+        write_csv(options.csv, ("network", "seeds", "side", "figure", "mean", "least", "most"), table)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from typing import Final
 import numpy as np
 
 from benches.identify.paths import SECONDS, Drawn, draw, observed
+from benches.table import show, write_csv
 from dumbbell.captures.identify import ALGORITHMS, Guess, digest, forest, guess
 
 TRAINED: Final = (1000, 60)
@@ -64,10 +65,10 @@ def train(engine: str, jobs: int) -> None:
     print(f"{MODEL}: {len(rows)} flows over {TRAINED[1]} paths, {MODEL.stat().st_size / 1e3:.0f} kB")
 
 
-def score(paths: Sequence[Drawn], engine: str, jobs: int) -> None:
-    """Print the tables."""
+def score(paths: Sequence[Drawn], engine: str, jobs: int, tables: File | None) -> None:
+    """Print how many guesses are right; write `identify-ENGINE.csv` and `identify-ENGINE-missed.csv` into `tables`."""
     told: Counter[tuple[str, str]] = Counter()
-    wrong: list[str] = []
+    missed: list[tuple[str, str, str]] = []
     shares: list[tuple[float, bool]] = []
     for path, seen in zip(paths, runs(paths, engine, jobs), strict=True):
         for algorithm, found in seen:
@@ -77,7 +78,7 @@ def score(paths: Sequence[Drawn], engine: str, jobs: int) -> None:
                 shares.append((one.share or 0.0, one.algorithm == algorithm))
             if one.algorithm != algorithm:
                 why = f"taken for {one.algorithm}" if one.algorithm else one.why_not
-                wrong.append(f"| {algorithm} | {path.words} | {why} |")
+                missed.append((algorithm, path.words, why or ""))
     flows, guesses = sum(told.values()), len(shares)
     right = sum(is_right for _, is_right in shares)
     print(
@@ -86,13 +87,14 @@ def score(paths: Sequence[Drawn], engine: str, jobs: int) -> None:
         f"({100 * (flows - guesses) / max(1, flows):.1f} %).\n"
     )
     columns = [*ALGORITHMS, "none"]
-    print(f"| true, and guessed | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}")
-    for algorithm in ALGORITHMS:
-        cells = [f"{told[algorithm, column]:,}" if told[algorithm, column] else "" for column in columns]
-        print(f"| {algorithm} | {' | '.join(cells)} |")
-    if wrong:
-        print("\n| true | path | instead |\n|---|---|---|")
-        print("\n".join(wrong))
+    counts = [[algorithm, *(told[algorithm, column] or "" for column in columns)] for algorithm in ALGORITHMS]
+    for name, head, rows in (
+        (f"identify-{engine}", ["true, and guessed", *columns], counts),
+        (f"identify-{engine}-missed", ["true", "path", "instead"], missed),
+    ):
+        show(name, head, [[str(cell) for cell in row] for row in rows])
+        if tables is not None:
+            write_csv(tables / f"{name}.csv", head, rows)
 
 
 def main() -> None:
@@ -101,11 +103,12 @@ def main() -> None:
     parser.add_argument("--engine", choices=("simulate", "virtual"), default="simulate")
     parser.add_argument("--paths", type=int, default=HELD_OUT[1])
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--csv", type=File, metavar="FOLDER", help="write the tables there, too: docs/results/data")
     options = parser.parse_args()
     if options.train:
         train(options.engine, options.jobs)
     else:
-        score(draw(HELD_OUT[0], options.paths), options.engine, options.jobs)
+        score(draw(HELD_OUT[0], options.paths), options.engine, options.jobs, options.csv)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 
@@ -53,3 +54,15 @@ def test_every_promise_of_security_has_its_tests() -> None:
         named = re.findall(r"`(tests/[^`]+)`", promise)
         assert named, promise
         assert [one for one in named if not (ROOT / one).is_file()] == []
+
+
+def test_every_table_of_results_is_whole_and_linked() -> None:
+    tables = sorted((ROOT / "docs" / "results" / "data").glob("*.csv"))
+    linked = {(page.parent / path).resolve() for page in PAGES for path, _ in links(page) if path.endswith(".csv")}
+    assert len(tables) > 20
+    assert [table.name for table in tables if table.resolve() not in linked] == []
+    for table in tables:
+        with table.open(newline="", encoding="utf-8") as file:
+            head, *rows = csv.reader(file)
+        assert len(set(head)) == len(head), table.name
+        assert {len(row) for row in rows} == {len(head)}, table.name

@@ -34,17 +34,17 @@
 //!   (RFC 6298) with Linux's variance and floor, F-RTO (RFC 5682), undo by timestamps and D-SACKs (RFC 4015, 3708),
 //!   delivery-rate samples, pacing by TCP itself, trains and when they wait for company, Nagle, window validation, slow
 //!   start after idle, ECN (RFC 3168) and DCTCP's echo (RFC 8257), delayed, quick and compressed ACKs, those that PSH
-//!   calls for, and a receive window that grows.
+//!   calls for, segments refused because their timestamps are too old (RFC 7323, PAWS), and a receive window that grows.
+//! - Timers of Linux's wheel, which count ticks of 4 ms and fire at the end of a bucket.
 //! - UDP at a constant rate, in fragments where a datagram is longer than the MTU allows, and echo requests at an interval.
 //! - Applications that always have more to say, that say so many bytes, or that write and pause in turns.
 //!
 //! # What is not
 //!
-//! - Hosts take no time but the receiver's until an ACK is on the wire ([`Options::turnaround`]): a sender answers an ACK at
-//!   once, a receiving application reads at once, and a timer fires when it is due, not at the next tick of the kernel's. A
-//!   host's own queue never holds anything back (TCP Small Queues), since nothing is shaped there.
+//! - Senders take no time: a sender answers an ACK at once, and TCP Small Queues never hold anything back, as an interface
+//!   is infinitely fast. A receiver takes some time until an ACK is on the wire ([`Options::turnaround`]).
 //! - A receiver never takes back what it has SACKed.
-//! - MTU probing, fast open, zero-window persistence beyond a plain probe, AccECN, PAWS, urgent data.
+//! - MTU probing, fast open, zero-window persistence beyond a plain probe, AccECN, urgent data.
 //! - A connection that was opened is never given up, however many timeouts pass; the kernel's ends after `tcp_retries2`.
 //! - A flow that is stopped falls silent at both ends at once; the kernel's ends it within a round trip, by resets.
 
