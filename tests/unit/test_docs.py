@@ -11,7 +11,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 INDEX = ROOT / "docs" / "index.md"
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
-CHECKED = [*sorted(ROOT.glob("*.md")), ROOT / "bpf" / "README.md", *PAGES]
+SPECIFICATION = ROOT / "crates" / "cc" / "src" / "bbr" / "SPECIFICATION.md"
+CHECKED = [*sorted(ROOT.glob("*.md")), ROOT / "bpf" / "README.md", SPECIFICATION, *PAGES]
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)

@@ -1,7 +1,7 @@
 //! BBR: v1 as Linux runs it, and v2 and v3 as one core with [`Parameters`].
 //!
-//! Everything here is written from the specification (`docs/reference/bbr-spec.md`), whose sections are cited as "spec section n"; what
-//! it calls K2 and K3 (the deployed code) is the default, D3 (the draft) is a set of switches.
+//! Everything here is written from `SPECIFICATION.md` beside this file, whose sections are cited as "spec section n". What it
+//! calls K2 and K3 (the deployed code) is the default; D3 (the draft) is a set of switches.
 //!
 //! The model leaves out the fast path for application-limited flows (spec section 13), and PLB.
 
