@@ -48,11 +48,18 @@ def main(wanted: list[str]) -> None:
 
 
 def examples() -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """What all examples have in common, and each by the name of its picture."""
-    page = PAGE.read_text(encoding="utf-8")
-    first = BASE.search(page)
+    """What all examples have in common, and each by the name of its picture.
+
+    A block without a picture holds for all examples behind it in its section.
+    """
+    introduction, *sections = PAGE.read_text(encoding="utf-8").split("\n## ")
+    first = BASE.search(introduction)
     assert first is not None
-    found = {example["name"]: tomllib.loads(example["toml"]) for example in EXAMPLE.finditer(page)}
+    found: dict[str, dict[str, Any]] = {}
+    for section in sections:
+        pictured = list(EXAMPLE.finditer(section))
+        common = tomllib.loads("".join(BASE.findall(EXAMPLE.sub("", section))))
+        found |= {example["name"]: merged(common, tomllib.loads(example["toml"])) for example in pictured}
     return tomllib.loads(first[1]), found
 
 
