@@ -14,7 +14,7 @@ import pytest
 
 from dumbbell import Run, Study
 from dumbbell.cli import invoke
-from dumbbell.published.aulbach_2020.findings import crossing, endured, same_side
+from dumbbell.published.aulbach_2020.code import crossing, endured
 from dumbbell.published.bernardi_2020 import over_time as bernardi
 from dumbbell.published.bernardi_2020.readings import Cells
 from dumbbell.published.comparing import compared, listed
@@ -35,19 +35,6 @@ def sampled(windows: list[float], queue: list[float] | None = None) -> Run:
     )
     links = pl.DataFrame({"time_ns": times, "link": "bottleneck", "queue_bytes": [1514 * wait for wait in waits]})
     return cast(Run, SimpleNamespace(samples=samples, links=links))
-
-
-@pytest.mark.parametrize(
-    ("more", "status"),
-    [
-        ([Status.HOLDS, Status.HOLDS], Status.HOLDS),
-        ([Status.FAILS, Status.FAILS], Status.HOLDS),
-        ([Status.FAILS, Status.UNKNOWN, Status.HOLDS], Status.FAILS),
-        ([Status.FAILS, Status.UNKNOWN], Status.UNKNOWN),
-    ],
-)
-def test_who_has_more_is_the_same_only_if_it_surely_is(more: list[Status], status: Status) -> None:
-    assert same_side(more) is status
 
 
 def test_a_saw_tooth() -> None:

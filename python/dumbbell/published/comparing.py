@@ -27,6 +27,5 @@ def listed(found: dict[str, Interval | None], factor: float, unit: str) -> str:
     if not known:
         return "no usable run"
     n = min(one.n for one in known.values())
-    return ", ".join(f"{name} {told(one, factor)}" for name, one in known.items()) + f" {unit}, n = {n}".replace(
-        "  ", " "
-    )
+    said = ", ".join(f"{name} {told(one, factor)}".strip() for name, one in known.items())
+    return f"{said} {unit}".rstrip() + f", n = {n}"

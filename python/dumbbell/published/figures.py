@@ -77,9 +77,9 @@ class Figures:
 
 
 def same(one: Any, other: Any) -> bool:
-    """True if two values of a swept key are equal: 1 is 1.0."""
+    """True if two values of a swept key are equal: 1 is 1.0, and "1"."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, int | float) and isinstance(other, int | float):
         return isclose(one, other)
-    return bool(one == other)
+    return bool(one == other) or (isinstance(one, str) != isinstance(other, str) and str(one) == str(other))

@@ -57,9 +57,15 @@ def shown(found: Sequence[Found], anchors: Mapping[str, str]) -> Iterator[Block]
         return
     yield Rows("", ("", "they found", "our numbers"), [(one.judged.status, one.text, one.numbers) for one in found])
     if any(one.finding.printed or one.finding.turns for one in found):
-        yield Paragraph("Behind each finding: what they print, our runs by verdict, and what would change the answer.")
-        rows = [(one.text, one.finding.printed, one.counts, linked(one.finding.turns, anchors)) for one in found]
-        yield Rows("", ("finding", "they print", "our runs", "what would change the answer"), rows)
+        yield Paragraph(
+            "Behind each finding: what they print, the rule that judges it, our runs by verdict, and what would change "
+            "the answer."
+        )
+        rows = [
+            (one.text, one.finding.printed, one.finding.rule, one.counts, linked(one.finding.turns, anchors))
+            for one in found
+        ]
+        yield Rows("", ("finding", "they print", "rule", "our runs", "what would change the answer"), rows)
 
 
 def _by_reading(found: Sequence[Found], anchors: Mapping[str, str]) -> Iterator[Block]:
@@ -88,6 +94,8 @@ def _about(number: int, finding: Finding, anchors: Mapping[str, str]) -> str:
     said = [f"{number}. {finding.text}."]
     if finding.printed:
         said.append(f"They print: {finding.printed}.")
+    if finding.rule:
+        said.append(f"Rule: {finding.rule}.")
     if finding.turns:
         said.append(f"What would change the answer: {linked(finding.turns, anchors)}.")
     return " ".join(said)

@@ -1,8 +1,4 @@
-"""The numbers, plots and findings of a published study, and the studies that repeat it.
-
-A reproduction is data: the package has a module for each, with a constant `REPRODUCTION`. Only its findings compute, on
-the frames of the studies that were run.
-"""
+"""The numbers, plots and findings of a published study, and the studies that repeat it."""
 
 from __future__ import annotations
 
@@ -69,6 +65,10 @@ class Finding:
     """What would change the answer: the part that shows it, or "not tested"."""
     reading: str = ""
     """The reading of their text under which it is judged, if there are several: one finding for each."""
+    rule: str = ""
+    """The rule that judges it."""
+    source: str = ""
+    """The page, figure or sentence that it comes from."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +165,23 @@ class Part:
     """Makes a few sentences with the numbers of our runs that support the notes; called after the part's runs."""
     cpu_s: float | None = None
     """Measured cost of a simulated run, for the forecast."""
+    cells: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """How this part writes cells of the part that it is like: key -> its own key at `key`, and its own values."""
+
+    def translated(self, where: Cell) -> Cell:
+        """A cell in this part's own keys and values."""
+        if not self.cells:
+            return where
+        found = {}
+        for key, value in where.items():
+            own = self.cells.get(key, {})
+            found[own.get("key", key)] = own.get(str(value), value)
+        return found
+
+    def printed(self, metric: str, of: str | None, where: Cell) -> float | None:
+        """The printed number of a cell; `None` if there is none."""
+        own = self.translated(where)
+        return next((one.value for one in self.published if (one.metric, one.of, one.where) == (metric, of, own)), None)
 
 
 @dataclass(frozen=True)
@@ -180,3 +197,8 @@ class Reproduction:
     """Points that the text leaves open, and our choices."""
     confidence: float = 0.95
     """Confidence of its intervals, and of ours beside them."""
+
+    @property
+    def command(self) -> str:
+        """The command that repeats it."""
+        return f"dumbbell reproduce {self.key}"

@@ -25,4 +25,4 @@ def rows(path: str) -> list[Mapping[str, str]]:
 def scenario(path: str) -> Path:
     """The study file `STUDY/NAME.toml`, which is `scenarios/NAME.toml` of the study."""
     key, _, name = path.partition("/")
-    return folder(key) / "scenarios" / name
+    return Path(path) if Path(path).is_absolute() else folder(key) / "scenarios" / name

@@ -8,7 +8,9 @@ from typing import Final
 
 from dumbbell.errors import InputError
 from dumbbell.hints import nearest
+from dumbbell.published import folder
 from dumbbell.published.model import Part, Reproduction
+from dumbbell.published.packaged import folder as packaged
 
 KEYS: Final = ("bernardi-2020", "buffa-2020", "rincao-2021", "aulbach-2020", "slides-2017")
 """Each is a folder of this package, with `REPRODUCTION` in its module `reproduction`."""
@@ -19,7 +21,10 @@ def reproduction(key: str) -> Reproduction:
     if key not in KEYS:
         hint = nearest(key, KEYS, f"there are {', '.join(KEYS)}")
         raise InputError(f"no published study {key!r}", hint=hint)
-    found: Reproduction = import_module(f"dumbbell.published.{key.replace('-', '_')}.reproduction").REPRODUCTION
+    place, package = packaged(key), f"dumbbell.published.{key.replace('-', '_')}"
+    if (place / folder.FILE).exists():
+        return folder.read(place, lambda: import_module(f"{package}.code"))
+    found: Reproduction = import_module(f"{package}.reproduction").REPRODUCTION
     return found
 
 

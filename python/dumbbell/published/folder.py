@@ -1,0 +1,241 @@
+"""Reads the folder of a published study: `study.toml`, `scenarios`, `numbers`, and `code.py`."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any, Final
+
+from pydantic import Field, ValidationError
+
+from dumbbell import inputs
+from dumbbell.engines.names import SIMULATE
+from dumbbell.errors import InputError
+from dumbbell.published.claims import Claim
+from dumbbell.published.expanding import expanded
+from dumbbell.published.judge import Judge
+from dumbbell.published.judging import NOT_RUN
+from dumbbell.published.model import Finding, Judged, Part, Plot, Published, Reproduction, Studies
+from dumbbell.published.model import Table as Printed
+from dumbbell.published.rules import rule
+from dumbbell.scenario.file.overrides import value_of
+from dumbbell.scenario.file.toml import TOMLDecodeError, parse
+from dumbbell.scenario.table import Table
+from dumbbell.statistics.metrics import METRICS, get
+from dumbbell.studies import measures
+from dumbbell.units import QuantityError
+
+FILE: Final = "study.toml"
+CODE: Final = "code.py"
+LARGEST: Final = 1 << 20
+"""Bytes of a file of the folder."""
+_COLUMNS: Final = ("part", "metric", "of", "value", "source", "relative_to")
+"""Columns of printed numbers; any other one is a swept key."""
+
+Code = Callable[[], ModuleType]
+"""Loads the study's code, which runs it: only who may do that gives it."""
+
+
+class _Part(Table):
+    """A part as the file has it."""
+
+    name: str
+    title: str = ""
+    scenario: str = ""
+    set: dict[str, Any] = Field(default_factory=dict)
+    engines: list[str] = Field(default_factory=lambda: [SIMULATE])
+    by_engine: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    quick: dict[str, Any] = Field(default_factory=dict)
+    tables: list[Printed] = Field(default_factory=list)
+    plots: list[Plot] = Field(default_factory=list)
+    variant_of: str | None = None
+    like: str | None = None
+    """The part whose keys this one has, unless it gives its own; those of `set` are added to it."""
+    cells: dict[str, str | dict[str, Any]] = Field(default_factory=dict)
+    stands_in: dict[str, str] = Field(default_factory=dict)
+    """Algorithm of the part that it is like -> the one in its place."""
+    notes: list[str] = Field(default_factory=list)
+    evidence: list[str] = Field(default_factory=list)
+    """Functions of the study's code whose sentences stand below the part."""
+    cpu_s: float | None = None
+
+
+class _File(Table):
+    """`study.toml`."""
+
+    key: Annotated[str, Field(pattern="^[a-z0-9][a-z0-9-]{0,63}$")]
+    title: str
+    citation: str
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
+    open: list[str] = Field(default_factory=list)
+    """Points that the text leaves open, and what was chosen."""
+    parts: Annotated[list[_Part], Field(min_length=1)]
+    claims: list[Claim] = Field(default_factory=list)
+
+
+def read(folder: Path, code: Code | None = None) -> Reproduction:
+    """The published study in a folder.
+
+    Args:
+        folder: it has `study.toml`.
+        code: loads `code.py`; without it, a file that names functions is refused.
+
+    Raises:
+        InputError: what is wrong with which file.
+    """
+    file = _file(folder)
+    numbers = list(_numbers(folder))
+    module = None if code is None or not (folder / CODE).is_file() else code()
+    parts: dict[str, Part] = {}
+    for one in file.parts:
+        if one.name in parts:
+            raise _wrong(folder, f"two parts are called {one.name!r}")
+        parts[one.name] = _part(folder, one, parts, numbers, module)
+    findings = tuple(_finding(folder, claim, parts, file.confidence, module) for claim in file.claims)
+    return Reproduction(file.key, file.title, file.citation, tuple(parts.values()), findings, tuple(file.open),
+                        file.confidence)  # fmt: skip
+
+
+def _wrong(folder: Path, wrong: str, hint: str = "") -> InputError:
+    return InputError(f"{folder / FILE}: {wrong}", hint=hint)
+
+
+def _file(folder: Path) -> _File:
+    path = folder / FILE
+    text = inputs.read_named(path, LARGEST, path)
+    try:
+        return _File.model_validate(expanded(parse(text)))
+    except TOMLDecodeError as error:
+        raise InputError(f"{path} is no TOML", str(error)) from None
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise _wrong(folder, f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}") from None
+
+
+def _numbers(folder: Path) -> Iterator[tuple[str, Published]]:
+    """Each printed number with the part in whose cells it is."""
+    place = folder / "numbers"
+    for path in sorted(place.glob("*.csv")) if place.is_dir() else ():
+        rows = csv.DictReader(io.StringIO(inputs.read_named(path, LARGEST, path)))
+        if "metric" not in (rows.fieldnames or ()) or "value" not in (rows.fieldnames or ()):
+            raise InputError(f"{path} has no columns metric and value")
+        for line, row in enumerate(rows, 2):
+            yield row.get("part") or "", _number(f"{path}:{line}", row)
+
+
+def _number(place: str, row: Mapping[str, str]) -> Published:
+    metric = row["metric"]
+    if metric not in METRICS:
+        raise InputError(f"{place}: there is no metric {metric!r}", hint="docs/reference/metrics.md lists them")
+    try:
+        value = measures.read(get(metric), row["value"])
+    except QuantityError as error:
+        raise InputError(f"{place}: {row['value']!r}: {error.wrong}", error.expected, error.hint) from None
+    assert value is not None
+    where = {key: value_of(text, key) for key, text in row.items() if key not in _COLUMNS and key and text}
+    return Published(
+        where, metric, row.get("of") or None, value, row.get("source") or "", row.get("relative_to") or None
+    )
+
+
+def _part(
+    folder: Path, one: _Part, known: Mapping[str, Part], numbers: list[tuple[str, Published]], code: ModuleType | None
+) -> Part:
+    own = tuple(number for part, number in numbers if part == one.name)
+    base = None
+    if one.like is not None:
+        if one.like not in known:
+            raise _wrong(folder, f"part {one.name!r} is like {one.like!r}, which is no part before it")
+        base = known[one.like]
+    given = {key: getattr(one, key) for key in one.model_fields_set & _TAKEN}
+    lists: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in given.items()}
+    settings = {**(base.set if base else {}), **one.set}
+    if "scenario" in given:
+        lists["scenario"] = str(folder / "scenarios" / one.scenario)
+    elif base is None:
+        raise _wrong(folder, f"part {one.name!r} has no scenario")
+    if one.evidence:
+        lists["evidence"] = _evidence(folder, one.evidence, code)
+    cells = {key: {"key": to} if isinstance(to, str) else to for key, to in one.cells.items()}
+    start = base or Part(one.name, one.title, "")
+    lists |= {"name": one.name, "set": settings, "cells": cells}
+    if lists.get("variant_of") == "":
+        lists["variant_of"] = None
+    made = replace(start, **lists)
+    if base is not None:
+        made = _in_own_cells(made, base, one, own)
+        if one.variant_of is None:
+            made = replace(made, variant_of=base.variant_of or base.name)
+    return replace(made, published=own) if own else made
+
+
+_TAKEN: Final = frozenset(
+    ["title", "scenario", "engines", "by_engine", "quick", "tables", "plots", "variant_of", "notes", "cpu_s"]
+)
+"""Keys that a part takes from the part that it is like, unless it has its own."""
+
+
+def _in_own_cells(part: Part, base: Part, one: _Part, own: tuple[Published, ...]) -> Part:
+    """What a part takes from the part that it is like, in its own cells and with its own algorithms."""
+
+    def of(name: str | None) -> str | None:
+        return name if name is None else one.stands_in.get(name, name)
+
+    def key(name: str | None) -> str | None:
+        return name if name is None else part.cells.get(name, {}).get("key", name)
+
+    published = tuple(
+        replace(number, where=part.translated(number.where), of=of(number.of)) for number in base.published
+    )
+    tables = tuple(
+        replace(
+            table, rows=key(table.rows) or "", columns=key(table.columns) or "", of=of(table.of),
+            reference=part.translated({table.columns: table.reference}).get(key(table.columns) or ""),
+        )
+        for table in base.tables
+    )  # fmt: skip
+    plots = tuple(
+        replace(plot, key=key(plot.key), curves=key(plot.curves), where=part.translated(plot.where),
+                of=tuple(of(name) or "" for name in plot.of))
+        for plot in base.plots
+    )  # fmt: skip
+    taken: dict[str, Any] = {"published": published, "tables": tables, "plots": plots}
+    return replace(part, **{name: value for name, value in taken.items() if name not in one.model_fields_set})
+
+
+def _evidence(folder: Path, names: list[str], code: ModuleType | None) -> Callable[[Any], str]:
+    tellers = [_function(folder, name, code) for name in names]
+    return lambda study: " ".join(one(study) for one in tellers)
+
+
+def _function(folder: Path, name: str, code: ModuleType | None) -> Callable[..., Any]:
+    found: Callable[..., Any] | None = getattr(code, name, None)
+    if found is None or not callable(found):
+        raise _wrong(folder, f"there is no function {name!r} in {CODE}")
+    return found
+
+
+def _finding(
+    folder: Path, claim: Claim, parts: Mapping[str, Part], confidence: float, code: ModuleType | None
+) -> Finding:
+    if bool(claim.holds) == bool(claim.judge):
+        raise _wrong(folder, f"the claim {claim.text!r} needs either `holds` or `judge`")
+    judge: Callable[[Studies], Judged]
+    if claim.judge:
+        function = _function(folder, claim.judge, code)
+
+        def judge(studies: Studies) -> Judged:
+            return function(studies[claim.part], **claim.arguments) if claim.part in studies else NOT_RUN
+    else:
+        rules = tuple(rule(text, confidence) for text in claim.holds)
+        for name, member in (name for one in rules for name in one.names()):
+            value = claim.values.get(name)
+            if value is None or (isinstance(value.of, dict) and member not in value.of):
+                raise _wrong(folder, f"the claim {claim.text!r} has no value {name}{f'.{member}' if member else ''}")
+        judge = Judge(claim, rules, parts, confidence)
+    return Finding(claim.text, judge, claim.printed, claim.turns, claim.reading, claim.rule, claim.source)

@@ -1,0 +1,70 @@
+"""The one judge of all claims that have rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dumbbell.published.claims import Claim
+from dumbbell.published.judging import NOT_RUN, all_of, any_of
+from dumbbell.published.model import Judged, Part, Status, Studies
+from dumbbell.published.rules import Rule
+from dumbbell.published.settings import Setting, settings
+from dumbbell.published.telling import told_of
+from dumbbell.report import words
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Judges a claim by the studies that were run."""
+
+    claim: Claim
+    rules: tuple[Rule, ...]
+    parts: Mapping[str, Part]
+    """The parts of the published study, by name."""
+    confidence: float
+
+    def __call__(self, studies: Studies) -> Judged:
+        """The claim's status, and our numbers."""
+        found = list(settings(self.claim, self.rules, self.parts, studies, self.confidence))
+        if self.claim.left_out == "ignored":
+            found = [one for one in found if not one.is_missing]
+        run = [one for one in found if not one.is_empty]
+        if not run:
+            return NOT_RUN
+        missing = [one for one in found if one.is_missing]
+        said = told_of(self.claim, self.rules, run)
+        if missing and len(found) > 1:
+            names = "; ".join(dict.fromkeys(one.name for one in missing))
+            said += f"; left out: {len(missing)} of {words.count(len(found), 'comparison')} ({names})"
+        return Judged(self._status(found, missing), said)
+
+    def _status(self, found: Sequence[Setting], missing: Sequence[Setting]) -> Status:
+        statuses = [one.status for one in found]
+        match self.claim.within:
+            case "every setting":
+                return all_of(statuses)
+            case "some setting":
+                return any_of(statuses)
+            case "all settings alike":
+                return statuses[0] if len(set(statuses)) == 1 else Status.UNKNOWN
+            case "one side":
+                return one_side(statuses)
+            case "the largest":
+                return _of_largest([one for one in found if one not in missing], bool(missing))
+
+
+def one_side(statuses: Sequence[Status]) -> Status:
+    """Whether a comparison has the same outcome everywhere, whichever that is."""
+    if {Status.HOLDS, Status.FAILS} <= set(statuses):
+        return Status.FAILS
+    return Status.UNKNOWN if Status.UNKNOWN in statuses else Status.HOLDS
+
+
+def _of_largest(found: Sequence[Setting], is_incomplete: bool) -> Status:
+    """The status where the figure is largest. What was not run could be larger still, which matters unless the largest
+    is too large already."""
+    if not found:
+        return Status.UNKNOWN
+    largest = max(found, key=lambda one: -float("inf") if one.subject is None else one.subject.value)
+    return Status.UNKNOWN if is_incomplete and not largest.is_above else largest.status
