@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dumbbell.plan.expand import expand
     from dumbbell.report.overlay import overlay
     from dumbbell.scenario import Scenario, load
-    from dumbbell.studies import Study, run
+    from dumbbell.studies import RunOptions, Study, run
 
 __all__ = [
     "Capture",
@@ -34,6 +34,7 @@ __all__ = [
     "Run",
     "RunFailed",
     "RunInvalid",
+    "RunOptions",
     "Scenario",
     "ScenarioError",
     "Study",
@@ -55,6 +56,7 @@ _HOME = {
     "Run": "dumbbell.pipeline.results",
     "RunFailed": "dumbbell.errors",
     "RunInvalid": "dumbbell.errors",
+    "RunOptions": "dumbbell.studies",
     "Scenario": "dumbbell.scenario",
     "ScenarioError": "dumbbell.errors",
     "Study": "dumbbell.studies",

@@ -76,6 +76,13 @@ def names(scenario: Path) -> list[str]:
     return sorted(path.name for path in (scenario.parent / "runs").iterdir() if path.name != ".lock")
 
 
+def test_an_unknown_option_is_refused_before_anything_begins(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"engin": "simulate"}
+    with pytest.raises(TypeError, match="unexpected keyword argument 'engin'"):
+        dumbbell.run("single-flow", directory=tmp_path, **options)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_finished_run(scenario: Path) -> None:
     finished = run(scenario, "good", overrides=["seed=7"])
     assert finished.directory.name == f"synthetic-{finished.run_id}"

@@ -25,7 +25,6 @@ from dumbbell.engines.registry import DEFAULT, capabilities
 from dumbbell.table import printable
 
 if TYPE_CHECKING:
-    from dumbbell.execute import Executor as AnyExecutor
     from dumbbell.pipeline.results import Run
 
 
@@ -152,23 +151,18 @@ def command(
             raise InputError("--keep-events applies to single runs", why, "omit --keep-events, or write --events FILE")
         if tags:
             raise InputError("--tag applies to single runs", "this is a study", "name the study: --set name=baseline")
-        return _study(
-            scenario,
-            overrides,
-            engine,
-            vary,
-            repeat,
-            jobs,
-            failed,
-            suspect,
-            not no_redo,
-            elsewhere,
-            output,
-            json,
-            quiet,
-            not no_report,
-            events,
-        )
+        from dumbbell.cli import study
+        from dumbbell.cli.display import told
+        from dumbbell.cli.study_progress import progress as study_progress
+        from dumbbell.studies import RunOptions
+        from dumbbell.studies import run as run_study
+
+        options: RunOptions = {"engine": engine, "report": not no_report, "jobs": jobs, "executor": elsewhere}
+        options |= {"failed": failed, "suspect": suspect, "redo": not no_redo}
+        with told(study_progress(json or quiet), events) as show:
+            options["on_event"] = show
+            found = run_study(scenario, overrides, output, vary=vary or [], repeat=repeat, **options)
+        return study.show(found, json)
     refuse_single(elsewhere)
     for option, given in (("--jobs", jobs is not None), ("--no-redo", no_redo)):
         if given:
@@ -192,42 +186,6 @@ def command(
     else:
         print_run(finished, not no_report)
     return RunInvalid.exit_code if finished.verdict == "invalid" else 0
-
-
-def _study(
-    scenario: str,
-    overrides: list[str] | None,
-    engine: str,
-    vary: list[str] | None,
-    repeat: int | None,
-    jobs: int | None,
-    failed: bool,
-    suspect: bool,
-    redo: bool,
-    elsewhere: AnyExecutor | None,
-    output: Path | None,
-    json: bool,
-    quiet: bool,
-    report: bool,
-    events: str | None,
-) -> int:
-    from dumbbell.cli import study
-    from dumbbell.cli.display import told
-    from dumbbell.cli.study_progress import progress
-    from dumbbell.studies import run
-
-    with told(progress(json or quiet), events) as show:
-        found = run(
-            *(scenario, overrides or (), output, show, engine, report),
-            vary=vary or [],
-            repeat=repeat,
-            jobs=jobs,
-            failed=failed,
-            suspect=suspect,
-            redo=redo,
-            executor=elsewhere,
-        )
-    return study.show(found, json)
 
 
 def print_run(run: Run, report: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from dumbbell.engines.events import Event, OnEvent
 from dumbbell.engines.planned import kernel_override
@@ -32,73 +32,70 @@ if TYPE_CHECKING:
 Source = str | os.PathLike[str] | Mapping[str, Any] | Scenario
 
 
+class RunOptions(TypedDict, total=False):
+    """How a scenario is carried out; `dumbbell.run` takes these as keywords.
+
+    Keys:
+        on_event: called with each event, to show progress; in a notebook, by default, a line shows it.
+        engine: what carries it out: `emulate`, real Linux TCP; `virtual`, that of any kernel, in virtual time;
+            `simulate`, a model of it; or an engine of your own. By default, `emulate`.
+        report: write the report now, which is the default. It takes time and room; `Run.report` and `Study.report` make
+            up for it at any time.
+        kernel: with the engine `virtual`, the name of the kernel; the same as `emulate.kernel` of the scenario.
+        jobs: runs of a study at a time; by default as many as the machine can do well.
+        failed: of a study, only those runs again that could not be used.
+        suspect: of a study in real time, only those runs again that the machine disturbed.
+        redo: carry out again, after all others, a few times, runs that the machine disturbed, which is the default.
+            Applies to studies in real time.
+        executor: what carries out a study's runs: `local`, this machine, which is the default; `ray`, the Ray cluster
+            that it belongs to; or an executor, such as `dumbbell.execute.cluster.Ray(address="head:6379")`.
+    """
+
+    on_event: OnEvent | None
+    engine: str | Engine
+    report: bool
+    kernel: str | None
+    jobs: int | None
+    failed: bool
+    suspect: bool
+    redo: bool
+    executor: Executor | str | None
+
+
 @overload
 def run(
     scenario: Source,
     overrides: Overrides = (),
     directory: str | os.PathLike[str] | None = None,
-    on_event: OnEvent | None = None,
-    engine: str | Engine = DEFAULT,
-    report: bool = True,
     *,
-    kernel: str | None = None,
     vary: grid.Vary | Iterable[str],
     repeat: int | None = None,
-    jobs: int | None = None,
-    failed: bool = False,
-    suspect: bool = False,
-    redo: bool = True,
-    executor: Executor | str | None = None,
+    **options: Unpack[RunOptions],
 ) -> Study: ...
 @overload
 def run(
     scenario: Source,
     overrides: Overrides = (),
     directory: str | os.PathLike[str] | None = None,
-    on_event: OnEvent | None = None,
-    engine: str | Engine = DEFAULT,
-    report: bool = True,
     *,
-    kernel: str | None = None,
     repeat: int,
-    jobs: int | None = None,
-    failed: bool = False,
-    suspect: bool = False,
-    redo: bool = True,
-    executor: Executor | str | None = None,
+    **options: Unpack[RunOptions],
 ) -> Study: ...
 @overload
 def run(
     scenario: Source,
     overrides: Overrides = (),
     directory: str | os.PathLike[str] | None = None,
-    on_event: OnEvent | None = None,
-    engine: str | Engine = DEFAULT,
-    report: bool = True,
-    *,
-    kernel: str | None = None,
-    jobs: int | None = None,
-    failed: bool = False,
-    suspect: bool = False,
-    redo: bool = True,
-    executor: Executor | str | None = None,
+    **options: Unpack[RunOptions],
 ) -> Run | Study: ...
 def run(
     scenario: Source,
     overrides: Overrides = (),
     directory: str | os.PathLike[str] | None = None,
-    on_event: OnEvent | None = None,
-    engine: str | Engine = DEFAULT,
-    report: bool = True,
     *,
-    kernel: str | None = None,
     vary: grid.Vary | Iterable[str] | None = None,
     repeat: int | None = None,
-    jobs: int | None = None,
-    failed: bool = False,
-    suspect: bool = False,
-    redo: bool = True,
-    executor: Executor | str | None = None,
+    **options: Unpack[RunOptions],
 ) -> Run | Study:
     """Carry out a scenario, judge the result, and write its report; or carry out a study and write its report.
 
@@ -110,22 +107,10 @@ def run(
         overrides: `{"duration": "10 s"}`, or texts as after `--set`: `["duration=10 s"]`.
         directory: where runs (`runs`) or studies (`studies`) are kept; this one becomes `directory/<name>-<id>`. An
             earlier run of the same plan is moved to `<name>-<id>.1`, `.2`, ...; nothing is overwritten.
-        on_event: called with each event, to show progress; in a notebook, by default, a line shows it.
-        engine: what carries it out: `emulate`, real Linux TCP; `virtual`, that of any kernel, in virtual time;
-            `simulate`, a model of it; or an engine of your own.
-        report: write the report now. It takes time and room; `Run.report` and `Study.report` make up for it at any
-            time.
-        kernel: with the engine `virtual`, the name of the kernel; the same as `emulate.kernel` of the scenario.
         vary: a list or range of values for each key, such as `{"flows.0.cc": ["cubic", "bbr"]}`: each combination is a
             cell. Or a list of cells, dicts from key to value. Added to what the scenario's `[sweep]` varies.
         repeat: runs of each cell, instead of the scenario's, with its seed and those after it.
-        jobs: runs of a study at a time; by default as many as the machine can do well.
-        failed: of a study, only those runs again that could not be used.
-        suspect: of a study in real time, only those runs again that the machine disturbed.
-        redo: carry out again, after all others, a few times, runs that the machine disturbed. Applies to studies in
-            real time.
-        executor: what carries out a study's runs: `local`, this machine, which is the default; `ray`, the Ray cluster
-            that it belongs to; or an executor, such as `dumbbell.execute.cluster.Ray(address="head:6379")`.
+        **options: engine, report, jobs and others: see `RunOptions`.
 
     Returns:
         The finished `Run`; it may be suspect or invalid: ask `run.verdict`. A study returns the finished `Study`.
@@ -135,17 +120,24 @@ def run(
         RunFailed: a run failed. The measurements until then are kept in `<name>-<id>.failed-N`. A failed run of a study
         is a row. Interrupted: Ctrl-C; the measurements are kept in the same way. Running a study again continues it.
     """
+    if unknown := options.keys() - RunOptions.__optional_keys__:
+        raise TypeError(f"run() got an unexpected keyword argument {min(unknown)!r}")
+    kernel, executor = options.get("kernel"), options.get("executor")
+    engine, report, jobs = options.get("engine", DEFAULT), options.get("report", True), options.get("jobs")
     if isinstance(overrides, Mapping):
         overrides = overrides if kernel is None else {**overrides, "emulate.kernel": kernel}
     else:
         overrides = [*([overrides] if isinstance(overrides, str) else overrides), *kernel_override(kernel)]
     draft = read(scenario, overrides)
-    on_event = on_event or notebook.progress()
+    on_event = options.get("on_event") or notebook.progress()
     elsewhere = named(executor, jobs=jobs) if isinstance(executor, str) else executor
-    if vary is None and repeat is None and not (failed or suspect) and not grid.is_study(draft):
+    only = Only(options.get("failed", False), options.get("suspect", False))
+    if vary is None and repeat is None and not only and not grid.is_study(draft):
         refuse_single(elsewhere)
         return run_once(scenario, overrides, directory or "runs", on_event, engine, report)
-    wanted = Wanted(grid.varied(draft, vary, repeat), engine_of(engine), jobs, Only(failed, suspect), redo, elsewhere)
+    wanted = Wanted(
+        grid.varied(draft, vary, repeat), engine_of(engine), jobs, only, options.get("redo", True), elsewhere
+    )
     on_event = on_event or _ignore
     study = carry_out(wanted, Path(directory or places.STUDIES), on_event)
     if report and study.has_usable_runs:
