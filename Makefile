@@ -41,7 +41,7 @@ test:
 	$(MAKE) test-system test-web
 	$(BIN)/python -m tools.second_chances
 
-# The rest, which takes longer: what root does as others do, KVM, studies in virtual time, every fault, hours of fuzz.
+# The rest, which takes longer: what root does as others do, studies in virtual time, every fault, hours of fuzz.
 test-all: test-thorough test-exhaustive fuzz-guided
 	$(BIN)/python -m tools.second_chances
 

@@ -10,7 +10,7 @@ import pytest
 import dumbbell
 from dumbbell.cli import invoke
 from dumbbell.engines.emulate.engine import EmulateEngine
-from dumbbell.engines.names import EMULATE, KVM, SIMULATE, VIRTUAL
+from dumbbell.engines.names import EMULATE, SIMULATE, VIRTUAL
 from dumbbell.engines.registry import engine, names
 from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.engines.virtual.engine import VirtualEngine
@@ -21,7 +21,7 @@ def test_names_and_engines() -> None:
     assert isinstance(engine("emulate"), EmulateEngine)
     assert isinstance(engine("virtual"), VirtualEngine)
     assert isinstance(engine("simulate"), SimulateEngine)
-    assert [engine(name).capabilities.name for name in names()] == [EMULATE, VIRTUAL, KVM, SIMULATE]
+    assert [engine(name).capabilities.name for name in names()] == [EMULATE, VIRTUAL, SIMULATE]
     own = SimulateEngine()
     assert engine(own) is own
 
@@ -31,7 +31,7 @@ def test_another_name_is_refused_with_the_nearest() -> None:
         dumbbell.run("bbr-vs-cubic", engine="simulator")
     (problem,) = refused.value.problems
     assert problem.text() == (
-        "no engine 'simulator'\n  expected one of emulate, virtual, kvm, simulate\nhint: did you mean simulate?"
+        "no engine 'simulator'\n  expected one of emulate, virtual, simulate\nhint: did you mean simulate?"
     )
 
 

@@ -78,7 +78,7 @@ Kernel = Annotated[
     typer.Option(
         "--kernel",
         metavar="NAME",
-        help="The kernel of the engines virtual and kvm, by the name that `dumbbell kernel list` shows. Default: 6.12.",
+        help="The kernel of the engine virtual, by the name that `dumbbell kernel list` shows. Default: 6.12.",
         show_default=False,
     ),
 ]

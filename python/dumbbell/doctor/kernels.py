@@ -23,7 +23,6 @@ def examine() -> Iterator[Finding]:
         return
     yield built(found)
     yield machine()
-    yield real_time()
     if not any(one.is_current for one in found):
         yield source()
 
@@ -60,28 +59,6 @@ def machine() -> Finding:
         return Finding(
             "ready kernels", Level.WARN, f"{error.what}; needed only for kernels of `kernel add`", error.hint
         )
-
-
-def real_time(accelerator: str = "kvm", within_s: float = ready.BOOTS_WITHIN_S) -> Finding:
-    """The finding on KVM: it boots the newest kernel that was added. Try another accelerator only in tests."""
-    needed = "needed only for --engine kvm; --engine virtual takes the same kernels"
-    if (closed := ready.closed(accelerator)) is not None:
-        return Finding("KVM", Level.WARN, f"{closed}; {needed}", "use a machine, or a virtual one, that has KVM")
-    images = ready.images()
-    if not images:
-        return Finding(
-            "KVM", Level.WARN, f"not tried: no kernel is added; {needed}", command("kernel", "add", "debian-6.12")
-        )
-    name = images[-1].names[0]
-    try:
-        found = ready.booted(images[-1], lambda step: None).machine
-    except DumbbellError as error:
-        return Finding("KVM", Level.WARN, f"not tried: {error.what}; {needed}", error.hint)
-    if (why := ready.why_not_in_real_time(found, accelerator, within_s)) is not None:
-        return Finding(
-            "KVM", Level.WARN, f"{name}: {why}; {needed}", "use a machine, or a virtual one, whose KVM works"
-        )
-    return Finding("KVM", Level.OK, f"it boots {name} within {within_s:g} s: --engine kvm")
 
 
 def source(name: str = DEFAULT) -> Finding:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 _ENGINES: Final[dict[str, tuple[str, str]]] = {
     "emulate": ("real Linux TCP over an emulated network", "dumbbell.engines.emulate"),
     "virtual": ("the TCP of any kernel in virtual time: exact, the same each time", "dumbbell.engines.virtual"),
-    "kvm": ("the TCP of a ready kernel in real time, in a virtual machine of KVM", "dumbbell.engines.kvm"),
     "simulate": ("a model of it, faster, the same each time", "dumbbell.engines.simulate"),
 }
 """Name -> a phrase for `--help`, and a package: `capabilities.CAPABILITIES`, and `engine.create` makes the engine."""

@@ -100,9 +100,8 @@ class Emulate(Table):
     kernel: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$",
-        description="The kernel of a run in virtual time (`--engine virtual`), or of one that is ready in real time "
-        '(`--engine kvm`), by the name that `dumbbell kernel list` shows. Default: `"6.12"`, in virtual time. It can '
-        "be varied: `--vary emulate.kernel=6.1,6.12`.",
+        description="The kernel of a run in virtual time (`--engine virtual`), by the name that `dumbbell kernel list` "
+        'shows. Default: `"6.12"`. It can be varied: `--vary emulate.kernel=6.1,6.12`.',
         examples=["6.12"],
     )
     links: Literal["ours", "kernel", "mininet"] = Field(

@@ -97,7 +97,7 @@ def steal(evidence: Evidence) -> Judgement:
 def virtual_cpu(evidence: Evidence) -> Judgement:
     """Time in which a virtual machine's CPU was not idle, of the run."""
     kernel = evidence.lab.get("kernel", {})
-    if "machine" not in kernel or kernel.get("clock") == "real":
+    if "machine" not in kernel:
         return not_applicable("no virtual machine whose clock counts instructions took part")
     cpu = evidence.lab["cpu"]
     busy = _share(cpu["user_s"] + cpu["system_s"], cpu["user_s"] + cpu["system_s"] + cpu["idle_s"])

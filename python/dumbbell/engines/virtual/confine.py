@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -20,14 +19,14 @@ _READ_ANY: Final = 1 << 1 | 1 << 2
 """CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH: root may run what lies in a user's private folder."""
 
 
-def enter(directory: Path, memory_bytes: int, devices: Sequence[Path] = ()) -> None:
+def enter(directory: Path, memory_bytes: int) -> None:
     """Move this process into namespaces in which only `directory` can be written to, at `RUN`; its children are in a
     new PID namespace. The process must have one thread.
 
     * A user namespace, if this user may not make the others: there is no privilege outside.
     * A network namespace without interfaces, and namespaces of its own for IPC and the host's name.
-    * A mount namespace, in which all is read-only and without devices, but for `RUN`, a tmpfs of `memory_bytes` at
-      `PLACE`, and `devices`.
+    * A mount namespace, in which all is read-only and without devices, but for `RUN` and a tmpfs of
+      `memory_bytes` at `PLACE`.
 
     Raises `OSError` with what the system refuses.
     """
@@ -43,15 +42,12 @@ def enter(directory: Path, memory_bytes: int, devices: Sequence[Path] = ()) -> N
     os.mkdir(RUN)
     calls.mount(str(directory), RUN, None, calls.MS_BIND)
     # A kernel's unused consoles are connected to the first.
-    reached = [os.devnull, *map(str, devices)]
-    for device in reached:
-        calls.mount(device, device, None, calls.MS_BIND)
+    calls.mount(os.devnull, os.devnull, None, calls.MS_BIND)
     restrictions = calls.READ_ONLY | calls.NO_DEVICES | calls.NO_SETUID
     calls.mount_attributes("/", restrictions, below=True)
     for place in (PLACE, RUN):
         calls.mount_attributes(place, 0, calls.READ_ONLY)
-    for device in reached:
-        calls.mount_attributes(device, 0, calls.NO_DEVICES)
+    calls.mount_attributes(os.devnull, 0, calls.NO_DEVICES)
 
 
 def drop_rights() -> None:

@@ -17,7 +17,6 @@ import re
 import resource
 import select
 import signal
-import socket
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -62,10 +61,10 @@ class Guard:
     def run(self) -> int:
         """Carry it out; the exit code."""
         began = time.monotonic()
-        cpu, claim = slot.take() if self._guest.one_cpu else (None, socket.socket(socket.AF_UNIX))
+        cpu, claim = slot.take()
         self._log = open(self._directory / LOG, "ab", buffering=0)  # noqa: SIM115
         (self._directory / EVENTS).touch()
-        confine.enter(self._directory, self._guest.memory_bytes + ROOM, self._guest.devices)
+        confine.enter(self._directory, self._guest.memory_bytes + ROOM)
         named, self._directory = self._directory, Path(confine.RUN)
         self._guest.prepare(named)
         orders, self._control = os.pipe()
@@ -253,8 +252,6 @@ def main() -> int:
     parser.add_argument("--qemu", type=Path)
     parser.add_argument("--snapshot", type=Path)
     parser.add_argument("--take", action="append", default=["plan.json"])
-    parser.add_argument("--real-time", metavar="ACCELERATOR")
-    parser.add_argument("--cpus", type=int, default=1)
     parser.add_argument("--spin-s", type=float, default=SPIN_S)
     parser.add_argument("--no-live", action="store_true")
     parser.add_argument("directory", type=Path)
@@ -266,13 +263,10 @@ def main() -> int:
 
     def guest(plan: dict[str, Any]) -> Guest:
         if options.qemu is not None:
-            from dumbbell.engines.virtual.ready import RealTime, Snapshot
+            from dumbbell.engines.virtual.ready import Snapshot
             from dumbbell.kernels.ready import Machine
 
-            machine = Machine(options.qemu, kernel, init, options.snapshot)
-            if options.real_time:
-                return RealTime(machine, options.take, options.real_time, options.cpus)
-            return Snapshot(machine, options.take)
+            return Snapshot(Machine(options.qemu, kernel, init, options.snapshot), options.take)
         return UserMode(kernel, init, options.links and options.links.resolve(), not options.no_live, plan)
 
     try:

@@ -27,11 +27,6 @@ class NotStarted(Exception):
 class Guest(Protocol):
     """A kernel of some kind."""
 
-    one_cpu: bool
-    """Whether it is kept to one CPU of the machine."""
-    devices: Sequence[Path]
-    """Devices that it may reach."""
-
     @property
     def boot(self) -> Start:
         """How its process is started."""
@@ -67,8 +62,6 @@ class UserMode:
     """A kernel that is an ordinary process and sees this machine's files."""
 
     keep: Sequence[int] = ()
-    one_cpu = True
-    devices: Sequence[Path] = ()
 
     def __init__(self, kernel: Path, init: Path, links: Path | None, live: bool, plan: Mapping[str, Any]) -> None:
         """`live`: events report the progress of flows and links."""

@@ -1,4 +1,4 @@
-"""A kernel in a virtual machine: in virtual time it goes on from a snapshot, in real time it boots.
+"""A kernel in a virtual machine, which goes on from a snapshot.
 
 Everything in and out is in memory that both share, because a device would answer at a time of its own. The other side
 is the crate `ready-init`.
@@ -21,7 +21,7 @@ from typing import Any, Final, Protocol
 from dumbbell.engines.virtual import confine
 from dumbbell.engines.virtual.guest import NotStarted
 from dumbbell.kernels.ready import INIT, machine
-from dumbbell.kernels.ready.machine import KVM, Machine, Monitor
+from dumbbell.kernels.ready.machine import Machine, Monitor
 
 SHARED: Final = f"{confine.PLACE}/shared"
 _NUMBER: Final = struct.Struct("<Q")
@@ -41,7 +41,6 @@ class _Start:
     program: Path
     line: Command
     monitor: int
-    library: Path | None
 
     @property
     def after(self) -> list[str]:
@@ -50,34 +49,38 @@ class _Start:
     @property
     def environment(self) -> Mapping[str, str]:
         there = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "TMPDIR": confine.PLACE, "GLIBC_TUNABLES": _TUNABLES}
-        return there | ({"LD_PRELOAD": str(self.library)} if self.library else {})
+        return {**there, "LD_PRELOAD": str(machine.TURNS)}
 
     def command(self) -> list[str]:
         return self.line(SHARED, "/proc/self/fd/1", self.monitor)
 
 
-class _Ready:
-    """A ready kernel of one run."""
+class Snapshot:
+    """A ready kernel of one run, which goes on from its snapshot."""
 
     memory_bytes = machine.SHARED
-    devices: Sequence[Path] = ()
 
-    def __init__(
-        self, program: Path, line: Command, library: Path | None, taken: Sequence[str], keep: Sequence[int] = ()
-    ) -> None:
-        """Take what QEMU is started with.
+    def __init__(self, found: Machine, taken: Sequence[str]) -> None:
+        """Hold the snapshot: from now on nobody who removes it takes it from this run. Raises `NotStarted`.
 
         Args:
-            program: see `_Start`, also for `line` and `library`.
-            line: see there.
-            library: see there.
+            found: the kernel's machine.
             taken: all of the run's directory that the guest gets: other files tell of the day.
-            keep: descriptors that QEMU needs.
         """
+        try:
+            held = [os.open(found.snapshot / name, os.O_RDONLY) for name in ("memory", "devices")]
+        except FileNotFoundError:
+            again = "run it again: the kernel boots anew then, in less than a minute"
+            raise NotStarted(
+                "the snapshot of the kernel is gone", f"there is no {found.snapshot} any more", again
+            ) from None
+        memory, self._devices = held
+        self._hint = f"run it again; if that fails, too, remove {found.snapshot.parent}, and the kernel boots anew"
         self._taken = taken
         self._monitor, self._theirs = socket.socketpair()
-        self.keep = (self._theirs.fileno(), *keep)
-        self.boot = _Start(program, line, self._theirs.fileno(), library)
+        self.keep = (self._theirs.fileno(), *held)
+        line = partial(found.resumed, Path("/proc/self/fd", str(memory)))  # as the process that has it calls it
+        self.boot = _Start(found.qemu, line, self._theirs.fileno())
 
     @staticmethod
     def log() -> tuple[int, int]:
@@ -105,14 +108,10 @@ class _Ready:
         """Let it come to the point at which a run begins."""
         self._theirs.close()
         try:
-            self._go(Monitor(self._monitor))
+            machine.resume(Monitor(self._monitor), self._devices)
         except OSError as error:
-            raise NotStarted(f"the virtual machine {self._fails}", str(error), self._hint) from None
-
-    _fails, _hint = "does not start", ""
-
-    def _go(self, monitor: Monitor) -> None:
-        raise NotImplementedError
+            what = "the virtual machine does not go on from its snapshot"
+            raise NotStarted(what, str(error), self._hint) from None
 
     def news(self, offset: int) -> bytes:
         """Read its events from the shared memory."""
@@ -133,9 +132,7 @@ class _Ready:
             raise OSError("what the virtual machine left could not be unpacked, or made into tables")
         if state != machine.SETTLED:
             return {}
-        return {"machine": "qemu", **self._facts}
-
-    _facts: Mapping[str, Any] = {}
+        return {"machine": "qemu"}
 
     def _get(self, at: int) -> int:
         number: int = _NUMBER.unpack_from(self._memory, at)[0]
@@ -143,54 +140,6 @@ class _Ready:
 
     def _set(self, at: int, value: int) -> None:
         _NUMBER.pack_into(self._memory, at, value)
-
-
-class Snapshot(_Ready):
-    """A kernel in virtual time, which goes on from its snapshot."""
-
-    one_cpu = True
-    _fails = "does not go on from its snapshot"
-
-    def __init__(self, found: Machine, taken: Sequence[str]) -> None:
-        """Hold the snapshot: from now on nobody who removes it takes it from this run. Raises `NotStarted`."""
-        try:
-            held = [os.open(found.snapshot / name, os.O_RDONLY) for name in ("memory", "devices")]
-        except FileNotFoundError:
-            again = "run it again: the kernel boots anew then, in less than a minute"
-            raise NotStarted(
-                "the snapshot of the kernel is gone", f"there is no {found.snapshot} any more", again
-            ) from None
-        memory, self._devices = held
-        self._hint = f"run it again; if that fails, too, remove {found.snapshot.parent}, and the kernel boots anew"
-        super().__init__(found.qemu, partial(found.resumed, _held(memory)), machine.TURNS, taken, held)
-
-    def _go(self, monitor: Monitor) -> None:
-        machine.resume(monitor, self._devices)
-
-
-class RealTime(_Ready):
-    """A kernel in real time, which boots for each run."""
-
-    one_cpu = False
-    _fails = "does not boot in real time"
-    _hint = "run it with --engine virtual, which needs no KVM"
-
-    def __init__(self, found: Machine, taken: Sequence[str], accelerator: str, cpus: int) -> None:
-        """See `machine.in_real_time`."""
-        self.devices = (KVM,) if accelerator == "kvm" else ()
-        self._facts = {"clock": "real", "accelerator": accelerator}
-        super().__init__(found.qemu, partial(found.in_real_time, accelerator, cpus), None, taken)
-
-    def _go(self, monitor: Monitor) -> None:
-        machine.boot(monitor)
-        if self._get(machine.STATE_AT) != machine.READY:
-            raise OSError("the kernel stopped before our first process had described it")
-        monitor("cont")
-
-
-def _held(descriptor: int) -> Path:
-    """The file of a descriptor, as the process that has it calls it."""
-    return Path("/proc/self/fd", str(descriptor))
 
 
 def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:

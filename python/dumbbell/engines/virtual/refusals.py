@@ -22,13 +22,13 @@ from dumbbell.scenario.source import Finding, Key, dotted
 from dumbbell.scenario.topology.drawing import Drawn
 
 
-def check(scenario: Scenario, kernel: Kernel, one_cpu: bool = True) -> Iterator[Problem]:
-    """All refusals. `one_cpu`: the kernel has no more."""
-    for finding in _findings(scenario, kernel, one_cpu):
+def check(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:
+    """All refusals."""
+    for finding in _findings(scenario, kernel):
         yield scenario.source.problem(finding)
 
 
-def _findings(scenario: Scenario, kernel: Kernel, one_cpu: bool) -> Iterator[Finding]:
+def _findings(scenario: Scenario, kernel: Kernel) -> Iterator[Finding]:
     seen = set()
     for at, found in resolve(scenario).labels.items():
         if isinstance(found, Labelled) and found.label not in seen:
@@ -50,7 +50,7 @@ def _findings(scenario: Scenario, kernel: Kernel, one_cpu: bool) -> Iterator[Fin
             what = f"the kernel {kernel.name} lacks {', '.join(missing)}"
             yield Finding(("emulate", "links"), what, "", hint)
     yield from _bridges(scenario, kernel)
-    if one_cpu and scenario.emulate.cpus is not None:
+    if scenario.emulate.cpus is not None:
         hint = "leave it out: computing takes no time there"
         yield Finding(("emulate", "cpus"), "a kernel in virtual time has one CPU", "", hint)
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from dumbbell import kernels
 from dumbbell.plan.algorithms import with_parameters
-from dumbbell.plan.types import Algorithm, BundledSource, Emulate, KernelSource, Plan, TunedSource
+from dumbbell.plan.types import Algorithm, BundledSource, KernelSource, Plan, TunedSource
 
 RING: Final = 8 << 20
 """A virtual machine's ring of packets, in bytes: the kernel clears it first, and each byte takes time there."""
@@ -27,14 +27,11 @@ def settled(plan: Plan) -> Plan:
     kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT)
     emulate = replace(plan.emulate, spin_ns=0, kernel=kernel.name, kernel_sha256=kernel.hash)
     if kernel.machine is not None:
-        emulate = fitted(emulate)
+        # So that it fits into the virtual machine.
+        ring, arena = min(emulate.ring_bytes, RING), min(emulate.arena_bytes, ARENA)
+        emulate = replace(emulate, ring_bytes=ring, arena_bytes=arena)
     algorithms = tuple(_built_in(one, kernel) for one in plan.algorithms)
     return replace(plan, emulate=emulate, algorithms=algorithms)
-
-
-def fitted(emulate: Emulate) -> Emulate:
-    """The settings of an emulator that fits into a virtual machine."""
-    return replace(emulate, ring_bytes=min(emulate.ring_bytes, RING), arena_bytes=min(emulate.arena_bytes, ARENA))
 
 
 def _built_in(algorithm: Algorithm, kernel: kernels.Kernel) -> Algorithm:

@@ -1,9 +1,7 @@
 """The virtual machine in which a ready kernel runs: QEMU.
 
-In virtual time there is no KVM, and the clock counts instructions: one of the guest is 1 ns. While the guest waits, its
+There is no KVM, and the clock counts instructions: one of the guest is 1 ns. While the guest waits, its
 clock jumps to the next timer. A busy host makes a run take longer, and changes nothing that the guest can see.
-
-In real time the clock is the host's, and KVM lets the host's CPUs execute the guest.
 """
 
 from __future__ import annotations
@@ -25,7 +23,6 @@ from dumbbell.errors import RunFailed
 TURNS: Final = Path(__file__).parents[1] / "qemu_turns.so"
 """The crate `qemu-turns`: QEMU's threads take turns with it. Without it, one run of some 60 was another one."""
 QEMU: Final = "qemu-system-x86_64"
-KVM: Final = Path("/dev/kvm")
 PACKAGES: Final = "sudo apt-get install --no-install-recommends qemu-system-x86"
 MEMORY: Final = 512 << 20
 """Memory of the kernel, in bytes."""
@@ -64,16 +61,6 @@ time.
 """
 
 
-def in_real_time(accelerator: str, cpus: int) -> tuple[str, ...]:
-    """Arguments for CPUs whose clock is the host's.
-
-    Args:
-        accelerator: QEMU's name of what executes the guest's instructions; `kvm`: the host's CPUs do.
-        cpus: how many CPUs.
-    """
-    return ("-accel", accelerator, "-cpu", "host" if accelerator == "kvm" else "max", "-smp", str(cpus))
-
-
 @dataclass(frozen=True)
 class Machine:
     """A kernel that was booted once, and all that its runs start from."""
@@ -105,10 +92,6 @@ class Machine:
         """
         own = f"memory-backend-file,share=on,mem-path={memory}"
         return self._command(own, VIRTUAL, VIRTUAL_KERNEL, shared, log, monitor)
-
-    def in_real_time(self, accelerator: str, cpus: int, shared: str, log: str, monitor: int) -> list[str]:
-        """The command line of a machine that boots, and whose clock is the host's; see the others."""
-        return self._command("memory-backend-ram", in_real_time(accelerator, cpus), (), shared, log, monitor)
 
     def _command(
         self, own: str, clock: Sequence[str], kernel: Sequence[str], shared: str, log: str, monitor: int

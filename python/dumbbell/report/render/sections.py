@@ -126,10 +126,7 @@ def _simulated(run: Run) -> Html:
     """A note that nothing here was measured, if the engine simulates; or that the clock was virtual."""
     kernel = (run.manifest.get("kernel") or {}).get("version") or words.UNKNOWN
     if capabilities(run.engine).real_time:
-        if not capabilities(run.engine).any_kernel:
-            return Html("")
-        said = f"the TCP is that of Linux {kernel}. Its clock was this machine's, which had a part in the results."
-        return el("p", el("strong", "This run was in a virtual machine:"), f" {said}", class_="beneath")
+        return Html("")
     if not capabilities(run.engine).models_tcp:
         said = f"the TCP is that of Linux {kernel}. Computing took no time, so this machine had no part in the results."
         return el("p", el("strong", "This run was in virtual time:"), f" {said}", class_="beneath")

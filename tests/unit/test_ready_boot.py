@@ -1,0 +1,45 @@
+"""The boot of a ready kernel's virtual machine, and its snapshot: what becomes of one that hangs, ends, or is gone."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from dumbbell.engines.virtual.guest import NotStarted
+from dumbbell.engines.virtual.ready import Snapshot
+from dumbbell.kernels.ready.boot import tried
+from dumbbell.kernels.ready.machine import Machine, Monitor
+
+
+def machine(folder: Path, does: str) -> Machine:
+    """A machine whose QEMU is a script."""
+    program = folder / "qemu"
+    program.write_text(f"#!/bin/sh\n{does}\n")
+    program.chmod(0o755)
+    return Machine(program, folder / "kernel", folder / "initrd", folder / "snapshot")
+
+
+def boot(folder: Path, does: str, answer_s: float) -> list[str]:
+    def never(monitor: Monitor, shared: Path) -> None:
+        pytest.fail("a machine that says nothing has not booted")
+
+    said = tried(partial(machine(folder, does).booting, folder / "memory"), folder, never, os.environ, answer_s)
+    assert said is not None
+    return said
+
+
+def test_a_machine_that_hangs_is_given_up(tmp_path: Path) -> None:
+    assert boot(tmp_path, "exec sleep 60", 0.2) == ["the virtual machine is silent"]
+
+
+def test_a_machine_that_ends_says_so(tmp_path: Path) -> None:
+    assert boot(tmp_path, "echo no memory >&2; exit 1", 10) == ["the virtual machine has ended", "no memory"]
+
+
+def test_a_snapshot_that_somebody_removed_says_so(tmp_path: Path) -> None:
+    with pytest.raises(NotStarted, match="the snapshot of the kernel is gone") as failure:
+        Snapshot(machine(tmp_path, "true"), ["plan.json"])
+    assert "run it again" in failure.value.hint
