@@ -72,11 +72,12 @@ test-wheel: wheel sdist kernel $(VENV)/.develop $(VENV)/.test-tools
 	tools/install wheel
 	$(BIN)/pytest tests/wheel
 
-# Inputs that coverage chooses, FUZZ_S seconds of CPU for each kind of file (tests/fuzz).
+# Inputs that coverage chooses, FUZZ_S seconds of CPU for each kind of file (tests/fuzz). With FUZZ="--inputs --seed 1", the same each time.
 FUZZ_S ?= 600
+FUZZ ?= --seconds $(FUZZ_S)
 fuzz-guided: build $(VENV)/.develop $(VENV)/.test-tools
 	$(PIP) --only-binary :all: --requirement requirements/fuzz.txt || echo "going on without atheris"
-	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_S) $(FUZZ_SEED:%=--seed %)
+	$(BIN)/python -m tests.fuzz $(FUZZ)
 
 # Also property tests on cases that no run has seen. What is found belongs into a test of its own.
 fuzz: fuzz-guided

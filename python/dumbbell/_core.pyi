@@ -27,6 +27,7 @@ __all__ = [
     "cc_load",
     "cc_unload",
     "check_namespaces",
+    "check_table",
     "cpu_share_refusal",
     "declarations",
     "edit_toml",
@@ -265,6 +266,13 @@ def cc_unload(name: str) -> str:
 def check_namespaces() -> str:
     """
     Try what a lab needs of this machine. Returns JSON: a list of {name, ok, detail, fix}.
+    """
+
+def check_table(path: str | PathLike[str]) -> None:
+    """
+    Checks that the file at `path` is a Parquet table, and not far larger than any that dumbbell writes.
+
+    Raises OSError.
     """
 
 def cpu_share_refusal() -> tuple[str, str, str] | None:

@@ -1,13 +1,23 @@
 //! The figures of a run on disk.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use figures::{directory, tables};
 use plan::Plan;
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use units::Time;
+
+/// Checks that the file at `path` is a Parquet table, and not far larger than any that dumbbell writes.
+///
+/// Raises OSError.
+#[pyfunction]
+pub(crate) fn check_table(py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    py.detach(|| records::bounds::check(&File::open(path)?)).map_err(|error| PyOSError::new_err(error.to_string()))
+}
 
 /// The figures of the run in `directory`, whose engine accounts for links in the file `network` there. Writes
 /// `flows.parquet`, and returns JSON: `flows`, `links`, `jain_index`, `jain_window_s`, `responsiveness` and `rerouting` of

@@ -30,7 +30,7 @@ mod _core {
     #[pymodule_export]
     use crate::emulate::{check_namespaces, cpu_share_refusal, emulate, stay};
     #[pymodule_export]
-    use crate::figures::{bottlenecks_of, carrying, figures_between, figures_of};
+    use crate::figures::{bottlenecks_of, carrying, check_table, figures_between, figures_of};
     #[pymodule_export]
     use crate::helper::run_helper;
     #[pymodule_export]

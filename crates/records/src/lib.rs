@@ -4,6 +4,7 @@
 
 pub mod accounts;
 mod arrow;
+pub mod bounds;
 mod columns;
 pub mod flat;
 pub mod found;

@@ -17,6 +17,8 @@ use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, Type};
 
+use crate::bounds;
+
 /// Rows that are read at once.
 const BATCH: usize = 64 * 1024;
 
@@ -54,7 +56,7 @@ impl<'a> Index<'a> {
 /// The file cannot be read, or lacks a column. `take` fails.
 pub fn read(path: &Path, columns: &[&str], mut take: impl FnMut(&Rows) -> Result<()>) -> Result<()> {
     let mut read = || -> Result<()> {
-        let file = File::open(path)?;
+        let file = checked(path)?;
         let file = guarded(|| Ok(SerializedFileReader::new(file)?))?;
         let leaves = file.metadata().file_metadata().schema_descr().columns();
         let source = |name: &&str| {
@@ -79,6 +81,12 @@ pub fn read(path: &Path, columns: &[&str], mut take: impl FnMut(&Rows) -> Result
     read().with_context(|| format!("reading {}", path.display()))
 }
 
+fn checked(path: &Path) -> Result<File> {
+    let file = File::open(path)?;
+    bounds::check(&file)?;
+    Ok(file)
+}
+
 /// Does what panics with some damaged files.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(anyhow!("it is damaged")))
@@ -89,7 +97,7 @@ fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 /// # Errors
 /// The file cannot be read.
 pub fn columns(path: &Path) -> Result<Vec<(String, String)>> {
-    let file = SerializedFileReader::new(File::open(path)?)?;
+    let file = SerializedFileReader::new(checked(path)?)?;
     let leaves = file.metadata().file_metadata().schema_descr().columns();
     Ok(leaves.iter().map(|leaf| (name_of(leaf).to_owned(), kind(leaf))).collect())
 }

@@ -1,6 +1,8 @@
 //! Reads bytes as a plan, and works out all that is asked of a plan before it runs.
 #![no_main]
 
+mod random;
+
 mod json;
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};

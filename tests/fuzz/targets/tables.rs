@@ -3,6 +3,8 @@
 //! An input's first byte says which file it is. `seeds.py` makes the run.
 #![no_main]
 
+mod random;
+
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::{fs, panic};
