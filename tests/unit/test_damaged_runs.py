@@ -18,6 +18,7 @@ from dumbbell.captures.model import SUMMARY
 from dumbbell.cli import invoke
 from dumbbell.errors import Damaged, RunFailed
 from dumbbell.records import index, kept
+from dumbbell.studies.directory import locked
 from tests import damaged_runs as damaged
 from tests.damaged_runs import Seeds
 from tests.made_capture import long
@@ -136,6 +137,27 @@ def test_a_damaged_study_is_a_row_that_says_so(seeds: Seeds) -> None:
         (row,) = [row for row in seeds.served.json("GET", "/api/studies") if row["id"] == path.name]
         assert row["status"] == "damaged"
         assert row["problem"].startswith(f"{path}/study.json cannot be read: name: ")
+
+
+def test_list_page_and_command_agree_on_the_state_of_a_study(seeds: Seeds, capsys: pytest.CaptureFixture[str]) -> None:
+    def states(path: Path) -> set[str]:
+        capsys.readouterr()
+        invoke(["status", str(path), "--json"])
+        (row,) = [row for row in seeds.served.json("GET", "/api/studies") if row["id"] == path.name]
+        page = seeds.served.json("GET", f"/api/studies/{path.name}")
+        return {json.loads(capsys.readouterr().out)["status"], row["status"], page["status"]}
+
+    with damaged.copied(seeds.study) as path:
+        assert states(path) == {"complete"}
+        manifest = path / "study.json"
+        whole = manifest.read_text()
+        manifest.write_text(json.dumps(json.loads(whole) | {"status": "running"}))
+        assert states(path) == {"killed"}
+        with locked(path):
+            assert states(path) == {"running"}
+        manifest.write_text(whole)
+        shutil.rmtree(path / "shards")
+        assert states(path) == {"incomplete"}
 
 
 def test_a_plan_that_no_engine_would_carry_out_is_refused(seeds: Seeds) -> None:

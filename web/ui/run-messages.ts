@@ -199,7 +199,7 @@ export interface StudyEntry {
   id: string;
   name: string;
   engine: string;
-  /** `running`, `complete`, `interrupted`, `killed` or `damaged`. */
+  /** `running`, `complete`, `incomplete`, `interrupted`, `killed` or `damaged`. */
   status: string;
   started_at: string;
   /** Wanted. */

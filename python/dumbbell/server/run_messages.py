@@ -235,7 +235,7 @@ class StudyEntry(Message):
     name: str
     engine: str
     status: str
-    """`running`, `complete`, `interrupted`, `killed` or `damaged`."""
+    """`running`, `complete`, `incomplete`, `interrupted`, `killed` or `damaged`."""
     started_at: str
     runs: int
     """Wanted."""

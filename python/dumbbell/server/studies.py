@@ -24,7 +24,7 @@ from dumbbell.server import run_places
 from dumbbell.server.children import Children, stop_holder
 from dumbbell.server.run_messages import Started, Stop, StudyEntry, StudyState
 from dumbbell.server.topics import Event
-from dumbbell.studies import Study, model
+from dumbbell.studies import Study
 from dumbbell.studies.directory import LOCK, MANIFEST
 from dumbbell.studies.directory import STUDIES as FOLDER
 from dumbbell.studies.programs import programs
@@ -171,17 +171,15 @@ def _entry(path: Path) -> StudyEntry | None:
     manifest: Mapping[str, Any] = {}
     problem = ""
     try:
-        manifest = model.manifest(path)
+        study = Study(path)
+        manifest, state = study.manifest, study.state
     except DumbbellError as error:
-        problem = error.line
-    said = str(manifest.get("status", DAMAGED))
-    if said == "running" and not is_locked(path / LOCK):
-        said = "killed"
+        problem, state = error.line, DAMAGED
     return StudyEntry(
         id=path.name,
         name=str(manifest.get("name", path.name)),
         engine=str(manifest.get("engine", "")),
-        status=said,
+        status=state,
         started_at=str(manifest.get("started_at", "")),
         runs=manifest.get("runs", 0),
         varied=_varied(manifest),

@@ -30,6 +30,8 @@ LOCK: Final = "lock"
 STUDIES: Final = Path("studies")
 COMPLETE, INCOMPLETE = "complete", "incomplete"
 """States of a study: all runs are accounted for; they were, and results were deleted or damaged since."""
+RUNNING, INTERRUPTED, KILLED = "running", "interrupted", "killed"
+"""Further states of a study. `killed`: no command works on it, and it is neither complete nor was it stopped."""
 
 
 @contextmanager

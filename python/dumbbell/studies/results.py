@@ -12,10 +12,11 @@ from dumbbell import parquet
 from dumbbell.counts import count
 from dumbbell.errors import Damaged, InputError
 from dumbbell.records.directory import RUNS
+from dumbbell.records.files import is_locked
 from dumbbell.scenario.source import show
 from dumbbell.studies import entries, model, shards
 from dumbbell.studies.cells import keys
-from dumbbell.studies.directory import COMPLETE, INCOMPLETE, MANIFEST
+from dumbbell.studies.directory import COMPLETE, INCOMPLETE, KILLED, LOCK, MANIFEST, RUNNING
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,9 +68,13 @@ class Study:
 
     @property
     def state(self) -> str:
-        """The state in which the latest command left it; `incomplete` if results of a complete study are gone."""
+        """The state, one of the five in `dumbbell.studies.directory`."""
         said = str(self.manifest["status"])
-        return INCOMPLETE if said == COMPLETE and self.missing else said
+        if said == COMPLETE and self.missing:
+            return INCOMPLETE
+        if said == RUNNING and not is_locked(self.directory / LOCK):
+            return KILLED
+        return said
 
     @property
     def missing(self) -> int:

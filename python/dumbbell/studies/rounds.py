@@ -37,7 +37,7 @@ from dumbbell.studies.planning import Planned, Planner, alike
 from dumbbell.studies.repeating import more, too_wide
 from dumbbell.studies.results import Study
 from dumbbell.studies.schedule import Scheduled
-from dumbbell.studies.status import INTERRUPTED, RUNNING, Noting
+from dumbbell.studies.status import Noting
 
 _MISSING: Final = recorded.Only()
 
@@ -114,7 +114,7 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
         try:
             return rounds.all()
         except Interrupted as error:
-            rounds.write(INTERRUPTED)
+            rounds.write(places.INTERRUPTED)
             why = f"finished runs are in {path}"
             raise Interrupted("the study was interrupted", why, "the same command continues from there") from error
 
@@ -190,12 +190,12 @@ class _Rounds:
         while True:
             runs = schedule.want(dict(enumerate(done)))
             self.manifest |= {"rounds": schedule.rounds, "repetitions": max(done), "runs": len(runs)}
-            self.write(RUNNING)
+            self.write(places.RUNNING)
             cost = _added(cost, self._round(runs, known), known)
             self.manifest["cost"], known = cost, len(runs)
             if self.wanted.only and recorded.chosen(self.path, runs, _MISSING):
                 # Some runs have not been tried yet: the study stays interrupted.
-                self.write(INTERRUPTED)
+                self.write(places.INTERRUPTED)
                 return Study(self.path)
             self._check_all()
             wanted = more(Study(self.path), repeat, done)
@@ -210,7 +210,7 @@ class _Rounds:
     def _check_all(self) -> None:
         """Raise `RunFailed` if a run has neither figures nor a reason why there are none."""
         if lost := Study(self.path).missing:
-            self.write(INTERRUPTED)
+            self.write(places.INTERRUPTED)
             what = f"{lost:,} of {self.manifest['runs']:,} runs left no result"
             raise RunFailed(what, f"the others are in {self.path}", "the same command carries out what is missing")
 

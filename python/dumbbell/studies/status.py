@@ -21,8 +21,6 @@ from dumbbell.studies.results import Study
 
 PROGRESS: Final = "progress.json"
 EVERY_S: Final = 2.0
-RUNNING, INTERRUPTED, KILLED = "running", "interrupted", "killed"
-"""Further states of a study. `killed`: no command works on it, and it is neither complete nor was it stopped."""
 
 
 class Noting:
@@ -46,7 +44,7 @@ class Status:
     """The state of a study at one time."""
 
     status: str
-    """One of the five above."""
+    """That of `Study.state`."""
     done: int
     """Usable runs."""
     runs: int
@@ -63,10 +61,7 @@ class Status:
 def status(study: Study) -> Status:
     """Look at the files of a study, which another command may be working on."""
     manifest = study.manifest
-    said = study.state
     working = is_locked(study.directory / LOCK)
-    if said == RUNNING and not working:
-        said = KILLED
     done, suspect, refused = 0, 0, Counter[str]()
     suspicions: Mapping[str, int] = {}
     if study.has_runs:
@@ -85,7 +80,7 @@ def status(study: Study) -> Status:
     if working and told:
         done = max(done, told["runs"] - told["failed"])
     ends_at = _ends_at(told) if working else None
-    return Status(said, done, manifest["runs"], suspect, suspicions, dict(refused), ends_at)
+    return Status(study.state, done, manifest["runs"], suspect, suspicions, dict(refused), ends_at)
 
 
 def _ends_at(told: Mapping[str, Any]) -> datetime | None:
