@@ -95,6 +95,38 @@ def test_each_kind_is_drawn(tmp_path: Path, kind: str) -> None:
     assert all(ax.lines or ax.patches for ax in axes)
 
 
+def test_a_picture_says_of_how_many_runs_it_is_and_what_its_bands_are(tmp_path: Path) -> None:
+    one = study(tmp_path, {"b.buffer": ["1 bdp", "2 bdp"], "t.rtt": ["10 ms", "50 ms"]}, failed=[0])
+
+    def note(kind: str) -> str:
+        (text,) = one.plot("goodput", kind=kind, by="run", across="buffer", curves="rtt").texts
+        return str(text.get_text())
+
+    means = "mean and 95 % interval (Student's t), n = 4 to 5"
+    assert [note(kind) for kind in ("lines", "bars", "boxes")] == [means, means, "n = 4 to 5"]
+    heat = one.plot("goodput", kind="heat", by="run", across="buffer", curves="rtt")
+    assert means in {text.get_text() for text in heat.texts}
+    alone = study(tmp_path / "alone", {"b.buffer": ["1 bdp", "2 bdp"]}, repeat=1)
+    assert [text.get_text() for text in alone.plot("goodput", by="run").texts] == ["n = 1"]
+
+
+@pytest.mark.parametrize(("times", "is_free"), [(9, False), (11, True)])
+def test_plots_whose_values_differ_more_than_tenfold_have_axes_of_their_own(
+    tmp_path: Path, times: float, is_free: bool
+) -> None:
+    def goodput(cell: Any, cc: str) -> float:
+        return {"1 %": 50.0 / times, "0 %": 50.0}[cell["b.loss"]]
+
+    keys = {"b.loss": ["0 %", "1 %"], "b.buffer": ["1 bdp", "2 bdp"]}
+    one = study(tmp_path, keys, goodput_mbit=goodput, spread=0.0)
+    fig = one.plot("goodput", by="algorithm", across="buffer", curves="none", panels=["loss"])
+    tops = [ax.get_ylim()[1] for ax in fig.axes]
+    assert (tops[0] / tops[1] > 10) == is_free
+    assert fig.axes[1].yaxis.get_tick_params()["labelleft"] == is_free
+    (note,) = fig.texts
+    assert ("each plot has its own vertical axis" in note.get_text()) == is_free
+
+
 def test_a_description_names_orders_and_colours(tmp_path: Path) -> None:
     one = study(tmp_path, {"flows.0.cc": list(THREE), "queue": ["a", "b", "c"]}, goodput_mbit=lambda _, cc: 9.0)
     plots = described(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import polars as pl
 
@@ -11,7 +11,7 @@ from dumbbell.report import words
 from dumbbell.report.study.grid import Grid, grids
 from dumbbell.report.study.kinds import is_of_pairs, name_of, shown, tabled
 from dumbbell.report.study.matrices import Matrix, of_pairs
-from dumbbell.report.study.model import StudyPlots
+from dumbbell.report.study.model import Entry, StudyPlots
 from dumbbell.statistics.contrasts import Contrast
 from dumbbell.statistics.intervals import Interval
 
@@ -76,8 +76,6 @@ def caption(grid: Grid, unclear: str = "ns") -> str:
     `unclear`: the mark of changes that may be none.
     """
     plots, panel = grid.plots, grid.panel
-    runs = sorted({entry.n for row in grid.rows for column in grid.columns if (entry := grid.entry(row, column))})
-    counted = f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
     unit = f" ({panel.unit})" if panel.unit and panel.unit not in panel.title else ""
     title = f" at {grid.title}" if grid.title else ""
     against = grid.reference_words()
@@ -85,7 +83,18 @@ def caption(grid: Grid, unclear: str = "ns") -> str:
     compared = [change for row in grid.rows for column in grid.columns if (change := grid.change(row, column))]
     if any(not change.is_clear for change in compared):
         changes += f" ({unclear}: the {plots.percent} interval of the difference holds 0)"
-    return f"{panel.title}{unit}{title}: {how(plots)}, {counted}{doubt(plots)}{changes}"
+    return f"{panel.title}{unit}{title}: {how(plots)}, {counted(entries_of(grid))}{doubt(plots)}{changes}"
+
+
+def entries_of(grid: Grid) -> list[Entry]:
+    """The entries that a grid has."""
+    return [entry for row in grid.rows for column in grid.columns if (entry := grid.entry(row, column))]
+
+
+def counted(found: Iterable[Entry]) -> str:
+    """`n = 5`, the number of runs of each entry; `n = 3 to 5` if entries differ."""
+    runs = sorted({entry.n for entry in found})
+    return f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
 
 
 def how(plots: StudyPlots) -> str:

@@ -18,11 +18,11 @@ from dumbbell.report.render.sheet import Sheet
 from dumbbell.report.study import drawing
 from dumbbell.report.study.arrangement import EVERY, MOST_CURVES
 from dumbbell.report.study.curves import curves
-from dumbbell.report.study.export import doubt
+from dumbbell.report.study.export import counted, doubt, entries_of, how
 from dumbbell.report.study.grid import Grid, grids
 from dumbbell.report.study.kinds import MOST_PLOTS, kind_of, matrices, name_of, shown
 from dumbbell.report.study.matrices import Matrix
-from dumbbell.report.study.model import Distribution, Layout, Panel, StudyPlots
+from dumbbell.report.study.model import Distribution, Entry, Layout, Panel, StudyPlots
 from dumbbell.scenario.study import PlotKind
 
 _COLUMN_IN: Final = 3.4
@@ -32,6 +32,8 @@ _ABREAST: Final = 3
 _MOST_CELLS: Final = 6
 _MOST_WITH_INTERVALS: Final = 8
 """Columns of a matrix that shows intervals, too."""
+_MOST_APART: Final = 10.0
+"""The largest values of plots that share a vertical axis differ by at most this factor."""
 _AROUND_IN: Final = 0.75
 """Room that the texts around a plot take."""
 
@@ -77,38 +79,55 @@ def _grids(
             ax.set_xlabel(named)
             ax.set_xlim(low - 0.03 * (high - low), high + 0.03 * (high - low))
             sheet.numbers(ax, *_rounded(ax))
-        _share(sheet, "share of runs", bottom=0.0, top=1.03)
+        is_free = _scale(sheet, "share of runs", [(0.0, 1.03)] * len(drawn))
     else:
         has_negative = bool((panel.points["mean"] < 0).any())
-        low = min(ax.get_ylim()[0] for ax in sheet.axes)
-        lowest = low if has_negative else max(low, 0.0) if kind == "boxes" else 0.0
-        _share(sheet, named, lowest, _top(sheet, panel))
+        lows = [ax.get_ylim()[0] if has_negative or kind == "boxes" else 0.0 for ax in sheet.axes]
+        ends = [
+            (low if has_negative else max(low, 0.0), _top(ax, panel)) for low, ax in zip(lows, sheet.axes, strict=True)
+        ]
+        sizes = [max(abs(entry.mean) for entry in entries_of(grid)) for grid in drawn]
+        is_free = _scale(sheet, named, ends, sizes)
     handles = _handles(sheet.axes)
     texts = {text for grid in drawn for text in drawing.ticks(grid)}
     if kind in ("bars", "boxes") and set(handles) <= texts:
         handles = {}
-    return sheet.arrange(lambda: handles, _note(plots, len(drawn), len(found)))
+    known = [entry for grid in drawn for entry in entries_of(grid)]
+    is_mean = kind in ("lines", "bars")
+    axis = "each plot has its own vertical axis" if is_free else ""
+    return sheet.arrange(lambda: handles, _note(plots, len(drawn), len(found), _runs(plots, known, is_mean), axis))
 
 
-def _top(sheet: Sheet, panel: Panel) -> float:
-    """The upper end of the vertical axis: a share is not drawn beyond 100 %."""
-    high = max(ax.get_ylim()[1] for ax in sheet.axes)
+def _runs(plots: StudyPlots, known: Sequence[Entry], is_mean: bool = True) -> str:
+    """Of how many runs entries are, and what their intervals are, if means are drawn."""
+    interval = how(plots) if is_mean and any(entry.low is not None for entry in known) else ""
+    return ", ".join(filter(None, [interval, counted(known)]))
+
+
+def _top(ax: Axes, panel: Panel) -> float:
+    """The upper end of a vertical axis: a share is not drawn beyond 100 %."""
+    high = ax.get_ylim()[1]
     # Room for the signs of points, where values are alike and far from 0.
     high += 0.03 * abs(high)
     most = panel.metric.bounds[1]
     return high if most is None else min(high, max(1.03 * most / panel.factor, 0.0))
 
 
-def _share(sheet: Sheet, title: str, bottom: float, top: float) -> None:
-    """The same vertical axis for all plots, with numbers beside the first of each row."""
-    for index, ax in enumerate(sheet.axes):
-        ax.set_ylim(bottom, top)
+def _scale(sheet: Sheet, title: str, ends: Sequence[tuple[float, float]], sizes: Sequence[float] = ()) -> bool:
+    """One vertical axis for all plots, with numbers beside the first of each row. Returns true if each has its own: if
+    their largest values (`sizes`) differ more than tenfold, small ones would be flat lines. `ends`: own axes."""
+    known = [size for size in sizes if size > 0]
+    is_free = bool(known) and max(known) > _MOST_APART * min(known)
+    both = min(low for low, _ in ends), max(high for _, high in ends)
+    for index, (ax, own) in enumerate(zip(sheet.axes, ends, strict=True)):
+        ax.set_ylim(*(own if is_free and sizes[index] > 0 else both))
         ax.yaxis.set_major_locator(MaxNLocator(5))
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         if index % sheet.columns == 0:
             ax.set_ylabel(title)
         else:
-            ax.tick_params(labelleft=False)
+            ax.tick_params(labelleft=is_free)
+    return is_free
 
 
 def _rounded(ax: Axes) -> tuple[list[float], list[str]]:
@@ -137,7 +156,7 @@ def _matrices(plots: StudyPlots, panel: Panel, found: Sequence[Matrix]) -> Figur
     def colours() -> dict[str, Any]:
         return {} if all(numbers) else drawing.shades(low, high, panel.factor)
 
-    return sheet.arrange(colours, _note(plots, len(drawn), len(found)), _title(panel))
+    return sheet.arrange(colours, _note(plots, len(drawn), len(found), _runs(plots, entries)), _title(panel))
 
 
 def cdf(plots: StudyPlots, distribution: Distribution) -> Figure:
@@ -171,13 +190,13 @@ def cdf(plots: StudyPlots, distribution: Distribution) -> Figure:
             ax.set_xlabel(f"{distribution.title} ({distribution.unit})")
             ax.set_xlim(0, 1.02 * largest)
             sheet.numbers(ax, *_rounded(ax))
-        _share(sheet, "share of flows", 0.0, 1.03)
+        _scale(sheet, "share of flows", [(0.0, 1.03)] * len(chosen))
         return sheet.arrange(lambda: _handles(sheet.axes), _note(plots, len(chosen), len(places)))
 
 
-def _note(plots: StudyPlots, drawn: int, of: int) -> str:
-    parts = [f"{drawn} of {of} plots" if drawn < of else "", doubt(plots).removeprefix(", ")]
-    return ", ".join(filter(None, parts))
+def _note(plots: StudyPlots, drawn: int, of: int, *said: str) -> str:
+    parts = [*said, f"{drawn} of {of} plots" if drawn < of else "", doubt(plots).removeprefix(", ")]
+    return "; ".join(filter(None, parts))
 
 
 def _title(panel: Panel) -> str:

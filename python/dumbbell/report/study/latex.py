@@ -57,12 +57,14 @@ def _matrices(plots: StudyPlots, found: Sequence[Matrix]) -> Iterator[str]:
     """A table for each matrix: algorithms in rows, those beside them in columns."""
     for one in found:
         told = {at: _told(plots.method, one.panel, entry) for at, entry in one.entries.items()}
-        widths = [CHARACTER_PT * len(max(map(_untyped, told.values()), key=len)) + GAP_PT]
-        most = max(1, int((TEXT_PT - _width(one.rows)) / widths[0]))
-        for columns in pieces(range(len(one.columns)), most):
+        widest = _width([*map(_untyped, told.values()), *one.columns])
+        most = max(1, int((TEXT_PT - _width(one.rows)) / widest))
+        tables = pieces(range(len(one.columns)), most)
+        for number, columns in enumerate(tables, 1):
             unit = f" ({one.panel.unit})" if one.panel.unit and one.panel.unit not in one.panel.title.lower() else ""
             at = f" at {one.title}" if one.title else ""
             said = f"{one.panel.title}{unit}{at}: {one.row_title} of the row beside that of the column, {how(plots)}"
+            said += _part(number, len(tables))
             yield from _opening(said, len(columns))
             yield table_line(["", *(escaped(one.columns[column]) for column in columns)])
             yield r"\midrule"
@@ -91,9 +93,13 @@ def _tables(plots: StudyPlots, panel: Panel) -> Iterator[str]:
         rows = [row for row in grid.rows if any(grid.entry(row, column) for column in grid.columns)]
         parts = [(some, columns) for some in pieces(rows, MOST_ROWS) for columns in _side_by_side(grid, rows)]
         for number, (some_rows, some_columns) in enumerate(parts, 1):
-            of = f", part {number} of {len(parts)}" if len(parts) > 1 else ""
-            yield from _table(grid, some_rows, some_columns, of)
+            yield from _table(grid, some_rows, some_columns, _part(number, len(parts)))
             yield ""
+
+
+def _part(number: int, count: int) -> str:
+    """The end of the caption of one of several tables."""
+    return f", part {number} of {count}" if count > 1 else ""
 
 
 def _table(grid: Grid, rows: Sequence[int], columns: Sequence[Column], part: str) -> Iterator[str]:
