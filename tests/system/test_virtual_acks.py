@@ -10,6 +10,7 @@ import pytest
 from scenarios import checks, flow, path
 
 import dumbbell
+from dumbbell.counts import count
 from dumbbell.engines.names import VIRTUAL
 from dumbbell.engines.virtual.engine import VirtualEngine
 from dumbbell.errors import RunFailed
@@ -293,7 +294,7 @@ def test_rows_that_nobody_reads_in_time_are_counted(tmp_path: Path) -> None:
     lost = json.loads((found.directory / "probe.json").read_text())["lost_rows"]
     assert lost > 0
     assert told["verdict"] == "suspect"
-    assert told["measured"].startswith(f"{lost} rows lost")
+    assert told["measured"].startswith(f"{count(lost, 'row')} lost")
 
 
 def test_parameters_of_what_comes_with_dumbbell(tmp_path: Path) -> None:

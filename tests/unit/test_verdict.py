@@ -496,7 +496,7 @@ def test_steal_is_of_the_time_in_which_it_was_counted() -> None:
     update("lab.cpu", {"user_s": 2.0, "system_s": 1.0, "steal_s": 0.06, "idle_s": 6.94, "cores": 2})(evidence)
     found = {check.check: check for check in check_all(evidence)}
     assert found["steal"].verdict is V
-    assert found["steal"].measured == "0.60% of all cores"
+    assert found["steal"].measured == "0.60% of the time of all cores"
 
 
 def test_a_long_rtt_allows_more_lateness() -> None:

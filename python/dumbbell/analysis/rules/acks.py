@@ -7,6 +7,7 @@ from typing import Final
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.rules.rule import Judgement, Rule, Verdict, not_applicable, rule, several
+from dumbbell.counts import count
 from dumbbell.engines.capabilities import PROBE, TRAFFIC
 
 
@@ -20,7 +21,7 @@ def ack_rows(evidence: Evidence) -> Judgement:
     if evidence.probe is None:
         return not_applicable(_why_not(evidence))
     lost, unreadable = evidence.probe["lost_rows"], evidence.probe["unreadable_rows"]
-    measured = f"{lost} rows lost, {unreadable} unreadable; {evidence.probe['rows']} written"
+    measured = f"{count(lost, 'row')} lost, {unreadable} unreadable; {evidence.probe['rows']} written"
     return Judgement(Verdict.SUSPECT if lost or unreadable else Verdict.VALID, measured, "none lost or unreadable")
 
 

@@ -19,6 +19,7 @@ from dumbbell.analysis.rules.rule import (
     several,
     worst,
 )
+from dumbbell.counts import count
 from dumbbell.engines.capabilities import HANDOVER, HOSTS, TRAFFIC
 from dumbbell.plan.network import network
 from dumbbell.plan.parts import cc, group, hosts
@@ -95,14 +96,15 @@ def algorithm(evidence: Evidence) -> Judgement:
     wrong = [f"{flow}: {actual} instead of {requested}" for flow, requested, actual in flows if actual != requested]
     # Such a connection has the algorithm's name and keeps its first window.
     wrong += [
-        f"{fact['label']}: no memory for the state of {fact['stateless_flows']} connections (net.core.optmem_max)"
+        f"{fact['label']}: no memory for the state of {count(fact['stateless_flows'], 'connection')} "
+        "(net.core.optmem_max)"
         for fact in evidence.lab.get("algorithms", [])
         if fact.get("stateless_flows")
     ]
     used = ", ".join(f"{flow}: {actual}" for flow, _, actual in flows)
     if len(flows) > MOST_NAMED:
         counts = Counter(actual for _, _, actual in flows)
-        used = ", ".join(f"{count} flows: {actual}" for actual, count in counts.items())
+        used = ", ".join(f"{count(n, 'flow')}: {actual}" for actual, n in counts.items())
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, several(wrong) or used, "as requested")
 
 
@@ -124,11 +126,12 @@ def window_limits(evidence: Evidence) -> Judgement:
         if not flow["busy_us"]:
             continue
         ends = planned[flow["id"]]
-        for kind, host in (("rwnd", ends.to), ("sndbuf", ends.from_)):
+        for kind, named, host in (("rwnd", "receive window", ends.to), ("sndbuf", "send buffer", ends.from_)):
             share = flow[f"{kind}_limited_us"] / flow["busy_us"]
-            verdict, said = at_most(share, (suspect, invalid)), f"{flow['id']}: {kind} {share:.2%} of busy time"
+            verdict = at_most(share, (suspect, invalid))
+            said = f"{flow['id']}: {share:.2%} of busy time limited by the {named}"
             if verdict is not Verdict.VALID and kind in own[host]:
-                verdict, said = Verdict.SUSPECT, f"{said}, by a buffer that the scenario sets"
+                verdict, said = Verdict.SUSPECT, f"{said}, whose size the scenario sets"
             found.append((verdict, share, said))
     if not found:
         return not_applicable("no TCP flow was busy")
@@ -167,8 +170,8 @@ def offloads(evidence: Evidence) -> Judgement:
         for feature in sorted(features)
         if features[feature] and not in_bursts
     ]
-    seen = {"oversize_packets": "packets larger than on a wire", "checksum_missing": "packets without a checksum"}
-    wrong += [f"{evidence.network[key]} {what}" for key, what in seen.items() if evidence.network[key]]
+    seen = {"oversize_packets": "larger than on a wire", "checksum_missing": "without a checksum"}
+    wrong += [f"{count(n, 'packet')} {what}" for key, what in seen.items() if (n := evidence.network[key])]
     sound = "every burst was taken apart" if in_bursts else "all off"
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, several(wrong) or sound, sound)
 
@@ -200,11 +203,11 @@ def tcp_memory(evidence: Evidence) -> Judgement:
     pressed = any(_PRESSURES in counts for counts in shortages.values())
     found: list[tuple[Verdict, str]] = []
     for host, counts in shortages.items():
-        said = f"{host}: " + ", ".join(f"{count} {name}" for name, count in counts.items())
+        said = f"{host}: " + ", ".join(f"{n} {name}" for name, n in counts.items())
         if counts.keys() == {_PRESSURES}:
             found.append((Verdict.SUSPECT, said))
         elif "rwnd" in own.get(host, ()) and not pressed:
-            found.append((Verdict.SUSPECT, f"{said}, by a buffer that the scenario sets"))
+            found.append((Verdict.SUSPECT, f"{said}, with a buffer whose size the scenario sets"))
         else:
             found.append((Verdict.INVALID, said))
     measured = several([said for _, said in found]) or "nothing thrown away"

@@ -16,6 +16,7 @@ from dumbbell.analysis.rules.rule import (
     rule,
     several,
 )
+from dumbbell.counts import by_number
 from dumbbell.engines.capabilities import CONSERVATION, HANDOVER, HOSTS, TRAFFIC
 from dumbbell.plan.network import network
 
@@ -31,7 +32,8 @@ def delay_line(evidence: Evidence) -> Judgement:
     """Packets that found the arena full."""
     network = evidence.network
     used = network["arena_peak_bytes"] / network["arena_bytes"]
-    return none_of(network["arena_overflows"], f"overflows; at most {used:.1%} of the room was used")
+    what = by_number(network["arena_overflows"], "overflow", "overflows")
+    return none_of(network["arena_overflows"], f"{what}; at most {used:.1%} of the room was used")
 
 
 @rule("send-errors", "packets that a link delivered never reached their host", HANDOVER)
@@ -52,14 +54,14 @@ def conservation(evidence: Evidence) -> Judgement:
         out = sum(link[key] for key in ("delivered_packets", "lost_before", "lost_after", "inside"))
         out += sum(link["dropped"].values())
         if came != out:
-            wrong.append(f"{link['name']}: {came} came, {out} accounted for")
+            wrong.append(f"{link['name']}: {came} packets came, {out} are accounted for")
     came = sum(network.get(f"{what}_packets", 0) for what in ("entered", "duplicated", "flooded"))
     out = sum(network.get(f"{what}_packets", 0) for what in ("left", "dropped", "filtered", "inside"))
     if came != out:
-        wrong.append(f"all links: {came} came, {out} accounted for")
+        wrong.append(f"all links: {came} packets came, {out} are accounted for")
     return Judgement(
         Verdict.INVALID if wrong else Verdict.VALID,
-        several(wrong) or f"all of {came} packets accounted for",
+        several(wrong) or f"all {came} packets are accounted for",
         "no difference",
     )
 
@@ -76,12 +78,13 @@ def packet_log(evidence: Evidence) -> Judgement:
         if link["name"] not in silent
     }
     wrong = [
-        f"{name}: {evidence.logged_packets.get(name, 0)} rows of {count} packets"
+        f"{name}: rows of {evidence.logged_packets.get(name, 0)} of {count} packets"
         for name, count in counted.items()
         if evidence.logged_packets.get(name, 0) != count
     ]
     rows = sum(evidence.logged_packets.values())
-    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, several(wrong) or f"all {rows} rows", "no difference")
+    measured = several(wrong) or f"rows of all {rows} packets"
+    return Judgement(Verdict.INVALID if wrong else Verdict.VALID, measured, "no difference")
 
 
 @rule(
@@ -120,13 +123,15 @@ def interfaces(evidence: Evidence) -> Judgement:
 )
 def softnet(evidence: Evidence) -> Judgement:
     """The machine's softnet drop counter over the run."""
-    return none_of(evidence.lab["softnet_dropped"], "drops on the machine", Verdict.SUSPECT)
+    dropped = evidence.lab["softnet_dropped"]
+    return none_of(dropped, by_number(dropped, "drop on the machine", "drops on the machine"), Verdict.SUSPECT)
 
 
 @rule("unroutable", "hosts sent packets to addresses outside the topology, which lead nowhere", HANDOVER)
 def unroutable(evidence: Evidence) -> Judgement:
     """Packets without a path."""
-    return none_of(evidence.network["unroutable_packets"], "packets without a path", Verdict.SUSPECT)
+    stray = evidence.network["unroutable_packets"]
+    return none_of(stray, by_number(stray, "packet without a path", "packets without a path"), Verdict.SUSPECT)
 
 
 @rule("rate", "the link was not as fast as configured", CONSERVATION)
@@ -169,7 +174,9 @@ def rtt_floor(evidence: Evidence) -> Judgement:
         return not_applicable("no flow measured an RTT")
     flow = min(margins, key=lambda flow: margins[flow])
     verdict = Verdict.INVALID if margins[flow] < -1 else Verdict.VALID
-    return Judgement(verdict, f"{flow}: least RTT in whole ms {margins[flow]:+d} us", ">= least RTT in whole ms")
+    side = "below" if margins[flow] < 0 else "above"
+    measured = f"{flow}: least RTT {abs(margins[flow])} us {side} that of its path in whole ms"
+    return Judgement(verdict, measured, "not below that of its path in whole ms")
 
 
 RULES: Final[tuple[Rule, ...]] = (

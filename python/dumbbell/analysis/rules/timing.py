@@ -17,6 +17,7 @@ from dumbbell.analysis.rules.rule import (
     rule,
     worst,
 )
+from dumbbell.counts import count
 from dumbbell.engines.capabilities import CLOCK, CPU, HANDOVER, HOSTS, SCHEDULE
 from dumbbell.plan.network import network
 from dumbbell.plan.types import UdpWorkload
@@ -77,11 +78,11 @@ def traffic_starved(evidence: Evidence) -> Judgement:
 )
 def cpus(evidence: Evidence) -> Judgement:
     """Judges the number of CPUs that the lab could use."""
-    count = evidence.lab.get("cpus")
-    if count is None:
+    cpus = evidence.lab.get("cpus")
+    if cpus is None:
         return not_applicable("the run was made before this was recorded")
-    verdict = Verdict.SUSPECT if count < limit.CPUS else Verdict.VALID
-    return Judgement(verdict, f"all processes of the lab shared {count}", f">= {limit.CPUS}")
+    verdict = Verdict.SUSPECT if cpus < limit.CPUS else Verdict.VALID
+    return Judgement(verdict, f"all processes of the lab shared {count(cpus, 'CPU')}", f">= {limit.CPUS} CPUs")
 
 
 @rule("steal", "the hypervisor gave this machine's CPU to others", CPU)
@@ -90,7 +91,7 @@ def steal(evidence: Evidence) -> Judgement:
     cpu = evidence.lab["cpu"]
     share = _share(cpu["steal_s"], sum(cpu[kind] for kind in ("user_s", "system_s", "steal_s", "idle_s")))
     suspect, invalid = limit.STEAL_SHARE
-    return Judgement(at_most(share, (suspect, invalid)), f"{share:.2%} of all cores", f"<= {suspect:.0%}")
+    return Judgement(at_most(share, (suspect, invalid)), f"{share:.2%} of the time of all cores", f"<= {suspect:.0%}")
 
 
 @rule("virtual-cpu", "hosts and links took turns on the one CPU of a virtual machine, which was busy", HOSTS)
@@ -130,7 +131,7 @@ def samples(evidence: Evidence) -> Judgement:
                 Verdict.SUSPECT if gap_ms > gap_limit_ms else Verdict.VALID,
             ]
         ),
-        f"{share:.2%} taken; longest gap {gap_ms:.0f} ms",
+        f"{share:.2%} of samples taken; longest gap {gap_ms:.0f} ms",
         f">= {limit.SAMPLES_TAKEN_SHARE[0]:.0%}; gap <= {gap_limit_ms:.0f} ms",
     )
 
