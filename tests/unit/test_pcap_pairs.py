@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from made_capture import ACK, HEAD, lossy, packet
 
 import dumbbell
 from benches.pcapng import Packet, as_pcap, packets
@@ -18,6 +19,7 @@ from dumbbell.captures.clocks import compare
 from dumbbell.captures.detail import ASKED, Part
 from dumbbell.captures.pairs import Between, between
 from dumbbell.cli import invoke
+from dumbbell.cli.paired import table
 from dumbbell.errors import InputError
 from dumbbell.report.captured.series import build
 from dumbbell.report.model import Line
@@ -126,12 +128,36 @@ def test_the_command_reads_a_run_at_both_ends(
 
 
 def test_captures_without_a_common_connection_are_refused(run: dumbbell.Run, tmp_path: Path) -> None:
-    from made_capture import lossy
-
     (tmp_path / "other.pcap").write_bytes(lossy())
     other = dumbbell.pcap(tmp_path / "other.pcap", output=tmp_path / "other")
     first = dumbbell.pcap(run.directory / "capture.pcapng", output=tmp_path / "a", interfaces=SENDER)
     with pytest.raises(InputError, match="no connection in common"):
+        between(first, other)
+
+
+def test_other_packets_of_the_same_ports_are_refused_or_left_out(tmp_path: Path) -> None:
+    """Ports are used again: two connections, of which the second of B has other packets, or both have."""
+
+    def made(name: str, ids: tuple[int, int]) -> dumbbell.Capture:
+        parts = [
+            packet(at + step, id + step, ACK | flags, seq, 5_000 + at, payload, port=40_000 + port)
+            for port, id in enumerate(ids)
+            for at in (1_000_000 * port,)
+            for step, (flags, seq, payload) in enumerate([(0, 1_000, 500), (0, 1_500, 500), (0, 2_000, 0)])
+        ]
+        (tmp_path / name).write_bytes(HEAD + b"".join(parts))
+        return dumbbell.pcap(tmp_path / name, output=tmp_path / f"{name}.out")
+
+    first, same, half, other = (
+        made(name, ids)
+        for name, ids in [("a.pcap", (1, 11)), ("b.pcap", (1, 11)), ("c.pcap", (1, 21)), ("d.pcap", (31, 21))]
+    )
+    assert between(first, same).unrelated == ()
+    found = between(first, half)
+    assert (found.unrelated, set(found.pairs["connection"])) == ((2,), {1})
+    said = "Connection 2 has the same addresses and ports in B, but no packet in common"
+    assert said in table(found).title
+    with pytest.raises(InputError, match=r"no packet in common\n.*the second began 0 s after the first"):
         between(first, other)
 
 

@@ -14,6 +14,7 @@ import polars as pl
 from dumbbell.captures.capture import Capture
 from dumbbell.captures.clocks import Clocks, compare
 from dumbbell.captures.detail import Part, read
+from dumbbell.counts import number
 from dumbbell.errors import InputError
 from dumbbell.outputs import write_parquet
 
@@ -42,6 +43,9 @@ class Between:
     clocks: Clocks
     first_is_nearer: bool
     """The first capture is nearer to the clients than the second."""
+    unrelated: tuple[int, ...] = ()
+    """Connections of the first capture whose addresses and ports are those of one in the second, and none of whose
+    packets are: they are left out."""
 
     def keep(self, first: Capture) -> None:
         """Write the pairs to the directory of the first capture, whose report draws them."""
@@ -55,7 +59,7 @@ def between(first: Capture, second: Capture) -> Between:
     """Match what two captures have in common.
 
     Raises:
-        InputError: they have no connection in common, or their files cannot be read again.
+        InputError: they have no connection or no packet in common, or their files cannot be read again.
     """
     numbers = _common(first, second)
     if not numbers:
@@ -69,11 +73,26 @@ def between(first: Capture, second: Capture) -> Between:
     b = _packets(second, {other: number for number, other in numbers.items()}, shift)
     nearer = _first_is_nearer(first, second, numbers)
     rows = pl.concat([_matched(a, b, direction, (direction == "to-server") == nearer) for direction in DIRECTIONS])
-    rows = _missed(rows, first, second, numbers, nearer)
+    related = set(rows.filter(pl.col("fate") == "delivered")["connection"])
+    if not related:
+        raise InputError(
+            f"{first.name} and {second.name} have no packet in common",
+            f"connections have equal addresses and ports, but other packets: {_began(first, second)}",
+            "take both captures at the same time",
+        )
+    unrelated = tuple(sorted(numbers.keys() - related))
+    numbers = {number: other for number, other in numbers.items() if number in related}
+    rows = _missed(rows.filter(pl.col("connection").is_in(list(related))), first, second, numbers, nearer)
     there = rows.filter((pl.col("fate") == "delivered") & ((pl.col("direction") == "to-server") == nearer))
     back = rows.filter((pl.col("fate") == "delivered") & ((pl.col("direction") == "to-server") != nearer))
     found = compare(*(frame[name].to_numpy() for frame in (there, back) for name in ("first_ns", "delay_ns")))
-    return Between(rows.sort("at_ns", maintain_order=True).drop("at_ns"), _summed(rows), found, nearer)
+    return Between(rows.sort("at_ns", maintain_order=True).drop("at_ns"), _summed(rows), found, nearer, unrelated)
+
+
+def _began(first: Capture, second: Capture) -> str:
+    """How far apart in time two captures began."""
+    apart_s = (second.summary["origin_ns"] - first.summary["origin_ns"]) / 1e9
+    return f"the second began {number(abs(apart_s))} s {'after' if apart_s >= 0 else 'before'} the first"
 
 
 def _common(first: Capture, second: Capture) -> dict[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.counts import number
+from dumbbell.counts import by_number, number
 
 if TYPE_CHECKING:
     from dumbbell.captures import Capture
@@ -27,6 +27,7 @@ def told(found: Between) -> dict[str, Any]:
         "clock_offset_low_ns": clocks.offset_low_ns,
         "clock_offset_high_ns": clocks.offset_high_ns,
         "clock_skew_ppm": clocks.skew_ppm,
+        "unrelated_connections": found.unrelated,
         "directions": found.ways.to_dicts(),
     }
 
@@ -55,7 +56,19 @@ def table(found: Between) -> Table:
         ]
         for row in found.ways.to_dicts()
     ]  # fmt: skip
-    return Table(f"From A to B and back, by both clocks. {clocks(found)}", columns, cells)
+    return Table(f"From A to B and back, by both clocks. {clocks(found)}{_left_out(found)}", columns, cells)
+
+
+def _left_out(found: Between) -> str:
+    """A sentence on connections that only seem to be the same; empty if there is none."""
+    n = len(found.unrelated)
+    if not n:
+        return ""
+    listed = ", ".join(map(str, found.unrelated[:10])) + (", ..." if n > 10 else "")
+    return (
+        f" {by_number(n, 'Connection', 'Connections')} {listed} {by_number(n, 'has', 'have')} the same addresses and "
+        f"ports in B, but no packet in common, and {by_number(n, 'is', 'are')} left out."
+    )
 
 
 def clocks(found: Between) -> str:
