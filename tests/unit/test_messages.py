@@ -77,6 +77,12 @@ def test_disturbed_runs(attempts: int, cured: int, said: str) -> None:
         ({}, {"one_sided": 1}, "Packets of one direction only: 1 connection."),
         ({}, {"capture_duplicates": 1}, "1 packet was captured twice and counts once."),
         ({}, {"capture_duplicates": 2}, "2 packets were captured twice and count once."),
+        (
+            {},
+            {"capture_duplicates": 2, "packets": 2},
+            "The capture holds each packet twice, as one of all interfaces (tcpdump -i any) does on a bridge or a "
+            "router: 2 copies were left out. To capture packets once, name one interface.",
+        ),
         ({"capture_drops": 1}, {}, "The capturing program dropped 1 packet, as the file says."),
         (
             {"backward_steps": 1, "largest_backward_step_ns": 2_000_000},

@@ -11,8 +11,8 @@ from dumbbell.counts import by_number, count
 def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[str]:
     """Sentences about an analysed capture, the worst first. `total`: sums of columns of a table."""
     notes, found = summary["notes"], list[str]()
-    unseen, large, data, doubled, cut = total(
-        "directions", "unseen_bytes", "large_packets", "data_packets", "capture_duplicates", "cut_options"
+    unseen, large, data, packets, doubled, cut = total(
+        "directions", "unseen_bytes", "large_packets", "data_packets", "packets", "capture_duplicates", "cut_options"
     )
     one_sided, breaks = total("connections", "one_sided", "clock_breaks")
     if unseen:
@@ -46,7 +46,13 @@ def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[s
         found.append(f"Offloads had merged {share:.0f} % of the packets with data: packet counts are lower bounds.")
     if one_sided:
         found.append(f"Packets of one direction only: {count(one_sided, 'connection')}.")
-    if doubled:
+    if packets and doubled >= 0.9 * packets:
+        found.append(
+            "The capture holds each packet twice, as one of all interfaces (tcpdump -i any) does on a bridge or a "
+            f"router: {count(doubled, 'copy', 'copies')} {by_number(doubled, 'was', 'were')} left out. To capture "
+            "packets once, name one interface."
+        )
+    elif doubled:
         found.append(
             f"{count(doubled, 'packet')} {by_number(doubled, 'was', 'were')} captured twice "
             f"and {by_number(doubled, 'counts', 'count')} once."
