@@ -48,7 +48,7 @@ def test_settings_that_differ(both: tuple[Study, Study]) -> None:
 def test_lists_of_tables_are_compared_entry_by_entry() -> None:
     a = {"flows": [{"cc": "cubic"}, {"cc": "bbr"}], "list": [1, 2]}
     b = {"flows": [{"cc": "cubic"}], "list": [1, 3]}
-    found = settings.differing(dict(settings.flat(a)), dict(settings.flat(b)))
+    found = settings.differing(settings.flat(a), settings.flat(b))
     assert [(one.key, one.a, one.b) for one in found] == [
         ("flows.1.cc", "bbr", settings.ABSENT),
         ("list", "1, 2", "1, 3"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +15,7 @@ from dumbbell.plan.wire import document
 from dumbbell.records.run import Run
 from dumbbell.scenario.file.loading import LARGEST
 from dumbbell.scenario.file.toml import parse
+from dumbbell.scenario.source import leaves
 from dumbbell.statistics.frames import Frames
 
 ABSENT: Final = "–"  # noqa: RUF001  a dash in a table cell, not a hyphen
@@ -34,7 +35,7 @@ def of_many(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:
     found = _differing([_manifest(run.manifest) for run in runs])
     # The plan is in no user's words: it tells what differs only where the scenarios don't.
     scenarios = _differing([_of_scenario(run.directory) for run in runs])
-    return found + (scenarios or _differing([dict(flat(document(run.plan))) for run in runs]))
+    return found + (scenarios or _differing([flat(document(run.plan)) for run in runs]))
 
 
 def of_studies(a: Frames, b: Frames) -> list[Setting]:
@@ -58,18 +59,12 @@ def _differing(settings: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[st
     return [(key, each) for key, each in values if len(set(each)) > 1]
 
 
-def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """`topology.bottleneck.rate`, `flows.0.cc`, ... with their values."""
-    if prefix.endswith("cc.") and isinstance(value, Mapping):
-        yield prefix.removesuffix("."), label(value)
-    elif isinstance(value, Mapping) and value:
-        for key, inner in value.items():
-            yield from flat(inner, f"{prefix}{key}.")
-    elif isinstance(value, Sequence) and not isinstance(value, str) and any(isinstance(one, Mapping) for one in value):
-        for index, inner in enumerate(value):
-            yield from flat(inner, f"{prefix}{index}.")
-    else:
-        yield prefix.removesuffix("."), value
+def flat(data: Mapping[str, Any]) -> dict[str, Any]:
+    """`topology.bottleneck.rate`, `flows.0.cc`, ... with their values; an algorithm by its label."""
+    return {
+        ".".join(at): label(value) if at[-1] == "cc" and isinstance(value, Mapping) else value
+        for at, value in leaves(data)
+    }
 
 
 def _of_scenario(directory: Path) -> dict[str, Any]:
@@ -79,7 +74,7 @@ def _of_scenario(directory: Path) -> dict[str, Any]:
     except (OSError, ValueError):  # TOMLDecodeError and UnicodeDecodeError are among them.
         return {}
     # Varied keys are compared by all their values, and a description is no setting.
-    return dict(flat({key: value for key, value in scenario.items() if key not in ("sweep", "repeat", "description")}))
+    return flat({key: value for key, value in scenario.items() if key not in ("sweep", "repeat", "description")})
 
 
 def _of_study(study: Frames) -> dict[str, Any]:

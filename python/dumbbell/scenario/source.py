@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +12,7 @@ from typing import Any, Final
 from dumbbell.errors import Place, Problem
 from dumbbell.scenario.spans import Key, spans
 
-__all__ = ["Finding", "Key", "Source", "dotted", "lookup", "show"]
+__all__ = ["Finding", "Key", "Source", "dotted", "leaves", "lookup", "show"]
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,19 @@ def show(value: object) -> str:
         return str(value)
     except ValueError:  # Python refuses to write integers of more than 4,300 digits.
         return "a number of thousands of digits"
+
+
+def leaves(value: Any, at: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The keys of a scenario or a plan that hold no further keys, with their values: `("flows", "0", "cc")`, ...
+
+    A congestion control is one value, whatever it is written as.
+    """
+    is_list = isinstance(value, list | tuple) and any(isinstance(one, Mapping) for one in value)
+    if at[-1:] == ("cc",) or not (is_list or (isinstance(value, Mapping) and (value or not at))):
+        yield at, value
+        return
+    for key, inner in value.items() if isinstance(value, Mapping) else enumerate(value):
+        yield from leaves(inner, (*at, str(key)))
 
 
 def lookup(data: Any, key: Key) -> tuple[int, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tomllib import TOMLDecodeError, loads
 from typing import Any, Final
@@ -11,7 +11,7 @@ import polars as pl
 
 from dumbbell.records import Run
 from dumbbell.report.study.axes import Axis, axes
-from dumbbell.scenario.source import show
+from dumbbell.scenario.source import leaves, show
 
 _NAMED_BY_THEIR_TABLE: Final = (("loss", "rate"), ("queue", "kind"))
 """Ends of keys that a scenario can also write as the table's value."""
@@ -24,7 +24,7 @@ def differences(runs: Sequence[Run], but_seeds: bool = False) -> list[Axis]:
 
     Seeds and engines count where nothing else tells two runs apart. `but_seeds`: seeds and names never count.
     """
-    rows = [dict(_flat(_scenario(run), ())) for run in runs]
+    rows = [_settings(_scenario(run)) for run in runs]
     found = _axes(rows, [key for key in _keys(rows) if key != "seed"])
     if but_seeds or _are_apart(found, len(runs)):
         return found
@@ -67,15 +67,11 @@ def _scenario(run: Run) -> Mapping[str, Any]:
         return {}
 
 
-def _flat(value: Any, at: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """Dotted key -> value; a congestion control is one value, whatever it is written as."""
-    if at[:1] and at[0] in _LEFT_OUT:
-        return
-    if at[-1:] == ("cc",) or not isinstance(value, dict | list):
-        yield ".".join(at[:-1] if at[-2:] in _NAMED_BY_THEIR_TABLE else at), value
-    elif isinstance(value, list) and not any(isinstance(one, dict) for one in value):
+def _settings(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """Dotted key -> value of what changes curves; what can be written in two ways is written in one."""
+    found = {}
+    for at, value in leaves({key: value for key, value in scenario.items() if key not in _LEFT_OUT}):
         # A scenario may write one value in place of a list of one.
-        yield ".".join(at), value[0] if len(value) == 1 else value
-    else:
-        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _flat(one, (*at, str(key)))
+        plain = value[0] if isinstance(value, list) and len(value) == 1 else value
+        found[".".join(at[:-1] if at[-2:] in _NAMED_BY_THEIR_TABLE else at)] = plain
+    return found
