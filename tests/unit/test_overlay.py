@@ -11,6 +11,7 @@ from test_figure_texts import check
 import dumbbell
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError
+from dumbbell.report import overlay
 from dumbbell.report.model import Panel
 from dumbbell.report.overlay.differences import differences
 from dumbbell.report.overlay.repetitions import averaged
@@ -51,6 +52,19 @@ def test_runs_that_differ_in_algorithm_and_path(runs: list[dumbbell.Run]) -> Non
     check(fig, "pdf")
 
 
+def test_the_curves_as_csv_are_those_of_the_figure(runs: list[dumbbell.Run], tmp_path: Path) -> None:
+    rows = pl.read_csv(overlay.write(runs, "csv", tmp_path / "x.csv", ("goodput", "rtt")), infer_schema_length=None)
+    assert rows.columns == ["run", "topology.rtt", "flows.0.cc", "flow", "panel", "time_s", "value"]
+    assert rows["run"].unique(maintain_order=True).to_list() == [run.directory.name for run in runs]
+    assert set(rows["panel"]) == {"goodput_bps", "srtt_ms"}
+    fig = dumbbell.overlay(runs, plots=("goodput", "rtt"))
+    for ax, panel, factor in ((fig.axes[0], "goodput_bps", 1e6), (fig.axes[2], "srtt_ms", 1.0)):
+        line = ax.lines[0]
+        mine = rows.filter(pl.col("run") == runs[0].directory.name, pl.col("panel") == panel)
+        assert mine["time_s"].to_list() == pytest.approx(list(line.get_xdata()))  # type: ignore[arg-type]
+        assert (mine["value"] / factor).to_list() == pytest.approx(list(line.get_ydata()))  # type: ignore[arg-type]
+
+
 def test_each_run_by_itself(runs: list[dumbbell.Run]) -> None:
     fig = dumbbell.overlay(runs, plots=("rtt",), curves="none")
     assert [ax.get_title(loc="left").replace("\n", " ") for ax in fig.axes] == [
@@ -73,7 +87,7 @@ def test_runs_that_differ_in_nothing_else_have_their_seeds_or_names(tmp_path: Pa
     assert [(axis.label, axis.texts) for axis in differences(alike)] == [("seed", ("1", "2"))]
     same = [alike[0], alike[0]]
     assert [axis.label for axis in differences(same)] == ["run"]
-    with pytest.raises(InputError, match="1 runs to lay over each other"):
+    with pytest.raises(InputError, match="1 run to lay over each other"):
         dumbbell.overlay(alike[:1])
 
 
@@ -110,7 +124,7 @@ def test_the_command_of_a_study(
     assert Path("a.pdf").read_bytes() == Path("b.pdf").read_bytes()
     assert invoke(["report", str(study.directory), "--overlay", "--plots", "speed"]) == 2
     assert "no plot 'speed'" in capsys.readouterr().err
-    assert invoke(["report", str(study.directory), "--overlay", "--format", "csv"]) == 2
-    assert "no overlay as csv" in capsys.readouterr().err
+    assert invoke(["report", str(study.directory), "--overlay", "--format", "tex"]) == 2
+    assert "no overlay as tex" in capsys.readouterr().err
     assert invoke(["report", str(study.directory), "--plots", "rtt"]) == 2
     assert "--plots without --overlay" in capsys.readouterr().err

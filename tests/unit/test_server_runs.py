@@ -18,9 +18,11 @@ from serving import Served, serving
 from synthetic_run import CHECKS, LATE, Synthetic
 
 from dumbbell.errors import InputError
+from dumbbell.pipeline.results import Run
 from dumbbell.records.directory import PARTIAL, RunDirectory
 from dumbbell.records.files import write_json
 from dumbbell.records.progress import FILE, kept
+from dumbbell.report import overlay
 from dumbbell.server import children, live, run_places
 from dumbbell.server.children import Children
 from dumbbell.server.results import PAGE, Listing
@@ -274,6 +276,20 @@ def test_runs_are_compared_settings_first(served: Served) -> None:
     status, _, content = served.ask("POST", "/api/compare", {"runs": [f"alpha-{RUN_ID}"]})
     assert status == 400
     assert json.loads(content)["what"] == "nothing to compare"
+
+
+def test_runs_lie_over_each_other_as_the_command_draws_them(served: Served, workspace: Path) -> None:
+    names = [f"{name}-{RUN_ID}" for name in ("alpha", "gamma")]
+    query = "&".join(f"run={name}" for name in names)
+    runs = [Run(workspace / "runs" / name) for name in names]
+    for format, kind in (("svg", "image/svg+xml"), ("csv", "text/csv")):
+        drawn = overlay.content(runs, format, ["goodput"])
+        status, headers, content = served.ask("GET", f"/api/overlay.{format}?{query}&plots=goodput")
+        assert (status, headers["content-type"].partition(";")[0]) == (200, kind)
+        assert "sandbox" in headers["content-security-policy"]
+        assert content == drawn
+    assert served.ask("GET", f"/api/overlay.tex?{query}")[0] == 400
+    assert served.ask("GET", f"/api/overlay.svg?run={names[0]}")[0] == 400
 
 
 @pytest.mark.parametrize("plot", ["goodput", "rtt", "cwnd", "queue"])

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from mimetypes import guess_type
 from pathlib import Path
+from threading import Lock
 from typing import Annotated, Final
 
 import polars as pl
 from fastapi import APIRouter, Query
+from fastapi.responses import Response
 
 from dumbbell.agree.figures import Figures, What, figures
 from dumbbell.comparison import settings
 from dumbbell.comparison.studies import DEFAULT, Comparison, Row, compare
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.pipeline.results import Run
-from dumbbell.report import series
+from dumbbell.report import overlay, series
 from dumbbell.report.decimate import extremes
 from dumbbell.report.groups import HUES
 from dumbbell.report.model import Line
@@ -43,6 +46,8 @@ PLOTS: Final = {
 }
 """Plots that can be laid over each other: title of the report's panel, unit, and what the unit is in the panel's."""
 PERCENT: Final = 95
+_DRAWING: Final = Lock()
+"""Styles of matplotlib hold for the whole process."""
 
 
 def router(root: Path) -> APIRouter:
@@ -68,6 +73,14 @@ def router(root: Path) -> APIRouter:
         if plot not in PLOTS:
             raise InputError(f"no plot {plot!r}", f"the plots are {', '.join(PLOTS)}", "choose one of them")
         return _series(Run(run_places.find(root, run), incomplete=True), plot, min(max(points, 10), 4000), begin, end)
+
+    @made.get("/overlay.{format}")
+    def overlaid(format: str, run: Annotated[list[str], Query()], plots: str = "") -> Response:
+        """Runs over each other or side by side in one figure, as the command draws them, or its data."""
+        runs = [Run(run_places.find(root, one)) for one in run]
+        with _DRAWING:
+            content = overlay.content(runs, format, overlay.plots_of(plots))
+        return Response(content, media_type=guess_type(f"overlay.{format}")[0], headers=run_places.SANDBOXED)
 
     return made
 

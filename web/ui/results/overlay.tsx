@@ -30,7 +30,29 @@ export function Overlay({ runs }: { runs: readonly { id: string; name: string }[
       </div>
       {runs.length > MOST && <p className="soft">Of the first {MOST} runs: more can’t be told apart.</p>}
       {plot && <Curves plot={plot} runs={runs.slice(0, MOST)} />}
+      <OneFigure runs={runs} />
     </section>
+  );
+}
+
+/** Runs of one figure at most, as the command draws them. */
+const MOST_IN_FIGURE = 36;
+
+function OneFigure({ runs }: { runs: readonly { id: string }[] }): ReactNode {
+  const [shown, setShown] = useState(false);
+  const query = runs.slice(0, MOST_IN_FIGURE).map(({ id }) => `run=${encodeURIComponent(id)}`).join("&");
+  const place = (format: string): string => `/api/overlay.${format}?${query}`;
+  return (
+    <>
+      <p>
+        <Button aria-expanded={shown} onClick={() => setShown(!shown)}>All in one figure</Button>{" "}
+        {["svg", "pdf", "png", "csv"].map((format) => (
+          <a key={format} href={place(format)} download={`overlay.${format}`}>{format.toUpperCase()} </a>
+        ))}
+        {runs.length > MOST_IN_FIGURE && <span className="soft">Of the first {MOST_IN_FIGURE} runs.</span>}
+      </p>
+      {shown && <img className="overlay-figure" src={place("svg")} alt="Goodput, congestion window, RTT and queue of the runs over time" />}
+    </>
   );
 }
 

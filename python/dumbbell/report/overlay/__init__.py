@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
+from dumbbell.counts import count
 from dumbbell.errors import InputError
 from dumbbell.records import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Format = Literal["png", "svg", "pdf"]
+Format = Literal["png", "svg", "pdf", "csv"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 PLOTS: Final = {
     "goodput": "Goodput",
@@ -57,11 +58,34 @@ def overlay(
     """
     from dumbbell.report.overlay.figure import figure
 
+    _check_count(runs, bands)
+    return figure(runs, plots_of(",".join(plots)), curves, bands)
+
+
+def _check_count(runs: Sequence[Run], bands: bool) -> None:
     most = MOST_REPEATED if bands else MOST_RUNS
     if not 2 <= len(runs) <= most:
         hint = "name some of them, such as runs/NAME-*"
-        raise InputError(f"{len(runs)} runs to lay over each other", f"expected 2 to {most}", hint)
-    return figure(runs, plots_of(",".join(plots)), curves, bands)
+        raise InputError(f"{count(len(runs), 'run')} to lay over each other", f"expected 2 to {most}", hint)
+
+
+def content(
+    runs: Sequence[Run],
+    format: str,
+    plots: Sequence[str] = DEFAULT,
+    curves: str | None = None,
+    bands: bool = False,
+) -> bytes:
+    """An overlay in one of `FORMATS`. Raises `InputError` as `overlay` does, and if there is no such format."""
+    from dumbbell.report.overlay.table import table
+    from dumbbell.report.render.figures import render
+
+    if format not in FORMATS:
+        raise InputError(f"no overlay as {format}", f"the formats are {', '.join(FORMATS)}", "write --format pdf")
+    if format == "csv":
+        _check_count(runs, bands)
+        return table(runs, plots_of(",".join(plots)), bands).write_csv().encode()
+    return render(overlay(runs, plots, curves, bands), format)
 
 
 def write(
@@ -77,8 +101,5 @@ def write(
     Raises `InputError` as `overlay` does, and if there is no such format or `output` cannot be written.
     """
     from dumbbell.report import write_file
-    from dumbbell.report.render.figures import render
 
-    if format not in FORMATS:
-        raise InputError(f"no overlay as {format}", f"the formats are {', '.join(FORMATS)}", "write --format pdf")
-    return write_file(output or Path(f"overlay.{format}"), render(overlay(runs, plots, curves, bands), format))
+    return write_file(output or Path(f"overlay.{format}"), content(runs, format, plots, curves, bands))

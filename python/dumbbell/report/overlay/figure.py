@@ -13,12 +13,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from dumbbell.cc.names import title
-from dumbbell.errors import InputError
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.overlay.differences import differences
-from dumbbell.report.overlay.repetitions import averaged
-from dumbbell.report.overlay.traces import Quantity, Trace, quantities
+from dumbbell.report.overlay.repetitions import drawn
+from dumbbell.report.overlay.traces import Quantity, Trace
 from dumbbell.report.render.sheet import Sheet
 from dumbbell.report.study.arrangement import NONE, find
 from dumbbell.report.study.axes import Axis
@@ -38,11 +37,7 @@ def figure(runs: Sequence[Run], plots: Sequence[str], curves: str | None, bands:
     axes = differences(runs, but_seeds=bands)
     over = _over(axes, curves)
     columns = _columns(axes, over, len(runs))
-    found, duration_s = quantities(runs, plots)
-    if not found:
-        raise InputError(f"nothing to draw of {', '.join(plots)}", "none of the runs has records of them")
-    if bands:
-        found = averaged(found, axes, len(runs), duration_s)
+    found, duration_s = drawn(runs, plots, axes, bands)
     looks = _looks(found, over)
     with as_file(files("dumbbell.report") / "paper.mplstyle") as paper, matplotlib.style.context(paper):
         abreast = min(len(columns), _ABREAST)

@@ -9,12 +9,22 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from dumbbell.report.overlay.traces import Quantity, Trace
+from dumbbell.errors import InputError
+from dumbbell.records import Run
+from dumbbell.report.overlay.traces import Quantity, Trace, quantities
 from dumbbell.report.study.axes import Axis
 from dumbbell.statistics.intervals import CONFIDENCE, student_t
 
 STEPS: Final = 200
 """Points of time."""
+
+
+def drawn(runs: Sequence[Run], plots: Sequence[str], axes: Sequence[Axis], bands: bool) -> tuple[list[Quantity], float]:
+    """The plots of runs, or with `bands` of their means, and the longest duration in seconds. Raises `InputError`."""
+    found, duration_s = quantities(runs, plots)
+    if not found:
+        raise InputError(f"nothing to draw of {', '.join(plots)}", "none of the runs has records of them")
+    return (averaged(found, axes, len(runs), duration_s) if bands else found), duration_s
 
 
 def averaged(quantities: Sequence[Quantity], axes: Sequence[Axis], count: int, duration_s: float) -> list[Quantity]:
