@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from random import Random
 from typing import Any
 
 KINDS = {"s": "switch", "r": "router"}
@@ -46,6 +47,33 @@ def program(node: str, command: str = "true", **keys: Any) -> str:
 def event(at: str, **keys: Any) -> str:
     """An `[[events]]` table."""
     return _table("events", {"at": at, **keys})
+
+
+def large(flows: int = 20, routers: int = 714, hosts: int = 40, links: int = 899, seed: int = 1) -> str:
+    """A network of 754 nodes and 1,798 limited directions, as large as the largest of the Internet Topology Zoo.
+
+    Args:
+        flows: from a host to another, for 2 s.
+        routers: each is joined to one of the three before it, so that paths are long.
+        hosts: each at a router of its own.
+        links: with those that make shorter ways.
+        seed: of the shape and of the rates and delays.
+    """
+    random = Random(seed)
+    pairs = [(f"r{i}", f"r{max(1, i - random.randint(12, 40))}") for i in range(2, routers + 1)]
+    pairs += [(f"h{i}", f"r{random.randint(1, routers)}") for i in range(1, hosts + 1)]
+    known = {frozenset(pair) for pair in pairs}
+    while len(pairs) < links:
+        a, b = random.sample(range(1, routers + 1), 2)
+        pair = f"r{a}", f"r{b}"
+        if frozenset(pair) not in known:
+            known.add(frozenset(pair))
+            pairs.append(pair)
+    return graph(
+        *(link(a, b, rate=f"{random.randint(20, 200)} Mbit/s", delay=f"{random.randint(1, 9)} ms") for a, b in pairs),
+        *(flow(f"h{i % hosts + 1}", f"h{(i + hosts // 2) % hosts + 1}", cc="cubic") for i in range(flows)),
+        name="large",
+    )
 
 
 def diamond(flows: int, **keys: Any) -> str:

@@ -16,6 +16,7 @@ from synthetic_run import CHECKS, LATE, SCENARIO, STARVED, Synthetic
 from dumbbell import report
 from dumbbell.errors import DamagedFile, DumbbellError, InputError, RunFailed
 from dumbbell.pipeline import results as pipeline
+from dumbbell.plan.wire import document
 from dumbbell.records import Run
 from dumbbell.records.directory import find
 from dumbbell.report import words, write_file
@@ -105,6 +106,11 @@ class TestPage:
         assert text.startswith("invalid this run failed: the emulator ended")
         assert "samples.parquet is missing" in text
         assert "packets.parquet is missing" in text
+
+    def test_the_plan_is_its_json(self, run: Run, tmp_path: Path) -> None:
+        inside = r"<summary>The plan: every default filled in</summary><pre>(.*?)</pre>"
+        (written,) = re.findall(inside, page(run, tmp_path), re.DOTALL)
+        assert json.loads(html.unescape(written)) == document(run.plan)
 
     def test_names_and_scenarios_cannot_become_markup(self, tmp_path: Path) -> None:
         spec = Synthetic(name=ATTACK, scenario=SCENARIO.replace("bbr-vs-cubic", ATTACK.replace('"', "'")))

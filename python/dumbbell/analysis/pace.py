@@ -108,27 +108,20 @@ def _departures(packets: pl.LazyFrame, names: Sequence[str], late: pl.LazyFrame)
 def _achieved(
     rows: pl.DataFrame, sent: npt.NDArray[np.int64], before: npt.NDArray[np.float64], until: npt.NDArray[np.float64]
 ) -> float | None:
-    idle = pl.col("arrival_ns") >= pl.col("departure_ns").shift(1)
-    windows = (
-        rows.select("departure_ns", "real", window=idle.fill_null(value=True).cum_sum())
-        .with_columns(sent=sent, before=before, until=until)
-        .filter(pl.col("real").is_not_null())
-        .group_by("window")
-        .agg(
-            sent=_span("sent"),
-            # Opportunities at the two ends may belong to the window or not.
-            least=pl.col("before").last() - pl.col("until").first(),
-            most=pl.col("until").last() - pl.col("before").first(),
-            planned=_span("departure_ns"),
-            real=_span("real"),
-        )
-        .filter(pl.col("real") >= SHORTEST_WINDOW_NS)
-        .with_columns(possible=pl.col("sent").clip("least", "most"))
-        .select(pl.col("sent", "possible", "planned", "real").sum())
-    )
-    sent_bytes, possible, planned, real = windows.row(0)
-    return float(sent_bytes / possible * planned / real) if real and possible else None
-
-
-def _span(column: str) -> pl.Expr:
-    return pl.col(column).last() - pl.col(column).first()
+    departure = rows["departure_ns"].to_numpy()
+    idle = rows["arrival_ns"].to_numpy()[1:] >= departure[:-1]
+    known = rows["real"].is_not_null().to_numpy()
+    window = np.cumsum(np.concatenate(([True], idle)))[known]
+    if not len(window):
+        return None
+    first = np.flatnonzero(np.diff(window, prepend=0))
+    last = np.append(first[1:], len(window)) - 1
+    sent, before, until, departure = sent[known], before[known], until[known], departure[known]
+    real = rows["real"].drop_nulls().to_numpy()
+    is_long = real[last] - real[first] >= SHORTEST_WINDOW_NS
+    first, last = first[is_long], last[is_long]
+    # Opportunities at the two ends may belong to the window or not.
+    bytes = sent[last] - sent[first]
+    possible = np.clip(bytes, before[last] - until[first], until[last] - before[first]).sum()
+    planned_ns, real_ns = (int((of[last] - of[first]).sum()) for of in (departure, real))
+    return float(bytes.sum() / possible * planned_ns / real_ns) if real_ns and possible else None

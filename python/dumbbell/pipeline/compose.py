@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.analysis import metrics
 from dumbbell.analysis.evidence import Evidence
@@ -17,10 +17,6 @@ from dumbbell.records.schema import SCHEMA
 
 if TYPE_CHECKING:
     from dumbbell.records.run import Run
-
-
-_MOST_INDENTED: Final = 1_000
-"""With more flows nobody reads the summary line by line."""
 
 
 def compose(run: Run, attempts: Mapping[str, Any]) -> None:
@@ -47,7 +43,6 @@ def compose(run: Run, attempts: Mapping[str, Any]) -> None:
             "path": evidence.network.get("path"),
             "attempts": dict(attempts),
         },
-        for_people=len(run.plan.flows) <= _MOST_INDENTED,
     )
 
 

@@ -40,9 +40,6 @@ if TYPE_CHECKING:
 JUDGED_AT_ONCE: Final = 5_000_000
 """Bytes of tables that are judged in less than a second: whoever stops a run does not want to wait."""
 
-_MOST_INDENTED: Final = 1_000
-"""With more links nobody reads the plan line by line."""
-
 
 def run(
     scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario,
@@ -228,7 +225,7 @@ def _uncomposed(error: Exception) -> RunFailed:
 
 def _write_input(path: Path, scenario: Scenario, plan: Plan) -> None:
     writing.write(scenario, path)
-    write_json(path / "plan.json", document(plan), for_people=len(plan.links) <= _MOST_INDENTED)
+    write_json(path / "plan.json", document(plan))
 
 
 def _source(scenario: Scenario) -> str | None:

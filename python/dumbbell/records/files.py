@@ -17,18 +17,16 @@ from dumbbell.documents import content
 from dumbbell.errors import Damaged
 from dumbbell.outputs import write
 
+MOST_INDENTED: Final = 1 << 18
+"""Characters of JSON that is indented."""
 YOUNG_S: Final = 60.0
 
 
-def write_json(path: Path, value: Any, for_people: bool = True) -> None:
-    """Write `value` to `path` so that a reader sees the former content or all of the new one.
-
-    Args:
-        path: the file.
-        value: what becomes JSON.
-        for_people: indent it. It takes several times as long, which matters for tens of megabytes.
-    """
-    write(path, json.dumps(value, indent=2 if for_people else None, allow_nan=False) + "\n")
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` as JSON to `path` so that a reader sees the former content or all of the new one."""
+    text = json.dumps(value, allow_nan=False)
+    # Indenting takes ten times as long, and nobody reads a large file line by line.
+    write(path, (text if len(text) > MOST_INDENTED else json.dumps(value, indent=2, allow_nan=False)) + "\n")
 
 
 def read_json(path: Path) -> dict[str, Any]:

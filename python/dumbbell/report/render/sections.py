@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
+from html import escape
 from typing import Any
 
+from dumbbell.counts import listed
 from dumbbell.engines.registry import capabilities
 from dumbbell.plan import words as plan_words
 from dumbbell.plan.parts import full_frame
 from dumbbell.plan.types import Link, Plan
+from dumbbell.plan.wire import document
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.facts import Facts, buffer_bytes, has_summary, rate_bps, summary_list, summary_value
@@ -21,8 +23,12 @@ from dumbbell.report.spread import MOST_CURVES
 
 _SHORT = 32
 """Letters that find room among the facts."""
+_LONG = 100
+"""Nodes, links or events of a plan that are all shown."""
 _PLANNED = 10
-"""Flows of the plan that are shown, of too many."""
+"""Those that are shown of too many, and flows of too many."""
+_MOST_COLOURED = 50_000
+"""Characters of a scenario in colours."""
 _MOST_IMPAIRED = 8
 """Links whose impairments are told."""
 _PATHS = {"wire": ", packets one by one", "gso": ", packets in bursts (GSO)"}
@@ -186,16 +192,21 @@ def scenario(run: Run) -> Html:
 
 
 def _plan(plan: Plan) -> Html:
-    """The expanded plan; of too many flows the first."""
-    title, n = "The plan: every default filled in", len(plan.flows)
-    if n <= MOST_CURVES:
-        return _details(title, plan)
-    said = f"{title}. The first {_PLANNED} of {n:,} flows; all are in plan.json"
-    return _details(said, replace(plan, flows=plan.flows[:_PLANNED]))
+    """The expanded plan; of too many nodes, links, flows or events the first."""
+    shown, cut = document(plan), []
+    for part, most in {"nodes": _LONG, "links": _LONG, "flows": MOST_CURVES, "events": _LONG}.items():
+        if (n := len(shown.get(part) or ())) > most:
+            shown[part] = shown[part][:_PLANNED]
+            cut.append(f"{n:,} {part}")
+    title = "The plan: every default filled in"
+    said = f". The first {_PLANNED} of {listed(cut)}; all are in plan.json" if cut else ""
+    return _details(title + said, shown)
 
 
 def highlighted(toml: str) -> Html:
-    """TOML in colours."""
+    """TOML in colours, unless it is so long that they take seconds."""
+    if len(toml) > _MOST_COLOURED:
+        return Html(escape(toml))
     from pygments import highlight  # type: ignore[import-untyped]
     from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
     from pygments.lexers import TOMLLexer  # type: ignore[import-untyped]

@@ -229,9 +229,9 @@ def links(run: Run, known: Facts, plots: Plots) -> Html:
         for line in view.lines
         if view.name
     }
-    order = [link.name for link in known.limited_links]
+    order = {link.name: place for place, link in enumerate(known.limited_links)}
     rows = [row for row in summary_list(run, "links") if _matters(row, planned[row["name"]])]
-    rows.sort(key=lambda row: order.index(row["name"]) if row["name"] in order else len(order))
+    rows.sort(key=lambda row: order.get(row["name"], len(order)))
     one = {"rowspan": "2", "scope": "col"}
     head = el(
         "thead",
