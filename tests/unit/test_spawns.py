@@ -1,0 +1,97 @@
+"""Each place that starts a program says whose files the program reads, and what limits it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+LIMITED = "`run_helper`: 20 s of CPU, 2 GiB, 64 MiB of output, 2 minutes"
+OURS = "a process of dumbbell's own"
+AGREED = "what a scenario runs: a user who ran it, or agreed, lets it do what it does"
+ASKED = "a program that a user types, in a lab of the user's"
+NO_FILE = "reads no file of a stranger"
+KERNEL = "a kernel, or its source, that a user names on the command line in order to run it"
+
+PYTHON = {
+    "doctor/examine.py": NO_FILE,
+    "engines/emulate/qdiscs.py": NO_FILE,
+    "engines/process.py": OURS,
+    "engines/virtual/machine.py": KERNEL,
+    "kernels/boot.py": KERNEL,
+    "kernels/ready/boot.py": KERNEL,
+    "kernels/ready/debian.py": KERNEL,
+    "kernels/ready/machine.py": NO_FILE,
+    "kernels/ready/modules.py": KERNEL,
+    "kernels/source.py": KERNEL,
+    "kernels/steps.py": KERNEL,
+    "kernels/tools.py": NO_FILE,
+    "labs/owner.py": OURS,
+    "labs/shell/session.py": ASKED,
+    "routing/frr.py": NO_FILE,
+    "server/children.py": OURS,
+    "server/terminals.py": ASKED,
+    "studies/planning.py": OURS,
+}
+RUST = {
+    "agent/src/program.rs": ASKED,
+    "agent/src/record.rs": OURS,
+    "agent/src/serve.rs": OURS,
+    "bpf/src/compile.rs": LIMITED,
+    "bpf/src/helper.rs": LIMITED,
+    "core-py/src/helper.rs": LIMITED,
+    "lab/src/hops.rs": NO_FILE,
+    "lab/src/sandbox/check.rs": OURS,
+    "ready-init/src/relay.rs": OURS,
+    "routers/src/namespaces.rs": OURS,
+    "routers/src/program.rs": AGREED,
+    "supervisor/src/child.rs": OURS,
+    "supervisor/src/lib.rs": OURS,
+    "traffic/src/process.rs": AGREED,
+}
+HELPED = {"kernels/steps.py", "routing/frr.py"}
+"""Sources of strangers go to a compiler, and configurations to their daemon's check, by `run_helper` alone."""
+
+SUBPROCESS = {"Popen", "call", "check_call", "check_output", "getoutput", "run"}
+OTHERS = re.compile(r"(create_subprocess_\w+|exec[lv]\w*|fork|forkpty|popen|posix_spawnp?|spawn[lv]\w*|system)")
+
+MENTIONS = re.compile(rf"subprocess\.|multiprocessing\.|{OTHERS.pattern}\(")
+
+
+def starts(node: ast.AST) -> bool:
+    """Whether a call starts a process."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    of, name = ast.unparse(node.func.value), node.func.attr
+    return (
+        (of == "subprocess" and name in SUBPROCESS)
+        or (of in ("os", "pty", "asyncio") and OTHERS.fullmatch(name) is not None)
+        or (of == "multiprocessing" and name in ("get_context", "Process", "Pool"))
+    )
+
+
+def test_python_starts_programs_in_these_places_alone() -> None:
+    root = ROOT / "python" / "dumbbell"
+    found, helped = set(), set()
+    for file in root.rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        assert not re.search(r"from (subprocess|os|pty) import .*(Popen|run\b|call|exec|fork|spawn|system)", text), file
+        if MENTIONS.search(text) and any(map(starts, ast.walk(ast.parse(text)))):
+            found.add(str(file.relative_to(root)))
+        if "core.run_helper(" in text:
+            helped.add(str(file.relative_to(root)))
+    assert found == PYTHON.keys()
+    assert helped == HELPED
+
+
+def test_rust_starts_programs_in_these_places_alone() -> None:
+    root = ROOT / "crates"
+    found = set()
+    for file in root.glob("*/src/**/*.rs"):
+        text = file.read_text(encoding="utf-8").partition("#[cfg(test)]")[0]
+        code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
+        if re.search(r"Command::new\(|\bfork\(\)|\bexec[lv]\w*\(|posix_spawn|\.spawn\(\)\?", code):
+            found.add(str(file.relative_to(root)))
+    assert found == RUST.keys()
