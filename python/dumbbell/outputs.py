@@ -33,6 +33,19 @@ _YOUNG_S: Final = 60.0
 """Age of a part that nobody writes any more: its writer was killed."""
 
 
+def sync_later(folder: Path) -> None:
+    """Leave syncing what is written below a folder to the caller, who does so before the folder gets its name."""
+    _LATER.add(folder.absolute())
+
+
+def sync_at_once(folder: Path) -> None:
+    """Undo `sync_later`."""
+    _LATER.discard(folder.absolute())
+
+
+_LATER: Final = set[Path]()
+
+
 def write(path: Path, content: str | bytes | memoryview, mode: int = 0o666) -> None:
     """Write a file, or replace it. One that is replaced keeps its permissions; a link is replaced itself.
 
@@ -130,7 +143,7 @@ def _remove_parts_once(folder: Path) -> None:
 @contextmanager
 def _part(path: Path, content: str | bytes | memoryview, mode: int) -> Iterator[tuple[int, str]]:
     """The content on disk under another name: the descriptor of the folder, and the name, which is gone afterwards."""
-    folder = below.folder(path.parent)
+    folder, is_later = below.folder(path.parent), not _LATER.isdisjoint(path.absolute().parents)
     try:
         _remove_parts_once(path.parent)
         part = f".dumbbell-{secrets.token_hex(4)}.part"
@@ -144,12 +157,14 @@ def _part(path: Path, content: str | bytes | memoryview, mode: int) -> Iterator[
                         os.fchmod(file.fileno(), found.st_mode & 0o777)
                 file.write(content.encode() if isinstance(content, str) else content)
                 file.flush()
-                os.fsync(file.fileno())
+                if not is_later:
+                    os.fsync(file.fileno())
             yield folder, part
         finally:
             with suppress(OSError):
                 os.unlink(part, dir_fd=folder)
-        _sync_names(folder)
+        if not is_later:
+            _sync_names(folder)
         give(path)
     finally:
         os.close(folder)

@@ -14,6 +14,7 @@ import pytest
 from dumbbell.errors import InputError, RunFailed
 from dumbbell.records.directory import RunDirectory, attempts
 from dumbbell.records.files import read_json, write_json
+from dumbbell.studies import shards
 
 
 def finish(root: Path, verdict: str = "valid") -> Path:
@@ -116,6 +117,37 @@ def test_nothing_fails_once_a_run_has_its_name(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(os, "fsync", fail)
     assert run.complete() == tmp_path / "demo-abc"
+
+
+def test_each_file_is_synced_once_before_it_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, synced = os.fsync, list[str]()
+
+    def sync(descriptor: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{descriptor}").removeprefix(f"{tmp_path}/"))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    directory = RunDirectory.begin(tmp_path, "demo", "abc")
+    for verdict in ("valid", "suspect"):
+        write_json(directory.path / "summary.json", {"verdict": verdict})
+    write_json(directory.path / "logs" / "a.json", {})
+    partial = directory.path.name
+    path = directory.complete()
+    files = {f"{partial}/{name}" for name in ("summary.json", "logs/a.json", "lock", "logs")}
+    assert sorted(synced) == sorted({*files, partial, str(tmp_path)})
+    synced.clear()
+    write_json(path / "summary.json", {"verdict": "valid"})
+    assert len(synced) == 2, "a file in a run that is there, and its name"
+    synced.clear()
+    failing = RunDirectory.begin(tmp_path, "demo", "abc")
+    failing.fail("failed", "it was to")
+    assert [Path(one).name.split("-")[0] for one in synced] == [".dumbbell", ".partial", tmp_path.name.split("-")[0]]
+    synced.clear()
+    (tmp_path / "study").mkdir()
+    shards.Parts(tmp_path / "study").add(dict.fromkeys(shards.TABLES, ()))
+    names = [one.rsplit("/", 1)[-1] for one in synced]
+    assert len([name for name in names if name.startswith(".dumbbell")]) == len(shards.TABLES) + 2
+    assert not [name for name in names if name.endswith(".parquet")]
 
 
 def test_a_directory_that_cannot_be_made_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

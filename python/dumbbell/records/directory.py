@@ -67,6 +67,7 @@ class RunDirectory:
                 give(path)
         except OSError as error:
             raise unwritable(f"runs to {root}", error) from error
+        outputs.sync_later(path)
         return cls(root, stem, path, lock)
 
     @classmethod
@@ -83,6 +84,7 @@ class RunDirectory:
     def complete(self) -> Path:
         """Give the run its final name; an earlier run of the same plan moves to `.1`, `.2`, ..."""
         sync_tree(self.path)
+        outputs.sync_at_once(self.path)
         with _root_lock(self.root):
             final = self.root / self.stem
             if final.exists():
@@ -100,6 +102,7 @@ class RunDirectory:
 
         Returns its path. On a full disk the manifest may stay as it was, and the directory where it was.
         """
+        outputs.sync_at_once(self.path)
         with suppress(OSError):
             _mark(self.path, status, reason)
         outputs.remove_parts(self.path)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dumbbell.documents import read_as
 from dumbbell.errors import Damaged, DamagedFile, unwritable
 from dumbbell.outputs import write_parquet
-from dumbbell.records.files import sync, sync_tree, unreadable, write_json
+from dumbbell.records.files import unreadable, write_json
 from dumbbell.studies import model
 from dumbbell.studies.directory import SHARDS
 
@@ -201,7 +201,6 @@ class Parts:
             path.mkdir()
             for table, frame in frames.items():
                 write_parquet(frame, path / f"{table}.parquet")
-            sync_tree(path)
         except OSError as error:
             raise unwritable(path, error, "runs are kept: the same command continues from there") from error
         new = {"name": path.name, "runs": frames["runs"].height}
@@ -211,5 +210,5 @@ class Parts:
             shutil.rmtree(self._place / part["name"])
 
     def _write_index(self) -> None:
+        # It syncs the names in its folder, those of the parts among them.
         write_json(self._place / INDEX, {"parts": self._parts})
-        sync(self._place)
