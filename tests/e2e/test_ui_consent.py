@@ -89,3 +89,14 @@ def test_programs_run_after_a_question_that_is_asked_once(
         question.get_by_role("button", name="Don\u2019t run").click()
     else:
         page.wait_for_selector(".lab-node")
+
+
+def test_a_question_hides_nothing(application: Application, page: Page, proof: Path) -> None:
+    text = SCENARIO.format(name="hidden", proof=proof).replace("touch ", r"true # \u202e\u200b\u00a0\ntouch \t  ")
+    (application.workspace / "hidden.toml").write_text(text)
+    application.open(page, "hidden.toml")
+    page.get_by_role("button", name="Run", exact=True).click()
+    code = page.get_by_role("dialog", name="Run these programs?").locator("code")
+    code.wait_for()
+    assert code.inner_text() == r"true # \u{202e}\u{200b}\u{a0}" + f"\ntouch \t  {proof}"
+    assert not proof.exists()

@@ -4,6 +4,7 @@ import { useSyncExternalStore, type ReactNode } from "react";
 import { post, Refused } from "../api";
 import type { Question } from "../messages";
 import { Button, Dialog } from "./parts";
+import { spelled } from "./spelled";
 
 interface Posed {
   question: Question;
@@ -69,7 +70,7 @@ export function Consent(): ReactNode {
       <ul className="programs">
         {question.programs.map((program) => (
           <li key={program}>
-            <code>{program}</code>
+            <code className="stranger">{spelled(program)}</code>
           </li>
         ))}
       </ul>
