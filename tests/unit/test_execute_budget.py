@@ -16,8 +16,8 @@ from planning import planned
 from dumbbell.execute import Budget, Fixed, Job, Local, Progress
 from dumbbell.execute.budget import SHARE
 from dumbbell.execute.cost import UNLIMITED, beside, cores, measured
-from dumbbell.plan.types import UdpWorkload
 from dumbbell.scenario import load
+from dumbbell.workloads import UdpWorkload
 
 
 def job(key: int, cores: float = 0.5, kind: Any = None) -> Job[int]:

@@ -3,7 +3,7 @@ import pytest
 from dumbbell.plan import expand
 from dumbbell.scenario import bundled
 from dumbbell.scenario.file.loading import load
-from dumbbell.scenario.traffic.flows import TcpFlow
+from dumbbell.scenario.traffic.kinds.tcp import TcpFlow
 
 
 @pytest.mark.parametrize("name", bundled.names())

@@ -5,7 +5,7 @@ import pytest
 from dumbbell.errors import InputError, ScenarioError
 from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.file.overrides import apply
-from dumbbell.scenario.traffic.flows import TcpFlow
+from dumbbell.scenario.traffic.kinds.tcp import TcpFlow
 
 
 def overridden(*texts: str) -> dict[str, Any]:

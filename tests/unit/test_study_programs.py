@@ -17,13 +17,14 @@ from hypothesis import strategies as st
 from dumbbell.engines.planned import planned
 from dumbbell.engines.registry import engine
 from dumbbell.errors import InputError
-from dumbbell.plan.types import CommandWorkload, LinkedSource, ObjectSource, Plan, RouterNode
+from dumbbell.plan.types import LinkedSource, ObjectSource, Plan, RouterNode
 from dumbbell.scenario.file.loading import Draft, checked
 from dumbbell.server.agreement import has_changed
 from dumbbell.studies.cells import is_study
 from dumbbell.studies.planning import Planner
 from dumbbell.studies.programs import brings_files, programs
 from dumbbell.studies.rounds import prepared
+from dumbbell.workloads import CommandWorkload
 
 HEAD = """\
 name = "hidden"

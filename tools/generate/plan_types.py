@@ -33,15 +33,28 @@ from typing import Annotated, Literal
 from pydantic import Field
 '''
 
+WORKLOAD: Final = "Workload"
+"""The type that has a module of its own, with its parts."""
 _TAGS: Final = ("kind", "model")
 _SCALARS: Final = {"integer": "int", "number": "float", "string": "str", "boolean": "bool", "null": "None"}
 
 
 def text(schema: Schema) -> str:
-    """The module; a type's parts are declared before the type."""
+    """The module of the plan; a type's parts are declared before the type."""
+    apart = _in_order(WORKLOAD, schema["$defs"])
+    head = _HEAD + f"\nfrom dumbbell.workloads import {WORKLOAD}\n"
     definitions = {**schema["$defs"], schema["title"]: schema}
-    parts = [_definition(name, definitions) for name in _in_order(schema["title"], definitions)]
-    return "\n\n".join([_HEAD, *parts]) + "\n"
+    return _module(head, [name for name in _in_order(schema["title"], definitions) if name not in apart], definitions)
+
+
+def workloads(schema: Schema) -> str:
+    """The module of the workloads alone, which kinds of flow in `scenario` make."""
+    head = _HEAD.replace("The plan: one run, fully specified.", "The workloads of a plan's flows.")
+    return _module(head, _in_order(WORKLOAD, schema["$defs"]), schema["$defs"])
+
+
+def _module(head: str, names: list[str], definitions: Mapping[str, Schema]) -> str:
+    return "\n\n".join([head, *(_definition(name, definitions) for name in names)]) + "\n"
 
 
 def _in_order(root: str, definitions: Mapping[str, Schema]) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,7 @@ from dumbbell.scenario.topology import cables, drawing, nodes
 from dumbbell.scenario.topology import kinds as kinds_of_networks
 from dumbbell.scenario.topology.keys import AnyTopology
 from dumbbell.scenario.traffic import algorithms, flows, programs, shares
+from dumbbell.scenario.traffic.kinds.flow import AnyFlow
 from tools.generate import event_lines, tables
 from tools.generate.keys import keys, kinds
 from tools.generate.options import options
@@ -49,11 +51,8 @@ SECTIONS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
         "keys of policer": lambda: keys(link.Policer),
         "keys of slots": lambda: keys(link.Slots),
         "keys of events": lambda: keys(changes.Event, besides=link.LinkKeys),
-        "keys of flows": lambda: keys(flows.AnyFlow),
-        "keys of TCP flows": lambda: keys(flows.TcpFlow, besides=flows.AnyFlow),
-        "keys of UDP flows": lambda: keys(flows.UdpFlow, besides=flows.AnyFlow),
-        "keys of pings": lambda: keys(flows.PingFlow, besides=flows.AnyFlow),
-        "keys of commands": lambda: keys(flows.CommandFlow, besides=flows.AnyFlow),
+        "keys of flows": lambda: keys(AnyFlow),
+        **{f"keys of flows: {name}": partial(keys, kind, besides=AnyFlow) for name, kind in flows.KINDS.items()},
         "keys of programs": lambda: keys(programs.Program),
         "keys of sizes": lambda: keys(shares.SizeShare),
         "keys of cc": lambda: keys(algorithms.Algorithm),
@@ -99,7 +98,8 @@ def page(name: str) -> str:
 
 _LINKED: Final = (
     *("keys of the file", "keys of topology.bottleneck", "keys of flows"),
-    *("keys of TCP flows", "keys of UDP flows", "keys of pings", "keys of commands", "keys of programs"),
+    *(f"keys of flows: {name}" for name in flows.KINDS),
+    "keys of programs",
 )
 """Sections whose keys are explained below their table."""
 

@@ -50,6 +50,7 @@ _WHAT_IF: Final = 'import type { Legend } from "../run-messages";\n\n'
 
 TARGETS: Final = (
     Target("python/dumbbell/plan/types.py", "crates/plan", lambda found: plan_types.text(found["plan"])),
+    Target("python/dumbbell/workloads.py", "crates/plan", lambda found: plan_types.workloads(found["plan"])),
     Target(
         "python/dumbbell/engines/events.py", "crates/messages", lambda found: message_types.events(found["messages"])
     ),

@@ -124,7 +124,8 @@ export interface DrawnFlow {
   /** As written in `from`; `s*` stands for several. */
   sender: string;
   receiver: string;
-  protocol: "tcp" | "udp" | "ping" | "command";
+  /** The name of its kind, as plans have it. */
+  protocol: string;
   /** The congestion control's label; null without one. A mix: its parts with `+` between them. */
   congestion_control: string | null;
   connections: number;

@@ -37,6 +37,7 @@ def beside(capture: Capture, run: Run) -> list[dict[str, Any]]:
     import polars as pl
 
     from dumbbell.captures.directions import sent_again
+    from dumbbell.plan.parts import kind
 
     plan = run.plan
     ports = {(flow.id): flow.port for flow in plan.flows}
@@ -44,8 +45,10 @@ def beside(capture: Capture, run: Run) -> list[dict[str, Any]]:
     data = capture.directions.filter(pl.col("direction") == "to-server").join(servers, on="connection")
     hosts = {node.name: getattr(node, "address", None) for node in plan.nodes}
     found = []
-    for row in run.flows.filter(pl.col("protocol") == "tcp").to_dicts():
+    for row in run.flows.to_dicts():
         flow = next(flow for flow in plan.flows if flow.id == row["id"])
+        if not kind(flow).is_bulk:
+            continue
         of_flow = data.filter(pl.col("port") == ports[row["id"]])
         if len(of_flow) > 1 and flow.ip == 4:
             of_flow = of_flow.filter(pl.col("server") == str(hosts[flow.to]))

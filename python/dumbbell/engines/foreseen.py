@@ -10,7 +10,8 @@ from dumbbell.engines.protocol import Engine
 from dumbbell.errors import Foreseen, Problem
 from dumbbell.plan.network import network
 from dumbbell.plan.offered import packets_per_s
-from dumbbell.plan.types import Flow, Plan, TcpWorkload
+from dumbbell.plan.parts import kind
+from dumbbell.plan.types import Flow, Plan
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding
@@ -57,7 +58,7 @@ def _ttl(plan: Plan, flow: Flow, entry: int) -> Finding | None:
 def _rate(plan: Plan, flow: Flow, changed: set[str]) -> Finding | None:
     there = network(plan).there(flow)
     limited = any(link.rate_bps or link.slots or link.policer or link.name in changed for link in there)
-    if limited or not isinstance(flow.workload, TcpWorkload):
+    if limited or not kind(flow).is_bulk:
         return None
     wrong = f"no link from {flow.from_} to {flow.to} has a rate: TCP goes as fast as this machine computes"
     return Finding(("topology",), wrong, "a link with a rate", 'write rate = "100 Mbit/s" at a link of the path')

@@ -10,7 +10,8 @@ from typing import Final
 
 from dumbbell.core import core
 from dumbbell.errors import Problem
-from dumbbell.plan.types import CommandWorkload, HostNode, Plan, RouterNode
+from dumbbell.plan.parts import kind
+from dumbbell.plan.types import HostNode, Plan, RouterNode
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding, Key, dotted
@@ -26,10 +27,8 @@ def check_programs(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
             yield Problem(what, why, _install(program), key=dotted(at), place=scenario.source.place(at))
     entries = {one.id: one.entry for one in resolve(scenario).connections}
     for flow in plan.flows:
-        if not isinstance(flow.workload, CommandWorkload):
-            continue
-        for key, line in (("command", flow.workload.command), ("server_command", flow.workload.server_command)):
-            program = _program(line) if line else None
+        for key, line in kind(flow).command_lines(flow.workload).items():
+            program = _program(line)
             if program and shutil.which(program) is None:
                 at = ("flows", entries[flow.id], key)
                 yield Problem(

@@ -6,10 +6,8 @@ The plan's types and meaning are those of the Rust crate `plan`.
 from __future__ import annotations
 
 import gc
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from fractions import Fraction
 from typing import Final
 
 from dumbbell.plan.algorithms import entries
@@ -19,28 +17,20 @@ from dumbbell.plan.offload import settled
 from dumbbell.plan.sysctls import pinned
 from dumbbell.plan.types import (
     Acks,
-    CommandWorkload,
     DaemonChange,
     Emulate,
     ExitReady,
     Flow,
     Link,
     LinkChange,
-    OnBytes,
-    OnNs,
-    OnOff,
-    PingWorkload,
     Plan,
     Program,
     Ready,
     Record,
     Simulate,
     TcpReady,
-    TcpWorkload,
     UdpReady,
-    UdpWorkload,
     Wait,
-    Workload,
 )
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import Resolved, resolve
@@ -48,10 +38,8 @@ from dumbbell.scenario.resolve.connections import Connection
 from dumbbell.scenario.resolve.network import Network
 from dumbbell.scenario.resolve.programs import named
 from dumbbell.scenario.topology.drawing import Drawn
-from dumbbell.scenario.traffic.flows import CommandFlow, PingFlow, TcpFlow, UdpFlow
+from dumbbell.scenario.traffic.kinds.flow import Ends
 from dumbbell.scenario.traffic.programs import Program as ProgramKeys
-from dumbbell.units import decimal
-from dumbbell.units.mtu import datagram_bytes
 
 _ACKS: Final[Mapping[bool | str, Acks]] = {"auto": "auto", True: "on", False: "off"}
 
@@ -162,53 +150,21 @@ def _flow(resolved: Resolved, one: Connection) -> Flow:
         stop_ns=int(one.stop),
         port=one.port,
         ip=one.flow.ip,
-        workload=_workload(one, resolved.label(one), resolved.network),
+        workload=one.flow.workload(_ends(resolved, one)),
     )
 
 
-def _workload(one: Connection, cc: str | None, network: Network) -> Workload:
-    flow = one.flow
-    if isinstance(flow, CommandFlow):
-        filled = {
-            "server": network.address(one.to, flow.ip),
-            "client": network.address(one.from_, flow.ip),
-            "port": str(one.port),
-            "duration": decimal(Fraction(one.stop - one.start, 10**9)),
-        }
-        server = flow.server_command
-        return CommandWorkload(
-            command=_fill(flow.command, filled),
-            server_command=None if server is None else _fill(server, filled),
-            cc=cc,
-        )
-    amount = None if one.bytes is None else int(one.bytes)
-    if isinstance(flow, UdpFlow):
-        assert one.rate is not None
-        return UdpWorkload(
-            rate_bps=int(one.rate),
-            payload_bytes=int(
-                flow.payload or datagram_bytes(network.mtus.get((one.from_, one.to), network.mtu), flow.ip)
-            ),
-            bytes=amount,
-            ecn=flow.ecn,
-            on_off=_on_off(flow),
-        )
-    if isinstance(flow, PingFlow):
-        return PingWorkload(echo=flow.echo, interval_ns=int(flow.interval), payload_bytes=int(flow.payload))
-    assert cc is not None
-    ecn = flow.ecn or (one.algorithm is not None and one.algorithm.needs_ecn)
-    return TcpWorkload(cc=cc, bytes=amount, ecn=ecn, on_off=_on_off(flow))
-
-
-def _on_off(flow: TcpFlow | UdpFlow) -> OnOff | None:
-    if flow.on is None or flow.off is None:
-        return None
-    amount = int(flow.on.amount)
-    return OnOff(on=OnNs(ns=amount) if flow.on.kind == "time" else OnBytes(bytes=amount), off_ns=int(flow.off))
-
-
-def _fill(command: str, values: dict[str, str]) -> str:
-    """The command with its placeholders filled in. Other braces are the shell's."""
-    for name, value in values.items():
-        command = re.sub(rf"(?<!\$)\{{{name}\}}", value, command)
-    return command
+def _ends(resolved: Resolved, one: Connection) -> Ends:
+    network = resolved.network
+    return Ends(
+        from_=one.from_,
+        to=one.to,
+        address=lambda host: network.address(host, one.flow.ip),
+        port=one.port,
+        duration_ns=one.stop - one.start,
+        mtu=network.mtus.get((one.from_, one.to), network.mtu),
+        cc=resolved.label(one),
+        needs_ecn=one.algorithm is not None and one.algorithm.needs_ecn,
+        bytes=None if one.bytes is None else int(one.bytes),
+        rate_bps=None if one.rate is None else int(one.rate),
+    )

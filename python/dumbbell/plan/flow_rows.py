@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import Any
 
 from dumbbell.plan.network import network
-from dumbbell.plan.parts import group
-from dumbbell.plan.types import CommandWorkload, Flow, OnNs, OnOff, PingWorkload, Plan, UdpWorkload, Workload
-from dumbbell.units import Rate, Size, Time
+from dumbbell.plan.parts import group, kind
+from dumbbell.plan.types import Flow, Plan
+from dumbbell.units import Time
 
 COLUMNS = ["flow", "from", "to", "port", "sends", "start", "stop", "base RTT", "path"]
 
@@ -61,30 +61,9 @@ def _range(values: Sequence[Any]) -> str:
 
 def _sent(flows: Sequence[Flow]) -> str:
     """The workload of each kind of connection, and the number of its connections."""
-    kinds = Counter(sends(flow.workload) + (", IPv6" if flow.ip == 6 else "") for flow in flows)
-    texts = [f"{count} x {kind}" for kind, count in sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))]
+    kinds = Counter(kind(flow).sends(flow.workload) + (", IPv6" if flow.ip == 6 else "") for flow in flows)
+    texts = [f"{count} x {text}" for text, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0]))]
     if len(flows) == 1:
         return next(iter(kinds))
     # Command lines differ by the port, if by nothing else.
     return "; ".join(texts[:MOST_KINDS]) + (f"; {len(texts) - MOST_KINDS} others" if len(texts) > MOST_KINDS else "")
-
-
-def sends(workload: Workload) -> str:
-    """`TCP, cubic, 300 kB`."""
-    if isinstance(workload, CommandWorkload):
-        server = f" (server: {workload.server_command})" if workload.server_command else ""
-        return workload.command + server + (f" ({{cc}}: {workload.cc})" if workload.cc else "")
-    if isinstance(workload, PingWorkload):
-        every = Time(workload.interval_ns)
-        return f"pings ({workload.echo.upper()}), {workload.payload_bytes} B every {every}"
-    more = "" if workload.bytes is None else f", {Size(workload.bytes)}"
-    more += "" if workload.on_off is None else f", {_on_off(workload.on_off)}"
-    if isinstance(workload, UdpWorkload):
-        ecn = "" if workload.ecn == "not-ect" else f", {workload.ecn}"
-        return f"UDP, {Rate(workload.rate_bps)}, {workload.payload_bytes} B each{more}{ecn}"
-    return f"TCP, {workload.cc}{more}{', ECN' if workload.ecn else ''}"
-
-
-def _on_off(given: OnOff) -> str:
-    on = str(Time(given.on.ns) if isinstance(given.on, OnNs) else Size(given.on.bytes))
-    return f"{on} on, {Time(given.off_ns)} off"

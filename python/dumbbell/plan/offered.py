@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from dumbbell.plan.network import network
-from dumbbell.plan.parts import full_frame, size
-from dumbbell.plan.types import Plan, UdpWorkload
+from dumbbell.plan.parts import full_frame, kind, size
+from dumbbell.plan.types import Plan
 
 ACKS: Final = 0.5
 """ACKs per data packet: every second packet is acknowledged."""
@@ -22,7 +22,7 @@ def packets_per_s(plan: Plan) -> float | None:
         if not limits:
             return None
         rate, link = min(limits)
-        asked: float = flow.workload.rate_bps if isinstance(flow.workload, UdpWorkload) else rate
+        asked: float = kind(flow).rate_bps(flow.workload) or rate
         if (amount := size(flow)) is not None:
             asked = min(asked, amount * 8e9 / plan.duration_ns)
         offered[link] = min(offered.get(link, 0.0) + asked, rate)

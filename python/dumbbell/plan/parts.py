@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dumbbell.plan.types import (
     BridgeNode,
-    CommandWorkload,
     Flow,
     HostNode,
     Link,
-    PingWorkload,
     Plan,
     SwitchNode,
-    UdpWorkload,
 )
+from dumbbell.scenario.traffic.flows import KINDS
+from dumbbell.scenario.traffic.kinds.flow import Kind
 from dumbbell.units.mtu import frame_bytes
 
 
@@ -52,11 +53,19 @@ def group(flow: Flow) -> str:
     return flow.id if flow.group is None else flow.group
 
 
+def kind(flow: Flow) -> type[Kind[Any]]:
+    """The class that knows what a flow of this kind does."""
+    found: type[Kind[Any]] = KINDS[flow.workload.kind]
+    return found
+
+
 def cc(flow: Flow) -> str | None:
     """The congestion control that a flow asks for; none of datagrams, and of programs that name none."""
-    return None if isinstance(flow.workload, UdpWorkload | PingWorkload) else flow.workload.cc
+    label: str | None = kind(flow).label(flow.workload)
+    return label
 
 
 def size(flow: Flow) -> int | None:
     """The bytes after which a flow ends by itself; none of one that does not."""
-    return None if isinstance(flow.workload, CommandWorkload | PingWorkload) else flow.workload.bytes
+    size_bytes: int | None = kind(flow).size_bytes(flow.workload)
+    return size_bytes

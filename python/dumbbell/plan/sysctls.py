@@ -18,7 +18,6 @@ from dumbbell.plan.types import (
 )
 from dumbbell.scenario.resolve import Resolved
 from dumbbell.scenario.resolve.outline import Way
-from dumbbell.scenario.traffic.flows import TcpFlow
 from dumbbell.units.mtu import frame_bytes
 
 RMEM_MAX_FLOOR = 6 << 20
@@ -57,7 +56,7 @@ def pinned(resolved: Resolved, links: Sequence[Link]) -> dict[str, dict[str, str
     for way in {way for ways in resolved.network.prepared.values() for way in ways}:
         there, back = ([states[name] for name in names] for names in (way.there, way.back))
         memory[way] = socket_memory(there, back, way.rtt, frame)
-    ecn = {one.from_ for one in resolved.connections if isinstance(one.flow, TcpFlow) and one.flow.ecn}
+    ecn = {one.from_ for one in resolved.connections if one.flow.negotiates_ecn}
     return {
         host: _host(own, max((memory[way] for way in resolved.network.prepared[host]), default=0), host in ecn)
         for host, own in resolved.sysctls.items()

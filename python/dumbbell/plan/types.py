@@ -13,6 +13,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from dumbbell.workloads import Workload
+
 Parameter = bool | int
 """The value of a parameter."""
 
@@ -719,113 +721,6 @@ class LinkChange:
     """When."""
     link: Link
     """The link as it is from then on; its `name` says which."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OnNs:
-    """A time. TCP: the application writes as much as the connection takes."""
-
-    ns: int
-    """A span of nanoseconds."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OnBytes:
-    """A number of bytes. TCP: the pause begins when the receiver's application has read it."""
-
-    bytes: int
-
-
-On = OnNs | OnBytes
-"""The length of a burst."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OnOff:
-    """The behaviour of an on/off flow, from its start to its stop."""
-
-    on: On
-    """A burst."""
-    off_ns: int
-    """The pause after it."""
-
-
-Ecn = Literal["not-ect", "ect1", "ect0"]
-"""ECN codepoint of packets as they are sent (RFC 3168 section 5).
-- `not-ect`: 00.
-- `ect1`: 01: low latency, low loss (RFC 9331).
-- `ect0`: 10.
-"""
-
-Echo = Literal["icmp", "udp"]
-"""The part of the receiving host that answers the requests of a flow that pings.
-- `icmp`: The receiving host's kernel: ICMP echo (RFC 792).
-- `udp`: A program on the receiving host: UDP echo (RFC 862).
-"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TcpWorkload:
-    """It sends as much as TCP allows."""
-
-    kind: Literal["tcp"] = "tcp"
-    cc: str
-    """Congestion control: the label of one of the plan's `algorithms`, or else the kernel's name of one."""
-    bytes: int | None
-    """Stop after this many bytes of application data."""
-    ecn: bool
-    """Negotiate ECN (RFC 3168)."""
-    on_off: OnOff | None = None
-    """The application pauses now and then; only without `bytes`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UdpWorkload:
-    """Datagrams at a constant rate, each at its own time."""
-
-    kind: Literal["udp"] = "udp"
-    rate_bps: int
-    """The rate of whole frames."""
-    payload_bytes: int
-    """UDP payload of each datagram."""
-    bytes: int | None
-    """Stop after this many bytes of payload."""
-    ecn: Ecn = "not-ect"
-    """Codepoint of its packets."""
-    on_off: OnOff | None = None
-    """It pauses now and then; only without `bytes`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PingWorkload:
-    """Echo requests at an interval, which measure round trips under load."""
-
-    kind: Literal["ping"] = "ping"
-    echo: Echo = "icmp"
-    """Who answers."""
-    interval_ns: int
-    """From one request to the next."""
-    payload_bytes: int
-    """ICMP or UDP payload of each request."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandWorkload:
-    """Any program, run in the sending host's namespace."""
-
-    kind: Literal["command"] = "command"
-    command: str
-    """Shell command line, placeholders filled in."""
-    server_command: str | None
-    """Shell command line of its peer, run in the receiving host's namespace before it."""
-    cc: str | None = None
-    """Congestion control, as a TCP flow's `cc`: `{cc}` in both command lines becomes the name that the kernel knows it
-    by.
-    """
-
-
-Workload = Annotated[TcpWorkload | UdpWorkload | PingWorkload | CommandWorkload, Field(discriminator="kind")]
-"""The data that a flow sends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from dumbbell.plan.types import PingWorkload, UdpWorkload
+from dumbbell.plan.parts import kind
 from dumbbell.records import Run
 from dumbbell.report import states, words
 from dumbbell.report.acks import Acks
@@ -192,7 +192,7 @@ def frame(run: Run, known: Facts, clouds: Clouds, left_out: Sequence[str]) -> Fr
     if way is not None and known.is_constant and known.base_rtts_s:
         link = way.narrowest
         # The largest segments are those of the version with the shorter header.
-        ip = min(flow.ip for flow in run.plan.flows if not isinstance(flow.workload, UdpWorkload | PingWorkload))
+        ip = min(flow.ip for flow in run.plan.flows if kind(flow).has_segments)
         headers = ETHERNET + TCP + IP[ip] + link.overhead_bytes
         share = clouds.mss / (clouds.mss + headers)
         capacity = rate_bps(link) * share

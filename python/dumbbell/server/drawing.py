@@ -27,6 +27,7 @@ from dumbbell.scenario.topology.drawing import Drawn as DrawnTopology
 from dumbbell.scenario.topology.graph import Graph
 from dumbbell.scenario.topology.kinds import Topology
 from dumbbell.scenario.traces import FOLDER
+from dumbbell.scenario.traffic.flows import kind_of
 from dumbbell.server.expansion import topology_of
 from dumbbell.server.messages import Drawing, DrawnDirection, DrawnFlow, DrawnLink, DrawnNode, Key, Problem
 from dumbbell.server.problems import count_below
@@ -295,18 +296,18 @@ def _labels(resolved: Resolved) -> Iterator[tuple[int, str]]:
 
 
 def _flow(index: int, table: Data, label: str | None) -> DrawnFlow:
-    protocol = "command" if "command" in table else table.get("protocol", "tcp")
+    kind = kind_of(table)
     cc, connections = table.get("cc"), table.get("connections", 1)
     said = cc.get("name") or cc.get("bpf") or cc.get("kernel") if isinstance(cc, Mapping) else cc
-    if label is None and protocol == "tcp":
+    if label is None and kind.default_cc() is not None:
         mix = table.get("mix")
-        label = " + ".join(map(str, mix)) if isinstance(mix, Mapping) else str(said or "cubic")
+        label = " + ".join(map(str, mix)) if isinstance(mix, Mapping) else str(said or kind.default_cc())
     return DrawnFlow(
         key=["flows", index],
         name=str(table.get("id") or f"f{index + 1}"),
         sender=str(table.get("from", "")),
         receiver=str(table.get("to", "")),
-        protocol=protocol if protocol in ("tcp", "udp", "ping", "command") else "tcp",  # type: ignore[arg-type]
+        protocol=kind.kind,
         congestion_control=label,
         connections=connections if type(connections) is int else 1,
         start=str(table.get("start", "0 s")),

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from dumbbell.cc.bundled import SIMULATED
 from dumbbell.scenario.source import dotted
+from dumbbell.scenario.traffic.flows import kind_of
 from dumbbell.server.messages import Key
 from dumbbell.server.whatif_messages import Knob
 
@@ -99,10 +100,10 @@ def _offered(data: Mapping[str, Any], duration_s: float) -> Iterator[Knob]:
     found = [_knob("0 %", (*key, "loss"), duration_s, data, False) for key in _links(data)]
     flows = data.get("flows")
     for i, flow in enumerate(flows if isinstance(flows, list) else ()):
-        if isinstance(flow, dict) and not flow.keys() & {"command", "arrivals"}:
+        if isinstance(flow, dict) and "arrivals" not in flow and not kind_of(flow).runs_programs:
             found.append(_knob("0 s", ("flows", i, "start"), duration_s, data, False))
-            if flow.get("protocol", "tcp") == "tcp":
-                found.append(_knob("cubic", ("flows", i, "cc"), duration_s, data, False))
+            if (cc := kind_of(flow).default_cc()) is not None:
+                found.append(_knob(cc, ("flows", i, "cc"), duration_s, data, False))
     found.append(_knob(1, ("seed",), duration_s, data, False))
     yield from (one for one in found if one is not None)
 

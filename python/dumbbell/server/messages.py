@@ -145,7 +145,8 @@ class DrawnFlow(Message):
     sender: str
     """As written in `from`; `s*` stands for several."""
     receiver: str
-    protocol: Literal["tcp", "udp", "ping", "command"]
+    protocol: str
+    """The name of its kind, as plans have it."""
     congestion_control: str | None
     """The congestion control's label; null without one. A mix: its parts with `+` between them."""
     connections: int

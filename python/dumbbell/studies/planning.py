@@ -26,7 +26,6 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.resolve.connections import delay, is_dealt, is_drawn
 from dumbbell.scenario.source import show
-from dumbbell.scenario.traffic.flows import CommandFlow
 from dumbbell.studies import entries
 from dumbbell.studies.cells import KEYS, Cell, keys, origin, values, written
 from dumbbell.studies.starts import moved
@@ -141,7 +140,7 @@ class Planner:
 
 def is_moved_alone(scenario: Scenario) -> bool:
     """True if plans of other seeds differ by the starts of flows alone."""
-    commands = any(isinstance(flow, CommandFlow) for flow in scenario.flows)
+    commands = any(flow.runs_programs for flow in scenario.flows)
     return bool(scenario.starts) and not is_dealt(scenario) and not commands
 
 

@@ -1,4 +1,4 @@
-// The keys of flows: which of them there are depends on the protocol.
+// The keys of flows: which of them there are depends on the kind. Kinds and their keys are those of the schema.
 
 import type { ReactNode } from "react";
 import { useForm } from "../forms/edit";
@@ -7,31 +7,48 @@ import { deref, type Schema } from "../forms/schema";
 import type { DrawnFlow, Edit, Key } from "../messages";
 import { sendAll } from "./store";
 
-const SCHEMAS = { tcp: "TcpFlow", udp: "UdpFlow", ping: "PingFlow", command: "CommandFlow" } as const;
+const ENDS: Group = { title: "From, to", keys: ["id", "from", "to"] };
+const TIMES: Group = { title: "When", keys: ["start", "stop", "on", "off"] };
+const MANY: Group = { title: "Many at once", keys: ["connections", "gap", "arrivals"], closed: true };
+/** Keys that no group of their own has. */
+const OTHER = ["protocol", "port", "ip"];
 
-const GROUPS: readonly Group[] = [
-  { title: "From, to", keys: ["id", "from", "to"] },
-  { title: "Traffic", keys: ["cc", "rate", "interval", "command", "server_command", "mix", "bytes", "sizes", "payload", "echo", "ecn"] },
-  { title: "When", keys: ["start", "stop", "on", "off"] },
-  { title: "Many at once", keys: ["connections", "gap", "arrivals"], closed: true },
-];
+/** Kinds of flow by their names: the values of `protocol`, or else the key that only this kind has and needs. */
+function kindsOf(root: Schema): Map<string, Schema> {
+  const flow = deref(root, deref(root, root.properties?.flows ?? {}).items ?? {});
+  return new Map((flow.oneOf ?? []).map((one) => {
+    const schema = deref(root, one);
+    const key = (schema.required ?? []).find((name) => !ENDS.keys.includes(name));
+    return [String(schema.properties?.protocol?.const ?? key), schema];
+  }));
+}
+
+/** Groups of a kind's keys; those that other kinds lack are its traffic. */
+function groupsOf(schema: Schema): Group[] {
+  const elsewhere = new Set([ENDS, TIMES, MANY].flatMap(({ keys }) => keys).concat(OTHER));
+  const own = Object.keys(schema.properties ?? {}).filter((key) => !elsewhere.has(key));
+  return [ENDS, { title: "Traffic", keys: own }, TIMES, MANY];
+}
+
+/** "UDP at a constant rate", of a description that goes on after that. */
+const label = (schema: Schema): string => (schema.description ?? "").split(/[:,.]/)[0] ?? "";
 
 export function FlowForm({ flows }: { flows: readonly DrawnFlow[] }): ReactNode {
   const { root } = useForm();
   const [first] = flows;
   if (!first) return null;
   const kinds = new Set(flows.map((flow) => flow.protocol));
-  const schema = deref(root, { $ref: `#/$defs/${SCHEMAS[first.protocol]}` });
+  const known = kindsOf(root);
+  const schema = known.get(first.protocol) ?? {};
   const keys = flows.map((flow) => flow.key);
   const become = (protocol: string): void => {
     const commands = flows.flatMap(({ key, written }): Edit[] => {
-      const next = deref(root, { $ref: `#/$defs/${SCHEMAS[protocol as keyof typeof SCHEMAS]}` });
-      const known = new Set(Object.keys(next.properties ?? {}));
-      const dropped = Object.keys(written).filter((name) => !known.has(name));
+      const next = known.get(protocol) ?? {};
+      const dropped = Object.keys(written).filter((name) => !(name in (next.properties ?? {})));
       const needed = (next.required ?? []).filter((name) => !(name in written) && name !== "protocol");
       return [
         ...dropped.map((name): Edit => ({ do: "unset", key: [...key, name] })),
-        ...said(key, protocol, "protocol" in written && !dropped.includes("protocol")),
+        ...named(key, next, "protocol" in written && !dropped.includes("protocol")),
         ...needed.map((name): Edit => ({ do: "set", key: [...key, name], value: example(next, name, root) })),
       ];
     });
@@ -44,21 +61,18 @@ export function FlowForm({ flows }: { flows: readonly DrawnFlow[] }): ReactNode 
         <div className="control">
           <select id="flow-kind" value={kinds.size === 1 ? first.protocol : ""} onChange={(event) => become(event.target.value)}>
             {kinds.size > 1 && <option value="">several</option>}
-            <option value="tcp">TCP</option>
-            <option value="udp">UDP at a constant rate</option>
-            <option value="ping">Echo requests</option>
-            <option value="command">A program</option>
+            {[...known].map(([name, one]) => <option key={name} value={name}>{label(one)}</option>)}
           </select>
         </div>
       </div>
-      {kinds.size === 1 && <Fields schema={schema} keys={keys} groups={GROUPS} skip={["protocol"]} />}
+      {kinds.size === 1 && <Fields schema={schema} keys={keys} groups={groupsOf(schema)} skip={["protocol"]} />}
     </>
   );
 }
 
-/** TCP needs no word; a program has its command in place of one. */
-function said(key: Key, protocol: string, isWritten: boolean): Edit[] {
-  if (protocol !== "tcp" && protocol !== "command") return [{ do: "set", key: [...key, "protocol"], value: protocol }];
+/** Write the key `protocol` of kinds that need it. */
+function named(key: Key, schema: Schema, isWritten: boolean): Edit[] {
+  if (schema.required?.includes("protocol")) return [{ do: "set", key: [...key, "protocol"], value: schema.properties?.protocol?.const }];
   return isWritten ? [{ do: "unset", key: [...key, "protocol"] }] : [];
 }
 

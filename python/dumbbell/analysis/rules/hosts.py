@@ -22,9 +22,9 @@ from dumbbell.analysis.rules.rule import (
 from dumbbell.counts import count
 from dumbbell.engines.capabilities import HANDOVER, HOSTS, TRAFFIC
 from dumbbell.plan.network import network
-from dumbbell.plan.parts import cc, group, hosts
+from dumbbell.plan.parts import cc, group, hosts, kind
 from dumbbell.plan.sysctls import own_buffers
-from dumbbell.plan.types import CommandWorkload, Plan
+from dumbbell.plan.types import Plan
 
 _PROGRAMS: Final = (("", "exit code"), ("server_", "server's exit code"))
 """A flow's programs: what their keys begin with, and what a reason calls their exit code."""
@@ -56,7 +56,7 @@ def flow_errors(evidence: Evidence) -> Judgement:
         for flow in evidence.plan.flows
         if group(flow) != flow.id and flow.stop_ns - flow.start_ns < limit.CONNECTED_WITHIN_NS
     }
-    commands = {flow.id for flow in evidence.plan.flows if isinstance(flow.workload, CommandWorkload)}
+    commands = {flow.id for flow in evidence.plan.flows if kind(flow).runs_programs}
     flows = evidence.traffic["flows"]
     silent = {flow["id"] for flow in flows if not flow["received_bytes"]} - late
     failed = [flow for flow in flows if flow["error"] not in (None, UNCONNECTED)]
@@ -82,7 +82,7 @@ def _expired(plan: Plan, flow_id: str) -> str:
 def algorithm(evidence: Evidence) -> Judgement:
     """The algorithm read back from each socket; of a program, from its connection that sent most."""
     planned = {flow.id: cc(flow) for flow in evidence.plan.flows}
-    programs = {flow.id for flow in evidence.plan.flows if isinstance(flow.workload, CommandWorkload)}
+    programs = {flow.id for flow in evidence.plan.flows if kind(flow).runs_programs}
     # A program sets its algorithm itself: only the plan has the one that it should set.
     asked = [
         (flow["id"], flow["cc_requested"] or planned[flow["id"]], flow["cc_actual"] or "unknown")
@@ -126,11 +126,11 @@ def window_limits(evidence: Evidence) -> Judgement:
         if not flow["busy_us"]:
             continue
         ends = planned[flow["id"]]
-        for kind, named, host in (("rwnd", "receive window", ends.to), ("sndbuf", "send buffer", ends.from_)):
-            share = flow[f"{kind}_limited_us"] / flow["busy_us"]
+        for side, named, host in (("rwnd", "receive window", ends.to), ("sndbuf", "send buffer", ends.from_)):
+            share = flow[f"{side}_limited_us"] / flow["busy_us"]
             verdict = at_most(share, (suspect, invalid))
             said = f"{flow['id']}: {share:.2%} of busy time limited by the {named}"
-            if verdict is not Verdict.VALID and kind in own[host]:
+            if verdict is not Verdict.VALID and side in own[host]:
                 verdict, said = Verdict.SUSPECT, f"{said}, whose size the scenario sets"
             found.append((verdict, share, said))
     if not found:

@@ -20,8 +20,7 @@ from dumbbell.analysis.rules.rule import (
 from dumbbell.counts import count
 from dumbbell.engines.capabilities import CLOCK, CPU, HANDOVER, HOSTS, SCHEDULE
 from dumbbell.plan.network import network
-from dumbbell.plan.types import UdpWorkload
-from dumbbell.units.mtu import ETHERNET, IP, UDP
+from dumbbell.plan.parts import kind
 
 
 @rule("lateness", "late packets add to every RTT and blur the gaps between packets", HANDOVER)
@@ -144,9 +143,9 @@ def udp_schedule(evidence: Evidence) -> Judgement:
     for flow in evidence.traffic["flows"]:
         if flow["udp"] is None or not flow["udp"]["sent_packets"]:
             continue
-        workload, ip = planned[flow["id"]].workload, planned[flow["id"]].ip
-        assert isinstance(workload, UdpWorkload)
-        gap_us = 8e6 * (workload.payload_bytes + ETHERNET + IP[ip] + UDP) / workload.rate_bps
+        of = planned[flow["id"]]
+        gap_us = kind(of).gap_us(of.workload, of.ip)
+        assert gap_us is not None
         suspect, invalid = (
             max(floor, share * gap_us)
             for floor, share in zip(limit.SCHEDULE_ERROR_P99_US, limit.SCHEDULE_ERROR_OF_GAP, strict=True)

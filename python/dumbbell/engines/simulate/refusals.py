@@ -19,7 +19,6 @@ from dumbbell.plan.types import BridgeNode, HostNode, Plan, SwitchNode
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding, Key
-from dumbbell.scenario.traffic.flows import CommandFlow
 
 
 def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[Problem]:
@@ -99,8 +98,8 @@ def _key(scenario: Scenario, problem: Mapping[str, Any]) -> Key:
     if problem["flow"] is None:
         return ()
     one = next(one for one in resolve(scenario).connections if one.id == problem["flow"])
-    if isinstance(one.flow, CommandFlow):
-        return ("flows", one.entry, "command")
+    if one.flow.instead is not None:
+        return ("flows", one.entry, one.flow.instead)
     return one.cc or ("flows", one.entry)
 
 

@@ -13,7 +13,8 @@ from dumbbell.kernels import Kernel
 from dumbbell.kernels.names import BPF_SINCE
 from dumbbell.plan import expand, qdiscs
 from dumbbell.plan.algorithms import linked, own
-from dumbbell.plan.types import CommandWorkload, Plan
+from dumbbell.plan.parts import kind
+from dumbbell.plan.types import Plan
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.resolve.drawn.vlans import is_bridge, vlans
@@ -117,8 +118,8 @@ def check_ready(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
     for i in range(len(plan.programs)):
         yield scenario.source.problem(Finding(("programs", i, "command"), what, "", hint))
     for flow in plan.flows:
-        if isinstance(flow.workload, CommandWorkload):
-            yield scenario.source.problem(Finding(("flows", entries[flow.id], "command"), what, "", hint))
+        if lines := kind(flow).command_lines(flow.workload):
+            yield scenario.source.problem(Finding(("flows", entries[flow.id], next(iter(lines))), what, "", hint))
     yield from refuse_routers(scenario, plan, what, hint)
 
 

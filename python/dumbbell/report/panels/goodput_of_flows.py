@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from dumbbell.plan.parts import kind
 from dumbbell.report import words
 from dumbbell.report.definition import OfTables
 from dumbbell.report.facts import summary_list
@@ -23,8 +24,8 @@ def _panel(source: Source) -> Panel | None:
     """The panel; `None` if flows have curves of their own, or no flow delivered anything."""
     if not source.has_too_many_flows:
         return None
-    measured = (flow for flow in summary_list(source.run, "flows") if flow["protocol"] != "ping")
-    goodput = {flow["id"]: flow["goodput_bps"] for flow in measured}
+    measured = {flow.id for flow in source.run.plan.flows if kind(flow).has_goodput}
+    goodput = {flow["id"]: flow["goodput_bps"] for flow in summary_list(source.run, "flows") if flow["id"] in measured}
     of_kinds = [
         [rate for flow in group.flows if (rate := goodput.get(flow)) is not None] for group in source.groups
     ]  # fmt: skip

@@ -23,19 +23,14 @@ from dumbbell.scenario.topology.cables import Cable
 from dumbbell.scenario.topology.dumbbell import Dumbbell
 from dumbbell.scenario.topology.hosts import Hosts, HostSettings
 from dumbbell.scenario.topology.nodes import NODES, Host, Router, Switch
+from dumbbell.scenario.traffic import flows
 from dumbbell.scenario.traffic.algorithms import Algorithm
-from dumbbell.scenario.traffic.flows import CommandFlow, PingFlow, TcpFlow, UdpFlow
 from dumbbell.units import Quantity, QuantityError
 
 _KINDS: dict[str, type[BaseModel]] = {
     **topologies.KINDS,
     **{f"@{table.__name__}": table for table in NODES.values()},
-    **{
-        "@tcp": TcpFlow,
-        "@udp": UdpFlow,
-        "@ping": PingFlow,
-        "@command": CommandFlow,
-    },
+    **{f"@{name}": table for name, table in flows.KINDS.items()},
     **{"@steps": rates.Steps, "@ramp": rates.Ramp, "@csv": rates.RateFile, "@trace": rates.Trace},
     **{
         f"@{table.__name__}": table
@@ -44,13 +39,15 @@ _KINDS: dict[str, type[BaseModel]] = {
 }
 """Tags that pydantic puts into an error's location where a table may be of several kinds."""
 
+_PROTOCOLS = tuple(name for name, table in flows.KINDS.items() if table.instead is None)
+"""The kinds of flow that the key `protocol` names."""
+
 _HOMES: dict[str, type[BaseModel]] = {
     "topology.bottleneck": Bottleneck,
     "topology": Dumbbell,
-    "a flow with command": CommandFlow,
-    'a flow with protocol = "udp"': UdpFlow,
-    'a flow with protocol = "ping"': PingFlow,
-    "a TCP flow": TcpFlow,
+    **{f"a flow with {table.instead}": table for table in flows.KINDS.values() if table.instead},
+    **{f'a flow with protocol = "{name}"': flows.KINDS[name] for name in _PROTOCOLS if name != flows.DEFAULT},
+    f"a {flows.DEFAULT.upper()} flow": flows.KINDS[flows.DEFAULT],
     "cc, as in cc = { name = ..., parameters = { ... } }": Algorithm,
     "a queue that marks: red, codel, fq-codel or pie": queues.Codel,
     **{f'a queue of kind "{name}"': table for name, table in queues.KINDS.items()},
@@ -84,7 +81,13 @@ _NEAR = {
 _CHOICES: dict[str, tuple[str, Collection[str], str]] = {
     "topology": ("kind", topologies.KINDS, "one of " + ", ".join(topologies.KINDS)),
     "nodes": ("kind", NODES, f"one of {', '.join(NODES)}"),
-    "flows": ("protocol", ("tcp", "udp", "ping"), 'protocol = "tcp" (the default), "udp", "ping", or a command'),
+    "flows": (
+        "protocol",
+        _PROTOCOLS,
+        "protocol = "
+        + ", ".join(f'"{name}"' + (" (the default)" if name == flows.DEFAULT else "") for name in _PROTOCOLS)
+        + "".join(f", or a {table.instead}" for table in flows.KINDS.values() if table.instead),
+    ),
     "queue": ("kind", queues.KINDS, f"one of {', '.join(queues.KINDS)}"),
     "loss": ("model", losses.MODELS, f"one of {', '.join(losses.MODELS)}"),
     "jitter": ("distribution", delays.DISTRIBUTIONS, f"one of {', '.join(delays.DISTRIBUTIONS)}"),

@@ -10,7 +10,6 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.labels import Label, Labelled
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.traffic.algorithms import Algorithm
-from dumbbell.scenario.traffic.flows import TcpFlow
 
 
 def check_algorithms(
@@ -34,12 +33,12 @@ def _parameters(at: Key, algorithm: Algorithm) -> Iterator[Finding]:
 def _ecn(at: Key, scenario: Scenario, algorithm: Algorithm) -> Iterator[Finding]:
     i = at[1]
     flow = scenario.flows[int(i)]
-    if not isinstance(flow, TcpFlow):
+    if flow.negotiates_ecn is None:
         return
-    if algorithm.bundled in ("bbr2", "bbr3") and algorithm.parameters.get("ecn") is True and not flow.ecn:
+    if algorithm.bundled in ("bbr2", "bbr3") and algorithm.parameters.get("ecn") is True and not flow.negotiates_ecn:
         what = f"{algorithm} should answer marks, but the flow does not negotiate ECN"
         yield Finding((*at, "parameters", "ecn"), what, "ecn = true on the flow, too", "add ecn = true")
-    if algorithm.needs_ecn and "ecn" in flow.model_fields_set and not flow.ecn:
+    if algorithm.needs_ecn and "ecn" in flow.model_fields_set and not flow.negotiates_ecn:
         yield Finding(("flows", i, "ecn"), f"{algorithm} always negotiates ECN", "true", "leave ecn out")
 
 

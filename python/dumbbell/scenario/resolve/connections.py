@@ -10,10 +10,9 @@ from random import Random
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Key
 from dumbbell.scenario.traffic.algorithms import Algorithm
-from dumbbell.scenario.traffic.draws import counts, dealt, gaps
-from dumbbell.scenario.traffic.flows import Flow, TcpFlow, UdpFlow
-from dumbbell.scenario.traffic.shares import exact
-from dumbbell.units import Amount, Rate, Time
+from dumbbell.scenario.traffic.draws import gaps
+from dumbbell.scenario.traffic.flows import Flow
+from dumbbell.units import Amount, Percent, Rate, Time
 
 FIRST_PORT = 5001
 
@@ -39,12 +38,12 @@ class Connection:
     algorithm: Algorithm | None
     bytes: Amount | None
     rate: Rate | None
-    """Rate of a UDP flow; a share of the bottleneck's rate is computed."""
+    """Its constant rate, if it has one; a share of the bottleneck's rate is computed."""
     stop: Time
 
 
-RateOf = Callable[[int, UdpFlow, str, str], Rate | None]
-"""The rate of a UDP flow: its entry's index, the entry, from, to."""
+RateOf = Callable[[int, Rate | Percent, str, str], Rate | None]
+"""The rate of a connection: its entry's index, the rate that the entry asks for, from, to."""
 
 
 def connections(scenario: Scenario, rate_of: RateOf) -> list[Connection]:
@@ -68,11 +67,6 @@ def flow_ids(scenario: Scenario) -> list[str]:
     return [flow.id or f"f{i}" for i, flow in enumerate(scenario.flows, 1)]
 
 
-def number(flow: Flow) -> int:
-    """Number of connections that an entry makes."""
-    return flow.connections or 1
-
-
 def is_drawn(scenario: Scenario) -> bool:
     """True if another seed gives other flows: other starts, or other draws for each flow."""
     return bool(scenario.starts) or is_dealt(scenario)
@@ -81,11 +75,8 @@ def is_drawn(scenario: Scenario) -> bool:
 def is_dealt(scenario: Scenario) -> bool:
     """True if the seed decides on gaps between connections, or on what each is."""
     return any(
-        number(flow) > 1
-        and (
-            (flow.arrivals == "poisson" and flow.gap > 0)
-            or (isinstance(flow, TcpFlow) and any(sum(map(bool, parts)) > 1 for parts in (_mixed(flow), _sized(flow))))
-        )
+        flow.number > 1
+        and ((flow.arrivals == "poisson" and flow.gap > 0) or any(sum(map(bool, part)) > 1 for part in flow.parts))
         for flow in scenario.flows
     )
 
@@ -97,21 +88,13 @@ def matching(end: str, hosts: Sequence[str]) -> list[str]:
     return [host for host in hosts if host.startswith(end[:-1])]
 
 
-def _mixed(flow: TcpFlow) -> list[int]:
-    return counts(exact(flow.mix.values()), number(flow)) if flow.mix else []
-
-
-def _sized(flow: TcpFlow) -> list[int]:
-    return counts(exact(size.share for size in flow.sizes), number(flow)) if flow.sizes else []
-
-
 def starts(scenario: Scenario, entry: int, flow: Flow, group: str) -> list[int]:
     """The start of each connection, ns. Random ones that would start after the flow's stop are not among them."""
     stop = scenario.duration if flow.stop is None else flow.stop
     first = flow.start + delay(scenario, scenario.seed, entry)
     if flow.arrivals == "fixed":
-        return [first + n * flow.gap for n in range(number(flow))]
-    drawn = gaps(scenario.seed, f"flows/{group}/arrivals", int(flow.gap), number(flow) - 1)
+        return [first + n * flow.gap for n in range(flow.number)]
+    drawn = gaps(scenario.seed, f"flows/{group}/arrivals", int(flow.gap), flow.number - 1)
     return [at for at in accumulate(drawn, initial=first) if at < stop or at == first]
 
 
@@ -125,7 +108,7 @@ def delay(scenario: Scenario, seed: int, entry: int) -> int:
 
 def latest(flow: Flow) -> int:
     """Start of an entry's last connection, ns; of random ones, that of the first."""
-    return int(flow.start) + (int((number(flow) - 1) * flow.gap) if flow.arrivals == "fixed" else 0)
+    return int(flow.start) + (int((flow.number - 1) * flow.gap) if flow.arrivals == "fixed" else 0)
 
 
 def _connections(
@@ -133,7 +116,7 @@ def _connections(
 ) -> Iterator[Connection]:
     hosts = scenario.topology.hosts
     senders, receivers = matching(flow.from_, hosts) or [flow.from_], matching(flow.to, hosts) or [flow.to]
-    ccs, sizes = _ccs(scenario, entry, flow, group), _sizes(scenario, flow, group)
+    ccs, sizes = flow.algorithms(scenario.seed, entry, group), flow.sizes_of(scenario.seed, group)
     # There may be fewer random starts than connections.
     stop = scenario.duration if flow.stop is None else flow.stop
     at = starts(scenario, entry, flow, group)
@@ -151,25 +134,9 @@ def _connections(
             cc=cc,
             algorithm=algorithm,
             bytes=size,
-            rate=rate_of(entry, flow, from_, to) if isinstance(flow, UdpFlow) else None,
+            rate=None if flow.asked_rate is None else rate_of(entry, flow.asked_rate, from_, to),
             stop=stop,
         )
-
-
-def _ccs(scenario: Scenario, entry: int, flow: Flow, group: str) -> list[tuple[Key | None, Algorithm | None]]:
-    """The congestion control of each connection, and where it is named."""
-    if isinstance(flow, TcpFlow) and flow.mix is not None:
-        named = [(("flows", entry, "mix", name), Algorithm(name=name)) for name in flow.mix]
-        return [named[part] for part in dealt(scenario.seed, f"flows/{group}/mix", tuple(_mixed(flow)))]
-    cc: Algorithm | None = getattr(flow, "cc", None)
-    return [(None if cc is None else ("flows", entry, "cc"), cc)] * number(flow)
-
-
-def _sizes(scenario: Scenario, flow: Flow, group: str) -> list[Amount | None]:
-    if isinstance(flow, TcpFlow) and flow.sizes is not None:
-        order = dealt(scenario.seed, f"flows/{group}/sizes", tuple(_sized(flow)))
-        return [flow.sizes[part].bytes for part in order]
-    return [flow.bytes if isinstance(flow, TcpFlow | UdpFlow) else None] * number(flow)
 
 
 def _ports(scenario: Scenario) -> list[Sequence[int]]:
@@ -178,9 +145,9 @@ def _ports(scenario: Scenario) -> list[Sequence[int]]:
 
     If there are not enough, the last are 0: `check_entries` refuses that.
     """
-    asked = {port for flow in scenario.flows if flow.port for port in range(flow.port, flow.port + number(flow))}
+    asked = {port for flow in scenario.flows if flow.port for port in range(flow.port, flow.port + flow.number)}
     free = (port for port in range(FIRST_PORT, 65536) if port not in asked)
     return [
-        range(flow.port, flow.port + number(flow)) if flow.port else [next(free, 0) for _ in range(number(flow))]
+        range(flow.port, flow.port + flow.number) if flow.port else [next(free, 0) for _ in range(flow.number)]
         for flow in scenario.flows
     ]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Iterator
+from functools import partial
 
 from dumbbell.hints import nearest, some
 from dumbbell.scenario.model import Scenario
@@ -15,11 +14,9 @@ from dumbbell.scenario.resolve.shared_rate import Shares
 from dumbbell.scenario.source import Finding, Key, dotted
 from dumbbell.scenario.topology.drawing import Drawn
 from dumbbell.scenario.topology.kinds import Topology
-from dumbbell.scenario.traffic.flows import CommandFlow, Flow, PingFlow, TcpFlow, UdpFlow
-from dumbbell.units import Size, Time
-from dumbbell.units.mtu import MOST_PAYLOAD, datagram_bytes
+from dumbbell.scenario.traffic.flows import Flow
+from dumbbell.units import Time
 
-PLACEHOLDERS = ("server", "client", "port", "duration", "cc")
 _MS = 1_000_000
 """Nanoseconds in one."""
 
@@ -37,11 +34,8 @@ def resolve_flows(scenario: Scenario, network: Outline | None, wrong: list[Findi
         wrong += _hosts(("flows", i), flow, known)
         wrong += _times(("flows", i), flow, scenario)
         wrong += _ip(("flows", i, "ip"), flow, scenario.topology)
-        if isinstance(flow, CommandFlow):
-            wrong += _placeholders(("flows", i), flow)
-        if isinstance(flow, UdpFlow | PingFlow):
-            has_one_mtu = network is None or not network.mtus
-            wrong += _payload(("flows", i, "payload"), flow, _mtu(scenario, i, network), has_one_mtu=has_one_mtu)
+        mtu = partial(_mtu, scenario, flow, network)
+        wrong += flow.check(("flows", i), mtu, has_one_mtu=network is None or not network.mtus)
     shares = Shares(scenario, network)
     found = connections(scenario, shares.rate)
     entries = list(check_entries(scenario)) or shares.wrong
@@ -92,52 +86,22 @@ def _spread(scenario: Scenario, at: Key) -> Time:
     return Time(scenario.duration * int(at[1]) // len(scenario.flows) // _MS * _MS)
 
 
-def _mtu(scenario: Scenario, entry: int, network: Outline | None) -> int:
-    """The most bytes of an IP packet on all ways of an entry of `flows`; what comes back to pings is as long."""
-    flow, known = scenario.flows[entry], scenario.topology.hosts
+def _mtu(scenario: Scenario, flow: Flow, network: Outline | None, and_back: bool) -> int:
+    """The most bytes of an IP packet on all ways of an entry of `flows`, and on those back."""
+    known = scenario.topology.hosts
     if network is None or not network.mtus:
         return scenario.topology.mtu
     sources, targets = (set(matching(name, known)) for name in (flow.from_, flow.to))
     there = (mtu for (a, b), mtu in network.mtus.items() if a in sources and b in targets)
     back = (mtu for (a, b), mtu in network.mtus.items() if b in sources and a in targets)
-    found = [*there, *(back if isinstance(flow, PingFlow) else ())]
+    found = [*there, *(back if and_back else ())]
     return min(found, default=scenario.topology.mtu)
-
-
-def _payload(at: Key, flow: UdpFlow | PingFlow, mtu: int, *, has_one_mtu: bool) -> Iterator[Finding]:
-    may_be_cut = isinstance(flow, UdpFlow) and has_one_mtu
-    most = Size(MOST_PAYLOAD if may_be_cut else datagram_bytes(mtu, flow.ip))
-    if flow.payload is None or flow.payload <= most:
-        return
-    why = f"at most {most}"
-    if not may_be_cut:
-        why += f", or it would be fragmented: packets have at most {mtu} B"
-    if isinstance(flow, UdpFlow) and not may_be_cut:
-        why += ", and routers would cut them where links have MTUs of their own"
-    yield Finding(at, "too large", why, f'write payload = "{most}"')
 
 
 def _ip(at: Key, flow: Flow, topology: Topology) -> Iterator[Finding]:
     if flow.ip == 6 and not isinstance(topology, Drawn):
         hint = 'draw the network with kind = "graph" and ipv6 = true, or leave ip out'
         yield Finding(at, f"no host of a {topology.kind} has an IPv6 address", "hosts with IPv6 addresses", hint)
-
-
-def _placeholders(at: Key, flow: CommandFlow) -> Iterator[Finding]:
-    """A misspelt placeholder would reach the shell as it is; other braces are the shell's."""
-    for key, text in (("command", flow.command), ("server_command", flow.server_command or "")):
-        for name in re.findall(r"(?<!\$)\{([a-z_]+)\}", text):
-            close = difflib.get_close_matches(name, PLACEHOLDERS, n=1, cutoff=0.8)
-            if name not in PLACEHOLDERS and close:
-                expected = ", ".join(f"{{{p}}}" for p in PLACEHOLDERS)
-                yield Finding((*at, key), f"unknown placeholder {{{name}}}", expected, f"did you mean {{{close[0]}}}?")
-    asks = any(re.search(r"(?<!\$)\{cc\}", text) for text in (flow.command, flow.server_command or ""))
-    if asks and flow.cc is None:
-        hint = 'add cc = "bbr3", or write the name in place of {cc}'
-        yield Finding((*at, "command"), "{cc} without cc", "the congestion control that {cc} stands for", hint)
-    if flow.cc is not None and not asks:
-        hint = "write {cc} where the program takes it, as in iperf3 -C {cc}"
-        yield Finding((*at, "cc"), "no command line asks for it", "{cc} in command or server_command", hint)
 
 
 def _ids(found: list[Connection]) -> Iterator[Finding]:
@@ -157,7 +121,7 @@ def _ports(found: list[Connection]) -> Iterator[Finding]:
     seen: dict[tuple[str, int, str], str] = {}
     wrong = set()
     for one in found:
-        protocols = _protocols(one.flow)
+        protocols = one.flow.port_protocols
         taken = [seen[one.to, one.port, p] for p in protocols if (one.to, one.port, p) in seen]
         if taken and one.entry not in wrong:
             wrong.add(one.entry)
@@ -167,22 +131,12 @@ def _ports(found: list[Connection]) -> Iterator[Finding]:
         seen |= {(one.to, one.port, p): one.id for p in protocols}
 
 
-def _protocols(flow: Flow) -> tuple[str, ...]:
-    """The protocols in which a flow takes its port. A program's own is not known, so it takes the port of both.
-
-    An ICMP echo has the port as its identifier.
-    """
-    if isinstance(flow, CommandFlow):
-        return ("tcp", "udp")
-    return (flow.echo if isinstance(flow, PingFlow) else flow.protocol,)
-
-
 def _ecn(found: list[Connection]) -> Iterator[Finding]:
     # An algorithm that needs ECN negotiates it by itself, whatever the host's setting.
     asking, silent = set[str](), dict[int, list[str]]()
     for one in found:
-        if isinstance(one.flow, TcpFlow) and one.algorithm and not one.algorithm.needs_ecn:
-            if one.flow.ecn:
+        if one.flow.negotiates_ecn is not None and one.algorithm and not one.algorithm.needs_ecn:
+            if one.flow.negotiates_ecn:
                 asking.add(one.from_)
             else:
                 silent.setdefault(one.entry, []).append(one.from_)

@@ -1,11 +1,10 @@
-"""UDP rates that are a share of the bottleneck's."""
+"""Rates of flows that are a share of the bottleneck's."""
 
 from __future__ import annotations
 
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.outline import Outline
 from dumbbell.scenario.source import Finding
-from dumbbell.scenario.traffic.flows import UdpFlow
 from dumbbell.units import Percent, QuantityError, Rate
 
 _HINT = 'write a rate, such as rate = "10 Mbit/s"'
@@ -13,7 +12,7 @@ _UNLIMITED = float("inf")
 
 
 class Shares:
-    """Looks up what UDP flows send at."""
+    """Looks up the rates of flows that ask for one."""
 
     def __init__(self, scenario: Scenario, network: Outline | None) -> None:
         """`network`: that carries the flows; none if it is wrong, and then shares are not looked up."""
@@ -31,10 +30,10 @@ class Shares:
         """Entries whose share is of no constant rate."""
         return list(self._wrong.values())
 
-    def rate(self, entry: int, flow: UdpFlow, from_: str, to: str) -> Rate | None:
+    def rate(self, entry: int, asked: Rate | Percent, from_: str, to: str) -> Rate | None:
         """The rate of a connection between two hosts; `None` if its share is wrong."""
         try:
-            return flow.rate if isinstance(flow.rate, Rate) else self._share(from_, to, flow.rate)
+            return asked if isinstance(asked, Rate) else self._share(from_, to, asked)
         except QuantityError as error:
             self._wrong.setdefault(entry, Finding(("flows", entry, "rate"), error.wrong, error.expected, error.hint))
             return None

@@ -8,12 +8,14 @@ from typing import Final
 import polars as pl
 
 from dumbbell.scenario.study import CASE
+from dumbbell.scenario.traffic.flows import KINDS
 from dumbbell.statistics.frames import Frames, main_link, usable
 from dumbbell.statistics.metrics.model import Metric, Scope, group_of, over_flows, ratio
 from dumbbell.units.mtu import ETHERNET, UDP
 
 _DATAGRAM: Final = pl.col("frame_bytes") / (pl.col("frame_bytes") - pl.col("ip_header_bytes") - (ETHERNET + UDP))
 """Bytes on the link for each byte of a full datagram."""
+_PACED: Final = [name for name, kind in KINDS.items() if kind.is_paced]
 _GOODPUT: Final = ratio(8 * pl.col("received_bytes").sum(), pl.col("stop_s").max() - pl.col("start_s").min())
 SAME_LOAD: Final = 0.01
 """Data of flows without congestion control counts as equal up to this relative difference."""
@@ -40,7 +42,7 @@ def _power(frames: Frames, _: Scope) -> pl.DataFrame:
 def _utilisation_busy(frames: Frames, _: Scope) -> pl.DataFrame:
     """Utilisation of the main link until the last flow that has a size is complete.
 
-    Subtracts from the delivered bytes what UDP flows without a size send afterwards, at a constant rate. Null if a flow
+    Subtracts from the delivered bytes what flows at a constant rate without a size send afterwards. Null if a flow
     that has a size is not complete, or if it is not known which flows have one: there is no such time then.
     """
     sized = pl.col("has_size")
@@ -50,7 +52,7 @@ def _utilisation_busy(frames: Frames, _: Scope) -> pl.DataFrame:
     after_s = (pl.col("stop_s") - pl.max_horizontal("until_s", "start_s")).clip(lower_bound=0)
     payload = ratio(pl.col("received_bytes") * after_s, pl.col("stop_s") - pl.col("start_s"))
     alone = (
-        frames.flows.filter(~sized & (pl.col("protocol") == "udp"))
+        frames.flows.filter(~sized & pl.col("protocol").is_in(_PACED))
         .join(times, on="run")
         .group_by("run")
         .agg(alone=(payload * _DATAGRAM).sum())

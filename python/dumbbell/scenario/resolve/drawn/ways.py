@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dumbbell.core import core
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve.connections import matching, number
+from dumbbell.scenario.resolve.connections import matching
 from dumbbell.scenario.resolve.drawn.remembered import remembered
 from dumbbell.scenario.resolve.outline import NetworkNode, SpanningTree, Way
 from dumbbell.scenario.source import Finding
@@ -98,7 +98,7 @@ def _pairs(scenario: Scenario) -> dict[Pair, int]:
     for entry, flow in enumerate(scenario.flows):
         ends = [[host for host in matching(end, known) if host in known] for end in (flow.from_, flow.to)]
         if all(ends):
-            for n in range(number(flow)):
+            for n in range(flow.number):
                 pair = ends[0][n % len(ends[0])], ends[1][n % len(ends[1])]
                 if pair[0] != pair[1]:
                     found.setdefault(pair, entry)

@@ -1,0 +1,204 @@
+"""The part that all kinds of flow have: the keys of every entry of `[[flows]]`, and what a kind may override.
+
+A kind is a class with two bases: `AnyFlow`, an entry that a user wrote, and `Kind`, what follows from its workload in a
+plan. Everything else in dumbbell asks these, and compares no name of a kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Generic, Literal, TypeVar
+
+from pydantic import Field
+
+from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.table import Table
+from dumbbell.scenario.traffic.algorithms import Algorithm
+from dumbbell.units import Amount, Percent, Rate, Time
+from dumbbell.units.mtu import Version
+from dumbbell.workloads import Workload
+
+MOST_CONNECTIONS = 50_000
+"""The limit of a scenario: each connection has a separate port, and records number flows by 16 bits."""
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Facts of one connection on which its workload depends."""
+
+    from_: str
+    to: str
+    address: Callable[[str], str]
+    """Looks up the address of a host to which the flow's packets go."""
+    port: int
+    duration_ns: int
+    mtu: int
+    """The most bytes of an IP packet on its way."""
+    cc: str | None
+    """Label of its congestion control."""
+    needs_ecn: bool
+    """True if its congestion control always negotiates ECN."""
+    bytes: int | None
+    rate_bps: int | None
+
+
+W = TypeVar("W")
+
+
+class Kind(Generic[W]):
+    """Facts of a kind of flow, and of its workload `W` in a plan."""
+
+    kind: ClassVar[str]
+    """Name in plans, records and, unless `instead` is set, the scenario's key `protocol`."""
+    instead: ClassVar[str | None] = None
+    """Key by which a scenario chooses this kind, in place of `protocol`."""
+    is_bulk: ClassVar[bool] = False
+    """True if a flow is one TCP connection that sends as fast as it can."""
+    is_paced: ClassVar[bool] = False
+    """True if it sends at a constant rate, whatever the network does."""
+    has_segments: ClassVar[bool] = False
+    """True if a flow may be made of TCP segments and ACKs."""
+    runs_programs: ClassVar[bool] = False
+    """True if its ends are programs of the user's."""
+    has_goodput: ClassVar[bool] = True
+    """True if the bytes that a flow delivers are its purpose."""
+
+    @classmethod
+    def sends(cls, workload: W) -> str:
+        """The workload in words: `TCP, cubic, 300 kB`."""
+        raise NotImplementedError
+
+    @classmethod
+    def label(cls, workload: W) -> str | None:
+        """The congestion control that a flow asks for."""
+        return None
+
+    @classmethod
+    def size_bytes(cls, workload: W) -> int | None:
+        """Bytes after which a flow ends by itself."""
+        return None
+
+    @classmethod
+    def rate_bps(cls, workload: W) -> int | None:
+        """The constant rate, in bits of whole frames per second, of a flow that has one."""
+        return None
+
+    @classmethod
+    def gap_us(cls, workload: W, ip: int) -> float | None:
+        """Microseconds from one packet to the next of a flow with a constant rate over this version of IP."""
+        return None
+
+    @classmethod
+    def command_lines(cls, workload: W) -> Mapping[str, str]:
+        """Command lines that a flow runs, by their keys in the scenario."""
+        return {}
+
+
+class AnyFlow(Table):
+    """Keys that all flows have."""
+
+    id: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$",
+        description="Name in tables and plots: at most 32 letters, digits, `.`, `_` and `-`. Default: `f1`, `f2`, "
+        "... by position.",
+        examples=["background"],
+    )
+    from_: str = Field(
+        alias="from",
+        description="Sending host, which connects to the receiver. Several connections may use `s*`: they take turns "
+        "over s1, s2, ...",
+        examples=["s1"],
+    )
+    to: str = Field(description="Receiving host. Several connections may use `r*`.", examples=["r1"])
+    connections: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_CONNECTIONS,
+        strict=True,
+        description="Number of flows that the entry stands for, named `<id>.1`, `<id>.2`, ... Default: one flow, named "
+        "`<id>`.",
+        examples=[10],
+    )
+    gap: Time = Field(default=Time(0), description="Time between the starts of one connection and the next.")
+    arrivals: Literal["fixed", "poisson"] = Field(
+        default="fixed",
+        description="Gaps are all as given, or random with an exponential distribution of that mean.",
+    )
+    start: Time = Field(default=Time(0), description="Start, counted from the start of the run.")
+    stop: Time | None = Field(
+        default=None, description="Latest time at which it stops sending. Default: the end of the run."
+    )
+    port: int | None = Field(
+        default=None,
+        ge=1,
+        le=65535,
+        strict=True,
+        description="Port of the receiver, unique per host and protocol; for several connections, the first one's. "
+        "Default: `5001`, `5002`, ... by position.",
+    )
+    ip: Version = Field(
+        default=4,
+        description="Version of IP, 4 or 6. IPv6 takes a drawn network with `ipv6 = true`, or with IPv6 addresses of "
+        "its own; its headers are 20 bytes longer.",
+    )
+
+    @classmethod
+    def default_cc(cls) -> str | None:
+        """The congestion control of a flow that names none; `None` if it has none then."""
+        cc = cls.model_fields.get("cc")
+        return None if cc is None or cc.default is None else str(cc.default)
+
+    @property
+    def number(self) -> int:
+        """Number of connections that the entry makes."""
+        return self.connections or 1
+
+    @property
+    def asked_rate(self) -> Rate | Percent | None:
+        """The rate of each connection, or its share of the bottleneck's."""
+        return None
+
+    @property
+    def negotiates_ecn(self) -> bool | None:
+        """True if its connections ask for ECN, false if they don't; `None` of flows that negotiate nothing."""
+        return None
+
+    @property
+    def port_protocols(self) -> tuple[str, ...]:
+        """The protocols in which each connection takes its port."""
+        raise NotImplementedError
+
+    @property
+    def parts(self) -> tuple[list[int], ...]:
+        """The connections in each part of what the seed deals out; two parts or more make the flow depend on it."""
+        return ()
+
+    def algorithms(self, seed: int, entry: int, group: str) -> list[tuple[Key | None, Algorithm | None]]:
+        """The congestion control of each connection, and the key that names it.
+
+        Args:
+            seed: of the scenario.
+            entry: index in `flows`.
+            group: the entry's name.
+        """
+        return [(None, None)] * self.number
+
+    def sizes_of(self, seed: int, group: str) -> list[Amount | None]:
+        """The bytes that each connection sends in all; arguments as of `algorithms`."""
+        return [None] * self.number
+
+    def check(self, at: Key, mtu: Callable[[bool], int], has_one_mtu: bool) -> Iterator[Finding]:
+        """Values of the kind's keys that do not go together.
+
+        Args:
+            at: the entry's key.
+            mtu: the most bytes of an IP packet on all ways of the entry; if its argument is true, also on those back.
+            has_one_mtu: all links of the network have the same MTU.
+        """
+        yield from ()
+
+    def workload(self, ends: Ends) -> Workload:
+        """The workload of one connection in a plan."""
+        raise NotImplementedError
