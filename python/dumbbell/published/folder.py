@@ -133,7 +133,7 @@ def _number(place: str, row: Mapping[str, str]) -> Published:
     if metric not in METRICS:
         raise InputError(f"{place}: there is no metric {metric!r}", hint="docs/reference/metrics.md lists them")
     try:
-        value = measures.read(get(metric), row["value"])
+        value = measures.read(get(metric), value_of(row["value"] or "", "value"))
     except QuantityError as error:
         raise InputError(f"{place}: {row['value']!r}: {error.wrong}", error.expected, error.hint) from None
     assert value is not None

@@ -24,8 +24,8 @@ def settings(
     for names in claim.settings:
         part = filled(claim.part, names)
         listed = [values or _varied(studies, part, key) for key, values in claim.along.items()]
-        for values in itertools.product(*listed):
-            cell = dict(zip(claim.along, values, strict=True))
+        for values in itertools.product(*(one or [None] for one in listed)):
+            cell = {key: value for key, value in zip(claim.along, values, strict=True) if value is not None}
             yield Setting(claim, rules, parts, studies, confidence, {"part": part, **names}, cell)
 
 

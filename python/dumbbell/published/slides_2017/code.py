@@ -1,14 +1,19 @@
-"""Evidence from our runs of slides-2017 on its differences from the printed numbers."""
+"""What only code can say of slides-2017: the sentences below its parts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dumbbell.published.figures import Figures
-from dumbbell.published.slides_2017.findings import BUFFER, CC, LOSS, RTT, paths
+from dumbbell.report import words
 
 if TYPE_CHECKING:
     from dumbbell.studies import Study
+
+CC: Final = "flows.0.cc"
+RTT: Final = "topology.rtt"
+LOSS: Final = "topology.bottleneck.loss"
+BUFFER: Final = "topology.bottleneck.buffer"
 
 
 def limits(study: Study) -> str:
@@ -30,12 +35,15 @@ def again(study: Study) -> str:
     """The segments that two flows on unequal paths sent again, by setting."""
     figures = Figures(study)
     said = []
-    for name, where in paths(figures):
-        for cc in figures.along(CC):
-            found = [figures.interval("retransmitted_segments", of, {**where, CC: cc}) for of in ("short", "long")]
-            short, long = (None if one is None else f"{one.value:,.0f}" for one in found)
-            if short is not None and long is not None:
-                said.append(f"{name}, {cc}: {short} and {long}")
+    for rtt in figures.along(RTT):
+        for buffer in figures.along(BUFFER) or [""]:
+            name = f"{words.value(rtt)}, {buffer}".rstrip(", ")
+            for cc in figures.along(CC):
+                where = {RTT: rtt, **({BUFFER: buffer} if buffer else {}), CC: cc}
+                found = [figures.interval("retransmitted_segments", of, where) for of in ("short", "long")]
+                short, long = (None if one is None else f"{one.value:,.0f}" for one in found)
+                if short is not None and long is not None:
+                    said.append(f"{name}, {cc}: {short} and {long}")
     return f"Segments that the flow of the short path and that of the long one sent again: {'; '.join(said)}."
 
 
@@ -47,10 +55,10 @@ def datagrams(study: Study) -> str:
         for cc in figures.along(CC):
             where = {BUFFER: buffer, CC: cc}
             lost, jitter = (figures.interval(metric, "udp", where) for metric in ("udp_lost", "jitter"))
-            again = figures.interval("retransmitted_segments", "tcp", where)
-            if lost is not None and jitter is not None and again is not None:
+            sent_again = figures.interval("retransmitted_segments", "tcp", where)
+            if lost is not None and jitter is not None and sent_again is not None:
                 said.append(
                     f"{buffer}, {cc}: {lost.value:,.0f} datagrams lost, jitter {jitter.value:.2f} ms, "
-                    f"{again.value:,.0f} segments sent again"
+                    f"{sent_again.value:,.0f} segments sent again"
                 )
     return "; ".join(said) + "."
