@@ -1,20 +1,132 @@
-"""buffa-2020: what its printed tables say of themselves, and the bounds that follow."""
+"""buffa-2020: its printed numbers are its tables, and what these say of themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from synthetic_study import Synthetic
 
 from dumbbell import Study
-from dumbbell.published.buffa_2020 import findings
-from dumbbell.published.buffa_2020.printed import BLOCK, Printed, mean_of, table
-from dumbbell.published.buffa_2020.reproduction import REPRODUCTION
-from dumbbell.published.model import Status
+from dumbbell.published.judge import Judge
+from dumbbell.published.model import Judged, Status, Studies
+from dumbbell.published.packaged import folder
+from dumbbell.published.registry import reproduction
+
+STUDY = reproduction("buffa-2020")
+PARTS: Final = ("1", "2-none", "2-10mbit", "3-none", "3-10mbit", "4")
+
+BLOCK: Final = 128 * 1024
+"""Bytes that iperf writes at a time unless told otherwise."""
+SAID_S: Final = 60
+"""The duration of every run by the text and by the tables' own column."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A row of a table."""
+
+    test: str
+    delay_ms: float
+    mbit: float | None
+    """The limit of the rate; `None`: there is none."""
+    loss: float
+    """Percent."""
+    cc: str
+    repetition: str
+    """`mean`, or a number. Tests 3 and 4 have one run of each."""
+    rate_bps: float
+    transferred: float
+    """Bytes."""
+
+    @property
+    def case(self) -> str:
+        """`10 ms, 5 %`."""
+        return case(self.delay_ms, self.loss)
+
+    @property
+    def implied_s(self) -> float:
+        """The duration by its own two numbers."""
+        return 8 * self.transferred / self.rate_bps
+
+
+def case(delay_ms: float, loss: float) -> str:
+    """The name of a setting, without its rate."""
+    return f"{delay_ms:g} ms, {loss:g} %"
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    """The rows of a table as printed."""
+    with (folder("buffa-2020") / "tables" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@cache
+def table() -> tuple[Printed, ...]:
+    """All rows of the three tables."""
+    files = (("1", "test1-loss"), ("2", "test2-factorial"), ("", "test3-4-delay"))
+    return tuple(
+        Printed(
+            row.get("test") or test,
+            float(row["delay_ms"]),
+            float(row["bandwidth_mbit"]) if row["bandwidth_mbit"] else None,
+            float(row["loss_percent"]),
+            row["cc"],
+            row.get("repetition", "mean"),
+            1e9 * float(row["throughput_gbit"]) if test else 1e6 * float(row["throughput_mbit"]),
+            _bytes(float(row["transferred_gbyte"]), 3) if test else _bytes(float(row["transferred_mbyte"]), 2),
+        )
+        for test, name in files
+        for row in rows(name)
+    )
+
+
+def _bytes(value: float, power: int) -> float:
+    """Bytes of a number in MB (power 2) or GB (power 3).
+
+    iperf prints KBytes, MBytes or GBytes of powers of 1024, whichever is at least 1. The tables turn one into the other
+    by moving the point: 1370 MB is 1.37 GBytes, 0.256 MB is 256 KBytes.
+    """
+    while value >= 1000:
+        value, power = value / 1000, power + 1
+    while value < 1:
+        value, power = value * 1000, power - 1
+    return value * 1024.0**power
+
+
+def means() -> list[Printed]:
+    """The rows without single repetitions, where a mean is printed, too."""
+    return [row for row in table() if row.repetition == "mean"]
+
+
+def mean_of(test: str, mbit: float | None, name: str, cc: str) -> Printed:
+    """The mean of a case."""
+    found = [row for row in means() if (row.test, row.mbit, row.case, row.cc) == (test, mbit, name, cc)]
+    return found[0]
+
+
+def spread(lossy: bool) -> float:
+    """The largest factor between two repetitions of one setting, with loss or without."""
+    single = [row for row in table() if row.repetition != "mean" and (row.loss > 0) == lossy]
+    same = groupby(sorted(single, key=_setting), key=_setting)
+    return max(_factor(row.transferred for row in group) for _, group in same)
+
+
+def _setting(row: Printed) -> tuple[str, float, float, float, str]:
+    return row.test, row.delay_ms, row.mbit or 0.0, row.loss, row.cc
+
+
+def _factor(values: Iterable[float]) -> float:
+    found = list(values)
+    return max(found) / min(found)
+
 
 LONG = [row for row in table() if row.test in ("3", "4") and row.delay_ms == 1000]
 CCS = ("reno", "cubic", "bbr")
@@ -44,17 +156,40 @@ def test_runs_with_long_delays_did_not_last_a_minute() -> None:
 
 
 def test_bounds_are_how_far_their_own_repetitions_lie_apart() -> None:
-    assert pytest.approx(74.1 / 52.1) == findings.ALIKE
-    assert pytest.approx(2.3 / 1.2) == findings.ABOUT
+    assert spread(lossy=False) == pytest.approx(74.1 / 52.1)
+    assert spread(lossy=True) == pytest.approx(2.3 / 1.2)
+    text = (folder("buffa-2020") / "study.toml").read_text(encoding="utf-8")
+    assert {"52.1 / 74.1", "74.1 / 52.1", "1.2 / 2.3", "2.3 / 1.2"} == set(re.findall(r"[\d.]+ / [\d.]+", text))
+
+
+def printed(claim: str) -> list[float]:
+    """The printed ratios of the bytes of all comparisons of a claim, in order."""
+    judge = next(one.judge for one in STUDY.findings if one.text.startswith(claim))
+    assert isinstance(judge, Judge)
+    found = []
+    for one in judge.claim.settings:
+        part = judge.parts[one["part"]]
+        a, b = (part.printed("received_bytes", one[cc], {"case": one["case"]}) for cc in "ab")
+        assert a
+        assert b
+        found.append(a / b)
+    return found
 
 
 def test_what_they_print_is_compared_with_what_they_say() -> None:
-    assert findings.printed_alike().startswith("8 of 10 ratios")
-    assert (
-        "2-none, 10 ms, 0 %: reno 5.95 times cubic; 2-none, 10 ms, 0 %: bbr 4.41 times cubic"
-        in findings.printed_alike()
-    )
-    assert "most in 2-none, 10 ms, 5 %: bbr 508 times cubic" in findings.printed_up_to_100()
+    alike = printed("Without loss")
+    beyond = [one for one in alike if not 52.1 / 74.1 <= one <= 74.1 / 52.1]
+    assert (len(alike), beyond) == (10, pytest.approx([5.95, 4.41], abs=0.005))
+    lossy = printed("With loss BBR carries up to")
+    assert (len(lossy), max(lossy), min(lossy)) == (26, pytest.approx(508, rel=1e-2), pytest.approx(1.36, rel=1e-2))
+    assert sum(one > 100 * 2.3 / 1.2 for one in lossy) == 2
+    assert printed("With a long delay and no loss BBR has") == pytest.approx([0.508, 0.533], rel=1e-2)
+
+
+def judge(text: str, studies: Studies, reading: str = "both links") -> Judged:
+    """The judgement of the finding that begins so."""
+    found = [one for one in STUDY.findings if one.text.startswith(text) and one.reading == reading]
+    return found[0].judge(studies)
 
 
 @dataclass
@@ -77,7 +212,7 @@ def study(place: Path, mbit: Mapping[tuple[str, str], float]) -> Study:
 def test_far_more_than_100_times_is_not_about_100_times(tmp_path: Path, times: float, status: Status) -> None:
     lossy = {row.case for row in table() if row.loss > 0}
     found = study(tmp_path / "study", {(case, cc): times if cc == "bbr" else 1 for case in lossy for cc in CCS})
-    judged = findings.judge_up_to_100(dict.fromkeys(findings.PARTS, found), "")
+    judged = judge("With loss BBR carries up to", dict.fromkeys(PARTS, found))
     assert judged.status is status
     assert "printed" in judged.numbers
 
@@ -85,7 +220,7 @@ def test_far_more_than_100_times_is_not_about_100_times(tmp_path: Path, times: f
 def test_what_was_not_run_could_have_more(tmp_path: Path) -> None:
     def judged(times: float) -> Status:
         mbit = {("0 ms, 5 %", cc): times if cc == "bbr" else 1 for cc in CCS}
-        return findings.judge_up_to_100({"2-none": study(tmp_path / f"{times}", mbit)}, "").status
+        return judge("With loss BBR carries up to", {"2-none": study(tmp_path / f"{times}", mbit)}).status
 
     assert judged(100) is Status.UNKNOWN
     assert judged(3430) is Status.FAILS
@@ -93,12 +228,12 @@ def test_what_was_not_run_could_have_more(tmp_path: Path) -> None:
 
 def test_a_cell_that_is_not_alike_is_not_left_out(tmp_path: Path) -> None:
     mbit = {("0 ms, 0 %", cc): 10.0 for cc in CCS} | {("10 ms, 0 %", cc): 10.0 for cc in CCS}
-    same = dict.fromkeys(findings.PARTS, study(tmp_path / "same", mbit))
-    judged = findings.judge_alike(same, "")
+    same = dict.fromkeys(PARTS, study(tmp_path / "same", mbit))
+    judged = judge("Without loss", same)
     assert judged.status is Status.HOLDS
     assert "left out" not in judged.numbers
     twice = study(tmp_path / "twice", mbit | {("10 ms, 0 %", "bbr"): 21.0})
-    judged = findings.judge_alike({"2-none": twice}, "")
+    judged = judge("Without loss", {"2-none": twice})
     assert judged.status is Status.FAILS
     assert "10 ms, 0 %: bbr 2.1" in judged.numbers
 
@@ -106,19 +241,30 @@ def test_a_cell_that_is_not_alike_is_not_left_out(tmp_path: Path) -> None:
 def test_a_case_that_a_part_left_out_could_decide_otherwise(tmp_path: Path) -> None:
     both = study(tmp_path / "both", {(case, cc): 10.0 for case in ("0 ms, 0 %", "10 ms, 0 %") for cc in CCS})
     one = study(tmp_path / "one", {("0 ms, 0 %", cc): 10.0 for cc in CCS})
-    judged = findings.judge_alike({**dict.fromkeys(findings.PARTS, both), "2-none": one}, "")
+    judged = judge("Without loss", {**dict.fromkeys(PARTS, both), "2-none": one})
     assert judged.status is Status.UNKNOWN
     assert judged.numbers.endswith("; left out: 2 of 10 comparisons (2-none, 10 ms, 0 %)")
 
 
 def test_a_reading_is_judged_by_its_own_runs(tmp_path: Path) -> None:
     found = study(tmp_path / "study", {("0 ms, 5 %", cc): 45.0 if cc == "bbr" else 1.0 for cc in CCS})
-    assert findings.judge_at_a_gigabit({"4-mininet": found}, "-mininet").status is Status.HOLDS
-    assert findings.judge_at_a_gigabit({"4-mininet": found}, "").status is Status.UNKNOWN
+    assert judge("At 1 Gbit/s", {"4-mininet": found}, "Mininet's links").status is Status.HOLDS
+    assert judge("At 1 Gbit/s", {"4-mininet": found}).status is Status.UNKNOWN
 
 
 def test_every_printed_row_is_compared_by_rate_and_by_bytes() -> None:
-    main = [part for part in REPRODUCTION.parts if part.variant_of is None]
-    found = [(part.name, one.metric, one.of, one.where["case"]) for part in main for one in part.published]
-    means: list[Printed] = [row for row in table() if row.repetition == "mean"]
-    assert len(found) == len(set(found)) == 2 * len(means)
+    """The printed numbers of a part are the tables' own, in base units, each once."""
+    numbers = {"1": ("1", None), "2-none": ("2", None), "2-10mbit": ("2", 10.0), "3-none": ("3", None),
+               "3-10mbit": ("3", 10.0), "4": ("4", 1000.0)}  # fmt: skip
+    main = {part.name: part for part in STUDY.parts if part.variant_of is None}
+    assert tuple(main) == PARTS
+    for name, part in main.items():
+        theirs = {
+            (row.case, row.cc, metric): value
+            for row in means()
+            if (row.test, row.mbit) == numbers[name]
+            for metric, value in (("goodput", row.rate_bps), ("received_bytes", row.transferred))
+        }
+        ours = {(one.where["case"], one.of, one.metric): one.value for one in part.published}
+        assert ours == pytest.approx(theirs)
+        assert len(part.published) == len(theirs)

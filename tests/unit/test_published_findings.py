@@ -12,11 +12,11 @@ import pytest
 from synthetic_study import Synthetic
 
 from dumbbell import Study
-from dumbbell.published.buffa_2020 import findings as buffa
 from dumbbell.published.figures import Figures
 from dumbbell.published.judging import told
 from dumbbell.published.model import Status
 from dumbbell.published.ratios import ratio
+from dumbbell.published.registry import reproduction
 from dumbbell.published.rincao_2021 import judges as rincao
 from dumbbell.published.rincao_2021.grid import CONNECTIONS, UDP, Mix
 from dumbbell.published.rincao_2021.readings import PLAIN
@@ -123,4 +123,5 @@ def test_what_scatters_as_much_below_the_line_is_not_taken_as_exact(tmp_path: Pa
         return (0.3, 0.31, 0.29)[repetition] if cell["flows.0.cc"] == "bbr" else (0.3, 4, 4)[repetition]
 
     study = Study(Both(cells=cells, repeat=3, mbit=mbit).write(tmp_path / "study"))
-    assert buffa.judge_worse_with_delay({"3-10mbit": study}, "").status is Status.UNKNOWN
+    worse = next(one for one in reproduction("buffa-2020").findings if "BBR is worse" in one.text)
+    assert worse.judge({"3-10mbit": study}).status is Status.UNKNOWN

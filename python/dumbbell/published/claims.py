@@ -72,7 +72,7 @@ class Claim(Table):
     left_out: Literal["unknown", "ignored"] = "unknown"
     """What a setting that was not run counts as."""
     title: str = ""
-    tell: Literal["values", "ratios", "nearest", "most", "summary", "least", "largest"] = "values"
+    tell: Literal["values", "ratios", "count", "nearest", "most", "summary", "least", "largest"] = "values"
     judge: str = ""
     """A function of the study's `code.py` that judges instead of rules."""
     arguments: dict[str, Any] = Field(default_factory=dict)

@@ -59,6 +59,7 @@ class _Part(Table):
     stands_in: dict[str, str] = Field(default_factory=dict)
     """Algorithm of the part that it is like -> the one in its place."""
     notes: list[str] = Field(default_factory=list)
+    """Notes, or the names of notes that several parts have."""
     evidence: list[str] = Field(default_factory=list)
     """Functions of the study's code whose sentences stand below the part."""
     cpu_s: float | None = None
@@ -73,6 +74,8 @@ class _File(Table):
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     open: list[str] = Field(default_factory=list)
     """Points that the text leaves open, and what was chosen."""
+    notes: dict[str, str] = Field(default_factory=dict)
+    """Why ours may differ: the part that shows it, or "not tested". By name, for parts."""
     parts: Annotated[list[_Part], Field(min_length=1)]
     claims: list[Claim] = Field(default_factory=list)
 
@@ -94,7 +97,8 @@ def read(folder: Path, code: Code | None = None) -> Reproduction:
     for one in file.parts:
         if one.name in parts:
             raise _wrong(folder, f"two parts are called {one.name!r}")
-        parts[one.name] = _part(folder, one, parts, numbers, module)
+        made = _part(folder, one, parts, numbers, module)
+        parts[one.name] = replace(made, notes=tuple(file.notes.get(note, note) for note in made.notes))
     findings = tuple(_finding(folder, claim, parts, file.confidence, module) for claim in file.claims)
     return Reproduction(file.key, file.title, file.citation, tuple(parts.values()), findings, tuple(file.open),
                         file.confidence)  # fmt: skip

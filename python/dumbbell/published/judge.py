@@ -29,7 +29,7 @@ class Judge:
         found = list(settings(self.claim, self.rules, self.parts, studies, self.confidence))
         if self.claim.left_out == "ignored":
             found = [one for one in found if not one.is_missing]
-        run = [one for one in found if not one.is_empty]
+        run = [one for one in found if not (one.is_empty if self.claim.tell == "values" else one.is_missing)]
         if not run:
             return NOT_RUN
         missing = [one for one in found if one.is_missing]

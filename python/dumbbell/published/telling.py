@@ -37,10 +37,15 @@ def told_of(claim: Claim, rules: Sequence[Rule], found: Sequence[Setting]) -> st
             return f"most in {most.name}: {times} hold, n = {n}"
         case "summary":
             return _summary(claim, rules, found)
-        case _:
+        case "count":
+            holds = [one.status for one in found].count(Status.HOLDS)
+            least = min(found, key=lambda one: _subject(one).value)
+            said = f"in {holds} of {len(found)} comparisons; least in {_extreme(claim, rules, least)}"
+        case "least" | "largest":
             extreme = min if claim.tell == "least" else max
-            one = extreme((one for one in found if one.subject is not None), key=lambda one: _subject(one).value)
-            said = f"{one.name}: {_subject_told(claim, rules, one)}, of {words.count(len(found), 'setting')}"
+            said = f"most in {_extreme(claim, rules, extreme(found, key=lambda one: _subject(one).value))}"
+            if rules[0].ratio() is None:
+                said += f", of {words.count(len(found), 'cell')}"
     return f"{claim.title}: {said}" if claim.title else said
 
 
@@ -101,6 +106,10 @@ def _subject(found: Setting) -> Interval:
     return found.subject
 
 
+def _extreme(claim: Claim, rules: Sequence[Rule], found: Setting) -> str:
+    return f"{found.name}: {_subject_told(claim, rules, found)}"
+
+
 def _subject_told(claim: Claim, rules: Sequence[Rule], found: Setting) -> str:
     """The figure that the first rule is about: `-60 [-70, -50] %, n = 5`, `bbr 39 [30, 50] times cubic; n = 5`."""
     one, pair = _subject(found), rules[0].ratio()
@@ -122,29 +131,21 @@ def _ratios(claim: Claim, rules: Sequence[Rule], found: Sequence[Setting]) -> st
     """`2-none, 0 ms, 5 %: bbr 39 [30, 50] times cubic (printed 39); n = 10`."""
     pair = rules[0].ratio()
     assert pair is not None
-    known = [one for one in found if one.subject is not None]
-    said = [f"{one.name}: {_ratio_told(one, _subject(one), pair)}".lstrip(": ") for one in known]
-    return f"{'; '.join(said)}; n = {min(_subject(one).n for one in known)}"
+    said = [f"{one.name}: {_ratio_told(one, _subject(one), pair)}".removeprefix(": ") for one in found]
+    return f"{'; '.join(said)}; n = {min(_subject(one).n for one in found)}"
 
 
 def _summary(claim: Claim, rules: Sequence[Rule], found: Sequence[Setting]) -> str:
     """In how many settings a figure is above the rule's bound, its mean, and the least."""
-    known = [one for one in found if one.subject is not None]
-    values, statuses = [_subject(one).value for one in known], [one.status for one in known]
-    bound = rules[0].bound
-    least = min(known, key=lambda one: _subject(one).value)
+    values, statuses = [_subject(one).value for one in found], [one.status for one in found]
+    bound, least = rules[0].bound, min(found, key=lambda one: _subject(one).value)
     middle = exp(mean(map(log, values))) if min(values) > 0 else mean(values)
     return (
-        f"above {bound:g} in {sum(value > bound for value in values)} of {words.count(len(known), 'cell')}, surely in "
+        f"above {bound:g} in {sum(value > bound for value in values)} of {words.count(len(found), 'cell')}, surely in "
         f"{statuses.count(Status.HOLDS)}, surely not in {statuses.count(Status.FAILS)}; "
         f"{claim.title.replace('#', f'{middle:.2g}')} on average, least in {least.name}: "
-        f"{_least_told(rules, least)}"
+        f"{told(_subject(least))}, n = {_subject(least).n}"
     )
-
-
-def _least_told(rules: Sequence[Rule], least: Setting) -> str:
-    one = _subject(least)
-    return f"{told(one)}, n = {one.n}"
 
 
 def factor(value: Value) -> float:

@@ -1,4 +1,4 @@
-"""Evidence from our runs of buffa-2020 on its differences from the printed numbers."""
+"""What only code can say of buffa-2020: the sentences below its parts."""
 
 from __future__ import annotations
 
