@@ -170,6 +170,7 @@ truth: kernel $(VENV)/.develop
 pictures: build $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 	$(BIN)/python docs/draw/links.py
 	$(BIN)/python docs/draw/ui.py
+	$(BIN)/python docs/draw/agreement.py
 
 # What a release consists of: docs/how-to/release.md.
 wheel: build $(VENV)/.page
