@@ -50,7 +50,7 @@ class Cost:
 
 
 def measure(root: Root, script: str) -> Cost:
-    """What a command in the clone costs. Ends with its output if it fails."""
+    """Measures the cost of a command in the clone. Ends with its output if it fails."""
     began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = root.run(f"cd /dumbbell; {script}", more={"RUSTC_WRAPPER": "/rustc"}, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,4 +1,4 @@
-"""What captures of simulated runs tell, beside what is true: `dumbbell pcap`, tshark and tcptrace on the same packets.
+"""Compares captures of simulated runs with what is true: `dumbbell pcap`, tshark and tcptrace on the same packets.
 
 Runs of seven algorithms over eleven paths are captured at the sender, in the middle and at the receiver. The simulator
 knows why it sends each packet again, which packets links doubled, and in which order packets were sent. It prints the
@@ -81,7 +81,7 @@ class Scores:
 
 
 def truth(found: Sequence[Packet], all_packets: Mapping[int, str]) -> dict[int, str]:
-    """What each packet with data is that is not new data in order, by its place in the capture."""
+    """Kinds of packets with data that is not new data in order, by their place in the capture."""
     said: dict[int, str] = {}
     highest: dict[int, int] = defaultdict(int)
     seen: set[tuple[int, int]] = set()

@@ -35,7 +35,7 @@ from dumbbell.agree.targets import judge, overall
 from dumbbell.engines.registry import engine
 
 SCENARIOS = 200
-"""As many scenarios at random are behind the documented figures."""
+"""Number of random scenarios behind the documented figures."""
 REPEAT = 4
 STARTS_NS = 10_000_000
 """Each flow starts by chance up to so much later, as in the documented figures."""
@@ -116,7 +116,7 @@ def _part(n: int, share: float) -> int:
 
 
 def _digest(directory: Path) -> str:
-    """Of all tables of a run."""
+    """Digest of all tables of a run."""
     digest = hashlib.sha256()
     for table in sorted(directory.glob("*.parquet")):
         digest.update(table.name.encode() + table.read_bytes())

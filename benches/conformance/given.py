@@ -31,7 +31,7 @@ class Given:
     happened: int
     expected: float
     sd: float
-    """Of `happened`, if the law is the queue's own."""
+    """Fate `happened`, if the law is the queue's own."""
     impossible: int
     """Packets that were dropped or marked, or were not, against a certainty of the law."""
 
@@ -87,7 +87,7 @@ def red(rows: Rows, spec: dict[str, Any]) -> Iterator[Judged]:
 
 @dataclass(frozen=True)
 class Traits:
-    """What Linux's PIE (net/sched/sch_pie.c) does otherwise than RFC 8033. The values here are the RFC's."""
+    """Traits of Linux's PIE (net/sched/sch_pie.c) that differ from RFC 8033. The values here are the RFC's."""
 
     first_ns: int = 15 * _MS
     """The first update of the probability."""
@@ -98,9 +98,9 @@ class Traits:
     keeps: bool = False
     """The probability does not decay while a packet waits."""
     steep: bool = False
-    """It grows by 2 % at each update while packets wait for longer than 250 ms."""
+    """True if the probability grows by 2 % at each update while packets wait for longer than 250 ms."""
     newest: bool = False
-    """What is a short delay is judged by the last packet that left, in place of the last update."""
+    """True if a short delay is that of the last packet that left, in place of the last update."""
 
 
 class Pie:
@@ -112,7 +112,7 @@ class Pie:
     def __init__(self, spec: dict[str, Any], limit: int, traits: Traits) -> None:
         self._spec, self._limit, self._traits = spec, limit, traits
         self.bytes = self.packets = self.behind = 0
-        """What waits; `behind`: bytes behind the packet that waits for tokens."""
+        """Starts with packets that wait; `behind`: bytes behind the packet that waits for tokens."""
         self._delay = self._old = 0
         self._probability = self._sum = 0.0
         self._allowance: int = spec["max_burst_ns"]
@@ -149,7 +149,7 @@ class Pie:
         self._took = now
 
     def leave(self, size: int) -> None:
-        """It has left."""
+        """Takes a packet that has left."""
         self.bytes -= size
         self.packets -= 1
 
@@ -205,5 +205,5 @@ def pie(rows: Rows, spec: dict[str, Any], limit: int, traits: Traits, duration_n
 
 
 def is_hit(row: dict[str, Any]) -> bool:
-    """It was dropped or marked."""
+    """Returns true if the packet was dropped or marked."""
     return bool(row["fate"].startswith("dropped") or row["mark"] is not None)

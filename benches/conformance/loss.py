@@ -68,4 +68,4 @@ def _trace(spec: dict[str, Any], stream: Stream) -> Process:
 
 
 MODELS = {"independent": _independent, "correlated": _correlated, "periodic": _periodic, "trace": _trace}
-"""Those that take one number per packet. The others are proved by their statistics, in the crate's tests."""
+"""Models that take one number per packet. The others are proved by their statistics, in the crate's tests."""

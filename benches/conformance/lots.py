@@ -48,11 +48,11 @@ CASES: Final = [
 
 @dataclass(frozen=True)
 class Record:
-    """What a run recorded of its bottleneck."""
+    """Records of a run's bottleneck."""
 
     rows: Rows
     link: dict[str, Any]
-    """Of the plan."""
+    """Link of the plan."""
     duration_ns: int
 
     def pie(self, traits: Traits) -> list[tuple[float, bool]]:
@@ -62,7 +62,7 @@ class Record:
 
 
 def read(run: Path, name: str = "bottleneck") -> Record:
-    """What a run recorded of one link."""
+    """Reads a run's records of one link."""
     plan = read_json(run / "plan.json")
     (link,) = [link for link in plan["links"] if link["name"] == name]
     return Record(link_rows(run, name), link, plan["duration_ns"])

@@ -17,7 +17,7 @@ class Packet:
     hosts: tuple[str, str]
     """The hosts that it comes from and goes to."""
     ecn: str
-    """As it came: `not-ect`, `ect0`, `ect1` or `ce`."""
+    """ECN field on arrival: `not-ect`, `ect0`, `ect1` or `ce`."""
     queue_bytes: int = 0
     """Waiting at its arrival, without itself and without the packet in service; as `queue_packets`."""
     queue_packets: int = 0
@@ -26,14 +26,14 @@ class Packet:
     departure: int | None = None
     delivery: int | None = None
     fate: str | None = None
-    """As in `packets.parquet`; `None` while it is under way."""
+    """Fate, as in `packets.parquet`; `None` while the packet is under way."""
     ended: int | None = None
     """When it met its fate."""
     mark: str | None = None
     """Why it was marked."""
 
     def drop(self, fate: str, now: int, waited: bool = False) -> None:
-        """It goes no further; `waited`: in the queue until now."""
+        """Ends the packet's way; `waited`: in the queue until now."""
         self.fate, self.ended = fate, now
         if waited and self.sojourn is None:
             self.sojourn = now - self.arrival

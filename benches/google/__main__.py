@@ -36,7 +36,7 @@ class Side:
 
 
 def figures(cell: Cell, side: Side, seed: int, longer_us: int, scratch: Path) -> dict[str, float]:
-    """Those of the flow that is compared."""
+    """Returns the figures of the flow that is compared."""
     asked = cell.scenario(side.cc, seed, longer_us)
     if side.kernel is not None:
         asked["emulate"] = {"kernel": side.kernel}

@@ -35,7 +35,7 @@ Seen = Sequence[tuple[str, dict[str, float] | str]]
 
 
 def runs(paths: Sequence[Drawn], engine: str, jobs: int) -> Iterator[Seen]:
-    """What is seen of every algorithm on each path."""
+    """Yields the observations of every algorithm on each path."""
     with tempfile.TemporaryDirectory() as scratch, ProcessPoolExecutor(jobs) as pool:
         yield from pool.map(partial(observed, engine=engine, folder=File(scratch)), paths)
 

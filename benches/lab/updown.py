@@ -105,7 +105,7 @@ def _two_numbers(command: list[str]) -> Times:
 
 
 def contenders() -> dict[str, Callable[[int], Times]]:
-    """Those that this machine has."""
+    """Returns the contenders that this machine has."""
     found = {CORE: ours(), LAB: ours("--switch"), LINE: ours("--line")}
     if shutil.which("ip") and shutil.which("unshare"):
         found["ip -batch"] = ip_batch

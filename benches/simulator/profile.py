@@ -28,7 +28,7 @@ PARTS = {
     "time until an ACK is on the wire": r"turnaround",
     "hosts and paths: segments, hops, flows": r"crates/sim/|sim::|speed::main",
 }
-"""What the name of a source file of ours contains, or else that of the function that the instruction became a part of;
+"""Part of the name of a source file of ours, or else that of the function that the instruction became a part of;
 the first that fits."""
 
 

@@ -60,7 +60,7 @@ READY: Final = (
     Work("start and end, and every ACK", _one("10 Mbit/s", "10 ms", 0.1), 0, 400, acks=True),
     Work("one flow, 20 s at 50 Mbit/s, 40 ms", _one("50 Mbit/s", "40 ms", 20), 0.5, 400),
 )
-"""What a kernel in a virtual machine is measured by."""
+"""Works by which a kernel in a virtual machine is measured."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def row(work: Work, costs: list[Cost], beside: str) -> list[str]:
 
 
 def together(work: Work, repeat: int, kernel: str | None) -> list[str]:
-    """As many runs at once as there are CPUs, against one."""
+    """Time of as many runs at once as there are CPUs, against one."""
     alone = statistics.median(measure(work, kernel).wall_s for _ in range(repeat))
     cpus = len(os.sched_getaffinity(0))
     slowest = []

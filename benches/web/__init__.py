@@ -1,1 +1,1 @@
-"""What the web application costs the browser and the server."""
+"""Costs of the web application, for the browser and the server."""

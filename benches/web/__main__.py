@@ -136,7 +136,7 @@ class Clock:
 
 
 def measured(page: Page, nodes: int, server: psutil.Process) -> Iterator[tuple[str, float]]:
-    """What is measured, and its time in ms."""
+    """Yields measurements: name, and time in ms."""
     clock = Clock(page)
     clock.start()
     page.evaluate(f"location.hash = '#/edit/n{nodes}.toml'")

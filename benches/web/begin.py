@@ -17,7 +17,7 @@ USABLE_MS = 1500.0
 
 
 def rows(browser: Browser, command: list[str | Path]) -> list[list[str]]:
-    """What is measured, its median and the largest in ms, its bar."""
+    """Rows: name, median and largest in ms, bar."""
     printed, spent, usable = [], [], []
     for _ in range(TIMES):
         began = time.monotonic()

@@ -42,7 +42,7 @@ WATCH = """(wanted) => {
 
 
 def rows(page: Page, folder: Path) -> list[list[str]]:
-    """What is measured in a lab of its own, its median and 95th percentile in ms, its bar."""
+    """Rows, measured in a lab of its own: name, median and 95th percentile in ms, bar."""
     (folder / "lab.toml").write_text(LAB)
     page.evaluate("location.hash = '#/edit/lab.toml'")
     page.wait_for_selector(".react-flow__node")

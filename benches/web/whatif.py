@@ -40,7 +40,7 @@ def worker_cpu_ms(browser_pid: int) -> float:
 
 
 def measured(page: Page) -> list[tuple[str, float, float]]:
-    """What is measured, its median and its 95th percentile in ms."""
+    """Measurements: name, median and 95th percentile in ms."""
     clock = Clock(page)
     page.locator('[data-knob="topology.bottleneck.rate"] input[type=range]').focus()
     found: dict[str, list[float]] = {"move to curves": [], "simulator": [], "main thread, CPU": [], "worker, CPU": []}

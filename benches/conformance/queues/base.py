@@ -38,17 +38,17 @@ class Queue:
         return not self.has_room(0, 0)
 
     def count(self, packet: Packet) -> None:
-        """It waits now."""
+        """Count a packet that waits now."""
         self.bytes += packet.size
         self.packets += 1
 
     def uncount(self, packet: Packet) -> None:
-        """It waits no longer."""
+        """Count a packet that waits no longer."""
         self.bytes -= packet.size
         self.packets -= 1
 
     def enqueue(self, packet: Packet, now: int) -> None:
-        """It comes: it waits then, or is dropped."""
+        """Take an arriving packet: it waits then, or is dropped."""
         raise NotImplementedError
 
     def dequeue(self, now: int) -> Packet | None:

@@ -70,7 +70,7 @@ class Cake(Queue):
         return int(self.spec["quantum_bytes"]) * UNIT // busy
 
     def enqueue(self, packet: Packet, now: int) -> None:
-        """It comes: it waits then, or is dropped."""
+        """Take an arriving packet: it waits then, or is dropped."""
         flow = self._flows.setdefault(packet.flow, Flow(packet.hosts))
         if not flow.waiting:
             self._rest(flow, now)

@@ -107,7 +107,7 @@ class Codel(Queue):
         super().__init__(link, seed)
 
     def enqueue(self, packet: Packet, now: int) -> None:
-        """It comes: it waits then, or is dropped."""
+        """Take an arriving packet: it waits then, or is dropped."""
         self._mtu = max(self._mtu, packet.size)
         if not self.has_room(packet.size):
             packet.drop("dropped-tail", now)

@@ -24,7 +24,7 @@ class Fq(Queue):
         super().__init__(link, seed)
 
     def enqueue(self, packet: Packet, now: int) -> None:
-        """It comes: it waits then, or is dropped."""
+        """Take an arriving packet: it waits then, or is dropped."""
         flow = packet.flow
         waiting = self._flows.setdefault(flow, deque())
         if not waiting:

@@ -27,7 +27,7 @@ class FqCodel(Queue):
         super().__init__(link, seed)
 
     def enqueue(self, packet: Packet, now: int) -> None:
-        """It comes: it waits then, or is dropped."""
+        """Take an arriving packet: it waits then, or is dropped."""
         flow = packet.flow
         self._mtu = max(self._mtu, packet.size)
         self._flows.setdefault(flow, Control()).push(packet)

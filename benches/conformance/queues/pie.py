@@ -71,7 +71,7 @@ class Pie(Single):
         return True
 
     def enqueue(self, packet: Packet, now: int) -> None:
-        """It comes: it waits then, or is dropped."""
+        """Take an arriving packet: it waits then, or is dropped."""
         self._update_until(now)
         number = self._arrivals
         self._arrivals += 1
