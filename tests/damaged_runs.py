@@ -48,7 +48,7 @@ ABSURD: Final = (
     b"-1e-400",
     b'{"kind": "none"}',
 )
-"""What stands in place of a value."""
+"""Values that stand in place of one."""
 
 Damage = Callable[[bytes, Random], bytes]
 

@@ -1,4 +1,4 @@
-"""What axe-core finds on a page."""
+"""Faults that axe-core finds on a page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min
 
 
 def serious(page: Page) -> list[tuple[str, list[str]]]:
-    """What keeps people out; frames of reports have tests of their own."""
+    """Faults that keep people out; frames of reports have tests of their own."""
     # The page forbids scripts of others, so that axe comes in by the debugger's way.
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run({exclude: [['iframe']]}, {resultTypes: ['violations']})")
@@ -19,7 +19,7 @@ def serious(page: Page) -> list[tuple[str, list[str]]]:
 
 
 def too_wide(page: Page) -> list[str]:
-    """What makes the page, or its view, scroll sideways. Tables, texts and tabs may scroll by themselves."""
+    """Elements that make the page, or its view, scroll sideways. Tables, texts and tabs may scroll by themselves."""
     return page.evaluate(WIDE)  # type: ignore[no-any-return]
 
 

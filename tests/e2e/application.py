@@ -32,7 +32,7 @@ PATIENCE_S = 60.0
 
 
 def eventually(look: Callable[[], T], what: str = "", patience_s: float = PATIENCE_S) -> T:
-    """What `look` gives as soon as it is true."""
+    """Returns the value of `look` as soon as it is true."""
     until = time.monotonic() + patience_s
     while True:
         found = look()

@@ -1,4 +1,4 @@
-"""What tests of the editor share: a scenario, and its parts on the page."""
+"""Shared parts of tests of the editor: a scenario, and its parts on the page."""
 
 from __future__ import annotations
 

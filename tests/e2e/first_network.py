@@ -18,7 +18,7 @@ class Step:
     heading: str
     do: Callable[[Page], None]
     picture: str | None = None
-    """What the page looks like afterwards: its file in `docs/images/ui`."""
+    """Picture of the page afterwards: its file in `docs/images/ui`."""
 
 
 def node(page: Page, name: str) -> Locator:

@@ -186,7 +186,7 @@ def test_a_colour_means_one_thing_on_the_page(page: Page) -> None:
 
 
 def test_any_table_can_be_chosen(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a study with more tables than its page lists."""
+    """Opens a study with more tables than its page lists."""
     monkeypatch.setattr("dumbbell.report.study.page.MOST_TABLES", 1)
     cells = [{"t.rtt": rtt, "queue.kind": kind} for rtt in ("10 ms", "50 ms") for kind in ("codel", "pie", "red")]
     opened = browser.new_page()

@@ -88,7 +88,7 @@ def terminal(page: Page, name: str, button: str = "Terminal") -> Locator:
 
 
 def screen(shown: Locator) -> str:
-    """What the terminal shows."""
+    """Returns the text on the terminal."""
     return "\n".join(shown.locator(".xterm-rows > div").all_inner_texts()).replace("\xa0", " ")
 
 

@@ -1,4 +1,4 @@
-"""What flows do while a run or a lab goes on, live; and the records in finer curves, once one zooms in."""
+"""Live curves of flows while a run or a lab goes on; and the records in finer curves, once one zooms in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What strangers get of the application: servers at other ports of this machine, and reports that they wrote."""
+"""Strangers and the application: servers at other ports of this machine, and reports that they wrote."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ async function start() {
 start();
 </script>"""
 WAYS = ("send", "link", "save", "tab", "top", "call")
-"""What can be clicked in it."""
+"""Things that can be clicked in the report."""
 
 
 def own_address() -> str:

@@ -1,4 +1,4 @@
-"""What if: sliders move curves that the page simulates, and they are those of `dumbbell run --engine simulate`."""
+"""Sliders of "What if" move curves that the page simulates: those of `dumbbell run --engine simulate`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def digests_shown(page: Page) -> dict[str, str]:
 
 
 def digests_of_command(page: Page, folder: Path) -> dict[str, str]:
-    """Those of the run that the page's own command makes."""
+    """Digests of the run that the page's own command makes."""
     words = shlex.split(page.locator(".exactly code").first.inner_text())
     assert words[:2] == ["dumbbell", "run"]
     before = set((folder / "runs").glob("[!.]*"))

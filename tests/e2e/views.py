@@ -193,7 +193,7 @@ def lab(page: Page) -> None:
 
 
 def keyed(page: Page, key: str) -> None:
-    """What a key opens."""
+    """Opens a view by its key."""
     at(page, "files", ".files .list")
     page.locator("#main").focus()
     page.keyboard.press(key)

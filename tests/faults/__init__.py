@@ -27,13 +27,13 @@ _HERE: Final = Path(__file__).parent
 
 
 class Fault(IntEnum):
-    """What becomes of the nth call."""
+    """Fate of the nth call."""
 
     NONE = 0
     ONCE = 1
-    """It fails."""
+    """One call fails."""
     LASTS = 2
-    """It fails, and so do all later ones, as on a full disk."""
+    """A call fails, and so do all later ones, as on a full disk."""
     KILL = 3
     """Its process is killed before it."""
 

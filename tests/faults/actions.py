@@ -1,4 +1,4 @@
-"""What a command of the harness does if it is none of dumbbell's."""
+"""Commands of the harness that are none of dumbbell's."""
 
 from __future__ import annotations
 

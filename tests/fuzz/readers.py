@@ -34,7 +34,7 @@ TRACES: Final[tuple[Mapping[str, Any], ...]] = (
     {"rate": "1 Gbit/s", "jitter": {"distribution": "table", "file": "file"}},
     {"rate": "1 Gbit/s", "loss": {"model": "trace", "file": "file"}},
 )
-"""What a link can name a file for. The first byte of an input chooses."""
+"""Things for which a link can name a file. The first byte of an input chooses."""
 
 Reader = Callable[[bytes], None]
 

@@ -58,7 +58,7 @@ MAGICS: Final = """
 d4c3b2a1 a1b2c3d4 4d3cb2a1 34cdb2a1 0a0d0d0a 4d3c2b1a 01000000 06000000 03000000 05000000 02000000 1f8b0800 28b52ffd
 04224d18 0800 86dd 8100 88a8 8847 8864 6558 12b5 17c1 0868 050a 080a 0204 0303 7fffffff ffffffff 80000000
 """
-"""What captures begin with, their blocks, what is in frames, options of TCP, and numbers at the edges, in hex."""
+"""Heads of captures, their blocks, contents of frames, options of TCP, and numbers at the edges, in hex."""
 GRAPHML: Final = ["<key ", "<data key=", "<edge ", "LinkSpeedRaw", "Latitude", "yed:", "nan", "inf", "-1e999"]
 YAML: Final = ["&a ", "*a", "<<: ", "!!int ", "!!timestamp ", "!!python/name:", "0b", "0x", "2001-13-45", "? "]
 TOML: Final = ["[[", "]]", "'''", '"""', "\\u0000", "1979-05-27T07:32:00Z"]

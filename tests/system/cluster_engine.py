@@ -35,7 +35,7 @@ class NotingEngine:
         self._invalid, self._problems = invalid, problems
 
     def check(self, scenario: Any, plan: Plan, text: str | None = None) -> Sequence[Problem]:
-        """Those it was given."""
+        """Returns the problems that the engine was given."""
         return self._problems
 
     def prepare(self, plan: Plan, directory: Path, lock: int) -> Worker:

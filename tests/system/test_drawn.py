@@ -60,7 +60,7 @@ def test_packets_take_the_plan_s_paths_in_ipv4_and_ipv6(anyone: Place) -> None:
 
 
 def test_kernels_choose_among_paths_of_equal_cost_by_flow(anyone: Place) -> None:
-    """Of 24 flows all would take one of two links in one of 8 million runs."""
+    """Kernels would send all of 24 flows over one of two links in one of 8 million runs."""
     run = anyone.run(diamond(24, duration="500 ms"))
     assert run.packets is not None
     taken = run.packets.filter(pl.col("flow").is_not_null()).group_by("flow").agg(pl.col("link").cast(str).unique())
@@ -70,7 +70,7 @@ def test_kernels_choose_among_paths_of_equal_cost_by_flow(anyone: Place) -> None
 
 
 def test_figures_of_a_flow_are_those_of_the_path_that_its_kernel_chose(here: Place) -> None:
-    """Of 8 flows, the simulator and the kernel would choose alike in one of 256 runs."""
+    """Kernel and simulator would choose alike for 8 flows in one of 256 runs."""
     limited = {"rate": "5 Mbit/s", "buffer": "30 packets"}
     text = graph(
         link("h1", "r1"),

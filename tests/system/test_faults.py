@@ -78,7 +78,7 @@ def meet(faults: Faults, name: str, kinds: Sequence[Fault], most: int | None) ->
 
 
 def case(faults: Faults, name: str, usual: set[str], folder: Path, nth: int, fault: Fault) -> str:
-    """What is wrong after a fault; empty if nothing is. `usual`: the files that the command leaves."""
+    """Returns what is wrong after a fault; empty if nothing is. `usual`: the files that the command leaves."""
     words, whole, before = COMMANDS[name]
     before(faults, folder)
     done = faults.run(words, folder, nth, fault)
@@ -129,7 +129,7 @@ def nothing(faults: Faults, folder: Path) -> None:
 
 
 def whole_run(faults: Faults, folder: Path, done: Done) -> None:
-    """What is listed as complete is complete."""
+    """Checks that a run listed as complete is complete."""
     complete = [one for one in kept(folder / "runs") if one.verdict == "valid"]
     for one in complete:
         run = dumbbell.open(one.path)

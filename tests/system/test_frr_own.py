@@ -26,7 +26,7 @@ def written(place: Place, **texts: str) -> None:
 
 
 def test_policies_lead_the_packets_of_one_interface_another_way(here: Place) -> None:
-    """What static routes and policies are about is where packets go: in virtual time it is the same each time."""
+    """Static routes and policies decide where packets go: in virtual time it is the same each time."""
     policy = "pbr-map detour seq 10\n match dst-ip 10.2.0.0/24\n set nexthop 10.0.13.3\nexit\n"
     written(
         here,
@@ -111,7 +111,7 @@ def test_multicast_reaches_who_has_joined_by_pim(here: Place, tmp_path: Path, mo
 
 
 def test_routers_find_each_others_hosts_by_babel(here: Place) -> None:
-    """It speaks over IPv6, and has routes of both versions (RFC 8966)."""
+    """Babel speaks over IPv6, and has routes of both versions (RFC 8966)."""
     own = "router babel\n network eth0\n network eth1\n redistribute ipv4 connected\nexit\n"
     for interface in ("eth0", "eth1"):
         own += f"interface {interface}\n babel hello-interval 100\n babel update-interval 500\nexit\n"

@@ -62,7 +62,7 @@ TRANSFER = ROOT / "tests/system/transfer_in_kernel.py"
 
 @pytest.fixture(scope="module")
 def kernel() -> kernels.Kernel:
-    """That of `make kernel`; the error says so if there is none."""
+    """Returns the kernel of `make kernel`; the error says so if there is none."""
     return kernels.find(kernels.DEFAULT)
 
 

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parents[2] / "docs" / "examples" / "labs"
 EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.py"))
 
 ORDINARY_TOO = {"linuxrouter", "mobility", "scratchnet", "walkthrough"}
-"""Those that do what an ordinary user may lack the right to do. The others run as whoever runs the tests."""
+"""Examples that do what an ordinary user may lack the right to do. Others run as whoever runs the tests."""
 
 
 def run(user: Place, name: str) -> None:

@@ -36,7 +36,7 @@ http {{
 
 
 def lab(user: Place, *lines: str, network: str = NETWORK) -> str:
-    """What a lab's shell says to these lines."""
+    """Returns the answer of a lab's shell to these lines."""
     done = user.invoke("lab", "up", user.write(network), *(word for line in lines for word in ("-c", line)))
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

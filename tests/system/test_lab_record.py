@@ -1,4 +1,4 @@
-"""What is done in a lab is kept as a run: packets of all wires, sockets of any program, changes as events."""
+"""A lab's doings are kept as a run: packets of all wires, sockets of any program, changes as events."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ while server.recv(65536):
     pass
 time.sleep(0.3)
 """
-"""It goes on for longer than samples are apart. The socket is open until then."""
+"""Client that goes on for longer than samples are apart. The socket is open until then."""
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def lab(apart: Place) -> Iterator[dumbbell.Lab]:
 
 
 class Asked:
-    """What the shell says to `why`."""
+    """Answer of the shell to `why`."""
 
     def __init__(self, lab: dumbbell.Lab, said: pytest.CaptureFixture[str]) -> None:
         self._shell, self._said = Shell(lab), said

@@ -16,11 +16,11 @@ from dumbbell.engines.names import VIRTUAL
 from dumbbell.labs import place
 
 LOOK = "hostname; ls /sys/class/net | tr '\\n' ' '; echo; getent hosts h2 | cut -d ' ' -f 1; cat /etc/resolv.conf; pwd"
-"""What it prints: a hostname, the interfaces, the address of h2, the name server, the working directory."""
+"""Program that prints a hostname, the interfaces, the address of h2, the name server, the working directory."""
 
 
 def said(run: dumbbell.Run, name: str = "f1") -> list[str]:
-    """What a program has printed."""
+    """Returns the lines that a program has printed."""
     return (run.directory / "logs" / f"{name}.stdout").read_text().splitlines()
 
 

@@ -51,7 +51,7 @@ def told(file: Path, *options: str) -> str:
 
 
 def traced(file: Path) -> list[dict[str, list[int]]]:
-    """Of each connection tcptrace's fields, of both directions."""
+    """Returns tcptrace's fields of each connection, of both directions."""
     text = told(file)
     connections: list[dict[str, list[int]]] = []
     for line in text.splitlines():
@@ -88,7 +88,7 @@ def test_tcptrace_counts_the_same(here: Place, tmp_path: Path) -> None:
 
 
 def timed(file: Path) -> list[list[dict[str, float]]]:
-    """Of each connection and direction tcptrace's number of RTT samples, and their least, largest and mean, ms."""
+    """Returns the number of tcptrace's RTT samples by connection and direction, and least, largest and mean, ms."""
     connections: list[list[dict[str, float]]] = []
     for line in told(file, "-r").splitlines():
         if re.match(r"TCP connection \d+:$", line):

@@ -35,7 +35,7 @@ _DAY_NS: Final = 86_400_000_000_000
 
 
 def fields(file: Path, names: Sequence[str] = FIELDS, *options: str) -> list[dict[str, str]]:
-    """What tshark says of each packet; empty of what it lacks."""
+    """Returns tshark's fields of each packet; empty if it lacks one."""
     command = ["tshark", "-r", file, *options, "-T", "fields", *(word for name in names for word in ("-e", name))]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return [dict(zip(names, line.split("\t"), strict=True)) for line in done.stdout.splitlines()]

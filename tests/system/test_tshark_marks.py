@@ -137,7 +137,7 @@ def has_data(record: bytes) -> bool:
 
 
 def seen_again(kept: Sequence[bytes]) -> int:
-    """Of the segments that a capture lost, those of which it has another copy."""
+    """Counts lost segments of a capture of which it has another copy."""
     whole = Counter(one[54:58] for one in records(long(600)) if has_data(one))
     left = Counter(one[54:58] for one in kept if has_data(one))
     return sum(count - left[seq] for seq, count in whole.items() if left[seq])

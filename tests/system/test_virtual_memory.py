@@ -1,4 +1,4 @@
-"""What a kernel in virtual time lacked memory for is in its records and in its verdict."""
+"""Shortages of memory in a kernel in virtual time stand in its records and in its verdict."""
 
 from __future__ import annotations
 

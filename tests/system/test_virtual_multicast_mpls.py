@@ -1,4 +1,4 @@
-"""What our own kernel has beyond this machine's, by real daemons: multicast by PIM, labels by LDP."""
+"""Features of our own kernel beyond this machine's, by real daemons: multicast by PIM, labels by LDP."""
 
 from __future__ import annotations
 

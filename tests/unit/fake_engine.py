@@ -57,7 +57,7 @@ class FakeEngine:
         self._turn = threading.Lock()
 
     def check(self, scenario: Any, plan: Plan, text: str | None = None) -> list[Problem]:
-        """Those it was given."""
+        """Returns the problems that the engine was given."""
         return list(self._problems)
 
     def prepare(self, plan: Plan, directory: Path, lock: int) -> Worker:

@@ -1,4 +1,4 @@
-"""What `sudo dumbbell` makes in a directory of its caller's belongs to the caller, and nothing else does."""
+"""Files that `sudo dumbbell` makes in a directory of its caller's belong to the caller, and nothing else does."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ SUFFIXES: Final = {
     "import": (".mn", ".yml", ".conf"),
     "kernel": ("", ".deb", ".tar.xz", ".patch"),
 }
-"""Those by which verbs tell files; for other verbs, those of scenarios and of directories."""
+"""Suffixes by which verbs tell files; for other verbs, those of scenarios and of directories."""
 OTHERS: Final = ("", ".toml")
 NAMES: Final = ("x" * 300, "a\nb", "a\x1b[2Jb", os.fsdecode(b"byte-\xff"), "..", "/dev/zero")
 KINDS: Final = ("pipe", "socket", "huge", "loop")

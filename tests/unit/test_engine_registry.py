@@ -42,7 +42,7 @@ def test_so_is_it_on_the_command_line(verb: str, capsys: pytest.CaptureFixture[s
 
 
 def test_the_simulation_engine_takes_nothing_of_emulation_s() -> None:
-    """It uses no Linux-only module either: it must run wherever Python does."""
+    """The simulation engine uses no Linux-only module either: it must run wherever Python does."""
     code = (
         "import os, sys\n"
         "for name in ('pipe2', 'sched_getaffinity', 'uname', 'getloadavg', 'sysconf_names'):\n"

@@ -178,7 +178,7 @@ def aliases(key: str, depth: int, width: int) -> str:
 
 
 def inherited(where: str) -> str:
-    """What 1,000 nodes inherit: 1,500 commands."""
+    """Returns a file whose 1,000 nodes inherit 1,500 commands."""
     lines = "".join(f"        - ip addr add 10.0.0.1/8 dev eth{i}\n" for i in range(1500))
     return f"topology:\n  {where}:\n      exec:\n{lines}  nodes:\n" + "".join(f"    n{i}: {{}}\n" for i in range(1000))
 

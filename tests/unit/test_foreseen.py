@@ -1,4 +1,4 @@
-"""What `plan` and `run` warn of: it follows from the plan, and nothing is wrong with the scenario."""
+"""Warnings of `plan` and `run` follow from the plan; nothing is wrong with the scenario."""
 
 from itertools import pairwise
 from pathlib import Path

@@ -22,7 +22,7 @@ NONE = np.array([])
 
 
 def flat(seconds: float = 10.0, step: float = 0.02) -> tuple[np.ndarray, np.ndarray]:
-    """What is in flight without a dip: 100 segments."""
+    """Curve without a dip: 100 segments in flight."""
     time = np.arange(0, seconds, step)
     return time, np.full(len(time), 100.0 * SEGMENT)
 

@@ -1,4 +1,4 @@
-"""What the program says, sentence by sentence: counts, values that are refused, and hints that do not mislead."""
+"""Sentences of the program: counts, values that are refused, and hints that do not mislead."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def test_repetitions_are_a_mean_with_a_band(tmp_path: Path) -> None:
 
 
 def test_the_mean_of_repetitions_at_a_time() -> None:
-    """Of 10 and 20 with an interval; where one run has ended, of the other alone, without one."""
+    """Means of 10 and 20 have an interval; where one run has ended, the other's mean has none."""
     panel = Panel("x", 1.0, "X", "", ())
     ends = ((0, 10.0, 10.0), (1, 20.0, 5.0))
     traces = tuple(Trace(run, "", "bbr", pl.Series([0.0, end]), pl.Series([v, v])) for run, v, end in ends)

@@ -1,4 +1,4 @@
-"""What packages of dumbbell are made of. `make test-wheel` builds, installs and runs them."""
+"""Contents of dumbbell's packages. `make test-wheel` builds, installs and runs them."""
 
 from __future__ import annotations
 

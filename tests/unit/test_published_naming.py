@@ -17,7 +17,7 @@ NOT_TESTED: Final = "not tested"
 OF_NO_PART: Final = frozenset({"nothing that was tried", "no part here changes it"})
 """They are about all parts: none changes the answer."""
 LIKE_A_NAME: Final = re.compile(r"(?<![\w.-])(?:\d+-[a-z][\w-]*|-[a-z][\w-]*)|(?<=[Pp]art )[\w-]*[\d-][\w-]*")
-"""What must be a part because it can be nothing else: `2-none`, `-mininet`, and `4` or `udp-bursts` after "part"."""
+"""Texts that must be a part's name: `2-none`, `-mininet`, and `4` or `udp-bursts` after "part"."""
 
 NAMES = ("1", "2-none", "table", "table-window", "1-mininet")
 

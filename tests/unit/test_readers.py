@@ -43,7 +43,7 @@ ALLOWED: Final = {
 """Modules and packages that open files by themselves, and why they may."""
 NAMES: Final = frozenset(["read_text", "read_bytes", "open"])
 OTHERS: Final = frozenset(["inputs", "Live", "webbrowser", "terminals", "study"])
-"""What has a method of such a name and opens no file by itself."""
+"""Names with a method like that which open no file by themselves."""
 
 
 def places() -> Iterator[str]:

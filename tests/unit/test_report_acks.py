@@ -57,7 +57,7 @@ def has_states(plots: Plots) -> bool:
 
 
 def points(view: View) -> list[Points]:
-    """Those of flows."""
+    """Points of flows."""
     return [mark for mark in view.marks if isinstance(mark, Points) and mark.look == "dot"]
 
 

@@ -1,4 +1,4 @@
-"""What keeps unsafe Rust sound is written down and switched on for each crate."""
+"""Invariants of unsafe Rust are written down and lints switched on, for each crate."""
 
 from __future__ import annotations
 

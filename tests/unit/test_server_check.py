@@ -1,4 +1,4 @@
-"""What the editor knows of a text from the texts before it is what it would find out if it had seen none."""
+"""Results that the editor keeps from earlier texts are those that it would find if it had seen none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What strangers' files bring is neither compiled nor started before the user has agreed; no folder brings consent."""
+"""Programs of strangers' files are neither compiled nor started before the user agrees; no folder brings consent."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def test_a_command_that_only_shows_compiles_nothing(
 
 
 def patiently(ask: Callable[[], Served]) -> Served:
-    """What the server answers. It imports a lot first, and is traced: on a busy machine that takes a minute."""
+    """Returns the server's answer. It imports a lot first, and is traced: on a busy machine that takes a minute."""
     for _ in range(5):
         with suppress(TimeoutError):
             return ask()
@@ -243,7 +243,7 @@ def patiently(ask: Callable[[], Served]) -> Served:
 
 
 def test_opening_starts_nothing(tmp_path: Path) -> None:
-    """As the kernel tells it: what a stranger's file brings is not even looked at by another program."""
+    """Opening starts nothing, as the kernel tells: no other program even looks at what a stranger's file brings."""
     workspace, log = tmp_path / "workspace", tmp_path / "log"
     workspace.mkdir()
     for name, content in FILES.items():

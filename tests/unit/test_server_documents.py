@@ -124,7 +124,7 @@ class Authors(RuleBasedStateMachine):
         self.on_disk = text
 
     def take_in(self) -> None:
-        """What the model says of a file that another program may have changed."""
+        """Models a file that another program may have changed."""
         if self.document.on_disk is None and self.texts[self.at] != self.document.text:
             assert self.document.undo_label == OUTSIDE
             assert self.document.text == self.on_disk

@@ -58,7 +58,7 @@ NAMES: Final = (
     "x" * 300 + ".toml",
     "a/" * 3000 + "b.toml",
 )
-"""What names a file, a run, a study or a lab that must not be opened, or cannot be one."""
+"""Names of a file, a run, a study or a lab that must not be opened, or cannot be one."""
 
 
 def build(root: Path, outside: Path) -> None:
@@ -113,7 +113,7 @@ def description(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
 
 
 def outside(served: Served) -> dict[str, tuple[int, int]]:
-    """What changes if anything is written outside of the workspace."""
+    """Returns what changes if anything is written outside of the workspace."""
     found = served.root.parent.rglob("*")
     return {
         str(path): (path.lstat().st_mtime_ns, path.lstat().st_size)
@@ -231,7 +231,7 @@ def test_no_route_leaves_the_workspace_fails_or_waits(served: Served, descriptio
 
 
 def test_every_topic_of_nothing_is_answered_at_once(served: Served) -> None:
-    """Of a run, a study or a lab that is missing, and of names that none can have."""
+    """Topics of a missing run, study or lab, and of names that none can have, are answered."""
     kinds = routes(Workspace(served.root), Access(1)).state.topics
     assert {"run", "study", "lab", "document"} <= set(kinds)
     with served.page() as page:

@@ -1,4 +1,4 @@
-"""What strangers may take of the server: connections, time, descriptors and lines of its log."""
+"""Limits on strangers' use of the server: connections, time, descriptors and lines of its log."""
 
 from __future__ import annotations
 

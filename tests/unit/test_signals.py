@@ -58,7 +58,7 @@ def test_each_signal_is_taken_and_given_back(number: signal.Signals) -> None:
 
 
 def test_a_hangup_that_is_ignored_stays_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As nohup starts a command."""
+    """Signals are set as nohup starts a command."""
     before, noted = signal.signal(signal.SIGHUP, signal.SIG_IGN), []
     try:
         with taken_over(lambda: noted.append("hangup")):

@@ -33,7 +33,7 @@ def test_bundled_studies_are_right(name: str) -> None:
 
 
 def test_the_study_of_kernels_takes_a_kernel_of_ones_own() -> None:
-    """As docs/how-to/kernel.md says: two kernels on the same paths."""
+    """Two kernels run on the same paths, as docs/how-to/kernel.md says."""
     draft = varied(read("kernels"), ["emulate.kernel=6.12,mine"], None)
     scenario = checked(draft)
     by_kernel: dict[object, list[dict[str, object]]] = {}

@@ -216,7 +216,7 @@ def test_a_plot_of_what_is_not_varied_is_refused_before_anything_runs(
 
 
 def test_intervals_end_where_values_are_impossible(tmp_path: Path) -> None:
-    """Of a share of 97 to 100 %, and of times near 0."""
+    """Intervals of a share of 97 to 100 %, and of times near 0."""
     rows = pl.DataFrame({"cell": [0] * 3, "of": [""] * 3, "value": [0.9, 1.0, 1.0]})
     (free,) = summarize(rows).select("low", "high").rows()
     (cut,) = summarize(rows, bounds=(0.0, 1.0)).select("low", "high").rows()

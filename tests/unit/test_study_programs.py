@@ -62,7 +62,7 @@ class Entry:
     """The keys of the program in the table."""
     program: str
     first: str = "true"
-    """What stands before it where cells vary it."""
+    """Program that stands before it where cells vary it."""
 
 
 ENDS = {"from": "h1", "to": "h2"}

@@ -1,4 +1,4 @@
-"""What each rule says of a sound run, of its first breach, and of what it allows."""
+"""Words of each rule on a sound run, on its first breach, and on what it allows."""
 
 from __future__ import annotations
 

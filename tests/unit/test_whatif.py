@@ -1,4 +1,4 @@
-"""What if: which values can be turned, what is planned for them, and what is saved."""
+"""Values that "What if" can turn, the plans for them, and what is saved."""
 
 from __future__ import annotations
 

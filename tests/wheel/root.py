@@ -119,7 +119,7 @@ class Root:
                 process.kill()
 
     def _call(self, script: str, user: str | None) -> tuple[list[str], dict[str, str]]:
-        """What runs a script, and its environment."""
+        """Returns what runs a script, and its environment."""
         certificates = "/etc/pip-certificates.pem"
         environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
         environment["HOME"] = "/root" if user is None else "/home/ann"

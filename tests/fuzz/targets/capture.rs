@@ -8,7 +8,7 @@ use connections::rows::{ConnectionRow, DirectionRow, EventRow, GapRow, IntervalR
 use connections::{Analysis, At, Every, Limits, Part, Sink, Table, Wanted, analyse, detail};
 use libfuzzer_sys::fuzz_target;
 
-/// Of so many inputs one also becomes files.
+/// One of this many inputs also becomes files.
 const WRITTEN: u64 = 64;
 
 /// Counts rows.

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use units::Time;
 
 const RUN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/fuzz/run");
-/// As in `seeds.py`.
+/// Names, as in `seeds.py`.
 const FILES: [&str; 7] = [
     "samples.parquet",
     "links.parquet",
