@@ -56,12 +56,12 @@ class LinkFacts:
     @property
     def is_limited(self, /) -> bool:
         """
-        It has a rate at all times.
+        True if the link has a rate at all times.
         """
     @property
     def is_steady(self, /) -> bool:
         """
-        It has the same rate at all times.
+        True if the link has the same rate at all times.
         """
     @property
     def is_transparent(self, /) -> bool:

@@ -38,7 +38,7 @@ pub(crate) struct Client {
     pub work: Work,
     /// The flows that it has asked for, as they go on.
     pub flowing: Option<Flowing>,
-    /// It has its last answer, or is gone.
+    /// True if the client has its last answer, or is gone.
     pub over: bool,
 }
 

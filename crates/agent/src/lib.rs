@@ -41,7 +41,7 @@ pub struct Setting<'a> {
     pub names: &'a Names,
     /// The lab's directory.
     pub dir: &'a Path,
-    /// What links count of datagrams while the lab is recorded.
+    /// Datagrams that links count while the lab is recorded.
     pub datagrams: &'a DatagramGauges,
     /// The links as they are now; `None` if nothing has changed since the call before.
     pub progress: Box<dyn FnMut() -> Option<Event> + 'a>,

@@ -96,7 +96,7 @@ struct Round<'a> {
     sockets: &'a [OwnedFd],
     ip: Ip,
     payload_bytes: usize,
-    /// It tells our answers from those of other programs in a host.
+    /// Identifier that tells our answers from those of other programs in a host.
     identifier: u16,
     timeout_ns: i64,
     rtt_ns: Vec<Vec<Option<u64>>>,

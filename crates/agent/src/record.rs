@@ -18,7 +18,7 @@ use crate::Setting;
 /// The file with the flows that were seen, in the directory of the records.
 const FILE: &str = "watched.json";
 
-/// What that file says.
+/// Lines of that file.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Said {

@@ -70,7 +70,7 @@ pub enum Request {
         router: String,
         /// The daemon, such as `ospfd`.
         daemon: String,
-        /// It is started; if not, it is killed.
+        /// True to start the daemon, false to kill it.
         up: bool,
     },
     /// Record the lab from now on. Answered by [`Answer::Told`]: a `recorded` or a `refused`. Descriptor: the lock of the
@@ -114,7 +114,7 @@ pub enum Answer {
     },
     /// The end of flows.
     Flows {
-        /// As in `traffic.json`.
+        /// Report of a flow, in the form of `traffic.json`.
         report: serde_json::Value,
     },
     /// The record has ended.
@@ -127,7 +127,7 @@ pub enum Answer {
         /// The event.
         event: Box<Event>,
     },
-    /// It is done; there is nothing more to say.
+    /// Request that is done and has no more answers.
     Done,
     /// The request was not carried out.
     Failed {

@@ -174,7 +174,7 @@ impl Twin {
         }
     }
 
-    /// It is BBR, and its STARTUP is over.
+    /// Returns true if the algorithm is BBR and its STARTUP is over.
     fn has_filled_pipe(&self) -> bool {
         let Twin::Bbr(bbr) = self else { return false };
         let mut found = false;

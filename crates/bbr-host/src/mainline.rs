@@ -26,13 +26,13 @@ pub struct Estimate {
     pub tx_in_flight: u32,
     /// Packets marked lost since.
     pub lost: i32,
-    /// It acknowledges the sequence of a TLP's retransmission.
+    /// True if the ACK covers the sequence of a TLP's retransmission.
     pub is_of_tlp: bool,
-    /// It carries ECE.
+    /// True if the ACK carries ECE.
     pub is_ece: bool,
 }
 
-/// What TCP notes of a packet (`struct tcp_skb_cb`).
+/// Notes of TCP about a packet (`struct tcp_skb_cb`).
 #[derive(Clone, Copy, Debug)]
 pub struct SentPacket {
     /// The sequence number after its last byte.
@@ -41,9 +41,9 @@ pub struct SentPacket {
     pub delivered: u32,
     /// Segments in it.
     pub segments: u16,
-    /// It was sent while the application limited the flow.
+    /// True if the packet was sent while the application limited the flow.
     pub is_app_limited: bool,
-    /// What has become of it: 1 SACKed, 2 sent again, 4 marked lost (`TCPCB_...`).
+    /// Fate of the packet: 1 SACKed, 2 sent again, 4 marked lost (`TCPCB_...`).
     pub sacked: u8,
 }
 

@@ -99,7 +99,7 @@ pub fn inspect(algorithm: &plan::Algorithm, dir: &Path) -> Result<Inspection> {
 /// The answer whether this process may load congestion controls, and this kernel takes them.
 #[derive(Clone, Debug, Serialize)]
 pub struct CanLoad {
-    /// It may.
+    /// True if this process may load them.
     pub ok: bool,
     /// Capabilities that it lacks.
     pub missing: Vec<&'static str>,

@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// A helper's end.
 pub struct Ended {
-    /// It did what it was asked for.
+    /// True if the helper did what was asked.
     pub ok: bool,
     /// Its standard output and error; or which limit has ended it.
     pub said: String,

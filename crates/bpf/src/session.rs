@@ -56,7 +56,7 @@ pub enum LoadedBy {
     Run,
     /// Somebody with the right to, to stay.
     Stay,
-    /// It is the kernel's own.
+    /// Algorithm of the kernel's own.
     Kernel,
 }
 

@@ -60,7 +60,7 @@ pub struct Stayed {
     /// The loaded algorithm.
     #[serde(flatten)]
     pub stay: Stay,
-    /// It was there before.
+    /// True if the algorithm was there before.
     pub already: bool,
     /// The place where a BPF file system had to be mounted for it.
     pub mounted: Option<PathBuf>,

@@ -5,7 +5,7 @@ use crate::layers::{Layer, Layers, within};
 use crate::transport::{Ip, Piece, ipv4, ipv6, tcp};
 use crate::{DecodeAs, Frame, Segment, Tunnel, links, tunnels};
 
-/// What a frame is.
+/// Content of a frame.
 #[derive(Clone, Copy, Debug)]
 pub enum Decoded {
     /// A TCP segment.
@@ -165,7 +165,7 @@ enum Inside {
     Tcp,
 }
 
-/// What an IP packet holds.
+/// Returns the content of an IP packet.
 fn payload(bytes: &[u8], ip: &Ip, as_said: &DecodeAs) -> Result<Inside, Fault> {
     let header = ip.header as usize;
     let is_later = ip.fragment.is_some_and(|piece| piece.offset > 0);

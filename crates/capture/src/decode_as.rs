@@ -1,4 +1,4 @@
-//! What users say of frames that do not say it themselves.
+//! Protocols that users state for frames that do not name their own.
 
 use anyhow::{Context, Result, bail};
 

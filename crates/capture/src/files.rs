@@ -147,7 +147,7 @@ impl Capture {
         }
     }
 
-    /// What there is to say of what was read so far; of a file's end only when that was reached.
+    /// Returns notes on what was read so far; on a file's end only when that was reached.
     pub fn notes(&self) -> &Notes {
         &self.notes
     }

@@ -13,9 +13,9 @@ pub struct Frame<'a> {
     pub fcs_bytes: u8,
     /// Length on the link, which may be more than was captured.
     pub length: u32,
-    /// It left the machine that captured it; `None` if the file does not say.
+    /// True if the frame left the machine that captured it; `None` if the file does not say.
     pub outgoing: Option<bool>,
-    /// What was captured of it.
+    /// Captured bytes of the frame.
     pub bytes: &'a [u8],
 }
 

@@ -1,4 +1,4 @@
-//! What there is to say of a capture beside its TCP segments.
+//! Notes on a capture beside its TCP segments.
 
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ pub struct Notes {
     pub largest_backward_step_ns: i64,
     /// Files that begin before the end of one that was read before them.
     pub overlapping_files: u32,
-    /// What was not TCP.
+    /// Protocols other than TCP.
     pub others: Vec<Protocol>,
 }
 

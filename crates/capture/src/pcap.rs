@@ -33,7 +33,7 @@ pub(crate) struct Record {
     pub(crate) end: usize,
 }
 
-/// What comes next in a file.
+/// Next item of a file.
 pub(crate) enum Found<T> {
     One(T),
     /// Nothing more.

@@ -78,7 +78,7 @@ pub struct Segment {
     pub checksum: u16,
     /// A number for where the frame was seen: interface, addresses on the link, tags, TTL.
     pub place: u32,
-    /// It left the machine that captured it; `None` if that is not known.
+    /// True if the segment left the machine that captured it; `None` if that is not known.
     pub outgoing: Option<bool>,
     /// Timestamp option: value and echo.
     pub timestamps: Option<(u32, u32)>,

@@ -28,7 +28,7 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
     decompressed(file).with_context(|| format!("reading {}", path.display()))
 }
 
-/// What `source` holds after decompression, which takes a thread of its own.
+/// Returns the content of `source` after decompression, which takes a thread of its own.
 pub(crate) fn decompressed(mut source: impl Read + Send + 'static) -> Result<Box<dyn Read + Send>> {
     let mut first = Vec::with_capacity(4);
     source.by_ref().take(4).read_to_end(&mut first)?;

@@ -56,7 +56,7 @@ impl Window {
         }
     }
 
-    /// What is in the window.
+    /// Returns the bytes in the window.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }

@@ -20,9 +20,9 @@ pub struct Packet<'a> {
     pub time_ns: i64,
     /// Length on the link.
     pub length: u32,
-    /// What is kept of it.
+    /// Captured bytes of the frame.
     pub bytes: &'a [u8],
-    /// It leaves the machine.
+    /// True if the frame leaves the machine.
     pub outgoing: Option<bool>,
     /// A comment; empty for none.
     pub comment: &'a str,
@@ -106,7 +106,7 @@ impl<W: Write> Writer<W> {
         self.put(5, &body)
     }
 
-    /// What is written to.
+    /// Returns the writer below.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.out
     }

@@ -11,9 +11,9 @@ pub struct Declared {
     pub label: Option<&'static str>,
     /// A description.
     pub sentence: &'static str,
-    /// It asks the stack to negotiate ECN, whatever the host's setting.
+    /// True if the algorithm asks the stack to negotiate ECN, whatever the host's setting.
     pub needs_ecn: bool,
-    /// It can be simulated: [`create`] knows it.
+    /// True if the algorithm can be simulated: [`create`] knows it.
     pub simulated: bool,
     /// Its parameters.
     pub parameters: &'static [Parameter],

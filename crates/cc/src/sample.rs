@@ -73,8 +73,8 @@ pub struct LostPacket {
     pub end_seq: u32,
     /// Segments in it.
     pub segments: u32,
-    /// It was sent while the application limited the flow.
+    /// True if the packet was sent while the application limited the flow.
     pub is_app_limited: bool,
-    /// It was SACKed before: the receiver reneged.
+    /// True if the packet was SACKed before: the receiver reneged.
     pub was_sacked: bool,
 }

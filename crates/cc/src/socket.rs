@@ -109,7 +109,7 @@ pub struct EcnFlags {
 pub struct ImmediateAck {
     /// The sequence number that it acknowledges.
     pub rcv_nxt: u32,
-    /// It carries ECE.
+    /// True if the ACK carries ECE.
     pub ece: bool,
 }
 

@@ -37,7 +37,7 @@ pub struct Parameter {
 pub enum Unfit {
     /// No algorithm has this name.
     Algorithm,
-    /// It has no parameter of this name, but these.
+    /// Unknown parameter, and the names that exist.
     Unknown(String, Vec<&'static str>),
     /// The parameter of this name must be something else.
     Misfit(&'static str, String),

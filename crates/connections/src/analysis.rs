@@ -11,7 +11,7 @@ use crate::packets::{Every, Kept, Larger, Packets};
 use crate::rows::{ConnectionRow, DirectionRow, EventRow, GapRow, IntervalRow, RttRow, SackRow, SegmentRow};
 use crate::{At, Limits, Sink, Table, ahead};
 
-/// What to analyse.
+/// Settings of an analysis.
 #[derive(Clone, Debug)]
 pub struct Analysis<'a> {
     /// The files, in any order; `-` is standard input.
@@ -24,7 +24,7 @@ pub struct Analysis<'a> {
     pub directory: &'a Path,
     /// Bounds of memory, and the length of intervals.
     pub limits: Limits,
-    /// Of which connections each packet becomes a row, too.
+    /// Connections whose packets become rows, one each.
     pub every: Every,
     /// Where the capture was taken, if somebody says so.
     pub at: Option<At>,
@@ -39,7 +39,7 @@ pub struct Progress {
     pub connections: u64,
 }
 
-/// What an analysed capture is, beside its tables.
+/// Result of an analysis, beside its tables.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// Time of the first TCP segment in ns since 1970: times in tables count from it.
@@ -59,7 +59,7 @@ pub struct Summary {
     /// Rows of single packets, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<Kept>,
-    /// What there is to say of the files.
+    /// Notes on the files.
     pub notes: Notes,
 }
 

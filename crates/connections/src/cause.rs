@@ -2,7 +2,7 @@
 
 use crate::rows::{Cause, Evidence};
 
-/// What is known when bytes are sent again.
+/// Facts that are known when bytes are sent again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scene {
     pub(crate) start: i64,

@@ -42,7 +42,7 @@ pub struct Wanted<'a> {
     pub most: u64,
 }
 
-/// What was written.
+/// Tables that were written.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Detail {
     /// TCP segments of the whole capture.

@@ -1,4 +1,4 @@
-//! What is known of a direction with or without data.
+//! State of one direction, with or without data.
 
 use std::collections::VecDeque;
 
@@ -54,7 +54,7 @@ struct Recent {
     side: Side,
 }
 
-/// What differs on both sides of a hop: a router counts the TTL down, a switch tags frames in another way.
+/// Properties that differ on both sides of a hop: a router counts the TTL down, a switch tags frames in another way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Side {
     layers: Layers,
@@ -109,7 +109,7 @@ pub(crate) struct Half {
     pub(crate) stamps: VecDeque<(u32, i64, bool)>,
     /// How long its answers take to come back to the capture, ns; 0 if the capture is near, or that is not known.
     pub(crate) away_ns: i64,
-    /// It timestamps packets, which takes room for data.
+    /// True if the sender timestamps packets, which takes room for data.
     pub(crate) has_stamps: bool,
     recent: [Recent; 4],
     at: u8,

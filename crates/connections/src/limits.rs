@@ -1,4 +1,4 @@
-//! What limits a sender, over time.
+//! Limits of a sender, over time.
 
 /// The states, in the order of [`Limited::spent_ns`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(crate) struct Limited {
     spent_ns: [i64; 6],
     since_ns: i64,
     now: Limit,
-    /// What limited before the present silence; nothing counts as the network.
+    /// Limit before the present silence; nothing counts as the network.
     before: Limit,
 }
 

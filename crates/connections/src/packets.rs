@@ -12,25 +12,25 @@ use serde::Serialize;
 
 use crate::rows::{Columns, DirectionRow, SackColumns, SackRow, SegmentColumns, SegmentRow};
 
-/// Of which connections each packet becomes a row of `segments`.
+/// Connections whose packets become rows of `segments`, one each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Every {
-    /// Of none.
+    /// No connection.
     None,
-    /// Of so many, those with the most payload in a direction.
+    /// The given number of connections with the most payload in a direction.
     Top(usize),
-    /// Of all.
+    /// All connections.
     All,
 }
 
-/// What became of rows of single packets.
+/// Rows of single packets that were kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Kept {
     /// Rows of `segments`.
     pub rows: u64,
     /// Their connections by number, the largest first; not said of all.
     pub connections: Vec<u64>,
-    /// Of connections that were large only late, packets are missing: memory was too little for them.
+    /// True if memory ran short and packets of connections that became large late are missing.
     pub incomplete: bool,
 }
 

@@ -13,7 +13,7 @@ pub use event::EventRow;
 pub use segment::{SackRow, SegmentRow};
 pub use series::{GapRow, IntervalRow, Round, RttRow};
 
-/// What is on the wire: this is certain.
+/// Kind of a segment, as seen on the wire: this is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Class {
@@ -61,7 +61,7 @@ impl Cause {
     ];
 }
 
-/// What a cause is inferred from.
+/// Evidence from which a cause is inferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Evidence {
@@ -93,7 +93,7 @@ impl Evidence {
     ];
 }
 
-/// By what a repeat was needless.
+/// Evidence that the retransmission was spurious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Needless {
@@ -159,7 +159,7 @@ pub struct ConnectionRow {
     pub place_share: Option<f64>,
     #[allow(missing_docs)]
     pub place_by: Option<&'static str>,
-    /// It was given up for lack of memory: the rest of it is another connection.
+    /// True if the connection was given up for lack of memory: the rest of it is another connection.
     pub evicted: bool,
     #[allow(missing_docs)]
     pub one_sided: bool,

@@ -19,11 +19,11 @@ pub(crate) struct Sent {
     pub(crate) is_lost: bool,
     /// Its last copy is deemed under way, besides a copy that is deemed lost.
     pub(crate) is_again: bool,
-    /// It filled a hole: what acknowledges it may acknowledge more.
+    /// True if the segment filled a hole: its ACK may acknowledge more.
     pub(crate) is_fill: bool,
 }
 
-/// What an acknowledgement tells.
+/// Facts that an ACK carries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Told {
     /// When the last segment that was sent once, and is told of for the first time, was sent, and where it ends.

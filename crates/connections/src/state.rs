@@ -2,7 +2,7 @@
 
 use capture::{Flags, Segment};
 
-/// What was seen of one side.
+/// Observations of one side.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Side {
     pub(crate) syn: bool,

@@ -88,7 +88,7 @@ pub(crate) struct Stream {
     thinned: [series::Thinned; 3],
 }
 
-/// What else is known when a packet comes.
+/// Context of a packet beside its segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     pub(crate) now_ns: i64,

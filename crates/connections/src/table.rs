@@ -76,7 +76,7 @@ impl Lone {
     }
 }
 
-/// What is known of a connection.
+/// State of a connection.
 enum Slot {
     Empty,
     /// Its SYN, which nothing followed yet, as in a scan.

@@ -1,4 +1,4 @@
-//! What must not change the analysis of a capture, and what must change it by as much.
+//! Changes of a capture that must not change its analysis, or must change it by as much.
 
 mod files;
 mod rows;
@@ -112,7 +112,7 @@ fn same(one: &Rows, other: &Rows) {
     assert_eq!(format!("{one:#?}"), format!("{other:#?}"));
 }
 
-/// What happens to a segment: its size, and whether it is lost, late, or doubled.
+/// Fate of a segment: its size, and whether it is lost, late, or doubled.
 type Fate = (u32, u8);
 
 /// A connection at its client, who sends: a handshake, data of these fates, acknowledgements with SACK, and its end.

@@ -11,9 +11,9 @@ pub(crate) struct LinkFacts {
     name: String,
     /// Nothing can happen to a packet on it at any time: it is counted, not logged.
     is_transparent: bool,
-    /// It has a rate at all times.
+    /// True if the link has a rate at all times.
     is_limited: bool,
-    /// It has the same rate at all times.
+    /// True if the link has the same rate at all times.
     is_steady: bool,
     /// The largest rate that it has by itself, in bit/s or None: at first, then after each of its events.
     peaks_bps: Vec<Option<u64>>,

@@ -7,7 +7,7 @@ use crate::parts::{Part, parts};
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
     start: Time,
-    /// Of all frames that carry a datagram: a flow's rate counts whole frames.
+    /// Bits of all frames that carry a datagram: a flow's rate counts whole frames.
     frame_bits: u64,
     rate: Rate,
     bursts: Option<Bursts>,

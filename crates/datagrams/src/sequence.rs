@@ -11,11 +11,11 @@ pub struct Sequence {
 /// The order in which a datagram arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// It has the highest number so far.
+    /// Datagram with the highest number so far.
     InOrder,
     /// A higher number arrived before it (RFC 4737).
     Reordered,
-    /// It has arrived before.
+    /// Datagram that has arrived before.
     Duplicate,
 }
 

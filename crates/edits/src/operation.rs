@@ -41,7 +41,7 @@ pub enum Operation {
     },
     /// Remove a key, or an item of a list. A list that this leaves empty goes, too.
     Unset {
-        /// What.
+        /// Key of the value.
         key: Vec<Part>,
     },
     /// Add an item to a list that is there.
@@ -97,7 +97,7 @@ impl Operation {
         }
     }
 
-    /// What holds the last part of a key, and this part. `made`: the value for which tables on the way are made.
+    /// Finds the table or list that holds a key's last part, and that part. `made`: the value for which tables are made.
     fn last<'a, 'k>(root: &'a mut Table, key: &'k [Part], made: Option<&Json>) -> Result<(Place<'a>, &'k Part)> {
         let (last, way) = key.split_last().ok_or_else(|| anyhow!("no key"))?;
         Ok((find(root, way, made.map(|value| value.is_table()))?, last))

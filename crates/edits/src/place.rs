@@ -7,7 +7,7 @@ use crate::json::Json;
 use crate::operation::{Part, spelt};
 use crate::style::{self, Shape};
 
-/// What can hold other values.
+/// Value that can hold other values.
 pub(crate) enum Place<'a> {
     /// A table with a header, or of dotted keys.
     Table(&'a mut Table),

@@ -39,7 +39,7 @@ pub(crate) struct Carrier<T> {
     interval: Duration,
     /// `None`: nothing is recorded.
     links: Option<Writer<LinkRow>>,
-    /// What links have done before records began anew.
+    /// Counts of links before records began anew.
     before: Vec<(u64, u64)>,
 }
 

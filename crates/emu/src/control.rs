@@ -24,7 +24,7 @@ const WHOLE: usize = 1 << 18;
 /// A separate thread reads the orders and computes their effects: the emulating thread only takes them.
 pub(crate) struct Control {
     orders: Receiver<Taken>,
-    /// It has a byte if there is an order.
+    /// Pipe that has a byte if there is an order.
     wake: PipeReader,
     done: Sender<Done>,
 }

@@ -37,7 +37,7 @@ struct Flow {
     is_changed: [bool; 2],
 }
 
-/// What a frame carries of a TCP connection.
+/// Part of a TCP connection that a frame carries.
 #[derive(Clone, Copy)]
 pub(crate) struct Part {
     pub tuple: Tuple,
@@ -168,7 +168,7 @@ impl Counted {
         }
     }
 
-    /// What was published of earlier records counts no more.
+    /// Resets published counts of earlier records.
     pub(crate) fn clear(&mut self, gauges: &DatagramGauges) {
         for gauge in gauges.iter().take(std::mem::take(&mut self.published)) {
             gauge.publish(Datagrams::default().words());

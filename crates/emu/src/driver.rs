@@ -43,7 +43,7 @@ pub(crate) struct Driver<T> {
     pub filtered: u64,
     /// Frames that found no room when a switch copied them.
     pub unflooded: u64,
-    /// What the links count of the datagrams of a lab that is recorded.
+    /// Datagrams of a recorded lab, as links count them.
     pub datagrams: Counted,
     /// The ports that lose their carrier at some time.
     unplugged: Vec<bool>,
@@ -56,7 +56,7 @@ pub(crate) struct Driver<T> {
     due: VecDeque<Due>,
     handover: Handover,
     outgoing: Outgoing,
-    /// Of links that the kernel carries.
+    /// Hops through links that the kernel carries.
     pub hops: Hops,
     to_hops: Outgoing,
     transmitter: T,

@@ -67,9 +67,9 @@ pub trait Witness {
 /// The interfaces by which a run's packets come and go.
 #[derive(Clone, Copy)]
 pub struct Ends<'a> {
-    /// Those of the hosts.
+    /// Host ports.
     pub ports: &'a [Port],
-    /// Those of the parts of links that the kernel's queueing disciplines are; empty: all links are ours.
+    /// Ports of the kernel's queueing disciplines that are parts of links; empty if all links are ours.
     pub hops: &'a [Hop],
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct Fragments {
     before: FxHashMap<Key, Ports>,
 }
 
-/// What all fragments of a packet have in common: a tuple without ports, and the identification.
+/// Key that all fragments of a packet share: a tuple without ports, and the identification.
 type Key = (Tuple, u32);
 type Ports = (u16, u16);
 

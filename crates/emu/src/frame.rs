@@ -84,16 +84,16 @@ pub(crate) struct Header {
     pub payload: u16,
     pub payload_bytes: u32,
     pub tcp_seq: Option<u32>,
-    /// It is a fragment.
+    /// Fragment's header, if the frame is a fragment.
     pub fragment: Option<Fragment>,
 }
 
-/// What a fragment says of itself.
+/// Fields of a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fragment {
     /// The identification that all fragments of a packet have in common.
     pub id: u32,
-    /// It begins with the header of TCP or UDP.
+    /// True if the fragment begins with the header of TCP or UDP.
     pub is_first: bool,
 }
 

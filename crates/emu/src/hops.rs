@@ -33,7 +33,7 @@ pub(crate) struct Hops {
 }
 
 impl Hops {
-    /// Those of `links` links. `into`: the place of each hop's first interface among those that frames are sent to.
+    /// Returns the hops of `links` links. `into`: place of a hop's first interface among those that frames are sent to.
     pub(crate) fn new(links: usize, hops: &[Hop], into: impl Fn(usize) -> usize) -> Hops {
         let mut places = vec![Vec::new(); links];
         for (i, hop) in hops.iter().enumerate() {

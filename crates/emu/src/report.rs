@@ -66,7 +66,7 @@ pub struct EmulatorReport {
     pub entered_packets: u64,
     /// Packets that came out of it.
     pub left_packets: u64,
-    /// Those that came out at an interface without carrier.
+    /// Frames that came out at an interface without carrier.
     #[serde(skip_serializing_if = "is_none_at_all")]
     pub without_carrier: u64,
     /// Packets that were dropped or lost in it.

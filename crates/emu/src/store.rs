@@ -24,9 +24,9 @@ pub(crate) struct Inside {
     pub gso_size: u16,
     /// The frame after it in a chain.
     pub next: u32,
-    /// It represents a packet of the network, as the first of a chain does.
+    /// True if the frame represents a packet of the network, as the first of a chain does.
     pub packet: bool,
-    /// It came before time 0: it is carried, but neither counted nor recorded.
+    /// True if the frame came before time 0: it is carried, but neither counted nor recorded.
     pub earlier: bool,
     /// The time at which it is due at its host.
     pub due: Time,

@@ -17,7 +17,7 @@ use crate::earlier::Earlier;
 use crate::outgoing::Transmit;
 use crate::ring::Ring;
 
-/// What is left before the origin for the run's thread to become urgent: frames that come meanwhile wait in the ring.
+/// Time before the origin at which the run's thread becomes urgent: frames that come meanwhile wait in the ring.
 const CHANGE_OVER_NS: i64 = 5_000_000;
 /// The longest sleep.
 const LOOK: Duration = Duration::from_millis(100);

@@ -181,7 +181,7 @@ fn handed_out(dir: &Path, wire: Wire) -> Hosted<Wire> {
     hosted
 }
 
-/// What was sent last comes out of the other end of its pair of interfaces.
+/// Delivers the frames that were sent last to the other end of their pair of interfaces.
 fn come_out(hosted: &mut Hosted<Wire>, wire: &Wire, now: i64) {
     let (port, bytes) = wire.0.borrow().last().unwrap().clone();
     let (port, length) = (u32::from(port) + 1, bytes.len() as u32);

@@ -11,7 +11,7 @@ pub struct Active {
     pub start: Time,
     /// The time at which it ceased to be active.
     pub stop: Time,
-    /// It did begin.
+    /// True if the flow did begin.
     pub has_begun: bool,
 }
 

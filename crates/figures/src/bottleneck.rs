@@ -246,7 +246,7 @@ mod tests {
             Samples { found: new(&plan()), time: 0, departed: [0; 3], capacity: 0 }
         }
 
-        /// So many samples, in which each link sends a share of what it can, and has so many bytes that wait, in turn.
+        /// Appends `samples` samples, in which each link sends a share of its capacity while bytes wait, in turn.
         fn during(mut self, samples: usize, used: [f64; 3], queues: [&[u64]; 3]) -> Samples {
             for sample in 0..samples {
                 self.time += 10_000_000;

@@ -13,7 +13,7 @@ use units::{Duration, Time};
 pub const STEP: Duration = Duration::from_millis(100);
 /// Throughput is that of so many steps.
 pub const WINDOW: usize = 10;
-/// It must stay within bounds for so many steps.
+/// Steps for which the share must stay within bounds.
 pub const HOLD: usize = 50;
 /// The allowed distance of throughput from the fair share, as a share of it.
 pub const TOLERANCE: f64 = 0.25;
@@ -35,7 +35,7 @@ impl Received {
         Received { by_step: Vec::new(), next: start, end, now: 0 }
     }
 
-    /// It has received `bytes` in all at `time`, which is not before the last one.
+    /// Records that the flow has received `bytes` in all at `time`, which is not before the last one.
     pub fn is(&mut self, time: Time, bytes: u64) {
         while self.next < time && self.next <= self.end {
             self.step();

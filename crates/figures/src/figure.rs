@@ -11,7 +11,7 @@ pub struct Figure<R: 'static> {
     pub column: Column<R>,
     /// The keys that lead to it in the summary of its flow or link; none: the column's name does.
     pub place: &'static [&'static str],
-    /// It takes a row per packet: studies that keep figures only are without.
+    /// True if the figure takes a row per packet: studies that keep figures only are without.
     pub takes_packets: bool,
     /// The metric of studies, if it only puts together the values of several flows.
     pub metric: Option<Metric>,
@@ -77,7 +77,7 @@ pub struct Declared {
     pub column: Described,
     /// The keys that lead to it in the summary of its flow or link.
     pub place: Vec<&'static str>,
-    /// It takes a row per packet.
+    /// True if the figure takes a row per packet.
     pub takes_packets: bool,
     /// The metric of studies.
     pub metric: Option<Metric>,
@@ -95,7 +95,7 @@ impl<R> Figure<R> {
         self
     }
 
-    /// It takes a row per packet.
+    /// Marks a figure that takes a row per packet.
     pub const fn of_packets(mut self) -> Figure<R> {
         self.takes_packets = true;
         self

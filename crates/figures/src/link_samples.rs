@@ -38,7 +38,7 @@ pub struct LinkSamples {
     /// Departed bytes and capacity: the last by the start of the span, and by its end.
     before: Option<(u64, Option<u64>)>,
     by_end: Option<(u64, Option<u64>)>,
-    /// It had no limit at some time in the span.
+    /// True if the link had no limit at some time in the span.
     was_unlimited: bool,
     /// Marked and departed packets.
     marked: (u64, u64),

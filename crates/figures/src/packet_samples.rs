@@ -15,17 +15,17 @@ pub struct PacketSample {
     pub flow: Option<u16>,
     /// Number of the packet, the same on each link.
     pub packet: u64,
-    /// It left the serializer.
+    /// True if the packet left the serializer.
     pub has_departed: bool,
     /// The time in the queue, if it was in.
     pub sojourn: Option<Duration>,
-    /// It reached the link's end.
+    /// True if the packet reached the link's end.
     pub is_delivered: bool,
-    /// It left ECN-capable.
+    /// True if the packet left ECN-capable.
     pub is_capable: bool,
-    /// It left with Congestion Experienced.
+    /// True if the packet left with Congestion Experienced.
     pub is_marked: bool,
-    /// It is a copy that the link made.
+    /// True if the packet is a copy that the link made.
     pub is_copy: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a failure does to a network whose routers have daemons: how long their tables change, and what packets meet
+//! Effects of a failure on a network whose routers have daemons: how long their tables change, and what packets meet
 //! meanwhile.
 //!
 //! RFC 6412 has the terms: after a convergence event the control plane converges (RFC 4098, too), and a flow has a loss of
@@ -16,12 +16,12 @@ use units::{Duration, Time};
 use crate::Active;
 use crate::flow::seconds;
 
-/// What came of an event that makes routers look for other routes.
+/// Effects of an event that makes routers look for other routes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rerouting {
     /// When it was.
     pub at_s: f64,
-    /// What happened, such as `core down` or `r1 bgpd killed`.
+    /// Events, such as `core down` or `r1 bgpd killed`.
     pub events: Vec<String>,
     /// From the event to the last change of any router's table before the next event; `None` if none changed.
     pub converged_s: Option<f64>,
@@ -154,9 +154,9 @@ struct Passage {
     /// When it reached the link, and when it is due at its end.
     arrival: Time,
     delivery: Option<Time>,
-    /// It reached the link's end.
+    /// True if the packet reached the link's end.
     is_delivered: bool,
-    /// It was dropped since the link was down.
+    /// True if the packet was dropped since the link was down.
     is_dropped_down: bool,
 }
 
@@ -169,7 +169,7 @@ struct Packets<'a> {
     hosts: Vec<[usize; 2]>,
     /// The nodes that each link joins.
     links: Vec<[usize; 2]>,
-    /// Those that crossed a link in an episode.
+    /// Packets that crossed a link in an episode.
     met: FxHashMap<u64, Met>,
     /// When something of each flow arrived.
     arrivals: Vec<Vec<Time>>,

@@ -29,7 +29,7 @@ pub struct Run {
     pub jain_window: Option<(Time, Time)>,
     /// The responsiveness of a run with pings beside bulk flows.
     pub responsiveness: Option<Responsiveness>,
-    /// What came of each failure of a network whose routers have daemons; `None` of other networks.
+    /// Effects of each failure of a network whose routers have daemons; `None` of other networks.
     pub rerouting: Option<Vec<Rerouting>>,
     /// The propagation delay of each flow's way there and back, if that is not the plan's.
     pub base_rtts: Option<Vec<Duration>>,

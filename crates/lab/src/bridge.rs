@@ -19,13 +19,13 @@ const NAME: &str = "br0";
 /// The part of a port in the spanning tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortState {
-    /// It has no carrier.
+    /// Port without carrier.
     Disabled,
-    /// It waits, and forwards nothing yet.
+    /// Port that waits, and forwards nothing yet.
     Waiting,
-    /// It forwards frames.
+    /// Port that forwards frames.
     Forwarding,
-    /// It forwards nothing, or frames would go round.
+    /// Port that forwards nothing, or frames would go round.
     Blocking,
 }
 

@@ -56,7 +56,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// What was counted since `earlier`, of the same interface.
+    /// Subtracts the counts of `earlier`, of the same interface.
     pub fn subtract(&mut self, earlier: &Counters) {
         self.rx_packets -= earlier.rx_packets;
         self.tx_packets -= earlier.tx_packets;
@@ -206,7 +206,7 @@ impl Lab {
         self.hosts.iter().enumerate().map(read).collect()
     }
 
-    /// What TCP lacked memory for so far, by host. A host that lacked none is left out.
+    /// Returns the hosts' shortages of memory for TCP so far, by host. A host without any is left out.
     pub fn shortages(&self) -> Result<BTreeMap<String, Shortages>> {
         let mut found = BTreeMap::new();
         for (index, host) in self.hosts.iter().enumerate() {

@@ -223,7 +223,7 @@ mod tests {
     use super::*;
     use netlink_packet_core::Emitable;
 
-    /// What `bridge link set dev ... cost 5` and `bridge vlan add dev ... vid 10 pvid untagged` send (linux/if_bridge.h).
+    /// Sends what `bridge link set dev ... cost 5` and `bridge vlan add dev ... vid 10 pvid untagged` do (linux/if_bridge.h).
     #[test]
     fn a_port_of_a_bridge_has_its_cost_and_vlans() {
         let vlans = Vlans { untagged: Some(10), tagged: vec![20] };

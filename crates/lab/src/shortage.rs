@@ -1,4 +1,4 @@
-//! What a host's TCP threw away, or had to do, for want of memory.
+//! Counts of what a host's TCP threw away, or had to do, for want of memory.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,7 +27,7 @@ pub fn subtract(now: &mut BTreeMap<String, Shortages>, earlier: &BTreeMap<String
     now.retain(|_, counts| !counts.is_empty());
 }
 
-/// Those of the calling thread's network namespace.
+/// Reads the counts of the calling thread's network namespace.
 pub(crate) fn read() -> Result<Shortages> {
     let text = fs::read_to_string(COUNTERS).with_context(|| format!("reading {COUNTERS}"))?;
     parse(&text)

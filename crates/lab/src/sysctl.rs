@@ -23,7 +23,7 @@ pub struct Sysctls<'a> {
 }
 
 impl<'a> Sysctls<'a> {
-    /// Those that another procfs than `/proc` shows.
+    /// Returns the settings that another procfs than `/proc` shows.
     pub fn shown_by(procfs: Option<BorrowedFd<'a>>) -> Sysctls<'a> {
         Sysctls { procfs, directories: Vec::new() }
     }

@@ -65,7 +65,7 @@ impl Chance {
         !self.never
     }
 
-    /// So many packets came while it could happen to none.
+    /// Counts packets that passed while no packet could be chosen.
     pub(crate) fn skip(&mut self, packets: u64) {
         self.packets += packets;
     }

@@ -65,15 +65,15 @@ impl Packet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Fate {
-    /// It reached the other end.
+    /// Reached the other end.
     Delivered,
     /// The queue had no room for it.
     DroppedTail,
-    /// It waited, and was dropped to make room for another.
+    /// Waited, and was dropped to make room for another.
     DroppedHead,
     /// An active queue management decided so, though there was room.
     DroppedEarly,
-    /// It exceeded the policer's rate.
+    /// Exceeded the policer's rate.
     DroppedPoliced,
     /// The delay line was full.
     DroppedDelayLine,
@@ -122,7 +122,7 @@ impl Fate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Mark {
-    /// It would have been dropped early if it were not ECN-capable.
+    /// Mark of a packet that would have been dropped early if it were not ECN-capable.
     Early,
     /// The queue was longer, or its wait was, than a threshold.
     Threshold,
@@ -148,7 +148,7 @@ impl Mark {
 pub enum Reordered {
     /// Its delay was smaller: jitter, or a delay that an event changed.
     ShorterDelay,
-    /// It was chosen to skip the delay.
+    /// Chosen to skip the delay.
     SkippedDelay,
 }
 
@@ -178,9 +178,9 @@ pub struct Passage {
     pub fate: Fate,
     /// The link set Congestion Experienced.
     pub mark: Option<Mark>,
-    /// It is the copy that the link made of the packet before it.
+    /// True if the packet is the copy that the link made of the packet before.
     pub duplicate: bool,
-    /// It reached the other end before a packet that had left the serializer earlier.
+    /// Set if the packet reached the other end before a packet that had left the serializer earlier.
     pub reordered: Option<Reordered>,
     /// A bit of it was flipped: a uniform random number that says which.
     pub corruption: Option<u32>,

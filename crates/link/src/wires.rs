@@ -32,7 +32,7 @@ struct Switch {
 /// The place where a packet goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Onward {
-    /// It is at an interface.
+    /// Frame at an interface.
     There,
     /// Into a link.
     Into(u32),

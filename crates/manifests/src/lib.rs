@@ -44,7 +44,7 @@ pub struct Manifest {
     pub name: String,
     /// A description for lists.
     pub sentence: String,
-    /// It asks the stack to negotiate ECN, whatever the host's setting.
+    /// True if the algorithm asks the stack to negotiate ECN, whatever the host's setting.
     pub needs_ecn: bool,
     /// The module of the crate `cc` that has it; `None`: it cannot be simulated.
     pub simulated_by: Option<String>,

@@ -81,7 +81,7 @@ pub enum Event {
     /// A capture of links has begun, or has ended, because of an order.
     #[schemars(skip)]
     Captured {
-        /// So many frames are in the file, those that come to a link and those that leave one; 0 at the beginning.
+        /// Frames in the file, those that come to a link and those that leave one; 0 at the beginning.
         frames: u64,
     },
     /// An order was not carried out. The run goes on as if it had not been given.
@@ -105,7 +105,7 @@ pub enum Event {
     Failed {
         /// The process that failed.
         process: Process,
-        /// What it was, why, and what to do.
+        /// Failure: what it was, why, and what to do.
         #[serde(flatten)]
         failure: Failure,
     },

@@ -37,13 +37,13 @@ pub enum Order {
         router: String,
         /// The daemon, such as `ospfd`.
         daemon: String,
-        /// It is started; if not, it is killed.
+        /// True to start the daemon, false to kill it.
         up: bool,
     },
     /// Records of a lab that stays begin now, or end: services only.
     #[schemars(skip)]
     Record {
-        /// What is recorded from now on; `None`: nothing.
+        /// Recording from now on; `None`: nothing is recorded.
         recording: Option<Recording>,
     },
     /// The changes of routes so far are written down, for the records of a lab: services only.

@@ -29,7 +29,7 @@ pub struct FlowProgress {
     pub bbr: Option<BbrProgress>,
 }
 
-/// What BBR knows of the path, as `struct tcp_bbr_info` has it. The gains tell its state.
+/// BBR's model of the path, as `struct tcp_bbr_info` has it. The gains tell its state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BbrProgress {
     /// The bottleneck's bandwidth, from a max filter.
@@ -63,7 +63,7 @@ pub struct LinkProgress {
 pub struct Health {
     /// Packets handed to hosts.
     pub sent_packets: u64,
-    /// Those that were more than 1 ms late.
+    /// Packets that were more than 1 ms late.
     pub late_over_1ms: u64,
     /// 99 of 100 packets were at most so late.
     pub lateness_p99_ns: u64,

@@ -41,7 +41,7 @@ pub enum Source {
     Tuned {
         /// E.g. `bbr3`.
         of: String,
-        /// As that kernel names it.
+        /// Name that the kernel gives the algorithm.
         name: String,
     },
     /// A source in C of the user's that is linked to a kernel in virtual time.

@@ -18,7 +18,7 @@ pub struct DaemonChange {
     pub router: String,
     /// The daemon, such as `ospfd`.
     pub daemon: String,
-    /// It is started; if not, it is killed.
+    /// True to start the daemon, false to kill it.
     pub up: bool,
 }
 

@@ -83,7 +83,8 @@ impl Hops {
         }
     }
 
-    /// Those of a prefix with these halves: the ones that both may have; if there are none, all that either may have.
+    /// Returns the hops of a prefix with these halves: the ones that both may have; if there are none, all that either
+    /// may have.
     fn of(low: &Hops, high: &Hops) -> Hops {
         match (low, high) {
             (Hops::Open, _) | (_, Hops::Open) => return Hops::Open,

@@ -122,7 +122,7 @@ pub enum Distribution {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reorder {
-    /// That a candidate does.
+    /// Probability that a candidate is reordered.
     pub probability: f64,
     /// The correlation of a candidate's fate with that of the candidate before, 0 to 1; the rate is kept.
     pub correlation: f64,
@@ -136,7 +136,7 @@ pub struct Reorder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Chance {
-    /// That it happens to a packet.
+    /// Probability per packet.
     pub probability: f64,
     /// The correlation of a packet's fate with that of the packet before, 0 to 1; the rate is kept.
     pub correlation: f64,

@@ -105,7 +105,7 @@ pub struct Plan {
     /// The routing daemons that are killed and started during the run, in the order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub daemon_events: Vec<DaemonChange>,
-    /// What shares out paths of equal cost in a lab network.
+    /// Choice among paths of equal cost in a lab network.
     #[serde(default, skip_serializing_if = "Spread::is_default")]
     #[schemars(extend("default" = Spread::default()))]
     pub spread: Spread,
@@ -168,7 +168,7 @@ impl Flow {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Workload {
-    /// It sends as much as TCP allows.
+    /// TCP flow that sends as much as TCP allows.
     Tcp {
         /// Congestion control: the label of one of the plan's `algorithms`, or else the kernel's name of one.
         cc: String,
@@ -191,13 +191,13 @@ pub enum Workload {
         /// Codepoint of its packets.
         #[serde(default)]
         ecn: Ecn,
-        /// It pauses now and then; only without `bytes`.
+        /// Pauses of the application; only without `bytes`.
         #[serde(default)]
         on_off: Option<OnOff>,
     },
     /// Echo requests at an interval, which measure round trips under load.
     Ping {
-        /// Who answers.
+        /// End that answers.
         #[serde(default)]
         echo: Echo,
         /// From one request to the next.
@@ -290,12 +290,12 @@ pub struct Emulate {
     /// SHA-256 of all that went into that kernel, in hex.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_sha256: Option<String>,
-    /// What carries packets in place of our links; `None`: our links do.
+    /// Carrier of packets in place of our links; `None`: our links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Links>,
 }
 
-/// What can carry packets in place of our links.
+/// Carriers of packets in place of our links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Links {
@@ -322,7 +322,7 @@ impl Default for Simulate {
     }
 }
 
-/// What simulated hosts can be like, in place of a real machine's.
+/// Kinds of simulated hosts, in place of a real machine's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Hosts {

@@ -8,7 +8,7 @@ use crate::{Link, Node, Plan, Routes, Spread};
 /// Facts that follow from a plan's network: which way packets go, what that takes at least, and what its links can do.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// Those of the flows, each once, in the order of the flows. Flows between the same ends and of the same TTL have the same path, unless each
+    /// Paths of the flows, each once, in the order of the flows. Flows between the same ends and of the same TTL have the same path, unless each
     /// chooses its own ([`Spread::Flows`](crate::Spread)).
     pub paths: Vec<Path>,
     /// The place in `paths` of each flow's path, in the order of the plan's flows.
@@ -49,9 +49,9 @@ pub struct LinkFacts {
     pub name: String,
     /// Nothing can happen to a packet on it at any time: it is counted, not logged.
     pub is_transparent: bool,
-    /// It has a rate at all times.
+    /// True if the link has a rate at all times.
     pub is_limited: bool,
-    /// It has the same rate at all times.
+    /// True if the link has the same rate at all times.
     pub is_steady: bool,
     /// Packets wait at it at some time: it has a rate or slots.
     pub can_queue: bool,

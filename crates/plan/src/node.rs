@@ -111,9 +111,9 @@ pub struct Interface {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Vlans {
-    /// That of frames without a tag, in both directions; `None`: they are dropped.
+    /// VLAN of untagged frames, in both directions; `None`: they are dropped.
     pub untagged: Option<u16>,
-    /// Those of which frames carry tags.
+    /// Tagged VLANs.
     pub tagged: Vec<u16>,
 }
 

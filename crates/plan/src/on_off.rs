@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Time};
 
-/// What an application without pauses writes to its TCP connection at once, if it has as much to say.
+/// Bytes that an application without pauses writes to its TCP connection at once, if it has as many.
 pub const BULK_WRITE_BYTES: u32 = 256 << 10;
 
 /// The behaviour of an on/off flow, from its start to its stop.
@@ -32,7 +32,7 @@ impl OnOff {
     /// may write when the socket holds less than half of that, so when it pauses, at most this much is yet to be sent.
     pub const AHEAD_BYTES: u32 = 32 << 10;
 
-    /// What an application with pauses writes at once.
+    /// Bytes that an application with pauses writes at once.
     pub const WRITE_BYTES: u32 = OnOff::AHEAD_BYTES / 2;
 
     pub(crate) fn is_possible(&self) -> bool {

@@ -37,7 +37,7 @@ pub enum Ready {
         /// The port.
         port: NonZero<u16>,
     },
-    /// It has ended, with exit code 0.
+    /// Ended, with exit code 0.
     Exit {},
 }
 

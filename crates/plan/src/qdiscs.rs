@@ -8,7 +8,7 @@ use units::{Duration, Mtu, Rate};
 use self::queues::{Room, Words};
 use crate::{Buffer, Distribution, Jitter, Link, Links, Loss, Plan, Queue, Reorder};
 
-/// What a queueing discipline does for its link, in the order in which packets meet them.
+/// Parts of a link that a queueing discipline can be, in the order in which packets meet them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Loses packets before the queue.
@@ -24,9 +24,9 @@ pub enum Part {
 /// The order in which packets come out of a part: what tells that one was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// That of their arrival.
+    /// Order of arrival.
     Arrival,
-    /// That of their arrival in each flow.
+    /// Order of arrival in each flow.
     Flow,
     /// Any, but each packet after this time at most.
     Within(Duration),
@@ -35,15 +35,15 @@ pub enum Order {
 /// A queueing discipline at the root of an interface of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Qdisc {
-    /// What it does for its link.
+    /// Part of the link.
     pub part: Part,
     /// How packets follow each other out of it.
     pub order: Order,
-    /// What follows `tc qdisc add dev INTERFACE root handle 1:`.
+    /// Words after `tc qdisc add dev INTERFACE root handle 1:`.
     pub root: String,
-    /// What follows `tc class add dev INTERFACE parent 1: classid 1:1`, if the root has classes that must be made.
+    /// Words after `tc class add dev INTERFACE parent 1: classid 1:1`, if the root has classes that must be made.
     pub class: Option<String>,
-    /// What follows `tc qdisc add dev INTERFACE parent 1:1`: the queue inside, if the root's own will not do.
+    /// Words after `tc qdisc add dev INTERFACE parent 1:1`: the queue inside, if the root's own will not do.
     pub child: Option<String>,
 }
 
@@ -138,7 +138,7 @@ fn foreign(link: &Link) -> Option<&'static str> {
 /// The most that jitter adds beyond its mean, and netem's words for it.
 type Spread = (Duration, String);
 
-/// What jitter adds to the delay in the mean, and its spread around that.
+/// Returns the mean that jitter adds to the delay, and its spread around that mean.
 fn jitter(jitter: &Jitter) -> Result<(Duration, Option<Spread>), &'static str> {
     if jitter.correlation != 0.0 {
         return Err("jitter that hangs on the packet before");

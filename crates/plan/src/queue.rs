@@ -24,7 +24,7 @@ pub enum Threshold {
     Bytes(u64),
     /// The same in packets.
     Packets(u64),
-    /// It has waited longer than this when it leaves the queue: `ce_threshold` of Linux's CoDel.
+    /// Longest sojourn of an unmarked packet when it leaves the queue: `ce_threshold` of Linux's CoDel.
     Sojourn(Duration),
 }
 

@@ -12,7 +12,7 @@ use crate::{Node, Plan, Wiring};
 /// No link.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// What shares out paths of equal cost.
+/// Choice among paths of equal cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Spread {

@@ -16,7 +16,7 @@ struct Port {
     /// From 1, as Linux numbers them.
     number: usize,
     cost: u64,
-    /// What its cable leads to: cables that are joined without a spanning tree are one.
+    /// Segment to which its cable leads: cables that are joined without a spanning tree are one.
     lan: usize,
     /// The link that leaves it.
     link: usize,

@@ -30,11 +30,11 @@ const NAME_BYTES: usize = 16;
 /// The way in which a run records its acknowledgements, if it does.
 #[derive(Debug)]
 pub enum Wanted {
-    /// It does, with this probe.
+    /// Recorded, with this probe.
     Yes(Box<Probe>),
-    /// It does, as this kernel writes rows itself.
+    /// Recorded by the kernel itself.
     Kernel(Device),
-    /// It doesn't, for this reason, as a text for users.
+    /// Not recorded, for this reason, as a text for users.
     No(String),
 }
 

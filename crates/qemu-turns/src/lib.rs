@@ -27,7 +27,7 @@ use std::ptr;
 use std::slice;
 use std::sync::atomic::{AtomicPtr, Ordering::SeqCst};
 
-/// What the CPU's thread is named by `-name NAME,debug-threads=on`: `CPU 0/TCG` or `ALL CPUs/TCG`.
+/// Part of the name of the CPU's thread under `-name NAME,debug-threads=on`: `CPU 0/TCG` or `ALL CPUs/TCG`.
 const CPU: &[u8] = b"/TCG";
 /// The monitor's event of a panic of the guest. The CPU's thread sends it while it has the big lock.
 const PANIC: &[u8] = b"GUEST_PANICKED";
@@ -38,7 +38,7 @@ thread_local! {
     static IS_CPU: Cell<bool> = const { Cell::new(false) };
 }
 
-/// As the C library's. Where the CPU's thread sleeps, the main loop may have the big lock.
+/// Waits as the C library does. Where the CPU's thread sleeps, the main loop may have the big lock.
 ///
 /// # Safety
 ///
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn pthread_cond_wait(condition: *mut pthread_cond_t, lock:
     error
 }
 
-/// As the C library's. The main loop gets the big lock only when all of the CPU's instructions are counted.
+/// Locks as the C library does. The main loop gets the big lock only when all of the CPU's instructions are counted.
 ///
 /// # Safety
 ///
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn pthread_mutex_lock(lock: *mut pthread_mutex_t) -> c_int
     error
 }
 
-/// As the C library's. A CPU that tells of a panic lets the main loop come next.
+/// Sends as the C library does. A CPU that tells of a panic lets the main loop come next.
 ///
 /// # Safety
 ///

@@ -22,7 +22,7 @@ static MEMORY: AtomicI32 = AtomicI32::new(-1);
 /// Bytes of a hole from which on it is worth a mapping: a huge page.
 const LARGE: off_t = 2 << 20;
 
-/// As the C library's, but for a file that the parent holds: that one is opened for reading.
+/// Opens a file as the C library does, but for one that the parent holds: that one is opened for reading.
 ///
 /// # Safety
 ///
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_uint)
     }
 }
 
-/// As [`open64`]. Programs that are compiled with more checks call this one.
+/// Opens a file as [`open64`] does. Programs that are compiled with more checks call this one.
 ///
 /// # Safety
 ///
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn __open64_2(path: *const c_char, flags: c_int) -> c_int 
     unsafe { open64(path, flags, 0) }
 }
 
-/// Of the files that the parent holds, only the memory is opened for writing.
+/// Returns true if the path is the memory's: of the files that the parent holds, only that is opened for writing.
 ///
 /// # Safety
 ///
@@ -61,7 +61,7 @@ unsafe fn is_memory(path: *const c_char, flags: c_int) -> bool {
     flags & libc::O_ACCMODE == libc::O_RDWR && unsafe { CStr::from_ptr(path) }.to_bytes().starts_with(HELD)
 }
 
-/// As the C library's, but for the file of the memory: large holes of it are anonymous memory.
+/// Maps a file as the C library does, but for that of the memory: large holes of it are anonymous memory.
 ///
 /// # Safety
 ///

@@ -16,7 +16,7 @@ const ROUNDS: u32 = 2_000;
 /// The round behind the last one.
 const DONE: u32 = u32::MAX;
 
-/// What QEMU's threads share.
+/// State that QEMU's threads share.
 struct Machine {
     lock: UnsafeCell<libc::pthread_mutex_t>,
     woken: UnsafeCell<libc::pthread_cond_t>,

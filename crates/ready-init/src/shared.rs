@@ -38,7 +38,7 @@ pub(crate) enum State {
     Ready = 1,
     /// The output is complete.
     Done = 2,
-    /// It is in the run's directory.
+    /// Records are in the run's directory.
     Settled = 3,
 }
 
@@ -98,7 +98,7 @@ impl Shared {
         self.window(INPUT, self.get(Number::Input))
     }
 
-    /// What goes on while the machine runs.
+    /// Reads the counts of the run while the machine runs.
     pub(crate) fn live(&self) -> Result<Live<'_>> {
         let orders = self.window(ORDERS, INPUT - ORDERS)?;
         let events = self.window(EVENTS, OUTPUT - EVENTS)?;

@@ -65,7 +65,7 @@ pub(crate) struct Flat<R: 'static> {
 }
 
 impl<R: Row> Flat<R> {
-    /// What the file begins with: programs whose rows differ in size are of different versions.
+    /// Head of the file: programs whose rows differ in size are of different versions.
     const HEAD: [u8; 8] = (size_of::<R>() as u64).to_le_bytes();
 
     fn with(table: &Path, file: File) -> Result<Flat<R>> {
@@ -150,7 +150,8 @@ mod tests {
         PingRow { flow: 0, number, sent: Time(number as i64), rtt, is_lost: rtt.is_none() }
     }
 
-    /// Of rows that were left the same table is made as at once, also of those of which there are too many to leave them.
+    /// Rows that were left give the same table as rows that are written at once, also if there are too many to leave
+    /// them.
     #[test]
     fn a_table_is_the_same_whenever_it_is_made() {
         // A row has 20 bytes at least.

@@ -50,19 +50,19 @@ impl FoundFlow {
     }
 }
 
-/// What links count of one direction of a flow of datagrams. Bytes are UDP payload. Each fragment of a datagram counts as a
-/// packet: links don't know which datagrams get whole.
+/// Counts of links for one direction of a flow of datagrams. Bytes are UDP payload. Each fragment of a datagram counts
+/// as a packet: links don't know which datagrams get whole.
 ///
 /// Of a flow of TCP it is `sent_bytes` alone: payload that was not sent before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Datagrams {
     /// Sent into the first link.
     pub sent_packets: u64,
-    /// As above.
+    /// Payload sent, like `sent_packets`.
     pub sent_bytes: u64,
     /// Came out of the last link, duplicates included.
     pub received_packets: u64,
-    /// As above.
+    /// Payload received, like `received_packets`.
     pub received_bytes: u64,
     /// Dropped or lost by a link.
     pub lost_packets: u64,
@@ -70,7 +70,7 @@ pub struct Datagrams {
     pub first_sent_ns: u64,
     /// When the first and the last one came out; 0 before.
     pub first_received_ns: u64,
-    /// As above.
+    /// Time of the last datagram received, like the first one's.
     pub last_received_ns: u64,
 }
 

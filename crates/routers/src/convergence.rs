@@ -20,7 +20,7 @@ pub(crate) fn missing<'a>(seats: &[Seat<'a>], monitors: &[Monitor]) -> Vec<(&'a 
     seats.iter().zip(monitors).filter_map(lacks).collect()
 }
 
-/// That routing has not converged in time.
+/// Failure of routing to converge in time.
 pub(crate) fn late(limit: Duration, missing: &[(&str, Vec<IpNet>)]) -> Failure {
     let of = |(router, prefixes): &(&str, Vec<IpNet>)| {
         let named: Vec<String> = prefixes.iter().take(NAMED).map(IpNet::to_string).collect();

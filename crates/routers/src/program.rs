@@ -72,7 +72,7 @@ impl Program {
         self.child.try_wait().with_context(|| format!("waiting for {} in router {}", self.name, self.router))
     }
 
-    /// That it ended with `status`, with the last lines that it said.
+    /// Failure of a program that ended with `status`, with its last lines.
     pub(crate) fn failure(&self, status: ExitStatus) -> Failure {
         let said = fs::read_to_string(&self.log).unwrap_or_default();
         let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();

@@ -37,7 +37,7 @@ pub struct Ack {
     pub pacing_rate_bps: Option<u64>,
     /// The latest delivery rate sample; `None` before the first.
     pub delivery_rate_bps: Option<u64>,
-    /// That sample was limited by the application; `None` before the first.
+    /// True if that sample was limited by the application; `None` before the first.
     pub delivery_rate_app_limited: Option<bool>,
     /// Segments acknowledged, cumulatively or selectively.
     pub delivered_packets: u32,
@@ -63,9 +63,9 @@ pub struct Ack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Moment {
-    /// It has arrived and is not processed yet.
+    /// ACK that has arrived and is not processed yet.
     Before,
-    /// It has been processed, by congestion control, too.
+    /// ACK that has been processed, by congestion control, too.
     After,
     /// Not an acknowledgement's: the connection begins to close, or is closed.
     Close,

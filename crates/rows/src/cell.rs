@@ -5,7 +5,7 @@ use cc::state::{Kind, StateColumn};
 
 use crate::{Column, Names, Values};
 
-/// What a row has in one column.
+/// Value of a row in one column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell<'a> {
     /// No value.

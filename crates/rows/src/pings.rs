@@ -16,7 +16,7 @@ pub struct PingRow {
     pub sent: Time,
     /// Time from sending to the answer's arrival; `None` without an answer.
     pub rtt: Option<Duration>,
-    /// It has no answer, and none is to be expected.
+    /// True if the request has no answer, and none is to be expected.
     pub is_lost: bool,
 }
 

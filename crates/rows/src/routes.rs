@@ -10,9 +10,9 @@ use crate::{Column, Row};
 pub enum Change {
     /// There was none of this prefix and metric.
     Added,
-    /// It has other next hops.
+    /// Route that has other next hops.
     Replaced,
-    /// It is gone.
+    /// Route that is gone.
     Removed,
 }
 
@@ -31,7 +31,7 @@ pub struct RouteRow {
     pub interface: Option<String>,
     /// The kernel's metric: less is better.
     pub metric: u32,
-    /// Who put it there.
+    /// Protocol that installed the route.
     pub protocol: String,
     /// The route's change.
     pub change: Change,

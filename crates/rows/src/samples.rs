@@ -46,7 +46,7 @@ pub struct TcpSample {
     pub pacing_rate_bps: Option<u64>,
     /// The latest delivery rate sample (draft-cheng-iccrg-delivery-rate-estimation).
     pub delivery_rate_bps: Option<u64>,
-    /// That sample was limited by the application.
+    /// True if that sample was limited by the application.
     pub delivery_rate_app_limited: bool,
     /// Since the connection began.
     pub retransmitted_segments: u32,

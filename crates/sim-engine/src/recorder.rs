@@ -75,7 +75,7 @@ fn table<R: Row>(directory: &Path, name: &str, names: &Names) -> Result<Writer<R
     Ok(Writer::create(&path, names.clone())?.waiting(BACKLOG_CHUNKS))
 }
 
-/// What no header says.
+/// Returns the cause of a retransmission, which no header says.
 fn note(resent: Resent) -> &'static str {
     match resent {
         Resent::No => "",

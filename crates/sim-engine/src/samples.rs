@@ -1,4 +1,4 @@
-//! What figures need of samples.
+//! Sums over samples that figures need.
 
 use figures::{FlowSample, LinkSample};
 use sim::rows::{local_port, min_rtt_us, srtt_us};

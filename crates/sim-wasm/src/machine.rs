@@ -11,7 +11,7 @@ use units::{Duration, Time};
 
 use crate::recorder::{Picked, Recorder};
 
-/// What is to be told of a run. JSON.
+/// Figures of a run that the page asks for, as JSON.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
@@ -137,7 +137,7 @@ impl Machine {
         self.running.links()
     }
 
-    /// What is known of it now.
+    /// Returns the state of the run.
     pub fn report(&self) -> Report {
         self.running.report()
     }

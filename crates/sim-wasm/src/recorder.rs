@@ -33,7 +33,7 @@ impl<R: Row> Picked<R> {
         self.values.extend(self.columns.iter().map(|column| column.number(row)));
     }
 
-    /// What has come since it was taken last.
+    /// Takes the rows that have come since the last call.
     pub(crate) fn take(&mut self) -> Vec<f64> {
         std::mem::take(&mut self.values)
     }

@@ -52,7 +52,7 @@ pub enum Resent {
     Probe,
     /// The timer ran out (RFC 6298).
     Timeout,
-    /// What a timeout took for lost, too.
+    /// Segment that a timeout took for lost, too.
     AfterTimeout,
 }
 

@@ -296,7 +296,7 @@ impl Traffic {
         matches!(&self.kind, Kind::Tcp(tcp) if tcp.bursts.as_ref().is_some_and(|bursts| bursts.are_of_bytes()))
     }
 
-    /// It is active, and goes on beyond `now`.
+    /// Returns true if the flow is active, and goes on beyond `now`.
     pub(crate) fn lasts(&self, now: Time) -> bool {
         self.is_active() && now < self.stop
     }
@@ -313,7 +313,7 @@ impl Traffic {
         }
     }
 
-    /// What TCP's application has written.
+    /// Returns the bytes that TCP's application has written.
     #[inline]
     pub(crate) fn written_bytes(&self) -> u64 {
         self.sender().map_or(0, Sender::written_bytes)

@@ -116,7 +116,7 @@ impl Udp {
         self.sequence.gaps()
     }
 
-    /// It ends by itself.
+    /// Returns true if the flow ends by itself.
     pub(crate) fn has_size(&self) -> bool {
         self.limit < u64::MAX
     }

@@ -21,7 +21,7 @@ pub(crate) struct Child {
     pub ready: bool,
     /// Its last event said that everything is written.
     pub done: bool,
-    /// It has failed: why.
+    /// Failure, if the child has failed.
     pub failed: Option<Failure>,
     /// Its end of the events pipe is closed: it is gone.
     pub gone: bool,

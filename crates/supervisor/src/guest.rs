@@ -1,4 +1,4 @@
-//! What a kernel needs that runs nothing but a lab.
+//! Setup of a kernel that runs nothing but a lab.
 
 use std::fs;
 

@@ -41,7 +41,7 @@ pub(crate) enum Purpose {
     Run,
     /// The same, and events report the progress of flows and links.
     LiveRun,
-    /// It stays until somebody ends it. Users connect to this socket.
+    /// Lab that stays until somebody ends it. Users connect to this socket.
     Lab(OwnedFd),
 }
 
@@ -105,11 +105,11 @@ impl LabReport {
     }
 }
 
-/// What the hosts have counted so far.
+/// Counts of the hosts so far.
 #[derive(Default, Serialize)]
 pub(crate) struct HostCounts {
     interfaces: Vec<lab::Counters>,
-    /// What TCP lacked memory for, by host. What is 0 is left out.
+    /// Shortages of memory for TCP, by host. Zeros are left out.
     shortages: BTreeMap<String, Shortages>,
 }
 

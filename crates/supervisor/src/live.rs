@@ -35,7 +35,7 @@ impl Live {
         })
     }
 
-    /// What the emulator publishes.
+    /// Returns the counts that the emulator publishes.
     pub(crate) fn network(&self) -> emu::LiveGauges<'_> {
         emu::LiveGauges { links: &self.links, health: &self.health[0] }
     }

@@ -21,9 +21,9 @@ pub(crate) struct Service {
     pub records: &'static [&'static str],
     /// The time of its order to stop.
     pub stop: Stop,
-    /// It has the links, and takes orders to change one.
+    /// True if the service has the links, and takes orders to change one.
     pub has_links: bool,
-    /// It is told what becomes of orders.
+    /// True if the service hears the fate of orders.
     pub listens: bool,
 }
 
@@ -33,7 +33,7 @@ pub(crate) type Work<'a> = Box<dyn FnOnce(OwnedFd, &mut File) -> Result<()> + 'a
 /// The time of a service's order to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It ends without an order, and with it the run. It gets the order only if the run is to end early.
+    /// Service that ends without an order, and with it the run. An order comes only if the run is to end early.
     EndsTheRun,
     /// Once the other service is as far as this.
     After(Process, Stage),
@@ -42,7 +42,7 @@ pub(crate) enum Stop {
 /// The progress of a service towards its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// It has written its records.
+    /// Records are written.
     Done,
     /// Its process is gone, and everything that it had open is closed.
     Gone,

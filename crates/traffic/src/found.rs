@@ -46,7 +46,7 @@ pub struct Watched {
 /// One end of a connection.
 struct End {
     id: SocketId,
-    /// As it was when it was first seen, if it is older than the records.
+    /// State of the connection when it was first seen, if it is older than the records.
     before: TcpInfo,
     info: TcpInfo,
     bbr: Option<BbrInfo>,
@@ -63,7 +63,7 @@ struct Connection {
 struct Flow {
     found: FoundFlow,
     connections: BTreeMap<u16, Connection>,
-    /// What links have counted, there and back.
+    /// Counts of links, there and back.
     counts: [Datagrams; 2],
     report: FlowReport,
     /// Bytes that the connection with the most has sent; `cc_actual` is that connection's.
@@ -395,7 +395,7 @@ impl Connection {
 }
 
 impl End {
-    /// What has happened since the records began.
+    /// Returns what has happened since the records began.
     fn now(&self) -> TcpInfo {
         self.info.since(&self.before)
     }

@@ -69,7 +69,7 @@ impl Poller {
         self.epoll.modify(fd, &mut event).with_context(|| format!("watching {source:?}"))
     }
 
-    /// It is no error if it is not watched.
+    /// Stops watching `fd`; no error if it is not watched.
     pub fn remove(&self, fd: impl AsFd) -> Result<()> {
         match self.epoll.delete(fd) {
             Ok(()) | Err(Errno::ENOENT) => Ok(()),

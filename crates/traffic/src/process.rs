@@ -85,7 +85,7 @@ impl Process {
     }
 }
 
-/// What an exit code says, as the predicate of a sentence.
+/// Returns the meaning of an exit code, as the predicate of a sentence.
 pub fn ended(code: i32) -> String {
     if code < 0 { format!("was ended by signal {}", -code) } else { format!("exited with {code}") }
 }

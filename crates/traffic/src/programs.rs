@@ -107,7 +107,7 @@ fn wait(program: &Program, ready: Ready, process: &Process, node: Doors<'_>, log
     }
 }
 
-/// What a program said last, on standard error or, if it was silent there, on standard output.
+/// Returns the last lines of a program, on standard error or, if it was silent there, on standard output.
 fn last_lines(log: &Path) -> String {
     let read = |kind: &str| {
         let mut path = log.as_os_str().to_owned();

@@ -34,7 +34,8 @@ pub struct ProgramReport {
     pub name: String,
     /// An exit code, or minus the signal that ended it; `None`: it had to be killed.
     pub exit_code: Option<i32>,
-    /// It still ran at the end of the run, so that it was sent SIGTERM, and its exit code is its answer to that.
+    /// True if the program still ran at the end of the run: it was sent SIGTERM, and its exit code is its answer to
+    /// that.
     pub ended_by_us: bool,
 }
 

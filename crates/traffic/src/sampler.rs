@@ -28,7 +28,7 @@ pub struct Sampler {
 struct Inside {
     sampler: KernelSampler,
     clock: Clock,
-    /// It takes all: its ticks are the sampler's.
+    /// True if the sampler takes all: its ticks are the sampler's.
     alone: bool,
     taken: Vec<Taken>,
     failed: Option<anyhow::Error>,

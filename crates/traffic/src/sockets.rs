@@ -21,8 +21,8 @@ pub struct Algorithm {
     pub kernel: String,
 }
 
-/// What Linux calls its DCTCP where ECN was not negotiated, as after a lost SYN (`tcp_dctcp.c`): it is Reno then, as RFC
-/// 8257 section 5 wants it, and was asked for all the same.
+/// Name that Linux gives its DCTCP where ECN was not negotiated, as after a lost SYN (`tcp_dctcp.c`): it is Reno then,
+/// as RFC 8257 section 5 wants it, and was asked for all the same.
 const DCTCP_WITHOUT_ECN: &str = "dctcp-reno";
 
 impl Algorithm {

@@ -153,7 +153,7 @@ impl TcpInfo {
         }
     }
 
-    /// What was counted since `earlier`, of the same connection.
+    /// Returns the counts since `earlier`, of the same connection.
     pub fn since(mut self, earlier: &TcpInfo) -> TcpInfo {
         self.total_retrans -= earlier.total_retrans;
         self.bytes_acked -= earlier.bytes_acked;

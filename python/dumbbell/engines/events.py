@@ -30,7 +30,7 @@ Process = Literal["helper", "init", "emulator", "bridges", "routers", "traffic",
 
 
 class BbrProgress(TypedDict):
-    """What BBR knows of the path, as `struct tcp_bbr_info` has it. The gains tell its state."""
+    """BBR's model of the path, as `struct tcp_bbr_info` has it. The gains tell its state."""
 
     bw_bps: int
     """The bottleneck's bandwidth, from a max filter."""
@@ -71,7 +71,7 @@ class Health(TypedDict):
     sent_packets: int
     """Packets handed to hosts."""
     late_over_1ms: int
-    """Those that were more than 1 ms late."""
+    """Packets that were more than 1 ms late."""
     lateness_p99_ns: int
     """99 of 100 packets were at most so late."""
     lateness_max_ns: int
@@ -164,7 +164,7 @@ class DaemonChanged(TypedDict):
     daemon: str
     """The daemon, such as `ospfd`."""
     up: bool
-    """It is started; if not, it is killed."""
+    """True to start the daemon, false to kill it."""
 
 
 class Refused(TypedDict):

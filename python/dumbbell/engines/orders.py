@@ -43,7 +43,7 @@ class ChangeDaemon:
     daemon: str
     """The daemon, such as `ospfd`."""
     up: bool
-    """It is started; if not, it is killed."""
+    """True to start the daemon, false to kill it."""
 
 
 Order = Stop | StopNow | ChangeLink | ChangeDaemon

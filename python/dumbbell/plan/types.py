@@ -54,7 +54,7 @@ class TunedSource:
     of: str
     """E.g. `bbr3`."""
     name: str
-    """As that kernel names it."""
+    """Name that the kernel gives the algorithm."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +99,11 @@ class DaemonChange:
     daemon: str
     """The daemon, such as `ospfd`."""
     up: bool
-    """It is started; if not, it is killed."""
+    """True to start the daemon, false to kill it."""
 
 
 Links = Literal["kernel", "mininet"]
-"""What can carry packets in place of our links.
+"""Carriers of packets in place of our links.
 - `kernel`: Queueing disciplines of the kernel, each on a pair of interfaces of its own between the hosts.
 - `mininet`: The same, in the tree that Mininet makes of a link: htb, and in it netem.
 """
@@ -140,7 +140,7 @@ class Emulate:
     kernel_sha256: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
     """SHA-256 of all that went into that kernel, in hex."""
     links: Annotated[Links | None, Field(exclude_if=lambda value: value is None)] = None
-    """What carries packets in place of our links; `None`: our links do."""
+    """Carrier of packets in place of our links; `None`: our links."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +163,7 @@ Buffer = BufferBytes | BufferPackets | Literal["unlimited"]
 """
 
 Carrier = Literal["kept", "lost"]
-"""What the interfaces at the ends of a link have while it is down.
+"""Carrier of the interfaces at the ends of a link while the link is down.
 - `kept`: They notice nothing.
 - `lost`: No carrier, as if the cable were pulled.
 """
@@ -174,7 +174,7 @@ class Chance:
     """Something happens to some packets. By default to none."""
 
     probability: float
-    """That it happens to a packet."""
+    """Probability per packet."""
     correlation: float
     """The correlation of a packet's fate with that of the packet before, 0 to 1; the rate is kept."""
 
@@ -404,7 +404,7 @@ class ThresholdPackets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThresholdSojourn:
-    """It has waited longer than this when it leaves the queue: `ce_threshold` of Linux's CoDel."""
+    """Longest sojourn of an unmarked packet when it leaves the queue: `ce_threshold` of Linux's CoDel."""
 
     sojourn: int
     """A span of nanoseconds."""
@@ -593,7 +593,7 @@ class Reorder:
     """Packets that skip the delay line and so overtake those in it."""
 
     probability: float
-    """That a candidate does."""
+    """Probability that a candidate is reordered."""
     correlation: float
     """The correlation of a candidate's fate with that of the candidate before, 0 to 1; the rate is kept."""
     gap: int
@@ -761,9 +761,9 @@ class Vlans:
     """The VLANs of a bridge's port (IEEE 802.1Q), each by its number."""
 
     untagged: int | None
-    """That of frames without a tag, in both directions; `None`: they are dropped."""
+    """VLAN of untagged frames, in both directions; `None`: they are dropped."""
     tagged: tuple[int, ...]
-    """Those of which frames carry tags."""
+    """Tagged VLANs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -920,7 +920,7 @@ class UdpReady:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExitReady:
-    """It has ended, with exit code 0."""
+    """Ended, with exit code 0."""
 
     kind: Literal["exit"] = "exit"
 
@@ -968,7 +968,7 @@ class Record:
 
 
 Hosts = Literal["virtual"]
-"""What simulated hosts can be like, in place of a real machine's.
+"""Kinds of simulated hosts, in place of a real machine's.
 - `virtual`: Hosts of a user-mode kernel in virtual time: less than a microsecond, which its clock rounds up.
 """
 
@@ -984,7 +984,7 @@ class Simulate:
 
 
 Spread = Literal["nothing", "destinations", "flows"]
-"""What shares out paths of equal cost.
+"""Choice among paths of equal cost.
 - `nothing`: Nothing: all packets take the links that are listed first.
 - `destinations`: Destinations with hosts take turns: all packets to one subnet take one path.
 - `flows`: Each node chooses by flow (ECMP, RFC 2992): each direction of a flow keeps to one path.
@@ -1041,6 +1041,6 @@ class Plan:
     programs: Annotated[tuple[Program, ...], Field(exclude_if=lambda value: value == ())] = ()
     """The programs that are of no flow, in the order of their start."""
     spread: Annotated[Spread, Field(exclude_if=lambda value: value == "nothing")] = "nothing"
-    """What shares out paths of equal cost in a lab network."""
+    """Choice among paths of equal cost in a lab network."""
     wait: Annotated[Wait | None, Field(exclude_if=lambda value: value is None)] = None
     """Time 0 waits until the routers' daemons and the bridges' spanning tree have converged; `None`: it doesn't."""

@@ -13,7 +13,7 @@ pub(super) struct FullBandwidth {
     pub count: u32,
     /// The plateau is reached \[v3\]; can be restarted.
     pub is_now: bool,
-    /// It was there once in this connection: STARTUP is over.
+    /// True if the pipe was full at least once in this connection: STARTUP is over.
     pub is_reached: bool,
 }
 

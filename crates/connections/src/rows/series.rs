@@ -89,7 +89,7 @@ impl Row for IntervalRow {
     ];
 }
 
-/// What a sample of the table `rtt` times.
+/// Round trip that a sample of the table `rtt` measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Round {

@@ -52,7 +52,7 @@ impl Stream {
         }
     }
 
-    /// What limits the sender from now on, after data or an acknowledgement.
+    /// Updates the sender's limit after data or an ACK.
     #[inline]
     pub(super) fn limit(&mut self, scope: &Scope, nxt: i64, una: i64, is_data: bool) {
         let is_away = scope.away_ns > 0;

@@ -1,4 +1,4 @@
-//! What a direction does over time: rows of RTT and of intervals.
+//! Rows of RTT and of intervals of one direction over time.
 
 use super::{Scope, Stream};
 use crate::rows::{IntervalRow, Round, RttRow};

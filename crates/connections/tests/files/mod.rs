@@ -130,7 +130,7 @@ impl Packet {
     }
 }
 
-/// What is around IP packets.
+/// Layers around IP packets.
 #[derive(Clone, Debug)]
 pub struct Link {
     pub number: u32,

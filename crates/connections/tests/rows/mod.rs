@@ -12,7 +12,7 @@ pub struct Rows {
     pub rtt: Vec<RttRow>,
     pub events: Vec<EventRow>,
     pub gaps: Vec<GapRow>,
-    /// Those of every packet, if they are wanted.
+    /// Rows of every packet, if they are wanted.
     pub segments: Option<Vec<SegmentRow>>,
 }
 

@@ -27,7 +27,7 @@ pub(crate) trait Impairment {
     /// True if it can do anything to a packet.
     fn acts(&self) -> bool;
 
-    /// So many packets came while it did not act.
+    /// Counts packets that passed while inactive.
     fn skip(&mut self, packets: u64);
 
     /// The next packet.
@@ -37,9 +37,9 @@ pub(crate) trait Impairment {
 /// The effects of impairments on a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Effects {
-    /// It is lost here.
+    /// True if the packet is lost here.
     pub is_lost: bool,
-    /// It is followed by a copy, unless it is lost.
+    /// True if a copy follows the packet, unless the packet is lost.
     pub is_duplicated: bool,
     /// Congestion Experienced is set, if it is ECN-capable.
     pub is_marked: bool,

@@ -14,7 +14,7 @@ use crate::queue::Backlog;
 pub struct Out {
     /// The packet's number.
     pub id: u64,
-    /// It is marked Congestion Experienced now.
+    /// True if the packet is marked Congestion Experienced now.
     pub is_marked: bool,
 }
 
@@ -81,7 +81,7 @@ impl Outside {
         self.backlog
     }
 
-    /// Those that have come furthest first.
+    /// Returns the packets inside, those that have come furthest first.
     pub(super) fn inside(&self) -> impl Iterator<Item = Passage> {
         self.parts.iter().rev().flat_map(|one| one.inside.iter().map(|(passage, _)| *passage))
     }

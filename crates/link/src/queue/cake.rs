@@ -64,11 +64,11 @@ enum Class {
     /// The queue is in no round.
     #[default]
     Idle,
-    /// It has just become active.
+    /// Queue that has just become active.
     Sparse,
-    /// It has spent its credit, or ran empty, before it proved to be bulk: in the bulk round without a packet.
+    /// Queue that has spent its credit, or ran empty, before it proved to be bulk: in the bulk round without a packet.
     Waiting,
-    /// It keeps packets waiting.
+    /// Queue that keeps packets waiting.
     Bulk,
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Control {
 pub(super) trait Source {
     /// The packet that is next.
     fn head(&self) -> Option<&Item>;
-    /// It leaves.
+    /// Removes the packet at the head.
     fn pop(&mut self) -> Option<Item>;
     /// Bytes of all waiting packets.
     fn bytes(&self) -> u64;

@@ -10,7 +10,7 @@ use crate::{Isolation, Queue};
 pub(super) struct Words {
     pub queue: String,
     pub order: Order,
-    /// It shapes: no bucket of tokens stands around it.
+    /// True if the discipline shapes: no bucket of tokens stands around it.
     pub shapes: bool,
 }
 

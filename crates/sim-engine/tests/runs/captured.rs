@@ -79,7 +79,7 @@ impl Observer for Truth {
     }
 }
 
-/// What is true of packets that are not new data in order, by flow, time and first byte. A link doubles a packet at once.
+/// Truth of packets that are not new data in order, by flow, time and first byte. A link doubles a packet at once.
 type Found = BTreeMap<(u16, i64, i64), VecDeque<(Class, Cause)>>;
 
 fn truth(plan: &Plan) -> (Vec<Found>, InFlight) {

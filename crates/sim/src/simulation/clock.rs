@@ -24,13 +24,13 @@ const WRITE_LOOKS: i64 = 7;
 /// The clock and its timer.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
-    /// What the clock says after all that was done so far.
+    /// Time of the clock after all that was done so far.
     says: i64,
     /// The part of a step that has passed since.
     beyond: i64,
-    /// What it said when the timer fired last.
+    /// Time of the clock when the timer fired last.
     fired: i64,
-    /// Those of the run; the senders are the last.
+    /// Processes of the run; the senders are the last.
     processes: Vec<Process>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Clock {
 struct Process {
     /// The time at which it may wake, ns.
     due: i64,
-    /// It sleeps since then.
+    /// Time since which the process sleeps.
     asleep: i64,
     /// How often it looks at the clock when it is awake. Each look takes a step (`timer_read`).
     looks: i64,
@@ -70,7 +70,7 @@ impl Process {
         self.due + (self.due - self.asleep) / 1000
     }
 
-    /// It has looked at the clock, which says `now`, and falls asleep.
+    /// Puts the process to sleep: it has looked at the clock, which says `now`.
     fn sleep(&mut self, now: i64) {
         let look = now - STEP;
         self.due = match &mut self.rhythm {
@@ -97,12 +97,12 @@ fn processes_of_a_run() -> Vec<Process> {
 }
 
 impl Clock {
-    /// That of a kernel which runs the processes of a run.
+    /// Returns the clock of a kernel that runs the processes of a run.
     pub(super) fn of_a_run() -> Clock {
         Clock { processes: processes_of_a_run(), ..Clock::default() }
     }
 
-    /// What the clock says when something is carried out that is due at `due`, which is not before what was due last.
+    /// Returns the clock's time at an action that is due at `due`, which is not before the last one was due.
     pub(super) fn fire(&mut self, due: Time) -> Time {
         while self.fired < due.0 {
             let expires = self.processes.iter().map(Process::expires).min();

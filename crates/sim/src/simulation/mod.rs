@@ -77,7 +77,7 @@ pub struct Simulation<O> {
 struct Addresses {
     is_tcp: bool,
     ip: Ip,
-    /// Of its own packets, and of replies.
+    /// Ways of its own packets, and of replies.
     ways: [Way; 2],
 }
 

@@ -14,9 +14,9 @@ use units::{Duration, Time};
 use super::Simulation;
 use crate::observer::Observer;
 
-/// What both ends of an emulated path take together, uniform between least and most. Within a burst, from the time at which a
-/// segment is due to its ACK 5 % take less than 14 us and 5 % more than 125 us, half of them 30 us; from an ACK to what it lets
-/// out 15, 72 and 26 us.
+/// Time that both ends of an emulated path take together, uniform between least and most. Within a burst, from the time
+/// at which a segment is due to its ACK 5 % take less than 14 us and 5 % more than 125 us, half of them 30 us; from an
+/// ACK to what it lets out 15, 72 and 26 us.
 const LEAST: Duration = Duration::from_micros(25);
 const MOST: Duration = Duration::from_micros(105);
 /// A host that has had nothing to do takes longer, up to this much more after a pause of [`ASLEEP`]: its processor sleeps

@@ -48,7 +48,7 @@ pub struct Settings {
     pub comp_sack_slack_ns: u32,
     /// The memory for sending: the default of `net.ipv4.tcp_wmem`, bytes.
     pub send_buffer: u32,
-    /// What it may grow to: the maximum of `net.ipv4.tcp_wmem`, bytes.
+    /// Most bytes of the send buffer: the maximum of `net.ipv4.tcp_wmem`.
     pub send_buffer_max: u32,
     /// Room for headers in each buffer that is sent, bytes: `MAX_TCP_HEADER`, which depends on what a kernel was built for.
     pub max_header: u32,

@@ -51,7 +51,7 @@ struct Run {
     highest: u64,
     /// Segments with PSH so far.
     pushed: u32,
-    /// Of the latest ACK's rate sample.
+    /// Value of the latest ACK's rate sample.
     sampled: u32,
     log: String,
 }

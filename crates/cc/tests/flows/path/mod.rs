@@ -30,7 +30,7 @@ pub struct Path {
     pub ack_lump: u64,
     /// The application's rate, packets per second; 0: without limit.
     pub app_rate: u64,
-    /// It hands over nothing from .. until.
+    /// Span in ns (from, until) in which the application hands over nothing.
     pub app_silence: Option<(u64, u64)>,
     /// Packets handed to the receiver, and lost.
     pub received: u64,

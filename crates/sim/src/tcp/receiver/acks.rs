@@ -26,9 +26,9 @@ pub(super) struct Acks {
     pub is_pending: bool,
     /// The ACK goes at once.
     pub is_immediate: bool,
-    /// It goes when the application has read what came.
+    /// True if the ACK goes when the application has read what came.
     pub awaits_read: bool,
-    /// What came in order since the application had read last, bytes.
+    /// Bytes that came in order since the application had read last.
     pub unread: u32,
     /// This many are not delayed.
     quick: u32,

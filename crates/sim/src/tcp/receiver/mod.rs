@@ -282,7 +282,7 @@ impl Receiver {
         }
     }
 
-    /// What came in order and the application has yet to read, bytes.
+    /// Returns the bytes that came in order and the application has yet to read.
     fn unread(&self) -> u32 {
         if self.now < self.read_at() { self.acks.unread } else { 0 }
     }

@@ -7,9 +7,10 @@ use crate::segment::Segment;
 pub(crate) const PAWS_WINDOW: u32 = 1;
 
 impl Receiver {
-    /// It is data that the receiver doesn't look into (RFC 9293 section 3.10.7.4): what an ACK told of as received, or
-    /// what PAWS takes for data of an earlier wrap of sequence numbers, since a newer segment in order was sent later.
-    /// A path that reorders makes such segments as soon as a retransmission overtakes what was sent before it.
+    /// Returns true for data that the receiver doesn't look into (RFC 9293 section 3.10.7.4): what an ACK told of as
+    /// received, or what PAWS takes for data of an earlier wrap of sequence numbers, since a newer segment in order was
+    /// sent later. A path that reorders makes such segments as soon as a retransmission overtakes what was sent before
+    /// it.
     pub(super) fn is_refused(&self, segment: &Segment) -> bool {
         let has_data = segment.len > 0 || segment.flags.fin;
         has_data && (segment.end() < self.rcv_wup || self.ts_recent > segment.ts_val + PAWS_WINDOW)

@@ -39,7 +39,7 @@ impl Window {
         self.data
     }
 
-    /// It is as large as the buffer may ever become.
+    /// Returns true if the window is as large as the buffer may ever become.
     #[inline]
     pub(super) fn is_grown(&self, settings: &Settings) -> bool {
         self.buffer >= u64::from(settings.receive_buffer_max) && self.threshold >= self.share(self.buffer)

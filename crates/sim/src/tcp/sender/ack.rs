@@ -18,23 +18,23 @@ pub(super) struct Ack {
     /// Segments delivered and lost before it.
     pub prior_delivered: u32,
     pub prior_lost: u32,
-    /// It acknowledges more than the one before.
+    /// True if the ACK acknowledges more than the one before.
     pub is_advancing: bool,
-    /// It acknowledges data, cumulatively; some of it had been sent again.
+    /// True if the ACK acknowledges data, cumulatively, some of which had been sent again.
     pub acks_data: bool,
     pub acks_retransmitted: bool,
-    /// It SACKs data that was not SACKed before.
+    /// True if the ACK SACKs data that was not SACKed before.
     pub sacks_data: bool,
-    /// It (S)ACKs data below `high_seq` that was never sent again: the original arrived (F-RTO).
+    /// True if the ACK (S)ACKs data below `high_seq` that was never sent again: the original arrived (F-RTO).
     pub delivers_original: bool,
-    /// It has a D-SACK, and that is of a tail loss probe.
+    /// True if the ACK has a D-SACK of a tail loss probe.
     pub has_dsack: bool,
     pub dsacks_probe: bool,
-    /// It changes the window.
+    /// True if the ACK changes the window.
     pub updates_window: bool,
-    /// It carries ECE.
+    /// True if the ACK carries ECE.
     pub is_ece: bool,
-    /// It shows that a retransmission was lost.
+    /// True if the ACK shows that a retransmission was lost.
     pub loses_retransmission: bool,
     /// The timer is to be set anew.
     pub restarts_timer: bool,

@@ -6,11 +6,11 @@ use super::output::Push;
 use super::{Phase, Sender};
 use crate::segment::Segment;
 
-/// What was written and is not acknowledged lies in buffers. Each takes its payload's memory, and some that describes it. Buffers in
-/// flight are the scoreboard's.
+/// Buffers of data that was written and is not acknowledged. Each takes its payload's memory, and some that describes
+/// it. Buffers in flight are the scoreboard's.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buffers {
-    /// Those that wait to be sent.
+    /// Buffers that wait to be sent.
     unsent: VecDeque<Buffer>,
     /// The memory that all may take, bytes (`sk_sndbuf`).
     limit: u32,
@@ -18,7 +18,7 @@ pub(super) struct Buffers {
     window: u32,
     /// The most payload of a buffer, bytes.
     largest: u16,
-    /// What was written since all that may be sent was last to go, bytes.
+    /// Bytes that were written since all that may be sent was last to go.
     unpushed: u32,
     /// The application waits for room (`SOCK_NOSPACE`).
     is_short: bool,
@@ -95,14 +95,14 @@ impl Buffers {
     }
 }
 
-/// What an application has to say, and how it says it.
+/// Data of an application, and how it writes them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Application {
     /// The end of it in the stream.
     pub end: u64,
     /// The most that it writes at once, bytes.
     pub write: u32,
-    /// It writes only while less than half of this waits to be sent, bytes (`TCP_NOTSENT_LOWAT`).
+    /// Bytes that may wait to be sent: the application writes only below half of them (`TCP_NOTSENT_LOWAT`).
     pub ahead: u32,
 }
 

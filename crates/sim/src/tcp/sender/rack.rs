@@ -13,7 +13,7 @@ pub(super) struct Rack {
     newest: (u64, u64),
     /// `RACK.rtt`, us.
     rtt_us: u32,
-    /// It changed since losses were looked for.
+    /// True if RACK's state changed since losses were looked for.
     pub is_advanced: bool,
     /// `RACK.reo_wnd_mult`: quarters of the minimum RTT.
     window_steps: u32,

@@ -165,13 +165,13 @@ impl Scoreboard {
         self.index(self.segments[index].later)
     }
 
-    /// It was sent again: it is now the one sent last.
+    /// Marks a segment as sent again: it is now the one sent last.
     pub(crate) fn resend(&mut self, index: usize) {
         self.unlink(index);
         self.append(index);
     }
 
-    /// It can't be found lost by time any more, unless it is sent again.
+    /// Takes a segment off the list by which time finds losses, unless it is sent again.
     pub(crate) fn settle(&mut self, index: usize) {
         self.unlink(index);
     }

@@ -4,7 +4,7 @@ use crate::tcp::Settings;
 
 /// The largest train, bytes, with room for headers: 64 KB less one.
 const GSO_MAX_SIZE: u32 = 65_536 - 1;
-/// What describes a buffer's pieces (`skb_shared_info`) and the buffer itself (`sk_buff`), bytes.
+/// Bytes that describe a buffer's pieces (`skb_shared_info`) and the buffer itself (`sk_buff`).
 const SHARED_INFO: u32 = 320;
 const DESCRIPTION: u32 = 256;
 /// The option that each segment has room for, bytes: Linux counts with segments that have none.

@@ -12,12 +12,12 @@ pub(super) struct Usage {
     used: u32,
     /// The time at which the window was last full or changed, us.
     full_at: u64,
-    /// What the flow does, and since when, us.
+    /// Span that the flow is in, and since when, us.
     span: Span,
     since: u64,
 }
 
-/// What a flow does. A later one takes precedence (`enum tcp_chrono`).
+/// Activities of a flow. A later one takes precedence (`enum tcp_chrono`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Span {
     /// Nothing is outstanding.
