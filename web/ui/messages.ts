@@ -8,7 +8,7 @@ export interface Problem {
   what: string;
   why: string;
   hint: string;
-  /** What is wrong, without the place and the key; for a badge or below a field. */
+  /** Fault without the place and the key; for a badge or below a field. */
   wrong: string;
   /** The scenario's key that it is about. */
   key: (string | number)[] | null;
@@ -20,13 +20,13 @@ export interface Problem {
   length: number | null;
 }
 
-/** What a refused start answers, with 428: agree to these programs first. */
+/** Answer to a refused start, with 428: agree to these programs first. */
 export interface Question {
   /** The first line: the place, the key and its value, and what is wrong with it. */
   what: string;
   why: string;
   hint: string;
-  /** What is wrong, without the place and the key; for a badge or below a field. */
+  /** Fault without the place and the key; for a badge or below a field. */
   wrong: string;
   /** The scenario's key that it is about. */
   key: (string | number)[] | null;
@@ -84,7 +84,7 @@ export interface DrawnNode {
   problems: number;
 }
 
-/** What holds in one direction of a link, defaults filled in, in words with units. */
+/** Settings of one direction of a link, defaults filled in, in words with units. */
 export interface DrawnDirection {
   /** The direction's name in events, tables and plots: `h1-s1`. */
   name: string;
@@ -121,7 +121,7 @@ export interface DrawnFlow {
   key: (string | number)[];
   /** Its id: the given one, or `f1`, `f2`, ... by position. */
   name: string;
-  /** As written in `from`; `s*` stands for several. */
+  /** Sender as written in `from`; `s*` stands for several. */
   sender: string;
   receiver: string;
   /** The name of its kind, as plans have it. */
@@ -134,7 +134,7 @@ export interface DrawnFlow {
   problems: number;
 }
 
-/** What the canvas and the outline show, worked out by the server from the scenario. */
+/** Content of the canvas and the outline, worked out by the server from the scenario. */
 export interface Drawing {
   /** The topology's kind: `graph`, `dumbbell`, ... */
   topology: string;
@@ -150,7 +150,7 @@ export interface Drawing {
 /** A run, a study or a lab of a scenario that goes on, whoever has started it. */
 export interface Going {
   kind: "run" | "study" | "lab";
-  /** What follows `run/`, `study/` or `lab/` in topics and routes. */
+  /** Identifier behind `run/`, `study/` or `lab/` in topics and routes. */
   id: string;
 }
 
@@ -168,7 +168,7 @@ export interface Document {
   on_disk: string | null;
   can_undo: boolean;
   can_redo: boolean;
-  /** What `undo` would take back, in words: `set topology.links.0.rate`. */
+  /** Label of what `undo` would take back: `set topology.links.0.rate`. */
   undo: string;
   redo: string;
   layout: Layout;
@@ -176,7 +176,7 @@ export interface Document {
   drawing: Drawing | null;
   /** Why it can't be run, in the order of the scenario's keys. */
   problems: Problem[];
-  /** What this machine lacks to run it with the engine `emulate`, each with its fix. */
+  /** Problems that keep this machine from running it with the engine `emulate`, each with its fix. */
   lacks: Problem[];
   /** How long traffic flows. */
   duration_s: number | null;
@@ -189,9 +189,9 @@ export interface Document {
   runs_programs: string[];
   /** False if this text comes from elsewhere and its programs have not been agreed to. */
   trusted: boolean;
-  /** What the text says, as JSON: forms show it. While the text is no TOML, what it said last. */
+  /** Values of the text, as JSON, for forms. While the text is no TOML, the last ones. */
   data: Record<string, unknown>;
-  /** What goes on of it: meanwhile the page asks before it changes the text. */
+  /** Runs, studies and labs of it that go on: meanwhile the page asks before it changes the text. */
   going: Going[];
 }
 
@@ -307,7 +307,7 @@ export type Edit = Set | Unset | AddNode | RemoveNode | RenameNode | AddLink | R
 export interface Batch {
   do: "batch";
   commands: (Set | Unset | AddNode | RemoveNode | RenameNode | AddLink | RemoveLink | AddFlow | RemoveFlow | AddItem | RemoveItem | Move | Annotate | ReplaceText | Free)[];
-  /** What undo calls it: `paste 10 nodes`. */
+  /** Label of undo: `paste 10 nodes`. */
   label?: string;
 }
 
@@ -369,7 +369,7 @@ export type Request = Subscribe | Unsubscribe | SendCommand;
 export interface Ack {
   id: number;
   type: "ack";
-  /** Of a document: its revision now. */
+  /** Revision of a document now. */
   revision: number | null;
   /** The keys of what a command added, so that it can be selected. */
   made: ((string | number)[])[];
@@ -379,7 +379,7 @@ export interface Ack {
 export interface Reject {
   id: number | null;
   type: "reject";
-  /** Of a document: its revision now. Its state comes as an event. */
+  /** Revision of a document now. Its state comes as an event. */
   revision: number | null;
   why: "stale" | "problem";
   problem: Problem | null;
@@ -400,7 +400,7 @@ export interface Ping {
 
 /** Files or folders of the workspace came, went or changed: get the list again. */
 export interface FilesChanged {
-  /** Those whose lists changed; `""` is the workspace itself. */
+  /** Folders whose lists changed; `""` is the workspace itself. */
   folders: string[];
 }
 
@@ -553,7 +553,7 @@ export interface PlanTable {
 
 /** The plan, or why there is none. */
 export interface Planned {
-  /** As in `plan.json`. */
+  /** Plan, as in `plan.json`. */
   plan: Record<string, unknown> | null;
   problems: Problem[];
   lacks: Problem[];

@@ -3,17 +3,17 @@
 /** `POST /api/runs`: run a scenario of the workspace, or a study if it is one. */
 export interface StartRun {
   path: string;
-  /** As after `--set`: `topology.bottleneck.rate=5 Mbit/s`. */
+  /** Overrides as after `--set`: `topology.bottleneck.rate=5 Mbit/s`. */
   overrides?: string[];
   engine?: string | null;
   /** More than one run of the same: makes it a study. */
   repeat?: number | null;
 }
 
-/** What `POST /api/runs` has begun. */
+/** Answer to `POST /api/runs`. */
 export interface Started {
   kind: "run" | "study";
-  /** What follows `run/` or `study/` in topics and routes. */
+  /** Identifier behind `run/` or `study/` in topics and routes. */
   id: string;
   /** The same by the command line. */
   command: string;
@@ -56,7 +56,7 @@ export interface RunReplay {
   event: "replay";
   /** The number of the last one. Any other event from the run has its number, too. */
   n: number;
-  /** As `--events` writes them. A long run's list leaves out some `progress`. */
+  /** Events as `--events` writes them. A long run's list leaves out some `progress`. */
   events: (Record<string, unknown>)[];
 }
 
@@ -95,7 +95,7 @@ export interface LegendState {
   word: string;
   light: string;
   dark: string;
-  /** Of its block, as a share of the lane. */
+  /** Height of the block, as a share of the lane. */
   height: number;
 }
 
@@ -105,7 +105,7 @@ export interface LegendEvent {
   words: string;
 }
 
-/** What plots of a run need beside the measurements. */
+/** Parts of a run's plan that its plots need beside the measurements. */
 export interface Legend {
   duration_s: number;
   flows: LegendFlow[];
@@ -139,7 +139,7 @@ export interface RunDetail {
   /** The scenario as it was run. */
   text: string;
   legend: Legend | null;
-  /** As in `summary.json`. */
+  /** Summary, as in `summary.json`. */
   summary: Record<string, unknown> | null;
   /** Relative to the workspace. */
   directory: string;
@@ -153,19 +153,19 @@ export interface RunEntry {
   id: string;
   name: string;
   engine: string;
-  /** Of a run without one: `running`, `failed`, `interrupted`, `killed` or `damaged`. */
+  /** Verdict; of a run without one `running`, `failed`, `interrupted`, `killed` or `damaged`. */
   verdict: string;
-  /** What the verdict is for. */
+  /** Reasons of the verdict. */
   checks: string[];
   started_at: string;
   duration_s: number | null;
   scenario_source: string | null;
   overrides: string[];
   tags: string[];
-  /** What each of the first flows reached: `f1 cubic 47.1 Mbit/s`. */
+  /** Results of the first flows: `f1 cubic 47.1 Mbit/s`. */
   flows: string[];
   more_flows: number;
-  /** It failed, was killed, or is an earlier run of a plan that was run again. */
+  /** True if the run failed, was killed, or is an earlier run of a plan that was run again. */
   left_over: boolean;
   /** Which file of it is damaged, why, and what to do; empty if none is. */
   problem: string;
@@ -381,7 +381,7 @@ export interface LabProgress {
   event: "progress";
   time_ns: number;
   links: (Record<string, unknown>)[];
-  /** Those that go on, as in the event `progress` of a run; their ids are `h1 > h2`. */
+  /** Flows that go on, as in the event `progress` of a run; their ids are `h1 > h2`. */
   flows: (Record<string, unknown>)[];
 }
 
@@ -395,7 +395,7 @@ export interface LabEnded {
 export interface ChangeLink {
   /** The name of a link, for one direction; or two nodes. */
   of: string[];
-  /** As in `[[events]]`: `{"rate": "5 Mbit/s"}`; `{"up": "false", "carrier": "lost"}` pulls the cable. */
+  /** Keys, as in `[[events]]`: `{"rate": "5 Mbit/s"}`; `{"up": "false", "carrier": "lost"}` pulls the cable. */
   keys: Record<string, string>;
 }
 
@@ -413,7 +413,7 @@ export interface AskLab {
   to?: string | null;
 }
 
-/** What the program said. */
+/** Output of a program. */
 export interface LabAnswer {
   command: string;
   text: string;

@@ -80,7 +80,7 @@ class Agreement:
 
 
 def own(text: str) -> tuple[str, ...]:
-    """What stands for the programs of a text that the user writes here, as long as nobody knows them: the text."""
+    """Returns the text itself, which stands for the programs of a text that the user writes while nobody knows them."""
     return (f"a text of one's own{DIGEST}{hashlib.sha256(text.encode()).hexdigest()}",)
 
 

@@ -105,7 +105,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _unopened(request: Request, error: Exception) -> Response:
-    """What the operating system refuses of a file that no route expects to be refused."""
+    """Answers when the operating system refuses a file and no route expects that."""
     assert isinstance(error, OSError), "as registered"
     return await _refused(request, of_system(error))
 

@@ -69,7 +69,7 @@ def _bytes(file: Path, modified: int) -> bytes:
 
 
 def version() -> str:
-    """What tells this page from that of another version: a digest of the page, which names its modules."""
+    """Returns the page's version: a digest of the page, which names its modules."""
     index = PAGE / "index.html"
     return _digest(index.stat().st_mtime_ns) if index.is_file() else "none"
 

@@ -1,4 +1,4 @@
-"""What a text means, and what is wrong with it: in the words of the command line, from the same code."""
+"""Meaning of a text, and what is wrong with it: in the words of the command line, from the same code."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_CELLS: Final = 100_000
 
 @dataclass(frozen=True)
 class Checked:
-    """What is known of a text."""
+    """Result of checking a text."""
 
     problems: list[Problem] = field(default_factory=list)
     lacks: list[Problem] = field(default_factory=list)
@@ -40,9 +40,9 @@ class Checked:
     duration_s: float | None = None
     study_runs: int | None = None
     programs: tuple[str, ...] | None = None
-    """What a run or a lab of it starts on this machine; `None`: nobody knows, as it means nothing."""
+    """Programs that a run or a lab of it starts on this machine; `None`: nobody knows, as it means nothing."""
     data: Mapping[str, Any] | None = None
-    """What the text says, as JSON; `None`: it is no TOML."""
+    """Values of the text, as JSON; `None`: it is no TOML."""
     scenario: Scenario | None = field(default=None, repr=False)
     """`None`: there are problems."""
 

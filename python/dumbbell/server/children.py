@@ -44,7 +44,7 @@ class Child:
         return self.process.returncode
 
     def problem(self) -> str:
-        """What it said as it failed, without what it said before."""
+        """Returns the last failure that the child stated."""
         text = self.text()
         with suppress(ValueError, LookupError, TypeError):
             found: dict[str, Any] = json.loads(text[text.index("{") :])

@@ -56,7 +56,7 @@ def router(root: Path) -> APIRouter:
 
     @made.post("/compare")
     def compared(asked: Compare) -> ComparedRuns | ComparedStudies:
-        """What differs: settings first, then figures."""
+        """Returns differences: settings first, then figures."""
         if asked.studies:
             return _studies(root, asked.studies)
         return _runs([run_places.find(root, run) for run in asked.runs])

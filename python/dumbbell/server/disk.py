@@ -15,7 +15,7 @@ from dumbbell.server.messages import Layout
 from dumbbell.server.workspace import LARGEST, layout_of
 
 Signature = tuple[int, int, int, int] | None
-"""What tells that a file was written: device, inode, size and time of change (ns); `None`: there is none."""
+"""Identity of a file's content: device, inode, size and time of change (ns); `None`: there is none."""
 CLOCK_REALTIME_COARSE: Final = 5
 """Linux's clock that dates files (clock_gettime(2)), to which Python gives no name."""
 CLOCK_NS: Final = 50_000_000
@@ -24,7 +24,7 @@ CLOCK_NS: Final = 50_000_000
 
 @dataclass(frozen=True)
 class OnDisk:
-    """What the files hold. Line ends and a byte order mark are the file's own, and are kept when it is written."""
+    """Content of the files. Line ends and a byte order mark are the file's own, and are kept when it is written."""
 
     text: str | None
     """`None`: there is no file."""
@@ -49,7 +49,7 @@ class OnDisk:
 
 
 def signatures(file: Path) -> tuple[Signature, Signature]:
-    """Those of a scenario's file and of its layout's."""
+    """Returns the signatures of a scenario's file and of its layout's."""
     return _signature(file), _signature(layout_of(file))
 
 

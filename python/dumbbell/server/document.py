@@ -23,7 +23,7 @@ from dumbbell.server.problems import problem
 TYPING_S: Final = 0.5
 """Seconds: what one author types, or writes to one key, without a longer pause is one step."""
 OUTSIDE: Final = "change by another program"
-"""What undo calls a revision that was read from disk."""
+"""Label of undo for a revision that was read from disk."""
 
 
 class Stale(Exception):
@@ -110,12 +110,12 @@ class Document:
 
     @property
     def undo_label(self) -> str:
-        """What undo would take back; empty if there is nothing."""
+        """Label of what undo would take back; empty if there is nothing."""
         return self._history.now.label if self._history.at > 0 else ""
 
     @property
     def redo_label(self) -> str:
-        """What redo would make again; empty if there is nothing."""
+        """Label of what redo would make again; empty if there is nothing."""
         after = self._history.states[self._history.at + 1 :]
         return after[0].label if after else ""
 
@@ -293,7 +293,7 @@ class Document:
 
 
 def _sort(command: m.Edit | m.Batch, author: object) -> object:
-    """What tells that a command goes on with the one before; `None`: it never does."""
+    """Returns a key that is equal for commands that one undo takes back together; `None`: none does."""
     match command:
         case m.ReplaceText():
             return "text", author

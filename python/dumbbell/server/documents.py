@@ -43,7 +43,7 @@ class Open:
     understood: Understood = field(default_factory=Understood, repr=False)
     """Tables of texts that were checked."""
     further: Checked | None = None
-    """What is known of the text beside that, once it was looked for."""
+    """Result of the slower checks of that text, once they were made."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by whoever changes or saves it."""
     checking: asyncio.Task[None] | None = None
@@ -57,7 +57,7 @@ class Open:
     looked_all: bool = False
     """True if `further` took all that its programs may be started for."""
     programs: tuple[str, ...] = ()
-    """What the newest text starts of which that is known."""
+    """Programs that the newest text with known programs starts."""
     own_text: str | None = None
     """A text whose programs its author wrote here: it came from one that was agreed to."""
 
@@ -253,7 +253,7 @@ class Documents:
             self._drop(one)
 
     async def _started_by(self, one: Open, overrides: Sequence[str], model: type[Scenario]) -> tuple[str, ...]:
-        """What a run would start: read now, as files that the scenario names may have changed since it was checked."""
+        """Reads the programs that a run would start: files that the scenario names may have changed since its check."""
         known = one.checked
 
         def read_now() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What the canvas shows of a scenario, as far as it is known: a network that is being drawn is seldom complete."""
+"""Drawing of a scenario for the canvas, as far as it is known: a network that is being drawn is seldom complete."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def draw(data: Data, folder: Path, scenario: Scenario | None, found: Sequence[Pr
 
 
 class Known:
-    """What is known of nodes and links by name: all of it, once there is nothing wrong with the scenario."""
+    """Nodes and links by name, as far as they are known: all, once there is nothing wrong with the scenario."""
 
     def __init__(self, found: Sequence[Problem], resolved: Resolved | None) -> None:
         """`found`: what is wrong with the scenario."""

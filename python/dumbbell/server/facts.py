@@ -1,4 +1,4 @@
-"""What the page asks once: versions, engines, the schema, what this machine can do."""
+"""Facts that the page asks once: versions, engines, the schema, what this machine can do."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def schema() -> dict[str, Any]:
 
 @router.get("/doctor")
 def doctor() -> list[Check]:
-    """What this machine can do, and how to get more. It builds a small lab as a test, which takes a second."""
+    """Checks what this machine can do, and how to get more. A small lab is built as a test, which takes a second."""
     return [
         Check(name=one.name, state=str(one.level), text=one.detail, fix="" if one.level is Level.OK else one.fix)
         for one in examine()

@@ -41,14 +41,14 @@ router = APIRouter(prefix="/api")
 
 @router.get("/files")
 def files(request: Request, dir: str = "") -> Files:
-    """What is in a folder of the workspace."""
+    """Lists a folder of the workspace."""
     workspace: Workspace = request.app.state.workspace
     return Files(dir=workspace.relative(workspace.path(dir)), entries=workspace.entries(dir))
 
 
 @router.get("/templates")
 def all_templates() -> list[Template]:
-    """What a new scenario can begin with."""
+    """Lists the templates of new scenarios."""
     return templates.all_of_them()
 
 

@@ -1,4 +1,4 @@
-"""What goes on of each scenario of a workspace: runs, studies and labs, whoever has started them."""
+"""Runs, studies and labs that go on, by scenario of a workspace, whoever has started them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Lookout:
         self._before: dict[Path, _Known] = {}
 
     def look(self) -> Mapping[str, list[Going]]:
-        """What goes on now, by the path of the scenario in the workspace."""
+        """Returns what goes on now, by the path of the scenario in the workspace."""
         found: dict[str, list[Going]] = defaultdict(list)
         self._before, self._known = self._known, {}
         for name in _names(self._root / RUNS):

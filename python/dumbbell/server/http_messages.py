@@ -176,7 +176,7 @@ class Planned(Message):
     """The plan, or why there is none."""
 
     plan: dict[str, Any] | None
-    """As in `plan.json`."""
+    """Plan, as in `plan.json`."""
     problems: list[Problem]
     lacks: list[Problem]
     tables: list[PlanTable]

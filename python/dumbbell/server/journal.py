@@ -1,4 +1,5 @@
-"""What was acknowledged is not lost: each change of a document is appended to a journal before its author hears of it.
+"""Journals of documents, so that no acknowledged change is lost: each change of a document is appended to a journal
+before its author hears of it.
 
 A journal is a file of JSON lines below `.dumbbell/edits`. It also holds what can be undone. It outlives a server that
 is killed; what was not yet synced to disk when the machine itself stops is lost.
@@ -72,7 +73,7 @@ class History:
 
 @dataclass
 class Recovered:
-    """What a journal holds."""
+    """Content of a journal."""
 
     history: History
     revision: int
@@ -128,8 +129,8 @@ class Journal:
         self._size, self._lacks = self.file.stat().st_size, False
 
     def read(self) -> Recovered | None:
-        """What it holds; `None` if there is none. A last line that was cut off is passed over, and nothing is appended
-        to it: then all is written anew."""
+        """Reads the journal; `None` if there is none. A last line that was cut off is passed over, and nothing is
+        appended to it: then all is written anew."""
         self._lacks = not _ends_whole(self.file)
         history, revision, disk = History([]), 0, None
         for line in _lines(self.file):

@@ -29,7 +29,7 @@ MOST: Final = 400
 
 
 def knobs(data: Mapping[str, Any], duration_s: float) -> list[Knob]:
-    """What can be turned in a scenario with these values: what it says first, then what it could say."""
+    """Returns the keys that can be turned in a scenario with these values: written ones first, then others."""
     written = list(_written(data, (), duration_s, data))
     known = {one.path for one in written}
     tables = {path[:at] for path in known for at, letter in enumerate(path) if letter == "."}
@@ -135,7 +135,7 @@ def _title(key: Key | tuple[str | int, ...]) -> str:
 
 
 def _group(key: tuple[str | int, ...], data: Mapping[str, Any]) -> str:
-    """What a value is of, in words: `Flow f1`, `Link h1 - s1`, `Bottleneck`."""
+    """Returns the thing that a value belongs to, in words: `Flow f1`, `Link h1 - s1`, `Bottleneck`."""
     match key:
         case ("flows", int(i), *_):
             flow = data["flows"][i]

@@ -77,7 +77,7 @@ class LabProgress(Message):
     time_ns: int
     links: list[dict[str, Any]]
     flows: list[dict[str, Any]]
-    """Those that go on, as in the event `progress` of a run; their ids are `h1 > h2`."""
+    """Flows that go on, as in the event `progress` of a run; their ids are `h1 > h2`."""
 
 
 class LabEnded(Message):
@@ -93,7 +93,7 @@ class ChangeLink(Asked):
     of: list[str] = Field(min_length=1, max_length=2)
     """The name of a link, for one direction; or two nodes."""
     keys: dict[str, str]
-    """As in `[[events]]`: `{"rate": "5 Mbit/s"}`; `{"up": "false", "carrier": "lost"}` pulls the cable."""
+    """Keys, as in `[[events]]`: `{"rate": "5 Mbit/s"}`; `{"up": "false", "carrier": "lost"}` pulls the cable."""
 
 
 class ChangeDaemon(Asked):
@@ -113,7 +113,7 @@ class AskLab(Asked):
 
 
 class LabAnswer(Message):
-    """What the program said."""
+    """Output of a program."""
 
     command: str
     text: str

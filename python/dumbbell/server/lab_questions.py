@@ -20,7 +20,7 @@ NEIGHBOURS: Final = {
     "isisd": "show isis neighbor",
     "ripd": "show ip rip status",
 }
-"""What FRRouting's shell is asked about each daemon."""
+"""Questions to FRRouting's shell about each daemon."""
 
 
 def answer(lab: Live, asked: AskLab) -> LabAnswer:

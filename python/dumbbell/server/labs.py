@@ -250,7 +250,7 @@ class Topic:
             await asyncio.sleep(due - loop.time())
 
     def _look(self, folder: Path, before: Any) -> tuple[Any, LabState | None, LabProgress | None] | None:
-        """What changes if the state does; the state, if that is another than `before`; and what links carry."""
+        """Returns the basis of the state; the state, if that is another than `before`; and the traffic of links."""
         from dumbbell.labs.agent import ask
 
         try:

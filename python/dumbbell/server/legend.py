@@ -1,4 +1,4 @@
-"""What a browser needs of a run's plan to draw its measurements: names, colours, levels."""
+"""Names, colours and levels that a browser needs of a run's plan to draw its measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What strangers who reach the port may take of the server: connections, time, descriptors, and lines of its log.
+"""Limits on what strangers who reach the port may take of the server: connections, time, descriptors, and lines of its
+log.
 
 Whoever connects has no cookie yet, so all of this holds before the guard has seen a request. A connection *waits* while
 its peer has to act: to send a request, or to take in an answer. It *works* while a request is answered, and

@@ -141,7 +141,7 @@ class Judged:
     """Adds the verdict so far, `so_far`, to events of progress."""
 
     def __init__(self, path: Path) -> None:
-        """Of the run in this directory."""
+        """Follows the run in this directory."""
         self._path = path
         self._judge: SoFar | None = None
         self._is_known = False

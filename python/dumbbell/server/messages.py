@@ -1,4 +1,4 @@
-"""What the browser and the server say to each other: one model for each message and each reply.
+"""Messages between the browser and the server: one model for each message and each reply.
 
 TypeScript's types in `web/ui/messages.ts` are made from these models (`make generate`). Those about runs, studies and
 comparisons are in `run_messages`, those about labs in `lab_messages`, those of other requests in `http_messages`.
@@ -32,7 +32,7 @@ class Problem(Message):
     why: str = ""
     hint: str = ""
     wrong: str = ""
-    """What is wrong, without the place and the key; for a badge or below a field."""
+    """Fault without the place and the key; for a badge or below a field."""
     key: Key | None = None
     """The scenario's key that it is about."""
     line: int | None = None
@@ -44,7 +44,7 @@ class Problem(Message):
 
 
 class Question(Problem):
-    """What a refused start answers, with 428: agree to these programs first."""
+    """Answer to a refused start, with 428: agree to these programs first."""
 
     programs: list[str]
 
@@ -103,7 +103,7 @@ class DrawnNode(Message):
 
 
 class DrawnDirection(Message):
-    """What holds in one direction of a link, defaults filled in, in words with units."""
+    """Settings of one direction of a link, defaults filled in, in words with units."""
 
     name: str
     """The direction's name in events, tables and plots: `h1-s1`."""
@@ -143,7 +143,7 @@ class DrawnFlow(Message):
     name: str
     """Its id: the given one, or `f1`, `f2`, ... by position."""
     sender: str
-    """As written in `from`; `s*` stands for several."""
+    """Sender as written in `from`; `s*` stands for several."""
     receiver: str
     protocol: str
     """The name of its kind, as plans have it."""
@@ -156,7 +156,7 @@ class DrawnFlow(Message):
 
 
 class Drawing(Message):
-    """What the canvas and the outline show, worked out by the server from the scenario."""
+    """Content of the canvas and the outline, worked out by the server from the scenario."""
 
     topology: str
     """The topology's kind: `graph`, `dumbbell`, ..."""
@@ -174,7 +174,7 @@ class Going(Message):
 
     kind: Literal["run", "study", "lab"]
     id: str
-    """What follows `run/`, `study/` or `lab/` in topics and routes."""
+    """Identifier behind `run/`, `study/` or `lab/` in topics and routes."""
 
 
 class Document(Message):
@@ -193,7 +193,7 @@ class Document(Message):
     can_undo: bool
     can_redo: bool
     undo: str = ""
-    """What `undo` would take back, in words: `set topology.links.0.rate`."""
+    """Label of what `undo` would take back: `set topology.links.0.rate`."""
     redo: str = ""
     layout: Layout
     drawing: Drawing | None
@@ -201,7 +201,7 @@ class Document(Message):
     problems: list[Problem]
     """Why it can't be run, in the order of the scenario's keys."""
     lacks: list[Problem]
-    """What this machine lacks to run it with the engine `emulate`, each with its fix."""
+    """Problems that keep this machine from running it with the engine `emulate`, each with its fix."""
     duration_s: float | None = None
     """How long traffic flows."""
     study_runs: int | None = None
@@ -212,9 +212,9 @@ class Document(Message):
     trusted: bool = True
     """False if this text comes from elsewhere and its programs have not been agreed to."""
     data: dict[str, Any] = {}
-    """What the text says, as JSON: forms show it. While the text is no TOML, what it said last."""
+    """Values of the text, as JSON, for forms. While the text is no TOML, the last ones."""
     going: list[Going] = []
-    """What goes on of it: meanwhile the page asks before it changes the text."""
+    """Runs, studies and labs of it that go on: meanwhile the page asks before it changes the text."""
 
 
 # Commands
@@ -367,7 +367,7 @@ class Batch(Asked):
     do: Literal["batch"] = "batch"
     commands: list[Annotated[Edit, Field(discriminator="do")]]
     label: str = ""
-    """What undo calls it: `paste 10 nodes`."""
+    """Label of undo: `paste 10 nodes`."""
 
 
 class Undo(Asked):
@@ -435,7 +435,7 @@ class SendCommand(Asked):
 
 
 Request = Annotated[Subscribe | Unsubscribe | SendCommand, Field(discriminator="do")]
-"""What a client sends."""
+"""Message of a client."""
 
 
 class Ack(Message):
@@ -444,7 +444,7 @@ class Ack(Message):
     id: int
     type: Literal["ack"] = "ack"
     revision: int | None = None
-    """Of a document: its revision now."""
+    """Revision of a document now."""
     made: list[Key] = []
     """The keys of what a command added, so that it can be selected."""
 
@@ -455,7 +455,7 @@ class Reject(Message):
     id: int | None
     type: Literal["reject"] = "reject"
     revision: int | None = None
-    """Of a document: its revision now. Its state comes as an event."""
+    """Revision of a document now. Its state comes as an event."""
     why: Literal["stale", "problem"]
     problem: Problem | None = None
 
@@ -479,8 +479,8 @@ class FilesChanged(Message):
     """Files or folders of the workspace came, went or changed: get the list again."""
 
     folders: list[str]
-    """Those whose lists changed; `""` is the workspace itself."""
+    """Folders whose lists changed; `""` is the workspace itself."""
 
 
 Reply = Annotated[Ack | Reject | TopicEvent | Ping, Field(discriminator="type")]
-"""What the server sends."""
+"""Message of the server."""

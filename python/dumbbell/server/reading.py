@@ -1,4 +1,4 @@
-"""What texts say. A change of a document asks that three times: before it, after it, and to check what it means."""
+"""Reads texts. A change of a document asks for that three times: before it, after it, and to check what it means."""
 
 from __future__ import annotations
 

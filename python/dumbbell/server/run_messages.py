@@ -16,18 +16,18 @@ class StartRun(Asked):
 
     path: str
     overrides: list[str] = Field(default=[], max_length=200)
-    """As after `--set`: `topology.bottleneck.rate=5 Mbit/s`."""
+    """Overrides as after `--set`: `topology.bottleneck.rate=5 Mbit/s`."""
     engine: str | None = None
     repeat: int | None = Field(default=None, ge=1, le=10_000)
     """More than one run of the same: makes it a study."""
 
 
 class Started(Message):
-    """What `POST /api/runs` has begun."""
+    """Answer to `POST /api/runs`."""
 
     kind: Literal["run", "study"]
     id: str
-    """What follows `run/` or `study/` in topics and routes."""
+    """Identifier behind `run/` or `study/` in topics and routes."""
     command: str
     """The same by the command line."""
     beside: int
@@ -77,7 +77,7 @@ class RunReplay(Message):
     n: int
     """The number of the last one. Any other event from the run has its number, too."""
     events: list[dict[str, Any]]
-    """As `--events` writes them. A long run's list leaves out some `progress`."""
+    """Events as `--events` writes them. A long run's list leaves out some `progress`."""
 
 
 class LegendFlow(Message):
@@ -120,7 +120,7 @@ class LegendState(Message):
     light: str
     dark: str
     height: float
-    """Of its block, as a share of the lane."""
+    """Height of the block, as a share of the lane."""
 
 
 class LegendEvent(Message):
@@ -131,7 +131,7 @@ class LegendEvent(Message):
 
 
 class Legend(Message):
-    """What plots of a run need beside the measurements."""
+    """Parts of a run's plan that its plots need beside the measurements."""
 
     duration_s: float
     flows: list[LegendFlow]
@@ -167,7 +167,7 @@ class RunDetail(Message):
     """The scenario as it was run."""
     legend: Legend | None
     summary: dict[str, Any] | None
-    """As in `summary.json`."""
+    """Summary, as in `summary.json`."""
     directory: str
     """Relative to the workspace."""
     files: list[str]
@@ -182,19 +182,19 @@ class RunEntry(Message):
     name: str
     engine: str
     verdict: str
-    """Of a run without one: `running`, `failed`, `interrupted`, `killed` or `damaged`."""
+    """Verdict; of a run without one `running`, `failed`, `interrupted`, `killed` or `damaged`."""
     checks: list[str]
-    """What the verdict is for."""
+    """Reasons of the verdict."""
     started_at: str
     duration_s: float | None
     scenario_source: str | None
     overrides: list[str]
     tags: list[str]
     flows: list[str]
-    """What each of the first flows reached: `f1 cubic 47.1 Mbit/s`."""
+    """Results of the first flows: `f1 cubic 47.1 Mbit/s`."""
     more_flows: int
     left_over: bool
-    """It failed, was killed, or is an earlier run of a plan that was run again."""
+    """True if the run failed, was killed, or is an earlier run of a plan that was run again."""
     problem: str
     """Which file of it is damaged, why, and what to do; empty if none is."""
 

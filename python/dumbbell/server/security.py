@@ -1,4 +1,4 @@
-"""Who may talk to the server: only its own page in the user's own browser.
+"""Guards the server: it talks only to its own page in the user's own browser.
 
 A local server that runs programs is remote code execution for any web page that gets at it, and other users of the
 machine can connect to its port. `Guard` stands before everything, for HTTP and for WebSockets. It checks the `Host`
@@ -47,7 +47,7 @@ PAGE_POLICY: Final = (
     "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; frame-src 'self'; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
-"""What the application's page may load and do."""
+"""Policy on what the application's page may load and do."""
 
 
 @cache

@@ -37,7 +37,7 @@ class Listening:
     """With the token; of a Unix socket, with `PORT` for the port at which a tunnel shows it."""
     certificate: Path | None = None
     path: Path | None = None
-    """Of a Unix socket."""
+    """Path of a Unix socket."""
 
 
 def listen(port: int, host: str | None, certificate: Path | None, uds: Path | None) -> Listening:

@@ -46,7 +46,7 @@ class Connection:
     """A page that is connected."""
 
     def __init__(self, websocket: WebSocket, topics: Topics, documents: Documents) -> None:
-        """It has subscribed to nothing."""
+        """Starts without subscriptions."""
         self._websocket, self._topics, self._documents = websocket, topics, documents
         self._subscribed: dict[str, asyncio.Task[None]] = {}
         self._writing = asyncio.Lock()
@@ -159,7 +159,7 @@ class Connection:
 
 
 def _why_not(topic: str, error: Exception) -> m.Problem:
-    """What ends a topic, or keeps it from beginning."""
+    """Returns the problem that ends a topic, or keeps it from beginning."""
     match error:
         case DumbbellError():
             return problem(error.problems[0])

@@ -189,7 +189,7 @@ def _entry(path: Path) -> StudyEntry | None:
 
 
 def _programs(root: Path, path: Path) -> tuple[str, ...]:
-    """What a study runs on this machine. Raises `ScenarioError` if nobody knows."""
+    """Returns the programs that a study runs on this machine. Raises `ScenarioError` if nobody knows."""
     try:
         return programs(read(path / "scenario.toml"))
     except ScenarioError as error:

@@ -1,4 +1,4 @@
-"""What a new scenario can begin with: small networks to draw on, and the scenarios that come with dumbbell."""
+"""Templates of new scenarios: small networks to draw on, and the scenarios that come with dumbbell."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Viewer:
     owed: int = 0
     """Bytes that it was sent and has not drawn yet."""
     queue: asyncio.Queue[bytes | str | None] = field(default_factory=asyncio.Queue)
-    """What it gets: output, messages, and `None` for the end. Output in it is bounded by what it may owe."""
+    """Output, messages, and `None` for the end. The output is bounded by what the browser may owe."""
 
 
 class Terminal:
@@ -85,7 +85,7 @@ class Terminal:
 
     @property
     def state(self) -> TerminalState:
-        """As the browser lists it."""
+        """State, as the browser lists it."""
         asked = self.asked
         return TerminalState(id=self.id, lab=asked.lab, node=asked.node, program=asked.program, code=self.code)
 
@@ -195,7 +195,7 @@ class Terminal:
             self._read_more()
 
     def _available(self) -> tuple[bytes, bool]:
-        """What can be read now, a few kilobytes at a time; and true if nobody has the terminal open any more."""
+        """Reads a few kilobytes at a time, without waiting; and true if nobody has the terminal open any more."""
         data = b""
         while len(data) < READ:
             try:

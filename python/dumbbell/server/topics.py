@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 
 Event = Mapping[str, Any]
-"""What goes to the browser as JSON."""
+"""Event that goes to the browser as JSON."""
 
 
 class TopicSource(Protocol):

@@ -1,4 +1,4 @@
-"""What if: plans of a scenario with other values, which the page simulates by itself.
+"""Plans for "What if", of a scenario with other values, which the page simulates by itself.
 
 The planner is the command line's: a slider's value is an override as after `--set`, and what comes back is what
 `dumbbell run --engine simulate` would carry out. So a saved scenario gives exactly what was seen.
@@ -32,7 +32,7 @@ from dumbbell.server.whatif_messages import Knobs, PlanAsked, Planned, SaveAsked
 
 ENGINE: Final = "simulate"
 _FRAME_BITS: Final = 12_112
-"""Of a full packet."""
+"""Bits of a full packet."""
 
 
 def router(root: Path) -> APIRouter:
@@ -112,7 +112,7 @@ def _at(held: Any, way: Key) -> Any:
 
 
 def _packets(plan: Plan) -> float:
-    """What the links that limit flows can carry at most: each packet crosses one of them, and its ACK comes back."""
+    """Most packets that the links which limit flows can carry: each crosses one of them, and its ACK comes back."""
     rates = [link.rate_bps for link in plan.links if link.rate_bps is not None]
     fastest = max(rates, default=0)
     return 1.5 * fastest * (plan.duration_ns / 1e9) / _FRAME_BITS

@@ -16,11 +16,11 @@ class Knob(Message):
     """The key as `--set` has it: `topology.bottleneck.rate`."""
     title: str
     group: str
-    """What it is a value of, such as `Flow f1`."""
+    """Thing that the value belongs to, such as `Flow f1`."""
     written: bool
     """False: the scenario does not say it, and the value is its default."""
     value: float
-    """Of a word: its index in `words`."""
+    """Value; of a word its index in `words`."""
     unit: str = ""
     words: list[str] = Field(default=[])
     """The values that it can have, if it is no number."""
@@ -44,14 +44,14 @@ class PlanAsked(Asked):
 
     path: str
     overrides: list[str] = Field(default=[], max_length=200)
-    """As after `--set`."""
+    """Overrides, as after `--set`."""
 
 
 class Planned(Message):
     """The plan of a simulated run, and what its plots need."""
 
     plan: str
-    """As `plan.json` has it."""
+    """Plan, as `plan.json` has it."""
     legend: Legend
     packets: float
     """An estimate of the packets that it takes: what its links can carry at most."""

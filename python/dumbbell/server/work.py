@@ -1,4 +1,4 @@
-"""What the server does beside documents: runs, studies, comparisons, labs and terminals."""
+"""Work of the server beside documents: runs, studies, comparisons, labs and terminals."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def include(app: FastAPI, root: Path) -> None:
 
 
 def end(app: FastAPI) -> None:
-    """As the server ends: terminals and labs of it end, runs and studies go on."""
+    """Ends terminals and labs of the server; runs and studies go on."""
     app.state.terminals.close_all()
     app.state.labs.end_all()

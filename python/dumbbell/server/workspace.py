@@ -82,7 +82,7 @@ class Workspace:
         return "" if path == self.root else path.relative_to(self.root).as_posix()
 
     def entries(self, folder: str) -> list[FileEntry]:
-        """What is in a folder, folders first; hidden files and layouts are not shown. Raises `InputError`."""
+        """Lists a folder, folders first; hidden files and layouts are not shown. Raises `InputError`."""
         at = self.path(folder)
         try:
             with os.scandir(at) as entries:

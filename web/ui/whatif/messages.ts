@@ -10,11 +10,11 @@ export interface Knob {
   /** The key as `--set` has it: `topology.bottleneck.rate`. */
   path: string;
   title: string;
-  /** What it is a value of, such as `Flow f1`. */
+  /** Thing that the value belongs to, such as `Flow f1`. */
   group: string;
   /** False: the scenario does not say it, and the value is its default. */
   written: boolean;
-  /** Of a word: its index in `words`. */
+  /** Value; of a word its index in `words`. */
   value: number;
   unit: string;
   /** The values that it can have, if it is no number. */
@@ -36,13 +36,13 @@ export interface Knobs {
 /** `POST /api/whatif/plan`: plan a scenario of the workspace with other values. */
 export interface PlanAsked {
   path: string;
-  /** As after `--set`. */
+  /** Overrides, as after `--set`. */
   overrides?: string[];
 }
 
 /** The plan of a simulated run, and what its plots need. */
 export interface Planned {
-  /** As `plan.json` has it. */
+  /** Plan, as `plan.json` has it. */
   plan: string;
   legend: Legend;
   /** An estimate of the packets that it takes: what its links can carry at most. */
