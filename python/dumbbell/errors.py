@@ -41,7 +41,7 @@ class DumbbellError(Exception):
 
     @property
     def line(self) -> str:
-        """What failed, why and what to do in one line, for a cell of a table."""
+        """Says what failed, why and what to do in one line, for a cell of a table."""
         said = ": ".join(filter(None, [self.what, " ".join(self.why.split())]))
         return f"{said} ({self.hint})" if self.hint else said
 
@@ -118,8 +118,8 @@ def of_system(error: OSError) -> DumbbellError:
 
 
 def remedy(why: str) -> str:
-    """What to do about an error of this machine that is named in `why`, as C (`strerror`) or Rust names it; empty if
-    none is."""
+    """Returns what to do about an error of this machine that is named in `why`, as C (`strerror`) or Rust names it;
+    empty if none is."""
     names = {number: (os.strerror(number), f"{errno.errorcode[number]}: ") for number in _REMEDIES}
     return next((what for number, what in _REMEDIES.items() if any(name in why for name in names[number])), "")
 

@@ -70,7 +70,7 @@ export interface Bars {
   high: Float32Array;
   group: number | null;
   flow: string | null;
-  /** What they are, in CSV: `packet`, `sack`, `resent`. */
+  /** Name of the points in CSV: `packet`, `sack`, `resent`. */
   name: string;
   /** Index of each bar's state in the panel's `states`, whose colour it has; `null`: all have the group's colour. */
   state: Uint8Array | null;
@@ -112,9 +112,9 @@ export interface Text {
   align: "left" | "right";
   /** The text's position as seen from the place. */
   side: "above" | "middle" | "below";
-  /** It is left out of a narrow plot. */
+  /** True if the text is left out of a narrow plot. */
   onlyWide: boolean;
-  /** It names a level, right of the plot. */
+  /** True if the text names a level, right of the plot. */
   isOutside: boolean;
   kind: "text";
 }
@@ -337,7 +337,7 @@ export interface StudyCurve {
   label: string;
   /** The height that the curve reaches: less than 1 if some flows have no value. */
   share: number;
-  /** It has evenly spaced quantiles, and not all values. */
+  /** True if there are evenly spaced quantiles, and not all values. */
   thinned: boolean;
   values: Float32Array;
 }

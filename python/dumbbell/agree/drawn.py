@@ -43,7 +43,7 @@ class Drawn:
     loss_percent: float
     duration_s: float
     also: tuple[str, ...]
-    """What else there is: `policer`, `steps`, `jitter`, ..."""
+    """More properties of the scenario: `policer`, `steps`, `jitter`, ..."""
     table: dict[str, Any]
     """The scenario, as a file would have it."""
 
@@ -58,7 +58,7 @@ class Drawn:
 
 
 About = Cell | Drawn
-"""What tables are about."""
+"""Subject of a row in a table."""
 
 
 def draw(seed: int, n: int) -> list[Drawn]:

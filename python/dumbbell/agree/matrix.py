@@ -64,7 +64,7 @@ class Cell:
     buffer_bdp: float
     loss_percent: float
     also: tuple[str, ...] = ()
-    """What else there is: nothing, in the matrix."""
+    """More properties of the scenario: none, in the matrix."""
 
     @property
     def mix(self) -> str:

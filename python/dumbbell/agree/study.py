@@ -35,7 +35,7 @@ class Subject:
     of_seed: Callable[[int], Scenario]
     """The scenario with another seed."""
     settings: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """What the scenario is told anew for one of those that are compared, as after `--set`, by its name: its kernel."""
+    """Overrides for one of the compared engines, as after `--set`, by the engine's name: its kernel."""
 
     @classmethod
     def of(

@@ -151,7 +151,7 @@ class Capture:
 
     @cached_property
     def warnings(self) -> list[str]:
-        """What limits the figures, the worst first."""
+        """Limits of the figures, the worst first."""
         from dumbbell.captures.warnings import of
 
         return of(self.summary, self.total)

@@ -18,14 +18,14 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Clocks:
-    """What the clock of the second capture is, compared with that of the first."""
+    """Clock of the second capture, compared with that of the first."""
 
     offset_low_ns: int | None
     """The second clock is ahead by this at least: no packet has a negative delay; `None`: nothing came back."""
     offset_high_ns: int | None
     """And by this at most."""
     skew_ppm: float | None
-    """It gains so many us a second; offsets are those at the first packet. `None`: not known."""
+    """Gain in us a second; offsets are those at the first packet. `None`: not known."""
 
 
 def compare(there_ns: Ints, there_delay_ns: Ints, back_ns: Ints, back_delay_ns: Ints) -> Clocks:

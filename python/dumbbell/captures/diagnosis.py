@@ -1,4 +1,4 @@
-"""What holds a direction of a captured connection back: the first rule that holds. All thresholds stand here."""
+"""Finds what holds a direction of a captured connection back: the first rule that holds. All thresholds are here."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What tells why a direction was not faster. What is not known is None."""
+    """Evidence why a direction was not faster. None if it is not known."""
 
     limits_ns: dict[str, int] = field(default_factory=dict)
     """Time under each limit; empty if it is not known, or too short to tell."""
@@ -162,7 +162,7 @@ class Diagnosis:
     cause: Cause
     seen: Evidence
     bottleneck_bps: float | None = None
-    """What the bottleneck carries of this connection, as frames with data; None if it cannot be told."""
+    """Rate of this connection at the bottleneck, as frames with data; None if it cannot be told."""
     passed_bps: float | None = None
     """Rate of frames in a second, bit/s, which the bottleneck carries at least; None of a shorter time."""
 

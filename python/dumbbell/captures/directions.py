@@ -1,4 +1,4 @@
-"""What rows of the table `directions` tell beside their columns."""
+"""Sums over rows of the table `directions`, beside their columns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 LIMITS: Final = ("window", "application", "recovery", "network")
-"""What can hold a sender back, as in the columns `limited_..._ns`."""
+"""Limits of a sender, as in the columns `limited_..._ns`."""
 _SENT_AGAIN: Final = (
     "fast_retransmissions",
     "tail_loss_probes",

@@ -20,7 +20,7 @@ _SENT_AGAIN: Final = ("fast", "tail-loss-probe", "timeout", "after-timeout", "un
 
 @dataclass(frozen=True)
 class Losses:
-    """What was true when packets were lost."""
+    """State of the path when packets were lost."""
 
     episodes: int
     """Groups of losses that are more than a round trip apart."""
@@ -56,7 +56,7 @@ class Queueing:
 
     @classmethod
     def of(cls, rtt: pl.DataFrame, kind: str) -> Queueing:
-        """Of rows of `rtt`: `data` tells of the way from the capture to the receiver, `back` of that to the sender."""
+        """Sums up rows of `rtt`: `data` is the way from the capture to the receiver, `back` that to the sender."""
         rows = rtt.filter(pl.col("kind").cast(pl.String) == kind)
         rtt_ns = rows["rtt_ns"].to_numpy().astype(np.float64)
         time_ns = rows["time_ns"].to_numpy().astype(np.float64) - (rtt_ns if kind == "data" else 0.0)
@@ -69,7 +69,7 @@ class Queueing:
 def losses(
     row: dict[str, Any], events: pl.DataFrame, rtt: pl.DataFrame, base_ns: float, least_queue_ns: float
 ) -> Losses | None:
-    """What was true at the losses of a direction, `row` of `directions`; None if no RTT tells.
+    """Returns the state of the path at the losses of a direction, `row` of `directions`; None if no RTT tells.
 
     `least_queue_ns` is the least delay that tells a queue.
 

@@ -27,7 +27,7 @@ BETWEEN: Final = "between"
 
 @dataclass(frozen=True)
 class Between:
-    """What two captures tell together."""
+    """Result of two captures together."""
 
     pairs: pl.DataFrame
     """A row for each packet that either has, in the order of time.
@@ -210,7 +210,7 @@ def _join(sent: pl.DataFrame, got: pl.DataFrame, by: str) -> pl.DataFrame:
 
 
 def _missed(rows: pl.DataFrame, first: Capture, second: Capture, numbers: dict[int, int], nearer: bool) -> pl.DataFrame:
-    """What a capture never saw and the receiver acknowledged to it was not lost: that capture missed it."""
+    """Finds packets that a capture never saw, although the receiver acknowledged them to it: it missed them."""
     parts = []
     for direction in DIRECTIONS:
         goes_there = (direction == "to-server") == nearer

@@ -32,7 +32,7 @@ def passed_bps(row: dict[str, Any], intervals: pl.DataFrame, width_ns: int) -> f
 
 
 def rates_bps(row: dict[str, Any], intervals: pl.DataFrame, width_ns: int) -> Floats:
-    """What was acknowledged in each row of `intervals` but the first and the last, as frames, bit/s.
+    """Rates that were acknowledged in each row of `intervals` but the first and the last, as frames, bit/s.
 
     It is the mean with the rows beside it, as an ACK that fills a hole tells of earlier data, too.
     """

@@ -1,4 +1,4 @@
-"""What `dumbbell pcap` says of a run's packets, beside what the run's own records say of the same packets.
+"""Compares what `dumbbell pcap` says of a run's packets with the run's own records of the same packets.
 
 A run logs each packet with its number, so its records tell a copy (a number that passes twice), what was sent again
 (bytes below those of an earlier number), and what was overtaken (all else that is below what has passed). Which bytes a
@@ -156,7 +156,7 @@ def _without(hole: tuple[int, int], low: int, high: int) -> list[tuple[int, int]
 
 
 def matrix(rows: pl.DataFrame) -> list[tuple[str, str, int]]:
-    """What is true, what is said, and how many packets: the most frequent first for each truth."""
+    """Truth, statement and number of packets: the most frequent first for each truth."""
     real = pl.concat_str(pl.col("real_class").fill_null("new data"), pl.col("real").replace({"new": ""}), separator=" ")
     said = pl.concat_str(pl.col("class").fill_null("new data"), pl.col("cause").fill_null(""), separator=" ")
     counted = rows.group_by(real=real.str.strip_chars(), said=said.str.strip_chars()).len()

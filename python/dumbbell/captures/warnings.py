@@ -1,4 +1,4 @@
-"""What limits the figures of a capture."""
+"""Limits of a capture's figures."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ class Manifest:
     sentence: str
     """A description for lists."""
     needs_ecn: bool
-    """It asks the kernel to negotiate ECN, whatever the host's setting."""
+    """True if the algorithm asks the kernel to negotiate ECN, whatever the host's setting."""
     simulated: bool
     """The simulator has it."""
 

@@ -53,7 +53,7 @@ class Program:
     """The source, with the local files that it includes in their places; or the object."""
     compiled: bool
     in_kernel: bool = False
-    """It is a source of a kernel in virtual time, no BPF program: none of the suffixes of one, but `.c`."""
+    """True for a source of a kernel in virtual time: its suffix is `.c`, and none of a BPF program."""
 
     @property
     def suffix(self) -> str:

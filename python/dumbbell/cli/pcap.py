@@ -30,7 +30,7 @@ class Place(StrEnum):
 
 
 class Segments(StrEnum):
-    """Of which connections every packet is a row."""
+    """Connections whose packets become rows, one each."""
 
     NONE = "none"
     TOP = "top"

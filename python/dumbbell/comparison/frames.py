@@ -25,7 +25,7 @@ Either = Run | Study | str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Compared:
-    """What differs between A and B."""
+    """Differences between A and B."""
 
     settings: tuple[Setting, ...]
     """Keys whose values differ, each with its value in A and in B, as text."""

@@ -1,4 +1,4 @@
-"""What a run will meet although nothing is wrong with its scenario: `dumbbell plan` and `dumbbell run` warn of it."""
+"""Warnings of `dumbbell plan` and `dumbbell run`: a run will meet these although nothing is wrong with its scenario."""
 
 from __future__ import annotations
 

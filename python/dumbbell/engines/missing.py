@@ -1,4 +1,4 @@
-"""What this machine lacks to carry out a plan, found without starting what a scenario brings."""
+"""Finds what this machine lacks to carry out a plan, without starting what a scenario brings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dumbbell.scenario.model import Scenario
 
 
 def missing(engine: Engine, scenario: Scenario, plan: Plan, may_start: bool) -> Iterable[Problem]:
-    """What keeps `engine` from carrying out `plan` here, for somebody who only looks at it.
+    """Yields problems that keep `engine` from carrying out `plan` here, for somebody who only looks at it.
 
     Args:
         engine: that would carry it out.

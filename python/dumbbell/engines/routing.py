@@ -1,4 +1,4 @@
-"""What FRRouting on this machine says of a plan's routers, before a run starts."""
+"""Asks FRRouting on this machine about a plan's routers, before a run starts."""
 
 from __future__ import annotations
 

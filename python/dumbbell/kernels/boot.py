@@ -12,7 +12,7 @@ from typing import Final
 from dumbbell.kernels.steps import Steps
 
 _BOOT_S: Final = 60.0
-"""It takes a tenth of a second; longer means that it hangs."""
+"""Longest boot: a tenth of a second is usual; a longer one hangs."""
 _CONTROLS: Final = "congestion controls:"
 _SYSCTLS: Final = "sysctls:"
 _INIT: Final = f"""#!/bin/sh

@@ -35,7 +35,7 @@ class Connection:
         """
         self._partial = b""
         self.descriptors: list[int] = []
-        """What the agent has given us. It stays open with the connection closed."""
+        """Files that the agent has given us. They stay open with the connection closed."""
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             _connect(self._socket, lab)

@@ -27,7 +27,7 @@ class Port:
     state: str
     """`forwarding`, `blocking`, ...; `unknown` where the node sees no `/sys/class/net`."""
     vlans: tuple[int | None, list[int]] | None
-    """That of frames without a tag, and those with one; none if the bridge looks at no tags."""
+    """VLANs of untagged and of tagged frames; none if the bridge looks at no tags."""
 
     def __str__(self) -> str:
         """The port in one line."""

@@ -1,4 +1,4 @@
-"""What a lab is built of: a scenario, whose network it has, and the plan of a lab that stays."""
+"""Builds labs: from a scenario, whose network it has, and the plan of a lab that stays."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _HEADER: Final = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262_144, 1)
 SO_TIMESTAMPNS: Final = 35
 LARGEST: Final = 262_144
 _FILE: Final = "capture.pcapng"
-"""As the crate `records` names it."""
+"""File's name, as the crate `records` has it."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Place:
     links: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """As Mininet names interfaces, or the links' names."""
+        """Interface name ("s1-eth2"), as Mininet's, or link name."""
         return " ".join(self.links) or f"{self.node}-{self.interface}"
 
 
 def place_of(network: Network, words: list[str]) -> Place:
-    """What words name: `h1`, `h1 eth1`, two nodes for all links between them, or a link.
+    """Returns the place that words name: `h1`, `h1 eth1`, two nodes for all links between them, or a link.
 
     Raises:
         InputError: there is none.

@@ -23,7 +23,7 @@ class DaemonChange:
     router: str
     daemon: str
     up: bool
-    """It was started; if not, it was killed."""
+    """True if the daemon was started, false if it was killed."""
 
 
 def changes(lab: Path) -> list[DaemonChange]:

@@ -209,7 +209,7 @@ class Node:
         return program
 
     def vtysh(self, *commands: str) -> str:
-        """What FRRouting's shell prints for these commands, in a router with routing daemons.
+        """Returns the output of FRRouting's shell for these commands, in a router with routing daemons.
 
         Raises:
             RunFailed: a command failed, or the router has no daemon.
@@ -243,7 +243,7 @@ class Link:
             changes.change(self._lab.path, [name], keys)
 
     def down(self, carrier: Literal["lost", "kept"] = "lost") -> None:
-        """What comes is dropped, until it is up again.
+        """Takes the link down: packets are dropped, until it is up again.
 
         Args:
             carrier: with `"lost"`, the interfaces at its ends lose their carrier, in both directions, as if the cable

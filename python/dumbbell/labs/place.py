@@ -173,7 +173,7 @@ def find(name: str | None = None) -> Path:
 
 
 def facts(path: Path) -> dict[str, Any]:
-    """What is known of a lab: `name`, `scenario`, `owner` (a process id), `started` (UTC)."""
+    """Facts about a lab: `name`, `scenario`, `owner` (a process id), `started` (UTC)."""
     with suppress(OSError, ValueError):
         found = json.loads((path / "owned.json").read_text(encoding="utf-8"))
         if isinstance(found, dict):

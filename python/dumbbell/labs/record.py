@@ -1,4 +1,4 @@
-"""What was done in a lab as a scenario: its traffic as flows, its changes of links as events. A run repeats it."""
+"""Writes what was done in a lab as a scenario: traffic as flows, changes of links as events. A run repeats it."""
 
 from __future__ import annotations
 

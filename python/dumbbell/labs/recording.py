@@ -1,4 +1,4 @@
-"""What is done in a lab is kept as a run: records of every packet, samples of flows, changes as events, a report.
+"""Keeps what is done in a lab as a run: records of every packet, samples of flows, changes as events, a report.
 
 The lab's links begin anew as a recording begins: what is on them then arrives, and is neither counted nor recorded. TCP
 connections and UDP datagrams between hosts are the run's flows, whatever program sends them. Where routers have
@@ -152,7 +152,7 @@ def stop(lab: Path, report: bool = True) -> Run:
 
 
 def _granted(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the agent says, unless it refuses."""
+    """Returns the agent's answer, unless it refuses."""
     told: Mapping[str, Any] = answer.get("event", answer)
     if told.get("event") == "refused":
         raise InputError(told["what"], told["why"], told["hint"])

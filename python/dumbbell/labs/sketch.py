@@ -64,13 +64,13 @@ class Sketch:
         return len(links) - 1
 
     def draft(self) -> Draft:
-        """What was drawn, not checked yet."""
+        """Returns the drawing, not checked yet."""
         found = read(self._data)
         drawn = Draft("Lab()", "", found.data, found.folder, self._places)
         return drawn.with_values(self._overrides)
 
     def scenario(self) -> LabScenario:
-        """What was drawn. Raises `ScenarioError` with all that is wrong with it."""
+        """Returns the drawing. Raises `ScenarioError` with all that is wrong with it."""
         return of_draft(self.draft())
 
     def _check_open(self, call: str) -> None:

@@ -17,7 +17,7 @@ from dumbbell.labs.changes import now_ns
 PORT: Final = 5001
 """The port of the first flow; each further one has the next."""
 UDP_PAYLOAD_BYTES: Final = {4: 1472, 6: 1452}
-"""What fits a packet of 1500 bytes, by the version of IP."""
+"""Bytes that fit a packet of 1500 bytes, by the version of IP."""
 DEFAULT_IP: Final = 4
 """The version of IP that plan.json does not write."""
 SECONDS: Final = 5.0

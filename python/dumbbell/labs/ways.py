@@ -23,7 +23,7 @@ class Step:
     leaves: str | None
     """The interface at which it sends them on; `None`: it does not, or they are there."""
     refusal: str = ""
-    """What its kernel says if it has no route for them."""
+    """Error of its kernel if that has no route for them."""
 
 
 @dataclass(frozen=True)

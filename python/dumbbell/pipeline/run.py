@@ -167,7 +167,7 @@ def _carry_out(
 
 
 def _elsewhere(why: str) -> str:
-    """What to do about an error of the operating system that the core names; empty if it names none."""
+    """Returns what to do about an error of the operating system that the core names; empty if it names none."""
     elsewhere = "choose another place: --output DIR"
     if first := remedy(why):
         return f"{first}, or {elsewhere}"
@@ -239,7 +239,7 @@ def _texts(overrides: Overrides) -> list[str]:
 
 
 def _varied(scenario: object) -> list[str]:
-    """What was set outside the file of a scenario that is given as such: the values of a study's cell, and its seed."""
+    """Returns what was set outside a scenario's file: the values of a study's cell, and its seed."""
     told = scenario.source.overrides.values() if isinstance(scenario, Scenario) else ()
     return [text.partition(" ")[2] for text in told]
 

@@ -47,7 +47,7 @@ from dumbbell.units import Rate, Size, Time
 
 
 def ready(condition: Ready | None) -> str:
-    """What a program is waited for."""
+    """Says what a program is waited for."""
     if condition is None:
         return "-"
     return "at its end" if isinstance(condition, ExitReady) else f"{condition.kind} {condition.port}"

@@ -62,7 +62,7 @@ class Finding:
     printed: str = ""
     """The numbers that they print of it, and where these say something else than their text."""
     turns: str = ""
-    """What would change the answer: the part that shows it, or "not tested"."""
+    """Change that would give another answer: the part that shows it, or "not tested"."""
     reading: str = ""
     """The reading of their text under which it is judged, if there are several: one finding for each."""
     rule: str = ""

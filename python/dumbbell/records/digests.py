@@ -1,4 +1,4 @@
-"""What is in a run's tables, as digests: equal if the tables hold the same, however their files are written.
+"""Digests of a run's tables: equal if the tables hold the same, however their files are written.
 
 The crate `rows` says what is hashed, and computes the same from rows that were never written, as in a browser.
 """

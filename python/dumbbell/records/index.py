@@ -1,4 +1,4 @@
-"""What is known of the runs of large folders, kept in the user's cache until a run changes: 10,000 runs are read once.
+"""List of the runs of large folders, kept in the user's cache until a run changes: 10,000 runs are read once.
 
 Losing the file costs only time. It lies in the user's own cache, since a folder may be a stranger's.
 """
@@ -26,7 +26,7 @@ WORTH: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the documents of a run say."""
+    """Content of a run's documents."""
 
     name: str
     started_at: str
@@ -55,7 +55,7 @@ class Index:
             self._before = _ROWS.validate_json(inputs.read(self._path, LARGEST))
 
     def known(self, path: Path, read: Callable[[Path], Known]) -> Known:
-        """What is known of a run; `read` finds it if the run has changed. A run that goes on is not kept."""
+        """Returns the content of a run's documents, read anew if the run has changed. Runs that go on are not kept."""
         stamp = _stamp(path)
         before = self._before.get(path.name)
         if before is not None and before[0] == stamp:

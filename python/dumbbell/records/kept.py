@@ -52,7 +52,7 @@ class Kept:
 
 
 def is_left_over(name: str, verdict: str) -> bool:
-    """As `Kept.is_left_over`, by the name of a run's directory and its verdict."""
+    """Returns `Kept.is_left_over`, by the name of a run's directory and its verdict."""
     return verdict != "running" and bool(
         name.startswith(PARTIAL) or _FAILED.fullmatch(name) or _EARLIER.fullmatch(name)
     )
@@ -125,16 +125,16 @@ _OF_RUNS: Final = (model.MANIFEST, model.SUMMARY, "plan.json")
 
 @dataclass(frozen=True)
 class State:
-    """What a run's manifest and summary say."""
+    """State of a run, by its manifest and summary."""
 
     manifest: Mapping[str, Any]
     """Empty if it is damaged."""
     summary: Mapping[str, Any]
     """Empty if there is none, or it is damaged."""
     verdict: str
-    """As in `Kept`."""
+    """Verdict, as in `Kept`."""
     problem: str
-    """As in `Kept`."""
+    """Problem, as in `Kept`."""
 
 
 def state(path: Path) -> State:

@@ -93,7 +93,7 @@ class AcksOfLab(TypedDict, total=False):
 
 
 class Lab(TypedDict, total=False):
-    """What an engine's lab tells."""
+    """Facts of an engine's lab."""
 
     rootless: bool
     acks: AcksOfLab | None
@@ -106,7 +106,7 @@ class Kernel(TypedDict, total=False):
 
 
 class Cost(TypedDict, total=False):
-    """What it cost to simulate; other engines have keys of their own."""
+    """Cost of simulating; other engines have keys of their own."""
 
     simulated_s: Number | None
     wall_s: Number | None
@@ -174,7 +174,7 @@ class Outage(TypedDict):
 
 
 class Rerouting(TypedDict):
-    """What came of an event that makes routers look for other routes."""
+    """Effects of an event that makes routers look for other routes."""
 
     at_s: Number
     events: list[str]

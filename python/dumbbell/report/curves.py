@@ -21,7 +21,7 @@ class Measure:
     quantity: Quantity
     value: pl.Expr
     steps: bool = True
-    """It holds its value until the next row; else a straight line leads there."""
+    """True if a value holds until the next row; else a straight line leads there."""
     gaps: bool = False
     """Null is no value, and not an unknown one: there is no bound then."""
     sampled: Literal["sum", "mean", "one"] | None = None
@@ -31,7 +31,7 @@ class Measure:
 
     @property
     def is_points(self) -> bool:
-        """It is a point for each row that has a value, and no curve."""
+        """Returns true if the curve is a point for each row that has a value."""
         return self.quantity.look in ("lost", "resent")
 
     @property

@@ -110,7 +110,7 @@ def of_plan(plan: Plan, measured: Mapping[str, Any]) -> Facts:
 
 
 def _cable(link: Link) -> frozenset[tuple[str, str | None]]:
-    """What the two directions of a cable have in common: its ends."""
+    """Returns the ends of a cable, which its two directions have in common."""
     return frozenset(((link.from_, link.from_interface), (link.to, link.to_interface)))
 
 

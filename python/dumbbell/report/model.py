@@ -107,7 +107,7 @@ class Bars:
     group: int | None
     flow: str | None = None
     name: str = ""
-    """What they are, in CSV: `packet`, `sack`, `resent`."""
+    """Name of the points in CSV: `packet`, `sack`, `resent`."""
     state: Codes | None = None
     """Index of each bar's state in the panel's `states`, whose colour it has; `None`: all have the group's colour."""
     least: float = 1.0
@@ -155,9 +155,9 @@ class Text:
     side: Literal["above", "middle", "below"] = "middle"
     """The text's position as seen from the place."""
     only_wide: bool = False
-    """It is left out of a narrow plot."""
+    """True if the text is left out of a narrow plot."""
     is_outside: bool = False
-    """It names a level, right of the plot."""
+    """True if the text names a level, right of the plot."""
     kind: Literal["text"] = "text"
 
 

@@ -15,7 +15,7 @@ Timers = Literal["fast", "standard"]
 """`fast`: hellos every second, and no waiting where the protocol allows it. `standard`: those of FRR."""
 
 Relation = Literal["customer", "peer", "provider"]
-"""What a neighbour in another AS is to a router (RFC 7908)."""
+"""Relation of a neighbour in another AS to a router (RFC 7908)."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Router:
     protocols: tuple[str, ...]
     asn: int | None = None
     networks: tuple[Prefix, ...] | None = None
-    """What it announces by BGP; `None`: the subnets of its interfaces on which there are hosts."""
+    """Prefixes announced by BGP; `None`: the subnets of its interfaces on which there are hosts."""
     relations: Mapping[str, Relation] = field(default_factory=dict)
     """Name of a neighbour -> what it is to this router."""
     clients: frozenset[str] = frozenset()

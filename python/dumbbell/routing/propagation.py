@@ -30,7 +30,7 @@ class _Route:
     path: tuple[int, ...]
     """ASes on the way, the nearest first."""
     internal: bool
-    """It was heard inside the AS."""
+    """True if the route was heard inside the AS."""
     from_client: bool
     by: str
     """The router that told it; empty at its origin."""

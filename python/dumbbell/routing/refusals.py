@@ -1,4 +1,4 @@
-"""What is wrong with the keys of routers, beyond the form of each."""
+"""Checks the keys of routers, beyond the form of each."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Session:
 
     @property
     def relation(self) -> Relation | None:
-        """What the peer is to the router."""
+        """Relation of the peer to the router."""
         return self.router.relations.get(self.peer.name)
 
 

@@ -68,7 +68,7 @@ class Case(BaseModel):
 
 
 class Sweep(BaseModel):
-    """What varies: each key with its values, all combinations of which are cells."""
+    """Axes of a study: each key with its values, all combinations of which are cells."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
     __pydantic_extra__: dict[str, Values] = Field(init=False)
@@ -162,7 +162,7 @@ ONCE: Final = Repeat(least=1, most=1)
 
 
 class Expectation(Table):
-    """What a study shall find, or else its command ends with an exit code of its own."""
+    """Expectation of a study: its command ends with an exit code of its own if it is not met."""
 
     metric: str = Field(description="The metric, such as jain_index or goodput.", examples=["jain_index"])
     of: str | None = Field(

@@ -46,7 +46,7 @@ class Frames(Protocol):
 
     @property
     def copies(self) -> Mapping[int, Sequence[int]]:
-        """What `equal_runs` finds."""
+        """Returns the result of `equal_runs`."""
 
     def scan(self, table: str) -> pl.LazyFrame:
         """`runs`, `flows` or `links` as a lazy frame."""

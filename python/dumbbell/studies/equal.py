@@ -24,7 +24,7 @@ def equal_cells(plans: Mapping[int, Planned]) -> list[list[int]]:
 
 
 def sentences(cells: Sequence[Cell], groups: Sequence[Sequence[int]]) -> list[str]:
-    """What makes no difference: `topology.rtt = "20 ms" and "0.02 s" make the same plan (cells 0 and 1)`."""
+    """Says which settings are equal: `topology.rtt = "20 ms" and "0.02 s" make the same plan (cells 0 and 1)`."""
     found: dict[str, list[Sequence[int]]] = {}
     for group in groups:
         found.setdefault(_values([cells[cell] for cell in group]), []).append(group)

@@ -45,7 +45,7 @@ class Expected(TypedDict):
 
 
 class Cost(TypedDict, total=False):
-    """What the latest command carried out."""
+    """Cost of the latest command."""
 
     found: Count
     redone: Count

@@ -1,4 +1,4 @@
-"""What the runs of a scenario start on this machine: read off the scenarios that are planned, never off texts.
+"""Programs that the runs of a scenario start on this machine: read off the scenarios that are planned, never off texts.
 
 A text has many spellings of one key, and a study has keys that only its cells have.
 """
@@ -34,7 +34,8 @@ LONGEST_S: Final = 10
 
 
 def programs(draft: Draft, base: Scenario | None = None) -> tuple[str, ...]:
-    """What runs of a scenario, or a lab of it, start: command lines, and files with the digest of their content.
+    """Returns what runs of a scenario, or a lab of it, start: command lines, and files with the digest of their
+    content.
 
     Args:
         draft: of the scenario, or of the study.

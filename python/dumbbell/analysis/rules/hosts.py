@@ -193,7 +193,7 @@ def sysctls(evidence: Evidence) -> Judgement:
     HOSTS,
 )
 def tcp_memory(evidence: Evidence) -> Judgement:
-    """What hosts lacked memory for, by the kernel's counters.
+    """Judges shortages of memory on hosts, by the kernel's counters.
 
     A scenario that limits a receiver's buffer may want just that: then it is suspect at most. A full buffer puts no
     kernel under memory pressure, so it does not explain what was thrown away under pressure. Pressure is counted once,

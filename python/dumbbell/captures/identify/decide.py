@@ -18,7 +18,7 @@ from dumbbell.captures.identify.features import Path, features, series
 from dumbbell.errors import DumbbellError
 
 ALGORITHMS: Final = ("reno", "cubic", "bbr", "bbr2", "bbr3", "dctcp", "vegas", "htcp", "westwood")
-"""What the model tells apart."""
+"""Algorithms that the model tells apart."""
 LEAST_S: Final = 20.0
 LEAST_RTTS: Final = 100
 """A direction that sent for a shorter time tells too little."""
@@ -31,7 +31,7 @@ _SOURCES: Final = ("features.py", "marks.py", "forest.py")
 
 @dataclass(frozen=True)
 class Guess:
-    """What a direction's congestion control looks like."""
+    """Guess of a direction's congestion control."""
 
     algorithm: str | None
     """`None`: no guess."""
@@ -65,7 +65,7 @@ def model() -> Model:
 
 
 def digest() -> str:
-    """What the model was made with: the code of its features and its trees. A model of other code is stale."""
+    """Digest of the model's features (their code) and its trees. A model of other code is stale."""
     code = (files(__package__).joinpath(name).read_bytes() for name in _SOURCES)
     return sha256(b"\n".join(code)).hexdigest()[:16]
 

@@ -1,4 +1,4 @@
-"""What a direction of a capture shows of its congestion control, as numbers without a unit."""
+"""Features of a direction's congestion control in a capture, as numbers without a unit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Path:
     base_rtt_s: float
     """Propagation there and back."""
     rate_bps: float
-    """Of its slowest link."""
+    """Rate of its slowest link."""
 
     @property
     def bdp_bytes(self) -> float:
@@ -123,7 +123,7 @@ def features(of: Series, row: dict[str, Any], back: dict[str, Any] | None, path:
 
 
 def _losses(of: Series, flight: Floats, settled: int, row: dict[str, Any]) -> dict[str, float]:
-    """What happens at losses and between them."""
+    """Features of losses, and of the time between them."""
     step = of.time_s[1] - of.time_s[0]
     begins: list[int] = []
     for time in of.losses_s:
@@ -153,7 +153,7 @@ def _losses(of: Series, flight: Floats, settled: int, row: dict[str, Any]) -> di
 
 
 def _growth(of: Series, flight: Floats, begins: list[int], settled: int) -> dict[str, float]:
-    """What is in flight between reductions: its shape, from 0 to 1 on both axes, and its slope in packets a round."""
+    """Features of packets in flight between reductions: shape, 0 to 1 on both axes, and slope in packets a round."""
     step = of.time_s[1] - of.time_s[0]
     edges = [*begins, len(flight)] if begins else [settled, len(flight)]
     shapes, slopes, ends = [], [], []

@@ -21,7 +21,7 @@ _LEAST_S: Final = 0.12
 _MOST_S: Final = 0.7
 """PROBE_RTT lasts for 200 ms and at least a round: a dip that is shorter or longer is something else."""
 _AROUND_S: Final = 1.0
-"""What is in flight at other times is the median of this time before and behind a dip."""
+"""Time before and behind a dip, whose median is what is in flight at other times."""
 
 
 @dataclass(frozen=True)

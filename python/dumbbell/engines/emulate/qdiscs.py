@@ -22,7 +22,7 @@ _WORDS: Final = {
     "tbf": "rate 1mbit burst 1600 limit 3000",
     "red": "limit 100000 min 10000 max 30000 avpkt 1000 burst 20",
 }
-"""What a discipline must be given."""
+"""Parameters that a discipline must be given."""
 _SECONDS: Final = 10.0
 
 
@@ -54,7 +54,7 @@ def remedy(missing: Iterable[str]) -> str:
 
 
 def check(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
-    """What the links of a plan need and this kernel lacks."""
+    """Yields what the links of a plan need and this kernel lacks."""
     wanted = qdiscs.wanted(plan)
     if wanted and _tc() is None:
         finding = Finding(("emulate", "links"), "they are set up by tc, which is missing", "", "install iproute2")

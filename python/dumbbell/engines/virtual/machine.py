@@ -28,7 +28,7 @@ UMID: Final = "kernel"
 
 
 class Start(Protocol):
-    """What a kernel's process is started with."""
+    """Start of a kernel's process."""
 
     @property
     def program(self) -> Path:

@@ -112,7 +112,7 @@ def _ready_algorithm(at: Key, found: Labelled, kernel: Kernel) -> Iterator[Findi
 
 
 def check_ready(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
-    """What a virtual machine does not have: files of this machine, and so its programs."""
+    """Refuses what a virtual machine does not have: files of this machine, and so its programs."""
     what, hint = "the virtual machine of a ready kernel has no programs", "run it on a kernel that dumbbell has built"
     entries = {one.id: one.entry for one in resolve(scenario).connections}
     for i in range(len(plan.programs)):

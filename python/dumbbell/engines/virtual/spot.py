@@ -1,4 +1,4 @@
-"""What a user-mode kernel computes, seen from outside: its clock, and the function in which its process is.
+"""Looks at what a user-mode kernel computes, seen from outside: its clock, and the function in which its process is.
 
 The kernel cannot tell by itself: a congestion control that loops runs on behalf of the idle task. It imports nothing
 but the standard library, as the guard does.

@@ -79,7 +79,7 @@ def recorded(session: Session, words: list[str]) -> None:
 
 @word("events", "", "Show the changes of links and daemons so far as [[events]] of a scenario.")
 def events(session: Session, words: list[str]) -> None:
-    """As TOML."""
+    """Prints the changes as TOML."""
     import tomlkit
 
     print(tomlkit.dumps({"events": changes.events(session.lab.path)}), end="")

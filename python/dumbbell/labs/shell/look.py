@@ -18,7 +18,7 @@ from dumbbell.units import Rate, Size
 
 @word("nodes", "", "List all nodes.")
 def nodes(session: Session, words: list[str]) -> None:
-    """As Mininet lists them."""
+    """Prints names as Mininet does."""
     print(f"available nodes are: \n{' '.join(session.network.nodes)}")
 
 
@@ -98,7 +98,7 @@ def watch(session: Session, words: list[str]) -> None:
 
 @word("routes", "[NODE...]", "Show the routes of these hosts and routers, or of all.")
 def routes(session: Session, words: list[str]) -> int:
-    """As `ip route` shows them."""
+    """Prints routes as `ip route` does."""
     code = 0
     for node in words or session.network.stations:
         done = session.lab[node].run(["ip", "route"])

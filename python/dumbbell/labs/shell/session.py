@@ -82,7 +82,7 @@ def x(session: Session, words: list[str]) -> int:
 
 @word("xterm", "NODE...", "Open a terminal window for each of these nodes.")
 def xterm(session: Session, words: list[str]) -> None:
-    """It is a window of this machine, in which a shell of the node runs."""
+    """Opens a window of this machine, in which a shell of the node runs."""
     import os
     import sys
 

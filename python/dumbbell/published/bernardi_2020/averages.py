@@ -12,7 +12,7 @@ from dumbbell.published.model import Judged
 from dumbbell.statistics.intervals import Interval
 
 BASE_RTT_MS: Final = 30
-"""That of scenario 2."""
+"""Base RTT of scenario 2."""
 
 
 def both_goals(cells: Cells) -> Judged:

@@ -33,7 +33,7 @@ class Reading:
     before_s: float = 0.0
     """Delay between the sender and the queue."""
     buffer_ms: float = 30.0
-    """What the queue holds in scenario 2, at the link's rate."""
+    """Time that the queue of scenario 2 holds, at the link's rate."""
 
 
 class Cells:
@@ -55,7 +55,7 @@ class Cells:
         return self._figures.interval(metric, None, self._of(cc))
 
     def intervals(self, metric: str) -> dict[str, Interval | None]:
-        """Those of all algorithms."""
+        """Intervals of all algorithms."""
         return {cc: self.interval(metric, cc) for cc in self.algorithms}
 
     def runs(self, cc: str) -> Iterator[Run]:

@@ -1,4 +1,4 @@
-"""What the records of one run tell of a flow: timeouts, swings of the queue, the most that it sends."""
+"""Signals of a flow in one run's records: timeouts, swings of the queue, the most that it sends."""
 
 from __future__ import annotations
 

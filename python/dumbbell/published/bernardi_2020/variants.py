@@ -19,7 +19,7 @@ _SHORT: Final = {**QUICK, "duration": "30 s"}
 
 
 def _script(scenario: str, rate: str, delay: str, buffer: str, duration: str, ccs: list[str]) -> Mapping[str, Any]:
-    """What the script gives to tc in a scenario, and for how long."""
+    """Commands of the script to tc in a scenario, and their duration."""
     return {
         "name": f"bernardi-2020-{scenario}-script",
         "duration": duration,

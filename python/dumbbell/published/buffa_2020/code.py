@@ -39,7 +39,7 @@ def limited(study: Study) -> str:
 
 
 def _doubts(study: Study) -> str:
-    """What made runs suspect: a receive window that limits is that of their kernel here, and meant."""
+    """Reasons why runs were suspect: a receive window that limits is that of their kernel here, and meant."""
     reasons = study.runs.filter(pl.col("verdict") == "suspect")["reasons"].value_counts(sort=True)
     said = ", ".join(f"{reason} ({count})" for reason, count in reasons.iter_rows())
     return f" Checks that made runs suspect: {said}." if said else ""

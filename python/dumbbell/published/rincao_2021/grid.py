@@ -64,7 +64,7 @@ class Mix:
 
     @property
     def bdp_bytes(self) -> int:
-        """Of the 50 ms that all have."""
+        """BDP at the study's RTT of 50 ms."""
         return self.mbit * 1_000_000 * 50 // 1000 // 8
 
     @property

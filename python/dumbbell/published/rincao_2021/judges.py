@@ -25,7 +25,7 @@ RATE: Final = "application_rate"
 RETRANSMITTED: Final = "retransmitted_segments"
 LEAST, MOST = SHARES[0], SHARES[-1]
 TAKEN: Final = 1 - 0.7 / 0.9
-"""What 30 instead of 10 % UDP take of the rest of the rate: connections that share the rest lose as much."""
+"""Share of the rest of the rate that 30 instead of 10 % UDP take: connections that share the rest lose as much."""
 PRINTED_LOSS: Final = 0.585
 """They print 59 %, which is 58.9 % of their own numbers."""
 FULL: Final = 0.95

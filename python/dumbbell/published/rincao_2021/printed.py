@@ -1,4 +1,4 @@
-"""What rincao-2021 prints, summed up as its findings need it."""
+"""Figures that rincao-2021 prints, summed up for its findings."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def again(study: Study) -> str:
 
 
 def datagrams(study: Study) -> str:
-    """What became of the datagrams and of TCP's segments, by setting: means over runs."""
+    """Fates of datagrams and of TCP's segments, by setting: means over runs."""
     figures = Figures(study)
     said = []
     for buffer in figures.along(BUFFER):

@@ -1,4 +1,4 @@
-"""Who talks to whom: pairs of hosts with their connections, as a table and over time."""
+"""Pairs of hosts with their connections, as a table and over time: who talks to whom."""
 
 from __future__ import annotations
 

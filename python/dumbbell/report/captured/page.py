@@ -103,7 +103,7 @@ _HEADS: Final = (
 
 
 def _connections(capture: Capture) -> list[Html]:
-    """What holds the largest back, in sentences, and a table of directions."""
+    """Sentences on what holds the largest connections back, and a table of directions."""
     shown = capture.largest(_MOST_ROWS)
     about = capture.about(row["connection"] for row in shown)
     diagnoses = told(capture, shown)
@@ -156,7 +156,7 @@ _TRUTH_HEADS: Final = (("True", ""), ("Said", ""), ("Packets", "n"))
 
 
 def _truth(capture: Capture) -> Html:
-    """Of a run: what is true of packets, and what is said of them."""
+    """Table for a run: the truth of packets, and what is said of them."""
     place = capture.directory / TRUTH
     if not place.is_file():
         return Html("")
@@ -188,7 +188,7 @@ _HOST_HEADS: Final = (
 
 
 def _hosts(capture: Capture) -> Html:
-    """Who talks to whom; nothing if two hosts do."""
+    """Pairs of hosts that talk; nothing if there are only two hosts."""
     shown, count = pairs(capture)
     if count < 2:
         return Html("")
@@ -219,7 +219,7 @@ def _hosts(capture: Capture) -> Html:
 
 
 def _others(capture: Capture) -> Html:
-    """What was not TCP."""
+    """Table of protocols other than TCP."""
     others = capture.summary["notes"]["others"]
     if not others:
         return Html("")

@@ -1,4 +1,4 @@
-"""What the panels of an analysed capture are drawn from: its largest directions, and single packets of some parts."""
+"""Sources of the panels of an analysed capture: its largest directions, and single packets of some parts."""
 
 from __future__ import annotations
 

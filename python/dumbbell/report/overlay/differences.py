@@ -1,4 +1,4 @@
-"""What differs between runs, as the axes of a study: a key of the scenario each."""
+"""Differences between runs, as the axes of a study: a key of the scenario each."""
 
 from __future__ import annotations
 

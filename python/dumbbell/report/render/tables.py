@@ -341,7 +341,7 @@ def changes(plots: Plots) -> Html:
 
 
 def rerouting(run: Run) -> Html:
-    """What came of each failure in a network whose routers have daemons; nothing without one."""
+    """Table of the effects of each failure in a network whose routers have daemons; nothing without one."""
     found = run.summary.get("rerouting")
     if not found:
         return Html("")

@@ -98,7 +98,7 @@ def counted(found: Iterable[Entry]) -> str:
 
 
 def how(plots: StudyPlots) -> str:
-    """What an entry of a table is."""
+    """Says what an entry of a table is."""
     method = "Student's t" if plots.method == "t" else "bootstrap"
     return f"mean and {plots.percent} interval ({method})"
 

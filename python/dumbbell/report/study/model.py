@@ -146,7 +146,7 @@ class StudyPlots:
     pairs: Pairs | None = None
     """The algorithms that share a network in pairs; `None`: the study is not one of pairs."""
     described: Plot = field(default_factory=Plot)
-    """What the reader has chosen."""
+    """Choices of the reader."""
 
     def panel(self, metric: str, scope: str) -> Panel | None:
         """The panel of this metric and scope."""

@@ -84,7 +84,7 @@ class StudyCurve:
     share: float
     """The height that the curve reaches: less than 1 if some flows have no value."""
     thinned: bool
-    """It has evenly spaced quantiles, and not all values."""
+    """True if there are evenly spaced quantiles, and not all values."""
     values: Values
 
 

@@ -145,7 +145,7 @@ class DaemonChange:
     router: str
     daemon: str
     up: bool
-    """It is started; if not, it is killed."""
+    """True to start the daemon, false to kill it."""
 
 
 def daemon_timeline(events: Sequence[Event], end: int) -> list[DaemonChange]:

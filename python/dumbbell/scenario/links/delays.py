@@ -51,7 +51,7 @@ class Traced(Time):
         return isinstance(other, Traced) and self.course == other.course
 
     def __hash__(self) -> int:
-        """Of the least delay."""
+        """Hashes the least delay."""
         return int.__hash__(self)
 
 
@@ -132,7 +132,7 @@ class Pareto(AnyJitter):
 
 
 class Measured(AnyJitter):
-    """As measured."""
+    """Measured jitter."""
 
     distribution: Literal["table"] = Field(description="Measured delays: a file of one column, in any order.")
     file: Annotated[File, holding(delays)] = Field(

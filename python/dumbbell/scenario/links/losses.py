@@ -147,7 +147,7 @@ class Periodic(AnyLoss):
 
 
 class LossTrace(AnyLoss):
-    """As recorded."""
+    """Recorded losses."""
 
     model: Literal["trace"] = Field(
         description="The packets with these indices, counted from 0: in a file, or in the scenario."

@@ -41,7 +41,7 @@ def _names(at: Key, router: str, daemon: str, daemons: Mapping[str, Sequence[str
 
 
 def _states(changes: Sequence[DaemonChange]) -> list[Finding]:
-    """What is killed has to run, and what is started must not."""
+    """Checks that killed daemons run, and that started ones do not."""
     down: set[tuple[str, str]] = set()
     for change in changes:
         which = (change.router, change.daemon)

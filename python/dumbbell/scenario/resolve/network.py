@@ -62,7 +62,7 @@ class Network:
     daemons: tuple[DaemonChange, ...]
     """The changes of routing daemons in order of time."""
     spread: Spread
-    """What shares out paths of equal cost."""
+    """Choice among paths of equal cost."""
     anycast: tuple[str, ...]
     """Subnets that are in several places."""
 

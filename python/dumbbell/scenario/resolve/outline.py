@@ -16,9 +16,9 @@ class PortVlans:
     """The VLANs of a bridge's port, by their numbers."""
 
     untagged: int | None
-    """That of frames without a tag; `None`: they are dropped."""
+    """VLAN of untagged frames; `None`: they are dropped."""
     tagged: tuple[int, ...]
-    """Those whose frames have tags."""
+    """Tagged VLANs."""
 
     def __iter__(self) -> Iterator[int]:
         """All of them, the one without tags first."""
@@ -46,7 +46,7 @@ class NodeInterface:
     mtu: int | None = None
     """The most bytes of an IP packet; `None`: the network's."""
     vlans: PortVlans | None = None
-    """Those of a bridge's port; `None`: it looks at no tags."""
+    """VLANs of a bridge's port; `None`: it looks at no tags."""
 
 
 @dataclass(frozen=True)

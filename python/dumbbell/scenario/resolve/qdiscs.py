@@ -62,7 +62,7 @@ def _key(at: Key, value: Any) -> Iterator[Finding]:
 
 
 def _mininet(link: WrittenLink) -> Iterator[Finding]:
-    """What a link of Mininet's lacks beside the kernel's."""
+    """Finds what a link of Mininet's lacks beside the kernel's."""
     start = link.start
     behind = [loss for loss in link.given.get("loss") or () if getattr(loss, "position", "") == "after-queue"]
     others = {

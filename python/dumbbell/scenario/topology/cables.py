@@ -57,7 +57,7 @@ class Cable(CableKeys):
     @model_validator(mode="wrap")
     @classmethod
     def _once(cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
-        """What is written as before is not checked again: a large network has hundreds of cables."""
+        """Checks a cable that is written as before only once: a large network has hundreds of cables."""
         understood: Understood | None = (info.context or {}).get(UNDERSTOOD)
         if understood is None or type(value) is not dict:
             return handler(value)

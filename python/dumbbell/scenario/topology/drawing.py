@@ -1,4 +1,4 @@
-"""What every network of nodes and links is drawn as, whichever keys it was written with."""
+"""Drawing of every network of nodes and links, whichever keys it was written with."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Structure:
     structures, and so the same addresses."""
 
     names: tuple[str, ...]
-    """Of the nodes, in order: mappings with the same items are equal in any."""
+    """Names of the nodes, in order: mappings with the same items are equal in any."""
     nodes: Mapping[str, Node]
     cables: tuple[Joint, ...]
     keys: tuple[Key, ...]
@@ -72,7 +72,7 @@ class Drawing:
 
     @cached_property
     def structure(self) -> Structure:
-        """What of it no rate and no delay changes."""
+        """Structure of the network, without rates and delays."""
         joints = tuple(map(_joint, self.cables))
         return Structure(tuple(self.nodes), self.nodes, joints, tuple(self.keys), tuple(self.numbering))
 
@@ -206,7 +206,7 @@ class Drawn(AnyTopology):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What a file that describes the network does not say, and what was taken in its place."""
+        """Facts that a file which describes the network lacks, and what was taken in their place."""
         return self.drawing.notes
 
 

@@ -51,7 +51,7 @@ class Found:
 
 @lru_cache(maxsize=8)
 def parsed(text: str) -> Found:
-    """What a file holds. Raises `LineError` for what is no GraphML or no network; `QuantityError`: no networkx."""
+    """Reads a file. Raises `LineError` for what is no GraphML or no network; `QuantityError`: no networkx."""
     try:
         import networkx
     except ImportError:

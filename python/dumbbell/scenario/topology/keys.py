@@ -33,7 +33,7 @@ class AnyTopology(Table):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What a file that describes the network does not say, and what was taken in its place."""
+        """Facts that a file which describes the network lacks, and what was taken in their place."""
         return ()
 
     mtu: Bytes = Field(

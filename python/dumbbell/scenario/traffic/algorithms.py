@@ -198,7 +198,7 @@ class Algorithm(Table):
 
     @property
     def needs_ecn(self) -> bool:
-        """It negotiates ECN whatever the host's setting."""
+        """True if the algorithm negotiates ECN whatever the host's setting."""
         if self.file is not None:
             return self.file.program.needs_ecn
         known = SIMULATED.get(self.own or "") or BUNDLED.get(self.bundled or "")

@@ -18,10 +18,10 @@ class Ready(Table):
 
     kind: Literal["tcp", "udp", "exit"]
     port: int | None = None
-    """Of a server."""
+    """Port of a server."""
 
     def __str__(self) -> str:
-        """As it is written."""
+        """Condition, as it is written."""
         return self.kind if self.port is None else f"{self.kind} {self.port}"
 
 

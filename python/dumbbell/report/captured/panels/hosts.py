@@ -1,4 +1,4 @@
-"""Who talks to whom over time: a lane for each pair of hosts, by how much they send."""
+"""Traffic between hosts over time: a lane for each pair, by how much they send."""
 
 from __future__ import annotations
 

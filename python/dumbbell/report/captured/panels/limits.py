@@ -1,4 +1,4 @@
-"""What limits each sender over time: a lane per direction."""
+"""Limits of each sender over time: a lane per direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of a run: whether what is said of each packet is what its own records say, a lane of ticks for yes and for no."""
+"""For a run: whether what is said of each packet is what its own records say, a lane of ticks for yes and for no."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Bridge:
 
 @dataclass
 class Settings:
-    """What commands set.
+    """Settings of commands.
 
     Attributes:
         addresses: of each interface, with the lengths of prefixes.
@@ -50,7 +50,7 @@ class Settings:
 
 
 def settings(lines: Iterable[str]) -> Settings:
-    """What the lines of a shell script set, a command each; `&&` and `;` join commands."""
+    """Reads the settings of a shell script's lines, a command each; `&&` and `;` join commands."""
     found = Settings()
     for line in lines:
         for command in re.split(r"&&|;", line):

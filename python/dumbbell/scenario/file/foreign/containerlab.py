@@ -20,7 +20,7 @@ HOSTS: Final = {"linux", "host", "ext-container", "k8s-kind", "generic_vm"}
 SWITCHES: Final = {"bridge", "ovs-bridge"}
 """Kinds of nodes; every other one is a router of some maker."""
 ROUTES: Final = ("frr", "bird", "quagga", "gobgp", "vyos", "openbgpd")
-"""What is in the name of an image that is a router."""
+"""Parts of the name of an image that is a router."""
 OUTSIDE: Final = {"host", "mgmt-net", "macvlan"}
 """Names of ends that are outside of the network."""
 KEPT: Final = {"kind", "image", "exec", "group"}

@@ -1,4 +1,4 @@
-"""What an import cannot carry over, and the names that it can."""
+"""Notes on what an import cannot carry over, and the names that it can."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,14}")
 
 @dataclass
 class Notes:
-    """What a scenario cannot say, each kind once with how often."""
+    """Features that a scenario cannot express, each kind once with how often."""
 
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -47,7 +47,7 @@ class Room:
 
 
 def one_line(value: object) -> str:
-    """What a comment of TOML can hold: no control characters, and nothing that UTF-8 lacks."""
+    """Returns text that a comment of TOML can hold: no control characters, and nothing that UTF-8 lacks."""
     text = value if isinstance(value, str) else json.dumps(value)
     printed = "".join(one if one.isprintable() else " " for one in text)
     return " ".join(printed.split())

@@ -17,7 +17,7 @@ BRIDGE = '{ kind = "switch", bridge = true, stp = true }'
 
 
 def check_drawing(drawing: Structure, mtu: int) -> list[Finding]:
-    """What is wrong with the nodes and with what joins them.
+    """Finds what is wrong with the nodes and with what joins them.
 
     Args:
         drawing: the network.

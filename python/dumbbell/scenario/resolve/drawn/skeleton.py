@@ -1,4 +1,4 @@
-"""What no rate and no delay of its links changes of a network: nodes, interfaces, addresses and daemons."""
+"""Structure of a network, without rates and delays: nodes, interfaces, addresses and daemons."""
 
 from __future__ import annotations
 

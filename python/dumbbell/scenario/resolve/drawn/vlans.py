@@ -61,7 +61,7 @@ def _hint(drawing: Structure, *names: str) -> str:
 
 
 def lanes(cable: int, found: Mapping[int, PortVlans]) -> tuple[int, ...]:
-    """What crosses a cable without mixing: its VLANs, or 0 where nobody sorts them."""
+    """VLANs that cross a cable without mixing, or 0 where nobody sorts them."""
     return tuple(found[cable]) if cable in found else (0,)
 
 
