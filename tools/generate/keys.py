@@ -37,7 +37,7 @@ _SIGNS: Final = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"
 
 
 def keys(models: Model | Sequence[Model], besides: Model | None = None, prefix: str = "") -> str:
-    """A row for each key of a table, or of the kinds of a table: key, type, default, meaning.
+    """A row for each key of a table, or of the kinds of a table: key, type and default, meaning.
 
     Args:
         models: one, or the kinds.
@@ -48,7 +48,7 @@ def keys(models: Model | Sequence[Model], besides: Model | None = None, prefix: 
     left_out = _fields(besides) if besides else {}
     names = dict.fromkeys(name for kind in kinds for name in _fields(kind) if name not in left_out)
     rows = [_row(name, [kind for kind in kinds if name in _fields(kind)], kinds, prefix) for name in names]
-    return table(["key", "type", "default", "meaning"], rows)
+    return table(["key", "type; default", "meaning"], rows)
 
 
 def kinds(tables: Mapping[str, Model], key: str, quoted: bool) -> str:
@@ -83,12 +83,18 @@ def _fields(model: Model) -> dict[str, FieldInfo]:
 def _row(name: str, having: Sequence[Model], among: Sequence[Model], prefix: str) -> list[str]:
     fields = [_fields(model)[name] for model in having]
     types = dict.fromkeys(_type(model, name) for model in having)
+    types = [one for one in types if not any(other != one and other.startswith(f"{one} or ") for other in types)]
     selects = len(among) > 1 and _selector(having[0]) == f"`{name}`"
-    only = ", ".join(_selector(model) for model in having) if len(having) < len(among) and not selects else ""
+    only = ", ".join(_kind_of(model) for model in having) if len(having) < len(among) and not selects else ""
     default = "one of these" if selects else _default(fields[0])
     meant = _common(having, name) if len(having) > 1 else _meaning(fields[0])
-    texts = [text for text in (meant, f"Only with {only}." if only else "") if text]
-    return [f"`{prefix}{name}`", "; ".join(types), default, " ".join(texts)]
+    texts = [text for text in (meant, f"({only})" if only else "") if text]
+    return [f"`{prefix}{name}`", " or ".join(types) + ("" if default == "none" else f"; {default}"), " ".join(texts)]
+
+
+def _kind_of(model: Model) -> str:
+    """A kind in short: `"router"` of `kind = "router"`, or the key that selects it."""
+    return f"`{_selector(model).strip('`').rpartition(' = ')[2]}`"
 
 
 def _common(having: Sequence[Model], name: str) -> str:

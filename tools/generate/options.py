@@ -1,10 +1,11 @@
-"""Tables of the command line's arguments and options for the reference, from typer's declarations."""
+"""Tables of the command line's options for the reference, from typer's declarations."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import typer
@@ -12,10 +13,19 @@ import typer
 from dumbbell.cli import VERBS, app
 from tools.generate.keys import table
 
+COMMON = "common options"
+"""Name of the section that explains options of several verbs once."""
+
+Row = tuple[str, str]
+"""Option, meaning with its default."""
+
 
 def options() -> Mapping[str, Callable[[], str]]:
-    """The function that makes the table of each verb: `options of run`, `options of cc load`."""
-    return {f"options of {name}": partial(_table, command) for name, command in _commands()}
+    """The function that makes each section: `options of run`, `options of cc load`, and the common options."""
+    return {
+        **{f"options of {name}": partial(_own, command) for name, command in _commands()},
+        COMMON: lambda: _table(_common()),
+    }
 
 
 def _commands() -> Iterator[tuple[str, Any]]:
@@ -30,14 +40,36 @@ def _commands() -> Iterator[tuple[str, Any]]:
             yield from ((f"{verb} {name}", inner[name]) for name in inner)
 
 
-def _table(command: Any) -> str:
-    rows = [_row(option) for option in command.params if option.param_type_name == "option" and option.name != "help"]
-    return table(["option", "default", "meaning"], rows)
+@cache
+def _common() -> list[Row]:
+    """Options that several verbs have with equal words, in the order in which they occur first."""
+    counts = Counter(row for _, command in _commands() for row in _rows(command))
+    return [row for row, verbs in counts.items() if verbs > 1]
 
 
-def _row(option: Any) -> list[str]:
+def _own(command: Any) -> str:
+    """The options of a verb: a table of its own ones, then a line that names the common ones."""
+    rows = _rows(command)
+    own = [row for row in rows if row not in _common()]
+    common = [re.split(r"[ `]", row[0].lstrip("`"))[0] for row in rows if row in _common()]
+    named = ", ".join(f"`{name}`" for name in common)
+    parts = [_table(own)] if own else []
+    if common:
+        parts.append(f"{'Also' if own else 'Options:'} {named} ([common options](#common-options)).")
+    return "\n\n".join(parts)
+
+
+def _table(rows: list[Row]) -> str:
+    return table(["option", "meaning"], rows)
+
+
+def _rows(command: Any) -> list[Row]:
+    return [_row(option) for option in command.params if option.param_type_name == "option" and option.name != "help"]
+
+
+def _row(option: Any) -> Row:
     name = option.opts[0] + ("" if option.is_flag else f" {option.metavar}")
-    said = re.search(r"\s*Default: (.*?)\.?$", option.help)
-    default = "" if option.default is None or option.is_flag else f"`{option.default}`"
-    meant = option.help[: said.start()] if said else option.help
-    return [f"`{name}`", said[1] if said else default, meant.replace("\\[", "[").strip()]
+    meant = option.help.replace("\\[", "[").strip()
+    if option.default is not None and not option.is_flag and "Default: " not in meant:
+        meant += f" Default: `{option.default}`."
+    return f"`{name}`", meant
