@@ -43,14 +43,13 @@ class Record(Table):
     packets: bool = Field(default=True, strict=True, description="Write a row per packet and link.")
     acks: Acks = Field(
         default="auto",
-        description="Write a row per ACK that a sender receives. `auto`: in virtual time, in a simulation, and where "
-        "BPF is allowed. true: refuse to run where it is not. false: never.",
+        description="Write a row per ACK that a sender receives. `auto`: where it is possible. true: refuse to run "
+        "where it is not. false: never.",
     )
     capture: bool = Field(
         default=False,
         strict=True,
-        description="Write the headers of all packets at both ends of each link as `capture.pcapng`, for "
-        "`dumbbell pcap`, tshark and Wireshark.",
+        description="Write the headers of all packets as `capture.pcapng`, for `dumbbell pcap`, tshark and Wireshark.",
     )
 
 
@@ -63,8 +62,8 @@ class Emulate(Table):
     spin: Time = Field(
         default=Time(60_000),
         le=1_000_000,
-        description="Before a packet is due, the emulator and the sender of UDP busy-wait for as long as waking up "
-        "takes on this machine, at most for this long. `0 s`: never.",
+        description="Longest busy-wait before a packet is due, as long as waking up takes on this machine. `0 s`: "
+        "never.",
     )
     arena: Size = Field(
         default=Size(256 << 20),
@@ -73,10 +72,9 @@ class Emulate(Table):
     )
     path: Literal["auto", "wire", "gso"] = Field(
         default="auto",
-        description="How packets cross the boundary between kernel and emulator. `wire`: one by one. `gso`: as "
-        "bursts of segments, which costs less; the links see single segments either way. `auto`: `gso` if a flow "
-        "crosses a link faster than 400 Mbit/s, or meets no limit at all. It is one choice for all runs of a study, "
-        "and the plan says which.",
+        description="How packets cross between kernel and emulator. `wire`: one by one. `gso`: as bursts, which "
+        "costs less; links see single segments. `auto`: `gso` if a flow crosses a link faster than 400 "
+        "Mbit/s, or meets no limit; one choice for all runs of a study.",
     )
     merge: Time | None = Field(
         default=None,
@@ -87,31 +85,27 @@ class Emulate(Table):
     whole_bursts: bool = Field(
         default=False,
         strict=True,
-        description="true: a burst of segments stays one item on all links, as on testbeds on which segmentation "
-        "offload was left on. It needs `gso`.",
+        description="true: a burst of segments stays one item on all links, as with segmentation offload. Needs `gso`.",
     )
     cpus: int | None = Field(
         default=None,
         ge=1,
         strict=True,
-        description="Number of CPUs for all processes of the lab (hosts, links, recording). 1 shows what a machine "
-        "with one core does to the results; such a run is suspect. Default: all that dumbbell may use.",
+        description="Number of CPUs for all processes of the lab. A run on 1 is suspect. Default: all that dumbbell "
+        "may use.",
     )
     kernel: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$",
-        description="The kernel of a run in virtual time (`--engine virtual`), by the name that `dumbbell kernel list` "
-        'shows. Default: `"6.12"`. It can be varied: `--vary emulate.kernel=6.1,6.12`.',
+        description="The kernel of a run in virtual time (`--engine virtual`), by its name in `dumbbell kernel list`. "
+        'Default: `"6.12"`.',
         examples=["6.12"],
     )
     links: Literal["ours", "kernel", "mininet"] = Field(
         default="ours",
-        description="What carries packets from host to host. `ours`: dumbbell's link emulator. `kernel`: the queueing "
-        "disciplines of the kernel, to compare ours with them: `tbf` for rate and buffer, `netem` for losses and "
-        "delay, each on a pair of interfaces of its own between the hosts. `mininet`: those that Mininet's `TCLink` "
-        "makes: `htb`, and in it a `netem` whose limit counts what propagates, too; hosts send bursts. They run in "
-        "virtual time (`--engine virtual`), and in real time if this machine's kernel has them, and refuse keys that "
-        "they cannot obey.",
+        description="What carries packets. `ours`: dumbbell's link emulator. `kernel`: the kernel's `tbf` and "
+        "`netem`, to compare ours with them. `mininet`: `htb` and `netem` as Mininet's `TCLink` makes "
+        "them; hosts send bursts. The last two refuse keys that they cannot obey.",
     )
 
 
@@ -121,13 +115,12 @@ class Simulate(Table):
     tso: bool = Field(
         default=True,
         strict=True,
-        description="Senders hand over trains of segments, as the kernel does; false: each segment on its own.",
+        description="Senders hand over trains of segments, as the kernel does; false: single segments.",
     )
     hosts: Literal["machine", "virtual"] = Field(
         default="machine",
-        description="How long hosts take to answer. `machine`: 25 to 135 us, as those of an emulated run. `virtual`: "
-        "less than 1 us, as those of a run in virtual time, to compare with one (`dumbbell agree --engines "
-        "virtual,simulate` sets it). With a buffer of a few packets that decides which of them are dropped.",
+        description="How long hosts take to answer. `machine`: 25 to 135 us, as in an emulated run. `virtual`: less "
+        "than 1 us, as in virtual time.",
     )
 
 
@@ -148,14 +141,12 @@ class Scenario(Table):
         ge=0,
         le=MAX,
         strict=True,
-        description="Root of every random stream. The same seed loses the same packets, if they arrive in the same "
-        "order.",
+        description="Root of every random stream.",
     )
     starts: Time | None = Field(
         default=None,
-        description="Each entry of `flows` starts later than it says, by a time up to this one that the seed draws. "
-        "Repetitions in which nothing is random hardly differ otherwise, and the order of the flows may decide them. "
-        'Default: `"0 s"`, or `"10 ms"` for repetitions of a study in which nothing else is random.',
+        description='Longest delay of each entry\'s start, drawn by the seed. Default: `"0 s"`, or `"10 ms"` for '
+        "repetitions of a study in which nothing else is random.",
         examples=["10 ms"],
     )
     topology: Topology = Field(discriminator="kind", description="The network.")
@@ -169,12 +160,10 @@ class Scenario(Table):
     emulate: Emulate = Field(default=Emulate(), description="Settings of the emulation engine.")
     simulate: Simulate = Field(default=Simulate(), description="Settings of the simulator.")
 
-    sweep: Sweep = Field(
-        default=Sweep(), description="The varied keys: dotted keys of the scenario, each with its values."
-    )
+    sweep: Sweep = Field(default=Sweep(), description="The varied keys with their values.")
     repeat: Repetitions = Field(
         default=ONCE,
-        description="Runs of each cell, with seeds from `seed` on; or a table that says when runs are enough.",
+        description="Runs of each cell; or a table that says when runs are enough.",
         examples=[30],
     )
     expect: list[Expectation] = Field(default=[], description="Expectations of the study.")

@@ -73,9 +73,7 @@ class Sweep(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
     __pydantic_extra__: dict[str, Values] = Field(init=False)
 
-    zip: list[Zip] = Field(
-        default=[], description="Keys that vary together: tables whose lists have the same length, taken in step."
-    )
+    zip: list[Zip] = Field(default=[], description="Keys that vary in step: tables whose lists have the same length.")
     cases: list[Case] = Field(default=[], description="Cells with a name, each with the values of several keys.")
 
     @property
@@ -117,13 +115,13 @@ class Repeat(Table):
 
     until: Percent | None = Field(
         default=None,
-        description="A cell is repeated until half of the width of its confidence interval (Student's t) is at most "
-        "this share of the mean. Default: none; a table must have it.",
+        description="Half of the width of the confidence interval (Student's t), as a share of the mean, at which a "
+        "cell has enough runs. Default: none; a table must have it.",
         examples=["5 %"],
     )
     of: str = Field(
         default="goodput",
-        description="The metric whose interval it is: of all flows together, or of the bottleneck.",
+        description="The metric, of all flows together or of the bottleneck.",
         examples=["goodput"],
     )
     least: int = Field(default=5, ge=1, le=MOST_RUNS, strict=True, description="The least number of runs of each cell.")
@@ -167,8 +165,7 @@ class Expectation(Table):
     metric: str = Field(description="The metric, such as jain_index or goodput.", examples=["jain_index"])
     of: str | None = Field(
         default=None,
-        description="A flow's id, a group of flows, an algorithm, or a link's name; each of the cells must have it. "
-        "Default: all flows together; the bottleneck.",
+        description="A flow's id, a group, an algorithm, or a link. Default: all flows together; the bottleneck.",
         examples=["f1"],
     )
     where: dict[str, Any] = Field(
@@ -177,12 +174,12 @@ class Expectation(Table):
     )
     statistic: Literal["mean", "median", "least", "most"] = Field(
         default="mean",
-        description="Statistic of each cell's runs. `mean`: the whole confidence interval must lie within the bounds.",
+        description="Statistic of each cell's runs.",
     )
     min: int | float | str | None = Field(
         default=None,
-        description="Lower bound: a number in the metric's unit (a share from 0 to 1), or a text with a "
-        "unit, such as `9 Mbit/s` or `95 %`.",
+        description="Lower bound: a number in the metric's unit (a share from 0 to 1), or a text such as `9 Mbit/s` "
+        "or `95 %`.",
         examples=[0.9, "90 %", "9 Mbit/s"],
     )
     max: int | float | str | None = Field(
@@ -221,9 +218,8 @@ class Plot(Table):
     )
     kind: PlotKind = Field(
         default="auto",
-        description="`lines`: means with bands. `bars`: grouped bars. `boxes`: medians, quartiles and all runs. `cdf`: "
-        "distribution over runs. `heat`: two keys, the mean in colour. `matrix`: one algorithm beside another. `auto`: "
-        "`matrix` if the study pairs algorithms, `lines` over numbers, `heat` for more than 12 curves, else `bars`.",
+        description="`lines`: means with bands. `boxes`: medians, quartiles, all runs. `cdf`: distribution over "
+        "runs. `heat`: two keys. `matrix`: one algorithm beside another. `auto`: by the keys.",
     )
     metric: str = Field(default="goodput", description="The metric.", examples=["goodput_share"])
     by: Literal["run", "algorithm", "group", "link"] | None = Field(

@@ -30,11 +30,11 @@ class Event(LinkKeys):
     at: Time = Field(description="Time of the event, counted from the start of the run.")
     link: str = Field(
         default="bottleneck",
-        description="The link's name: `bottleneck` or `bottleneck-reverse`, or that of any direction of a link.",
+        description="The link's name, of any direction.",
     )
     router: str | None = Field(
         default=None,
-        description="In place of `link`: a router whose `daemon` is killed (`up = false`, or `down_for`) or started "
+        description="In place of `link`: a router whose `daemon` is killed (`up = false`, `down_for`) or started "
         "(`up = true`).",
     )
     daemon: str | None = Field(
@@ -42,13 +42,12 @@ class Event(LinkKeys):
     )
     carrier: Literal["kept", "lost"] = Field(
         default="kept",
-        description='With `up = false` or `down_for`: `"lost"` takes the carrier from the interfaces at both ends, as '
-        "if the cable were pulled, in both directions, until the link is up again. "
-        '`"kept"`: the interfaces notice nothing.',
+        description='With `up = false` or `down_for`: `"lost"` takes the carrier at both ends, in both directions, '
+        "as if the cable were pulled.",
     )
     down_for: Duration | None = Field(
         default=None,
-        description="The link or the daemon goes down at `at`, and up again after this; in place of other changes.",
+        description="The link or daemon goes down at `at`, and up again after this.",
     )
     every: Duration | None = Field(
         default=None, description="With `down_for`: the time after which it goes down again. Default: once."

@@ -19,8 +19,7 @@ class DelayTrace(Table):
     """A delay that follows a measured series."""
 
     trace: Annotated[File, holding(delay_course)] = Field(
-        description="File of two columns, time and the delay from then on. Its first line may name their units "
-        "(`time_s,delay_ms`); without units both are seconds."
+        description="File of two columns, time and delay, in s unless its first line names units (`time_s,delay_ms`)."
     )
     period: Duration | None = Field(
         default=None,

@@ -36,7 +36,7 @@ class Slots(LinkPart):
     min_interval: Duration | None = Field(
         default=None,
         ge=_SHORTEST,
-        description="The least time to the next slot; it is uniform between this and max_interval.",
+        description="The least time to the next slot, which is uniform.",
     )
     max_interval: Duration | None = Field(default=None, ge=_SHORTEST, description="The most.")
     packets: int | None = Field(
@@ -44,7 +44,7 @@ class Slots(LinkPart):
     )
     bytes: Amount | None = Field(
         default=None,
-        description="Limit of a slot in bytes: no frame begins once this many are taken. Default: no limit.",
+        description="Limit of a slot in bytes. Default: no limit.",
     )
 
     @property
@@ -91,15 +91,13 @@ class LinkKeys(Table):
     )
     rate: LinkRate = Field(
         default=None,
-        description="Rate of whole frames (1514 bytes for a full segment), or `unlimited`; or a table, for a rate that "
-        "changes by itself. `reverse`: by default as forward.",
+        description="Rate of whole frames; or a table, for a rate that changes by itself.",
     )
     buffer: BufferSize | None = Field(
         default=None,
-        description="Room for waiting packets, the one in service not counted: bytes of whole frames, packets, a time "
-        "at the link's rate, or multiples of the BDP (the link's rate times the largest base RTT). Default: "
-        '`"1 bdp"`, but at least 16 packets and 1 ms, or `"unlimited"` where the rate is; `reverse`: as forward, by '
-        "its own rate.",
+        description="Room for waiting packets: bytes of whole frames, packets, a time at the link's rate, or "
+        'multiples of the BDP. Default: `"1 bdp"`, but at least 16 packets and 1 ms, or `"unlimited"` '
+        "where the rate is; `reverse`: as forward, by its own rate.",
     )
     queue: LinkQueue | None = Field(
         default=None,
@@ -108,33 +106,30 @@ class LinkKeys(Table):
     )
     delay: AnyDelay | None = Field(
         default=None,
-        description="Propagation delay in this direction; or a table, for one that follows a measured series: "
-        "{ trace = FILE }. Default: half of the smallest RTT, or what the other "
-        "direction leaves of it; `reverse`: as forward, at most what is left.",
+        description="Propagation delay in this direction; or { trace = FILE }. Default: half of the smallest RTT, or "
+        "what the other direction leaves of it; `reverse`: as forward, at most what is left.",
     )
     jitter: LinkJitter = Field(
         default=None,
-        description="Delay added for each packet: a time for uniform jitter from 0 to that, or a table such as "
-        '{ distribution = "normal", mean = "2 ms", sd = "1 ms" }. Default: none.',
+        description='Delay added per packet: a time, uniform from 0; or a table, such as { distribution = "normal", '
+        'mean = "2 ms", sd = "1 ms" }. Default: none.',
     )
     reordering: bool = Field(
         default=False,
         strict=True,
-        description="true: packets whose jitter is smaller overtake others. false: they arrive right after the one "
-        "before.",
+        description="true: packets whose jitter is smaller overtake others.",
     )
     reorder: LinkReorder = Field(
         default=None, description='Packets that skip the delay, e.g. "1 %", or a table. Default: none.'
     )
     delay_line: DelayLine = Field(
         default=None,
-        description="The most packets that may propagate at a time; more are dropped, as by netem's limit. Default: "
+        description="The most packets that may propagate at a time, as netem's limit; more are dropped. Default: "
         '`"unlimited"`.',
     )
     loss: LinkLoss = Field(
         default=[],
-        description='Random loss, e.g. "1 %" or { rate = "1 %", position = "after-queue" }; other models by `model`; '
-        "or a list of them. Default: none.",
+        description='Random loss, e.g. "1 %" or { rate = "1 %", position = "after-queue" }; or a list. Default: none.',
     )
     duplicate: LinkSometimes = Field(default=None, description='Packets that come twice, e.g. "0.1 %". Default: none.')
     corrupt: LinkSometimes = Field(
@@ -142,13 +137,11 @@ class LinkKeys(Table):
     )
     mark: LinkSometimes = Field(
         default=None,
-        description='Packets of ECN-capable flows that are marked Congestion Experienced at random, e.g. "1 %". '
-        "Default: none.",
+        description='Packets of ECN-capable flows marked Congestion Experienced at random, e.g. "1 %". Default: none.',
     )
     policer: LinkPolicer = Field(
         default=None,
-        description='Drops what exceeds a rate before it reaches the queue, e.g. { rate = "8 Mbit/s", '
-        'burst = "30 kB" }. Default: none.',
+        description='Drops what exceeds a rate, e.g. { rate = "8 Mbit/s", burst = "30 kB" }. Default: none.',
     )
     slots: LinkSlots = Field(
         default=None,
@@ -209,8 +202,5 @@ class Reverse(DirectionKeys):
 class Bottleneck(DirectionKeys):
     """The shaped link from left to right."""
 
-    rate: LinkRate = Field(
-        description="Rate of whole frames (1514 bytes for a full segment), or `unlimited`; or a table, for a rate that "
-        "changes by itself."
-    )
+    rate: LinkRate = Field(description="Rate of whole frames; or a table, for a rate that changes by itself.")
     reverse: Reverse = Field(default=Reverse(), description="The direction from right to left, where it differs.")

@@ -60,8 +60,7 @@ class Netem(AnyLoss):
     """netem's `loss PERCENT CORRELATION`, whose real rate falls as the correlation rises."""
 
     model: Literal["netem"] = Field(
-        description="Same as netem's `loss PERCENT CORRELATION`. Its real rate falls as the correlation rises: at "
-        "0.5 % with 25 % it all but stops losing."
+        description="netem's `loss PERCENT CORRELATION`, whose real rate falls as the correlation rises."
     )
     rate: Percent = Field(description="Same as netem's PERCENT.")
     correlation: Correlation = Field(default=Correlation.parse("0 %"), description="Same as netem's CORRELATION.")

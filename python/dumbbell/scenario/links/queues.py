@@ -113,8 +113,8 @@ class Cake(Discipline):
     """Common Applications Kept Enhanced (Høiland-Jørgensen, Täht, Morton 2018), one tin."""
 
     kind: Literal["cake"] = Field(
-        description="CAKE (Høiland-Jørgensen, Täht, Morton 2018): a COBALT queue per flow, in turns, hosts before "
-        "flows; one tin (besteffort), no ACK filter."
+        description="CAKE (Høiland-Jørgensen, Täht, Morton 2018): a COBALT queue per flow, hosts before flows; one "
+        "tin, no ACK filter."
     )
     rtt: Duration = Field(
         default=Duration(100_000_000), ge=20, description="About the longest RTT: CoDel's interval; its target is 1/20."

@@ -75,8 +75,8 @@ class Steps(Varying):
 
     points: Points = Field(
         alias="steps",
-        description='Moments and the rates from then on, e.g. [["0 s", "9 Mbit/s"], ["5 s", "3 Mbit/s"]]. The first '
-        "moment is 0 s; a rate may be 0 bit/s.",
+        description='Moments and the rates from then on, e.g. [["0 s", "9 Mbit/s"], ["5 s", "3 Mbit/s"]]; a rate may '
+        "be 0 bit/s.",
     )
     period: Duration | None = Field(default=None, ge=1_000_000, description=_PERIOD)
 
@@ -100,13 +100,12 @@ class Ramp(Varying):
 
     points: Points = Field(
         alias="ramp",
-        description='Moments and the rates at them, e.g. [["0 s", "9 Mbit/s"], ["5 s", "3 Mbit/s"]], with straight '
-        "lines between.",
+        description='Moments and rates, e.g. [["0 s", "9 Mbit/s"], ["5 s", "3 Mbit/s"]], with straight lines between.',
     )
     step: Duration = Field(
         default=Duration(100_000_000),
         ge=10_000,
-        description="The lines are cut into steps of this length, each with the line's mean rate.",
+        description="Length of the steps of the lines, each with the line's mean rate.",
     )
     period: Duration | None = Field(default=None, ge=1_000_000, description=_PERIOD)
 
@@ -141,8 +140,8 @@ class RateFile(Varying):
     """A rate that a CSV file gives as steps."""
 
     csv: Annotated[File, holding(rates)] = Field(
-        description="File of two columns, time and the rate from then on. Its first line may name their units "
-        "(`time_s,rate_Mbps`); without units they are seconds and bit/s."
+        description="File of two columns, time and rate, in s and bit/s unless its first line names units "
+        "(`time_s,rate_Mbps`)."
     )
     period: Duration | None = Field(default=None, ge=1_000_000, description=_PERIOD)
 
@@ -165,16 +164,15 @@ class Trace(Table):
     """Moments at which a packet may leave, as Mahimahi records them."""
 
     trace: Annotated[File, holding(mahimahi)] = Field(
-        description="File in Mahimahi's format: an integer of milliseconds per line, each an opportunity to send. "
-        "After the last one it begins again."
+        description="File in Mahimahi's format: milliseconds, one per line, each an opportunity to send. It begins "
+        "again at its end."
     )
     opportunity: Size | None = Field(
         default=None,
         ge=1,
         le=1 << 30,
-        description="Bytes of frames that one opportunity carries. Packets wait in the buffer for the next one; a "
-        "packet that is larger takes several. An opportunity that nothing waits for is lost. Default: a full frame, "
-        "1514 B and `overhead`.",
+        description="Bytes that one opportunity carries. A larger packet takes several; unused ones are lost. "
+        "Default: a full frame, 1514 B and `overhead`.",
     )
 
     def times(self) -> tuple[tuple[int, int], ...]:

@@ -67,7 +67,7 @@ class Cable(CableKeys):
     name: str | None = Field(
         default=None,
         pattern=names.PATTERN,
-        description="Name in events, tables and plots; the other direction is called `NAME-reverse`. Default: both "
+        description="Name in events, tables and plots; the other direction is `NAME-reverse`. Default: both "
         "directions are called by their ends, such as `h1-s1` and `s1-h1`.",
         examples=["core"],
     )
@@ -77,8 +77,8 @@ class Cable(CableKeys):
     )
     addresses: Annotated[list[Addresses], BeforeValidator(_one_each)] | None = Field(
         default=None,
-        description="Addresses of both ends, in the order of `between`: each a text, or a list of an IPv4 and an IPv6 "
-        "address; `[]` at a switch. Default: assigned.",
+        description="Addresses of both ends: each a text, or a list of an IPv4 and an IPv6 address; `[]` at a "
+        "switch. Default: assigned.",
         examples=[["10.0.12.1/30", "10.0.12.2/30"]],
     )
     cost: int = Field(
@@ -86,14 +86,12 @@ class Cable(CableKeys):
     )
     vlan: Vlan | None = Field(
         default=None,
-        description="The VLAN of frames without a tag, 1 to 4094, at the ports of bridges that the link joins. "
-        "Default: 1, where links have VLANs at all.",
+        description="VLAN of untagged frames, 1 to 4094. Default: 1, where links have VLANs at all.",
         examples=[10],
     )
     vlans: list[Vlan] | None = Field(
         default=None,
-        description="The VLANs whose frames cross the link between two bridges with a tag. Default: without `vlan`, "
-        "all VLANs of the network but 1, which has no tag.",
+        description="Tagged VLANs between two bridges. Default: without `vlan`, all of the network but 1.",
         examples=[[10, 20]],
     )
     mtu: Bytes | None = Field(
@@ -101,7 +99,7 @@ class Cable(CableKeys):
         ge=LEAST,
         le=MOST,
         strict=True,
-        description="The most bytes of an IP packet on the link. Links that meet at a switch have the same. Default: "
-        "the network's.",
+        description="The most bytes of an IP packet on the link; equal on links that meet at a switch. Default: the "
+        "network's.",
         examples=[1400],
     )

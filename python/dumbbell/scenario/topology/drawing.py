@@ -155,29 +155,28 @@ class Drawn(AnyTopology):
     ipv6: bool = Field(
         default=False,
         strict=True,
-        description="true: every subnet has IPv6 addresses, too. Flows use them if they say `ip = 6`.",
+        description="true: every subnet has IPv6 addresses, too, for flows with `ip = 6`.",
     )
     neighbours: Literal["filled", "real"] = Field(
         default="filled",
-        description="`filled`: every node knows the MAC addresses of its subnets from the start. `real`: it asks for "
-        "them by ARP and neighbour discovery.",
+        description="`filled`: every node knows its neighbours' MAC addresses. `real`: it asks by ARP and neighbour "
+        "discovery.",
     )
     routing: Protocols = Field(
         default=[],
-        description="Routing protocols of all routers that name none, each by its daemon of FRRouting. Default: the "
-        "routes of the shortest paths, without daemons.",
+        description="Routing protocols of all routers that name none. Default: the routes of the shortest paths, "
+        "without daemons.",
         examples=[["ospf", "bfd"]],
     )
     timers: Timers = Field(
         default="fast",
-        description="Timers of the routing protocols of all routers, and of the spanning trees of all bridges, that do "
-        "not choose: `standard` or `fast`.",
+        description="Timers of routers and bridges that do not choose. `fast`: hellos every second; a tree within "
+        "about 4 s. `standard`: those of FRRouting and IEEE 802.1D (30 s).",
     )
     wait: Time = Field(
         default=Time(60 * 10**9),
-        description="How long a run with routing daemons or a spanning tree waits for them, at most. Time 0 comes when "
-        "every router has every route that is to be expected, and every port of the tree forwards or is blocked. "
-        "Otherwise the run fails, and says what is missing.",
+        description="Longest wait for routing daemons and spanning tree before time 0. Then the run fails, and says "
+        "what is missing.",
     )
     spread: Spread = Field(default="nothing", description=SPREAD)
 

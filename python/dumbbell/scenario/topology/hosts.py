@@ -16,7 +16,7 @@ SysctlValue = Annotated[
 ]
 Sysctls = Annotated[
     dict[SysctlKey, SysctlValue],
-    Field(description='Namespaced sysctls, e.g. { "net.ipv4.tcp_sack" = 0 }. They win over what dumbbell pins.'),
+    Field(description='Namespaced sysctls, e.g. { "net.ipv4.tcp_sack" = 0 }.'),
 ]
 
 

@@ -191,26 +191,24 @@ class Ends(Table):
 
     routes: list[Route] | None = Field(
         default=None,
-        description='Routes, such as "default via 10.2.0.1", in place of those of the shortest paths. Several next '
-        "hops with commas between them share the traffic. Default: shortest paths by the links' costs.",
+        description='Routes, such as "default via 10.2.0.1". Several next hops with commas between them share the '
+        "traffic. Default: shortest paths by the links' costs.",
         examples=[["default via 10.2.0.1"]],
     )
     private: list[Directory] = Field(
         default=[],
-        description="Directories that the node has for itself, in place of the machine's: each is empty at the start, "
-        "and gone at the end. The machine must have a directory of this name.",
+        description="Directories of the machine that the node has for itself: empty at the start, gone at the end.",
         examples=[["/var/log"]],
     )
     cpus: list[Cpu] = Field(
         default=[],
-        description="Numbers of the CPUs on which programs in the node run, from 0. Flows of dumbbell itself are sent "
-        "by its own process. Default: all.",
+        description="Numbers of the CPUs on which programs in the node run, from 0. Default: all.",
         examples=[[0]],
     )
     cpu: Share | None = Field(
         default=None,
-        description="Share of one CPU that all programs in the node get together, from 1 %, by a control group. Root "
-        "has it on most machines; where a machine does not allow it, this is refused. Default: no limit.",
+        description="Share of one CPU for all programs in the node, from 1 %, by a control group; refused where the "
+        "machine does not allow it. Default: no limit.",
         examples=["20 %"],
     )
 
@@ -229,34 +227,32 @@ class Host(Ends):
 class Switch(Table):
     """A switch: it learns where MAC addresses are, and floods what it does not know."""
 
-    kind: Literal["switch"] = Field(
-        description="A switch, which learns where MAC addresses are, and floods what it does not know."
-    )
+    kind: Literal["switch"] = Field(description="A switch, which learns MAC addresses.")
     bridge: bool = Field(
         default=False,
         strict=True,
-        description="true: a bridge of Linux is the switch, in a network namespace of its own. It knows VLANs, and "
-        "runs programs as hosts do. false: the link emulator is.",
+        description="true: a bridge of Linux in a network namespace, with VLANs and programs. false: part of the "
+        "link emulator.",
     )
     stp: bool = Field(
         default=False,
         strict=True,
-        description="true: the bridge has a part in a spanning tree (IEEE 802.1D), so switches may form loops. The "
-        "tree follows the links' costs, and time 0 waits for it.",
+        description="true: the bridge takes part in a spanning tree (IEEE 802.1D), so switches may form loops. Time "
+        "0 waits for it.",
     )
     priority: int | None = Field(
         default=None,
         ge=0,
         le=65535,
         strict=True,
-        description="The bridge with the least priority becomes the root of the spanning tree; of equal ones the one "
-        "that is listed first. Default: 32768.",
+        description="The bridge with the least priority becomes the root of the spanning tree, or the first of equal "
+        "ones. Default: 32768.",
         examples=[4096],
     )
     timers: Timers | None = Field(
         default=None,
-        description="Timers of the spanning tree: `fast` has the least that Linux takes, and a tree within about 4 s; "
-        "`standard` those of IEEE 802.1D, 30 s. Default: the network's.",
+        description="Timers of routing protocols and spanning tree: `fast` or `standard`, those of FRRouting and "
+        "IEEE 802.1D. Default: the network's.",
     )
 
     @model_validator(mode="after")
@@ -282,9 +278,8 @@ class Router(Ends):
     routing: Protocols = Field(
         default=[],
         description="Routing protocols, each by its daemon of FRRouting: `bgp`, `ospf`, `ospf6`, `isis`, `rip`, "
-        "`ripng`; `bfd` watches the neighbours of the others. Neighbours, networks and costs follow from the links. "
-        "Others, such as `eigrp`, `pim`, `ldp`, `vrrp`, `pbr`, need `frr`. `static`: the routes of the shortest paths, "
-        "without daemons. Default: the network's.",
+        "`ripng`; `bfd` watches neighbours. Others, such as `eigrp`, `pim`, `ldp`, `vrrp`, `pbr`, need "
+        "`frr`. `static`: shortest paths. Default: the network's.",
         examples=[["ospf", "bfd"]],
     )
     asn: int | None = Field(
@@ -314,8 +309,8 @@ class Router(Ends):
     )
     timers: Timers = Field(
         default="fast",
-        description="`fast`: hellos every second, and no waiting where the protocol allows it. `standard`: the timers "
-        "of FRRouting. Default: the network's.",
+        description="Timers of routing protocols and spanning tree: `fast` or `standard`, those of FRRouting and "
+        "IEEE 802.1D. Default: the network's.",
     )
     frr: Annotated[File | None, STARTED] = Field(
         default=None, description="File with the whole `frr.conf`, in place of what follows from the other keys."

@@ -159,19 +159,17 @@ class Algorithm(Table):
     )
     bpf: ProgramFile | None = Field(
         default=None,
-        description="A BPF program of your own, in C (`my_cc.bpf.c`) or compiled (`my_cc.bpf.o`): a path that begins "
-        "where the scenario file lies.",
+        description="Your own BPF program, `my_cc.bpf.c` or `my_cc.bpf.o`; the path begins in the scenario's folder.",
     )
     kernel: KernelsOrFile | None = Field(
         default=None,
-        description="The kernel's algorithm, even if one of this name comes with dumbbell; or a source of your own "
-        "(`my_cc.c`), which becomes part of a kernel in virtual time: a path that begins where the scenario file lies.",
+        description="The kernel's algorithm, even if dumbbell has one of this name; or your own source (`my_cc.c`) "
+        "for a kernel in virtual time.",
         examples=["bbr3", "my_cc.c"],
     )
     parameters: dict[str, ParameterValue] = Field(
         default={},
-        description="Values by name, set in place of a program's defaults: integers, true or false. The kernel's own "
-        "take none.",
+        description="Values by name: integers, true or false. The kernel's own take none.",
     )
 
     @property

@@ -57,8 +57,8 @@ class Program(Table):
     name: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$",
-        description="Name in errors, and of its files in `logs`: at most 32 letters, digits, `.`, `_` and `-`. "
-        "Default: `p1`, `p2`, ... by position.",
+        description="Name in errors and in `logs`: at most 32 letters, digits, `.`, `_` and `-`. Default: `p1`, "
+        "`p2`, ... by position.",
         examples=["web"],
     )
     node: str = Field(description="The host or router in which it runs.", examples=["h2"])
@@ -69,8 +69,7 @@ class Program(Table):
     )
     ready: Readiness | None = Field(
         default=None,
-        description='It is ready when a socket of its node listens on that port (`"tcp 80"`, `"udp 53"`), or when it '
-        'has ended with exit code 0 (`"exit"`, for commands that prepare a node). The next program, and time 0, wait '
-        "for that. Default: nothing waits for it.",
+        description='Ready when a socket of its node listens (`"tcp 80"`, `"udp 53"`), or when it has ended with '
+        'exit code 0 (`"exit"`). The next program and time 0 wait. Default: nothing waits for it.',
         examples=["tcp 80"],
     )
