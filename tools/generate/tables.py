@@ -14,6 +14,7 @@ from typing import Any, Final
 from dumbbell import _core
 from dumbbell.records.columns import STUDY_TABLES, TABLES
 from dumbbell.statistics.metrics import METRICS
+from dumbbell.statistics.metrics.model import OF_FLOWS
 
 Declarations = Mapping[str, Any]
 Column = Mapping[str, Any]
@@ -121,12 +122,22 @@ def sections() -> Mapping[str, Callable[[], str]]:
 
 
 def study_metrics() -> str:
-    """The table of the page on the metrics of a study."""
-    better = {"higher": "more", "lower": "less", "neither": ""}
-    rows = ["| metric | unit | better | scopes | formula | source |", "|---|---|---|---|---|---|"]
+    """The table of the page on the metrics of a study. A source that occurs again is named by its first metric."""
+    better = {"higher": ", more", "lower": ", less", "neither": ""}
+    rows = ["| metric | unit, better | scopes | formula | source |", "|---|---|---|---|---|"]
+    first: dict[str, str] = {}
     for metric in METRICS.values():
-        cells = (f"`{metric.name}`", metric.unit, better[metric.direction], ", ".join(metric.scopes))
-        rows.append(f"| {' | '.join((*cells, metric.formula, metric.source))} |")
+        known = first.setdefault(metric.source, metric.name)
+        again = known != metric.name and len(metric.source.split()) > 4
+        scopes = f"{metric.scopes[0]}, ..." if {*metric.scopes} == {*OF_FLOWS} else ", ".join(metric.scopes)
+        cells = (
+            f"`{metric.name}`",
+            f"{metric.unit}{better[metric.direction]}".removeprefix(", "),
+            scopes,
+            metric.formula,
+        )
+        whole = (*cells, f"as `{known}`" if again else metric.source)
+        rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in whole)} |")
     return "\n".join(rows)
 
 
@@ -136,9 +147,9 @@ def _columns(section: str, name: str) -> str:
 
 
 def _markdown(columns: Sequence[Column]) -> str:
-    return "\n".join(["| column | type | meaning |", "|---|---|---|", *_rows(columns)])
+    return "\n".join(["| column, type | meaning |", "|---|---|", *_rows(columns)])
 
 
 def _rows(columns: Sequence[Column]) -> Iterator[str]:
     for column in columns:
-        yield f"| `{column['name']}` | {column['type']}{'?' * column['nullable']} | {column['meaning']} |"
+        yield f"| `{column['name']}` {column['type']}{'?' * column['nullable']} | {column['meaning']} |"
