@@ -9,7 +9,8 @@ import tempfile
 import dumbbell
 from benches.table import show
 from benches.turns import in_turns
-from dumbbell.engines.emulate.engine import HELPER, SILENCE_S, EmulateEngine
+from dumbbell.engines.emulate.engine import SILENCE_S, EmulateEngine
+from dumbbell.engines.realm.machine import HELPER
 from dumbbell.records.files import read_json
 from dumbbell.statistics.intervals import paired_difference
 

@@ -21,7 +21,7 @@ from proof import not_proven
 
 import dumbbell
 from dumbbell.analysis.rules import timing
-from dumbbell.engines import bridges
+from dumbbell.engines.realm import bridges
 
 ORDINARY = 54321
 """Nobody's id: an ordinary user needs no entry in /etc/passwd, and none is left behind."""

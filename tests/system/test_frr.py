@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from graphs import flow, graph, link
 
-from dumbbell.engines import routing
+from dumbbell.engines.realm import routing
 from dumbbell.kernels import Kernel
 from dumbbell.plan import Plan, expand
 from dumbbell.routing import configurations, frr, kernel

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import dumbbell
-from dumbbell.engines.emulate import qdiscs
+from dumbbell.engines.realm import qdiscs
 from dumbbell.errors import DumbbellError
 
 

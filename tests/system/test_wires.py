@@ -46,7 +46,7 @@ def carry_out(place: Place, plan: Json) -> Carried:
     directory.chmod(0o777)
     (directory / "plan.json").write_text(json.dumps(plan))
     words = [*place.command(), str(directory)]
-    words[words.index("dumbbell")] = "dumbbell.engines.emulate.helper"
+    words[words.index("dumbbell")] = "dumbbell.engines.realm.helper"
     with subprocess.Popen(
         words, cwd=place.directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

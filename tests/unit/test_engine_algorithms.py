@@ -12,7 +12,7 @@ from refused import BASE
 
 from dumbbell.cc import core
 from dumbbell.cc.compile import forget
-from dumbbell.engines.emulate import algorithms
+from dumbbell.engines.realm import algorithms
 from dumbbell.plan import expand, wire
 from dumbbell.plan.types import ObjectSource
 from dumbbell.records import manifest

@@ -13,11 +13,11 @@ import known_run
 import psutil
 import pytest
 
-from dumbbell.engines.emulate.algorithms import has_algorithm
 from dumbbell.engines.emulate.engine import SILENCE_S, EmulateEngine
 from dumbbell.engines.events import Event
 from dumbbell.engines.execute import execute as run
 from dumbbell.engines.protocol import Outcome
+from dumbbell.engines.realm.algorithms import has_algorithm
 from dumbbell.errors import Interrupted, RunFailed
 from dumbbell.plan import expand
 from dumbbell.scenario import bundled, load
@@ -205,7 +205,7 @@ def test_a_sysctl_that_the_kernel_lacks_is_a_problem(tmp_path: Path) -> None:
 
 
 def test_more_cpus_than_there_are_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dumbbell.engines.emulate.engine.cores", lambda: 2)
+    monkeypatch.setattr("dumbbell.engines.realm.machine.cores", lambda: 2)
 
     def check(cpus: int) -> list[str]:
         loaded = load({**scenario(), "emulate": {"cpus": cpus}})

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import dumbbell
-from dumbbell.engines.routing import routers
+from dumbbell.engines.realm.routing import routers
 from dumbbell.plan import expand
 from dumbbell.plan.network import network
 from dumbbell.records.schema import TABLES

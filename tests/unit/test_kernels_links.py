@@ -10,8 +10,8 @@ import pytest
 from refused import BASE, refused
 
 import dumbbell
-from dumbbell.engines.emulate import qdiscs as emulate_qdiscs
 from dumbbell.engines.names import EMULATE, SIMULATE
+from dumbbell.engines.realm import qdiscs as emulate_qdiscs
 from dumbbell.engines.registry import engine
 from dumbbell.engines.virtual import refusals
 from dumbbell.kernels import Kernel

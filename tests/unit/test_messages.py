@@ -19,7 +19,7 @@ from dumbbell.cli import invoke
 from dumbbell.cli.run import print_run
 from dumbbell.cli.study import _redone
 from dumbbell.counts import by_number, count, listed, ordinal
-from dumbbell.engines.emulate import engine
+from dumbbell.engines.realm import machine
 from dumbbell.errors import DamagedFile
 from dumbbell.labs.shell.look import described
 from dumbbell.plan.expand import expand
@@ -188,9 +188,9 @@ def test_a_default_algorithm_that_no_host_may_have(tmp_path: Path, monkeypatch: 
     (tmp_path / "net/ipv4").mkdir(parents=True)
     (tmp_path / "net/ipv4/tcp_congestion_control").touch()
     (tmp_path / "net/ipv4/tcp_allowed_congestion_control").write_text("reno bbr\n")
-    monkeypatch.setattr(engine, "SYSCTLS", tmp_path)
+    monkeypatch.setattr(machine, "SYSCTLS", tmp_path)
     scenario = load("single-flow", ['hosts.h1.sysctl."net.ipv4.tcp_congestion_control"=cubic'])
-    problems = [problem for problem in engine.create().check(scenario, expand(scenario)) if "sysctl" in problem.key]
+    problems = [problem for problem in machine.check(scenario, expand(scenario)) if "sysctl" in problem.key]
     assert [(problem.wrong, problem.hint) for problem in problems] == [
         ("this kernel lets no host have cubic as its default", 'set it per flow: cc = "cubic"')
     ]

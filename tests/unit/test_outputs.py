@@ -21,7 +21,7 @@ from dumbbell.errors import InputError, RunFailed, unwritable
 STREAMS = {
     "cli/display.py": "events for another program, as they come",
     "cli/lab.py": "frames, as they come",
-    "engines/process.py": "what a process says",
+    "engines/realm/process.py": "what a process says",
     "engines/virtual/guard.py": "what a kernel says",
     "kernels/steps.py": "what a build says",
     "labs/services.py": "what a program says",
@@ -31,7 +31,7 @@ STREAMS = {
 SCRATCH = {
     "cc/algorithm.py": "a temporary folder",
     "cc/compile.py": "a temporary folder",
-    "engines/emulate/algorithms.py": "a temporary folder",
+    "engines/realm/algorithms.py": "a temporary folder",
     "engines/virtual/confine.py": "/proc",
     "engines/virtual/inside.py": "the memory of a kernel",
     "engines/virtual/ready.py": "the memory of a machine",

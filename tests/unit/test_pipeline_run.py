@@ -13,11 +13,11 @@ import pytest
 
 import dumbbell
 import dumbbell.report
-from dumbbell.engines.conductor import Conductor
 from dumbbell.engines.emulate.engine import EmulateEngine
 from dumbbell.engines.events import Event
 from dumbbell.engines.execute import execute
 from dumbbell.engines.protocol import Outcome
+from dumbbell.engines.realm.conductor import Conductor
 from dumbbell.errors import InputError, Interrupted, RunFailed, ScenarioError
 from dumbbell.plan import Plan
 

@@ -313,7 +313,7 @@ def _in_virtual_time(run: Run) -> str | None:
 
     from dumbbell.analysis.rules import timing
     from dumbbell.command import command as shown
-    from dumbbell.engines.names import VIRTUAL
+    from dumbbell.engines.registry import first
     from dumbbell.plan.types import ObjectSource
 
     disturbed = {rule.name for rule in timing.RULES} & {reason["check"] for reason in run.summary["reasons"]}
@@ -322,7 +322,8 @@ def _in_virtual_time(run: Run) -> str | None:
     if not (disturbed and capabilities(run.engine).real_time) or scenario is None or own:
         return None
     sets = chain.from_iterable(("--set", text) for text in run.manifest.get("overrides") or ())
-    return shown("run", scenario, *sets, "--engine", VIRTUAL)
+    virtual = first(lambda engine: not (engine.real_time or engine.models_tcp))
+    return shown("run", scenario, *sets, "--engine", virtual)
 
 
 def _print_figures(summary: Any) -> None:

@@ -8,8 +8,8 @@ from typing import Final
 
 from dumbbell.cc import core
 from dumbbell.doctor.finding import Finding, Level
-from dumbbell.engines.emulate import qdiscs as disciplines
-from dumbbell.engines.emulate.algorithms import has_algorithm
+from dumbbell.engines.realm import qdiscs as disciplines
+from dumbbell.engines.realm.algorithms import has_algorithm
 from dumbbell.errors import RunFailed
 from dumbbell.machine import has_module
 from dumbbell.plan.algorithms import available

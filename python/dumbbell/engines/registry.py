@@ -13,6 +13,8 @@ from dumbbell.errors import InputError
 from dumbbell.hints import nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dumbbell.engines.protocol import Engine
 
 _ENGINES: Final[dict[str, tuple[str, str]]] = {
@@ -64,6 +66,14 @@ def capabilities(name: str) -> Capabilities:
     if name in _OWN:
         return _OWN[name].capabilities
     found: Capabilities = import_module(f"{_package(name)}.capabilities").CAPABILITIES
+    return found
+
+
+def first(accepts: Callable[[Capabilities], bool]) -> str:
+    """Returns the name of the first engine whose capabilities are accepted. Raises `InputError` if there is none."""
+    found = next((name for name in names() if accepts(capabilities(name))), None)
+    if found is None:
+        raise InputError("no engine can do that", f"there are {', '.join(names())}")
     return found
 
 

@@ -8,9 +8,9 @@ from typing import Final
 
 from pydantic import Field
 
-from dumbbell.engines.emulate.engine import EmulateEngine
-from dumbbell.engines.planned import planned
+from dumbbell.engines.realm import machine
 from dumbbell.errors import ScenarioError
+from dumbbell.plan.expand import expand
 from dumbbell.plan.types import Plan
 from dumbbell.scenario.file.loading import Draft, checked, read
 from dumbbell.scenario.file.overrides import Overrides
@@ -49,10 +49,8 @@ def plan_of(scenario: LabScenario) -> tuple[Plan, Plan]:
     Raises:
         InputError: the scenario, or this machine, does not allow it.
     """
-    engine = EmulateEngine()
-    plan = planned(engine, scenario)
-    problems = engine.check(scenario, plan)
-    if problems:
+    plan = expand(scenario)
+    if problems := machine.check(scenario, plan):
         raise ScenarioError(problems)
     lab = replace(
         plan,

@@ -114,10 +114,9 @@ def as_wanted(lab: Path, name: str, before: Mapping[str, Any], keys: Mapping[str
         )
     if keys.keys() <= {"up", "carrier"} and keys.get("up") in ("true", "false"):
         return _down_or_up(before, keys)
-    from dumbbell.engines.emulate.engine import EmulateEngine
-    from dumbbell.engines.planned import planned
     from dumbbell.labs.build import LONGEST, LabScenario
     from dumbbell.plan import wire
+    from dumbbell.plan.expand import expand
     from dumbbell.scenario.file.loading import checked, read
 
     draft = read(lab / "scenario.toml")
@@ -127,7 +126,7 @@ def as_wanted(lab: Path, name: str, before: Mapping[str, Any], keys: Mapping[str
     draft = type(draft)(draft.name, draft.text, data, draft.folder, draft.places)
     for number, values in enumerate((*(one.keys for one in earlier), keys)):
         draft = draft.with_values([f"events.{number}.{key}={spaced(value)}" for key, value in values.items()])
-    plan = planned(EmulateEngine(), checked(draft, LabScenario))
+    plan = expand(checked(draft, LabScenario))
     # An event that changes nothing is none of the plan's.
     states_of = [*plan.links, *(event.link for event in plan.events)]
     last = [link for link in states_of if link.name == name][-1]

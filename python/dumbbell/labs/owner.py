@@ -16,11 +16,11 @@ from types import TracebackType
 from typing import Any, Final, NoReturn, Self
 
 from dumbbell import outputs
-from dumbbell.engines.emulate import algorithms
-from dumbbell.engines.emulate.engine import HELPER
 from dumbbell.engines.events import Event
 from dumbbell.engines.orders import Stop
-from dumbbell.engines.process import Helper, Ordered, Silent, Wake
+from dumbbell.engines.realm import algorithms
+from dumbbell.engines.realm.machine import HELPER
+from dumbbell.engines.realm.process import Helper, Ordered, Silent, Wake
 from dumbbell.errors import DumbbellError, InputError, Problem, RunFailed, remedy, unwritable
 from dumbbell.labs import place, recording, services
 from dumbbell.labs.agent import ask, listen

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
 from dumbbell.engines.planned import planned
-from dumbbell.engines.registry import engine
+from dumbbell.engines.registry import engine, first
 from dumbbell.errors import ScenarioError
 from dumbbell.plan import wire
 from dumbbell.plan.types import Plan
@@ -30,7 +30,6 @@ from dumbbell.server.knobs import knobs
 from dumbbell.server.legend import of_plan
 from dumbbell.server.whatif_messages import Knobs, PlanAsked, Planned, SaveAsked
 
-ENGINE: Final = "simulate"
 _FRAME_BITS: Final = 12_112
 """Bits of a full packet."""
 
@@ -63,7 +62,7 @@ def router(root: Path) -> APIRouter:
 
 def of_scenario(scenario: Scenario) -> Planned:
     """The plan of a scenario. Raises `DumbbellError` if it can't be simulated."""
-    simulator = engine(ENGINE)
+    simulator = engine(first(lambda known: known.models_tcp))
     plan = planned(simulator, scenario)
     text = wire.text(plan)
     if problems := simulator.check(scenario, plan):

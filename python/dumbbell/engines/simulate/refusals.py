@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from dumbbell.cc.bundled import KERNEL, SIMULATED
 from dumbbell.core import core
-from dumbbell.engines.programs import refuse_cpus
-from dumbbell.engines.routing import refuse_routers
+from dumbbell.engines.realm.programs import refuse_cpus
+from dumbbell.engines.realm.routing import refuse_routers
 from dumbbell.errors import Problem
 from dumbbell.plan import wire
 from dumbbell.plan.algorithms import closest

@@ -11,11 +11,10 @@ from typing import Final
 
 from dumbbell import kernels
 from dumbbell.command import rebuild
-from dumbbell.engines import sysctls
-from dumbbell.engines.conductor import Bounds, Conductor
-from dumbbell.engines.emulate import algorithms
-from dumbbell.engines.programs import check_programs, refuse_cpus
-from dumbbell.engines.routing import check_routers
+from dumbbell.engines.realm import algorithms, sysctls
+from dumbbell.engines.realm.conductor import Bounds, Conductor
+from dumbbell.engines.realm.programs import check_programs, refuse_cpus
+from dumbbell.engines.realm.routing import check_routers
 from dumbbell.engines.virtual import refusals
 from dumbbell.engines.virtual.capabilities import CAPABILITIES
 from dumbbell.errors import InputError, Problem

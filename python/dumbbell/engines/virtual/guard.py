@@ -4,8 +4,8 @@
     python -P -m dumbbell.engines.virtual.guard [OPTION]... --kernel FILE --init FILE --qemu FILE --snapshot FILE DIR
 
 To the command it is the helper of a run: orders come on its standard input, events go to its standard output; see
-`engines.process`. It confines the kernel, passes orders and events on, and ends the kernel if that stands still. It
-imports nothing but the standard library, and has one thread.
+`engines.realm.process`. It confines the kernel, passes orders and events on, and ends the kernel if that stands still.
+It imports nothing but the standard library, and has one thread.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dumbbell import kernels
-from dumbbell.engines.bridges import first_vlan
-from dumbbell.engines.routing import refuse_routers
+from dumbbell.engines.realm.bridges import first_vlan
+from dumbbell.engines.realm.routing import refuse_routers
 from dumbbell.errors import Problem, RunFailed
 from dumbbell.hints import nearest
 from dumbbell.kernels import Kernel

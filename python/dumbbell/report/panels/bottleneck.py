@@ -9,7 +9,7 @@ from typing import Final
 import polars as pl
 
 from dumbbell.analysis.metrics import PathBottlenecks, bottlenecks
-from dumbbell.engines.names import SIMULATE
+from dumbbell.engines.registry import capabilities
 from dumbbell.report import words
 from dumbbell.report.acks import MOST_FLOWS
 from dumbbell.report.decimate import round_width_ns
@@ -85,7 +85,7 @@ def _panel(source: Source) -> Panel | None:
 def _guessed(source: Source) -> bool:
     """True if kernels chose paths by flow, and no record of packets says which."""
     run = source.run
-    return run.plan.spread == "flows" and run.engine != SIMULATE and not run.has("packets")
+    return run.plan.spread == "flows" and not capabilities(run.engine).models_tcp and not run.has("packets")
 
 
 def _state(code: int, link: str) -> State:

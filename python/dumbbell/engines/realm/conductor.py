@@ -13,8 +13,8 @@ from typing import Self
 
 from dumbbell.engines.events import Event
 from dumbbell.engines.orders import ChangeLink, Order, Stop, StopNow
-from dumbbell.engines.process import Helper, Ordered, Silent, Wake
 from dumbbell.engines.protocol import Outcome
+from dumbbell.engines.realm.process import Helper, Ordered, Silent, Wake
 from dumbbell.engines.signals import ENDED_AT_ONCE
 from dumbbell.errors import Interrupted, RunFailed
 

@@ -1,4 +1,4 @@
-"""The process that becomes the lab: `python -m dumbbell.engines.emulate.helper [--no-live | --stay=SOCKET] DIR`.
+"""The process that becomes the lab: `python -m dumbbell.engines.realm.helper [--no-live | --stay=SOCKET] DIR`.
 
 It is a separate process because only a process of one thread can enter a user namespace. It imports nothing but the
 compiled core, because numeric libraries start threads when they are imported. Orders come on its standard input, events
