@@ -11,7 +11,7 @@ import polars as pl
 
 from benches.table import show
 from dumbbell.engines.emulate.engine import EmulateEngine
-from dumbbell.engines.execute import execute
+from dumbbell.pipeline.run import execute
 from dumbbell.plan import expand
 from dumbbell.plan.wire import document, parsed
 from dumbbell.records.files import read_json, write_json

@@ -53,8 +53,8 @@ def main() -> None:
 def measured(flows: int, seconds: float) -> dict[str, Any]:
     """The cost of each step of one run: CPU seconds, and the process's largest memory within it."""
     import dumbbell
-    from dumbbell.engines.execute import execute
     from dumbbell.pipeline import compose, run
+    from dumbbell.pipeline.run import execute
 
     cpu, peak = {}, {}
     last = _cpu_s()

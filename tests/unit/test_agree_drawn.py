@@ -16,8 +16,8 @@ from dumbbell.agree.drawn import (
     draw,
 )
 from dumbbell.cli import invoke
-from dumbbell.engines.planned import planned
 from dumbbell.engines.registry import engine
+from dumbbell.pipeline.planned import planned
 from dumbbell.scenario import load
 
 

@@ -15,10 +15,10 @@ import pytest
 
 from dumbbell.engines.emulate.engine import SILENCE_S, EmulateEngine
 from dumbbell.engines.events import Event
-from dumbbell.engines.execute import execute as run
 from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.realm.algorithms import has_algorithm
 from dumbbell.errors import Interrupted, RunFailed
+from dumbbell.pipeline.run import execute as run
 from dumbbell.plan import expand
 from dumbbell.scenario import bundled, load
 

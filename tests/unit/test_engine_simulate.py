@@ -14,11 +14,11 @@ import known_run
 import pytest
 
 from dumbbell.engines.events import Event
-from dumbbell.engines.execute import execute as run
 from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.simulate import engine, refusals
 from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.errors import Interrupted, RunFailed
+from dumbbell.pipeline.run import execute as run
 from dumbbell.plan import expand
 from dumbbell.scenario.file.loading import load
 

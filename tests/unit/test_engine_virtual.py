@@ -20,7 +20,6 @@ from dumbbell.cc.core import parameters_of
 from dumbbell.cli import invoke
 from dumbbell.command import rebuild
 from dumbbell.engines.names import VIRTUAL
-from dumbbell.engines.planned import planned
 from dumbbell.engines.registry import engine
 from dumbbell.engines.virtual import slot, spot
 from dumbbell.engines.virtual.engine import INIT, VirtualEngine
@@ -29,6 +28,7 @@ from dumbbell.engines.virtual.machine import Boot
 from dumbbell.engines.virtual.standstill import Standstill, Watch, below
 from dumbbell.errors import InputError
 from dumbbell.kernels import Kernel
+from dumbbell.pipeline.planned import planned
 from dumbbell.plan import run_id
 from dumbbell.plan.algorithms import programs, with_parameters
 from dumbbell.plan.types import KernelSource, TunedSource

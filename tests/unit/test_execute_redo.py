@@ -13,7 +13,7 @@ from fake_engine import FakeEngine, scenario
 from dumbbell.analysis.machine import MACHINE, disturbed
 from dumbbell.analysis.verdict import RULES
 from dumbbell.execute import Fixed, Job, Local, Progress
-from dumbbell.execute.redo import EACH, IN_VAIN, Redo
+from dumbbell.execute.batch import EACH, IN_VAIN, Redo
 from dumbbell.records import Run
 from dumbbell.scenario import load
 

@@ -15,10 +15,10 @@ import dumbbell
 import dumbbell.report
 from dumbbell.engines.emulate.engine import EmulateEngine
 from dumbbell.engines.events import Event
-from dumbbell.engines.execute import execute
 from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.realm.conductor import Conductor
 from dumbbell.errors import InputError, Interrupted, RunFailed, ScenarioError
+from dumbbell.pipeline.run import execute
 from dumbbell.plan import Plan
 
 FAKE = Path(__file__).with_name("fake_helper.py")

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 import dumbbell
-from dumbbell.engines.planned import kernel_override
 from dumbbell.engines.virtual import refusals
 from dumbbell.errors import DumbbellError, InputError, RunFailed
 from dumbbell.kernels import Kernel, find, ready, remove
 from dumbbell.kernels.ready import cpio, debian, machine, modules
+from dumbbell.pipeline.planned import kernel_override
 
 VERSION = "6.12.1-test"
 

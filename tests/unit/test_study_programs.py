@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dumbbell.engines.planned import planned
 from dumbbell.engines.registry import engine
 from dumbbell.errors import InputError
+from dumbbell.pipeline.planned import planned
 from dumbbell.plan.types import LinkedSource, ObjectSource, Plan, RouterNode
 from dumbbell.scenario.file.loading import Draft, checked
 from dumbbell.server.agreement import has_changed

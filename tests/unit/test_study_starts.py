@@ -11,9 +11,9 @@ from fake_engine import FakeEngine, scenario
 import dumbbell
 from dumbbell.cli import invoke
 from dumbbell.cli.study import show
-from dumbbell.engines.planned import planned
 from dumbbell.engines.registry import engine
 from dumbbell.errors import ScenarioError
+from dumbbell.pipeline.planned import planned
 from dumbbell.plan import run_id
 from dumbbell.scenario import load
 from dumbbell.scenario.file.loading import read, seeded

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from serving import Served, serving
 
-from dumbbell.engines.planned import planned
 from dumbbell.engines.registry import engine
+from dumbbell.pipeline.planned import planned
 from dumbbell.plan import wire
 from dumbbell.scenario import bundled, load
 from dumbbell.scenario.file.toml import parse

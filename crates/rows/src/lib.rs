@@ -47,11 +47,6 @@ impl Names {
             _ => true,
         })
     }
-
-    /// The index in `flows` of packets that belong to no flow of the plan.
-    pub fn other_flow(&self) -> u16 {
-        self.flows.len() as u16 - 1
-    }
 }
 
 /// A row of a table.

@@ -10,10 +10,10 @@ from typing import Any
 from dumbbell.agree.comparison import Comparison, Engines, compare
 from dumbbell.agree.figures import Figures, figures
 from dumbbell.agree.targets import Status, judge, overall
-from dumbbell.engines.planned import planned
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import InputError, Problem, ScenarioError
 from dumbbell.execute import ATTEMPTS, Job, Progress, carry_out, look_up
+from dumbbell.pipeline.planned import planned
 from dumbbell.records import Run
 from dumbbell.scenario import Scenario, load
 from dumbbell.scenario.file.loading import read

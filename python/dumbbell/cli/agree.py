@@ -133,9 +133,9 @@ def _engines(named: str, kernel: str | None) -> tuple[dict[str, Engine], dict[st
 
     Raises `InputError` unless there are two, one of which takes `kernel`.
     """
-    from dumbbell.engines.planned import kernel_override
     from dumbbell.engines.registry import engine
     from dumbbell.errors import InputError
+    from dumbbell.pipeline.planned import kernel_override
 
     found: dict[str, Engine] = {}
     settings: dict[str, list[str]] = {}

@@ -124,10 +124,10 @@ def command(
     if not (json or quiet):
         # Prints before the imports below, so that something shows at once.
         print(f"{printable(scenario)}: checking", flush=True)
-    from dumbbell.engines.planned import kernel_override
     from dumbbell.errors import InputError
     from dumbbell.execute.names import executor as named
     from dumbbell.execute.names import refuse_single
+    from dumbbell.pipeline.planned import kernel_override
     from dumbbell.scenario.file.loading import read
     from dumbbell.studies.cells import is_study, varied
 

@@ -7,20 +7,26 @@ disturbed, are repeated after all others, up to a limit: the machine may be calm
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
+from dumbbell.analysis.machine import disturbed
 from dumbbell.counts import count
 from dumbbell.errors import Interrupted
 from dumbbell.execute.job import Carried, Job, Key, Result, look_up
 from dumbbell.execute.progress import Forecast, Progress
-from dumbbell.execute.redo import Redo
 from dumbbell.records.directory import put_back
 from dumbbell.records.run import Run
 
 LOOK_EVERY_S: Final = 0.5
 """Limit of each wait: a signal that another thread takes does not wake the thread that handles it."""
+EACH: Final = 2
+"""The most further attempts of a run."""
+IN_VAIN: Final = 4
+"""Further attempts that may be suspect again, in any study ..."""
+IN_VAIN_OF_RUNS: Final = 10
+"""... and one more for each of this many runs."""
 
 Task = TypeVar("Task")
 Given = TypeVar("Given")
@@ -37,6 +43,39 @@ class Ended(Generic[Task, Given]):
     """Why the result is unusable; empty: it is usable."""
     lost: bool = False
     """True if the task was lost with its machine. The task is not at fault, and begins again before all others."""
+
+
+class Redo:
+    """Decides by their verdicts which runs that the machine disturbed are carried out again, and counts.
+
+    A study on a machine that is never quiet ends all the same: each run gets few more attempts, and the study few that
+    are in vain.
+    """
+
+    def __init__(self, runs: int) -> None:
+        """The decisions about a batch of `runs`."""
+        self.redone = 0
+        """Further attempts that have ended."""
+        self.valid = 0
+        """Runs that are valid after all."""
+        self._in_vain = IN_VAIN + runs // IN_VAIN_OF_RUNS
+        self._attempts: Counter[Hashable] = Counter()
+
+    @property
+    def is_over(self) -> bool:
+        """True if too many attempts were in vain: this machine disturbs runs whatever runs beside them."""
+        return self._in_vain <= 0
+
+    def wants(self, key: Hashable, verdict: str, checks: Collection[str]) -> bool:
+        """True if the run gets another attempt. `checks`: those that it did not pass."""
+        return disturbed(verdict, checks) and not self.is_over and self._attempts[key] < EACH
+
+    def end(self, key: Hashable, valid: bool) -> None:
+        """Count a further attempt."""
+        self._attempts[key] += 1
+        self.redone += 1
+        self.valid += valid
+        self._in_vain -= not valid
 
 
 class Workers(Protocol[Task, Given]):

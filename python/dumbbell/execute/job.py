@@ -8,9 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from dumbbell.engines.planned import planned
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import DumbbellError
+from dumbbell.pipeline.planned import planned
 from dumbbell.plan import run_id
 from dumbbell.records.manifest import core_version
 from dumbbell.records.run import Run

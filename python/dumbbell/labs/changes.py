@@ -71,11 +71,11 @@ def change(lab: Path, words: Sequence[str], keys: Mapping[str, str]) -> list[Cha
     """
     done = []
     network = Network.of(lab)
-    names = network.named(*words)
-    if "up" in keys and (keys.get("carrier") == "lost" or any(states(lab)[name].get("carrier") for name in names)):
+    names, links = network.named(*words), states(lab)
+    if "up" in keys and (keys.get("carrier") == "lost" or any(links[name].get("carrier") for name in names)):
         names = [link for name in names for link in _pulled_with(network, name)]
     for name in dict.fromkeys(names):
-        before = states(lab)[name]
+        before = links[name]
         # Between two switches there is no interface that could lose its carrier.
         is_between_switches = network.kind(before["from"]) == network.kind(before["to"]) == "switch"
         own = {key: value for key, value in keys.items() if key != "carrier" or not is_between_switches}

@@ -115,8 +115,8 @@ def stop(lab: Path, report: bool = True) -> Run:
         InputError: the lab is not being recorded.
         RunFailed: a file could not be written, or the lab has ended. What was recorded is kept as a failed run.
     """
+    from dumbbell.pipeline.compose import composed
     from dumbbell.pipeline.results import Run
-    from dumbbell.pipeline.run import composed
 
     if not is_going_on(lab):
         raise InputError("no recording to end", "the lab is not being recorded", "record start begins one")

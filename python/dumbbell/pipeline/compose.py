@@ -11,7 +11,10 @@ from dumbbell.analysis.rules.rule import Verdict, worst
 from dumbbell.analysis.verdict import check_all
 from dumbbell.engines.capabilities import PROBE
 from dumbbell.engines.registry import capabilities
+from dumbbell.plan.types import Plan
+from dumbbell.records import manifest as manifests
 from dumbbell.records.accounts import Accounts
+from dumbbell.records.directory import RunDirectory, attempts
 from dumbbell.records.files import write_json
 from dumbbell.records.schema import SCHEMA
 
@@ -19,8 +22,35 @@ if TYPE_CHECKING:
     from dumbbell.records.run import Run
 
 
-def compose(run: Run, attempts: Mapping[str, Any]) -> None:
-    """Write `flows.parquet` and `summary.json` of `run`; `attempts` counts the plan's other runs on disk.
+
+def composed(
+    target: RunDirectory, manifest: Mapping[str, Any], wall_s: float, others: Mapping[str, int] | None
+) -> Plan:
+    """Compute the figures and the verdict of the run in `target`, and complete its manifest.
+
+    Args:
+        target: the directory, with all that the engine has written.
+        manifest: as it was at the start.
+        wall_s: how long it took.
+        others: how many other attempts of the plan there are; by default, those beside `target`.
+
+    Returns:
+        The run's plan.
+
+    Raises:
+        DumbbellError: a file is missing, or cannot be read.
+    """
+    from dumbbell.pipeline.results import Run
+
+    run = Run(target.path, incomplete=True)
+    compose(run, others or attempts(target.root, target.stem))
+    ended = manifests.at_end(manifest, wall_s, Accounts.of(run))
+    write_json(target.path / "manifest.json", ended | {"status": "complete"})
+    return run.plan
+
+
+def compose(run: Run, others: Mapping[str, int]) -> None:
+    """Write `flows.parquet` and `summary.json` of `run`; `others` counts the plan's other runs on disk.
 
     Raises:
         DumbbellError: a file of the run is missing, or cannot be read.
@@ -41,7 +71,7 @@ def compose(run: Run, attempts: Mapping[str, Any]) -> None:
             "duration_s": run.plan.duration_ns / 1e9,
             **figures,
             "path": evidence.network.get("path"),
-            "attempts": dict(attempts),
+            "attempts": dict(others),
         },
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.command import rebuild
 from dumbbell.engines.events import Event, OnEvent
-from dumbbell.engines.execute import OnLive, execute
 from dumbbell.engines.foreseen import warn
-from dumbbell.engines.planned import planned
-from dumbbell.engines.protocol import Engine
+from dumbbell.engines.orders import Stop, StopNow
+from dumbbell.engines.protocol import Engine, LiveRun, Outcome
 from dumbbell.engines.registry import DEFAULT
 from dumbbell.engines.registry import engine as engine_of
+from dumbbell.engines.signals import taken_over
 from dumbbell.errors import DumbbellError, Interrupted, RunFailed, ScenarioError, remedy, unwritable
+from dumbbell.pipeline.planned import planned
 from dumbbell.plan import run_id, wire
 from dumbbell.plan.types import Plan
 from dumbbell.plan.wire import document
 from dumbbell.records import manifest as manifests
 from dumbbell.records import progress
-from dumbbell.records.accounts import Accounts
-from dumbbell.records.directory import RunDirectory, attempts
+from dumbbell.records.directory import RunDirectory
 from dumbbell.records.files import write_json
 from dumbbell.scenario import Scenario, load
 from dumbbell.scenario.file import writing
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dumbbell.pipeline.results import Run
     from dumbbell.scenario.file.overrides import Overrides
 
+OnLive = Callable[[LiveRun], None]
 
 JUDGED_AT_ONCE: Final = 5_000_000
 """Bytes of tables that are judged in less than a second: whoever stops a run does not want to wait."""
@@ -150,6 +151,8 @@ def _carry_out(
     if outcome.interrupted and _size(target.path) > JUDGED_AT_ONCE:
         raise Interrupted("the run was interrupted", "it is not judged: with so many records that takes a while")
     on_event({"event": "composing"})
+    from dumbbell.pipeline.compose import composed
+
     if outcome.interrupted:
         # The figures of an interrupted run are worth keeping; the error reports the interruption.
         with suppress(DumbbellError):
@@ -164,6 +167,40 @@ def _carry_out(
     from dumbbell.pipeline.results import Run
 
     return Run(target.complete(), plan=known)
+
+
+def execute(
+    engine: Engine,
+    plan: Plan,
+    directory: Path,
+    lock: int,
+    on_event: OnEvent,
+    on_live: OnLive | None = None,
+) -> Outcome:
+    """Carry out `plan`, whose `plan.json` lies in `directory`, and write the records there.
+
+    The first Ctrl-C stops early and keeps what was measured, the second ends at once.
+
+    Args:
+        engine: what carries it out.
+        plan: the expanded run.
+        directory: the run directory, made and locked.
+        lock: descriptor of the lock.
+        on_event: told of each event. What it raises ends the run.
+        on_live: gets the run as it begins, to give it orders.
+
+    Raises:
+        RunFailed: with what failed, why, and a hint.
+        Interrupted: it was ended at once, or before it began.
+    """
+    orders = iter([Stop()])
+    live = engine.prepare(plan, directory, lock)
+    with taken_over(lambda: live.order(next(orders, StopNow()))), live:
+        if on_live is not None:
+            on_live(live)
+        for event in live.events():
+            on_event(event)
+        return live.wait()
 
 
 def _elsewhere(why: str) -> str:
@@ -183,33 +220,6 @@ def changed(plan: Plan, changes: Sequence[Event]) -> Plan:
     """The plan of a run in which links were changed by orders: each is an event more."""
     ordered = (wire.change({"at_ns": one["time_ns"], "link": one["link"]}) for one in changes)
     return replace(plan, events=tuple(sorted((*plan.events, *ordered), key=lambda event: event.at_ns)))
-
-
-def composed(
-    target: RunDirectory, manifest: Mapping[str, Any], wall_s: float, others: Mapping[str, int] | None
-) -> Plan:
-    """Compute the figures and the verdict of the run in `target`, and complete its manifest.
-
-    Args:
-        target: the directory, with all that the engine has written.
-        manifest: as it was at the start.
-        wall_s: how long it took.
-        others: as in `run`.
-
-    Returns:
-        The run's plan.
-
-    Raises:
-        DumbbellError: a file is missing, or cannot be read.
-    """
-    from dumbbell.pipeline.compose import compose
-    from dumbbell.pipeline.results import Run
-
-    run = Run(target.path, incomplete=True)
-    compose(run, others or attempts(target.root, target.stem))
-    ended = manifests.at_end(manifest, wall_s, Accounts.of(run))
-    write_json(target.path / "manifest.json", ended | {"status": "complete"})
-    return run.plan
 
 
 def _uncomposed(error: Exception) -> RunFailed:

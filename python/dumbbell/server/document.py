@@ -100,11 +100,6 @@ class Document:
         """States that undo and redo move through, the oldest first."""
         return tuple(self._history.states)
 
-    @property
-    def has_history(self) -> bool:
-        """True if something could be undone or made again."""
-        return len(self._history.states) > 1
-
     def _is_as(self, state: State) -> bool:
         return self._disk.text == state.text and self._disk.parsed_layout == state.layout
 

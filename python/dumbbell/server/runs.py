@@ -15,10 +15,10 @@ from starlette.concurrency import run_in_threadpool
 
 from dumbbell import inputs
 from dumbbell.command import command
-from dumbbell.engines.planned import planned
 from dumbbell.engines.registry import DEFAULT, capabilities, option
 from dumbbell.engines.registry import engine as engine_of
 from dumbbell.errors import DumbbellError, InputError, ScenarioError
+from dumbbell.pipeline.planned import planned
 from dumbbell.pipeline.results import Run
 from dumbbell.plan import run_id
 from dumbbell.records import manifest as manifests

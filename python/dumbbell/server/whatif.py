@@ -12,9 +12,9 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
-from dumbbell.engines.planned import planned
 from dumbbell.engines.registry import engine, first
 from dumbbell.errors import ScenarioError
+from dumbbell.pipeline.planned import planned
 from dumbbell.plan import wire
 from dumbbell.plan.types import Plan
 from dumbbell.scenario import load

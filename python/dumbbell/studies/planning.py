@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
-from dumbbell.engines.planned import planned
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import Problem, ScenarioError
+from dumbbell.pipeline.planned import planned
 from dumbbell.plan import wire
 from dumbbell.plan.identity import Identity
 from dumbbell.plan.types import Plan

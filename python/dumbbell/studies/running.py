@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from dumbbell.engines.events import Event, OnEvent
-from dumbbell.engines.planned import kernel_override
 from dumbbell.engines.protocol import Engine
 from dumbbell.engines.registry import DEFAULT
 from dumbbell.engines.registry import engine as engine_of
@@ -16,6 +15,7 @@ from dumbbell.execute import Executor
 from dumbbell.execute.names import executor as named
 from dumbbell.execute.names import refuse_single
 from dumbbell.pipeline import notebook
+from dumbbell.pipeline.planned import kernel_override
 from dumbbell.pipeline.run import run as run_once
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.file.loading import read

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.engines.events import Event
-from dumbbell.engines.planned import planned
 from dumbbell.engines.protocol import Engine
 from dumbbell.engines.signals import taken_over
 from dumbbell.errors import Interrupted, Problem, RunFailed
@@ -22,6 +21,7 @@ from dumbbell.execute.cluster.archive import pack
 from dumbbell.execute.cluster.store import Store
 from dumbbell.execute.job import Job
 from dumbbell.execute.simulations import Simulations
+from dumbbell.pipeline.planned import planned
 from dumbbell.pipeline.run import run
 from dumbbell.records.files import lock, remove_unlocked
 from dumbbell.scenario.model import Scenario

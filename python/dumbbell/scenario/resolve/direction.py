@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, Literal
@@ -123,10 +123,6 @@ class WrittenLink:
     """Its state at the start of the run."""
     rtt: Time
     """The base RTT by which its BDP is reckoned."""
-
-    def reckoned_by(self, rtt: Time) -> WrittenLink:
-        """The same link with the RTT of its BDP."""
-        return replace(self, rtt=rtt)
 
 
 def both(
