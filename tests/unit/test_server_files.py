@@ -333,7 +333,9 @@ def test_an_exported_drawing_is_on_the_canvas() -> None:
 
 def test_the_page_learns_what_this_machine_has(served: Served) -> None:
     about = served.json("GET", "/api/about")
-    assert [one["name"] for one in about["engines"]] == ["emulate", "virtual", "simulate"]
+    assert {one["name"]: one["real_time"] for one in about["engines"]} == {
+        "emulate": True, "virtual": False, "simulate": False,
+    }  # fmt: skip
     assert {"cubic", "bbr3"} <= set(about["algorithms"])
     assert served.json("GET", "/api/schema")["title"] == "dumbbell scenario"
     described = served.json("GET", "/api/openapi.json")

@@ -22,7 +22,9 @@ the package.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
+
+from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
 
 Event = Mapping[str, Any]
 """Any event: `{"event": "progress", ...}`. The classes below say what is in each of the crate's."""
@@ -45,18 +47,24 @@ _PLAN: Final = "Mapping[str, Any]"
 
 def events(schema: Schema) -> str:
     """The module of events: what they hold stands before them."""
+    variants, parts = events_and_parts(schema)
+    declared = [_part(name, part) for name, part in parts.items()]
+    return "\n\n".join([_EVENTS, *declared, *(_typed_dict(name_of(one, "event"), one) for one in variants)]) + "\n"
+
+
+def events_and_parts(schema: Schema) -> tuple[list[Schema], dict[str, Schema]]:
+    """The schemas of all events, and of what they hold by name, parts before what they are parts of."""
     definitions = schema["$defs"]
     variants = definitions["Event"]["oneOf"]
     used = dict.fromkeys(name for variant in variants for name in _held(variant, definitions))
-    parts = [_part(name, definitions[name]) for name in used]
-    return "\n\n".join([_EVENTS, *parts, *(_typed_dict(_name(one, "event"), one) for one in variants)]) + "\n"
+    return variants, {name: definitions[name] for name in used}
 
 
 def orders(schema: Schema) -> str:
     """The module of orders."""
     variants = schema["$defs"]["Order"]["oneOf"]
     classes = [_order(variant) for variant in variants]
-    union = f"Order = {' | '.join(_name(variant, 'order') for variant in variants)}\n"
+    union = f"Order = {' | '.join(name_of(variant, 'order') for variant in variants)}\n"
     return "\n\n".join([_ORDERS, *classes, union])
 
 
@@ -68,11 +76,12 @@ def _held(schema: Schema, definitions: Schema) -> Iterator[str]:
             yield name
 
 
-def _name(variant: Schema, tag: str) -> str:
+def name_of(variant: Schema, tag: str) -> str:
+    """The name of an event's or an order's class."""
     return pascal(variant["properties"][tag]["const"])
 
 
-def _fields(schema: Schema) -> list[tuple[str, Schema]]:
+def fields(schema: Schema) -> list[tuple[str, Schema]]:
     """What an object holds, in the order of Rust. All of it is always there."""
     return [(key, schema["properties"][key]) for key in schema.get("required", [])]
 
@@ -94,7 +103,7 @@ def _part(name: str, schema: Schema) -> str:
 
 def _typed_dict(name: str, schema: Schema) -> str:
     lines = [f"class {name}(TypedDict):", indented(documented(schema["description"])), ""]
-    for key, field in _fields(schema):
+    for key, field in fields(schema):
         type_ = f"Literal[{field['const']!r}]" if "const" in field else _type(field)
         doc = f"\n{documented(field['description'])}" if "description" in field else ""
         lines.append(indented(f"{key}: {type_}{doc}"))
@@ -112,12 +121,12 @@ def _type(schema: Schema) -> str:
 def _order(variant: Schema) -> str:
     lines = [
         "@dataclass(frozen=True)",
-        f"class {_name(variant, 'order')}:",
+        f"class {name_of(variant, 'order')}:",
         indented(documented(variant["description"])),
         "",
         indented(f"order: ClassVar[str] = {variant['properties']['order']['const']!r}"),
     ]
-    for key, field in _fields(variant):
+    for key, field in fields(variant):
         if key != "order":
             lines.append(indented(f"{key}: {type_of(field)}\n{documented(field['description'])}"))
     return "\n".join(lines)

@@ -61,14 +61,15 @@ def _union(value: Any) -> list[str]:
 def _interface(model: type[BaseModel], definitions: Schema) -> str:
     schema = definitions[model.__name__]
     needed = schema.get("required", []) if issubclass(model, Asked) else schema.get("properties", {})
-    lines = [_comment(getdoc(model), ""), f"export interface {model.__name__} {{"]
+    lines = [comment(getdoc(model), ""), f"export interface {model.__name__} {{"]
     for name, field in schema.get("properties", {}).items():
         always = name in needed or "const" in field
-        lines += [_comment(field.get("description"), "  "), f"  {name}{'' if always else '?'}: {_type(field)};"]
+        lines += [comment(field.get("description"), "  "), f"  {name}{'' if always else '?'}: {type_of(field)};"]
     return "\n".join([*filter(None, lines), "}", ""])
 
 
-def _type(schema: Any) -> str:
+def type_of(schema: Any) -> str:
+    """The type of TypeScript that a JSON Schema means."""
     if "$ref" in schema:
         return str(schema["$ref"].rpartition("/")[2])
     if "const" in schema:
@@ -77,18 +78,20 @@ def _type(schema: Any) -> str:
         return " | ".join(map(_literal, schema["enum"]))
     for key in ("anyOf", "oneOf"):
         if key in schema:
-            return " | ".join(dict.fromkeys(map(_type, schema[key])))
+            return " | ".join(dict.fromkeys(map(type_of, schema[key])))
     match schema.get("type"):
         case "array" if "prefixItems" in schema:
-            return f"[{', '.join(map(_type, schema['prefixItems']))}]"
+            return f"[{', '.join(map(type_of, schema['prefixItems']))}]"
         case "array":
-            inner = _type(schema.get("items", {}))
+            inner = type_of(schema.get("items", {}))
             return f"({inner})[]" if " " in inner else f"{inner}[]"
         case "object":
             held = schema.get("additionalProperties")
-            return f"Record<string, {_type(held) if isinstance(held, dict) else 'unknown'}>"
+            return f"Record<string, {type_of(held) if isinstance(held, dict) else 'unknown'}>"
         case str(plain):
             return _PLAIN[plain]
+        case list(several):
+            return " | ".join(_PLAIN[one] for one in several)
     return "unknown"
 
 
@@ -96,7 +99,7 @@ def _literal(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value).lower()
 
 
-def _comment(said: str | None, indent: str) -> str:
+def comment(said: str | None, indent: str) -> str:
     """The text as a comment of TypeScript; Python's `None` is `null` there."""
     lines = (said or "").replace("`None`", "`null`").splitlines()
     if len(lines) <= 1:

@@ -415,6 +415,8 @@ export interface Login {
 export interface Engine {
   name: string;
   description: string;
+  /** True if it works by this machine's clock and kernel. */
+  real_time: boolean;
 }
 
 /** `GET /api/about`. */

@@ -9,7 +9,9 @@ the package.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
+
+from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
 
 Event = Mapping[str, Any]
 """Any event: `{"event": "progress", ...}`. The classes below say what is in each of the crate's."""

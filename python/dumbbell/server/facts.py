@@ -28,10 +28,15 @@ def about(request: Request) -> About:
         core=core_version() or "missing",
         assets=assets.version(),
         workspace=str(request.app.state.workspace.root),
-        engines=[Engine(name=name, description=registry.phrase(name)) for name in registry.names()],
+        engines=[_engine(name) for name in registry.names()],
         algorithms=list(dict.fromkeys([*BUNDLED, *algorithms.available()])),
         root=os.geteuid() == 0,
     )
+
+
+def _engine(name: str) -> Engine:
+    real_time = registry.capabilities(name).real_time
+    return Engine(name=name, description=registry.phrase(name), real_time=real_time)
 
 
 @router.get("/schema")

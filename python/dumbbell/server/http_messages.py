@@ -20,6 +20,8 @@ class Engine(Message):
 
     name: str
     description: str
+    real_time: bool
+    """True if it works by this machine's clock and kernel."""
 
 
 class About(Message):

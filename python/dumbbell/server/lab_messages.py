@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
+from dumbbell.engines.events import FlowProgress, LinkProgress
 from dumbbell.names import PATTERN
 from dumbbell.server.messages import Asked, Message
 
@@ -75,8 +76,8 @@ class LabProgress(Message):
 
     event: Literal["progress"] = "progress"
     time_ns: int
-    links: list[dict[str, Any]]
-    flows: list[dict[str, Any]]
+    links: list[LinkProgress]
+    flows: list[FlowProgress]
     """Flows that go on, as in the event `progress` of a run; their ids are `h1 > h2`."""
 
 

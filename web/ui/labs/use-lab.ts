@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { useRedraw } from "../app/redraw";
 import type { Problem } from "../messages";
 import type { LabEnded, LabProgress, LabState } from "../run-messages";
-import { FlowLive, LinkLive, type FlowProgress, type LinkProgress } from "../runs/live";
+import { FlowLive, LinkLive } from "../runs/live";
 import { socket } from "../socket";
 
 export interface Lab {
@@ -41,18 +41,17 @@ export function useLab(id: string): Lab {
           soon(0);
         } else {
           now.time = told.time_ns / 1e9;
-          for (const link of told.links as unknown as LinkProgress[]) {
+          for (const link of told.links) {
             let known = now.links.get(link.name);
             if (!known) now.links.set(link.name, (known = new LinkLive()));
             known.add(now.time, link);
           }
-          const going = told.flows as unknown as FlowProgress[];
-          for (const flow of going) {
+          for (const flow of told.flows) {
             let known = now.flows.get(flow.id);
             if (!known) now.flows.set(flow.id, (known = new FlowLive()));
             known.add(now.time, flow);
           }
-          for (const [id, flow] of now.flows) if (!going.some((one) => one.id === id)) flow.rest(now.time);
+          for (const [id, flow] of now.flows) if (!told.flows.some((one) => one.id === id)) flow.rest(now.time);
           soon(250);
         }
       },

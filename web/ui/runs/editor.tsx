@@ -27,12 +27,12 @@ function forget(path: string): void {
 }
 
 /** Why a document can't be run now; null: it can. */
-function hindrance(document: Document, engine: string): string | null {
+function hindrance(document: Document, realTime: boolean): string | null {
   if (document.on_disk !== null) return "The file was changed by another program: decide which text holds.";
   const [first] = document.problems;
   if (first) return `${document.problems.length > 1 ? `${document.problems.length} problems. ` : ""}${first.what}`;
   const [lack] = document.lacks;
-  if (lack && engine === "emulate") return lack.what;
+  if (lack && realTime) return lack.what;
   return null;
 }
 
@@ -47,7 +47,9 @@ export function RunButton({ document }: { document: Document }): ReactNode {
   const [about, setAbout] = useState<About | null>(null);
   const [busy, setBusy] = useState(false);
   useEffect(() => void theAbout().then(setAbout), []);
-  const why = hindrance(document, engine);
+  const engines = about?.engines ?? [{ name: engine, real_time: true }];
+  const realTime = engines.find(({ name }) => name === engine)?.real_time ?? true;
+  const why = hindrance(document, realTime);
   const runnable = !why && document.drawing !== null && document.drawing.flows.length > 0;
   const path = document.path;
   const noLab = hindersLab(document);
@@ -84,7 +86,7 @@ export function RunButton({ document }: { document: Document }): ReactNode {
           {document.study_runs ? `Run ${document.study_runs.toLocaleString("en")}` : "Run"}
         </Button>
         <select className="engine" aria-label="Engine" title="What carries it out" value={engine} onChange={(event) => useStarted.setState({ engine: event.target.value })}>
-          {(about?.engines ?? [{ name: "emulate", description: "" }]).map(({ name }) => (
+          {engines.map(({ name }) => (
             <option key={name}>{name}</option>
           ))}
         </select>

@@ -1,49 +1,28 @@
 // A run while it goes on, as its events tell: series for plots, and where it stands now.
 
-import type { Legend, RunState } from "../run-messages";
+import type { Legend, Reason, RunReplay, RunState } from "../run-messages";
 import { BbrLive } from "./bbr";
+import type { Event, FlowProgress, LinkProgress, Progress } from "./events";
 import { Series } from "./series";
 
 /** Goodput is shown over this time, in seconds: a tenth of a second is too short for slow flows. */
 const OVER_S = 0.5;
 
-export interface FlowProgress {
-  id: string;
-  received_bytes: number;
-  goodput_bps: number;
-  srtt_us: number | null;
-  cwnd_packets: number | null;
-  retransmitted_segments: number | null;
-  bytes_in_flight: number | null;
-  bbr: { bw_bps: number; min_rtt_us: number; pacing_gain: number; cwnd_gain: number } | null;
-}
-
-export interface LinkProgress {
-  name: string;
-  rate_bps: number;
-  queue_bytes: number;
-  queue_packets: number;
-  dropped_packets: number;
-}
-
 /** The evidence so far that the network was on time; null: the engine has no clock to be late by. */
 export interface Health {
   verdict: "valid" | "suspect" | "invalid";
-  reasons: { check: string; verdict: string; measured: string; threshold: string; why: string }[];
+  reasons: Reason[];
 }
 
-export interface RunEvent {
-  event: string;
-  n?: number;
-  [key: string]: unknown;
-}
+/** Events that the package adds to those of the run's processes. */
+type Added =
+  | { event: "planned"; run_id: string; engine: string }
+  | { event: "helper" | "simulating" | "stopping" | "composing" }
+  | RunState
+  | RunReplay;
 
-interface Progress extends RunEvent {
-  time_ns: number;
-  flows: FlowProgress[];
-  links: LinkProgress[];
-  so_far?: Health | null;
-}
+/** An event of the topic of a run, with its number. */
+export type RunEvent = (Exclude<Event, Progress> | (Progress & { so_far?: Health | null }) | Added) & { n?: number };
 
 export class FlowLive {
   readonly goodput = new Series();
@@ -141,22 +120,22 @@ export class LiveRun {
   take(event: RunEvent): void {
     this.version++;
     if (event.event === "state") {
-      this.state = event as unknown as RunState;
+      this.state = event;
       return;
     }
     if (event.event === "replay") {
-      for (const one of event["events"] as RunEvent[]) this.take(one);
+      for (const one of event.events as unknown as RunEvent[]) this.take(one);
       this.next = Math.max(this.next, (event.n ?? -1) + 1);
       return;
     }
     if (event.n !== undefined && event.n < this.next) return;
     this.next = (event.n ?? this.next - 1) + 1;
     this.stage = STAGES[event.event] ?? this.stage;
-    if (event.event === "progress") this.progress(event as unknown as Progress);
+    if (event.event === "progress") this.progress(event);
     else this.note(event);
   }
 
-  private progress({ time_ns, flows, links, so_far }: Progress): void {
+  private progress({ time_ns, flows, links, so_far }: Progress & { so_far?: Health | null }): void {
     const time = time_ns / 1e9;
     this.time = Math.max(this.time, time);
     this.ticks++;
@@ -175,29 +154,30 @@ export class LiveRun {
 
   private note(event: RunEvent): void {
     const text = inWords(event);
-    if (text) this.log.push({ time: typeof event["time_ns"] === "number" ? event["time_ns"] / 1e9 : this.ticks ? this.time : null, text });
+    const time = "time_ns" in event ? event.time_ns / 1e9 : this.ticks ? this.time : null;
+    if (text) this.log.push({ time, text });
   }
 }
 
 function inWords(event: RunEvent): string {
   switch (event.event) {
     case "planned":
-      return `planned: run ${String(event["run_id"])}, engine ${String(event["engine"])}`;
+      return `planned: run ${event.run_id}, engine ${event.engine}`;
     case "lab":
-      return `the network was built in ${Number(event["build_ms"]).toFixed(0)} ms`;
+      return `the network was built in ${event.build_ms.toFixed(0)} ms`;
     case "converging":
-      return event["lacking"] ? `routing converges: ${String(event["lacking"])} routers lack a route` : "routing converges";
+      return event.lacking ? `routing converges: ${event.lacking} routers lack a route` : "routing converges";
     case "started":
       return "traffic starts";
     case "stopping":
       return "stopping early";
     case "changed":
-      return `link ${String((event["link"] as { name: string }).name)} was changed`;
+      return `link ${event.link.name} was changed`;
     case "daemon-changed":
-      return `${String(event["daemon"])} of ${String(event["router"])} was ${event["up"] ? "started" : "killed"}`;
+      return `${event.daemon} of ${event.router} was ${event.up ? "started" : "killed"}`;
     case "refused":
     case "failed":
-      return [event["what"], event["why"]].filter(Boolean).join(": ");
+      return [event.what, event.why].filter(Boolean).join(": ");
     case "composing":
       return "figures and verdict are worked out";
     default:
