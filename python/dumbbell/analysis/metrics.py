@@ -28,7 +28,7 @@ class Span:
     """Share of each link's capacity that was used; `None` if it had no rate at a time, or could send nothing."""
 
 
-def compute(directory: str | PathLike[str], network: str) -> Mapping[str, Any]:
+def compute(directory: str | PathLike[str], network: str) -> Mapping[str, object]:
     """Write `flows.parquet` of the run in `directory`; the figures of `summary.json`.
 
     Args:
@@ -38,7 +38,7 @@ def compute(directory: str | PathLike[str], network: str) -> Mapping[str, Any]:
     Raises:
         DumbbellError: a file is missing, or cannot be read.
     """
-    found: Mapping[str, Any] = _told(directory, lambda: core.figures_of(directory, network))
+    found: Mapping[str, object] = _told(directory, lambda: core.figures_of(directory, network))
     return found
 
 

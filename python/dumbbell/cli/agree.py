@@ -295,7 +295,7 @@ def _targets(outcome: Outcome) -> Any:
     return Table("Targets", ["target", "", "measured", "allowed"], rows)
 
 
-def _not_inside(rows: Sequence[dict[str, Any]], engines: Engines) -> Any:
+def _not_inside(rows: Sequence[dict[str, object]], engines: Engines) -> Any:
     from dumbbell.agree.markdown import cells_of, head
     from dumbbell.table import Table
 

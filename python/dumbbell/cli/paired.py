@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dumbbell.counts import by_number, number
 
@@ -19,7 +19,7 @@ def between(first: Capture, second: Capture) -> Between:
     return matched(first, second)
 
 
-def told(found: Between) -> dict[str, Any]:
+def told(found: Between) -> dict[str, object]:
     """The figures for `--json`."""
     clocks = found.clocks
     return {

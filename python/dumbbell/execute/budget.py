@@ -105,7 +105,7 @@ class Budget:
         disturbed = not MACHINE.isdisjoint(reason["check"] for reason in run.summary["reasons"])
         self.window.end(disturbed, together, era)
 
-    def _learn(self, job: Job[Any], manifest: Mapping[str, Any]) -> None:
+    def _learn(self, job: Job[Any], manifest: Mapping[str, object]) -> None:
         cost = measured(manifest)
         if cost is not None and job.kind is not None:
             mean, count = self._costs.get(job.kind, (0.0, 0))

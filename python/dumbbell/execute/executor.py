@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from dumbbell.engines.protocol import Engine
 from dumbbell.execute.budget import Budget, Fixed
@@ -37,7 +37,7 @@ class Executor(Protocol):
         ...
 
     @property
-    def told(self) -> Mapping[str, Any]:
+    def told(self) -> Mapping[str, object]:
         """Name and machines, for the study's manifest."""
         ...
 

@@ -56,7 +56,7 @@ class Local:
 
     is_here = True
     shard_runs = SHARD_RUNS
-    told: ClassVar[Mapping[str, Any]] = {"name": "local"}
+    told: ClassVar[Mapping[str, object]] = {"name": "local"}
 
     def check(self, engine: Engine, scenarios: Iterable[Scenario]) -> None:
         """Does nothing: planning has checked them on this machine."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dumbbell.analysis import metrics
 from dumbbell.analysis.evidence import Evidence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def composed(
-    target: RunDirectory, manifest: Mapping[str, Any], wall_s: float, others: Mapping[str, int] | None
+    target: RunDirectory, manifest: Mapping[str, object], wall_s: float, others: Mapping[str, int] | None
 ) -> Plan:
     """Compute the figures and the verdict of the run in `target`, and complete its manifest.
 

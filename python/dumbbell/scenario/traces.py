@@ -63,7 +63,7 @@ class File:
         return core_schema.with_info_plain_validator_function(cls.read, serialization=name)
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, object]:
         """A path."""
         return {"type": "string", "minLength": 1, "examples": ["traces/cell.trace"]}
 

@@ -23,7 +23,7 @@ class Understood:
         self._most = most
         self._known: dict[tuple[type, str], Any] = {}
 
-    def table(self, kind: type, written: dict[str, Any], make: Callable[[Any], Any]) -> Any:
+    def table(self, kind: type, written: dict[str, object], make: Callable[[Any], Any]) -> Any:
         """The table of this kind that `written` makes. Raises what `make` raises."""
         key = kind, repr(written)
         found = self._known.get(key)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from fastapi import APIRouter, Request
 
@@ -40,7 +39,7 @@ def _engine(name: str) -> Engine:
 
 
 @router.get("/schema")
-def schema() -> dict[str, Any]:
+def schema() -> dict[str, object]:
     """The JSON Schema of scenarios, from which forms are made."""
     return json_schema()
 

@@ -164,7 +164,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _line(state: State) -> dict[str, Any]:
+def _line(state: State) -> dict[str, object]:
     return {"text": state.text, "layout": write_layout(state.layout), "label": state.label}
 
 
@@ -183,7 +183,7 @@ def _ends_whole(file: Path) -> bool:
     return True
 
 
-def _lines(file: Path) -> Iterator[Mapping[str, Any]]:
+def _lines(file: Path) -> Iterator[Mapping[str, object]]:
     content = b""
     with suppress(OSError):
         content = inputs.read(file, _MOST)

@@ -11,7 +11,7 @@ from dumbbell.errors import Problem as Told
 from dumbbell.server.messages import Key, Problem
 
 
-def problem(told: Told, data: Mapping[str, Any] | None = None) -> Problem:
+def problem(told: Told, data: Mapping[str, object] | None = None) -> Problem:
     """The message of a problem; `data`: the scenario's values, by which its key is understood."""
     place = told.place
     return Problem(
@@ -26,12 +26,12 @@ def problem(told: Told, data: Mapping[str, Any] | None = None) -> Problem:
     )
 
 
-def problems(error: DumbbellError, data: Mapping[str, Any] | None = None) -> list[Problem]:
+def problems(error: DumbbellError, data: Mapping[str, object] | None = None) -> list[Problem]:
     """The messages of an error."""
     return [problem(one, data) for one in error.problems]
 
 
-def key_of(dotted: str, data: Mapping[str, Any]) -> Key | None:
+def key_of(dotted: str, data: Mapping[str, object]) -> Key | None:
     """`flows.1.cc` as a list; numbers are those of lists. `None` if it is no key."""
     try:
         table: Any = tomllib.loads(f"{dotted} = 0")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 from dumbbell.scenario.file.toml import parse
 
 
 @lru_cache(maxsize=4)
-def values(text: str) -> Mapping[str, Any]:
+def values(text: str) -> Mapping[str, object]:
     """The values of a TOML text, which nobody may change. Raises `TOMLDecodeError`."""
     return parse(text)

@@ -128,7 +128,7 @@ def rename_in_sweep(draft: Draft, node: str, to: str) -> None:
             draft.set(key, [to if one == node else one for one in values])
 
 
-def _sweep_tables(draft: Draft) -> Iterator[tuple[list[str | int], dict[str, Any]]]:
+def _sweep_tables(draft: Draft) -> Iterator[tuple[list[str | int], dict[str, object]]]:
     sweep = draft.get(("sweep",))
     if isinstance(sweep, dict):
         yield ["sweep"], sweep

@@ -188,7 +188,7 @@ def plan(request: Request, asked: PlanRequest) -> Planned:
         PlanTable(title=table.title, columns=table.columns, rows=table.rows)
         for table in tables(found, resolve(scenario).network.rtts)
     ]
-    written: Mapping[str, Any] = document(found)
+    written: Mapping[str, object] = document(found)
     return Planned(plan=dict(written), problems=[], lacks=lacks, tables=shown, command=told)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from dumbbell.engines.protocol import Engine
 from dumbbell.execute import Budget, Fixed
@@ -24,7 +24,7 @@ def sample(cells: Sequence[T]) -> list[T]:
     return [cells[int(i * step)] for i in range(min(len(cells), MOST))]
 
 
-def forecast(engine: Engine, plans: Sequence[Plan], runs: int, room: Budget | Fixed) -> dict[str, Any]:
+def forecast(engine: Engine, plans: Sequence[Plan], runs: int, room: Budget | Fixed) -> dict[str, object]:
     """The time that `runs` runs take if none is repeated.
 
     Args:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.analysis import machine
 from dumbbell.engines.events import OnEvent
@@ -66,7 +66,7 @@ class Work:
     """True if runs that the machine disturbed are carried out again."""
 
 
-def carry_out(work: Work, runs: Sequence[Scheduled], on_event: OnEvent) -> Mapping[str, Any]:
+def carry_out(work: Work, runs: Sequence[Scheduled], on_event: OnEvent) -> Mapping[str, object]:
     """Carry out the missing ones of `runs`. Returns the result as in `study.json`. Raises as `Executor.carry_out`."""
     parts = shards.Parts(work.path)
     given_up = {row["run"]: row for row in shards.refused(work.path)}
@@ -188,15 +188,15 @@ class _Tables:
     """Identity of a plan -> the runs that have it."""
     written: set[int]
     """Numbers of runs that have rows on disk."""
-    _rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    _rows: dict[str, list[dict[str, object]]] = field(default_factory=dict)
     _pending: set[int] = field(default_factory=set)
     """The runs of these."""
     _since: float = 0.0
 
-    def own(self, run: Scheduled) -> dict[str, Any]:
+    def own(self, run: Scheduled) -> dict[str, object]:
         return {"run": run.number, "run_id": self.plans[run.cell].run_ids[run.repetition]}
 
-    def placed(self, run: Scheduled) -> dict[str, Any]:
+    def placed(self, run: Scheduled) -> dict[str, object]:
         seed = self.plans[run.cell].seed + run.repetition
         return {"cell": run.cell, "repetition": run.repetition, "seed": seed}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 
 from dumbbell.engines.events import Event, OnEvent
 from dumbbell.engines.protocol import Engine
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dumbbell.pipeline.results import Run
     from dumbbell.scenario.file.overrides import Overrides
 
-Source = str | os.PathLike[str] | Mapping[str, Any] | Scenario
+Source = str | os.PathLike[str] | Mapping[str, object] | Scenario
 
 
 class RunOptions(TypedDict, total=False):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.engines.events import Event, OnEvent
 from dumbbell.engines.protocol import BatchEngine
@@ -34,7 +34,7 @@ def carry_out(
     on_event: OnEvent,
 ) -> Event:
     """Carry out the missing runs. Returns the last progress event. Ctrl-C ends it."""
-    last: dict[str, Any] = {}
+    last: dict[str, object] = {}
     wanted = True
 
     def stop() -> None:

@@ -77,7 +77,7 @@ class BufferSize:
         return schema_of(cls.parse)
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, object]:
         """A string with the pattern of the known units, or `unlimited`."""
         found = json_schema(cls.grammar)
         found["pattern"] = f"^\\s*unlimited\\s*$|{found['pattern']}"

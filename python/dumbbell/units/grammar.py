@@ -141,7 +141,7 @@ def decimal(value: Fraction) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def json_schema(grammar: Grammar) -> dict[str, Any]:
+def json_schema(grammar: Grammar) -> dict[str, object]:
     """A JSON Schema of the texts that a grammar accepts."""
     units = "|".join(re.escape(unit) for unit in [*grammar.units, *grammar.aliases])
     return {"type": "string", "pattern": rf"^\s*\+?\s*{_NUMBER}\s*({units})\s*$", "examples": [grammar.example]}

@@ -62,7 +62,7 @@ class Percent:
         return schema_of(cls.parse)
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, object]:
         """A string with the pattern of a percentage."""
         return json_schema(cls.grammar)
 

@@ -51,7 +51,7 @@ class Quantity(int):
         return schema_of(cls.parse)
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, object]:
         """A string with the pattern of the known units."""
         return json_schema(cls.grammar)
 

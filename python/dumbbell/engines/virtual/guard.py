@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dumbbell import outputs
 from dumbbell.engines.virtual import confine, slot
@@ -48,7 +48,7 @@ class Guard:
         self,
         directory: Path,
         release: str,
-        guest: Callable[[dict[str, Any]], Guest],
+        guest: Callable[[dict[str, object]], Guest],
         spin_s: float,
     ) -> None:
         self._directory, self._release, self._spin_s = directory, release, spin_s
@@ -87,7 +87,7 @@ class Guard:
         tell({"event": "end"})
         return int(self._failed)
 
-    def _finish(self) -> Mapping[str, Any]:
+    def _finish(self) -> Mapping[str, object]:
         """Facts about the kernel. Without its records the run has failed."""
         try:
             return self._guest.finish()
@@ -194,7 +194,7 @@ class Guard:
         self._failed = True
         tell_failure(what, why, hint)
 
-    def _account(self, wall_s: float, cpu: int | None, told: Mapping[str, Any]) -> None:
+    def _account(self, wall_s: float, cpu: int | None, told: Mapping[str, object]) -> None:
         """Add to `lab.json` what is seen from outside only."""
         file = self._directory / "lab.json"
         try:
@@ -217,7 +217,7 @@ class Guard:
         outputs.write(file, json.dumps(lab, indent=2))
 
 
-def tell(event: Mapping[str, Any]) -> None:
+def tell(event: Mapping[str, object]) -> None:
     """Pass an event on."""
     sys.stdout.write(json.dumps(event) + "\n")
     sys.stdout.flush()
@@ -261,7 +261,7 @@ def main() -> int:
         signal.signal(number, signal.SIG_IGN)
     directory, kernel, init = (path.resolve() for path in (options.directory, options.kernel, options.init))
 
-    def guest(plan: dict[str, Any]) -> Guest:
+    def guest(plan: dict[str, object]) -> Guest:
         if options.qemu is not None:
             from dumbbell.engines.virtual.ready import Snapshot
             from dumbbell.kernels.ready import Machine

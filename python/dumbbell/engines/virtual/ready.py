@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from dumbbell.engines.virtual import confine
 from dumbbell.engines.virtual.guest import NotStarted
@@ -125,7 +125,7 @@ class Snapshot:
             self._memory[at : at + len(line)] = line
             self._set(machine.ORDERS_AT, so_far + len(line))
 
-    def finish(self) -> Mapping[str, Any]:
+    def finish(self) -> Mapping[str, object]:
         """Look whether the records are there. Raises `OSError` if the machine left some that are not."""
         state = self._get(machine.STATE_AT)
         if state == machine.DONE:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.engines.virtual import confine
 from dumbbell.engines.virtual.machine import UMID
@@ -54,7 +54,7 @@ class Watch:
         spin_s: float = SPIN_S,
         hang_s: float = HANG_S,
         kernel: Path | None = None,
-        algorithms: Sequence[Mapping[str, Any]] = (),
+        algorithms: Sequence[Mapping[str, object]] = (),
     ) -> None:
         """Watch them.
 

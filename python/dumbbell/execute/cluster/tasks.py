@@ -40,7 +40,7 @@ class Made:
     """The archive; `None`: it is in the store."""
     why: str = ""
     """Why the result is unusable; empty: it is usable."""
-    told: Mapping[str, Any] = field(default_factory=dict)
+    told: Mapping[str, object] = field(default_factory=dict)
     """The last progress event of simulated runs."""
 
 
@@ -67,7 +67,7 @@ def simulate(part: Simulations, place: str | None) -> Made:
     store = Store(place) if place else None
     if store and store.has(part.name):
         return Made(part.name, None)
-    last: dict[str, Any] = {}
+    last: dict[str, object] = {}
     wanted = True
 
     def stop() -> None:
@@ -100,7 +100,7 @@ def check(engine: Engine, scenarios: Sequence[Scenario]) -> list[Problem]:
     return list(dict.fromkeys(found))
 
 
-def _made(folder: Path, name: str, why: str, store: Store | None, told: Mapping[str, Any]) -> Made:
+def _made(folder: Path, name: str, why: str, store: Store | None, told: Mapping[str, object]) -> Made:
     archive = folder.parents[1] / "archive"
     pack(folder, archive)
     if store is None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.command import rebuild
 from dumbbell.errors import RunFailed
@@ -163,7 +163,7 @@ def tried(
     return None
 
 
-def described(shared: Path) -> dict[str, Any]:
+def described(shared: Path) -> dict[str, object]:
     """The kernel's description of itself. Raises `ValueError` if the kernel stopped at another place than ours: it has
     panicked itself.
     """
@@ -172,7 +172,7 @@ def described(shared: Path) -> dict[str, Any]:
         if struct.unpack_from("<Q", head, STATE_AT)[0] != READY:
             raise ValueError("it stopped before our first process had described it")
         file.seek(OUTPUT)
-        told: dict[str, Any] = json.loads(file.read(struct.unpack_from("<Q", head, OUTPUT_AT)[0]))
+        told: dict[str, object] = json.loads(file.read(struct.unpack_from("<Q", head, OUTPUT_AT)[0]))
         return told
 
 

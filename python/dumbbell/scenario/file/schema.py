@@ -7,12 +7,12 @@ from typing import Any
 from dumbbell.scenario.model import Scenario
 
 
-def json_schema() -> dict[str, Any]:
+def json_schema() -> dict[str, object]:
     """JSON Schema (draft 2020-12) of what a file may hold.
 
     Pydantic's own, less what a TOML file cannot say (null) and what an editor should not show (titles made from names).
     """
-    schema: dict[str, Any] = _tidy(Scenario.model_json_schema(mode="validation"))
+    schema: dict[str, object] = _tidy(Scenario.model_json_schema(mode="validation"))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "dumbbell scenario"}
 
 

@@ -131,7 +131,7 @@ def _renamed(value: Any, moved: Mapping[str, str]) -> Any:
     return moved.get(value, value) if isinstance(value, str) else _moved(value, moved)
 
 
-def _candidates(source: Source, plain: dict[str, Any], moved: Mapping[str, str]) -> Iterator[str]:
+def _candidates(source: Source, plain: dict[str, object], moved: Mapping[str, str]) -> Iterator[str]:
     """Texts, the nearest to what the user wrote first. The last one holds all values, the others maybe not."""
     if source.text:
         yield source.text
@@ -145,14 +145,14 @@ def _candidates(source: Source, plain: dict[str, Any], moved: Mapping[str, str])
     yield tomlkit.dumps(_without_none(plain))
 
 
-def _read(text: str, directory: Path, model: type[Scenario]) -> dict[str, Any] | None:
+def _read(text: str, directory: Path, model: type[Scenario]) -> dict[str, object] | None:
     try:
         return _values(tomllib.loads(text), directory, model)
     except ValueError:  # tomllib's and pydantic's, both
         return None
 
 
-def _values(data: dict[str, Any], directory: Path, model: type[Scenario]) -> dict[str, Any]:
+def _values(data: dict[str, object], directory: Path, model: type[Scenario]) -> dict[str, object]:
     return model.model_validate(data, context={FOLDER: directory}).model_dump()
 
 

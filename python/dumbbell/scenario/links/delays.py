@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
@@ -79,7 +79,7 @@ class AnyJitter(LinkPart):
         "distribution is kept).",
     )
 
-    def in_plan(self) -> dict[str, Any]:
+    def in_plan(self) -> dict[str, object]:
         """The jitter as the crate `plan` declares it: the distribution with its parameters, and the correlation."""
         parameters = super().in_plan()
         correlation, kind = parameters.pop("correlation"), parameters.pop("distribution")
@@ -139,7 +139,7 @@ class Measured(AnyJitter):
         "without one they are seconds."
     )
 
-    def in_plan(self) -> dict[str, Any]:
+    def in_plan(self) -> dict[str, object]:
         """The jitter without the file: the plan holds the quantiles of its delays."""
         distribution = {"kind": self.distribution, "quantiles_ns": self.quantiles()}
         return {**super().in_plan(), "distribution": distribution}

@@ -24,7 +24,7 @@ class AnyLoss(LinkPart):
         "share of the rate.",
     )
 
-    def in_plan(self) -> dict[str, Any]:
+    def in_plan(self) -> dict[str, object]:
         """The model as the crate `plan` declares its parameters; the plan has a list of processes for each position."""
         found = super().in_plan()
         del found["position"]
@@ -96,7 +96,7 @@ class FourState(AnyLoss):
         """p31 with its default."""
         return Percent(100 - self.p13.percent) if self.p31 is None else self.p31
 
-    def in_plan(self) -> dict[str, Any]:
+    def in_plan(self) -> dict[str, object]:
         """The model with p31 in any case."""
         return {**super().in_plan(), "p31": self.leaves_3.probability}
 
@@ -133,7 +133,7 @@ class Periodic(AnyLoss):
         default=None, ge=0, strict=True, description="Packets that pass before the first loss. Default: `every` - 1."
     )
 
-    def in_plan(self) -> dict[str, Any]:
+    def in_plan(self) -> dict[str, object]:
         """The model with the offset in any case."""
         return {**super().in_plan(), "offset": self.every - 1 if self.offset is None else self.offset}
 
@@ -169,7 +169,7 @@ class LossTrace(AnyLoss):
         """Indices of lost packets, rising."""
         return list(indices(self.file.text)) if self.file else list(self.lost or [])
 
-    def in_plan(self) -> dict[str, Any]:
+    def in_plan(self) -> dict[str, object]:
         """The model without the file: the plan holds its indices."""
         return {"model": self.model, "lost": self.lost_packets(), "period": self.repeat}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
@@ -21,12 +21,12 @@ class LinkPart(Table):
         """True if anything can ever happen to a packet by it."""
         return True
 
-    def in_plan(self) -> dict[str, Any]:
+    def in_plan(self) -> dict[str, object]:
         """The part as the crate `plan` declares its parameters.
 
         Times end in `_ns`, sizes in `_bytes`, rates of data in `_bps`; a share of packets is the probability of each.
         """
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         for key, field in type(self).model_fields.items():
             value = getattr(self, key)
             types = [type_ for type_ in (field.annotation, *get_args(field.annotation)) if isinstance(type_, type)]

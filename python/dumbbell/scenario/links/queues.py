@@ -40,7 +40,7 @@ class Fifo(Discipline):
         "step, RFC 8257); a time, if it has waited longer when it leaves. Default: none.",
     )
 
-    def in_plan(self) -> dict[str, Any]:
+    def in_plan(self) -> dict[str, object]:
         """The form of the crate `plan`: the threshold is named by its unit."""
         mark = self.ce_threshold
         unit = mark and ("sojourn" if mark.kind == "time" else mark.kind)
@@ -138,7 +138,7 @@ class Cake(Discipline):
         by_rate = most if rate is None else min(max(int(rate) // 8 // 4096, least), most)
         return self.model_copy(update={"quantum": self.quantum or Amount(by_rate)})
 
-    def in_plan(self) -> dict[str, Any]:
+    def in_plan(self) -> dict[str, object]:
         """The form of the crate `plan`, of a CAKE that is settled."""
         assert self.quantum is not None
         return {

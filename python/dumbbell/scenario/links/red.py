@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -92,7 +92,7 @@ class Red(Discipline):
             }
         )
 
-    def in_plan(self) -> dict[str, Any]:
+    def in_plan(self) -> dict[str, object]:
         """The form of the crate `plan`, of a RED that is settled."""
         assert self.min_th is not None
         assert self.max_th is not None

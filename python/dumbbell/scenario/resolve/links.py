@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import Any
 
 from dumbbell.hints import nearest, some
 from dumbbell.scenario.links.changes import MOST_CHANGES, timeline
@@ -42,7 +41,7 @@ def resolve_links(scenario: Scenario, links: Sequence[WrittenLink], wrong: list[
     return history
 
 
-def _link(at: Key, link: Direction, given: Mapping[str, Any], rtt: Time) -> Iterator[Finding]:
+def _link(at: Key, link: Direction, given: Mapping[str, object], rtt: Time) -> Iterator[Finding]:
     """A link after `given`, the keys at `at`, come into force."""
     if given.keys() & {"rate", "buffer", "overhead"}:
         wrong = list(_buffer((*at, "buffer"), link, rtt))
@@ -76,7 +75,7 @@ def _buffer(key: Key, link: Direction, rtt: Time) -> Iterator[Finding]:
         yield Finding(key, "too small", why, 'write buffer = "1 packet" for the smallest useful buffer')
 
 
-def _queue(at: Key, link: Direction, given: Mapping[str, Any], rtt: Time) -> Iterator[Finding]:
+def _queue(at: Key, link: Direction, given: Mapping[str, object], rtt: Time) -> Iterator[Finding]:
     key, room = (*at, "queue"), link.room(rtt)
     try:
         link.queue.settled(link.nominal, room, link.frame, rtt, link.mtu)
@@ -155,7 +154,7 @@ def _other_directions(links: Sequence[WrittenLink]) -> dict[str, str]:
     return dict([*pairs, *((back, there) for there, back in pairs)])
 
 
-def _follow(states: list[tuple[Time, Direction]], at: Time, given: Mapping[str, Any], rtt: Time) -> None:
+def _follow(states: list[tuple[Time, Direction]], at: Time, given: Mapping[str, object], rtt: Time) -> None:
     """The other direction goes down or up, too."""
     before = states[-1][1]
     after = before.with_keys({key: given[key] for key in ("up", "carrier") if key in given}).settled(rtt)

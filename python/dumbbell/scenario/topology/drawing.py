@@ -210,7 +210,7 @@ class Drawn(AnyTopology):
 
 
 @cache
-def _blank() -> Mapping[str, Any]:
+def _blank() -> Mapping[str, object]:
     """The keys of a cable without any: they are copied once, as a large network has thousands of cables."""
     return {one: field.get_default(call_default_factory=True) for one, field in Cable.model_fields.items()}
 

@@ -45,8 +45,8 @@ _DECLARES: Final = re.compile("<!(ENTITY|ATTLIST)")
 class Found:
     """The nodes and edges of a file, with their attributes."""
 
-    nodes: dict[str, Mapping[str, Any]]
-    edges: list[tuple[str, str, Mapping[str, Any]]]
+    nodes: dict[str, Mapping[str, object]]
+    edges: list[tuple[str, str, Mapping[str, object]]]
 
 
 @lru_cache(maxsize=8)
@@ -76,7 +76,7 @@ def parsed(text: str) -> Found:
         RecursionError,
     ) as error:
         raise LineError(0, f"not GraphML: {error}", "a graph in GraphML", "the Topology Zoo has many") from None
-    nodes: dict[str, Mapping[str, Any]] = {str(name): dict(keys) for name, keys in graph.nodes(data=True)}
+    nodes: dict[str, Mapping[str, object]] = {str(name): dict(keys) for name, keys in graph.nodes(data=True)}
     found = Found(nodes, [(str(a), str(b), dict(keys)) for a, b, keys in graph.edges(data=True)])
     try:
         _Drawer(found, CableKeys()).done()
@@ -120,14 +120,14 @@ class _Drawer:
             if a == b:
                 self.notes.append(f"a link of {names[a]} to itself is left out")
                 continue
-            said: dict[str, Any] = {"rate": self._rate(keys), "delay": self._delay(a, b, keys)}
+            said: dict[str, object] = {"rate": self._rate(keys), "delay": self._delay(a, b, keys)}
             if type(cost := keys.get("cost")) is int:
                 said["cost"] = cost
             given = {key: getattr(self.keys, key) for key in self.keys.model_fields_set}
             said = {key: value for key, value in said.items() if value is not None}
             yield Cable(between=[names[a], names[b]], **{**said, **given})
 
-    def _rate(self, keys: Mapping[str, Any]) -> Rate | None:
+    def _rate(self, keys: Mapping[str, object]) -> Rate | None:
         if (text := keys.get("rate")) is not None:
             return Rate.parse(text)
         raw = _number(keys.get("LinkSpeedRaw"))
@@ -136,7 +136,7 @@ class _Drawer:
             return None
         return Rate(int(raw))
 
-    def _delay(self, a: str, b: str, keys: Mapping[str, Any]) -> Time | None:
+    def _delay(self, a: str, b: str, keys: Mapping[str, object]) -> Time | None:
         if (text := keys.get("delay")) is not None:
             return Time.parse(text)
         places = [_place(self.found.nodes[end]) for end in (a, b)]
@@ -177,7 +177,7 @@ def _name(label: str, taken: Mapping[str, object], has_hosts: bool, numbers: dic
         digits += 1
 
 
-def _node(keys: Mapping[str, Any]) -> Node:
+def _node(keys: Mapping[str, object]) -> Node:
     match keys.get("kind"):
         case "host":
             return Host()
@@ -187,7 +187,7 @@ def _node(keys: Mapping[str, Any]) -> Node:
             return Router(kind="router")
 
 
-def _place(keys: Mapping[str, Any]) -> tuple[float, float] | None:
+def _place(keys: Mapping[str, object]) -> tuple[float, float] | None:
     """Latitude and longitude in degrees."""
     latitude, longitude = _number(keys.get("Latitude")), _number(keys.get("Longitude"))
     if latitude is None or longitude is None or not (abs(latitude) <= 90 and abs(longitude) <= 360):

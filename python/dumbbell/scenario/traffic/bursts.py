@@ -48,7 +48,7 @@ class Burst:
         return schema_of(cls.parse)
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, object]:
         """A string with the pattern of the known units."""
         return {**json_schema(cls.grammar), "examples": ["1 s", "300 kB"]}
 

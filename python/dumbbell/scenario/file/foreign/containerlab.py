@@ -47,7 +47,7 @@ def scenario(text: str, name: str) -> tuple[str, list[str]]:
     return network.text(name, "containerlab", nodes, links, notes)
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _parsed(text: str) -> dict[str, object]:
     import yaml
 
     if len(text) > LARGEST:
@@ -83,21 +83,21 @@ def _size(node: Any, sizes: dict[int, int]) -> int:
     return sizes[id(node)]
 
 
-def _table(found: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _table(found: Mapping[str, object], key: str) -> dict[str, object]:
     value = found.get(key) or {}
     if not isinstance(value, dict):
         raise InputError("not a containerlab file", f"{key} is not a table", "choose a .clab.yml file")
     return value
 
 
-def _list(found: Mapping[str, Any], key: str) -> list[Any]:
+def _list(found: Mapping[str, object], key: str) -> list[Any]:
     value = found.get(key) or []
     if not isinstance(value, list):
         raise InputError("not a containerlab file", f"{key} is not a list", "choose a .clab.yml file")
     return value
 
 
-def _node(topology: Mapping[str, Any], own: Any, notes: Notes, room: Room) -> Node:
+def _node(topology: Mapping[str, object], own: Any, notes: Notes, room: Room) -> Node:
     """A node by its own keys, those of its group and kind, and those of all nodes."""
     own = own if isinstance(own, dict) else {}
     defaults, groups, kinds = (_table(topology, key) for key in ("defaults", "groups", "kinds"))
@@ -160,7 +160,7 @@ def _link(link: Any, nodes: Mapping[str, Node], notes: Notes) -> Link | None:
     return Link((ends[0], ends[1]), mtu)
 
 
-def _addresses(link: Mapping[str, Any], version: str) -> list[Any]:
+def _addresses(link: Mapping[str, object], version: str) -> list[Any]:
     """The addresses of a link's two ends."""
     found = _list(link, version) or ["", ""]
     if len(found) != 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from dumbbell.scenario.links.delays import least_delay
 from dumbbell.scenario.model import Scenario
@@ -74,7 +74,7 @@ class Half(NamedTuple):
     from_: str
     to: str
     at: Key
-    given: Mapping[str, Any]
+    given: Mapping[str, object]
     start: Direction
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.core import core
 from dumbbell.scenario.model import Scenario
@@ -129,7 +129,7 @@ def _is_joined(given: Given, pair: Pair) -> bool:
         return False
 
 
-def _plan(given: Given) -> Mapping[str, Any]:
+def _plan(given: Given) -> Mapping[str, object]:
     """A plan of these nodes and plain links, without flows."""
     return {
         "name": "ways",
@@ -144,7 +144,7 @@ def _plan(given: Given) -> Mapping[str, Any]:
     }
 
 
-def _node(node: NetworkNode) -> Mapping[str, Any]:
+def _node(node: NetworkNode) -> Mapping[str, object]:
     if node.kind == "switch":
         return {"kind": node.kind, "name": node.name}
     interfaces = [
@@ -170,12 +170,12 @@ def _link(
     cost: int,
     delay: int,
     up: bool,
-) -> Mapping[str, Any]:
+) -> Mapping[str, object]:
     plain = {"rate_bps": None, "overhead_bytes": 0, "buffer": "unlimited", "delay_ns": delay}
     ends = {"from": from_, "from_interface": from_interface, "to": to, "to_interface": to_interface}
     return {"name": name, "cost": cost, "up": up, **ends, **plain}
 
 
-def _flow(i: int, from_: str, to: str) -> Mapping[str, Any]:
+def _flow(i: int, from_: str, to: str) -> Mapping[str, object]:
     ping = {"kind": "ping", "interval_ns": 1, "payload_bytes": 56}
     return {"id": f"f{i}", "from": from_, "to": to, "start_ns": 0, "stop_ns": 1, "port": 1, "workload": ping}
