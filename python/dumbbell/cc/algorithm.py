@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell.cc import core
+from dumbbell.cc.answers import Entry
 from dumbbell.cc.bundled import BUNDLED, label_of_file
 from dumbbell.cc.compile import Compiled, compiled
 from dumbbell.cc.parameters import Misfit, Parameters, Values, misfits, written
@@ -21,7 +22,7 @@ from dumbbell.errors import InputError
 class Algorithm:
     """An algorithm that the core can work on."""
 
-    entry: core.Algorithm
+    entry: Entry
     """The algorithm in the core's form."""
     parameters: Parameters
     """Its parameters with their meanings, as far as the source shows them."""

@@ -6,9 +6,10 @@ import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.cc import core
+from dumbbell.cc.answers import Built
 from dumbbell.cc.source import Program
 from dumbbell.command import command
 from dumbbell.errors import RunFailed
@@ -51,7 +52,7 @@ def compiled(program: Program, whole: bool = False, file: str = "") -> Compiled:
 class _Refusal(Exception):
     """A refusal of the compiler."""
 
-    def __init__(self, told: dict[str, Any], text: str) -> None:
+    def __init__(self, told: Built, text: str) -> None:
         super().__init__(text)
         self.told = told
         self.text = text

@@ -6,29 +6,36 @@ Its functions take and return JSON. A failure there is a `RunFailed` here, with 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dumbbell.cc.parameters import Parameter, Parameters, Value
+from dumbbell.cc.answers import (
+    Built,
+    Bundled,
+    Checked,
+    Contents,
+    Entry,
+    Loaded,
+    ParameterFacts,
+    Privileges,
+    Registered,
+)
+from dumbbell.cc.parameters import Parameter, Parameters, Values
 from dumbbell.core import core
 from dumbbell.errors import InputError, RunFailed
 
-Algorithm = Mapping[str, Any]
-"""An entry of the plan's `algorithms`; the path of an object is absolute, or relative to the working directory."""
 
-
-def algorithm(label: str, source: Mapping[str, str], parameters: Mapping[str, Value] | None = None) -> Algorithm:
+def algorithm(label: str, source: dict[str, str], parameters: Values | None = None) -> Entry:
     """An algorithm that no plan has."""
     return {"label": label, "source": source, "parameters": dict(parameters or {}), "sha256": None}
 
 
 @cache
-def bundled() -> dict[str, dict[str, Any]]:
+def bundled() -> dict[str, Bundled]:
     """The core's facts about each algorithm that comes with dumbbell, by label; empty if the core is not built."""
     try:
-        told: list[dict[str, Any]] = _ask(core.cc_bundled())
+        told: list[Bundled] = _ask(core.cc_bundled())
     except RunFailed:
         return {}
     return {one["label"]: one for one in told}
@@ -45,13 +52,15 @@ def parameters_of(label: str | None) -> Parameters | None:
     return parameters(told)
 
 
-def parameters(told: Mapping[str, Any]) -> Parameters:
+def parameters(told: Bundled | Contents) -> Parameters:
     """The parameters in the core's facts about an algorithm."""
-    return Parameters(tuple(_parameter(**one) for one in told["parameters"]))
+    return Parameters(tuple(map(_parameter, told["parameters"])))
 
 
-def _parameter(limits: list[int] | None = None, **told: Any) -> Parameter:
-    return Parameter(**told, limits=None if limits is None else (limits[0], limits[1]))
+def _parameter(told: ParameterFacts) -> Parameter:
+    limits = told.get("limits")
+    bounds = None if limits is None else (limits[0], limits[1])
+    return Parameter(told["name"], told["bits"], told["signed"], told["default"], told["doc"], bounds)
 
 
 def sha256_of(label: str) -> str | None:
@@ -69,45 +78,51 @@ def headers(directory: Path) -> None:
     _ask(core.cc_headers(directory))
 
 
-def build(source: Path, out: Path) -> dict[str, Any]:
-    """Compile: `ok`, `compiler`, `diagnostics`, `text`."""
-    return _table(_ask(core.cc_build(source, out)))
+def build(source: Path, out: Path) -> Built:
+    """Compile a source to an object."""
+    told: Built = _ask(core.cc_build(source, out))
+    return told
 
 
-def inspect(algorithm: Algorithm) -> dict[str, Any]:
-    """The contents of an object: `label`, `licence`, `variant`, `operations`, `parameters`, `name`. Loads nothing."""
-    return _table(_ask(core.cc_inspect(json.dumps(algorithm))))
+def inspect(algorithm: Entry) -> Contents:
+    """The contents of an object. Loads nothing."""
+    told: Contents = _ask(core.cc_inspect(json.dumps(algorithm)))
+    return told
 
 
-def check(algorithm: Algorithm) -> dict[str, Any]:
-    """Let the kernel's verifier read it: `label`, `variant`, `programs`. A failure if it does not like it."""
-    return _table(_ask(core.cc_check(json.dumps(algorithm))))
+def check(algorithm: Entry) -> Checked:
+    """Let the kernel's verifier read it. A failure if it does not like it."""
+    told: Checked = _ask(core.cc_check(json.dumps(algorithm)))
+    return told
 
 
-def load(algorithm: Algorithm) -> dict[str, Any]:
-    """Register it to stay: `name`, `label`, `parameters`, `sha256`, `loaded_at`, `already`, `mounted`."""
-    return _table(_ask(core.cc_load(json.dumps(algorithm))))
+def load(algorithm: Entry) -> Loaded:
+    """Register it to stay."""
+    told: Loaded = _ask(core.cc_load(json.dumps(algorithm)))
+    return told
 
 
 def unload(name: str) -> list[str]:
     """Take away what was registered to stay, by label or registered name: the names that went."""
-    return [str(one) for one in _table(_ask(core.cc_unload(name)))["unloaded"]]
+    return [str(one) for one in _ask(core.cc_unload(name))["unloaded"]]
 
 
-def registered() -> dict[str, Any]:
-    """All congestion controls: `bundled`, `stay`, `runs`, `kernel`."""
-    return _table(_ask(core.cc_list()))
+def registered() -> Registered:
+    """All congestion controls."""
+    told: Registered = _ask(core.cc_list())
+    return told
 
 
-def can_load() -> dict[str, Any]:
-    """The answer whether this process may load them: `ok`, `missing` (capabilities), `failure`."""
-    return _table(_ask(core.cc_can_load()))
+def can_load() -> Privileges:
+    """Whether this process may load them."""
+    told: Privileges = _ask(core.cc_can_load())
+    return told
 
 
-def why_not(told: Mapping[str, Any]) -> str:
+def why_not(told: Privileges) -> str:
     """Why this process may not load any, from what `can_load` tells."""
-    why = (told["failure"] or {}).get("why") or f"this process lacks {' and '.join(told['missing'])}"
-    return str(why)
+    failure = told["failure"]
+    return (failure and failure["why"]) or f"this process lacks {' and '.join(told['missing'])}"
 
 
 def _ask(told: str) -> Any:
@@ -116,8 +131,3 @@ def _ask(told: str) -> Any:
     if failure is None or "ok" in answer:
         return answer
     raise RunFailed(failure["what"], failure["why"], failure["hint"])
-
-
-def _table(answer: Any) -> dict[str, Any]:
-    assert isinstance(answer, dict), answer
-    return answer

@@ -129,7 +129,8 @@ def load(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = Fal
         if not allowed["ok"]:
             sets = [part for text in overrides or () for part in ("--set", text)]
             what = f"{found.entry['label']} is not loaded: this user may not load BPF programs"
-            hint = as_root("cc", "load", algorithm, *sets) if allowed["missing"] else allowed["failure"]["hint"]
+            failure = None if allowed["missing"] else allowed["failure"]
+            hint = as_root("cc", "load", algorithm, *sets) if failure is None else failure["hint"]
             raise RunFailed(what, core.why_not(allowed), hint)
         told = core.load(found.entry)
     if json:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
 from dumbbell.cc import core
 from dumbbell.cc.algorithm import Algorithm
+from dumbbell.cc.answers import Checked, Contents, Registered
 from dumbbell.cc.bundled import BUNDLED, SIMULATED
 from dumbbell.cc.parameters import Parameters, Values, spelled, written
 from dumbbell.cli.tables import print_table
 from dumbbell.table import Table
 
 
-def known(told: Mapping[str, Any]) -> Iterator[Table]:
+def known(told: Registered) -> Iterator[Table]:
     """The congestion controls that the core knows of, as tables."""
     loaded = {one["label"] for one in told["stay"]}
     rows = [
@@ -34,7 +34,7 @@ def known(told: Mapping[str, Any]) -> Iterator[Table]:
     yield Table("The kernel's own", ["cc"], [[name] for name in told["kernel"]])
 
 
-def print_held(found: Algorithm, held: Mapping[str, Any]) -> None:
+def print_held(found: Algorithm, held: Contents) -> None:
     """Print the contents of an object."""
     if found.text:
         print(found.text)
@@ -62,7 +62,7 @@ def print_parameters(told: Parameters, declared: Parameters, values: Values) -> 
         print_table(Table("Parameters", columns, rows))
 
 
-def print_seen(seen: Mapping[str, Any]) -> None:
+def print_seen(seen: Checked) -> None:
     """Print what the verifier has examined."""
     rows = [
         [

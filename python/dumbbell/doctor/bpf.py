@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.cc import core
+from dumbbell.cc.answers import Privileges
 from dumbbell.cc.bundled import BUNDLED
 from dumbbell.command import as_root
 from dumbbell.doctor.finding import Finding, Level
@@ -46,7 +47,7 @@ def kernel(release: str | None = None, types: Path = TYPES) -> Finding:
     return Finding("BPF congestion controls", Level.OK, f"Linux {release} with type information (BTF)")
 
 
-def privileges(told: Mapping[str, Any] | None = None) -> Finding:
+def privileges(told: Privileges | None = None) -> Finding:
     """Check that this user may load them, as the core checks before a run."""
     try:
         told = told or core.can_load()
