@@ -173,13 +173,18 @@ def show(which: Which = None, json: Json = False) -> None:
     from dumbbell.labs import changes
     from dumbbell.labs.live import Live
     from dumbbell.labs.shell.look import described
+    from dumbbell.plan import wire
     from dumbbell.table import Table
 
     lab = Live.open(which)
     now = changes.states(lab.path)
     if json:
         nodes = {name: {"kind": lab.network.kind(name), "address": lab.network.address(name)} for name in lab.nodes}
-        print(dumps({"name": lab.path.name, "nodes": nodes, "links": list(now.values())}, indent=2))
+        print(
+            dumps(
+                {"name": lab.path.name, "nodes": nodes, "links": [wire.part(link) for link in now.values()]}, indent=2
+            )
+        )
         return
     network = lab.network
     rows = [
@@ -212,7 +217,7 @@ def link(
     from dumbbell.labs.shell.look import described
 
     for change in changes.change(place.find(which), *changes.parsed(words)):
-        print(described(dict(change.after)))
+        print(described(change.after))
 
 
 @app.command()

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell import outputs
 from dumbbell.errors import InputError, RunFailed
 from dumbbell.labs import daemons
 from dumbbell.labs.agent import ask
 from dumbbell.labs.network import Network
+
+if TYPE_CHECKING:
+    from dumbbell.plan.types import Link
 
 FILE = "changes.jsonl"
 WORDS: Final = {
@@ -34,26 +37,33 @@ class Change:
     link: str
     keys: Mapping[str, str]
     """Keys of a scenario's event, and what they were set to."""
-    after: Mapping[str, Any]
-    """The link from then on, as in plan.json."""
+    after: Link
+    """The link from then on."""
 
 
 def changes(lab: Path) -> list[Change]:
     """All changes so far, in order of time."""
+    from dumbbell.plan import wire
+
+    return [Change(**{**one, "after": wire.link(one["after"])}) for one in _lines(lab)]
+
+
+def _lines(lab: Path) -> list[Any]:
+    """The lines of the journal."""
     try:
         lines = (lab / FILE).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         return []
-    return [Change(**json.loads(line)) for line in lines]
+    return [json.loads(line) for line in lines]
 
 
-def states(lab: Path) -> dict[str, dict[str, Any]]:
-    """All links as they are now, by name, as in plan.json."""
+def states(lab: Path, names: Collection[str] | None = None) -> dict[str, Link]:
+    """Returns the links as they are now, by name: all of them, or those of `names`."""
+    from dumbbell.plan import wire
+
     plan = json.loads((lab / "plan.json").read_text(encoding="utf-8"))
-    found = {link["name"]: link for link in plan["links"]}
-    for change in changes(lab):
-        found[change.link] = dict(change.after)
-    return found
+    now = {link["name"]: link for link in plan["links"]} | {one["link"]: one["after"] for one in _lines(lab)}
+    return {name: wire.link(now[name]) for name in (now if names is None else names)}
 
 
 def change(lab: Path, words: Sequence[str], keys: Mapping[str, str]) -> list[Change]:
@@ -71,13 +81,15 @@ def change(lab: Path, words: Sequence[str], keys: Mapping[str, str]) -> list[Cha
     """
     done = []
     network = Network.of(lab)
-    names, links = network.named(*words), states(lab)
-    if "up" in keys and (keys.get("carrier") == "lost" or any(links[name].get("carrier") for name in names)):
+    names = network.named(*words)
+    links = states(lab, names)
+    if "up" in keys and (keys.get("carrier") == "lost" or any(link.carrier == "lost" for link in links.values())):
         names = [link for name in names for link in _pulled_with(network, name)]
+        links = states(lab, names)
     for name in dict.fromkeys(names):
         before = links[name]
         # Between two switches there is no interface that could lose its carrier.
-        is_between_switches = network.kind(before["from"]) == network.kind(before["to"]) == "switch"
+        is_between_switches = network.kind(before.from_) == network.kind(before.to) == "switch"
         own = {key: value for key, value in keys.items() if key != "carrier" or not is_between_switches}
         wanted = as_wanted(lab, name, before, own)
         if wanted == before:
@@ -86,18 +98,20 @@ def change(lab: Path, words: Sequence[str], keys: Mapping[str, str]) -> list[Cha
     return done
 
 
-def make(lab: Path, wanted: Mapping[str, Any], keys: Mapping[str, str]) -> Change:
-    """Change a link to what it is to be, as in plan.json, and note it with the keys of an event that says so.
+def make(lab: Path, wanted: Link, keys: Mapping[str, str]) -> Change:
+    """Change a link to what it is to be, and note it with the keys of an event that says so.
 
     Raises:
         RunFailed: the lab has ended, or refuses it.
     """
-    told = ask(lab, {"do": "change-link", "link": dict(wanted)})["event"]
+    from dumbbell.plan import wire
+
+    told = ask(lab, {"do": "change-link", "link": wire.part(wanted)})["event"]
     if told["event"] != "changed":
         raise RunFailed(told["what"], told["why"], told["hint"])
-    made = Change(told["time_ns"], wanted["name"], dict(keys), told["link"])
-    outputs.append(lab / FILE, json.dumps(made.__dict__) + "\n")
-    return made
+    noted = {"time_ns": told["time_ns"], "link": wanted.name, "keys": dict(keys), "after": told["link"]}
+    outputs.append(lab / FILE, json.dumps(noted) + "\n")
+    return Change(told["time_ns"], wanted.name, dict(keys), wire.link(told["link"]))
 
 
 def _pulled_with(network: Network, name: str) -> tuple[str, ...]:
@@ -106,7 +120,7 @@ def _pulled_with(network: Network, name: str) -> tuple[str, ...]:
     return (name,) if all(network.kind(end) == "switch" for end in cable.ends) else cable.links
 
 
-def as_wanted(lab: Path, name: str, before: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
+def as_wanted(lab: Path, name: str, before: Link, keys: Mapping[str, str]) -> Link:
     """The link as it is to be."""
     if not keys:
         raise InputError(
@@ -115,7 +129,6 @@ def as_wanted(lab: Path, name: str, before: Mapping[str, Any], keys: Mapping[str
     if keys.keys() <= {"up", "carrier"} and keys.get("up") in ("true", "false"):
         return _down_or_up(before, keys)
     from dumbbell.labs.build import LONGEST, LabScenario
-    from dumbbell.plan import wire
     from dumbbell.plan.expand import expand
     from dumbbell.scenario.file.loading import checked, read
 
@@ -129,19 +142,15 @@ def as_wanted(lab: Path, name: str, before: Mapping[str, Any], keys: Mapping[str
     plan = expand(checked(draft, LabScenario))
     # An event that changes nothing is none of the plan's.
     states_of = [*plan.links, *(event.link for event in plan.events)]
-    last = [link for link in states_of if link.name == name][-1]
-    found: dict[str, Any] = wire.part(last)
-    return found
+    return [link for link in states_of if link.name == name][-1]
 
 
-def _down_or_up(before: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
-    """The link that only goes down or up. In plan.json, a carrier that is kept is not written."""
-    after = {key: value for key, value in before.items() if key != "carrier"}
-    after["up"] = keys["up"] == "true"
-    carrier = keys.get("carrier", "kept")
+def _down_or_up(before: Link, keys: Mapping[str, str]) -> Link:
+    """The link that only goes down or up."""
+    up, carrier = keys["up"] == "true", keys.get("carrier", "kept")
     if carrier not in ("kept", "lost"):
         raise InputError(f"carrier={carrier}", "expected kept or lost", "link A B down, or link A B silent")
-    return {**after, "carrier": "lost"} if carrier == "lost" and not after["up"] else after
+    return replace(before, up=up, carrier="lost" if carrier == "lost" and not up else "kept")
 
 
 def spaced(value: str) -> str:
@@ -171,9 +180,9 @@ def parsed(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     return names, keys
 
 
-def events(lab: Path, begin_ns: int = 0) -> list[dict[str, Any]]:
+def events(lab: Path, begin_ns: int = 0) -> list[dict[str, object]]:
     """The changes as a scenario's events, whose time 0 is `begin_ns`; earlier ones are at its start."""
-    found: list[tuple[int, dict[str, Any]]] = []
+    found: list[tuple[int, dict[str, object]]] = []
     for one in changes(lab):
         values = {key: _value(value) for key, value in one.keys.items()}
         found.append((one.time_ns, {"link": one.link, **values}))

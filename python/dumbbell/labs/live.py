@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from dumbbell.engines.events import LinkProgress
 from dumbbell.errors import RunFailed
 from dumbbell.labs import changes, daemons, pings, place, play, readiness, traffic
 from dumbbell.labs.agent import ask
@@ -123,7 +124,7 @@ class Live:
         """
         return Recording(self.path, name, directory)
 
-    def progress(self) -> list[Mapping[str, Any]]:
+    def progress(self) -> list[LinkProgress]:
         """Each link's rate and queue now, as in the event `progress` of a run."""
         answer = ask(self.path, {"do": "look"})
         return list(answer["event"]["links"]) if answer["answer"] == "told" else []
@@ -256,7 +257,8 @@ class Link:
         self.set(up="true")
 
     @property
-    def state(self) -> dict[str, Mapping[str, Any]]:
+    def state(self) -> dict[str, Mapping[str, object]]:
         """The links as they are now, by name, as in plan.json."""
-        now = changes.states(self._lab.path)
-        return {name: now[name] for name in self.names}
+        from dumbbell.plan import wire
+
+        return {name: wire.part(link) for name, link in changes.states(self._lab.path, self.names).items()}

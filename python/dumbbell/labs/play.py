@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.labs import changes, daemons, traffic
+
+if TYPE_CHECKING:
+    from dumbbell.plan.types import Link, LinkChange
 
 
 def play(lab: Path) -> list[traffic.FlowResult]:
@@ -49,13 +52,14 @@ def _set(lab: Path, router: str, daemon: str, up: bool) -> None:
         daemons.change(lab, router, daemon, up)
 
 
-def _of_links(lab: Path) -> list[tuple[int, Mapping[str, Any], dict[str, str]]]:
+def _of_links(lab: Path) -> list[tuple[int, Link, dict[str, str]]]:
     """The time of each event in ns, its link from then on, and the keys that the scenario gives."""
     from dumbbell.labs.build import LabScenario
+    from dumbbell.plan import wire
     from dumbbell.scenario.file.loading import checked, read
     from dumbbell.scenario.links.changes import timeline
 
-    planned = traffic.plan(lab)["events"]
+    planned = [wire.change(event) for event in traffic.plan(lab)["events"]]
     if not planned:
         return []
     draft = read(lab / "scenario.toml")
@@ -66,12 +70,12 @@ def _of_links(lab: Path) -> list[tuple[int, Mapping[str, Any], dict[str, str]]]:
             written = {"up": one.keys.up}
         found = {key: changes.as_text(value) for key, value in written.items() if key not in ("at", "link")}
         keys.setdefault((int(one.at), one.link), {}).update(found)
-    return [(event["at_ns"], event["link"], keys[event["at_ns"], event["link"]["name"]]) for event in planned]
+    return [(event.at_ns, event.link, keys[event.at_ns, event.link.name]) for event in planned]
 
 
-def _end(planned: list[dict[str, Any]]) -> int:
+def _end(planned: Sequence[LinkChange]) -> int:
     """A time after the last event, ns."""
-    return int(max(event["at_ns"] for event in planned)) + 1
+    return max(event.at_ns for event in planned) + 1
 
 
 class _Events:

@@ -197,9 +197,9 @@ def _recorded(lab: Path, begun: Mapping[str, Any], duration_ns: int, watched: li
     for change in changes.changes(lab):
         at_ns = change.time_ns - begin_ns
         if at_ns < 0:
-            links[change.link] = change.after
+            links[change.link] = wire.part(change.after)
         elif at_ns < duration_ns:
-            events.append({"at_ns": at_ns, "link": change.after})
+            events.append({"at_ns": at_ns, "link": wire.part(change.after)})
     killed: Iterator[dict[str, Any]] = (
         {"at_ns": of.time_ns - begin_ns, "router": of.router, "daemon": of.daemon, "up": of.up}
         for of in daemons.changes(lab)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from dumbbell.labs import changes, daemons, place, recording
 from dumbbell.labs.network import Network
 from dumbbell.labs.shell.look import described
+from dumbbell.plan.types import Link
 from dumbbell.server.lab_messages import LabEvent, LabLink, LabNode, LabState, TerminalState
 from dumbbell.units import Rate
 
@@ -39,16 +39,15 @@ def standing(lab: Path, mine: bool, terminals: Sequence[TerminalState]) -> LabSt
     )
 
 
-def _link(link: dict[str, Any]) -> LabLink:
-    rate = link["rate_bps"]
+def _link(link: Link) -> LabLink:
     return LabLink(
-        name=link["name"],
-        sender=link["from"],
-        receiver=link["to"],
-        up=link["up"],
-        rate="" if rate is None else str(Rate(int(rate))),
-        rate_bps=rate,
-        delay=f"{int(link['delay_ns']) / 1e6:g} ms",
+        name=link.name,
+        sender=link.from_,
+        receiver=link.to,
+        up=link.up,
+        rate="" if link.rate_bps is None else str(Rate(link.rate_bps)),
+        rate_bps=link.rate_bps,
+        delay=f"{link.delay_ns / 1e6:g} ms",
         words=described(link),
     )
 

@@ -21,7 +21,7 @@ def link(session: Session, words: list[str]) -> None:
     """The keys are those of a scenario's events."""
     names, keys = changes.parsed(words)
     for change in changes.change(session.lab.path, names, keys):
-        print(described(dict(change.after)))
+        print(described(change.after))
 
 
 @word("switch", "NODE start|stop", "Take all links of a switch up or down.")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from dumbbell.counts import count
 from dumbbell.labs import bridges, changes
 from dumbbell.labs.network import Cable
 from dumbbell.labs.shell.words import Session, word
-from dumbbell.plan import wire
 from dumbbell.plan import words as words_of
+from dumbbell.plan.types import BufferBytes, BufferPackets, Link
 from dumbbell.units import Rate, Size
 
 
@@ -36,7 +34,7 @@ def links(session: Session, words: list[str]) -> None:
     now = changes.states(session.lab.path)
     for cable in session.network.cables:
         first, second = cable.ends
-        state = " ".join("OK" if now[name]["up"] else "DOWN" for name in cable.links)
+        state = " ".join("OK" if now[name].up else "DOWN" for name in cable.links)
         print(f"{cable.interface(first)}<->{cable.interface(second)} ({state}) {' '.join(cable.links)}")
 
 
@@ -107,19 +105,18 @@ def routes(session: Session, words: list[str]) -> int:
     return code
 
 
-def described(found: Mapping[str, Any]) -> str:
+def described(link: Link) -> str:
     """A link of the plan in one line, with the values of all that it does to packets."""
-    link = wire.link(found)
     parts = [
         f"{link.name}: {link.from_} -> {link.to}",
         "up" if link.up else "down",
         "no rate limit" if link.rate_bps is None and link.variation is None else words_of.rate(link),
         f"delay {link.delay_ns / 1e6:g} ms",
     ]
-    match found["buffer"]:
-        case {"bytes": size}:
+    match link.buffer:
+        case BufferBytes(bytes=size):
             parts.append(f"buffer {Size(size)}")
-        case {"packets": packets}:
+        case BufferPackets(packets=packets):
             parts.append(f"buffer {count(packets, 'packet')}")
     if link.loss_before or link.loss_after:
         parts.append(f"loss {words_of.losses(link)}")

@@ -166,9 +166,9 @@ def _links(session: Session, from_: str, to: str) -> list[str]:
     """Links of a shortest way that are down; both directions."""
     now = changes.states(session.lab.path)
     return [
-        f"link {name} ({now[name]['from']} -> {now[name]['to']}) is down"
+        f"link {name} ({now[name].from_} -> {now[name].to}) is down"
         for name in _way(session, from_, to)
-        if not now[name]["up"]
+        if not now[name].up
     ]
 
 
