@@ -24,7 +24,7 @@ import errno
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 
 class DumbbellError(Exception):
@@ -190,7 +190,7 @@ class Problem:
         """A problem whose first line has the place and what is wrong there."""
         return cls(f"{place}: {wrong}", why, hint, wrong, key, place)
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> dict[str, object]:
         """All fields, for other programs."""
         return {**asdict(self), "wrong": self.wrong or self.what}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.plan import wire
@@ -53,6 +53,6 @@ class Judge:
         return str(worst(check.verdict for check in checks)), reasons(check.as_json() for check in checks)
 
 
-def reasons(checks: Iterable[Mapping[str, Any]]) -> str | None:
+def reasons(checks: Iterable[Mapping[str, str]]) -> str | None:
     """The names of the checks that are not valid; `None` if all are."""
     return ", ".join(check["check"] for check in checks if check["verdict"] != "valid") or None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.analysis.evidence import Evidence
 from dumbbell.analysis.rules import packets, timing
 from dumbbell.analysis.rules.rule import Check, Rule, Verdict, worst
 from dumbbell.engines.capabilities import HANDOVER
+from dumbbell.engines.events import Health
 from dumbbell.engines.registry import capabilities
 from dumbbell.plan.types import Plan
 
@@ -25,7 +25,7 @@ class SoFar:
         self.applies = HANDOVER in capabilities(engine).evidence
         """False if nothing can be late: there is no verdict so far."""
 
-    def judge(self, health: Mapping[str, Any]) -> tuple[Verdict, list[Check]]:
+    def judge(self, health: Health) -> tuple[Verdict, list[Check]]:
         """The verdict so far, and the checks that did not pass.
 
         Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from dumbbell.counts import number
 
@@ -32,7 +32,20 @@ def run_of(files: list[str]) -> Run | None:
     return run
 
 
-def beside(capture: Capture, run: Run) -> list[dict[str, Any]]:
+class Beside(TypedDict):
+    """What a capture shows of a TCP flow, and what its run recorded; `None`: it shows nothing of it."""
+
+    flow: str
+    connection: int | None
+    goodput_bps: float | None
+    run_goodput_bps: float | None
+    sent_again: int | None
+    run_retransmitted_segments: int | None
+    rtt_p50_ms: float | None
+    run_rtt_p50_ms: float | None
+
+
+def beside(capture: Capture, run: Run) -> list[Beside]:
     """For each TCP flow what the capture shows, and what the run recorded: goodput, segments sent again, median RTT."""
     import polars as pl
 
@@ -44,7 +57,7 @@ def beside(capture: Capture, run: Run) -> list[dict[str, Any]]:
     servers = capture.connections.select("connection", pl.col("server_port").alias("port"), "server")
     data = capture.directions.filter(pl.col("direction") == "to-server").join(servers, on="connection")
     hosts = {node.name: getattr(node, "address", None) for node in plan.nodes}
-    found = []
+    found: list[Beside] = []
     for row in run.flows.to_dicts():
         flow = next(flow for flow in plan.flows if flow.id == row["id"])
         if not kind(flow).is_bulk:
@@ -83,7 +96,7 @@ def judge(capture: Capture, run: Run, at: str) -> None:
     truth.judge(capture, run.packets, run.plan, at, {flow: numbers[0] for flow, numbers in found.items()})
 
 
-def table(rows: list[dict[str, Any]]) -> Table:
+def table(rows: list[Beside]) -> Table:
     """`beside` as a table."""
     from dumbbell.table import Table
 

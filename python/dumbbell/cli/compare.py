@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -236,7 +236,7 @@ def _print_settings(differing: Sequence[Setting]) -> None:
     print_table(Table("Settings that differ", ["key", "A", "B"], rows))
 
 
-def _print_json(differing: Sequence[Setting], rows: list[dict[str, Any]], **more: Any) -> None:
+def _print_json(differing: Sequence[Setting], rows: Sequence[Mapping[str, object]], **more: Any) -> None:
     from json import dumps
 
     settings = [{"key": one.key, "a": one.a, "b": one.b} for one in differing]

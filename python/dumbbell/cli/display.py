@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self, TextIO
+from typing import TYPE_CHECKING, Final, Self, TextIO
 
+from dumbbell.engines.events import Event
 from dumbbell.errors import InputError
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-Event = Mapping[str, Any]
 STANDARD_ERROR: Final = "-"
 
 

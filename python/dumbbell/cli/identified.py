@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dumbbell.captures import Capture
     from dumbbell.captures.identify import Guess, Path
+    from dumbbell.cli.captured import Beside
     from dumbbell.plan.network import Network
     from dumbbell.plan.types import Flow, Plan
     from dumbbell.records.run import Run
     from dumbbell.table import Table
 
 
-def guesses(capture: Capture, run: Run | None, flows: list[dict[str, Any]] | None) -> dict[int, Guess]:
+def guesses(capture: Capture, run: Run | None, flows: list[Beside] | None) -> dict[int, Guess]:
     """A guess for each connection with data to its server. `flows` names the run's flows and their connections."""
     from dumbbell.captures.identify import Guess, identify
 
@@ -57,7 +58,7 @@ def _sharing(plan: Plan, known: Network, flow: Flow, link: str) -> list[str]:
     ]
 
 
-def told(found: dict[int, Guess]) -> list[dict[str, Any]]:
+def told(found: dict[int, Guess]) -> list[dict[str, object]]:
     """The guesses for `--json`."""
     return [
         {"connection": number, "algorithm": one.algorithm, "votes": one.share, "why_not": one.why_not or None}

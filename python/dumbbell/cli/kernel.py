@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -274,12 +274,12 @@ def _show_ready(image: Image, json: bool) -> None:
         print(f"{key:{width}}  {value}")
 
 
-def _brief_ready(image: Image) -> dict[str, Any]:
+def _brief_ready(image: Image) -> dict[str, object]:
     return {"names": image.names, "version": image.version, "source": image.origin, "bytes": image.bytes,
             "ready": True, "usable": True}  # fmt: skip
 
 
-def _brief(one: Known) -> dict[str, Any]:
+def _brief(one: Known) -> dict[str, object]:
     base = one.base
     return {
         "names": base.names,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final, Self
 
 from dumbbell.cli import display
-from dumbbell.cli.display import Display, Event, fitting, say
+from dumbbell.cli.display import Display, fitting, say
 from dumbbell.counts import count
+from dumbbell.engines.events import Event
 
 _LINES: Final = 10
 """Lines that the compilation has, where there is no terminal."""

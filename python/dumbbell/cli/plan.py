@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -145,17 +145,18 @@ def _study(draft: Draft, engine: Engine, json: bool, compiles: bool) -> None:
     durations = {show(None): float(base.duration) / 1e9}
     durations |= {show(cells[index].get("duration")): plan.duration_s for index, plan in plans.items()}
     lasts = [durations[show(cell.get("duration"))] for cell in cells]
-    size_of: dict[str, Any] = {
+    runs = least * len(cells)
+    size_of: dict[str, object] = {
         "cells": len(cells),
         "least": least,
         "until": base.repeat.until is not None,
-        "runs": least * len(cells),
+        "runs": runs,
         "checked": len(looked_at),
     }
     size_of |= {"traffic_s": least * sum(lasts), "longest_s": max(lasts)}
     size_of |= {"engine": engine.capabilities.name}
     read = [plan.read() for plan in sample(list(plans.values()))]
-    size_of |= forecast(engine, read, size_of["runs"], wanted.executor.room)
+    size_of |= forecast(engine, read, runs, wanted.executor.room)
     starts_ns, equal = max(plan.starts_ns for plan in plans.values()), equal_cells(plans)
     if json:
         print(dumps({**size_of, "starts_ns": starts_ns, "equal_cells": equal, "varied": list(cells)}, indent=2))

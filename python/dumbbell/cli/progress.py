@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Self
 
 from dumbbell.cli import display
-from dumbbell.cli.display import Display, Event, fitting, say
+from dumbbell.cli.display import Display, fitting, say
 from dumbbell.counts import by_number, count
-from dumbbell.engines.events import LinkProgress
+from dumbbell.engines.events import Event, LinkProgress
 from dumbbell.engines.registry import DEFAULT, capabilities
 from dumbbell.engines.stages import STAGES
 from dumbbell.plan.parts import cc

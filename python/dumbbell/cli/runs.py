@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -152,7 +152,7 @@ def _words(run: Kept) -> list[str]:
     return [", ".join(run.tags), ", ".join(run.overrides)]
 
 
-def _told(run: Kept) -> dict[str, Any]:
+def _told(run: Kept) -> dict[str, object]:
     from dataclasses import asdict
 
     return {**asdict(run), "path": str(run.path)}

@@ -78,7 +78,7 @@ class Capabilities:
     """The file in which a run accounts for links and packets."""
     has_lab: bool
     """A run has `lab.json`, the accounts of its hosts and the machine."""
-    cost: Callable[[Json, Json, Json, Json | None], Mapping[str, Any]] = field(repr=False)
+    cost: Callable[[Json, Json, Json, Json | None], Mapping[str, object]] = field(repr=False)
     """`cost(network, traffic, lab, probe)`: what `manifest.json` says of how the run was made, and what that cost."""
     alone_s: Callable[[Plan], float] = field(default=_in_real_time, repr=False)
     """About how long a run of a plan takes with a core or two to itself, in seconds: for forecasts."""

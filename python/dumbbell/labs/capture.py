@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
+from dumbbell.engines.events import Event
 from dumbbell.errors import RunFailed
 from dumbbell.labs.agent import Connection
 from dumbbell.labs.network import Network
@@ -116,8 +117,8 @@ def _capture_links(lab: Path, links: Sequence[str], out: IO[bytes], seconds: flo
     return count
 
 
-def _told(connection: Connection) -> dict[str, Any]:
-    event: dict[str, Any] = connection.answer()["event"]
+def _told(connection: Connection) -> Event:
+    event: Event = connection.answer()["event"]
     if event["event"] == "refused":
         raise RunFailed(event["what"], event["why"], event["hint"])
     return event

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, NoReturn, Self
+from typing import Final, NoReturn, Self, TypedDict
 
 from dumbbell import outputs
 from dumbbell.engines.events import Event
@@ -250,12 +250,23 @@ def detached(scenario: LabScenario, name: str | None) -> Path:
         _own(owner, say)
     os.close(say)
     with open(ready, encoding="utf-8") as file:
-        said: dict[str, Any] = json.loads(file.read() or "{}")
+        said: _Said = json.loads(file.read() or "{}")
     if "path" in said:
         return Path(said["path"])
     if "what" not in said:
         raise RunFailed(f"the owner of the lab {owner.name} was killed", "it said nothing", "start the lab again")
     raise (InputError if said["input"] else RunFailed)(said["what"], said["why"], said["hint"])
+
+
+class _Said(TypedDict, total=False):
+    """What the owner of a lab says once: where the lab is, or why it is not up."""
+
+    path: str
+    what: str
+    why: str
+    hint: str
+    input: bool
+    """It is an error of the input."""
 
 
 def _own(owner: Owner, say: int) -> NoReturn:

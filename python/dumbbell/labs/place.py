@@ -22,7 +22,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, TypedDict, cast
 
 if TYPE_CHECKING:
     from dumbbell.errors import DumbbellError, InputError
@@ -172,12 +172,27 @@ def find(name: str | None = None) -> Path:
     raise _refusal("several labs are up", known, f"choose one: --lab {living[0].name}")
 
 
-def facts(path: Path) -> dict[str, Any]:
-    """Facts about a lab: `name`, `scenario`, `owner` (a process id), `started` (UTC)."""
+class Facts(TypedDict, total=False):
+    """Facts about a lab."""
+
+    name: str
+    scenario: str
+    file: str
+    """The scenario's path."""
+    owner: int
+    """A process id."""
+    started: str
+    """UTC, as in ISO 8601."""
+    origin_ns: int
+    build_ms: float
+
+
+def facts(path: Path) -> Facts:
+    """Facts about a lab."""
     with suppress(OSError, ValueError):
         found = json.loads((path / "owned.json").read_text(encoding="utf-8"))
         if isinstance(found, dict):
-            return found
+            return cast(Facts, found)
     return {"name": path.name}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dumbbell.command import rebuild
 from dumbbell.engines.events import Event, OnEvent
@@ -43,7 +43,7 @@ JUDGED_AT_ONCE: Final = 5_000_000
 
 
 def run(
-    scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario,
+    scenario: str | os.PathLike[str] | Mapping[str, object] | Scenario,
     overrides: Overrides = (),
     directory: str | os.PathLike[str] = "runs",
     on_event: OnEvent | None = None,
@@ -128,7 +128,7 @@ def _carry_out(
     engine: Engine,
     plan: Plan,
     target: RunDirectory,
-    manifest: Mapping[str, Any],
+    manifest: Mapping[str, object],
     on_event: OnEvent,
     others: Mapping[str, int] | None,
     on_live: OnLive | None,

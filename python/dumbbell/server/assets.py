@@ -7,11 +7,14 @@ import hashlib
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dumbbell import inputs
 from dumbbell.command import rebuild
-from dumbbell.server.security import Send
+
+if TYPE_CHECKING:
+    from starlette.types import Send
+
 
 PAGE: Final = Path(__file__).parent / "page"
 _KINDS: Final = {

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from dumbbell.below import VARIABLE
 from dumbbell.errors import InputError
@@ -47,8 +47,7 @@ class Child:
         """Returns the last failure that the child stated."""
         text = self.text()
         with suppress(ValueError, LookupError, TypeError):
-            found: dict[str, Any] = json.loads(text[text.index("{") :])
-            first = found["error"]["problems"][0]
+            first: dict[str, str] = json.loads(text[text.index("{") :])["error"]["problems"][0]
             return "\n".join(filter(None, [first["what"], first["why"], first["hint"]]))
         lines = [line for line in text.splitlines() if line.strip()]
         begin = next((number for number, line in enumerate(lines) if line.startswith("error:")), max(0, len(lines) - 8))

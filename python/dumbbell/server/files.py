@@ -6,12 +6,13 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Body, Request
 from starlette.concurrency import run_in_threadpool
 
 from dumbbell import inputs, outputs
+from dumbbell.engines.events import Event
 from dumbbell.errors import InputError, unwritable
 from dumbbell.server import layout, templates
 from dumbbell.server.agreement import own
@@ -29,7 +30,6 @@ from dumbbell.server.http_messages import (
     Template,
 )
 from dumbbell.server.messages import FilesChanged
-from dumbbell.server.topics import Event
 from dumbbell.server.workspace import LARGEST, SCENARIO, Workspace, layout_of
 
 _ELSEWHERE: Final = "make its folder writable, or choose another name"
@@ -214,9 +214,9 @@ class Watching:
             if changed:
                 yield FilesChanged(folders=changed).model_dump()
 
-    def _look(self) -> dict[str, Any]:
+    def _look(self) -> dict[str, list[tuple[str, int]]]:
         """Folder -> what changes with its list: names, and times of scenarios."""
-        found: dict[str, Any] = {}
+        found: dict[str, list[tuple[str, int]]] = {}
         waiting = [self._workspace.root]
         while waiting and len(found) < MOST_FOLDERS:
             at = waiting.pop()

@@ -14,6 +14,7 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from dumbbell import below
+from dumbbell.engines.events import Event
 from dumbbell.errors import InputError, RunFailed
 from dumbbell.labs import capture, changes, daemons, place, record, recording, traffic
 from dumbbell.labs.build import LabScenario
@@ -41,7 +42,6 @@ from dumbbell.server.lab_messages import (
 )
 from dumbbell.server.lab_state import standing
 from dumbbell.server.terminals import Terminals
-from dumbbell.server.topics import Event
 
 START_S: Final = 180.0
 END_S: Final = 15.0

@@ -11,9 +11,10 @@ import os
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.analysis.so_far import SoFar
+from dumbbell.engines.events import Event
 from dumbbell.errors import DumbbellError
 from dumbbell.records import Run
 from dumbbell.records.directory import RUNS
@@ -22,7 +23,6 @@ from dumbbell.records.progress import FILE
 from dumbbell.server import run_places
 from dumbbell.server.children import Children
 from dumbbell.server.run_messages import RunReplay, RunState
-from dumbbell.server.topics import Event
 
 LOOK_S: Final = 0.05
 """The interval of looks at the file."""
@@ -183,7 +183,7 @@ def told(lines: list[bytes], first: int, wanted: int) -> Iterator[Event]:
         yield RunReplay(n=numbered[-1][0], events=thinned(events)).model_dump()
 
 
-def thinned(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def thinned(events: list[dict[str, object]]) -> list[dict[str, object]]:
     """All events, but of much progress only every n-th, and the last."""
     progress = sum(event.get("event") == "progress" for event in events)
     step = -(-progress // MOST_PROGRESS)
@@ -199,7 +199,7 @@ def thinned(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return kept
 
 
-def _parsed(line: bytes, number: int) -> dict[str, Any] | None:
+def _parsed(line: bytes, number: int) -> dict[str, object] | None:
     with suppress(ValueError):
         found = json.loads(line)
         if isinstance(found, dict):

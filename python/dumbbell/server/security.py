@@ -18,20 +18,18 @@ import json
 import secrets
 import time
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from http.cookies import CookieError, SimpleCookie
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dumbbell.errors import DumbbellError
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 
 LOOPBACK: Final = ("127.0.0.1", "[::1]", "localhost")
 LOGIN: Final = "/api/login"
@@ -149,7 +147,7 @@ class Refused(Exception):
 class Guard:
     """ASGI middleware before everything else."""
 
-    def __init__(self, app: App, access: Access) -> None:
+    def __init__(self, app: ASGIApp, access: Access) -> None:
         """Let pass to `app` what `access` allows."""
         self._app, self._access = app, access
 

@@ -16,9 +16,11 @@ from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 from dumbbell.errors import InputError
-from dumbbell.server.security import LOOPBACK, Access, App, Guard
+from dumbbell.server.security import LOOPBACK, Access, Guard
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from dumbbell.server.limits import Server
 
 YOUNG: Final = 50_000
@@ -163,7 +165,7 @@ def application(root: Path, access: Access) -> Guard:
     """The application of the workspace `root`, behind its guard."""
     from dumbbell.server.soon import Soon  # It imports asyncio, which the URL need not wait for.
 
-    def made() -> App:
+    def made() -> ASGIApp:
         from dumbbell.server.app import routes
         from dumbbell.server.workspace import Workspace
 

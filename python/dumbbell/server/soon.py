@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from dumbbell.server import assets
-from dumbbell.server.security import App, Message, Receive, Scope, Send
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class Soon:
     """An application that is being made."""
 
-    def __init__(self, make: Callable[[], App]) -> None:
+    def __init__(self, make: Callable[[], ASGIApp]) -> None:
         """`make` takes its time; it is called in a thread when the server starts."""
         self._make = make
-        self._made: asyncio.Future[App] | None = None
+        self._made: asyncio.Future[ASGIApp] | None = None
         self._lifespan: asyncio.Task[None] | None = None
         self._orders: asyncio.Queue[Message] = asyncio.Queue()
         self._answers: asyncio.Queue[Message] = asyncio.Queue()
@@ -46,7 +49,7 @@ class Soon:
             self._made.cancel()
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _begin(self, scope: Scope) -> App:
+    async def _begin(self, scope: Scope) -> ASGIApp:
         app = await asyncio.to_thread(self._make)
         self._lifespan = asyncio.create_task(_run(app, scope, self._orders.get, self._answers.put))
         await self._orders.put({"type": "lifespan.startup"})
@@ -56,5 +59,5 @@ class Soon:
         return app
 
 
-async def _run(app: App, scope: Scope, receive: Receive, send: Send) -> None:
+async def _run(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
     await app(scope, receive, send)

@@ -15,6 +15,7 @@ from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
 
 from dumbbell.command import command
+from dumbbell.engines.events import Event
 from dumbbell.engines.registry import DEFAULT, option
 from dumbbell.errors import DumbbellError, InputError, ScenarioError
 from dumbbell.records.files import is_locked, read_json
@@ -23,7 +24,6 @@ from dumbbell.scenario.file.loading import read
 from dumbbell.server import run_places
 from dumbbell.server.children import Children, stop_holder
 from dumbbell.server.run_messages import Started, Stop, StudyEntry, StudyState
-from dumbbell.server.topics import Event
 from dumbbell.studies import Study
 from dumbbell.studies.directory import LOCK, MANIFEST
 from dumbbell.studies.directory import STUDIES as FOLDER

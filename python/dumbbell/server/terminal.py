@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final, Literal, TypedDict
 
 from fastapi import WebSocket, WebSocketDisconnect
 
@@ -30,6 +30,21 @@ MOST_OWED: Final = 256 * 1024
 READ: Final = 64 * 1024
 MOST_KEYS: Final = 1 << 20
 """Bytes that a browser may send at once: what somebody pastes."""
+
+
+class _Taken(TypedDict):
+    """A browser has drawn so many bytes."""
+
+    do: Literal["ack"]
+    bytes: int
+
+
+class _Resized(TypedDict):
+    """A browser's terminal has another size."""
+
+    do: Literal["resize"]
+    rows: int
+    columns: int
 
 
 @dataclass(eq=False)
@@ -134,7 +149,7 @@ class Terminal:
 
     def _hear(self, viewer: Viewer, text: str) -> None:
         with suppress(ValueError, TypeError, KeyError):
-            said: dict[str, Any] = json.loads(text)
+            said: _Taken | _Resized = json.loads(text)
             match said["do"]:
                 case "ack":
                     viewer.owed = max(0, viewer.owed - int(said["bytes"]))

@@ -7,13 +7,12 @@ to write leaves events out by itself: the socket takes the next one only when th
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
-from typing import Any, Protocol
+from collections.abc import AsyncGenerator
+from typing import Protocol
 
 from pydantic import BaseModel
 
-Event = Mapping[str, Any]
-"""Event that goes to the browser as JSON."""
+from dumbbell.engines.events import Event
 
 
 class TopicSource(Protocol):

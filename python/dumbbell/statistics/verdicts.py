@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dumbbell.statistics.frames import Frames, suspects
 
@@ -62,7 +62,7 @@ class Verdicts:
         told = ", ".join(f"{check} {count:,}" for check, count in self.because.items())
         return f" ({told})" if told else ""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Counts, and the checks behind them."""
         counts = {"valid": self.valid, "suspect": self.suspect, "invalid": self.invalid, "failed": self.failed}
         return {**counts, "because": dict(self.because)}

@@ -29,7 +29,7 @@ class Found:
     why: str
     """The figures behind it."""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, str]:
         """The fields as in `study.json`."""
         return {key: str(value) for key, value in asdict(self).items()}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from dumbbell.scenario.study import Repeat
 from dumbbell.statistics.enough import is_enough, relative_half_width, still_needed
@@ -41,7 +41,17 @@ def more(study: Study, repeat: Repeat, done: Sequence[int], needed: Needed = sti
     return wanted
 
 
-def too_wide(study: Study, repeat: Repeat) -> list[dict[str, Any]]:
+class Wide(TypedDict):
+    """A cell whose interval is wider than asked for, as in `study.json`."""
+
+    cell: int
+    n: int
+    """Number of its values."""
+    half_width: float | None
+    """Half of the interval's width as a share of the mean; `None` of fewer than two values, or of a mean of 0."""
+
+
+def too_wide(study: Study, repeat: Repeat) -> list[Wide]:
     """The cells whose interval is wider than asked for, the widest first, as in `study.json`.
 
     `cell`; `n`, how many values it has; `half_width`, half of the interval's width as a share of the mean, `None` where
@@ -50,7 +60,7 @@ def too_wide(study: Study, repeat: Repeat) -> list[dict[str, Any]]:
     if repeat.until is None:
         return []
     values = _values(study, repeat)
-    found: list[dict[str, Any]] = []
+    found: list[Wide] = []
     for cell in range(len(study.manifest["cells"])):
         mine = values.get(cell, [])
         if not is_enough(mine, repeat.until.probability, repeat.confidence, repeat.least):

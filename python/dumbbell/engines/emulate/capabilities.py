@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.engines.capabilities import (
     CLOCK,
@@ -18,7 +18,7 @@ from dumbbell.engines.capabilities import (
 )
 
 
-def _cost(network: Json, traffic: Json, lab: Json, probe: Json | None) -> dict[str, Any]:
+def _cost(network: Json, traffic: Json, lab: Json, probe: Json | None) -> dict[str, object]:
     return {
         "lab": {key: lab[key] for key in ("rootless", "build_ms", "sysctls", "offloads", "cpu")}
         | {key: lab[key] for key in ("acks", "cpus") if key in lab},

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.engines.capabilities import CONSERVATION, TRAFFIC, Capabilities, Json, by_packets
 
 
-def _cost(network: Json, traffic: Json, lab: Json, probe: Json | None) -> dict[str, Any]:
+def _cost(network: Json, traffic: Json, lab: Json, probe: Json | None) -> dict[str, object]:
     wall_s = network["wall_s"]
     return {
         "cost": {

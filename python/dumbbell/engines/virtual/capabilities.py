@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dumbbell.engines.capabilities import (
     CONSERVATION,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dumbbell.plan.types import Plan
 
 
-def _cost(network: Json, traffic: Json, lab: Json, probe: Json | None) -> dict[str, Any]:
+def _cost(network: Json, traffic: Json, lab: Json, probe: Json | None) -> dict[str, object]:
     kernel = lab["kernel"]
     wall_s = kernel["wall_s"]
     return {

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypedDict
 
 _SYMTAB: Final = 2
 _FUNC: Final = 2
@@ -86,7 +86,13 @@ def _symbols(elf: bytes) -> list[tuple[str, int, int, int]]:
     return found
 
 
-def own_program(unit: str, algorithms: Sequence[Mapping[str, Any]]) -> str | None:
+class Sourced(TypedDict):
+    """An algorithm of plan.json, as far as its source goes."""
+
+    source: Mapping[str, str]
+
+
+def own_program(unit: str, algorithms: Sequence[Sourced]) -> str | None:
     """The file of the user's program that a source of the kernel is; `None` if it is none of the plan's."""
     if not unit.startswith(_USERS):
         return None

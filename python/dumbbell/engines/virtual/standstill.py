@@ -9,7 +9,7 @@ import socket
 import struct
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Final
 
 from dumbbell.engines.virtual import confine
 from dumbbell.engines.virtual.machine import UMID
-from dumbbell.engines.virtual.spot import Spot, Symbols, clock_ns, instruction, own_program
+from dumbbell.engines.virtual.spot import Sourced, Spot, Symbols, clock_ns, instruction, own_program
 
 SPIN_S: Final = 90.0
 """CPU time without an event: a run in which every flow sends at 10 Gbit/s has one each few seconds."""
@@ -54,7 +54,7 @@ class Watch:
         spin_s: float = SPIN_S,
         hang_s: float = HANG_S,
         kernel: Path | None = None,
-        algorithms: Sequence[Mapping[str, object]] = (),
+        algorithms: Sequence[Sourced] = (),
     ) -> None:
         """Watch them.
 

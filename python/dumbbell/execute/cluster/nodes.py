@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from dumbbell.command import extra
 from dumbbell.errors import InputError, Problem
@@ -33,7 +33,7 @@ class Node:
         return f"{self.host} ({self.address})"
 
     @property
-    def told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, object]:
         """The node's fields in a manifest."""
         return {"host": self.host, "address": self.address, "cpus": self.cpus, "emulate": self.emulate}
 
@@ -78,7 +78,16 @@ def alive(ray: Any) -> list[Node]:
     return [_node(one) for one in ray.nodes() if one["Alive"]]
 
 
-def _node(told: Mapping[str, Any]) -> Node:
+class _Told(TypedDict):
+    """A node as Ray describes it."""
+
+    NodeID: str
+    NodeManagerHostname: str
+    NodeManagerAddress: str
+    Resources: Mapping[str, float]
+
+
+def _node(told: _Told) -> Node:
     has = told["Resources"]
     return Node(
         *(told["NodeID"], told["NodeManagerHostname"], told["NodeManagerAddress"]),
