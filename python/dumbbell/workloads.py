@@ -58,7 +58,7 @@ Echo = Literal["icmp", "udp"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TcpWorkload:
-    """It sends as much as TCP allows."""
+    """TCP flow that sends as much as TCP allows."""
 
     kind: Literal["tcp"] = "tcp"
     cc: str
@@ -85,7 +85,7 @@ class UdpWorkload:
     ecn: Ecn = "not-ect"
     """Codepoint of its packets."""
     on_off: OnOff | None = None
-    """It pauses now and then; only without `bytes`."""
+    """Pauses of the application; only without `bytes`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class PingWorkload:
 
     kind: Literal["ping"] = "ping"
     echo: Echo = "icmp"
-    """Who answers."""
+    """End that answers."""
     interval_ns: int
     """From one request to the next."""
     payload_bytes: int

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from dumbbell.records.run import Run
 
 
-
 def composed(
     target: RunDirectory, manifest: Mapping[str, object], wall_s: float, others: Mapping[str, int] | None
 ) -> Plan:

@@ -18,7 +18,7 @@ export interface Link extends Record<string, unknown> {
  */
 export type Process = "helper" | "init" | "emulator" | "bridges" | "routers" | "traffic" | "probe" | "agent";
 
-/** What BBR knows of the path, as `struct tcp_bbr_info` has it. The gains tell its state. */
+/** BBR's model of the path, as `struct tcp_bbr_info` has it. The gains tell its state. */
 export interface BbrProgress {
   /** The bottleneck's bandwidth, from a max filter. */
   bw_bps: number;
@@ -57,7 +57,7 @@ export interface FlowProgress {
 export interface Health {
   /** Packets handed to hosts. */
   sent_packets: number;
-  /** Those that were more than 1 ms late. */
+  /** Packets that were more than 1 ms late. */
   late_over_1ms: number;
   /** 99 of 100 packets were at most so late. */
   lateness_p99_ns: number;
@@ -142,7 +142,7 @@ export interface DaemonChanged {
   router: string;
   /** The daemon, such as `ospfd`. */
   daemon: string;
-  /** It is started; if not, it is killed. */
+  /** True to start the daemon, false to kill it. */
   up: boolean;
 }
 
