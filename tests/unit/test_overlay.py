@@ -52,6 +52,19 @@ def test_runs_that_differ_in_algorithm_and_path(runs: list[dumbbell.Run]) -> Non
     check(fig, "pdf")
 
 
+def test_columns_whose_values_differ_more_than_tenfold_have_axes_of_their_own(
+    runs: list[dumbbell.Run], tmp_path: Path
+) -> None:
+    short = [simulated(tmp_path, **{"flows.0.cc": cc, "topology.rtt": "2 ms"}) for cc in ("cubic", "bbr3")]
+    fig = dumbbell.overlay([*runs[1::2], *short], plots=("goodput", "rtt"))
+    tops = [ax.get_ylim()[1] for ax in fig.axes]
+    assert tops[0] == tops[1]
+    assert tops[3] > 10 * tops[2], "40 ms and 2 ms, with their queues"
+    assert [ax.yaxis.get_tick_params()["labelleft"] for ax in fig.axes] == [True, False, True, True]
+    assert [text.get_text() for text in fig.texts] == ["each plot has its own vertical axis: RTT"]
+    check(fig, "pdf")
+
+
 def test_the_curves_as_csv_are_those_of_the_figure(runs: list[dumbbell.Run], tmp_path: Path) -> None:
     rows = pl.read_csv(overlay.write(runs, "csv", tmp_path / "x.csv", ("goodput", "rtt")), infer_schema_length=None)
     assert rows.columns == ["run", "topology.rtt", "flows.0.cc", "flow", "panel", "time_s", "value"]

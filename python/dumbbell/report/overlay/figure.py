@@ -13,12 +13,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from dumbbell.cc.names import title
+from dumbbell.counts import listed
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.overlay.differences import differences
 from dumbbell.report.overlay.repetitions import drawn
 from dumbbell.report.overlay.traces import Quantity, Trace
-from dumbbell.report.render.sheet import Sheet
+from dumbbell.report.render.sheet import Sheet, are_apart
 from dumbbell.report.study.arrangement import NONE, find
 from dumbbell.report.study.axes import Axis
 from dumbbell.report.study.colours import Colour, of_names
@@ -46,6 +47,7 @@ def figure(runs: Sequence[Run], plots: Sequence[str], curves: str | None, bands:
         width = _WIDTH_IN if abreast > 1 else 5.0
         sheet = Sheet(width, abreast, [_HEIGHT_IN] * rows, rows * abreast)
         handles: dict[str, Any] = {}
+        free = [one for one in found if are_apart(_largest(one, members) for members in columns.values())]
         spares = [(None, ())] * (ceil(len(columns) / abreast) * abreast - len(columns))
         places = [
             (quantity, place)
@@ -66,19 +68,21 @@ def figure(runs: Sequence[Run], plots: Sequence[str], curves: str | None, bands:
                     ends = (trace.low / factor, trace.high / factor)
                     ax.fill_between(trace.time_s, *ends, color=colour.light, alpha=0.2, linewidth=0)
             ax.set_xlim(0, duration_s)
-            ax.set_ylim(*_ends(quantity, factor))
+            own = members if quantity in free and _largest(quantity, members) > 0 else range(len(runs))
+            ax.set_ylim(*_ends(quantity, factor, own))
             ax.yaxis.set_major_locator(MaxNLocator(4))
             ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
             ticks = [at for at in MaxNLocator(5).tick_values(0, duration_s) if 0 <= at <= duration_s]
             sheet.numbers(ax, ticks, [f"{at:,.10g}" for at in ticks])
             if quantity is found[0]:
                 ax.set_title(heading, loc="left")
-            ax.tick_params(labelbottom=quantity is found[-1], labelleft=index % abreast == 0)
+            ax.tick_params(labelbottom=quantity is found[-1], labelleft=index % abreast == 0 or quantity in free)
             if quantity is found[-1]:
                 ax.set_xlabel("time (s)")
             if index % abreast == 0:
                 ax.set_ylabel(f"{quantity.panel.title} ({unit})" if unit else quantity.panel.title)
-        return sheet.arrange(lambda: handles)
+        named = listed(one.panel.title for one in free)
+        return sheet.arrange(lambda: handles, f"each plot has its own vertical axis: {named}" if free else "")
 
 
 def _over(axes: Sequence[Axis], curves: str | None) -> list[Axis]:
@@ -154,13 +158,19 @@ def _unit(quantity: Quantity) -> tuple[float, str]:
     return (words.rate_unit if panel.unit.endswith("bit/s") else words.size_unit)(largest)
 
 
-def _ends(quantity: Quantity, factor: float) -> tuple[float, float]:
-    """The same vertical axis for all runs."""
-    high = max(float(one.values.max() or 0) for one in quantity.traces) / factor  # type: ignore[arg-type]
-    bands = [float(one.high.max() or 0) / factor for one in quantity.traces if one.high is not None]  # type: ignore[arg-type]
+def _largest(quantity: Quantity, members: Sequence[int]) -> float:
+    """The largest value of these runs; 0 if they have none."""
+    return max((float(one.values.max() or 0) for one in quantity.traces if one.run in members), default=0.0)  # type: ignore[arg-type]
+
+
+def _ends(quantity: Quantity, factor: float, members: Sequence[int]) -> tuple[float, float]:
+    """The vertical axis that suits these runs."""
+    traces = [one for one in quantity.traces if one.run in members]
+    high = _largest(quantity, members) / factor
+    bands = [float(one.high.max() or 0) / factor for one in traces if one.high is not None]  # type: ignore[arg-type]
     high = max([high, *(min(end, _MOST_ABOVE * high) for end in bands)])
     low = 0.0
     if not quantity.panel.from_zero:
-        low = min(float(one.values.min() or 0) for one in quantity.traces) / factor  # type: ignore[arg-type]
+        low = min(float(one.values.min() or 0) for one in traces) / factor  # type: ignore[arg-type]
     margin = 0.05 * ((high - low) or 1.0)
     return (low - margin if low else 0.0), high + margin

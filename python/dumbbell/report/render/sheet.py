@@ -6,7 +6,7 @@ lines, shortened in the middle, turned, or left out (numbers of an axis only).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, cast
@@ -32,6 +32,8 @@ _SAFE: Final = 1.04
 _MOST_IN_NAME: Final = 40
 _HANDLE: Final = 0.42
 """Width of a legend's sign, with the room around it."""
+_MOST_APART: Final = 10.0
+"""The largest values of plots that share a vertical axis differ by at most this factor."""
 _SIZE: Final = 8.0
 _SMALL: Final = 6.0
 
@@ -216,6 +218,13 @@ class Sheet:
             ax.set_xticks(range(len(texts)), short, rotation=rotation, ha="center", va="top", fontsize=size)
 
         self.fits[ax] = fit
+
+
+def are_apart(sizes: Iterable[float]) -> bool:
+    """True if plots with these largest values have a vertical axis each: small ones would be flat lines. A plot of
+    nothing but 0 does not count."""
+    known = [size for size in sizes if size > 0]
+    return bool(known) and max(known) > _MOST_APART * min(known)
 
 
 def brief(text: str, most: int = _MOST_IN_NAME) -> str:

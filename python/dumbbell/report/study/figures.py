@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from dumbbell.report.render.figures import render
-from dumbbell.report.render.sheet import Sheet
+from dumbbell.report.render.sheet import Sheet, are_apart
 from dumbbell.report.study import drawing
 from dumbbell.report.study.arrangement import EVERY, MOST_CURVES
 from dumbbell.report.study.curves import curves
@@ -32,8 +32,6 @@ _ABREAST: Final = 3
 _MOST_CELLS: Final = 6
 _MOST_WITH_INTERVALS: Final = 8
 """Columns of a matrix that shows intervals, too."""
-_MOST_APART: Final = 10.0
-"""The largest values of plots that share a vertical axis differ by at most this factor."""
 _AROUND_IN: Final = 0.75
 """Room that the texts around a plot take."""
 
@@ -116,8 +114,7 @@ def _top(ax: Axes, panel: Panel) -> float:
 def _scale(sheet: Sheet, title: str, ends: Sequence[tuple[float, float]], sizes: Sequence[float] = ()) -> bool:
     """One vertical axis for all plots, with numbers beside the first of each row. Returns true if each has its own: if
     their largest values (`sizes`) differ more than tenfold, small ones would be flat lines. `ends`: own axes."""
-    known = [size for size in sizes if size > 0]
-    is_free = bool(known) and max(known) > _MOST_APART * min(known)
+    is_free = are_apart(sizes)
     both = min(low for low, _ in ends), max(high for _, high in ends)
     for index, (ax, own) in enumerate(zip(sheet.axes, ends, strict=True)):
         ax.set_ylim(*(own if is_free and sizes[index] > 0 else both))
