@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
+from graphs import large
 from harness import Live, Place, until
 from page import first_words
 from scenarios import checks, flow, path
@@ -96,6 +99,29 @@ def test_a_signal_stops_early_and_keeps_what_was_simulated(anyone: Place, send: 
     assert run.samples.height > 0
     assert run.packets is not None
     assert run.packets.height > 0
+
+
+def test_a_large_network_stops_within_a_second_of_work(anyone: Place) -> None:
+    """In CPU time, which other programs on the machine don't lengthen."""
+    scenario = large(flows=400).replace('duration = "2 s"', 'duration = "10 min"')
+    with anyone.starting(scenario, *SIMULATE) as live:
+        pid = live.process.pid
+        until(lambda: _packets_written(live) > 0, 300, "some of it to be simulated")
+        before_s, _ = _work(pid)
+        live.process.send_signal(signal.SIGINT)
+        until(lambda: _work(pid)[1] == "Z", 120, "its end")
+        spent_s = _work(pid)[0] - before_s
+        assert live.end() == 130
+        assert "error: the run was interrupted" in live.output()
+        assert spent_s < 1
+    (kept,) = anyone.runs()
+    assert kept.endswith(".failed-1")
+
+
+def _work(pid: int) -> tuple[float, str]:
+    """The CPU time of a process in seconds, and its state; `Z` if it has ended and nobody has waited for it."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), fields[0]
 
 
 def _packets_written(live: Live) -> int:
