@@ -21,6 +21,7 @@ from dumbbell.records import index, kept
 from dumbbell.studies.directory import locked
 from tests import damaged_runs as damaged
 from tests.damaged_runs import Seeds
+from tests.fuzz import mutate
 from tests.made_capture import long
 
 
@@ -121,6 +122,31 @@ def test_a_damaged_run_is_a_row_that_says_so(
         assert f"error: {path / file} cannot be read" in said.err
         assert invoke(["report", str(path), str(seeds.run), "--output", str(path.parents[1])]) == 1
         assert f"{seeds.run.name}.html" in capsys.readouterr().out
+
+
+def test_no_text_of_a_study_is_an_order_to_the_terminal(seeds: Seeds, capsys: pytest.CaptureFixture[str]) -> None:
+    strange = "\x1b]0;title\x07\x9b31m\u202e\r"
+    with damaged.copied(seeds.study) as path:
+        document = json.loads((path / "study.json").read_text())
+        for holder, key in mutate.places(document):
+            text = holder[key]
+            if not isinstance(text, str):
+                continue
+            holder[key] = text + strange
+            (path / "study.json").write_text(json.dumps(document))
+            for words in (["status", str(path)], ["compare", str(path), str(seeds.study)]):
+                invoke(words)
+                said = capsys.readouterr()
+                assert all(one == "\n" or one.isprintable() for one in said.out + said.err), (key, words)
+            holder[key] = text
+
+
+def test_an_analysis_that_cannot_be_read_again_has_a_report(capture: Path) -> None:
+    with damaged.copied(capture) as path:
+        document = json.loads((path / SUMMARY).read_text()) | {"decode_as": ["nothing"]}
+        (path / SUMMARY).write_text(json.dumps(document))
+        assert invoke(["report", str(path)]) == 0
+        assert "the capture cannot be read again" in (path / "report.html").read_text()
 
 
 def test_a_pipe_is_no_manifest(seeds: Seeds) -> None:

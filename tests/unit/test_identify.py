@@ -98,6 +98,8 @@ def test_there_is_a_reason_against_what_is_not_enough() -> None:
     assert reason_against(row, way) == ""
     assert "path is not known" in reason_against(row, None)
     assert reason_against(row | {"end_ns": 5_000_000_000}, way) == "it sent for 5 s, and 20 s are needed"
+    # A packet a century later would take memory for all steps between.
+    assert reason_against(row | {"end_ns": 1 << 61}, way).endswith("s: 100,000 s can be looked at")
     assert "receiver's window" in reason_against(row | {"limited_window_ns": 30}, way)
     assert "application" in reason_against(row | {"limited_application_ns": 30}, way)
     assert "lost packets" in reason_against(row | {"unseen_bytes": 1}, way)

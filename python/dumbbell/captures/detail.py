@@ -97,7 +97,7 @@ def _again(capture: Capture, parts: Sequence[Part], most: int) -> Iterator[tuple
         only, as_said = ([str(name) for name in capture.summary.get(key, ())] for key in ("only", "decode_as"))
         try:
             told = core.capture_segments(files, only, as_said, folder, MOST_CONNECTIONS, wanted, most, lambda *_: None)
-        except RuntimeError as error:
+        except (RuntimeError, ValueError) as error:  # `decode_as` of a damaged summary may be none.
             raise InputError("the capture cannot be read again", str(error)) from None
         found = loads(told)
         if found["all"] != capture.summary["segments"]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dumbbell.cli.options import Confidence, Json
+from dumbbell.cli.output import say
 from dumbbell.counts import by_number, count, number
 
 if TYPE_CHECKING:
@@ -89,10 +90,10 @@ def _captures(captures: Sequence[Capture], json: bool) -> None:
         return
     for name, capture in zip("AB", captures, strict=True):
         for warning in capture.warnings:
-            print(f"{name}: warning: {warning}")
+            say(f"{name}: warning: {warning}")
     _print_settings(differing)
     if not rows:
-        print("No connection is in both: the same client, server and port.")
+        say("No connection is in both: the same client, server and port.")
         return
     cells = [[one.of, _named(one.measure, one.unit), *_change(one.a, one.b)] for one in rows]
     print_table(Table("Connections that are in both", ["of", "quantity", "A", "B", "B - A", "change"], cells))
@@ -118,7 +119,7 @@ def _studies(places: Sequence[Path], metrics: Sequence[str] | None, percent: int
         return
     _print_verdicts(found)
     if said := [f"{name}: {equal}" for name, study in (("A", a), ("B", b)) if (equal := told_equal(study))]:
-        print("\n".join([*said, ""]))
+        say("\n".join([*said, ""]))
     _print_settings(differing)
     _print_metrics(found, percent)
 
@@ -126,15 +127,15 @@ def _studies(places: Sequence[Path], metrics: Sequence[str] | None, percent: int
 def _print_verdicts(found: Comparison) -> None:
     """The runs behind the figures, and whether differences between A and B can be trusted."""
     for name, judged in (("A", found.verdicts_a), ("B", found.verdicts_b)):
-        print(f"{name}: {count(judged.runs, 'run')}: {judged}")
+        say(f"{name}: {count(judged.runs, 'run')}: {judged}")
     doubted = found.verdicts_a.suspect + found.verdicts_b.suspect
     if doubted:
         of = found.verdicts_a.usable + found.verdicts_b.usable
-        print(
+        say(
             f"{doubted:,} of the {count(of, 'run')} compared {by_number(doubted, 'is', 'are')} suspect: "
             "differences may be the machine's, not the settings'"
         )
-    print()
+    say()
 
 
 def _print_metrics(found: Comparison, percent: int) -> None:
@@ -152,10 +153,10 @@ def _print_metrics(found: Comparison, percent: int) -> None:
         print_table(Table(_named(metric.title, unit), columns, [_cells(row, factor) for row in mine], len(names) + 1))
     for what, places in (("A", found.only_a), ("B", found.only_b)):
         if places:
-            print(f"Only in {what}: {count(len(places), 'cell')}, the first with {', '.join(places[0])}.")
+            say(f"Only in {what}: {count(len(places), 'cell')}, the first with {', '.join(places[0])}.")
     for what, missing in (("A", found.of_only_a), ("B", found.of_only_b)):
         if missing:
-            print(f"Only in {what}: {', '.join(missing)}.")
+            say(f"Only in {what}: {', '.join(missing)}.")
 
 
 def heads(keys: Sequence[str]) -> list[str]:
@@ -202,8 +203,8 @@ def _runs(runs: Sequence[Run], json: bool) -> None:
         _print_json(differing, rows, verdicts={"a": runs[0].verdict, "b": runs[1].verdict})
         return
     for name, run in zip("AB", runs, strict=True):
-        print(f"{name}: {run.verdict}{_checks(run)}")
-    print()
+        say(f"{name}: {run.verdict}{_checks(run)}")
+    say()
     _print_settings(differing)
     cells = [[one.of or "run", _named(one.measure, one.unit), *_change(a[one], b[one])] for one in both]
     print_table(
@@ -230,7 +231,7 @@ def _print_settings(differing: Sequence[Setting]) -> None:
     from dumbbell.table import Table
 
     if not differing:
-        print("No settings differ.\n")
+        say("No settings differ.\n")
         return
     rows = [[one.key, one.a, one.b] for one in differing]
     print_table(Table("Settings that differ", ["key", "A", "B"], rows))

@@ -8,6 +8,8 @@ import os
 import sys
 from typing import Any, Final, TextIO
 
+from dumbbell.table import printable
+
 _PLAIN: Final = str.maketrans(
     {
         **{"±": "+-", "…": "...", "µ": "u", "μ": "u", "≥": ">=", "≤": "<=", "→": "->", "·": "*"},
@@ -35,6 +37,11 @@ class _Sink(io.FileIO):
             os.dup2(nowhere, self.fileno())
             os.close(nowhere)
             return memoryview(data).nbytes
+
+
+def say(text: object = "") -> None:
+    """Print a line that may have texts of strangers: a terminal obeys none of it."""
+    print(printable(str(text)))
 
 
 def without_advice_of_matplotlib() -> None:

@@ -10,6 +10,7 @@ import typer
 
 from dumbbell.cli.group import group
 from dumbbell.cli.options import Json
+from dumbbell.cli.output import say
 from dumbbell.counts import count
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def remove(named: Named, root: Root = RUNS) -> None:
 
     for one in kept.find(root, named):
         kept.remove(one)
-        print(one.path)
+        say(one.path)
 
 
 @app.command()

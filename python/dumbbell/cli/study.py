@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from dumbbell.cli.output import say
 from dumbbell.counts import by_number, count
 from dumbbell.engines.registry import capabilities
+from dumbbell.table import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,9 +45,9 @@ def _print(study: Study) -> None:
     from dumbbell.cli.tables import print_table
     from dumbbell.studies.outcome import failures
 
-    print(_verdicts(study))
+    say(_verdicts(study))
     _print_redone(study)
-    print()
+    say()
     print_table(table(study))
     print_equal(study)
     print_too_wide(study)
@@ -54,7 +56,7 @@ def _print(study: Study) -> None:
     if failed:
         first = failed[0]
         place = f"--cell {first['cell']} --repetition {first['repetition']}"
-        print(f"{count(len(failed), 'run')} can't be used; the first ({place}): {first['error']}")
+        say(f"{count(len(failed), 'run')} can't be used; the first ({place}): {first['error']}")
     print(_report(study) or study.directory)
 
 
@@ -73,9 +75,9 @@ def _print_redone(study: Study) -> None:
         return
     cost = study.manifest.get("cost", {})
     if cost.get("redone"):
-        print(_redone(cost["redone"], cost["cured"]))
+        say(_redone(cost["redone"], cost["cured"]))
     if disturbed(study.directory):
-        print("dumbbell run ... --suspect repeats the disturbed runs: use it when the machine is quieter")
+        say("dumbbell run ... --suspect repeats the disturbed runs: use it when the machine is quieter")
 
 
 def _redone(attempts: int, cured: int) -> str:
@@ -100,7 +102,7 @@ def print_equal(study: Study) -> None:
     said = [f"{one}: equal results, not further evidence" for one in study.manifest.get("equal", [])]
     said += [told_equal(study)] if study.has_usable_runs and study.copies else []
     if said:
-        print("\n".join([*said, ""]))
+        say("\n".join([*said, ""]))
 
 
 def print_too_wide(study: Study) -> None:
@@ -111,14 +113,14 @@ def print_too_wide(study: Study) -> None:
     from dumbbell.studies.cells import written
 
     cells = study.manifest["cells"]
-    print(f"{len(found):,} of {count(len(cells), 'cell')} not within {repeat['until']} of the mean {repeat['of']}:")
+    say(f"{len(found):,} of {count(len(cells), 'cell')} not within {repeat['until']} of the mean {repeat['of']}:")
     for one in found[:MOST_CELLS]:
         width = "no interval" if one["half_width"] is None else f"{100 * one['half_width']:.3g} %"
         where = written(cells[one["cell"]])
-        print(f"  {width} after {count(one['n'], 'run')}{f': {where}' if where else ''}")
+        say(f"  {width} after {count(one['n'], 'run')}{f': {where}' if where else ''}")
     if len(found) > MOST_CELLS:
-        print(f"  and {len(found) - MOST_CELLS:,} more, with narrower intervals: see too_wide in study.json")
-    print(f"raise repeat.most (now {repeat['most']:,}) to repeat them more often\n")
+        say(f"  and {len(found) - MOST_CELLS:,} more, with narrower intervals: see too_wide in study.json")
+    say(f"raise repeat.most (now {repeat['most']:,}) to repeat them more often\n")
 
 
 def print_expectations(found: Any) -> None:
@@ -129,7 +131,7 @@ def print_expectations(found: Any) -> None:
     console = Console(soft_wrap=True)
     for one in found:
         answer = (one["answer"], f"bold {COLOURS[one['answer']]}")
-        console.print(Text.assemble(answer, f": {one['expectation']}: {one['why']}"))
+        console.print(Text.assemble(answer, printable(f": {one['expectation']}: {one['why']}")))
     if found:
         console.print()
 
@@ -140,18 +142,18 @@ def print_status(study: Study, told: Status) -> None:
     from dumbbell.studies.directory import INCOMPLETE
 
     suspect = f", {told.suspect:,} of them suspect{_because(told.suspicions)}" if told.suspect else ""
-    print(f"{study.manifest['name']} ({study.manifest['engine']}): {told.status}")
-    print(f"{told.done:,} of {count(told.runs, 'run')}{suspect}")
+    say(f"{study.manifest['name']} ({study.manifest['engine']}): {told.status}")
+    say(f"{told.done:,} of {count(told.runs, 'run')}{suspect}")
     for why, runs in sorted(told.refused.items(), key=lambda one: -one[1]):
-        print(f"{count(runs, 'run')} can't be used: {why}")
+        say(f"{count(runs, 'run')} can't be used: {why}")
     if told.ends_at is not None:
-        print(f"done at about {told.ends_at:%H:%M (%d %b)}")
+        say(f"done at about {told.ends_at:%H:%M (%d %b)}")
     elif told.status == INCOMPLETE:
-        print(f"{words.count(study.missing, 'run')} missing: the same command as before carries out what is missing")
+        say(f"{words.count(study.missing, 'run')} missing: the same command as before carries out what is missing")
     elif told.status not in ("complete", "running"):
-        print("the same command continues from there")
+        say("the same command continues from there")
     if told.refused and not capabilities(study.manifest["engine"]).deterministic:
-        print("dumbbell run ... --failed repeats these")
+        say("dumbbell run ... --failed repeats these")
     print_equal(study)
     print_too_wide(study)
     print_expectations(study.manifest.get("expectations", []))

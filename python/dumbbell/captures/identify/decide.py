@@ -21,6 +21,8 @@ ALGORITHMS: Final = ("reno", "cubic", "bbr", "bbr2", "bbr3", "dctcp", "vegas", "
 """Algorithms that the model tells apart."""
 LEAST_S: Final = 20.0
 LEAST_RTTS: Final = 100
+_MOST_STEPS: Final = 5_000_000
+"""Steps of half an RTT, each of which takes memory also without traffic."""
 """A direction that sent for a shorter time tells too little."""
 _MOST_OTHER: Final = 0.2
 """Share of the time for which the application or the receiver's window may have limited the sender."""
@@ -77,6 +79,8 @@ def reason_against(row: dict[str, Any], path: Path | None) -> str:
     length_s = (row["end_ns"] - row["start_ns"]) / 1e9
     if length_s < max(LEAST_S, LEAST_RTTS * path.base_rtt_s):
         return f"it sent for {length_s:.3g} s, and {max(LEAST_S, LEAST_RTTS * path.base_rtt_s):.3g} s are needed"
+    if length_s * 1e9 > _MOST_STEPS * path.interval_ns:
+        return f"it sent for {length_s:,.0f} s: {_MOST_STEPS * path.interval_ns / 1e9:,.0f} s can be looked at"
     limits = {name: row[f"limited_{name}_ns"] or 0 for name in ("window", "application", "recovery", "network")}
     whole = max(1, sum(limits.values()))
     for name, word in (("window", "the receiver's window"), ("application", "the application")):
