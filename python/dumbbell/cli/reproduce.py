@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +22,11 @@ _ROOT = Path("reproductions")
 
 def command(
     key: Annotated[
-        str | None, typer.Argument(metavar="STUDY", help="The published study. Without it, the command lists all.")
+        str | None,
+        typer.Argument(
+            metavar="STUDY",
+            help="The published study, or the folder of one, yours or others'. Without it, the command lists all.",
+        ),
     ] = None,
     parts: Annotated[
         list[str] | None,
@@ -48,6 +53,9 @@ def command(
     store: Store = None,
     overrides: Set = None,
     output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Where reports and runs are kept.")] = _ROOT,
+    agree: Annotated[
+        bool, typer.Option("--agree", help="Run the programs of a folder, which you have looked at. It is asked once.")
+    ] = False,
     json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> int:
@@ -61,22 +69,41 @@ def command(
     from dumbbell.execute.names import executor as named
     from dumbbell.published.registry import KEYS, chosen, reproduction
     from dumbbell.published.running import orders
+    from dumbbell.published.stranger import is_folder
 
     if key is None:
         print("\n".join(f"{one:14} {reproduction(one).title}" for one in KEYS))
         return 0
-    study = reproduction(key)
+    study = _of_folder(key, agree, list_) if is_folder(key) else reproduction(key)
     among = study.parts if list_ and not parts else chosen(study, parts or [])
     wanted = orders(among, engine, quick, overrides or [], named=bool(parts))
     if list_:
         _list(wanted, study)
         return 0
     elsewhere = named(executor, address, store, jobs)
-    return _reproduce(study, [] if as_is else wanted, output, engine, quick, jobs, elsewhere, json, quiet)
+    return _reproduce(study, key, [] if as_is else wanted, output, engine, quick, jobs, elsewhere, json, quiet)
+
+
+def _of_folder(name: str, agree: bool, only_data: bool) -> Reproduction:
+    """The study in a folder. Its code and the programs of its scenarios run only if the user agrees, who is asked once
+    for each content."""
+    from dumbbell.published.stranger import stranger
+    from dumbbell.server.agreement import Agreement, NotAgreed
+
+    found = stranger(Path(name))
+    if only_data:
+        return found.data
+    agreement, programs = Agreement(found.folder), found.programs
+    if not agreement.has(programs):
+        if not agree:
+            raise NotAgreed(name, programs, "look at them, and repeat the command with --agree: it is asked once")
+        agreement.add(programs)
+    return found.trusted()
 
 
 def _reproduce(
     study: Reproduction,
+    name: str,
     wanted: Sequence[Order],
     root: Path,
     engine: str | None,
@@ -103,13 +130,13 @@ def _reproduce(
         with progress(json or quiet) as show:
             running.note(place, order, running.carry_out(order, root / "studies", jobs, show, elsewhere))
     done = running.done(place, study)
-    files = report.write(study, done, place, _command(study, engine, quick))
+    files = report.write(study, done, place, _command(name, engine, quick))
     _tell(judged(study, done), files, json)
     return 0
 
 
-def _command(study: Reproduction, engine: str | None, quick: bool) -> str:
-    said = f"dumbbell reproduce {study.key}"
+def _command(name: str, engine: str | None, quick: bool) -> str:
+    said = f"dumbbell reproduce {shlex.quote(name)}"
     return said + (f" --engine {engine}" if engine else "") + (" --quick" if quick else "")
 
 

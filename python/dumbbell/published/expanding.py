@@ -12,6 +12,8 @@ from dumbbell.published.claims import filled
 EACH: Final = "each"
 MOST: Final = 10_000
 """Tables that a study's file may stand for."""
+MOST_CHARACTERS: Final = 16 << 20
+"""Characters of their texts together."""
 
 
 def expanded(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,7 +32,7 @@ def expanded(data: Mapping[str, Any]) -> dict[str, Any]:
 
 class _Expanding:
     def __init__(self, lists: Mapping[str, Any]) -> None:
-        self._lists, self._left = lists, MOST
+        self._lists, self._left, self._characters = lists, MOST, MOST_CHARACTERS
 
     def value(self, value: Any) -> Any:
         if isinstance(value, Mapping):
@@ -46,7 +48,11 @@ class _Expanding:
             self._left -= 1
             if self._left < 0:
                 raise InputError(f"`each` stands for more than {MOST:,} tables")
-            yield self.value(filled(rest, names))
+            made = filled(rest, names)
+            self._characters -= _characters(made)
+            if self._characters < 0:
+                raise InputError(f"`each` stands for more than {MOST_CHARACTERS >> 20} MiB of text")
+            yield self.value(made)
 
     def _names(self, each: Any) -> list[Mapping[str, Any]]:
         known = self._lists.get(each) if isinstance(each, str) else each
@@ -57,3 +63,11 @@ class _Expanding:
         raise InputError(
             f"each = {each!r} is no list of tables", hint="a list of tables, or the name of one in [lists]"
         )
+
+
+def _characters(value: Any) -> int:
+    if isinstance(value, Mapping):
+        return sum(len(key) + _characters(one) for key, one in value.items())
+    if isinstance(value, list):
+        return sum(map(_characters, value))
+    return len(value) if isinstance(value, str) else 8

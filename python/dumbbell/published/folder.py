@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_args
 
 from pydantic import Field, ValidationError
 
 from dumbbell import inputs
 from dumbbell.engines.names import SIMULATE
+from dumbbell.engines.registry import names
 from dumbbell.errors import InputError
 from dumbbell.published.claims import Claim
 from dumbbell.published.expanding import expanded
 from dumbbell.published.judge import Judge
 from dumbbell.published.judging import NOT_RUN
-from dumbbell.published.model import Finding, Judged, Part, Plot, Published, Reproduction, Studies
+from dumbbell.published.model import Finding, Judged, Part, Plot, Published, Reproduction, Signal, Studies
 from dumbbell.published.model import Table as Printed
 from dumbbell.published.rules import rule
 from dumbbell.scenario.file.overrides import value_of
@@ -33,6 +35,8 @@ FILE: Final = "study.toml"
 CODE: Final = "code.py"
 LARGEST: Final = 1 << 20
 """Bytes of a file of the folder."""
+MOST_FILES: Final = 100
+"""Files of printed numbers."""
 _COLUMNS: Final = ("part", "metric", "of", "value", "source", "relative_to")
 """Columns of printed numbers; any other one is a swept key."""
 
@@ -45,9 +49,10 @@ class _Part(Table):
 
     name: str
     title: str = ""
-    scenario: str = ""
+    scenario: Annotated[str, Field(pattern=r"^([\w-][\w.-]*\.toml)?$")] = ""
+    """A file of the folder `scenarios`."""
     set: dict[str, Any] = Field(default_factory=dict)
-    engines: list[str] = Field(default_factory=lambda: [SIMULATE])
+    engines: Annotated[list[str], Field(min_length=1)] = [SIMULATE]  # noqa: RUF012  pydantic copies it
     by_engine: dict[str, dict[str, Any]] = Field(default_factory=dict)
     quick: dict[str, Any] = Field(default_factory=dict)
     tables: list[Printed] = Field(default_factory=list)
@@ -85,14 +90,14 @@ def read(folder: Path, code: Code | None = None) -> Reproduction:
 
     Args:
         folder: it has `study.toml`.
-        code: loads `code.py`; without it, a file that names functions is refused.
+        code: loads `code.py`. Without it nothing of it runs, and what it judges or tells raises `InputError`.
 
     Raises:
         InputError: what is wrong with which file.
     """
     file = _file(folder)
     numbers = list(_numbers(folder))
-    module = None if code is None or not (folder / CODE).is_file() else code()
+    module = code() if code and (folder / CODE).is_file() else ModuleType("none") if code else None
     parts: dict[str, Part] = {}
     for one in file.parts:
         if one.name in parts:
@@ -113,6 +118,8 @@ def _file(folder: Path) -> _File:
     text = inputs.read_named(path, LARGEST, path)
     try:
         return _File.model_validate(expanded(parse(text)))
+    except RecursionError:
+        raise _wrong(folder, "tables that stand for others are nested too deeply") from None
     except TOMLDecodeError as error:
         raise InputError(f"{path} is no TOML", str(error)) from None
     except ValidationError as error:
@@ -124,32 +131,53 @@ def _file(folder: Path) -> _File:
 def _numbers(folder: Path) -> Iterator[tuple[str, Published]]:
     """Each printed number with the part in whose cells it is."""
     place = folder / "numbers"
-    for path in sorted(place.glob("*.csv")) if place.is_dir() else ():
+    for path in sorted(place.glob("*.csv"))[:MOST_FILES] if place.is_dir() else ():
         rows = csv.DictReader(io.StringIO(inputs.read_named(path, LARGEST, path)))
-        if "metric" not in (rows.fieldnames or ()) or "value" not in (rows.fieldnames or ()):
-            raise InputError(f"{path} has no columns metric and value")
-        for line, row in enumerate(rows, 2):
-            yield row.get("part") or "", _number(f"{path}:{line}", row)
+        try:
+            if not {"part", "metric", "value"} <= {*(rows.fieldnames or ())}:
+                raise InputError(f"{path} lacks a column", "part, metric and value are needed")
+            for row in rows:
+                yield row["part"] or "", _number(f"{path}:{rows.line_num}", row)
+        except csv.Error as error:
+            raise InputError(f"{path} is no CSV", str(error)) from None
 
 
 def _number(place: str, row: Mapping[str, str]) -> Published:
     metric = row["metric"]
-    if metric not in METRICS:
-        raise InputError(f"{place}: there is no metric {metric!r}", hint="docs/reference/metrics.md lists them")
+    _check_metric(place, metric)
     try:
         value = measures.read(get(metric), value_of(row["value"] or "", "value"))
     except QuantityError as error:
         raise InputError(f"{place}: {row['value']!r}: {error.wrong}", error.expected, error.hint) from None
-    assert value is not None
+    if value is None or not isfinite(value):
+        raise InputError(f"{place}: {row['value']!r} is no finite number")
     where = {key: value_of(text, key) for key, text in row.items() if key not in _COLUMNS and key and text}
     return Published(
         where, metric, row.get("of") or None, value, row.get("source") or "", row.get("relative_to") or None
     )
 
 
+def _check_metric(place: str, metric: str, known: Container[str] = METRICS) -> None:
+    if metric not in known:
+        raise InputError(f"{place}: there is no metric {metric!r}", hint="the reference of metrics lists them")
+
+
+def _check_part(folder: Path, one: _Part) -> None:
+    """Raise `InputError` if a part names a metric or an engine that there is not."""
+    place = f"{folder / FILE}: part {one.name}"
+    for plot in one.plots:
+        _check_metric(place, plot.metric, get_args(Signal) if plot.kind == "series" else METRICS)
+    for table in one.tables:
+        _check_metric(place, table.metric)
+    for engine in (*one.engines, *one.by_engine):
+        if engine not in names():
+            raise InputError(f"{place}: there is no engine {engine!r}", f"there are {', '.join(names())}")
+
+
 def _part(
     folder: Path, one: _Part, known: Mapping[str, Part], numbers: list[tuple[str, Published]], code: ModuleType | None
 ) -> Part:
+    _check_part(folder, one)
     own = tuple(number for part, number in numbers if part == one.name)
     base = None
     if one.like is not None:
@@ -218,6 +246,12 @@ def _evidence(folder: Path, names: list[str], code: ModuleType | None) -> Callab
 
 
 def _function(folder: Path, name: str, code: ModuleType | None) -> Callable[..., Any]:
+    if code is None:
+
+        def not_run(*_: Any, **__: Any) -> Any:
+            raise InputError(f"{name} is a function of {folder / CODE}, which did not run")
+
+        return not_run
     found: Callable[..., Any] | None = getattr(code, name, None)
     if found is None or not callable(found):
         raise _wrong(folder, f"there is no function {name!r} in {CODE}")
@@ -236,10 +270,12 @@ def _finding(
         def judge(studies: Studies) -> Judged:
             return function(studies[claim.part], **claim.arguments) if claim.part in studies else NOT_RUN
     else:
+        for value in claim.values.values():
+            _check_metric(f"{folder / FILE}: the claim {claim.text!r}", value.metric)
         rules = tuple(rule(text, confidence) for text in claim.holds)
-        for name, member in (name for one in rules for name in one.names()):
-            value = claim.values.get(name)
-            if value is None or (isinstance(value.of, dict) and member not in value.of):
+        for name, member in (named for one in rules for named in one.names()):
+            known = claim.values.get(name)
+            if known is None or (isinstance(known.of, dict) and member not in known.of):
                 raise _wrong(folder, f"the claim {claim.text!r} has no value {name}{f'.{member}' if member else ''}")
         judge = Judge(claim, rules, parts, confidence)
     return Finding(claim.text, judge, claim.printed, claim.turns, claim.reading, claim.rule, claim.source)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
 
 from dumbbell.engines.names import SIMULATE
 
@@ -81,7 +83,7 @@ class Axis:
     high: float | None = None
     """Ends of the axis; `None` if unknown: ours then fits the curves."""
     log: bool = False
-    factor: float = 1.0
+    factor: Annotated[float, Field(gt=0)] = 1.0
     """Values in base units are divided by this to be in the axis's unit: 1e6 for Mbit/s."""
 
 
@@ -129,7 +131,7 @@ class Table:
     of: str | None
     reference: Any = None
     """The column that changes are relative to; `None`: no changes are shown."""
-    factor: float = 1.0
+    factor: Annotated[float, Field(gt=0)] = 1.0
     """Values are divided by this to be in the title's unit."""
 
 
@@ -197,8 +199,3 @@ class Reproduction:
     """Points that the text leaves open, and our choices."""
     confidence: float = 0.95
     """Confidence of its intervals, and of ours beside them."""
-
-    @property
-    def command(self) -> str:
-        """The command that repeats it."""
-        return f"dumbbell reproduce {self.key}"

@@ -28,12 +28,14 @@ _LARGEST: Final = 16 << 20
 _SECRET_BYTES: Final = 32
 
 
+_HINT: Final = "look at them, and agree: it is asked once"
+
+
 class NotAgreed(InputError):
     """A scenario runs programs that the user has not agreed to."""
 
-    def __init__(self, path: str, programs: Sequence[str]) -> None:
+    def __init__(self, path: str, programs: Sequence[str], hint: str = _HINT) -> None:
         """Say so of the scenario `path`; `programs` are all that it runs."""
-        hint = "look at them, and agree: it is asked once"
         super().__init__(f"{path} runs programs that you have not agreed to", "\n".join(programs), hint)
         self.programs = list(programs)
 

@@ -1,0 +1,86 @@
+"""Published studies of other people: a folder anywhere, whose code runs only after the user has agreed."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from dumbbell import below, inputs
+from dumbbell.errors import InputError
+from dumbbell.published import folder as folders
+from dumbbell.published.model import Reproduction
+from dumbbell.published.registry import KEYS
+from dumbbell.published.running import Order
+from dumbbell.studies.programs import DIGEST, programs
+
+_MODULE: Final = "study_code"
+
+
+@dataclass(frozen=True)
+class Stranger:
+    """A study whose data were read, and whose code did not run."""
+
+    folder: Path
+    data: Reproduction
+    """Its parts and claims; what its code judges or tells cannot be asked for."""
+    code: str | None
+    """The text of its `code.py`."""
+
+    @property
+    def programs(self) -> list[str]:
+        """What repeating it runs: its code with the digest of the text, and what its scenarios start.
+
+        Raises:
+            InputError: a scenario is wrong.
+        """
+        found = [] if self.code is None else [_named(self.code)]
+        for part in self.data.parts:
+            found += programs(Order(part, part.engines[0], quick=False).draft)
+        return list(dict.fromkeys(found))
+
+    def trusted(self) -> Reproduction:
+        """The study with its code, which runs now: the text that `programs` names, even if the file has changed."""
+        return _read(self.folder, self.code)
+
+
+def is_folder(name: str) -> bool:
+    """True if a study's name on the command line is the path of a folder."""
+    return name not in KEYS and ("/" in name or (Path(name) / folders.FILE).exists())
+
+
+def stranger(folder: Path) -> Stranger:
+    """Read the data of a study in a folder. Raises `InputError`."""
+    folder = folder.resolve()
+    if not (folder / folders.FILE).exists():
+        raise InputError(f"{folder} has no {folders.FILE}", hint="dumbbell reproduce lists the studies that come along")
+    with below.confined(below.Below(folder)):
+        path = folder / folders.CODE
+        code = inputs.read_named(path, folders.LARGEST, path) if path.exists() else None
+    data = _read(folder, None)
+    if data.key in KEYS:
+        why = f"{data.key} is a study that comes along, and reports of both would be in one folder"
+        raise InputError(f"{folder / folders.FILE}: key = {data.key!r} is taken", why, "choose another key")
+    return Stranger(folder, data, code)
+
+
+def _read(folder: Path, code: str | None) -> Reproduction:
+    with below.confined(below.Below(folder)):
+        return folders.read(folder, None if code is None else lambda: _module(folder / folders.CODE, code))
+
+
+def _named(code: str) -> str:
+    return f"{folders.CODE}{DIGEST}{hashlib.sha256(code.encode()).hexdigest()}"
+
+
+def _module(path: Path, text: str) -> ModuleType:
+    """The module of a text. Raises `InputError` if it fails."""
+    found = ModuleType(_MODULE)
+    found.__file__ = str(path)
+    try:
+        exec(compile(text, str(path), "exec", dont_inherit=True), found.__dict__)
+    except Exception as error:
+        raise InputError(f"{path} fails", f"{type(error).__name__}: {error}") from error
+    return found
