@@ -48,7 +48,7 @@ def main(wanted: list[str]) -> None:
 
 
 def examples() -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """What all examples have in common, and each by the name of its picture.
+    """Read what all examples have in common, and each by the name of its picture.
 
     A block without a picture holds for all examples behind it in its section.
     """

@@ -1,4 +1,4 @@
-"""What is shown of a run: one function a kind of picture, each from a run to a figure."""
+"""Panels of a run's picture: one function a kind of picture, each from a run to a figure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _over(run: dumbbell.Run) -> pl.DataFrame:
 
 
 def rate(run: dumbbell.Run) -> Figure:
-    """What was delivered in each tenth of a second, and what could have been."""
+    """Rate that was delivered in each tenth of a second, and the rate that was possible."""
     figure, axes = _axes("rate [Mbit/s]")
     links = run.links.filter(pl.col("link") == "bottleneck").sort("time_ns")
     bins = links.group_by_dynamic("time_ns", every=f"{BIN_NS}i").agg(pl.col("capacity_bytes", "departed_bytes").first())
@@ -64,7 +64,7 @@ def rate(run: dumbbell.Run) -> Figure:
 
 
 def goodput(run: dumbbell.Run) -> Figure:
-    """As `rate`, without the overhead: whole frames, against the configured rate."""
+    """Rate without the overhead: whole frames, against the configured rate."""
     figure, axes = _axes("rate [Mbit/s]")
     out = _over(run).filter(pl.col("fate") == "delivered").sort("departure_ns")
     bins = out.group_by_dynamic("departure_ns", every=f"{BIN_NS}i").agg(pl.col("size_bytes").sum())
@@ -168,4 +168,4 @@ PANELS: dict[str, Callable[[dumbbell.Run], Figure]] = {
     **dict.fromkeys(["mark", "whole-bursts", "events"], queue),
     "overhead": goodput,
 }
-"""What is drawn of each example, by its name."""
+"""Panel of each example, by its name."""

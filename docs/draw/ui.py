@@ -29,7 +29,7 @@ from application import DUMBBELL, Application, serving
 PICTURES: Final = Path(__file__).parents[1] / "images" / "ui"
 WIDTH, HEIGHT = 1280, 760
 COLOURS: Final = 128
-"""Of a picture: text on plain ground needs no more, and the file is a third as large."""
+"""Colours of a picture: text on plain ground needs no more, and the file is a third as large."""
 SCENARIO: Final = """\
 # Three flows share one slow link.
 name = "{name}"
@@ -156,7 +156,7 @@ def _page(application: Application, browser: Browser) -> Page:
 
 
 def keep(page: Page, name: str) -> None:
-    """What the page shows, as a file with few colours."""
+    """Take a picture of the page, as a file with few colours."""
     page.mouse.move(2, HEIGHT - 2)
     page.wait_for_timeout(400)
     shown = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
