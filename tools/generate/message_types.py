@@ -82,7 +82,7 @@ def name_of(variant: Schema, tag: str) -> str:
 
 
 def fields(schema: Schema) -> list[tuple[str, Schema]]:
-    """What an object holds, in the order of Rust. All of it is always there."""
+    """Members of an object, in the order of Rust. All are always there."""
     return [(key, schema["properties"][key]) for key in schema.get("required", [])]
 
 

@@ -248,5 +248,5 @@ def documented(description: str) -> str:
 
 
 def indented(text: str) -> str:
-    """As it stands in a class."""
+    """Returns the field as it stands in a class."""
     return textwrap.indent(text, "    ")

@@ -49,7 +49,7 @@ class Target:
 _EVENTS: Final = 'import type { FlowProgress, LinkProgress } from "./runs/events";\n\n'
 """What messages about labs take from a run's events."""
 _WHAT_IF: Final = 'import type { Legend } from "../run-messages";\n\n'
-"""What its messages take from others."""
+"""Types that its messages take from others."""
 
 TARGETS: Final = (
     Target("python/dumbbell/plan/types.py", "crates/plan", lambda found: plan_types.text(found["plan"])),
