@@ -31,7 +31,7 @@ def command(
         typer.Option(
             "--engines",
             metavar="A,B",
-            help="The engines to compare; differences are B less A. virtual@NAME is virtual with the kernel NAME.",
+            help="The engines to compare; differences are B less A. virtual@NAME names a kernel.",
         ),
     ] = "emulate,simulate",
     kernel: Kernel = None,
@@ -65,8 +65,7 @@ def command(
         typer.Option(
             "--starts",
             metavar="TIME",
-            help="Start each flow by chance up to TIME later, another time for each seed, and the same under each "
-            "engine: without random loss all seeds are one run otherwise.",
+            help="Start each flow by chance up to TIME later, by the seed, equally under each engine.",
             show_default=False,
         ),
     ] = None,

@@ -36,7 +36,7 @@ Lines = Annotated[
         "--command",
         "-c",
         metavar="LINE",
-        help="Carry out this line of the shell in place of standard input. Repeatable.",
+        help="Carry out this line of the shell, not standard input. Repeatable.",
         show_default=False,
     ),
 ]
@@ -59,8 +59,7 @@ def up(
         typer.Option(
             "--topo",
             metavar="SHAPE",
-            help="A network by Mininet's name for it, in place of a scenario: minimal, single,4, linear,3 or "
-            "linear,3,2, tree,2,3, torus,3,3.",
+            help="A network by Mininet's name: minimal, single,4, linear,3 or linear,3,2, tree,2,3, torus,3,3.",
             show_default=False,
         ),
     ] = None,

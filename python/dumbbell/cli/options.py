@@ -78,16 +78,14 @@ Kernel = Annotated[
     typer.Option(
         "--kernel",
         metavar="NAME",
-        help="The kernel of the engine virtual, by the name that `dumbbell kernel list` shows. Default: 6.12.",
+        help="The kernel of the engine virtual, as `dumbbell kernel list` shows it. Default: 6.12.",
         show_default=False,
     ),
 ]
 
 Json = Annotated[
     bool,
-    typer.Option(
-        "--json", help="Print JSON in place of tables; if the input is refused, also print the problems as JSON."
-    ),
+    typer.Option("--json", help="Print JSON in place of tables, also of problems with the input."),
 ]
 
 
@@ -138,7 +136,7 @@ Store = Annotated[
     typer.Option(
         "--store",
         metavar="DIR",
-        help="With --executor ray: also keep results in this directory, which all nodes share, or at a URL (s3://...).",
+        help="With --executor ray: also keep results in this directory of all nodes, or at a URL (s3://...).",
         show_default=False,
     ),
 ]

@@ -68,8 +68,8 @@ def command(
         typer.Option(
             "--at",
             metavar="sender|receiver|middle",
-            help="Where the capture was taken, relative to the main sender; detected by default. Of a run: analyse its "
-            "packets at the senders of its flows (default), or at their receivers.",
+            help="Where the capture was taken; detected by default. Of a run: analyse packets at its flows' "
+            "senders (default), or receivers.",
             show_default=False,
         ),
     ] = None,
@@ -78,8 +78,8 @@ def command(
         typer.Option(
             "--connection",
             metavar="N|ADDRESS:PORT|ADDRESS:PORT-ADDRESS:PORT|top:N",
-            help="Only these connections get plots, graphs of --xplot and rows of --segments top: one by its number, "
-            "those of an endpoint or between two, or those with the most payload. One alone is drawn packet by packet.",
+            help="Draw and keep only these connections: one by its number, those of an endpoint or between two, "
+            "or those with the most payload.",
             show_default=False,
         ),
     ] = None,
@@ -97,8 +97,8 @@ def command(
         typer.Option(
             "--and",
             metavar="FILE",
-            help="A capture of the same packets at another place: delays between both, where packets were lost, and "
-            "how the clocks differ. With a run: its directory again, for its packets at the other end.",
+            help="A capture of the same packets at another place: delays, losses between both, and clocks. Of a "
+            "run: its directory again.",
             show_default=False,
         ),
     ] = None,
@@ -116,8 +116,8 @@ def command(
         typer.Option(
             "--segments",
             metavar="none|top|all",
-            help="Write a row for each packet to the table `segments`: of the 12 connections with the most payload, of "
-            "those that --connection names, or of all. `none`: only of what the report draws packet by packet.",
+            help="Write a row for each packet to `segments`: of the top 12 connections, of those that "
+            "--connection names, or of all. `none`: of what the report draws.",
         ),
     ] = Segments.NONE,
     decode_as: Annotated[
@@ -125,16 +125,15 @@ def command(
         typer.Option(
             "--decode-as",
             metavar="udp:PORT=vxlan|geneve|gtp, link:TYPE=TYPE",
-            help="Decode a non-standard UDP port as a tunnel (known: 4789 and 8472 as VXLAN, 6081 as Geneve, 2152 as "
-            "GTP-U), or the frames of one link type as another; link=TYPE: all frames. Repeatable.",
+            help="Decode a UDP port as a tunnel (known: 4789, 8472 as VXLAN, 6081 as Geneve, 2152 as GTP-U), or "
+            "frames of a link type as another; link=TYPE: all. Repeatable.",
         ),
     ] = None,
     identify: Annotated[
         bool,
         typer.Option(
             "--identify",
-            help="Of a run: guess the congestion control of each flow from its packets. Of other captures the path is "
-            "not known, and there is no guess.",
+            help="Of a run: guess the congestion control of each flow from its packets.",
         ),
     ] = False,
     report: Annotated[

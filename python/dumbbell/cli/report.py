@@ -61,8 +61,7 @@ def command(
         typer.Option(
             "--output",
             metavar="PATH",
-            help="The file, or the folder for what has several files; a folder for several runs. Default: in each "
-            "run's directory.",
+            help="The file, or the folder for several files or runs. Default: in each run's directory.",
             show_default=False,
         ),
     ] = None,
@@ -121,7 +120,7 @@ def command(
         bool,
         typer.Option(
             "--overlay",
-            help="Draw runs over each other or side by side, in one figure; of a study, the first run of each cell.",
+            help="Draw runs in one figure; of a study, the first run of each cell.",
         ),
     ] = False,
     plots: Annotated[
@@ -137,7 +136,7 @@ def command(
         bool,
         typer.Option(
             "--bands",
-            help="With --overlay: draw runs that differ only in their seeds as a mean with its interval; of a study, "
+            help="With --overlay: draw runs that differ only in seeds as a mean with its interval; of a study, "
             "all runs.",
         ),
     ] = False,

@@ -41,8 +41,7 @@ def command(
             "--jobs",
             metavar="N",
             min=1,
-            help="Runs of a study at a time; on a cluster, on each node. Default: as many as stay valid, beginning "
-            "with one for two CPUs.",
+            help="Runs of a study at a time; on a cluster, on each node. Default: as many as stay valid.",
         ),
     ] = None,
     executor: Executor = DEFAULT_EXECUTOR,
@@ -98,13 +97,13 @@ def command(
         typer.Option(
             "--events",
             metavar="FILE",
-            help="Write each event of the progress as a line of JSON to FILE, or to stderr (-).",
+            help="Write the progress as lines of JSON to FILE, or to stderr (-).",
             show_default=False,
         ),
     ] = None,
     keep_events: Annotated[
         bool,
-        typer.Option("--keep-events", help="Keep the events of the progress in the run's directory, as events.jsonl."),
+        typer.Option("--keep-events", help="Keep the progress in the run's directory, as events.jsonl."),
     ] = False,
     json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
