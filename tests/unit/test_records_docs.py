@@ -16,7 +16,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "records.md").read_te
 @pytest.mark.parametrize("table", TABLES)
 def test_every_column_is_documented(table: str) -> None:
     section = PAGE.split(f"\n## {table}\n")[1].split("\n## ")[0]
-    documented = dict(re.findall(r"^\| `(\w+)` (\w+)\?? \|", section, re.MULTILINE))
+    documented = dict(re.findall(r"^- `(\w+)` \((\w+)\??\):", section, re.MULTILINE))
     assert documented == TABLES[table]
 
 

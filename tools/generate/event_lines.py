@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, NotRequired, Union, get_args, get_origin, get_type_hints
 
 from dumbbell.cli.event_lines import PARTS, RUN, STUDY
-from tools.generate.keys import table
+from tools.generate.keys import items
 from tools.generate.report_types import docstrings
 
 _WORDS: Final = {int: "integer", float: "number", str: "text", bool: "true or false", type(None): "null"}
@@ -24,12 +24,17 @@ def sections() -> Mapping[str, Callable[[], str]]:
 
 
 def _events(classes: tuple[type, ...]) -> str:
-    return table(["`event`", "meaning", "besides"], [[f"`{_name(one)}`", _said(one), _fields(one)] for one in classes])
+    return items([f"`{_name(one)}`", _whole(one)] for one in classes)
 
 
 def _parts() -> str:
-    rows = [[f"`{one.__name__}`", _said(one), _fields(one)] for one in PARTS]
-    return table(["object", "meaning", "keys"], rows)
+    return items([f"`{one.__name__}`", _whole(one)] for one in PARTS)
+
+
+def _whole(of: type) -> str:
+    """The meaning of an event or object, then its keys."""
+    fields = _fields(of)
+    return f"{_said(of)} Keys: {fields}." if fields else _said(of)
 
 
 def _name(event: type) -> str:

@@ -37,7 +37,7 @@ _SIGNS: Final = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"
 
 
 def keys(models: Model | Sequence[Model], besides: Model | None = None, prefix: str = "") -> str:
-    """A row for each key of a table, or of the kinds of a table: key, type and default, meaning.
+    """An item for each key of a table, or of the kinds of a table: key, type and default, meaning.
 
     Args:
         models: one, or the kinds.
@@ -48,7 +48,7 @@ def keys(models: Model | Sequence[Model], besides: Model | None = None, prefix: 
     left_out = _fields(besides) if besides else {}
     names = dict.fromkeys(name for kind in kinds for name in _fields(kind) if name not in left_out)
     rows = [_row(name, [kind for kind in kinds if name in _fields(kind)], kinds, prefix) for name in names]
-    return table(["key", "type; default", "meaning"], rows)
+    return items(rows)
 
 
 def kinds(tables: Mapping[str, Model], key: str, quoted: bool) -> str:
@@ -60,13 +60,21 @@ def kinds(tables: Mapping[str, Model], key: str, quoted: bool) -> str:
         quoted: whether the name stands in quotes, as in a table; or without, as a word that may stand alone.
     """
     common = set.intersection(*(set(model.model_fields) for model in tables.values())) | {key}
-    rows = []
+    rows: list[list[str]] = []
+    first: dict[str, str] = {}
     for name, model in tables.items():
-        own = [_with_default(part, field) for part, field in _fields(model).items() if part not in common]
+        own = ", ".join(_with_default(part, field) for part, field in _fields(model).items() if part not in common)
+        known = first.setdefault(own, name)
+        own = f"as `{known}`" if known != name and len(own) > 40 else own or "none"
         given = f"`{show(name)}`" if quoted else f"`{name}`"
         default = " (the default)" if model.model_fields[key].default == name else ""
-        rows.append([given + default, ", ".join(own) or "none", _kind_meant(name, model.model_fields[key])])
+        rows.append([given + default, own, _kind_meant(name, model.model_fields[key])])
     return table([f"`{key}`", "keys and defaults", "meaning"], rows)
+
+
+def items(rows: Iterable[Sequence[str]]) -> str:
+    """A list in Markdown, of names with their meaning: what is a sentence needs the width of a line."""
+    return "\n".join(f"- {name}: {meaning}" for name, meaning in rows)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -89,7 +97,8 @@ def _row(name: str, having: Sequence[Model], among: Sequence[Model], prefix: str
     default = "one of these" if selects else _default(fields[0])
     meant = _common(having, name) if len(having) > 1 else _meaning(fields[0])
     texts = [text for text in (meant, f"({only})" if only else "") if text]
-    return [f"`{prefix}{name}`", " or ".join(types) + ("" if default == "none" else f"; {default}"), " ".join(texts)]
+    kind = " or ".join(types) + ("" if default == "none" else f"; {default}")
+    return [f"`{prefix}{name}` ({kind})", " ".join(texts)]
 
 
 def _kind_of(model: Model) -> str:

@@ -1,4 +1,4 @@
-"""Tables of the command line's options for the reference, from typer's declarations."""
+"""Lists of the command line's options for the reference, from typer's declarations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from dumbbell.cli import VERBS, app
-from tools.generate.keys import table
+from tools.generate.keys import items
 
 COMMON = "common options"
 """Name of the section that explains options of several verbs once."""
@@ -24,7 +24,7 @@ def options() -> Mapping[str, Callable[[], str]]:
     """The function that makes each section: `options of run`, `options of cc load`, and the common options."""
     return {
         **{f"options of {name}": partial(_own, command) for name, command in _commands()},
-        COMMON: lambda: _table(_common()),
+        COMMON: lambda: items(_common()),
     }
 
 
@@ -48,19 +48,15 @@ def _common() -> list[Row]:
 
 
 def _own(command: Any) -> str:
-    """The options of a verb: a table of its own ones, then a line that names the common ones."""
+    """The options of a verb: its own ones, then a line that names the common ones."""
     rows = _rows(command)
     own = [row for row in rows if row not in _common()]
     common = [re.split(r"[ `]", row[0].lstrip("`"))[0] for row in rows if row in _common()]
     named = ", ".join(f"`{name}`" for name in common)
-    parts = [_table(own)] if own else []
+    parts = [items(own)] if own else []
     if common:
         parts.append(f"{'Also' if own else 'Options:'} {named} ([common options](#common-options)).")
     return "\n\n".join(parts)
-
-
-def _table(rows: list[Row]) -> str:
-    return table(["option", "meaning"], rows)
 
 
 def _rows(command: Any) -> list[Row]:

@@ -101,17 +101,17 @@ _LINKED: Final = (
     *(f"keys of flows: {name}" for name in flows.KINDS),
     "keys of programs",
 )
-"""Sections whose keys are explained below their table."""
+"""Sections whose keys are explained below their list."""
 
 
 def _linked(rows: str, headings: Sequence[str]) -> str:
-    """A table whose keys lead to the headings that explain them."""
+    """A list whose keys lead to the headings that explain them."""
     targets = {key: _anchor(heading) for heading in headings for key in _SEE.get(heading.lower(), ())}
     for heading in headings:
         targets |= {key: _anchor(heading) for key in re.findall(r"`\[*(\w+)\]*`", heading)}
     return re.sub(
-        r"^\| `(\w+)` \|",
-        lambda key: f"| [`{key[1]}`](#{targets[key[1]]}) |" if key[1] in targets else key[0],
+        r"^- `(\w+)`",
+        lambda key: f"- [`{key[1]}`](#{targets[key[1]]})" if key[1] in targets else key[0],
         rows,
         flags=re.MULTILINE,
     )

@@ -15,6 +15,7 @@ from dumbbell import _core
 from dumbbell.records.columns import STUDY_TABLES, TABLES
 from dumbbell.statistics.metrics import METRICS
 from dumbbell.statistics.metrics.model import OF_FLOWS
+from tools.generate.keys import items
 
 Declarations = Mapping[str, Any]
 Column = Mapping[str, Any]
@@ -147,9 +148,9 @@ def _columns(section: str, name: str) -> str:
 
 
 def _markdown(columns: Sequence[Column]) -> str:
-    return "\n".join(["| column, type | meaning |", "|---|---|", *_rows(columns)])
+    return items(_rows(columns))
 
 
-def _rows(columns: Sequence[Column]) -> Iterator[str]:
+def _rows(columns: Sequence[Column]) -> Iterator[list[str]]:
     for column in columns:
-        yield f"| `{column['name']}` {column['type']}{'?' * column['nullable']} | {column['meaning']} |"
+        yield [f"`{column['name']}` ({column['type']}{'?' * column['nullable']})", column["meaning"]]
