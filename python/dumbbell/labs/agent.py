@@ -13,21 +13,53 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, NotRequired, Self, TypedDict
 
 from dumbbell.labs.place import SOCKET
 
 if TYPE_CHECKING:
+    from dumbbell.engines.events import Event
     from dumbbell.errors import RunFailed
 
-Answer = Mapping[str, Any]
-"""A line of the agent: `{"answer": "exited", "code": 0}`. The crate `agent` declares them."""
+
+class FlowReport(TypedDict):
+    """The account of a flow, as in a run's `traffic.json`, as far as labs use it."""
+
+    start_ns: NotRequired[int | None]
+    end_ns: NotRequired[int | None]
+    received_bytes: int
+    error: NotRequired[str | None]
+
+
+class Report(TypedDict):
+    """The account of traffic, as in a run's `traffic.json`."""
+
+    flows: list[FlowReport]
+
+
+class Answer(TypedDict):
+    """A line of the agent: `{"answer": "exited", "code": 0}`. The crate `agent` declares what each answer has."""
+
+    answer: str
+    code: NotRequired[int]
+    """Exit code of a program that has `exited`."""
+    rtt_ns: NotRequired[list[list[int | None]]]
+    """Round-trip times of `pings`, by sender and receiver; `None`: no answer, or the host itself."""
+    report: NotRequired[Report]
+    """Of `flows`."""
+    duration_ns: NotRequired[int]
+    """Of what was `recorded`."""
+    event: NotRequired[Event]
+    """An event that is `told`."""
+    what: NotRequired[str]
+    why: NotRequired[str]
+    hint: NotRequired[str]
 
 
 class Connection:
     """A request to the agent of a lab, and what it says to it. Closing it ends the work that it asked for."""
 
-    def __init__(self, lab: Path, request: Mapping[str, Any], descriptors: Sequence[int] = ()) -> None:
+    def __init__(self, lab: Path, request: Mapping[str, object], descriptors: Sequence[int] = ()) -> None:
         """Send `request`, and `descriptors` with it.
 
         Raises:
@@ -86,12 +118,12 @@ class Connection:
                     raise _gone(self._lab, None)
                 self._partial += data
             line, self._partial = self._partial.split(b"\n", 1)
-        found: dict[str, Any] = json.loads(line)
+        found: Answer = json.loads(line)
         if found["answer"] == "failed":
             raise _failure(found["what"], found["why"], found["hint"])
         return found
 
-    def _send(self, request: Mapping[str, Any], descriptors: Sequence[int]) -> None:
+    def _send(self, request: Mapping[str, object], descriptors: Sequence[int]) -> None:
         line = json.dumps(request).encode() + b"\n"
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
         sent = self._socket.sendmsg([line], rights)
@@ -99,7 +131,7 @@ class Connection:
             self._socket.sendall(line[sent:])
 
 
-def ask(lab: Path, request: Mapping[str, Any]) -> Answer:
+def ask(lab: Path, request: Mapping[str, object]) -> Answer:
     """The answer to a request that has one. Raises as `Connection.answer`."""
     with Connection(lab, request) as connection:
         return connection.answer()

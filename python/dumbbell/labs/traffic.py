@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from dumbbell import outputs
 from dumbbell.errors import InputError
-from dumbbell.labs.agent import Connection
+from dumbbell.labs.agent import Connection, FlowReport
 from dumbbell.labs.changes import now_ns
 
 PORT: Final = 5001
@@ -32,7 +32,7 @@ class FlowResult:
     id: str
     from_: str
     to: str
-    report: Mapping[str, Any]
+    report: FlowReport
     """Its account, as in a run's `traffic.json`."""
 
     @property
@@ -41,8 +41,7 @@ class FlowResult:
         begin, end = self.report.get("start_ns"), self.report.get("end_ns")
         if begin is None or end is None or end <= begin:
             return 0.0
-        received_bytes: int = self.report["received_bytes"]
-        return received_bytes * 8e9 / float(end - begin)
+        return self.report["received_bytes"] * 8e9 / float(end - begin)
 
     @property
     def error(self) -> str | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from dumbbell.cc.bundled import KERNEL, SIMULATED
 from dumbbell.core import core
@@ -21,12 +21,22 @@ from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding, Key
 
 
+class Refusal(TypedDict):
+    """What the simulator cannot do, of a flow or a host, as the core says it."""
+
+    what: str
+    why: str
+    hint: str
+    flow: str | None
+    host: str | None
+
+
 def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[Problem]:
     """All refusals. `text`: the plan as JSON, if there is one already. Raises `RunFailed` if the core is missing."""
     text = text or wire.text(plan)
-    told: list[dict[str, Any]] = json.loads(core.simulate_check(text, plan.simulate.tso))
+    told: list[Refusal] = json.loads(core.simulate_check(text, plan.simulate.tso))
     # Connections of one entry have the same problems.
-    first: dict[Key, dict[str, Any]] = {}
+    first: dict[Key, Refusal] = {}
     for one in told:
         first.setdefault(_key(scenario, one), one)
     for key, one in first.items():
@@ -78,7 +88,7 @@ def _of_trees(plan: Plan) -> set[str]:
     return {link.name for link in plan.links if (ends := {link.from_, link.to}) <= switches and ends & trees}
 
 
-def _hint(problem: Mapping[str, Any]) -> str:
+def _hint(problem: Refusal) -> str:
     """The hint on what to do, with the algorithm that was probably meant."""
     name = problem["what"].removeprefix("the congestion control ")
     close = closest(name, SIMULATED) if name != problem["what"] and name not in KERNEL else None
@@ -91,7 +101,7 @@ _ONLY_KERNELS: Final = {
 """Settings that every plan has and the simulator does without: the scenario's own value, and what to use instead."""
 
 
-def _key(scenario: Scenario, problem: Mapping[str, Any]) -> Key:
+def _key(scenario: Scenario, problem: Refusal) -> Key:
     """The place in the scenario of what the simulator can't do."""
     if problem["host"] is not None:
         return _setting(scenario, problem["host"], problem["what"])

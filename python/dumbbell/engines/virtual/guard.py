@@ -26,7 +26,7 @@ from typing import Final
 
 from dumbbell import outputs
 from dumbbell.engines.virtual import confine, slot
-from dumbbell.engines.virtual.guest import Guest, NotStarted, UserMode
+from dumbbell.engines.virtual.guest import Guest, NotStarted, PlanRead, UserMode
 from dumbbell.engines.virtual.inside import EVENTS, STDERR
 from dumbbell.engines.virtual.machine import Boot, start
 from dumbbell.engines.virtual.standstill import SPIN_S, Standstill, Watch
@@ -48,7 +48,7 @@ class Guard:
         self,
         directory: Path,
         release: str,
-        guest: Callable[[dict[str, object]], Guest],
+        guest: Callable[[PlanRead], Guest],
         spin_s: float,
     ) -> None:
         self._directory, self._release, self._spin_s = directory, release, spin_s
@@ -261,7 +261,7 @@ def main() -> int:
         signal.signal(number, signal.SIG_IGN)
     directory, kernel, init = (path.resolve() for path in (options.directory, options.kernel, options.init))
 
-    def guest(plan: dict[str, object]) -> Guest:
+    def guest(plan: PlanRead) -> Guest:
         if options.qemu is not None:
             from dumbbell.engines.virtual.ready import Snapshot
             from dumbbell.kernels.ready import Machine

@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol, TypedDict
 
 from dumbbell.engines.virtual import confine, inside
 from dumbbell.engines.virtual.inside import EVENTS
@@ -14,6 +14,20 @@ from dumbbell.engines.virtual.machine import Boot, Start
 
 MEMORY: Final = 512 << 20
 """Memory of a kernel besides what the emulator takes for packets. Pages that are never used take none of the host's."""
+
+
+class EmulateRead(TypedDict):
+    """The table `emulate` of plan.json, as far as it is read here."""
+
+    arena_bytes: int
+    ring_bytes: int
+
+
+class PlanRead(TypedDict):
+    """The plan.json of a run, as far as it is read here."""
+
+    seed: int
+    emulate: EmulateRead
 
 
 class NotStarted(Exception):
@@ -54,7 +68,7 @@ class Guest(Protocol):
     def order(self, line: bytes, control: int) -> None:
         """Pass an order on. `control`: a pipe to its standard input."""
 
-    def finish(self) -> Mapping[str, Any]:
+    def finish(self) -> Mapping[str, object]:
         """Facts about the kernel for `lab.json`. Raises `OSError` if its records are not in the run's directory."""
 
 
@@ -63,7 +77,7 @@ class UserMode:
 
     keep: Sequence[int] = ()
 
-    def __init__(self, kernel: Path, init: Path, links: Path | None, live: bool, plan: Mapping[str, Any]) -> None:
+    def __init__(self, kernel: Path, init: Path, links: Path | None, live: bool, plan: PlanRead) -> None:
         """`live`: events report the progress of flows and links."""
         emulate = plan["emulate"]
         self.memory_bytes = MEMORY if links else MEMORY + emulate["arena_bytes"] + emulate["ring_bytes"]
@@ -96,6 +110,6 @@ class UserMode:
         """Write to its console."""
         os.write(control, line)
 
-    def finish(self) -> Mapping[str, Any]:
+    def finish(self) -> Mapping[str, object]:
         """Nothing is left to do: it has written to the run's directory itself."""
         return {}
