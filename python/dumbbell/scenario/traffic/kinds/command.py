@@ -31,13 +31,13 @@ class CommandFlow(AnyFlow, Kind[CommandWorkload]):
     command: Annotated[str, STARTED] = Field(
         min_length=1,
         description="Shell command line of the sender. {server} and {client} become the addresses of `to` and `from`, "
-        "{port} the flow's port, {duration} its length in seconds, {cc} the name by which the kernel knows `cc`.",
+        "{port} the flow's port, {duration} its length in seconds, {cc} the kernel's name of `cc`.",
         examples=["iperf3 -c {server} -p {port} -t {duration}"],
     )
     server_command: Annotated[str | None, STARTED] = Field(
         default=None,
         min_length=1,
-        description="Shell command line of its peer, started before it in the receiving host's namespace.",
+        description="Shell command line of its peer, started before it in the receiving host.",
         examples=["iperf3 -s -1 -p {port}"],
     )
     cc: Cc | None = Field(

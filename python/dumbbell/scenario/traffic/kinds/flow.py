@@ -107,8 +107,7 @@ class AnyFlow(Table):
     )
     from_: str = Field(
         alias="from",
-        description="Sending host, which connects to the receiver. Several connections may use `s*`: they take turns "
-        "over s1, s2, ...",
+        description="Sending host. Several connections may use `s*`: they take turns over s1, s2, ...",
         examples=["s1"],
     )
     to: str = Field(description="Receiving host. Several connections may use `r*`.", examples=["r1"])
@@ -140,8 +139,7 @@ class AnyFlow(Table):
     )
     ip: Version = Field(
         default=4,
-        description="Version of IP, 4 or 6. IPv6 takes a drawn network with `ipv6 = true`, or with IPv6 addresses of "
-        "its own; its headers are 20 bytes longer.",
+        description="Version of IP. 6 needs a drawn network with IPv6 addresses; headers are 20 bytes longer.",
     )
 
     @classmethod

@@ -25,14 +25,12 @@ class PingFlow(AnyFlow, Kind[PingWorkload]):
     interval: Duration = Field(default=Duration(200_000_000), description="Time from one request to the next.")
     echo: Literal["icmp", "udp"] = Field(
         default="icmp",
-        description="Who answers: the receiving host's kernel (ICMP echo, RFC 792 and 4443), or a program (UDP echo, "
-        "RFC 862).",
+        description="Who answers: the receiving kernel (ICMP echo), or a program (UDP echo, RFC 862).",
     )
     payload: Size = Field(
         default=Size(56),
         ge=16,
-        description="ICMP or UDP payload of each request, at most what fits into a packet of the network (1472 B, "
-        "1452 B in IPv6).",
+        description="ICMP or UDP payload of each request, at most what fits into a packet.",
     )
 
     @property

@@ -28,25 +28,24 @@ class TcpFlow(AnyFlow, Kind[TcpWorkload]):
     protocol: Literal["tcp"] = Field(default="tcp", description="TCP of this machine's kernel, or the simulator's.")
     cc: Cc = Field(
         default=Algorithm(name="cubic"),
-        description="Congestion control: one that comes with dumbbell, the kernel's own, or a BPF program of yours.",
+        description="Congestion control: dumbbell's, the kernel's, or a program of yours.",
         examples=["cubic", "bbr", "bbr3"],
     )
     mix: Mix | None = Field(
         default=None,
-        description="In place of `cc`: congestion controls and their shares of the connections, which add up to 1.",
+        description="In place of `cc`: congestion controls and their shares of the connections.",
         examples=[{"cubic": 0.75, "bbr": 0.25}],
     )
     bytes: Amount | None = Field(default=None, description="Application data to send. Default: no end before `stop`.")
     sizes: Sizes | None = Field(
-        default=None, description="In place of `bytes`: sizes and their shares of the connections, which add up to 1."
+        default=None, description="In place of `bytes`: sizes and their shares of the connections."
     )
     on: Burst | None = Field(default=None, description=ON)
     off: Duration | None = Field(default=None, description=OFF)
     ecn: bool = Field(
         default=False,
         strict=True,
-        description="Negotiate ECN (RFC 3168). Linux negotiates per host: all TCP flows from one host must agree. "
-        "DCTCP always negotiates it, whatever the host's setting.",
+        description="Negotiate ECN (RFC 3168); equal for all TCP flows from one host. DCTCP always does.",
     )
 
     @property

@@ -25,25 +25,23 @@ class UdpFlow(AnyFlow, Kind[UdpWorkload]):
 
     protocol: Literal["udp"] = Field(description="UDP.")
     rate: RateOrShare = Field(
-        description="Rate of whole frames of each connection: payload and 42 bytes, or 62 in IPv6; of a datagram in "
-        "fragments, all of its frames. A share is of the bottleneck's rate in the flow's direction, which must be "
-        "constant.",
+        description="Rate of whole frames of each connection (payload and 42 bytes, or 62 in IPv6), or a share of "
+        "the bottleneck's constant rate.",
         examples=["10 Mbit/s", "10 %"],
     )
     payload: Size | None = Field(
         default=None,
         ge=16,
-        description="UDP payload of each datagram, at most 65507 B. What doesn't fit into a packet is sent in "
-        "fragments (RFC 791, RFC 8200 section 4.5), and arrives if all of them do; where links have MTUs of their own "
-        "it must fit. Default: what fits, 1472 B (1452 B in IPv6).",
+        description="UDP payload of each datagram, at most 65507 B; larger ones than fit are sent in fragments, "
+        "except on links with MTUs of their own. Default: what fits, 1472 B (1452 B in IPv6).",
     )
     bytes: Amount | None = Field(default=None, description="Payload to send in all. Default: no end before `stop`.")
     on: Burst | None = Field(default=None, description=ON.replace("the application writes", "it sends"))
     off: Duration | None = Field(default=None, description="Length of the pause after it.")
     ecn: Literal["not-ect", "ect0", "ect1"] = Field(
         default="not-ect",
-        description="ECN codepoint of its packets (RFC 3168). `ect1` is what L4S queues take for low latency (RFC "
-        "9331). The flow does not react to marks.",
+        description="ECN codepoint of its packets (RFC 3168); `ect1` is for L4S queues (RFC 9331). The flow does not "
+        "react to marks.",
     )
 
     @property
