@@ -65,7 +65,7 @@ test-system: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 
 test-web: build $(VENV)/.develop $(VENV)/.page $(VENV)/.web-checks $(VENV)/.test-tools
 	cd web && $(NPM) run --silent check
-	$(BIN)/python -m tools.second_chances --numprocesses 2 -m "not thorough" tests/e2e
+	$(BIN)/python -m tools.second_chances --numprocesses 3 -m "not thorough" tests/e2e
 
 # The wheel on bare systems, its page in Chromium; as root, in some minutes. Not a part of `make test`.
 test-wheel: wheel sdist kernel $(VENV)/.develop $(VENV)/.test-tools
