@@ -21,7 +21,7 @@ def errors() -> tuple[type[BaseException], ...]:
 
 
 def why(error: BaseException) -> str:
-    """What one of `errors()` says, in a line."""
+    """The message of one of `errors()`, in a line."""
     said = error.strerror if isinstance(error, OSError) else None
     return (said or next(iter(str(error).splitlines()), "")) or type(error).__name__
 

@@ -47,7 +47,7 @@ class Target:
 
 
 _EVENTS: Final = 'import type { FlowProgress, LinkProgress } from "./runs/events";\n\n'
-"""What messages about labs take from a run's events."""
+"""Types that messages about labs take from a run's events."""
 _WHAT_IF: Final = 'import type { Legend } from "../run-messages";\n\n'
 """Types that its messages take from others."""
 

@@ -51,7 +51,7 @@ pub fn check(file: &File) -> Result<()> {
     Ok(())
 }
 
-/// What a footer and the headers of pages claim; a page's size is that by which readers ask for memory.
+/// Claims of a footer and of headers of pages; a page's size is that by which readers ask for memory.
 #[derive(Default)]
 struct Claims {
     rows: i64,

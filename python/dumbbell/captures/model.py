@@ -24,7 +24,7 @@ class Protocol(TypedDict):
 
 
 class Notes(TypedDict):
-    """What there is to say of the files."""
+    """Remarks on the files."""
 
     frames: _Count
     headless_frames: _Count

@@ -33,7 +33,7 @@ def run_of(files: list[str]) -> Run | None:
 
 
 class Beside(TypedDict):
-    """What a capture shows of a TCP flow, and what its run recorded; `None`: it shows nothing of it."""
+    """A TCP flow in a capture and in the records of its run; `None`: the capture lacks it."""
 
     flow: str
     connection: int | None

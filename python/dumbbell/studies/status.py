@@ -44,7 +44,7 @@ class Status:
     """The state of a study at one time."""
 
     status: str
-    """That of `Study.state`."""
+    """The state of `Study.state`."""
     done: int
     """Usable runs."""
     runs: int

@@ -26,7 +26,7 @@ _SHORT = 32
 _LONG = 100
 """Nodes, links or events of a plan that are all shown."""
 _PLANNED = 10
-"""Those that are shown of too many, and flows of too many."""
+"""Nodes, links, events or flows of a plan that are shown if there are too many."""
 _MOST_COLOURED = 50_000
 """Characters of a scenario in colours."""
 _MOST_IMPAIRED = 8

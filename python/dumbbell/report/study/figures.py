@@ -97,7 +97,7 @@ def _grids(
 
 
 def _runs(plots: StudyPlots, known: Sequence[Entry], is_mean: bool = True) -> str:
-    """Of how many runs entries are, and what their intervals are, if means are drawn."""
+    """The number of runs of entries, and the kind of their intervals, if means are drawn."""
     interval = how(plots) if is_mean and any(entry.low is not None for entry in known) else ""
     return ", ".join(filter(None, [interval, counted(known)]))
 
