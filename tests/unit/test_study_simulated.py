@@ -53,6 +53,23 @@ def simulate(scenario: Any, vary: Any = None, repeat: int | None = None, **more:
     return dumbbell.run(scenario, engine="simulate", vary=vary or {}, repeat=repeat, report=False, **more)
 
 
+@pytest.mark.filterwarnings("ignore::dumbbell.errors.Foreseen")
+def test_equal_cells_are_simulated_once_and_have_a_row_each(tmp_path: Path) -> None:
+    """5 Mbit/s and 10 ms: 60 ms of queue are 37,500 bytes."""
+    vary = {"topology.bottleneck.buffer": ["60 ms", "37.5 kB", "30 ms"]}
+    study = simulate(SMALL, vary, 2, directory=tmp_path)
+    assert study.manifest["equal_cells"] == [[0, 1]]
+    assert study.manifest["cost"]["simulated_s"] == pytest.approx(4 * 0.3)
+    assert study.runs.select("run", "cell", "repetition").rows() == [
+        (cell + 3 * repetition, cell, repetition) for repetition in (0, 1) for cell in (0, 1, 2)
+    ]
+    own = ("run", "cell", "topology.bottleneck.buffer")
+    for frame in (study.runs, study.flows, study.links):
+        one, other = (frame.filter(pl.col("cell") == cell).drop(own) for cell in (0, 1))
+        assert_frame_equal(one, other)
+    assert study.runs["error"].null_count() == 6
+
+
 def test_a_row_is_what_a_single_run_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each figure that a study keeps is the one that the code which judges single runs finds in their tables."""
     monkeypatch.setattr(dumbbell.Run, "report", lambda run: run.directory)

@@ -4,6 +4,7 @@
 //! bytes however many threads there are. A shard is on disk as a whole or not at all, so a batch that was cut short
 //! goes on where it was.
 
+mod alike;
 mod gate;
 mod pending;
 mod plans;
@@ -26,6 +27,7 @@ use serde::Serialize;
 
 pub use screen::{Judged, Screen, Verdict};
 
+use alike::Alike;
 use gate::Gate;
 use pending::PendingShards;
 use plans::Plans;
@@ -77,7 +79,7 @@ pub struct Progress {
     pub found: usize,
     /// Ended with an error.
     pub failed: usize,
-    /// Packets that hosts have sent.
+    /// Packets that hosts have sent; as time, not counted again for a run that is equal to another of its shard.
     pub packets: u64,
     /// Virtual time of all runs, s.
     pub simulated_s: f64,
@@ -110,8 +112,9 @@ pub fn simulate_many(
     let indices = |shard: Range<usize>| shard.start - batch.first..shard.end - batch.first;
     let shards: Vec<Range<usize>> =
         missing(batch.directory, numbers, batch.shard_runs)?.into_iter().map(indices).collect();
-    let order: Vec<usize> = shards.iter().cloned().flatten().collect();
-    let found = batch.runs.len() - order.len();
+    let found = batch.runs.len() - shards.iter().map(ExactSizeIterator::len).sum::<usize>();
+    let alike = Alike::new(batch.runs, &shards);
+    let order = alike.order();
     let (stop, gate, next) = (AtomicBool::new(false), Gate::new(AHEAD * batch.shard_runs), AtomicUsize::new(0));
     let plans = Plans::new(batch.plans, batch.runs);
     let (sender, receiver) = channel();
@@ -128,6 +131,7 @@ pub fn simulate_many(
         };
         let ended = collect(
             PendingShards::new(batch, shards),
+            &alike,
             &receiver,
             progress,
             &gate,
@@ -145,7 +149,7 @@ pub fn simulate_many(
 fn work(
     batch: &Batch<'_>,
     plans: &Plans<'_>,
-    order: &[usize],
+    order: &[(usize, usize)],
     next: &AtomicUsize,
     gate: &Gate,
     stop: &AtomicBool,
@@ -153,7 +157,7 @@ fn work(
 ) {
     loop {
         let place = next.fetch_add(1, Ordering::Relaxed);
-        let Some(&index) = order.get(place) else { return };
+        let Some(&(place, index)) = order.get(place) else { return };
         gate.wait(place, stop);
         let Some(outcome) = run::carry_out(batch, plans, index, stop) else { return };
         if sender.send((index, outcome)).is_err() {
@@ -164,6 +168,7 @@ fn work(
 
 fn collect(
     mut pending: PendingShards<'_>,
+    alike: &Alike,
     receiver: &Receiver<(usize, Outcome)>,
     mut progress: Progress,
     gate: &Gate,
@@ -182,6 +187,10 @@ fn collect(
             Ok((index, mut outcome)) => {
                 settle(index, &mut outcome)?;
                 progress.count(&outcome);
+                for &other in alike.others(index) {
+                    progress.count_equal(&outcome);
+                    pending.put(other, outcome.clone())?;
+                }
                 gate.raise(pending.put(index, outcome)?);
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -201,14 +210,17 @@ fn collect(
 
 impl Progress {
     fn count(&mut self, outcome: &Outcome) {
-        self.runs += 1;
+        self.count_equal(outcome);
         self.cpu_s += outcome.cpu_ns as f64 / 1e9;
-        match &outcome.result {
-            Ok(summary) => {
-                self.packets += summary.packets;
-                self.simulated_s += summary.simulated.as_nanos() as f64 / 1e9;
-            }
-            Err(_) => self.failed += 1,
+        if let Ok(summary) = &outcome.result {
+            self.packets += summary.packets;
+            self.simulated_s += summary.simulated.as_nanos() as f64 / 1e9;
         }
+    }
+
+    /// Count a run that has the outcome of an equal one.
+    fn count_equal(&mut self, outcome: &Outcome) {
+        self.runs += 1;
+        self.failed += usize::from(outcome.result.is_err());
     }
 }

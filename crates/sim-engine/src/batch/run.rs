@@ -13,7 +13,7 @@ use super::summary::Summary;
 use crate::accounts::observe_while;
 
 /// The outcome of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Outcome {
     /// The summary, or the failure.
     pub result: Result<Summary, String>,

@@ -7,7 +7,7 @@ use super::recorder::Recorder;
 use crate::Accounts;
 
 /// The summary of a run: the figures of a single run that don't take a row per packet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Summary {
     pub flows: Vec<Flow>,
     /// Links on which something can happen to a packet.
