@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import exec_log
 import pytest
@@ -24,7 +25,12 @@ from test_server_process import AS_ROOT, logged_in
 from test_study_programs import BPF, ENDS, FILES, HEAD
 
 from dumbbell.core import core
+from dumbbell.errors import InputError
+from dumbbell.scenario.file.loading import load, read
+from dumbbell.scenario.file.started import only
 from dumbbell.server.agreement import Agreement
+from dumbbell.server.children import Child, Children
+from dumbbell.studies.programs import programs
 
 SCENARIO = """\
 name = "foreign"
@@ -151,6 +157,42 @@ def test_a_lab_needs_no_flows_to_be_asked_about(served: Served) -> None:
     assert asked(served, "/api/labs", {"path": "lab.toml"}) == LISTED
     with served.page() as page:
         assert page.open("lab.toml")["runs_programs"] == LISTED
+
+
+@pytest.mark.parametrize(("route", "more"), [("/api/labs", ""), ("/api/runs", "[sweep]\nseed = [1, 2]\n")])
+def test_what_changes_after_the_question_is_not_started(
+    served: Served, route: str, more: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, start = served.root / "theirs.toml", Children.start
+    file.write_text(SCENARIO + PROGRAM + more)
+    assert served.ask("POST", "/api/agree", {"programs": asked(served, route, {"path": file.name})})[0] == 200
+
+    async def late(*words: Any, **options: Any) -> Child:
+        file.write_text(SCENARIO + PROGRAM.replace("never", "other") + more)
+        return await start(*words, **options)
+
+    monkeypatch.setattr(Children, "start", late)
+    status, _, content = served.ask("POST", route, {"path": file.name})
+    assert status == 400, content
+    assert b"has changed: it starts another program" in content
+    assert b"touch /tmp/other" in content
+
+
+def test_a_scenario_starts_what_was_agreed_to_alone(tmp_path: Path) -> None:
+    (tmp_path / "theirs.bpf.c").write_text(BPF)
+    file = tmp_path / "theirs.toml"
+    file.write_text(f'{SCENARIO}cc = {{ bpf = "theirs.bpf.c" }}\n{PROGRAM}')
+    listed = programs(read(file))
+    assert len(listed) == 2
+    with only(listed):
+        load(file)
+    for one in listed:
+        with only([one]), pytest.raises(InputError, match="has changed"):
+            load(file)
+    (tmp_path / "theirs.bpf.c").write_text(f"{BPF}//\n")
+    with only(listed), pytest.raises(InputError, match="has changed"):
+        load(file)
+    load(file)
 
 
 @pytest.mark.parametrize("start", ["\ufeff", "", "= ="])

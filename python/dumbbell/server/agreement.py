@@ -21,7 +21,7 @@ from typing import Final
 from dumbbell import below, inputs
 from dumbbell.errors import InputError
 from dumbbell.machine import state_folder
-from dumbbell.studies.programs import DIGEST
+from dumbbell.scenario.file.started import DIGEST
 
 _LARGEST: Final = 16 << 20
 """Bytes of the file with what was agreed to: 200,000 agreements. Later ones are asked about in each session."""

@@ -10,13 +10,14 @@ import stat
 import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
-from dumbbell.below import VARIABLE
+from dumbbell import below
 from dumbbell.errors import InputError
+from dumbbell.scenario.file import started
 
 COMMAND: Final = (sys.executable, "-P", "-m", "dumbbell")
 """Without the working directory among the places of modules: it is the workspace, which may be a stranger's."""
@@ -68,21 +69,32 @@ class Children:
         self._all: dict[int, Child] = {}
 
     async def start(
-        self, arguments: Sequence[str], stdin: int = asyncio.subprocess.DEVNULL, pass_fds: Sequence[int] = ()
-    ) -> Child:
-        """Start `dumbbell` with these arguments. Ctrl-C on the server's terminal does not reach it."""
+        self, arguments: Sequence[str], agreed: Sequence[str] | None, stdin: int = asyncio.subprocess.DEVNULL,
+        pass_fds: Sequence[int] = (),
+    ) -> Child:  # fmt: skip
+        """Start `dumbbell` with these arguments. Ctrl-C on the server's terminal does not reach it.
+
+        `agreed`: what its scenario may start; `None`: anything.
+        """
         said = tempfile.TemporaryFile(prefix="dumbbell-")  # noqa: SIM115  it is open as long as the command is known
-        process = await asyncio.create_subprocess_exec(
-            *COMMAND,
-            *arguments,
-            cwd=self._folder,
-            stdin=stdin,
-            stdout=said,
-            stderr=said,
-            start_new_session=True,
-            pass_fds=pass_fds,
-            env={**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "120", VARIABLE: os.fspath(self._folder)},
-        )
+        environment = {"PYTHONUNBUFFERED": "1", "COLUMNS": "120", below.VARIABLE: os.fspath(self._folder)}
+        with ExitStack() as opened:
+            if agreed is not None:
+                list_ = started.handed(agreed)
+                opened.callback(os.close, list_)
+                pass_fds = (*pass_fds, list_)
+                environment[started.VARIABLE] = str(list_)
+            process = await asyncio.create_subprocess_exec(
+                *COMMAND,
+                *arguments,
+                cwd=self._folder,
+                stdin=stdin,
+                stdout=said,
+                stderr=said,
+                start_new_session=True,
+                pass_fds=pass_fds,
+                env={**os.environ, **environment},
+            )
         child = Child(process, said)
         self._all[child.pid] = child
         child.watch = asyncio.create_task(self._wait(child))

@@ -237,9 +237,13 @@ class Documents:
                 return one.document.revision
         return None
 
-    async def ready_to_run(self, path: str, overrides: Sequence[str] = (), model: type[Scenario] = Scenario) -> None:
-        """Save a scenario before it is run with `overrides`. Raises `InputError` if it is not saved or means nothing,
-        `NotAgreed` if it runs what the user has not agreed to."""
+    async def ready_to_run(
+        self, path: str, overrides: Sequence[str] = (), model: type[Scenario] = Scenario
+    ) -> tuple[str, ...]:
+        """Save a scenario before it is run with `overrides`. Returns the programs that it may start.
+
+        Raises `InputError` if it is not saved or means nothing, `NotAgreed` if it runs what the user has not agreed to.
+        """
         one = self._opened(path)
         await self._save(one)
         try:
@@ -248,7 +252,9 @@ class Documents:
                 why = told.why if told else "the file and this page have both changed"
                 raise InputError(f"{path} is not saved", why, "decide which text to keep, then run it")
             await self._understood(one)
-            self.ask_about(path, await self._started_by(one, overrides, model))
+            programs = await self._started_by(one, overrides, model)
+            self.ask_about(path, programs)
+            return programs
         finally:
             self._drop(one)
 

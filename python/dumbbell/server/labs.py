@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -62,14 +62,17 @@ class Labs:
         child = self._owners.get(name)
         return child is not None and child.code is None
 
-    async def start(self, asked: StartLab) -> str:
-        """Start a lab, and wait until it is up. Returns its name. Raises `InputError` if it cannot be built."""
+    async def start(self, asked: StartLab, agreed: Sequence[str] | None) -> str:
+        """Start a lab, and wait until it is up. Returns its name. Raises `InputError` if it cannot be built.
+
+        `agreed`: as `Children.start`.
+        """
         run_places.scenario(self._root, asked.path)
         sets = [word for text in asked.overrides for word in ("--set", text)]
         named = ["--name", asked.name] if asked.name else []
         # Its shell reads standard input, which ends with this process: so does the lab.
         child = await self._children.start(
-            ["lab", "up", run_places.argument(asked.path), *sets, *named], stdin=asyncio.subprocess.PIPE
+            ["lab", "up", run_places.argument(asked.path), *sets, *named], agreed, stdin=asyncio.subprocess.PIPE
         )
         async with asyncio.timeout(START_S):
             while (name := await run_in_threadpool(_of, child.pid)) is None:
@@ -137,9 +140,10 @@ def router(root: Path, labs: Labs, terminals: Terminals) -> APIRouter:
     async def start(asked: StartLab, request: Request) -> LabState:
         """Build the network of a scenario, which stays up until it is ended, or this server."""
         documents = getattr(request.app.state, "documents", None)
+        agreed = None
         if documents is not None:
-            await documents.ready_to_run(asked.path, asked.overrides, LabScenario)
-        return await run_in_threadpool(state, await labs.start(asked))
+            agreed = await documents.ready_to_run(asked.path, asked.overrides, LabScenario)
+        return await run_in_threadpool(state, await labs.start(asked, agreed))
 
     @made.get("/{lab}")
     def one(lab: str) -> LabState:

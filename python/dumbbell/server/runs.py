@@ -27,6 +27,7 @@ from dumbbell.records.kept import state
 from dumbbell.records.progress import FILE
 from dumbbell.scenario import load
 from dumbbell.scenario.file.loading import LARGEST, read
+from dumbbell.scenario.file.started import only
 from dumbbell.server import run_places, studies
 from dumbbell.server.children import Children, stop_holder
 from dumbbell.server.legend import legend
@@ -46,16 +47,16 @@ def router(root: Path, children: Children) -> APIRouter:
     async def start(asked: StartRun, request: Request) -> Started:
         """Start a run, or a study. What is wrong with the scenario is answered as the command line says it."""
         documents = getattr(request.app.state, "documents", None)
-        if documents is not None:
-            await documents.ready_to_run(asked.path, asked.overrides)
+        agreed = None if documents is None else await documents.ready_to_run(asked.path, asked.overrides)
         try:
-            found = await run_in_threadpool(_begun, root, asked)
+            with only(agreed):
+                found = await run_in_threadpool(_begun, root, asked)
         except ScenarioError as error:
             raise run_places.as_in(root, error) from None
         if isinstance(found, list):
-            return await studies.begin(children, found)
+            return await studies.begin(children, found, agreed)
         arguments, stem, beside = found
-        child = await children.start([*arguments, "--keep-events", "--json"])
+        child = await children.start([*arguments, "--keep-events", "--json"], agreed)
         told = command(*arguments)
         return Started(kind="run", id=run_places.partial(stem, child.pid), command=told, beside=beside)
 

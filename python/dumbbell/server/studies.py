@@ -63,10 +63,12 @@ def router(root: Path, children: Children) -> APIRouter:
             raise InputError(f"the study {study} goes on already", "a command works on it", "wait for it, or stop it")
         arguments = await run_in_threadpool(_again, root, path)
         documents = getattr(request.app.state, "documents", None)
+        agreed = None
         if documents is not None:
             # Its text is none of the workspace's scenarios, and the folder may be a stranger's.
-            documents.ask_about(f"the study {study}", await run_in_threadpool(_programs, root, path))
-        return await begin(children, arguments)
+            agreed = await run_in_threadpool(_programs, root, path)
+            documents.ask_about(f"the study {study}", agreed)
+        return await begin(children, arguments, agreed)
 
     @made.get("/{study}/report.html")
     def report(study: str) -> FileResponse:
@@ -80,13 +82,16 @@ def router(root: Path, children: Children) -> APIRouter:
     return made
 
 
-async def begin(children: Children, arguments: Sequence[str]) -> Started:
-    """Start a command that carries out a study, and wait until it knows the study's directory."""
+async def begin(children: Children, arguments: Sequence[str], agreed: Sequence[str] | None) -> Started:
+    """Start a command that carries out a study, and wait until it knows the study's directory.
+
+    `agreed`: as `Children.start`.
+    """
     # Once nobody reads its events any more it writes none, and goes on.
     ours, its = os.pipe()
     with os.fdopen(ours, encoding="utf-8") as events:
         try:
-            child = await children.start([*arguments, "--json", "--events", f"/dev/fd/{its}"], pass_fds=(its,))
+            child = await children.start([*arguments, "--json", "--events", f"/dev/fd/{its}"], agreed, pass_fds=(its,))
         finally:
             os.close(its)
         study = await run_in_threadpool(_named, events)

@@ -5,28 +5,22 @@ A text has many spellings of one key, and a study has keys that only its cells h
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, Final
-
-from pydantic import BaseModel
 
 from dumbbell.errors import InputError
 from dumbbell.scenario.file.loading import Draft, checked
 from dumbbell.scenario.file.overrides import parts_of
+from dumbbell.scenario.file.started import DIGEST, started, starting
 from dumbbell.scenario.file.writing import path_keys
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.table import STARTED, Table
-from dumbbell.scenario.traces import File
-from dumbbell.scenario.traffic.algorithms import ProgramFile
+from dumbbell.scenario.table import Table
 from dumbbell.studies.cells import KEYS, Cell, values
 
-DIGEST: Final = ", SHA-256 "
-"""Between a file's name and its digest."""
 MOST: Final = 10_000
 """The most cells that differ in their programs. Nobody would read more."""
 LONGEST_S: Final = 10
@@ -49,7 +43,7 @@ def programs(draft: Draft, base: Scenario | None = None) -> tuple[str, ...]:
     """
     base = checked(draft) if base is None else base
     scenarios = itertools.chain([base], _cells(draft, base))
-    return tuple(dict.fromkeys(program for scenario in scenarios for program in _of(scenario)))
+    return tuple(dict.fromkeys(program for scenario in scenarios for program in started(scenario)))
 
 
 def brings_files(draft: Draft, base: Scenario | None = None) -> bool:
@@ -92,30 +86,4 @@ def _can_bring(key: str, value: Any) -> bool:
 @cache
 def _keys(table: type[Table]) -> frozenset[str]:
     """Keys at which a text is a program or the path of a file."""
-    return path_keys(table) | _started(table).union(*map(_keys, table.__subclasses__()))
-
-
-@cache
-def _started(table: type[BaseModel]) -> frozenset[str]:
-    """The fields of a table that hold what is started."""
-    return frozenset(name for name, field in table.model_fields.items() if STARTED in field.metadata)
-
-
-def _of(value: Any) -> Iterator[str]:
-    """The programs in a table and in its tables."""
-    if isinstance(value, ProgramFile):
-        yield f"{value.name}{DIGEST}{value.program.sha256}"
-    elif isinstance(value, BaseModel):
-        started = _started(type(value))
-        for name, part in value:
-            yield from _shown(part) if name in started else _of(part)
-    elif isinstance(value, Mapping | list | tuple):
-        for part in value.values() if isinstance(value, Mapping) else value:
-            yield from _of(part)
-
-
-def _shown(value: str | File | None) -> Iterator[str]:
-    if isinstance(value, File):
-        yield f"{value.name}{DIGEST}{hashlib.sha256(value.text.encode()).hexdigest()}"
-    elif value is not None:
-        yield value
+    return path_keys(table) | starting(table).union(*map(_keys, table.__subclasses__()))

@@ -17,6 +17,7 @@ from dumbbell.errors import Place, Problem, ScenarioError
 from dumbbell.scenario import bundled
 from dumbbell.scenario.file.overrides import Overrides, apply
 from dumbbell.scenario.file.refusals import findings
+from dumbbell.scenario.file.started import refuse_others
 from dumbbell.scenario.file.toml import TOMLDecodeError, parse, plain
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
@@ -93,6 +94,7 @@ def checked(draft: Draft, model: type[Scenario] = Scenario, understood: Understo
         raise ScenarioError([origin.problem(finding) for finding in findings(error, draft.data)]) from None
     scenario._source = origin
     resolve(scenario)
+    refuse_others(scenario, origin.name)
     return scenario
 
 

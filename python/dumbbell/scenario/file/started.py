@@ -1,0 +1,102 @@
+"""What a scenario starts on this machine, and a guard that it starts nothing to which its user has not agreed.
+
+The guard looks at what runs, not at files that were read before: they may have changed since.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from dumbbell.errors import InputError
+from dumbbell.scenario.table import STARTED
+from dumbbell.scenario.traces import File
+from dumbbell.scenario.traffic.algorithms import ProgramFile
+
+DIGEST: Final = ", SHA-256 "
+"""Between a file's name and its digest."""
+VARIABLE: Final = "DUMBBELL_AGREED"
+"""Environment variable with the descriptor from which a command reads the programs that it may start."""
+
+_agreed: ContextVar[frozenset[str] | None] = ContextVar("agreed", default=None)
+
+
+def started(value: Any) -> Iterator[str]:
+    """The programs in a table and in its tables: command lines, and files with the digest of their content."""
+    if isinstance(value, ProgramFile):
+        yield f"{value.name}{DIGEST}{value.program.sha256}"
+    elif isinstance(value, BaseModel):
+        own = starting(type(value))
+        for name, part in value:
+            yield from _shown(part) if name in own else started(part)
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from started(part)
+
+
+@cache
+def starting(table: type[BaseModel]) -> frozenset[str]:
+    """The fields of a table that hold what is started."""
+    return frozenset(name for name, field in table.model_fields.items() if STARTED in field.metadata)
+
+
+def _shown(value: str | File | None) -> Iterator[str]:
+    if isinstance(value, File):
+        yield f"{value.name}{DIGEST}{hashlib.sha256(value.text.encode()).hexdigest()}"
+    elif value is not None:
+        yield value
+
+
+@contextmanager
+def only(programs: Iterable[str] | None) -> Iterator[None]:
+    """While it lasts, no scenario of this context may start other programs; `None`: any may."""
+    token = _agreed.set(None if programs is None else frozenset(map(_content, programs)))
+    try:
+        yield
+    finally:
+        _agreed.reset(token)
+
+
+def handed(programs: Iterable[str]) -> int:
+    """A descriptor that tells a command, by `VARIABLE`, the programs that it may start."""
+    found = os.memfd_create("agreed")
+    with open(found, "wb", closefd=False) as file:
+        file.write(json.dumps(list(programs)).encode())
+    os.lseek(found, 0, os.SEEK_SET)
+    return found
+
+
+def refuse_others(scenario: BaseModel, name: str) -> None:
+    """Raise `InputError` if a scenario starts what was not agreed to, where somebody asks for that."""
+    agreed = _agreed.get()
+    if agreed is None:
+        agreed = _of_environment()
+    if agreed is None:
+        return
+    for program in started(scenario):
+        if _content(program) not in agreed:
+            what = f"{name} has changed: it starts another program"
+            raise InputError(what, program, "look at it, and start it again")
+
+
+@cache
+def _of_environment() -> frozenset[str] | None:
+    # What the command starts itself, such as a user's shell in a lab, may start what it likes.
+    given = os.environ.pop(VARIABLE, None)
+    if given is None:
+        return None
+    with open(int(given), "rb") as file:
+        return frozenset(map(_content, json.loads(file.read())))
+
+
+def _content(program: str) -> str:
+    """A program without its file's name, which is another one in the folder of a study."""
+    return program.rpartition(DIGEST)[2]
