@@ -13,17 +13,31 @@ from synthetic_study import Synthetic
 
 from dumbbell import Run, Study
 from dumbbell.errors import InputError
-from dumbbell.published.bernardi_2020 import averages, evidence, one_core, over_time
-from dumbbell.published.bernardi_2020.findings import FINDINGS
-from dumbbell.published.bernardi_2020.readings import CC, KERNEL, Cells, Reading
-from dumbbell.published.bernardi_2020.signals import first_cut_s, peak_bps, rests, swings, timeouts
-from dumbbell.published.bernardi_2020.variants import KERNELS, WITH_GOOGLES
-from dumbbell.published.model import Status
+from dumbbell.published.bernardi_2020 import code
+from dumbbell.published.bernardi_2020.code import (
+    CC,
+    CPUS,
+    KERNEL,
+    first_cut_s,
+    peak_bps,
+    rests_of,
+    swings,
+    timeouts,
+)
+from dumbbell.published.model import Judged, Part, Status
 from dumbbell.published.registry import chosen, reproduction
 from dumbbell.published.running import Order, check
 from dumbbell.studies.rounds import prepared
 
 STEP_NS = 10_000_000
+STUDY = reproduction("bernardi-2020")
+KERNELS = ("6.1-google", "6.12")
+NO_STUDY = cast(Study, None)
+"""Its runs are put in its place."""
+
+
+def with_googles() -> list[Part]:
+    return [part for part in STUDY.parts if part.name.endswith("-google")]
 
 
 def sampled(rows: Mapping[str, list[Any]], queue: list[float] | None = None) -> Run:
@@ -53,9 +67,10 @@ def test_the_swings_between_two_probes_of_bbr() -> None:
 
 
 def judged(queue: list[float], monkeypatch: pytest.MonkeyPatch) -> Status:
-    monkeypatch.setattr(over_time, "SLOW_START_S", 0.05)
+    monkeypatch.setattr(code, "SLOW_START_S", 0.05)
     run = sampled({"bbr_pacing_gain": GAINS * 4}, queue * 4)
-    return over_time.oscillates(cast(Cells, SimpleNamespace(runs=lambda cc: iter([run] * 4)))).status
+    monkeypatch.setattr(code, "every", lambda *_: iter([run] * 4))
+    return code.oscillates(NO_STUDY).status
 
 
 def test_bbr_oscillates_if_it_drains_half_of_its_queue(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,11 +78,12 @@ def test_bbr_oscillates_if_it_drains_half_of_its_queue(monkeypatch: pytest.Monke
     assert judged([30000 + one for one in QUEUE], monkeypatch) is Status.FAILS, "a queue that stays"
 
 
-def test_reno_has_no_timeouts_only_if_no_run_has_one() -> None:
+def test_reno_has_no_timeouts_only_if_no_run_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
     good, bad = (sampled({"ca_state": ["open", state, "open"]}) for state in ("recovery", "loss"))
 
     def status(*runs: Run) -> Status:
-        return over_time.no_timeouts(cast(Cells, SimpleNamespace(runs=lambda cc: iter(runs)))).status
+        monkeypatch.setattr(code, "every", lambda *_: iter(runs))
+        return code.no_timeouts(NO_STUDY).status
 
     assert status(good, good, good, good) is Status.HOLDS
     assert status(bad, bad, bad, bad) is Status.FAILS
@@ -81,7 +97,7 @@ def test_probe_rtt_shows_in_the_window_of_an_algorithm_whose_states_nobody_tells
     run = sampled(
         {"cwnd_packets": windows, "bytes_in_flight": [1448 * one for one in windows], "snd_mss_bytes": [1448] * 952}
     )
-    found = rests(run, "f1", 1)
+    found = rests_of(run, "f1", 1)
     assert found.entered_s == pytest.approx([3.0, 8.31])
     assert found.gap_s == pytest.approx(5.11)
     assert found.depth_packets == pytest.approx(120)
@@ -111,24 +127,28 @@ def study(tmp_path: Path) -> Study:
 
 
 def test_a_reading_of_a_part_with_kernels_looks_at_one_of_them(study: Study) -> None:
-    """Its name is the user's."""
-    theirs, ours = (Cells(study, Reading("2-google", "theirs", kernel)) for kernel in (0, 1))
-    assert theirs.algorithms == ["bbr", "bbr2"]
-    assert averages.nearer(theirs).status is Status.HOLDS
-    assert "bbr2 80" in averages.nearer(theirs).numbers
-    assert averages.nearer(ours).status is not Status.HOLDS
+    """Its name is the user's. The kernels are the other way round in the second study."""
+
+    def judged(found: Study) -> Judged:
+        nearer = [one for one in STUDY.findings if one.text.startswith("2: BBRv1 stays nearer")]
+        return next(one for one in nearer if "Google" in one.reading).judge({"2-google": found})
+
+    assert judged(study).status is Status.HOLDS
+    assert "bbr2 80" in judged(study).numbers
+    turned = Synthetic(cells=CELLS[::-1], ccs=("bbr",), goodput_mbit=mbit, spread=0.001)
+    assert judged(Study(turned.write(study.directory.parent / "turned"))).status is not Status.HOLDS
 
 
 def test_both_bbr2_side_by_side(study: Study) -> None:
-    said = evidence.side_by_side(study)
+    said = code.side_by_side(study)
     assert said.startswith("BBRv2 on theirs 80")
     assert "; on 6.1 95" in said
 
 
 def test_googles_bbr2_runs_only_if_asked_for_and_in_a_kernel_of_the_users_name() -> None:
     everything = chosen(reproduction("bernardi-2020"), [])
-    assert not {part.name for part in WITH_GOOGLES} & {part.name for part in everything}
-    for part in WITH_GOOGLES:
+    assert not {part.name for part in with_googles()} & {part.name for part in everything}
+    for part in with_googles():
         _, cells = prepared(Order(part, "virtual", False).draft)
         assert {(cell[CC], cell[KERNEL]) for cell in cells} == {(cc, k) for cc in ("bbr", "bbr2") for k in KERNELS}
         named = Order(part, "virtual", False, ('sweep."emulate.kernel"=["mine", "6.1"]',))
@@ -137,7 +157,7 @@ def test_googles_bbr2_runs_only_if_asked_for_and_in_a_kernel_of_the_users_name()
 
 
 def test_each_finding_has_a_reading() -> None:
-    assert all(one.reading for one in FINDINGS)
+    assert all(one.reading for one in STUDY.findings)
 
 
 @pytest.mark.parametrize(
@@ -154,8 +174,8 @@ def test_the_number_of_cpus_alone_does_not_show_a_lack_of_them(
 ) -> None:
     reasons = dict(enumerate(checks))
     verdicts = dict.fromkeys(reasons, "suspect")
-    made = Synthetic(cells=({one_core.CPUS: 1, CC: "bbr"},), repeat=len(checks), verdicts=verdicts, reasons=reasons)
-    assert one_core.detected({"4": Study(made.write(tmp_path / "study"))}).status is status
+    made = Synthetic(cells=({CPUS: 1, CC: "bbr"},), repeat=len(checks), verdicts=verdicts, reasons=reasons)
+    assert code.detected(Study(made.write(tmp_path / "study"))).status is status
 
 
 def test_slow_start_ends_when_the_window_first_falls() -> None:
@@ -168,7 +188,7 @@ def test_a_kernel_that_is_missing_is_refused_with_how_to_build_it(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(InputError) as refused:
-        check([Order(WITH_GOOGLES[0], "virtual", True)])
+        check([Order(with_googles()[0], "virtual", True)])
     told = str(refused.value)
     assert "there is no kernel 6.1-google" in told
     assert "--patch FILE" in told

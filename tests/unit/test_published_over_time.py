@@ -15,8 +15,7 @@ import pytest
 from dumbbell import Run, Study
 from dumbbell.cli import invoke
 from dumbbell.published.aulbach_2020.code import crossing, endured
-from dumbbell.published.bernardi_2020 import over_time as bernardi
-from dumbbell.published.bernardi_2020.readings import Cells
+from dumbbell.published.bernardi_2020 import code as bernardi
 from dumbbell.published.comparing import compared, listed
 from dumbbell.published.judging import most, of_share
 from dumbbell.published.model import Judged, Status
@@ -138,13 +137,14 @@ CUBE = [100 + 30 * (i / 300 - 1) ** 3 for i in range(630)]
 CONCAVE = CUBE[:280]
 
 
-def judged(monkeypatch: pytest.MonkeyPatch, judge: Callable[[Cells], Judged], runs: list[list[float]]) -> Judged:
+def judged(monkeypatch: pytest.MonkeyPatch, judge: Callable[[Study], Judged], runs: list[list[float]]) -> Judged:
     monkeypatch.setattr(bernardi, "SLOW_START_S", 0)
-    return judge(cast(Cells, SimpleNamespace(runs=lambda cc: iter([sampled(one) for one in runs]))))
+    monkeypatch.setattr(bernardi, "every", lambda *_: iter([sampled(one) for one in runs]))
+    return judge(cast(Study, None))
 
 
 def test_a_shape_is_looked_for_in_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    reno = bernardi.reno
+    reno = bernardi.saw_tooth
     assert judged(monkeypatch, reno, [HALVED * 4] * 4).status is Status.HOLDS
     assert judged(monkeypatch, reno, [HALVED * 4]).status is Status.UNKNOWN, "one run tells nothing"
     assert judged(monkeypatch, reno, [HALVED * 4] * 2 + [CUBE * 3] * 2).status is Status.UNKNOWN
@@ -154,7 +154,7 @@ def test_a_shape_is_looked_for_in_every_run(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_shape_is_that_of_all_times_between_two_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
-    cubic = bernardi.cubic
+    cubic = bernardi.concave_then_convex
     assert judged(monkeypatch, cubic, [CUBE * 3] * 4).status is Status.HOLDS
     found = judged(monkeypatch, cubic, [CUBE * 2 + CONCAVE * 2] * 4)
     assert found.status is Status.FAILS

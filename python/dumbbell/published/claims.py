@@ -31,6 +31,8 @@ class Value(Table):
     """Swept key -> value; `{ at = 0 }` is the first value that the study has."""
     by: str | None = None
     """Swept key with a member for each of its values."""
+    only: list[str] = Field(default_factory=list)
+    """The members among these; empty: all."""
     part: str = ""
     """Another part than the claim's; `{of}` stands for what the figure is of."""
     unit: str = ""

@@ -65,7 +65,8 @@ class Setting:
         if value.by is None:
             return [None]
         figures, where = self._place(value, None, None)
-        return [] if figures is None else list(map(str, figures.along(value.by, where)))
+        found = [] if figures is None else list(map(str, figures.along(value.by, where)))
+        return [one for one in found if one in value.only or not value.only]
 
     def figure(self, name: str, member: str | None) -> Figure:
         """Our figure of a value, or of its member."""
