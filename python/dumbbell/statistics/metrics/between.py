@@ -185,8 +185,7 @@ METRICS: Final = (
         "s",
         "lower",
         ("run",),
-        "the longest time from a failure or repair (of a link or a routing daemon) to the last change of any router's "
-        "routes before the next one",
+        "the longest time from a failure or repair to the last change of any router's routes before the next one",
         "RFC 4098; RFC 6412, section 3.6: full convergence time",
         _of_run("reconvergence_s"),
     ),
@@ -196,8 +195,8 @@ METRICS: Final = (
         "s",
         "lower",
         ("run",),
-        "the longest time in which nothing of a flow arrived, of times that began before routes had settled after such "
-        "an event and ended after it",
+        "the longest time without an arrival of a flow that began before routes had settled and ended after such an "
+        "event",
         "RFC 6412, section 3.6: route loss of connectivity period",
         _of_run("outage_s"),
     ),
@@ -207,8 +206,8 @@ METRICS: Final = (
         "packets",
         "lower",
         ("run",),
-        "Σ lost_packets: packets of flows that crossed a link between such an event and the last change of routes, and "
-        "never arrived because a link was down or a router did not pass them on",
+        "Σ lost_packets, which a link that was down or a router did not pass on between such an event and the last "
+        "change of routes",
         "RFC 6412, section 3.6",
         _of_run("rerouting_lost"),
     ),
@@ -230,9 +229,8 @@ METRICS: Final = (
         "",
         "higher",
         ("run",),
-        "utilisation of the bottleneck · mean over flows of (base_rtt_ms ÷ rtt_p50_ms): throughput over delay, each as "
-        "a share of the best that the path allows; 1 would be the whole rate at the RTT of the path without queues and "
-        "serialisation",
+        "utilisation of the bottleneck · mean over flows of (base_rtt_ms ÷ rtt_p50_ms); 1 is the whole rate at the RTT "
+        "of the path without queues and serialisation",
         "L. Kleinrock: Power and Deterministic Rules of Thumb for Probabilistic Problems in Computer Communications, "
         "ICC 1979",
         _power,
@@ -243,9 +241,8 @@ METRICS: Final = (
         "share",
         "lower",
         ("algorithm",),
-        "(x - y) ÷ x, x: goodput of the algorithm's flows alone, y: beside other algorithms; the cell in which they "
-        "are alone has as many of them, equal UDP, and equal values of all keys but those of flows; runs are paired by "
-        "seed",
+        "(x - y) ÷ x, x: goodput of the algorithm's flows alone, y: beside other algorithms; cells with as many of "
+        "them, equal UDP, and equal keys but those of flows; runs are paired by seed",
         WARE,
         _harm(
             _GOODPUT,
@@ -259,8 +256,8 @@ METRICS: Final = (
         "share",
         "lower",
         ("group",),
-        "(x - y) ÷ x, x: mean goodput of two entries of `flows` with the same algorithm, y: goodput of an entry with "
-        "it beside another algorithm; cells with equal values of all keys but those of flows; runs are paired by seed",
+        "(x - y) ÷ x, x: mean goodput of two entries of `flows` with the same algorithm, y: of one beside another "
+        "algorithm; cells with equal keys but those of flows; runs are paired by seed",
         "after " + WARE + ": harm that an algorithm does not do to itself",
         _harm_beside,
         least=None,

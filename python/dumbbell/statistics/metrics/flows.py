@@ -38,10 +38,8 @@ METRICS: Final = (
         "bit/s",
         "higher",
         OF_FLOWS,
-        "mean over the TCP connections of 8 · sent_bytes ÷ (stop_s - start_s), each over its own lifetime; sent_bytes: "
-        "payload sent at least once, repetitions not counted",
-        "iperf3 prints it at the sender; between goodput, which counts what arrived, and throughput, which counts "
-        "repetitions as well",
+        "mean over the TCP connections of 8 · sent_bytes ÷ (stop_s - start_s); sent_bytes: payload sent at least once",
+        "iperf3 prints it at the sender; goodput counts what arrived, throughput also repetitions",
         over_flows(ratio(8 * pl.col("sent_bytes"), _lifetime_s).filter(_is_tcp).mean()),
     ),
     Metric(
