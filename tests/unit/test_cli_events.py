@@ -6,9 +6,10 @@ import json
 import types
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints
 
 import pytest
+from typing_extensions import is_typeddict
 
 from dumbbell.cli import event_lines, invoke
 

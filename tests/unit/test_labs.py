@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,8 @@ from dumbbell.labs.network import Network
 from dumbbell.labs.pings import Pings
 from dumbbell.labs.shell.shell import MODULES, Shell
 from dumbbell.labs.shell.words import WORDS
-from dumbbell.plan.wire import document, part
+from dumbbell.plan.types import BufferBytes
+from dumbbell.plan.wire import document
 
 NETWORK = """
 name = "net"
@@ -137,10 +139,10 @@ def test_the_buffer_of_a_drawn_link_keeps_its_bytes_when_the_rate_changes(tmp_pa
         """
     )
     lab, _ = plan_of(load(tmp_path / "scenario.toml"))
-    before = part(next(link for link in lab.links if link.name == "core"))
-    assert before["buffer"] == {"bytes": 50_000}
+    before = next(link for link in lab.links if link.name == "core")
+    assert before.buffer == BufferBytes(bytes=50_000)
     after = changes.as_wanted(tmp_path, "core", before, {"rate": "5 Mbit/s"})
-    assert after == {**before, "rate_bps": 5_000_000}
+    assert after == replace(before, rate_bps=5_000_000)
 
 
 def test_pings_are_mininets_table() -> None:

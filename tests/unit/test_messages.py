@@ -23,7 +23,6 @@ from dumbbell.engines.realm import machine
 from dumbbell.errors import DamagedFile
 from dumbbell.labs.shell.look import described
 from dumbbell.plan.expand import expand
-from dumbbell.plan.wire import document
 from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.traffic.bursts import Burst
 from dumbbell.units import BufferSize, Percent, QuantityError, Rate, Size, Time
@@ -255,7 +254,7 @@ def test_a_link_of_a_lab_has_the_values_of_its_impairments() -> None:
             ],
         )
     )
-    links = {link["name"]: link for link in document(plan)["links"]}
+    links = {link.name: link for link in plan.links}
     told = described(links["bottleneck"])
     assert told.endswith("buffer 1 packet, loss 0.5 % before the queue, jitter uniform 0 s to 2 ms, in order"), told
     assert "loss" not in described(links["bottleneck-reverse"])

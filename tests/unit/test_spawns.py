@@ -17,8 +17,8 @@ KERNEL = "a kernel, or its source, that a user names on the command line in orde
 
 PYTHON = {
     "doctor/examine.py": NO_FILE,
-    "engines/emulate/qdiscs.py": NO_FILE,
-    "engines/process.py": OURS,
+    "engines/realm/qdiscs.py": NO_FILE,
+    "engines/realm/process.py": OURS,
     "engines/virtual/machine.py": KERNEL,
     "kernels/boot.py": KERNEL,
     "kernels/ready/boot.py": KERNEL,

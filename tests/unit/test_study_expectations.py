@@ -41,7 +41,7 @@ SMALL: dict[str, Any] = {
 
 def simulate(directory: Path, **more: Any) -> dumbbell.Study:
     overrides, on_event = more.pop("overrides", ()), more.pop("on_event", None)
-    study = dumbbell.run({**SMALL, **more}, overrides, directory, on_event, engine="simulate", report=False)
+    study = dumbbell.run({**SMALL, **more}, overrides, directory, on_event=on_event, engine="simulate", report=False)
     assert isinstance(study, dumbbell.Study)
     return study
 

@@ -32,12 +32,17 @@ def markdown(table: pl.DataFrame, engines: Engines, starts: str | None = None) -
         starts: by how much flows started later at most; `None` if they started when the scenarios say.
     """
     rows, names = table.to_dicts(), head(engines)
-    said = f"Pairs of values are {engines[0]} / {engines[1]}."
-    said += f" Each flow started by chance up to {starts} later." if starts else ""
     cells = [_line(cells_of(row, engines)) for row in rows if row["agreement"] != targets.Status.INSIDE.value]
     lines = [*summary(rows), f"All cells are in `{STEM}.csv`."]
+    lines += [f"Each flow started by chance up to {starts} later."] if starts else []
     if cells:
-        lines += [said, "", _line(names), _line("---" for _ in names), *cells]
+        lines += [
+            f"Pairs of values are {engines[0]} / {engines[1]}.",
+            "",
+            _line(names),
+            _line("---" for _ in names),
+            *cells,
+        ]
     return "\n".join(lines) + "\n"
 
 

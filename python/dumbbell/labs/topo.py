@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.errors import InputError
 from dumbbell.labs.build import LabScenario, of_draft
@@ -46,7 +46,7 @@ def scenario(text: str, link: str | None = None, overrides: Overrides = ()) -> L
     if len(numbers) > len(keys) or not all(number.isascii() and number.isdigit() for number in numbers):
         raise InputError(f"--topo {text}: not a {name}", form if keys else f"{name} has no numbers", form)
     given = [*map(int, numbers), *(default for _, default in keys[len(numbers) :])]
-    topology: dict[str, Any] = {"kind": kind, **{key: number for (key, _), number in zip(keys, given, strict=True)}}
+    topology: dict[str, object] = {"kind": kind, **{key: number for (key, _), number in zip(keys, given, strict=True)}}
     if name == "minimal":
         topology["size"] = 2
     places: dict[Key, str] = dict.fromkeys([("topology",), *(("topology", key) for key in topology)], f"--topo {text}")

@@ -14,7 +14,8 @@ from dumbbell.published import folder as folders
 from dumbbell.published.model import Reproduction
 from dumbbell.published.registry import KEYS
 from dumbbell.published.running import Order
-from dumbbell.studies.programs import DIGEST, programs
+from dumbbell.scenario.file.started import DIGEST
+from dumbbell.studies.programs import programs
 
 _MODULE: Final = "study_code"
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.engines.missing import missing
 from dumbbell.engines.registry import DEFAULT, engine
@@ -41,7 +41,7 @@ class Checked:
     study_runs: int | None = None
     programs: tuple[str, ...] | None = None
     """Programs that a run or a lab of it starts on this machine; `None`: nobody knows, as it means nothing."""
-    data: Mapping[str, Any] | None = None
+    data: Mapping[str, object] | None = None
     """Values of the text, as JSON; `None`: it is no TOML."""
     scenario: Scenario | None = field(default=None, repr=False)
     """`None`: there are problems."""

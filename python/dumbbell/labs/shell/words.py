@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.labs.live import Live
 from dumbbell.labs.network import Network
@@ -17,7 +17,7 @@ class Session:
     lab: Live
     execute: Callable[[str], int]
     """Carries out a line, and returns its exit code."""
-    names: dict[str, Any] = field(default_factory=dict)
+    names: dict[str, object] = field(default_factory=dict)
     """The names that Python in the shell knows."""
     over: bool = False
     """The shell is to end."""
