@@ -15,9 +15,9 @@ class PlannedRun(TypedDict):
 
     event: Literal["planned"]
     run_id: str
-    """The run's id: the end of its directory's name."""
+    """End of the name of the run's directory."""
     engine: str
-    """The engine that carries it out."""
+    """Name of the engine."""
 
 
 class Helper(TypedDict):
@@ -51,39 +51,39 @@ class Planning(TypedDict):
 
     event: Literal["planning"]
     cells: int
-    """The number of cells planned so far."""
+    """Cells planned so far."""
     of: int
-    """The number of all cells."""
+    """Number of all cells."""
     least: NotRequired[int]
-    """The least number of runs of a cell; before the first cell is planned."""
+    """Least number of runs of a cell; only before the first cell is planned."""
 
 
 class PlannedStudy(TypedDict):
-    """The runs of a study, or of a further round of it, are known, and begin."""
+    """A round of a study's runs begins."""
 
     event: Literal["planned"]
     runs: int
-    """The runs of this round."""
+    """Runs of this round."""
     known: int
-    """The runs of earlier rounds."""
+    """Runs of earlier rounds."""
     directory: str
-    """The study's directory."""
+    """Study's directory."""
     cells: int
-    """The cells that have runs in this round."""
+    """Cells with runs in this round."""
     of: int
-    """The number of all cells."""
+    """Number of all cells."""
     traffic_s: float
-    """Time of all runs together, as their hosts see it."""
+    """Time of all runs together, in their networks."""
     longest_s: float
-    """Time of the longest run."""
+    """Longest run's time."""
     until: bool
-    """True if results decide whether there are further rounds."""
+    """True if results decide on further rounds."""
     least: int
-    """The least number of runs of a cell."""
+    """Least number of runs of a cell."""
     at_once: NotRequired[float]
-    """The number of runs that go on at a time, as forecast."""
+    """Runs at a time, as forecast."""
     forecast_s: NotRequired[float]
-    """The time that the round will take, as forecast."""
+    """Time of the round, as forecast."""
 
 
 class StudyProgress(TypedDict):
@@ -91,25 +91,25 @@ class StudyProgress(TypedDict):
 
     event: Literal["progress"]
     runs: int
-    """Runs that have ended, earlier ones that were found included."""
+    """Runs that have ended, also earlier ones."""
     of: int
-    """The runs of this round and those before."""
+    """Runs of all rounds so far."""
     found: int
-    """Runs that earlier commands had finished."""
+    """Runs of earlier commands."""
     failed: int
     """Runs that were given up."""
     wall_s: float
     """Time since the round began."""
     repeated: NotRequired[int]
-    """Emulated: runs that were carried out again because they failed."""
+    """Emulated: failed runs that were repeated."""
     redone: NotRequired[int]
-    """Emulated: runs that were carried out again because the machine disturbed them."""
+    """Emulated: disturbed runs that were repeated."""
     left_s: NotRequired[float | None]
-    """Emulated: the time that the rest will take; `None` as long as it is not known."""
+    """Emulated: time left; `None` if not known."""
     cpu_s: NotRequired[float]
     """Simulated: CPU time of all threads."""
     simulated_s: NotRequired[float]
-    """Simulated: the time that passed in the simulated networks."""
+    """Simulated: time in the networks."""
     packets: NotRequired[int]
     """Simulated: packets that links took."""
 

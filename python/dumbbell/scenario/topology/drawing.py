@@ -132,9 +132,8 @@ class Pools(Table):
 Spread = Literal["nothing", "destinations", "flows"]
 
 SPREAD: Final = (
-    "What shares out paths of equal cost (ECMP). `nothing`: all packets take the links that come first. "
-    "`destinations`: subnets take turns, so all packets to one subnet take one path. `flows`: each router chooses by "
-    "flow. Default: `nothing`; in a fat tree `destinations`."
+    "What shares out paths of equal cost (ECMP). `nothing`: packets take the links that come first. `destinations`: "
+    "one path per subnet. `flows`: one per flow and router. Default: `nothing`; in a fat tree `destinations`."
 )
 
 
