@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use plan::{Echo, Flow, Node, Plan, Workload};
+use plan::{Flow, Node, Plan, Transport};
 use records::found::{FILE, FoundFlow, MOST, Protocol};
 use rustc_hash::FxHashMap;
 
@@ -86,12 +86,12 @@ impl Classifier {
             .collect();
         let ends = |flow: &Flow| {
             let (from, to) = plan.ends_of(flow).expect("the plan was checked");
-            let protocol = match flow.workload {
-                Workload::Tcp { .. } => Some(TCP),
-                Workload::Udp { .. } | Workload::Ping { echo: Echo::Udp, .. } => Some(UDP),
-                Workload::Ping { echo: Echo::Icmp, .. } => Some(if from.is_ipv4() { ICMP } else { ICMP_V6 }),
-                Workload::Command { .. } => None,
-            };
+            let protocol = flow.workload.transport().map(|transport| match transport {
+                Transport::Tcp => TCP,
+                Transport::Udp(_) => UDP,
+                Transport::Icmp if from.is_ipv4() => ICMP,
+                Transport::Icmp => ICMP_V6,
+            });
             Ends { from, to, port: flow.port, protocol }
         };
         let flows: Vec<_> = plan.flows.iter().enumerate().map(|(i, flow)| (ends(flow), i as u16)).collect();

@@ -1,6 +1,6 @@
 //! The times in which flows are active, and the time in which all those are that could have all the rate.
 
-use plan::{Flow, Plan, Workload};
+use plan::{Flow, Plan};
 use records::accounts::FlowReport;
 use units::Time;
 
@@ -22,10 +22,10 @@ impl Active {
     /// run.
     pub fn measured(flow: &Flow, report: &FlowReport, run_end: Time, last_sample: Option<Time>) -> Active {
         let end = report.end_ns.map(Time);
-        let ended = match (&flow.workload, &report.error) {
-            (_, Some(_)) => last_sample.or(end),
-            (Workload::Command { .. }, None) => end.filter(|_| report.command.is_some_and(|c| !c.ended_by_us)),
-            (workload, None) => end.filter(|_| size(workload).is_some() && report.completed),
+        let ended = match &report.error {
+            Some(_) => last_sample.or(end),
+            None if flow.workload.runs_programs() => end.filter(|_| report.command.is_some_and(|c| !c.ended_by_us)),
+            None => end.filter(|_| flow.workload.size_bytes().is_some() && report.completed),
         };
         Active {
             start: report.start_ns.map_or(flow.start_ns, Time),
@@ -35,29 +35,16 @@ impl Active {
     }
 }
 
-/// The bytes after which a flow is complete.
-pub(crate) fn size(workload: &Workload) -> Option<u64> {
-    match workload {
-        Workload::Tcp { bytes, .. } | Workload::Udp { bytes, .. } => *bytes,
-        Workload::Ping { .. } | Workload::Command { .. } => None,
-    }
-}
-
-/// A flow of TCP without a size or pauses.
-pub fn is_bulk(flow: &Flow) -> bool {
-    matches!(flow.workload, Workload::Tcp { bytes: None, on_off: None, .. })
-}
-
 /// The time in which all bulk flows are to be active by the plan; `None` if never.
 pub fn planned_window(plan: &Plan) -> Option<(Time, Time)> {
     let run_end = Time::ZERO + plan.duration_ns;
-    let bulk = plan.flows.iter().filter(|flow| is_bulk(flow));
+    let bulk = plan.flows.iter().filter(|flow| flow.workload.is_bulk());
     common(bulk.map(|flow| (flow.start_ns, flow.stop_ns.min(run_end))))
 }
 
 /// The time in which all bulk flows were active; `None` if never, or if one has not begun. `active`: one of each flow.
 pub fn measured_window(plan: &Plan, active: &[Active]) -> Option<(Time, Time)> {
-    let bulk = || plan.flows.iter().zip(active).filter(|(flow, _)| is_bulk(flow)).map(|(_, active)| active);
+    let bulk = || plan.flows.iter().zip(active).filter(|(flow, _)| flow.workload.is_bulk()).map(|(_, active)| active);
     if bulk().any(|active| !active.has_begun) {
         return None;
     }
@@ -77,6 +64,8 @@ pub(crate) fn last_change(plan: &Plan, (start, end): (Time, Time)) -> Time {
 
 #[cfg(test)]
 mod tests {
+    use plan::Workload;
+
     use super::*;
     use records::accounts::CommandReport;
 

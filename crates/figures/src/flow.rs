@@ -1,12 +1,11 @@
 //! The figures of a flow.
 
-use plan::Workload;
 use records::Column;
 use records::Values::{Bool, F64, Text, U16, U64};
 use records::accounts::FlowReport;
 use units::{Duration, Time};
 
-use crate::activity::{Active, size};
+use crate::activity::Active;
 use crate::arithmetic::{Percentiles, quantile, ratio, share};
 use crate::figure::{Better, Figure, Metric, Over, Scope};
 use crate::flow_samples::Sampled;
@@ -55,20 +54,11 @@ impl Flow {
     /// The algorithm as it was read back from the socket. A flow that never connected had none yet: it counts as the
     /// planned one.
     fn cc(&self) -> Option<&str> {
-        let planned = match &self.plan.workload {
-            Workload::Tcp { cc, .. } => Some(cc.as_str()),
-            Workload::Udp { .. } | Workload::Ping { .. } | Workload::Command { .. } => None,
-        };
-        self.report.cc_actual.as_deref().or(planned)
+        self.report.cc_actual.as_deref().or(self.plan.workload.cc())
     }
 
     fn protocol(&self) -> &'static str {
-        match self.plan.workload {
-            Workload::Tcp { .. } => "tcp",
-            Workload::Udp { .. } => "udp",
-            Workload::Ping { .. } => "ping",
-            Workload::Command { .. } => "command",
-        }
+        self.plan.workload.kind()
     }
 
     fn rate_bps(&self, bytes: u64) -> Option<f64> {
@@ -82,7 +72,7 @@ impl Flow {
     }
 
     fn completion_s(&self) -> Option<f64> {
-        let end = self.report.end_ns.filter(|_| size(&self.plan.workload).is_some() && self.report.completed)?;
+        let end = self.report.end_ns.filter(|_| self.plan.workload.size_bytes().is_some() && self.report.completed)?;
         Some(seconds(Time(end) - self.active.start))
     }
 }

@@ -4,7 +4,7 @@ use anyhow::Result;
 use plan::{Network, Plan};
 use units::{Duration, Time};
 
-use crate::activity::{is_bulk, last_change, planned_window};
+use crate::activity::{last_change, planned_window};
 use crate::bottleneck::Bottlenecks;
 use crate::convergence::STEP;
 use crate::flow_samples::{FlowSample, FlowSamples};
@@ -51,8 +51,8 @@ impl Recorder {
         let steady = steady.map(|window| (last_change(plan, window), window.1));
         let has_pings = plan.has_pings();
         let flow = |flow: &plan::Flow| {
-            let samples = FlowSamples::new(window, steady.filter(|_| is_bulk(flow)));
-            if has_pings && is_bulk(flow) { samples.beside_pings() } else { samples }
+            let samples = FlowSamples::new(window, steady.filter(|_| flow.workload.is_bulk()));
+            if has_pings && flow.workload.is_bulk() { samples.beside_pings() } else { samples }
         };
         let link = |(link, facts): (&plan::Link, plan::LinkFacts)| LinkSamples::new(span, link, &facts);
         Recorder {

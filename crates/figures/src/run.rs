@@ -6,7 +6,7 @@ use plan::Plan;
 use records::accounts::{FlowReport, LinkReport};
 use units::{Duration, Time};
 
-use crate::activity::{Active, is_bulk, measured_window};
+use crate::activity::{Active, measured_window};
 use crate::arithmetic::{jain_index, share};
 use crate::bottleneck::Bottlenecks;
 use crate::convergence;
@@ -49,7 +49,7 @@ impl Run {
             .collect();
         // A run with a flow that never began has no fairness index.
         let window = measured_window(plan, &active).filter(|&window| recorder.window == Some(window));
-        let bulk = || plan.flows.iter().enumerate().filter(|(_, flow)| is_bulk(flow)).map(|(at, _)| at);
+        let bulk = || plan.flows.iter().enumerate().filter(|(_, flow)| flow.workload.is_bulk()).map(|(at, _)| at);
         let received: Vec<u64> = bulk().map(|at| recorder.flows[at].received_in_window()).collect();
         let jain_window = window.filter(|_| received.len() >= 2);
         let steps: Vec<Vec<u64>> = recorder.flows.iter_mut().filter_map(|flow| flow.steps()).collect();
@@ -151,8 +151,13 @@ impl Span {
     /// The span of the rows that a recorder of it has taken.
     pub(crate) fn of(plan: &Plan, recorder: &Recorder) -> Span {
         let received = || recorder.flows.iter().map(|flow| flow.received_in_window());
-        let bulk: Vec<u64> =
-            plan.flows.iter().zip(received()).filter(|(flow, _)| is_bulk(flow)).map(|(_, bytes)| bytes).collect();
+        let bulk: Vec<u64> = plan
+            .flows
+            .iter()
+            .zip(received())
+            .filter(|(flow, _)| flow.workload.is_bulk())
+            .map(|(_, bytes)| bytes)
+            .collect();
         Span {
             received_bytes: received().collect(),
             jain_index: jain_index(&bulk),

@@ -5,7 +5,7 @@ use anyhow::{Result, anyhow, bail, ensure};
 use ipnet::IpNet;
 use units::{Duration, Ip, Time};
 
-use crate::{Echo, EmulatePath, Links, Mac, Neighbours, Node, Plan, Spread, Wiring, Workload};
+use crate::{EmulatePath, Links, Mac, Neighbours, Node, Plan, Spread, Wiring};
 
 impl Plan {
     /// The planner has refused bad input with better words; this keeps an engine from starting on a broken plan.
@@ -54,18 +54,7 @@ impl Plan {
             if flow.ip == Ip::V6 {
                 self.ends_of(flow)?;
             }
-            if let Workload::Tcp { bytes, on_off: Some(on_off), .. }
-            | Workload::Udp { bytes, on_off: Some(on_off), .. } = &flow.workload
-            {
-                ensure!(on_off.is_possible(), "flow {}: bursts or pauses of no length", flow.id);
-                ensure!(bytes.is_none(), "flow {}: of so many bytes, and on and off", flow.id);
-            }
-            if let Workload::Ping { interval_ns, payload_bytes, .. } = &flow.workload {
-                let (least, most) = (Echo::LEAST_PAYLOAD, self.largest_mtu().datagram_bytes(flow.ip));
-                ensure!(*interval_ns > Duration::ZERO, "flow {}: pings without an interval", flow.id);
-                let fits = (least..=most).contains(payload_bytes);
-                ensure!(fits, "flow {}: a ping's payload has {least} to {most} bytes", flow.id);
-            }
+            flow.workload.check(flow, self.largest_mtu())?;
         }
         Ok(())
     }

@@ -29,6 +29,7 @@ mod static_routes;
 mod ttl;
 mod unfolded;
 mod wiring;
+mod workload;
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
@@ -38,7 +39,7 @@ use anyhow::{Context, Result};
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Duration, Ip, Mtu, Rate, Time};
+use units::{Duration, Ip, Mtu, Time};
 
 pub use algorithm::{Algorithm, Parameter, Source};
 pub use carrier::Carrier;
@@ -56,6 +57,7 @@ pub use queue::*;
 pub use routing::{Routes, Spread};
 pub use schema::schema;
 pub use wiring::{End, Wiring};
+pub use workload::{Ecn, Transport, Workload};
 
 /// One run, fully specified.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -162,73 +164,6 @@ impl Flow {
     pub fn group(&self) -> &str {
         self.group.as_deref().unwrap_or(&self.id)
     }
-}
-
-/// The data that a flow sends.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Workload {
-    /// TCP flow that sends as much as TCP allows.
-    Tcp {
-        /// Congestion control: the label of one of the plan's `algorithms`, or else the kernel's name of one.
-        cc: String,
-        /// Stop after this many bytes of application data.
-        bytes: Option<u64>,
-        /// Negotiate ECN (RFC 3168).
-        ecn: bool,
-        /// The application pauses now and then; only without `bytes`.
-        #[serde(default)]
-        on_off: Option<OnOff>,
-    },
-    /// Datagrams at a constant rate, each at its own time.
-    Udp {
-        /// The rate of whole frames.
-        rate_bps: Rate,
-        /// UDP payload of each datagram.
-        payload_bytes: u32,
-        /// Stop after this many bytes of payload.
-        bytes: Option<u64>,
-        /// Codepoint of its packets.
-        #[serde(default)]
-        ecn: Ecn,
-        /// Pauses of the application; only without `bytes`.
-        #[serde(default)]
-        on_off: Option<OnOff>,
-    },
-    /// Echo requests at an interval, which measure round trips under load.
-    Ping {
-        /// End that answers.
-        #[serde(default)]
-        echo: Echo,
-        /// From one request to the next.
-        interval_ns: Duration,
-        /// ICMP or UDP payload of each request.
-        payload_bytes: u32,
-    },
-    /// Any program, run in the sending host's namespace.
-    Command {
-        /// Shell command line, placeholders filled in.
-        command: String,
-        /// Shell command line of its peer, run in the receiving host's namespace before it.
-        server_command: Option<String>,
-        /// Congestion control, as a TCP flow's `cc`: `{cc}` in both command lines becomes the name that the kernel knows it
-        /// by.
-        #[serde(default)]
-        cc: Option<String>,
-    },
-}
-
-/// ECN codepoint of packets as they are sent (RFC 3168 section 5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ecn {
-    /// 00.
-    #[default]
-    NotEct,
-    /// 01: low latency, low loss (RFC 9331).
-    Ect1,
-    /// 10.
-    Ect0,
 }
 
 /// The records that are written.
@@ -399,7 +334,7 @@ impl Plan {
 
     /// True if any flow pings.
     pub fn has_pings(&self) -> bool {
-        self.flows.iter().any(|flow| matches!(flow.workload, Workload::Ping { .. }))
+        self.flows.iter().any(|flow| flow.workload.pings())
     }
 
     /// The index of each node, by its name.

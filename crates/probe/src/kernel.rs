@@ -12,11 +12,11 @@ use nix::sys::socket::sockopt::TcpCongestion;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket};
 use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_getres};
-use plan::{Acks, Plan, Workload};
+use plan::{Acks, Plan};
 
 use crate::device::Device;
 use crate::programs::Programs;
-use crate::senders::{Sender, has_tcp};
+use crate::senders::Sender;
 use crate::source::Source;
 
 /// Size of the ring. A row takes 176 bytes: this is a second of a sender at 1 Gbit/s whose receiver acknowledges each segment.
@@ -47,7 +47,7 @@ impl Wanted {
         if plan.record.acks == Acks::Off {
             return Ok(Wanted::No("the scenario has record.acks = false".into()));
         }
-        if !plan.flows.iter().any(|flow| has_tcp(&flow.workload)) {
+        if !plan.flows.iter().any(|flow| flow.workload.may_have_tcp()) {
             return Ok(Wanted::No("no flow uses TCP".into()));
         }
         if let Some(device) = Device::find()? {
@@ -241,9 +241,8 @@ fn set_jiffy(open: &mut OpenObject) -> Result<()> {
 /// The state of the kernel's own algorithms is read by their type information, which a module brings along: it must be there
 /// first.
 fn load_modules(plan: &Plan) {
-    let of = |workload: &Workload| if let Workload::Tcp { cc, .. } = workload { Some(cc.clone()) } else { None };
-    let names: BTreeSet<String> = plan.flows.iter().filter_map(|flow| of(&flow.workload)).collect();
-    for name in names.into_iter().filter(|name| cc::KERNEL.contains(&name.as_str())) {
+    let names: BTreeSet<&str> = plan.flows.iter().filter_map(|flow| flow.workload.cc()).collect();
+    for name in names.into_iter().filter(|name| cc::KERNEL.contains(name)) {
         if let Ok(fd) = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None) {
             // Choosing it loads it. If that fails, the flow reports it.
             let _ = setsockopt(&fd, TcpCongestion, &OsString::from(name));

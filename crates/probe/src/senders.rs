@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use anyhow::Result;
-use plan::{Plan, Workload};
+use plan::Plan;
 
 /// A sender: the network namespace of its host by inode number, and the address and port that it sends to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,7 +38,7 @@ impl Senders {
     pub fn of(plan: &Plan, netns: &dyn Fn(&str) -> Result<u32>) -> Result<Senders> {
         let mut senders = HashMap::new();
         for (index, flow) in (0..).zip(&plan.flows) {
-            if !has_tcp(&flow.workload) {
+            if !flow.workload.may_have_tcp() {
                 continue;
             }
             let (_, address) = plan.ends_of(flow)?;
@@ -53,14 +53,6 @@ impl Senders {
 
     pub fn all(&self) -> impl Iterator<Item = &Sender> + Clone {
         self.0.keys()
-    }
-}
-
-/// True if a workload may have TCP connections: a program may.
-pub(crate) fn has_tcp(workload: &Workload) -> bool {
-    match workload {
-        Workload::Tcp { .. } | Workload::Command { .. } => true,
-        Workload::Udp { .. } | Workload::Ping { .. } => false,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use plan::{Plan, Workload};
+use plan::Plan;
 use records::accounts::{FlowReport, LinkReport, PingReport, UdpReport};
 use serde::Serialize;
 use sim::{Observer, Options, Simulation};
@@ -134,10 +134,7 @@ fn ledger<O: Observer>(simulation: &Simulation<O>) -> Ledger {
 
 /// `at`: the flow's index in the plan.
 fn flow_report(at: usize, flow: &plan::Flow, report: &sim::FlowReport, delays: &Delays) -> FlowReport {
-    let cc = match &flow.workload {
-        Workload::Tcp { cc, .. } => Some(cc.clone()),
-        Workload::Udp { .. } | Workload::Ping { .. } | Workload::Command { .. } => None,
-    };
+    let cc = flow.workload.cc().map(str::to_owned);
     let nanos = |time: Option<Time>| time.map(Time::as_nanos);
     let is_unconnected = cc.is_some() && report.start.is_some() && !report.is_connected;
     FlowReport {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use anyhow::{Context, Result};
 use datagrams::FRAGMENT_HEADER;
 use link::{Ecn, Packet, Passage};
-use plan::{Echo, Plan, Workload};
+use plan::{Plan, Transport};
 use records::frames::SNAPLEN;
 use sim::Segment;
 use units::{Ip, headers};
@@ -76,11 +76,12 @@ impl Headers {
             Ok(End { node: index as u16, address, port, scale })
         };
         let flow = |(index, (flow, mtu)): (usize, (&plan::Flow, units::Mtu))| {
-            let protocol = match flow.workload {
-                Workload::Udp { payload_bytes: payload, .. }
-                | Workload::Ping { echo: Echo::Udp, payload_bytes: payload, .. } => Protocol::Udp { payload },
-                Workload::Ping { .. } => Protocol::Icmp,
-                _ => Protocol::Tcp { mss: (mtu.bytes() - flow.ip.header_bytes() - headers::TCP) as u16 },
+            let protocol = match flow.workload.transport() {
+                Some(Transport::Udp(payload)) => Protocol::Udp { payload },
+                Some(Transport::Icmp) => Protocol::Icmp,
+                Some(Transport::Tcp) | None => {
+                    Protocol::Tcp { mss: (mtu.bytes() - flow.ip.header_bytes() - headers::TCP) as u16 }
+                }
             };
             let from = end(&flow.from, flow.ip, local_port(index as u16))?;
             Ok(Flow { from, to: end(&flow.to, flow.ip, flow.port)?, protocol })

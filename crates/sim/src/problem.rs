@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use messages::Failure;
-use plan::{Node, Plan, Workload};
+use plan::{Node, Plan, Transport};
 
 use crate::network::Network;
 use crate::simulation::Options;
@@ -99,7 +99,7 @@ pub(crate) fn traffic(plan: &Plan, options: Options) -> (Vec<Traffic>, Vec<Probl
 
 /// Datagrams that a router would have to cut: hosts know the MTU of their own links alone when they send the first.
 fn cut_again(plan: &Plan, flow: &plan::Flow, mtu: Mtu) -> Option<Failure> {
-    let Workload::Udp { payload_bytes, .. } = flow.workload else { return None };
+    let Some(Transport::Udp(payload_bytes)) = flow.workload.transport() else { return None };
     let most = mtu.datagram_bytes(flow.ip);
     let why = "routers would cut them, where links have MTUs of their own: the simulator's routers don't";
     let failure = || Failure::new(format!("datagrams of {payload_bytes} bytes"), why);

@@ -106,7 +106,7 @@ impl<O: Observer> Simulation<O> {
         let mut addresses = Vec::new();
         for (index, flow) in plan.flows.iter().enumerate() {
             let (from, to) = (node(&flow.from)? as u16, node(&flow.to)? as u16);
-            let is_tcp = matches!(flow.workload, plan::Workload::Tcp { .. });
+            let is_tcp = flow.workload.cc().is_some();
             let ways = [(false, from, to), (true, to, from)].map(|(is_reply, from, to)| Way {
                 from,
                 to,

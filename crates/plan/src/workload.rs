@@ -1,0 +1,170 @@
+//! The kinds of flow: what each sends, and the facts that follow from it. Other crates ask for facts, unless they carry
+//! out a kind.
+
+use anyhow::{Result, ensure};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Duration, Mtu, Rate};
+
+use crate::{Echo, Flow, OnOff};
+
+/// The data that a flow sends.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Workload {
+    /// It sends as much as TCP allows.
+    Tcp {
+        /// Congestion control: the label of one of the plan's `algorithms`, or else the kernel's name of one.
+        cc: String,
+        /// Stop after this many bytes of application data.
+        bytes: Option<u64>,
+        /// Negotiate ECN (RFC 3168).
+        ecn: bool,
+        /// The application pauses now and then; only without `bytes`.
+        #[serde(default)]
+        on_off: Option<OnOff>,
+    },
+    /// Datagrams at a constant rate, each at its own time.
+    Udp {
+        /// The rate of whole frames.
+        rate_bps: Rate,
+        /// UDP payload of each datagram.
+        payload_bytes: u32,
+        /// Stop after this many bytes of payload.
+        bytes: Option<u64>,
+        /// Codepoint of its packets.
+        #[serde(default)]
+        ecn: Ecn,
+        /// It pauses now and then; only without `bytes`.
+        #[serde(default)]
+        on_off: Option<OnOff>,
+    },
+    /// Echo requests at an interval, which measure round trips under load.
+    Ping {
+        /// Who answers.
+        #[serde(default)]
+        echo: Echo,
+        /// From one request to the next.
+        interval_ns: Duration,
+        /// ICMP or UDP payload of each request.
+        payload_bytes: u32,
+    },
+    /// Any program, run in the sending host's namespace.
+    Command {
+        /// Shell command line, placeholders filled in.
+        command: String,
+        /// Shell command line of its peer, run in the receiving host's namespace before it.
+        server_command: Option<String>,
+        /// Congestion control, as a TCP flow's `cc`: `{cc}` in both command lines becomes the name that the kernel knows it
+        /// by.
+        #[serde(default)]
+        cc: Option<String>,
+    },
+}
+
+/// ECN codepoint of packets as they are sent (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ecn {
+    /// 00.
+    #[default]
+    NotEct,
+    /// 01: low latency, low loss (RFC 9331).
+    Ect1,
+    /// 10.
+    Ect0,
+}
+
+/// Protocol that carries a flow's packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Segments of TCP.
+    Tcp,
+    /// Datagrams with this many bytes of payload.
+    Udp(u32),
+    /// Echo requests, of ICMP or ICMPv6.
+    Icmp,
+}
+
+impl Workload {
+    /// Name of the kind, as in plans and records.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Workload::Tcp { .. } => "tcp",
+            Workload::Udp { .. } => "udp",
+            Workload::Ping { .. } => "ping",
+            Workload::Command { .. } => "command",
+        }
+    }
+
+    /// Protocol of its packets; `None` of programs, which may open connections of any.
+    pub fn transport(&self) -> Option<Transport> {
+        match self {
+            Workload::Tcp { .. } => Some(Transport::Tcp),
+            Workload::Udp { payload_bytes, .. } | Workload::Ping { echo: Echo::Udp, payload_bytes, .. } => {
+                Some(Transport::Udp(*payload_bytes))
+            }
+            Workload::Ping { echo: Echo::Icmp, .. } => Some(Transport::Icmp),
+            Workload::Command { .. } => None,
+        }
+    }
+
+    /// True if it may have TCP connections.
+    pub fn may_have_tcp(&self) -> bool {
+        self.transport().is_none_or(|transport| transport == Transport::Tcp)
+    }
+
+    /// Label of the congestion control of its own sockets. Programs set theirs.
+    pub fn cc(&self) -> Option<&str> {
+        match self {
+            Workload::Tcp { cc, .. } => Some(cc),
+            Workload::Udp { .. } | Workload::Ping { .. } | Workload::Command { .. } => None,
+        }
+    }
+
+    /// Bytes after which it is complete.
+    pub fn size_bytes(&self) -> Option<u64> {
+        match self {
+            Workload::Tcp { bytes, .. } | Workload::Udp { bytes, .. } => *bytes,
+            Workload::Ping { .. } | Workload::Command { .. } => None,
+        }
+    }
+
+    fn on_off(&self) -> Option<OnOff> {
+        match self {
+            Workload::Tcp { on_off, .. } | Workload::Udp { on_off, .. } => *on_off,
+            Workload::Ping { .. } | Workload::Command { .. } => None,
+        }
+    }
+
+    /// True of a flow of TCP without a size or pauses.
+    pub fn is_bulk(&self) -> bool {
+        matches!(self, Workload::Tcp { bytes: None, on_off: None, .. })
+    }
+
+    /// True if it sends echo requests.
+    pub fn pings(&self) -> bool {
+        matches!(self, Workload::Ping { .. })
+    }
+
+    /// True if its ends are programs of the user's.
+    pub fn runs_programs(&self) -> bool {
+        matches!(self, Workload::Command { .. })
+    }
+
+    /// # Errors
+    /// Values that do not go together, in a network whose largest MTU is `mtu`.
+    pub(crate) fn check(&self, flow: &Flow, mtu: Mtu) -> Result<()> {
+        if let Some(on_off) = self.on_off() {
+            ensure!(on_off.is_possible(), "flow {}: bursts or pauses of no length", flow.id);
+            ensure!(self.size_bytes().is_none(), "flow {}: of so many bytes, and on and off", flow.id);
+        }
+        if let Workload::Ping { interval_ns, payload_bytes, .. } = self {
+            let (least, most) = (Echo::LEAST_PAYLOAD, mtu.datagram_bytes(flow.ip));
+            ensure!(*interval_ns > Duration::ZERO, "flow {}: pings without an interval", flow.id);
+            let fits = (least..=most).contains(payload_bytes);
+            ensure!(fits, "flow {}: a ping's payload has {least} to {most} bytes", flow.id);
+        }
+        Ok(())
+    }
+}
