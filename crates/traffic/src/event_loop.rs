@@ -8,7 +8,6 @@ use std::time::{Duration as Wait, Instant};
 use anyhow::Result;
 use messages::{BbrProgress, FlowCounts, Inbox, Order, PUBLICATION};
 use nix::sys::epoll::EpollFlags;
-use nix::sys::signal::Signal;
 use plan::Plan;
 use realtime::{Sleep, thread_cpu_ns};
 use records::samples::BbrSample;
@@ -43,7 +42,7 @@ enum Timer {
 /// A run of all flows.
 pub struct EventLoop<'a> {
     plan: &'a Plan,
-    agents: Vec<Agent<'a>>,
+    agents: Vec<Box<dyn Agent + 'a>>,
     shared: Shared,
     control: Inbox<File>,
     live: Option<&'a FlowGauges>,
@@ -58,7 +57,7 @@ pub struct EventLoop<'a> {
 
 /// The results after the end of the flows.
 pub struct Outcome<'a> {
-    pub agents: Vec<Agent<'a>>,
+    pub agents: Vec<Box<dyn Agent + 'a>>,
     pub shared: Shared,
     pub ended: Time,
     pub interrupted: bool,
@@ -68,7 +67,7 @@ impl<'a> EventLoop<'a> {
     /// Stops by an order on `control`, or its end.
     pub fn new(
         plan: &'a Plan,
-        agents: Vec<Agent<'a>>,
+        agents: Vec<Box<dyn Agent + 'a>>,
         shared: Shared,
         control: Inbox<File>,
         live: Option<&'a FlowGauges>,
@@ -129,9 +128,7 @@ impl<'a> EventLoop<'a> {
         // Measure all before anything is closed: a flow's reset is no part of another's run.
         for (agent, flow) in self.agents.iter_mut().zip(&self.plan.flows) {
             agent.settle(&mut self.shared, flow.stop_ns <= ended)?;
-            if let Agent::Ping(ping) = agent {
-                ping.finish(ended, &mut self.shared);
-            }
+            agent.finish(ended, &mut self.shared);
         }
         self.close_all()?;
         let EventLoop { agents, shared, interrupted, .. } = self;
@@ -153,11 +150,7 @@ impl<'a> EventLoop<'a> {
                 return;
             }
             self.datagrams.pop();
-            let next = match &mut self.agents[flow as usize] {
-                Agent::Udp(udp) => udp.send(&self.shared),
-                Agent::Ping(ping) => ping.send(&self.shared),
-                Agent::Tcp(_) | Agent::Command(_) => None,
-            };
+            let next = self.agents[flow as usize].send(&self.shared);
             self.datagrams.extend(next.map(|due| Reverse((due, flow))));
         }
     }
@@ -173,11 +166,7 @@ impl<'a> EventLoop<'a> {
                 Timer::Start(flow) => self.start(flow)?,
                 Timer::Stop(flow) => self.stop(flow, now)?,
                 Timer::Turn(flow) => self.turn(flow)?,
-                Timer::Kill(flow) => {
-                    if let Agent::Command(command) = &self.agents[flow as usize] {
-                        command.signal(Signal::SIGKILL);
-                    }
-                }
+                Timer::Kill(flow) => self.agents[flow as usize].kill(),
                 Timer::Sample => self.sample(now)?,
                 Timer::Publish => self.publish(now),
                 Timer::End => self.ended = Some(self.ended.unwrap_or(now)),
@@ -188,37 +177,29 @@ impl<'a> EventLoop<'a> {
     }
 
     fn start(&mut self, flow: u32) -> Result<()> {
-        match &mut self.agents[flow as usize] {
-            Agent::Tcp(tcp) => tcp.start(&mut self.shared)?,
-            Agent::Udp(udp) => self.datagrams.extend(udp.start(&self.shared).map(|due| Reverse((due, flow)))),
-            Agent::Ping(ping) => self.datagrams.extend(ping.start(&self.shared).map(|due| Reverse((due, flow)))),
-            Agent::Command(command) => command.start(&mut self.shared)?,
-        }
+        let due = self.agents[flow as usize].start(&mut self.shared)?;
+        self.datagrams.extend(due.map(|due| Reverse((due, flow))));
         self.schedule_turn(flow);
         Ok(())
     }
 
     fn turn(&mut self, flow: u32) -> Result<()> {
-        if let Agent::Tcp(tcp) = &mut self.agents[flow as usize] {
-            tcp.turn(&mut self.shared)?;
-        }
+        self.agents[flow as usize].turn(&mut self.shared)?;
         self.schedule_turn(flow);
         Ok(())
     }
 
     fn schedule_turn(&mut self, flow: u32) {
-        if let Agent::Tcp(tcp) = &mut self.agents[flow as usize] {
-            self.timers.extend(tcp.take_next_turn().map(|at| Reverse((at, Timer::Turn(flow)))));
-        }
+        let turn = self.agents[flow as usize].take_next_turn();
+        self.timers.extend(turn.map(|at| Reverse((at, Timer::Turn(flow)))));
     }
 
     fn stop(&mut self, flow: u32, now: Time) -> Result<()> {
         let agent = &mut self.agents[flow as usize];
         agent.settle(&mut self.shared, true)?;
-        match agent {
-            Agent::Tcp(tcp) => tcp.close(&mut self.shared)?,
-            Agent::Udp(_) | Agent::Ping(_) => {}
-            Agent::Command(_) => self.timers.push(Reverse((now + GRACE, Timer::Kill(flow)))),
+        agent.close(&mut self.shared)?;
+        if agent.is_running() {
+            self.timers.push(Reverse((now + GRACE, Timer::Kill(flow))));
         }
         Ok(())
     }
@@ -277,18 +258,7 @@ impl<'a> EventLoop<'a> {
             }
             return self.obey();
         };
-        let shared = &mut self.shared;
-        match (&mut self.agents[flow as usize], source) {
-            (Agent::Tcp(tcp), Source::Listener(_)) => tcp.on_listener(shared)?,
-            (Agent::Tcp(tcp), Source::Sender(_)) => tcp.on_sender(shared)?,
-            (Agent::Tcp(tcp), Source::Receiver(_)) => drop(tcp.on_receiver(shared)?),
-            (Agent::Udp(udp), _) => udp.on_receiver(shared),
-            (Agent::Ping(ping), Source::Receiver(_)) => ping.on_responder(),
-            (Agent::Ping(ping), _) => ping.on_pinger(shared),
-            (Agent::Command(command), Source::Client(_)) => command.on_client(shared)?,
-            (Agent::Command(command), Source::Server(_)) => command.on_server(shared)?,
-            (Agent::Tcp(_) | Agent::Command(_), source) => unreachable!("no such flow has {source:?}"),
-        }
+        self.agents[flow as usize].on_ready(source, &mut self.shared)?;
         self.schedule_turn(flow);
         Ok(())
     }
@@ -304,24 +274,20 @@ impl<'a> EventLoop<'a> {
         Ok(())
     }
 
-    /// Close TCP's sockets; wait for the programs to end, or end them.
+    /// Closes sockets; waits for programs to end, or ends them.
     fn close_all(&mut self) -> Result<()> {
         for agent in &mut self.agents {
-            if let Agent::Tcp(tcp) = agent {
-                tcp.close(&mut self.shared)?;
-            }
+            agent.close(&mut self.shared)?;
         }
-        let commands: Vec<_> =
-            self.agents.iter().filter_map(|a| if let Agent::Command(c) = a { Some(c) } else { None }).collect();
         let wait_while_running = |limit: Wait| {
             let begun = Instant::now();
-            while commands.iter().any(|c| c.is_running()) && begun.elapsed() < limit {
+            while self.agents.iter().any(|agent| agent.is_running()) && begun.elapsed() < limit {
                 std::thread::sleep(Wait::from_millis(2));
             }
         };
         let grace = Wait::from_nanos(GRACE.as_nanos() as u64);
         wait_while_running(grace);
-        commands.iter().for_each(|c| c.signal(Signal::SIGKILL));
+        self.agents.iter().for_each(|agent| agent.kill());
         wait_while_running(grace);
         Ok(())
     }

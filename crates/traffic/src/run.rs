@@ -1,6 +1,5 @@
 use std::fs::{self, File};
 use std::io::Write;
-use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration as Wait, Instant};
@@ -12,23 +11,18 @@ use messages::{Event, FlowCounts, Inbox, Process};
 use nix::sys::epoll::EpollFlags;
 use nix::sys::prctl::set_timerslack;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use plan::{Bursts, Flow, Plan, Workload};
-use units::{Mtu, Time};
+use plan::Plan;
+use units::Time;
 
 use crate::agent::Agent;
-use crate::command::CommandFlow;
 use crate::event_loop::{EventLoop, Outcome};
+use crate::kinds::new_agent;
 use crate::netns::within;
-use crate::ping::PingFlow;
 use crate::poller::{Poller, Source};
 use crate::programs::Programs;
 use crate::report::TrafficReport;
 use crate::sampler::Sampler;
 use crate::shared::{Pings, Shared};
-use crate::sock_diag::SockDiag;
-use crate::sockets::Algorithm;
-use crate::tcp::TcpFlow;
-use crate::udp::UdpFlow;
 use crate::udp_receiver::Batch;
 use realtime::{Clock, Gauge, ThreadTimes};
 
@@ -83,7 +77,7 @@ pub fn run<'a>(
 
     let mut inbox = Inbox::new(File::from(control));
     shared.clock = Clock::new(inbox.wait_for_start()?);
-    let alone = agents.iter().all(Agent::may_be_sampled_by_the_kernel);
+    let alone = agents.iter().all(|agent| agent.may_be_sampled_by_the_kernel());
     shared.sampler.start(plan, shared.clock, alone)?;
     if let Some(kernel) = shared.sampler.kernel() {
         shared.poller.add(kernel, Source::Samples, EpollFlags::EPOLLIN)?;
@@ -120,7 +114,7 @@ fn open_agents<'a>(
     names: &Names,
     dir: &Path,
     shared: &mut Shared,
-) -> Result<Vec<Agent<'a>>> {
+) -> Result<Vec<Box<dyn Agent + 'a>>> {
     // Where routing daemons find the paths nobody knows them yet.
     let mtus = plan.flow_mtus().unwrap_or_else(|_| vec![plan.mtu; plan.flows.len()]);
     let mut agents = (0..)
@@ -134,37 +128,11 @@ fn open_agents<'a>(
         let open = || {
             for (flow, agent) in plan.flows.iter().zip(&mut agents) {
                 let (sends, receives) = (flow.from == host, flow.to == host);
-                let from = || plan.ends_of(flow).map(|(from, _)| from);
-                match agent {
-                    Agent::Tcp(tcp) => {
-                        if receives {
-                            tcp.open_receiver(shared)?;
-                        }
-                        if sends {
-                            tcp.open_sender(from()?)?;
-                        }
-                    }
-                    Agent::Udp(udp) => {
-                        if receives {
-                            udp.open_receiver(shared)?;
-                        }
-                        if sends {
-                            udp.open_sender(from()?)?;
-                        }
-                    }
-                    Agent::Ping(ping) => {
-                        if receives {
-                            ping.open_responder(shared)?;
-                        }
-                        if sends {
-                            ping.open_pinger(from()?, shared)?;
-                        }
-                    }
-                    Agent::Command(_) => {
-                        if (sends || receives) && !shared.diags.contains_key(host) {
-                            shared.diags.insert(host.to_owned(), SockDiag::open()?);
-                        }
-                    }
+                if receives {
+                    agent.open_receiver(shared)?;
+                }
+                if sends {
+                    agent.open_sender(plan.ends_of(flow)?.0, shared)?;
                 }
             }
             Ok(())
@@ -174,66 +142,23 @@ fn open_agents<'a>(
     Ok(agents)
 }
 
-fn new_agent<'a>(
-    index: u32,
-    (flow, mtu): (&Flow, Mtu),
-    plan: &Plan,
-    doors: &dyn Fn(&str) -> Result<Doors<'a>>,
-    names: &Names,
-    dir: &Path,
-) -> Result<Agent<'a>> {
-    let (from, to) = plan.ends_of(flow)?;
-    let to = SocketAddr::new(to, flow.port);
-    Ok(match &flow.workload {
-        Workload::Tcp { cc, bytes, on_off, .. } => {
-            let cc = Algorithm { label: cc.clone(), kernel: names.kernel(cc).to_owned() };
-            let bursts = on_off.map(|pattern| Bursts::new(pattern, flow.start_ns));
-            Agent::Tcp(TcpFlow::new(index, &flow.id, cc, *bytes, bursts, to))
-        }
-        Workload::Udp { rate_bps, payload_bytes, bytes, ecn, on_off } => {
-            Agent::Udp(UdpFlow::new(index, flow, mtu, *rate_bps, *payload_bytes, *bytes, *ecn, *on_off, to)?)
-        }
-        Workload::Ping { echo, interval_ns, payload_bytes } => {
-            Agent::Ping(PingFlow::new(index, flow, *echo, *interval_ns, *payload_bytes, to))
-        }
-        Workload::Command { command, server_command, cc } => {
-            let fill = |line: &String| cc.as_ref().map_or(line.clone(), |cc| with_cc(line, names.kernel(cc)));
-            let lines = (fill(command), server_command.as_ref().map(fill));
-            Agent::Command(CommandFlow::new(index, flow, lines, (from, to), doors(&flow.from)?, names, dir)?)
-        }
-    })
-}
-
-/// A command line with the kernel's name of its congestion control. `${cc}` is the shell's.
-fn with_cc(line: &str, cc: &str) -> String {
-    let mut parts = line.split("{cc}");
-    let mut filled = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        filled.push_str(if filled.ends_with('$') { "{cc}" } else { cc });
-        filled.push_str(part);
-    }
-    filled
-}
-
 fn start_servers<'a>(
     plan: &Plan,
-    agents: &mut [Agent<'a>],
+    agents: &mut [Box<dyn Agent + 'a>],
     doors: &dyn Fn(&str) -> Result<Doors<'a>>,
     shared: &mut Shared,
 ) -> Result<()> {
     let mut starting = Vec::new();
     for (flow, agent) in plan.flows.iter().zip(agents) {
-        if let Agent::Command(command) = agent {
-            command.start_server(doors(&flow.to)?, shared)?;
-            starting.push(&*command);
-        }
+        agent.start_server(&|| doors(&flow.to), shared)?;
+        starting.push(&**agent);
     }
     let begun = Instant::now();
     loop {
         let mut still = Vec::new();
-        for command in starting {
-            if !command.is_served(shared)? {
-                still.push(command);
+        for agent in starting {
+            if !agent.is_served(shared)? {
+                still.push(agent);
             }
         }
         starting = still;
@@ -256,21 +181,8 @@ fn allow_many_files(plan: &Plan) -> Result<()> {
 
 /// The most files that a plan has open at once.
 fn files(plan: &Plan) -> u64 {
-    let programs = plan.flows.iter().filter(|flow| matches!(flow.workload, Workload::Command { .. })).count();
+    let programs = plan.flows.iter().filter(|flow| flow.workload.runs_programs()).count();
     // Each host has an inherited namespace; each flow a listener, a receiver and a sender; each program its pidfd, its
     // server's, a namespace, the hosts' diagnostic sockets and, as it starts, its logs. Some are for ourselves.
     (plan.hosts().count() + 3 * plan.flows.len() + 8 * programs + 4 * plan.programs.len() + 100) as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_command_line_names_the_kernels_algorithm() {
-        assert_eq!(with_cc("iperf3 -C {cc} -c x", "db3_0a1b2c"), "iperf3 -C db3_0a1b2c -c x");
-        assert_eq!(with_cc("{cc}{cc}", "reno"), "renoreno");
-        assert_eq!(with_cc("cc=1; echo ${cc} {cc}", "reno"), "cc=1; echo ${cc} reno");
-        assert_eq!(with_cc("true", "reno"), "true");
-    }
 }

@@ -12,6 +12,8 @@ use plan::{Ecn, OnOff};
 use records::samples::Sample;
 use units::{Ip, Mtu, Rate, Time};
 
+use crate::agent::Agent;
+use crate::poller::Source;
 use crate::report::{FlowReport, UdpReport};
 use crate::shared::Shared;
 use crate::sockets;
@@ -93,14 +95,7 @@ impl UdpFlow {
         })
     }
 
-    /// Call in the receiving host's namespace.
-    pub fn open_receiver(&mut self, shared: &Shared) -> Result<()> {
-        self.receiver = Some(Receiver::open(&self.id, self.index, self.to, shared)?);
-        Ok(())
-    }
-
-    /// Call in the sending host's namespace.
-    pub fn open_sender(&mut self, from: IpAddr) -> Result<()> {
+    fn connect(&mut self, from: IpAddr) -> Result<()> {
         let ip = sockets::version(self.to.ip());
         let fd = sockets::udp(&self.id, ip)?;
         sockets::bind_sender(&self.id, &fd, from)?;
@@ -114,42 +109,9 @@ impl UdpFlow {
         Ok(())
     }
 
-    /// Returns when the first datagram is due.
-    pub fn start(&mut self, shared: &Shared) -> Option<Time> {
-        self.started = Some(shared.clock.now());
-        self.next_due()
-    }
-
     fn next_due(&self) -> Option<Time> {
         let due = self.schedule.due(self.next);
         (!self.stopped && self.next < self.limit && due < self.stop).then_some(due)
-    }
-
-    /// Send the datagram that is due. Returns when the next one is.
-    pub fn send(&mut self, shared: &Shared) -> Option<Time> {
-        let due = self.next_due()?;
-        let fd = self.sender.as_ref()?;
-        let now = shared.clock.now();
-        write_header(&mut self.payload, self.sent, now);
-        // A full buffer or an ICMP error: this one is gone, the schedule goes on.
-        if send(fd.as_raw_fd(), &self.payload, MsgFlags::MSG_NOSIGNAL).is_ok() {
-            self.sent += 1;
-        }
-        self.schedule_error.add(now - due);
-        self.next += 1;
-        self.next_due()
-    }
-
-    pub fn on_receiver(&mut self, shared: &mut Shared) {
-        if let Some(receiver) = &mut self.receiver {
-            receiver.receive(shared, self.sent);
-        }
-    }
-
-    /// `None` before the start and after the stop.
-    pub fn sample(&self, shared: &Shared) -> Option<Sample> {
-        self.started.filter(|_| !self.stopped)?;
-        Some(self.sample_now(shared))
     }
 
     fn sample_now(&self, shared: &Shared) -> Sample {
@@ -165,8 +127,56 @@ impl UdpFlow {
         }
     }
 
-    /// Count what has arrived by now and take a last sample. The receiver stays open for what is under way.
-    pub fn settle(&mut self, shared: &mut Shared) {
+    fn sent_bytes(&self) -> u64 {
+        self.sent * self.payload.len() as u64
+    }
+}
+
+impl Agent for UdpFlow {
+    fn open_receiver(&mut self, shared: &mut Shared) -> Result<()> {
+        self.receiver = Some(Receiver::open(&self.id, self.index, self.to, shared)?);
+        Ok(())
+    }
+
+    fn open_sender(&mut self, from: IpAddr, _: &mut Shared) -> Result<()> {
+        self.connect(from)
+    }
+
+    fn start(&mut self, shared: &mut Shared) -> Result<Option<Time>> {
+        self.started = Some(shared.clock.now());
+        Ok(self.next_due())
+    }
+
+    fn send(&mut self, shared: &Shared) -> Option<Time> {
+        let due = self.next_due()?;
+        let fd = self.sender.as_ref()?;
+        let now = shared.clock.now();
+        write_header(&mut self.payload, self.sent, now);
+        // A full buffer or an ICMP error: this one is gone, the schedule goes on.
+        if send(fd.as_raw_fd(), &self.payload, MsgFlags::MSG_NOSIGNAL).is_ok() {
+            self.sent += 1;
+        }
+        self.schedule_error.add(now - due);
+        self.next += 1;
+        self.next_due()
+    }
+
+    fn on_ready(&mut self, _: Source, shared: &mut Shared) -> Result<()> {
+        if let Some(receiver) = &mut self.receiver {
+            receiver.receive(shared, self.sent);
+        }
+        Ok(())
+    }
+
+    fn sample(&mut self, shared: &mut Shared) -> Result<()> {
+        if self.started.is_some() && !self.stopped {
+            shared.sampler.push(self.sample_now(shared));
+        }
+        Ok(())
+    }
+
+    /// The receiver stays open for what is under way.
+    fn settle(&mut self, shared: &mut Shared, _: bool) -> Result<()> {
         self.stopped = true;
         if let Some(receiver) = &mut self.receiver {
             while receiver.receive(shared, self.sent) {}
@@ -175,17 +185,14 @@ impl UdpFlow {
             let sample = self.sample_now(shared);
             shared.sampler.push(sample);
         }
+        Ok(())
     }
 
-    fn sent_bytes(&self) -> u64 {
-        self.sent * self.payload.len() as u64
-    }
-
-    pub fn received_bytes(&self) -> u64 {
+    fn received_bytes(&self) -> u64 {
         self.receiver.as_ref().map_or(0, Receiver::received_bytes)
     }
 
-    pub fn report(&self, ended: Time) -> FlowReport {
+    fn report(&self, ended: Time) -> FlowReport {
         let arrived = self.receiver.as_ref().map(Receiver::arrived).unwrap_or_default();
         let all_sent = self.next == self.limit || (self.limit == u64::MAX && ended >= self.stop);
         FlowReport {
@@ -237,7 +244,7 @@ mod tests {
                 let to = SocketAddr::new(address, flow.port);
                 let mut udp =
                     UdpFlow::new(0, &flow, Mtu::default(), rate_bps, payload_bytes, bytes, ecn, on_off, to).unwrap();
-                udp.open_sender(address).unwrap();
+                udp.connect(address).unwrap();
                 let fd = udp.sender.as_ref().unwrap();
                 let set = if address.is_ipv4() { getsockopt(fd, Ipv4Tos) } else { getsockopt(fd, Ipv6TClass) };
                 assert_eq!(set.unwrap(), bits, "{name} to {address}");

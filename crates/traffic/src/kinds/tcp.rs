@@ -12,6 +12,7 @@ use plan::{Bursts, OnOff};
 use records::samples::Sample;
 use units::Time;
 
+use crate::agent::Agent;
 use crate::poller::Source;
 use crate::report::FlowReport;
 use crate::shared::Shared;
@@ -85,35 +86,7 @@ impl TcpFlow {
         }
     }
 
-    /// Call in the receiving host's namespace.
-    pub fn open_receiver(&mut self, shared: &Shared) -> Result<()> {
-        let fd = sockets::tcp(&self.id, sockets::version(self.to.ip()), &self.cc)?;
-        sockets::bind_receiver(&self.id, &fd, self.to)?;
-        self.receiver.listen(self.index, fd, shared)
-    }
-
-    /// Call in the sending host's namespace.
-    pub fn open_sender(&mut self, from: IpAddr) -> Result<()> {
-        let fd = sockets::tcp(&self.id, sockets::version(self.to.ip()), &self.cc)?;
-        sockets::bind_sender(&self.id, &fd, from)?;
-        if self.bursts.is_some_and(|bursts| !bursts.are_of_bytes()) {
-            sockets::hold_at_most(&fd, OnOff::AHEAD_BYTES)?;
-        }
-        self.sender = Some(fd);
-        Ok(())
-    }
-
-    pub fn start(&mut self, shared: &mut Shared) -> Result<()> {
-        let Some(fd) = &self.sender else { return Ok(()) };
-        self.report.start_ns = Some(shared.clock.now().as_nanos());
-        self.phase = Phase::Connecting;
-        match connect(fd.as_raw_fd(), &SockaddrStorage::from(self.to)) {
-            Ok(()) | Err(Errno::EINPROGRESS) => shared.poller.add(fd, Source::Sender(self.index), EpollFlags::EPOLLOUT),
-            Err(errno) => self.fail(shared, "connecting", errno),
-        }
-    }
-
-    pub fn on_listener(&mut self, shared: &mut Shared) -> Result<()> {
+    fn on_listener(&mut self, shared: &mut Shared) -> Result<()> {
         let Some(fd) = self.receiver.accept() else { return Ok(()) };
         sockets::require_cc(&self.id, "receiver", &self.cc, &sockets::congestion_control(&fd)?)?;
         // The next burst begins when the last one has arrived, so its arrival must be known at once.
@@ -124,7 +97,7 @@ impl TcpFlow {
         Ok(())
     }
 
-    pub fn on_sender(&mut self, shared: &mut Shared) -> Result<()> {
+    fn on_sender(&mut self, shared: &mut Shared) -> Result<()> {
         if self.phase == Phase::Connecting {
             self.on_connected(shared)?;
         }
@@ -133,7 +106,7 @@ impl TcpFlow {
             Phase::Closing => {
                 // The receiver's FIN, so every acknowledgement has arrived, or a reset.
                 match self.sender.as_ref().map(|fd| getsockopt(fd, SocketError)) {
-                    Some(Ok(0)) => self.finish(shared),
+                    Some(Ok(0)) => self.end(shared),
                     Some(Ok(code)) => self.fail(shared, "closing", Errno::from_raw(code)),
                     Some(Err(errno)) => self.fail(shared, "closing", errno),
                     None => Ok(()),
@@ -156,15 +129,6 @@ impl TcpFlow {
         self.has_bbr = BbrInfo::of(fd).is_some();
         self.phase = Phase::Sending;
         self.let_the_kernel_sample(shared)
-    }
-
-    /// Only this process knows how many bytes a burst has brought.
-    pub fn may_be_sampled_by_the_kernel(&self) -> bool {
-        self.bursts.is_none()
-    }
-
-    pub fn is_sampled_by_the_kernel(&self) -> bool {
-        self.sampled
     }
 
     fn let_the_kernel_sample(&mut self, shared: &mut Shared) -> Result<()> {
@@ -216,27 +180,8 @@ impl TcpFlow {
         }
     }
 
-    /// The time at which the application goes from a burst to a pause or back, if that is not known yet.
-    pub fn take_next_turn(&mut self) -> Option<Time> {
-        let next = self.bursts.as_ref()?.next();
-        (std::mem::replace(&mut self.next_turn, next) != next && next != Time::NEVER).then_some(next)
-    }
-
-    /// The application goes from a burst to a pause, or back.
-    pub fn turn(&mut self, shared: &mut Shared) -> Result<()> {
-        let Some(bursts) = &mut self.bursts else { return Ok(()) };
-        bursts.turn();
-        match (self.phase, &self.sender) {
-            (Phase::Sending, Some(fd)) if self.left() > 0 => {
-                shared.poller.modify(fd, Source::Sender(self.index), EpollFlags::EPOLLOUT)
-            }
-            (Phase::Sending, Some(_)) => self.pause(shared),
-            _ => Ok(()),
-        }
-    }
-
     /// Returns whether there may be more.
-    pub fn on_receiver(&mut self, shared: &mut Shared) -> Result<bool> {
+    fn on_receiver(&mut self, shared: &mut Shared) -> Result<bool> {
         let before = self.received_bytes();
         let received = self.receiver.receive(shared)?;
         self.count_arrivals(before);
@@ -270,7 +215,7 @@ impl TcpFlow {
     }
 
     /// The state of the sender's socket; `None` before the handshake and after the close.
-    pub fn sample(&mut self, shared: &Shared) -> Option<Sample> {
+    fn sample_now(&mut self, shared: &Shared) -> Option<Sample> {
         let fd = match self.phase {
             Phase::Sending | Phase::Closing => self.sender.as_ref()?,
             Phase::Waiting | Phase::Connecting | Phase::Over => return None,
@@ -292,15 +237,99 @@ impl TcpFlow {
         })
     }
 
-    /// Count what has arrived by now and take the last sample. `on_time`: the flow's own stop has come.
-    pub fn settle(&mut self, shared: &mut Shared, on_time: bool) -> Result<()> {
+    fn push_sample(&mut self, shared: &mut Shared) {
+        if let Some(sample) = self.sample_now(shared) {
+            shared.sampler.push(sample);
+        }
+    }
+
+    fn end(&mut self, shared: &mut Shared) -> Result<()> {
+        self.push_sample(shared);
+        self.close(shared)
+    }
+
+    fn fail(&mut self, shared: &mut Shared, doing: &str, errno: Errno) -> Result<()> {
+        if !self.report.completed {
+            self.report.error = Some(format!("{doing}: {}", errno.desc()));
+        }
+        self.end(shared)
+    }
+}
+
+impl Agent for TcpFlow {
+    fn open_receiver(&mut self, shared: &mut Shared) -> Result<()> {
+        let fd = sockets::tcp(&self.id, sockets::version(self.to.ip()), &self.cc)?;
+        sockets::bind_receiver(&self.id, &fd, self.to)?;
+        self.receiver.listen(self.index, fd, shared)
+    }
+
+    fn open_sender(&mut self, from: IpAddr, _: &mut Shared) -> Result<()> {
+        let fd = sockets::tcp(&self.id, sockets::version(self.to.ip()), &self.cc)?;
+        sockets::bind_sender(&self.id, &fd, from)?;
+        if self.bursts.is_some_and(|bursts| !bursts.are_of_bytes()) {
+            sockets::hold_at_most(&fd, OnOff::AHEAD_BYTES)?;
+        }
+        self.sender = Some(fd);
+        Ok(())
+    }
+
+    fn start(&mut self, shared: &mut Shared) -> Result<Option<Time>> {
+        let Some(fd) = &self.sender else { return Ok(None) };
+        self.report.start_ns = Some(shared.clock.now().as_nanos());
+        self.phase = Phase::Connecting;
+        match connect(fd.as_raw_fd(), &SockaddrStorage::from(self.to)) {
+            Ok(()) | Err(Errno::EINPROGRESS) => {
+                shared.poller.add(fd, Source::Sender(self.index), EpollFlags::EPOLLOUT)?
+            }
+            Err(errno) => self.fail(shared, "connecting", errno)?,
+        }
+        Ok(None)
+    }
+
+    fn on_ready(&mut self, source: Source, shared: &mut Shared) -> Result<()> {
+        match source {
+            Source::Listener(_) => self.on_listener(shared),
+            Source::Sender(_) => self.on_sender(shared),
+            Source::Receiver(_) => self.on_receiver(shared).map(drop),
+            source => unreachable!("a TCP flow has no {source:?}"),
+        }
+    }
+
+    fn take_next_turn(&mut self) -> Option<Time> {
+        let next = self.bursts.as_ref()?.next();
+        (std::mem::replace(&mut self.next_turn, next) != next && next != Time::NEVER).then_some(next)
+    }
+
+    fn turn(&mut self, shared: &mut Shared) -> Result<()> {
+        let Some(bursts) = &mut self.bursts else { return Ok(()) };
+        bursts.turn();
+        match (self.phase, &self.sender) {
+            (Phase::Sending, Some(fd)) if self.left() > 0 => {
+                shared.poller.modify(fd, Source::Sender(self.index), EpollFlags::EPOLLOUT)
+            }
+            (Phase::Sending, Some(_)) => self.pause(shared),
+            _ => Ok(()),
+        }
+    }
+
+    /// Only this process knows how many bytes a burst has brought.
+    fn may_be_sampled_by_the_kernel(&self) -> bool {
+        self.bursts.is_none()
+    }
+
+    fn sample(&mut self, shared: &mut Shared) -> Result<()> {
+        if !self.sampled {
+            self.push_sample(shared);
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self, shared: &mut Shared, on_time: bool) -> Result<()> {
         if self.phase == Phase::Over {
             return Ok(());
         }
         while self.on_receiver(shared)? {}
-        if let Some(sample) = self.sample(shared) {
-            shared.sampler.push(sample);
-        }
+        self.push_sample(shared);
         match self.phase {
             Phase::Connecting => self.report.error = Some("it was not connected when it stopped".to_owned()),
             Phase::Sending if self.bytes.is_none() => self.report.completed = on_time,
@@ -309,8 +338,7 @@ impl TcpFlow {
         Ok(())
     }
 
-    /// Discard what is unsent or unread.
-    pub fn close(&mut self, shared: &mut Shared) -> Result<()> {
+    fn close(&mut self, shared: &mut Shared) -> Result<()> {
         self.phase = Phase::Over;
         if let Some(kernel) = shared.sampler.kernel().filter(|_| std::mem::take(&mut self.sampled)) {
             kernel.remove(self.index)?;
@@ -320,25 +348,11 @@ impl TcpFlow {
         Ok(())
     }
 
-    fn finish(&mut self, shared: &mut Shared) -> Result<()> {
-        if let Some(sample) = self.sample(shared) {
-            shared.sampler.push(sample);
-        }
-        self.close(shared)
-    }
-
-    fn fail(&mut self, shared: &mut Shared, doing: &str, errno: Errno) -> Result<()> {
-        if !self.report.completed {
-            self.report.error = Some(format!("{doing}: {}", errno.desc()));
-        }
-        self.finish(shared)
-    }
-
-    pub fn received_bytes(&self) -> u64 {
+    fn received_bytes(&self) -> u64 {
         self.receiver.arrivals().bytes
     }
 
-    pub fn report(&self) -> FlowReport {
+    fn report(&self, _: Time) -> FlowReport {
         let arrivals = self.receiver.arrivals();
         FlowReport {
             received_bytes: arrivals.bytes,
@@ -394,7 +408,7 @@ mod tests {
         let reno = Algorithm { label: "reno".to_owned(), kernel: "reno".to_owned() };
         let mut flow = TcpFlow::new(0, "f1", reno, Some(bytes), None, SocketAddr::from(([127, 0, 0, 2], port)));
         flow.open_receiver(shared).unwrap();
-        flow.open_sender(Ipv4Addr::LOCALHOST.into()).unwrap();
+        flow.open_sender(Ipv4Addr::LOCALHOST.into(), shared).unwrap();
         flow.start(shared).unwrap();
         until(|| {
             flow.on_listener(shared).unwrap();
@@ -432,15 +446,15 @@ mod tests {
         receive(&mut flow, &mut shared);
         assert!(!flow.receiver.has_everything(), "the FIN has not been read");
         assert!(flow.report.completed);
-        let end = flow.report().end_ns;
-        assert!(end >= flow.report.start_ns && end.is_some(), "{:?}", flow.report());
+        let end = flow.report(Time::ZERO).end_ns;
+        assert!(end >= flow.report.start_ns && end.is_some(), "{:?}", flow.report(Time::ZERO));
 
         until(|| {
             flow.on_receiver(&mut shared).unwrap();
             flow.receiver.has_everything()
         });
         assert!(flow.report.completed);
-        assert_eq!((flow.report().end_ns, flow.received_bytes()), (end, 1000));
+        assert_eq!((flow.report(Time::ZERO).end_ns, flow.received_bytes()), (end, 1000));
     }
 
     #[test]

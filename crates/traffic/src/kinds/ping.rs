@@ -14,6 +14,7 @@ use records::pings::PingRow;
 use records::samples::Sample;
 use units::{Duration, Ip, Time};
 
+use crate::agent::Agent;
 use crate::icmp;
 use crate::poller::Source;
 use crate::report::FlowReport;
@@ -77,8 +78,65 @@ impl PingFlow {
         sockets::version(self.to.ip())
     }
 
-    /// Call in the receiving host's namespace.
-    pub fn open_responder(&mut self, shared: &Shared) -> Result<()> {
+    fn next_due(&self) -> Option<Time> {
+        let due = self.begin + Duration(self.interval.as_nanos() * self.due as i64);
+        (!self.stopped && due < self.stop).then_some(due)
+    }
+
+    /// Answers that have come to the end that pings.
+    fn on_pinger(&mut self, shared: &mut Shared) {
+        let mut buffer = [0; ROOM];
+        let Some(fd) = self.pinger.as_ref().map(AsRawFd::as_raw_fd) else { return };
+        while let Ok(length) = recv(fd, &mut buffer, MsgFlags::MSG_DONTWAIT) {
+            let now = shared.clock.now();
+            let payload = match self.way {
+                Way::Icmp => icmp::answer(self.version(), &buffer[..length], self.socket),
+                Way::Udp => Some(&buffer[..length]),
+            };
+            let number = payload.and_then(|payload| payload.first_chunk()).map(|bytes| u64::from_le_bytes(*bytes));
+            if let Some(echo) = number.and_then(|number| self.echoes.answer(number, now)) {
+                self.first.get_or_insert(now);
+                self.last = Some(now);
+                self.rtt.add(now - echo.sent);
+                self.record(&echo, shared);
+            }
+        }
+    }
+
+    /// Requests that have come to the end that answers.
+    fn on_responder(&self) {
+        let mut buffer = [0; ROOM];
+        let Some(fd) = self.responder.as_ref().map(AsRawFd::as_raw_fd) else { return };
+        while let Ok((length, Some(from))) = recvfrom::<SockaddrStorage>(fd, &mut buffer) {
+            let _ = sendto(fd, &buffer[..length], &from, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL);
+        }
+    }
+
+    fn record(&self, echo: &Echo, shared: &mut Shared) {
+        let &Echo { number, sent, rtt, is_lost } = echo;
+        shared.pings.push(PingRow { flow: self.index as u16, number, sent, rtt, is_lost });
+    }
+
+    fn sample_now(&self, now: Time) -> Sample {
+        Sample {
+            time: now,
+            flow: self.index as u16,
+            socket: self.socket,
+            bytes_sent: self.sent_bytes(),
+            received_bytes: Some(self.received_bytes()),
+            lost_packets: self.echoes.counts(now).lost as u32,
+            tcp: None,
+        }
+    }
+
+    fn sent_bytes(&self) -> u64 {
+        self.echoes.next() * self.request.len() as u64
+    }
+}
+
+impl Agent for PingFlow {
+    /// ICMP needs nobody there.
+    fn open_receiver(&mut self, shared: &mut Shared) -> Result<()> {
         if self.way == Way::Udp {
             let fd = sockets::udp(&self.id, self.version())?;
             sockets::bind_receiver(&self.id, &fd, self.to)?;
@@ -88,8 +146,7 @@ impl PingFlow {
         Ok(())
     }
 
-    /// Call in the sending host's namespace.
-    pub fn open_pinger(&mut self, from: IpAddr, shared: &Shared) -> Result<()> {
+    fn open_sender(&mut self, from: IpAddr, shared: &mut Shared) -> Result<()> {
         let fd = match self.way {
             Way::Icmp => {
                 let hint = r#"give the flow echo = "udp", which needs no privilege"#;
@@ -114,19 +171,12 @@ impl PingFlow {
         Ok(())
     }
 
-    /// Returns when the first request is due.
-    pub fn start(&mut self, shared: &Shared) -> Option<Time> {
+    fn start(&mut self, shared: &mut Shared) -> Result<Option<Time>> {
         self.started = Some(shared.clock.now());
-        self.next_due()
+        Ok(self.next_due())
     }
 
-    fn next_due(&self) -> Option<Time> {
-        let due = self.begin + Duration(self.interval.as_nanos() * self.due as i64);
-        (!self.stopped && due < self.stop).then_some(due)
-    }
-
-    /// Send the request that is due. Returns when the next one is.
-    pub fn send(&mut self, shared: &Shared) -> Option<Time> {
+    fn send(&mut self, shared: &Shared) -> Option<Time> {
         let due = self.next_due()?;
         let fd = self.pinger.as_ref()?;
         let number = self.echoes.next();
@@ -148,89 +198,46 @@ impl PingFlow {
         self.next_due()
     }
 
-    /// Answers that have come to the end that pings.
-    pub fn on_pinger(&mut self, shared: &mut Shared) {
-        let mut buffer = [0; ROOM];
-        let Some(fd) = self.pinger.as_ref().map(AsRawFd::as_raw_fd) else { return };
-        while let Ok(length) = recv(fd, &mut buffer, MsgFlags::MSG_DONTWAIT) {
-            let now = shared.clock.now();
-            let payload = match self.way {
-                Way::Icmp => icmp::answer(self.version(), &buffer[..length], self.socket),
-                Way::Udp => Some(&buffer[..length]),
-            };
-            let number = payload.and_then(|payload| payload.first_chunk()).map(|bytes| u64::from_le_bytes(*bytes));
-            if let Some(echo) = number.and_then(|number| self.echoes.answer(number, now)) {
-                self.first.get_or_insert(now);
-                self.last = Some(now);
-                self.rtt.add(now - echo.sent);
-                self.record(&echo, shared);
-            }
+    fn on_ready(&mut self, source: Source, shared: &mut Shared) -> Result<()> {
+        match source {
+            Source::Receiver(_) => self.on_responder(),
+            _ => self.on_pinger(shared),
         }
+        Ok(())
     }
 
-    /// Requests that have come to the end that answers.
-    pub fn on_responder(&self) {
-        let mut buffer = [0; ROOM];
-        let Some(fd) = self.responder.as_ref().map(AsRawFd::as_raw_fd) else { return };
-        while let Ok((length, Some(from))) = recvfrom::<SockaddrStorage>(fd, &mut buffer) {
-            let _ = sendto(fd, &buffer[..length], &from, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL);
-        }
-    }
-
-    fn record(&self, echo: &Echo, shared: &mut Shared) {
-        let &Echo { number, sent, rtt, is_lost } = echo;
-        shared.pings.push(PingRow { flow: self.index as u16, number, sent, rtt, is_lost });
-    }
-
-    /// `None` before the start and after the stop.
-    pub fn sample(&self, shared: &Shared) -> Option<Sample> {
-        self.started.filter(|_| !self.stopped)?;
-        Some(self.sample_now(shared.clock.now()))
-    }
-
-    fn sample_now(&self, now: Time) -> Sample {
-        Sample {
-            time: now,
-            flow: self.index as u16,
-            socket: self.socket,
-            bytes_sent: self.sent_bytes(),
-            received_bytes: Some(self.answered_bytes()),
-            lost_packets: self.echoes.counts(now).lost as u32,
-            tcp: None,
-        }
-    }
-
-    /// Send no more, and take a last sample. Answers that are under way still count until the run ends.
-    pub fn settle(&mut self, shared: &mut Shared) {
-        self.on_pinger(shared);
+    fn sample(&mut self, shared: &mut Shared) -> Result<()> {
         if self.started.is_some() && !self.stopped {
-            let sample = self.sample_now(shared.clock.now());
-            shared.sampler.push(sample);
+            shared.sampler.push(self.sample_now(shared.clock.now()));
         }
-        self.stopped = true;
+        Ok(())
     }
 
-    /// The run is over: write down the requests without an answer.
-    pub fn finish(&self, ended: Time, shared: &mut Shared) {
+    /// Answers that are under way still count until the run ends.
+    fn settle(&mut self, shared: &mut Shared, _: bool) -> Result<()> {
+        self.on_pinger(shared);
+        self.sample(shared)?;
+        self.stopped = true;
+        Ok(())
+    }
+
+    /// Writes down the requests without an answer.
+    fn finish(&self, ended: Time, shared: &mut Shared) {
         for echo in self.echoes.unanswered(ended) {
             self.record(&echo, shared);
         }
     }
 
-    fn sent_bytes(&self) -> u64 {
-        self.echoes.next() * self.request.len() as u64
-    }
-
     /// Payload that came back.
-    pub fn answered_bytes(&self) -> u64 {
+    fn received_bytes(&self) -> u64 {
         self.rtt.count() * self.request.len() as u64
     }
 
-    pub fn report(&self, ended: Time) -> FlowReport {
+    fn report(&self, ended: Time) -> FlowReport {
         let counts = self.echoes.counts(ended);
         FlowReport {
             id: self.id.clone(),
-            received_bytes: self.answered_bytes(),
+            received_bytes: self.received_bytes(),
             sent_bytes: self.sent_bytes(),
             start_ns: self.started.map(Time::as_nanos),
             first_byte_ns: self.first.map(Time::as_nanos),

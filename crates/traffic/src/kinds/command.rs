@@ -10,12 +10,15 @@ use lab::Doors;
 use messages::Failure;
 use nix::sys::epoll::EpollFlags;
 use nix::sys::signal::Signal;
+use units::Time;
 
+use crate::agent::Agent;
 use crate::diagnosed::{Diagnosed, Totals};
 use crate::poller::Source;
 use crate::process::{Process, ended};
 use crate::report::{CommandReport, FlowReport};
 use crate::shared::Shared;
+use crate::sock_diag::SockDiag;
 
 /// The program at the sending host and its server at the receiving host.
 pub struct CommandFlow<'a> {
@@ -24,6 +27,7 @@ pub struct CommandFlow<'a> {
     command: String,
     server_command: Option<String>,
     port: u16,
+    from_host: String,
     to_host: String,
     from_node: Doors<'a>,
     logs: PathBuf,
@@ -55,6 +59,7 @@ impl<'a> CommandFlow<'a> {
             command,
             server_command,
             port: flow.port,
+            from_host: flow.from.clone(),
             to_host: flow.to.clone(),
             from_node,
             logs,
@@ -69,18 +74,65 @@ impl<'a> CommandFlow<'a> {
         })
     }
 
-    /// Start the server, if there is one, at the receiving host.
-    pub fn start_server(&mut self, node: Doors<'_>, shared: &Shared) -> Result<()> {
+    /// If the program has ended by itself, note how. It is watched no longer.
+    fn on_client(&mut self, shared: &Shared) -> Result<()> {
+        let Some(client) = &self.client else { return Ok(()) };
+        shared.poller.remove(client.pidfd())?;
+        match client.exit_code() {
+            Some(0) => self.report.completed = true,
+            Some(code) => self.report.error = Some(format!("its command {}; see logs/{}.stderr", ended(code), self.id)),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Same as `on_client`, for the server.
+    fn on_server(&mut self, shared: &Shared) -> Result<()> {
+        let Some(server) = &self.server else { return Ok(()) };
+        shared.poller.remove(server.pidfd())?;
+        if let Some(code) = server.exit_code().filter(|code| *code != 0) {
+            self.report.error = Some(format!("its server {}; see logs/{}.server.stderr", ended(code), self.id));
+        }
+        Ok(())
+    }
+
+    /// Signal both programs with all their children.
+    fn signal(&self, signal: Signal) {
+        self.programs().for_each(|program| program.signal(signal));
+    }
+
+    fn programs(&self) -> impl Iterator<Item = &Process> {
+        self.client.iter().chain(&self.server)
+    }
+
+    fn open_diagnosis(host: &str, shared: &mut Shared) -> Result<()> {
+        if !shared.diags.contains_key(host) {
+            shared.diags.insert(host.to_owned(), SockDiag::open()?);
+        }
+        Ok(())
+    }
+}
+
+impl Agent for CommandFlow<'_> {
+    fn open_receiver(&mut self, shared: &mut Shared) -> Result<()> {
+        CommandFlow::open_diagnosis(&self.to_host, shared)
+    }
+
+    fn open_sender(&mut self, _: IpAddr, shared: &mut Shared) -> Result<()> {
+        CommandFlow::open_diagnosis(&self.from_host, shared)
+    }
+
+    fn start_server<'d>(&mut self, node: &dyn Fn() -> Result<Doors<'d>>, shared: &Shared) -> Result<()> {
         let Some(line) = &self.server_command else { return Ok(()) };
-        let server = Process::spawn(line, node, &self.logs.join(format!("{}.server", self.id)))
+        let server = Process::spawn(line, node()?, &self.logs.join(format!("{}.server", self.id)))
             .with_context(|| format!("flow {}: its server", self.id))?;
         shared.poller.add(server.pidfd(), Source::Server(self.index), EpollFlags::EPOLLIN)?;
         self.server = Some(server);
         Ok(())
     }
 
-    /// True if a program listens on the flow's port, or none will. An error if the server has failed.
-    pub fn is_served(&self, shared: &mut Shared) -> Result<bool> {
+    /// True if a program listens on the flow's port, or none will.
+    fn is_served(&self, shared: &mut Shared) -> Result<bool> {
         let Some(server) = &self.server else { return Ok(true) };
         if let Some(code) = server.exit_code().filter(|code| *code != 0) {
             let log = self.logs.join(format!("{}.server.stderr", self.id));
@@ -93,38 +145,24 @@ impl<'a> CommandFlow<'a> {
         Ok(diag.has_server(self.port)?)
     }
 
-    pub fn start(&mut self, shared: &mut Shared) -> Result<()> {
+    fn start(&mut self, shared: &mut Shared) -> Result<Option<Time>> {
         self.report.start_ns = Some(shared.clock.now().as_nanos());
         let client = Process::spawn(&self.command, self.from_node, &self.logs.join(&self.id))
             .with_context(|| format!("flow {}: its command", self.id))?;
         shared.poller.add(client.pidfd(), Source::Client(self.index), EpollFlags::EPOLLIN)?;
         self.client = Some(client);
-        Ok(())
+        Ok(None)
     }
 
-    /// If the program has ended by itself, note how. It is watched no longer.
-    pub fn on_client(&mut self, shared: &Shared) -> Result<()> {
-        let Some(client) = &self.client else { return Ok(()) };
-        shared.poller.remove(client.pidfd())?;
-        match client.exit_code() {
-            Some(0) => self.report.completed = true,
-            Some(code) => self.report.error = Some(format!("its command {}; see logs/{}.stderr", ended(code), self.id)),
-            None => {}
+    fn on_ready(&mut self, source: Source, shared: &mut Shared) -> Result<()> {
+        match source {
+            Source::Client(_) => self.on_client(shared),
+            Source::Server(_) => self.on_server(shared),
+            source => unreachable!("a program has no {source:?}"),
         }
-        Ok(())
     }
 
-    /// Same as `on_client`, for the server.
-    pub fn on_server(&mut self, shared: &Shared) -> Result<()> {
-        let Some(server) = &self.server else { return Ok(()) };
-        shared.poller.remove(server.pidfd())?;
-        if let Some(code) = server.exit_code().filter(|code| *code != 0) {
-            self.report.error = Some(format!("its server {}; see logs/{}.server.stderr", ended(code), self.id));
-        }
-        Ok(())
-    }
-
-    pub fn sample(&mut self, shared: &mut Shared) -> Result<()> {
+    fn sample(&mut self, shared: &mut Shared) -> Result<()> {
         if self.client.is_none() || self.settled {
             return Ok(());
         }
@@ -139,8 +177,8 @@ impl<'a> CommandFlow<'a> {
         Ok(())
     }
 
-    /// Take a last sample and ask both programs to end. `on_time`: the flow's own stop has come.
-    pub fn settle(&mut self, shared: &mut Shared, on_time: bool) -> Result<()> {
+    /// Asks both programs to end, too.
+    fn settle(&mut self, shared: &mut Shared, on_time: bool) -> Result<()> {
         self.sample(shared)?;
         if std::mem::replace(&mut self.settled, true) {
             return Ok(());
@@ -158,25 +196,19 @@ impl<'a> CommandFlow<'a> {
         Ok(())
     }
 
-    /// Signal both programs with all their children.
-    pub fn signal(&self, signal: Signal) {
-        self.programs().for_each(|program| program.signal(signal));
-    }
-
-    /// True if one of the two still runs.
-    pub fn is_running(&self) -> bool {
+    fn is_running(&self) -> bool {
         self.programs().any(|program| program.exit_code().is_none())
     }
 
-    fn programs(&self) -> impl Iterator<Item = &Process> {
-        self.client.iter().chain(&self.server)
+    fn kill(&self) {
+        self.signal(Signal::SIGKILL);
     }
 
-    pub fn received_bytes(&self) -> u64 {
+    fn received_bytes(&self) -> u64 {
         self.sockets.totals().received_bytes
     }
 
-    pub fn report(&self) -> FlowReport {
+    fn report(&self, _: Time) -> FlowReport {
         let totals = self.sockets.totals();
         let exit_code = |program: &Option<Process>| program.as_ref().and_then(Process::exit_code);
         FlowReport {
@@ -195,5 +227,29 @@ impl<'a> CommandFlow<'a> {
             }),
             ..self.report.clone()
         }
+    }
+}
+
+/// A command line with the kernel's name of its congestion control. `${cc}` is the shell's.
+pub fn with_cc(line: &str, cc: &str) -> String {
+    let mut parts = line.split("{cc}");
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        filled.push_str(if filled.ends_with('$') { "{cc}" } else { cc });
+        filled.push_str(part);
+    }
+    filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_names_the_kernels_algorithm() {
+        assert_eq!(with_cc("iperf3 -C {cc} -c x", "db3_0a1b2c"), "iperf3 -C db3_0a1b2c -c x");
+        assert_eq!(with_cc("{cc}{cc}", "reno"), "renoreno");
+        assert_eq!(with_cc("cc=1; echo ${cc} {cc}", "reno"), "cc=1; echo ${cc} reno");
+        assert_eq!(with_cc("true", "reno"), "true");
     }
 }
