@@ -50,10 +50,10 @@
 
 mod algorithm;
 mod event_queue;
+mod kinds;
 mod memory;
 mod network;
 mod observer;
-mod ping;
 mod problem;
 mod reassembly;
 pub mod rows;
@@ -62,12 +62,11 @@ mod simulation;
 mod store;
 pub mod tcp;
 mod traffic;
-mod udp;
 
+pub use kinds::Datagrams;
 pub use network::Tally;
 pub use observer::{AckRow, DatagramRow, EchoRow, FlowRow, LinkRow, Observer, PacketRow};
 pub use problem::{Problem, check};
 pub use segment::{Flags, MAX_SACKS, Resent, Segment};
 pub use simulation::{Options, Simulation};
 pub use traffic::FlowReport;
-pub use udp::Datagrams;

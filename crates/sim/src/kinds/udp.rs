@@ -3,7 +3,9 @@ use datagrams::{Arrival, MOST_PAYLOAD, Part, Schedule, Sequence, parts};
 use link::Ecn;
 use units::{Duration, Ip, Mtu, Rate, Time};
 
+use super::{Arrived, Ends};
 use crate::segment::Segment;
+use crate::traffic::FlowReport;
 
 /// A UDP flow of constant rate: both of its ends.
 #[derive(Clone, Debug)]
@@ -70,14 +72,8 @@ impl Udp {
         })
     }
 
-    /// The time at which the next datagram is due; [`Time::NEVER`] after the last.
-    pub(crate) fn next(&self) -> Time {
-        let due = self.schedule.due(self.sent);
-        if self.sent < self.limit && due < self.stop { due } else { Time::NEVER }
-    }
-
     /// Sends the packets of a datagram.
-    pub(crate) fn send(&mut self, out: &mut Vec<Segment>) {
+    fn send(&mut self, out: &mut Vec<Segment>) {
         let (ip, mtu) = self.path;
         for Part { payload, fragment } in parts(self.payload, ip, mtu) {
             out.push(Segment { seq: self.sent, len: payload, ecn: self.ecn, fragment, ..Segment::default() });
@@ -86,7 +82,7 @@ impl Udp {
     }
 
     /// A datagram arrives with the codepoint `ecn`. Returns how long it was under way, the first time that it arrives.
-    pub(crate) fn receive(&mut self, segment: &Segment, ecn: Ecn, now: Time) -> Option<Duration> {
+    fn receive(&mut self, segment: &Segment, ecn: Ecn, now: Time) -> Option<Duration> {
         match self.sequence.arrive(segment.seq) {
             Arrival::Duplicate => {
                 self.arrived.duplicates += 1;
@@ -99,31 +95,53 @@ impl Udp {
         Some(now - self.schedule.due(segment.seq))
     }
 
-    pub(crate) fn datagrams(&self) -> Datagrams {
+    fn datagrams(&self) -> Datagrams {
         Datagrams { sent: self.sent, received: self.sequence.arrived(), lost: self.gaps(), ..self.arrived }
     }
+}
 
-    pub(crate) fn sent_bytes(&self) -> u64 {
-        self.sent * u64::from(self.payload)
+impl Ends for Udp {
+    /// The time at which the next datagram is due; [`Time::NEVER`] after the last.
+    fn next(&self) -> Time {
+        let due = self.schedule.due(self.sent);
+        if self.sent < self.limit && due < self.stop { due } else { Time::NEVER }
     }
 
-    pub(crate) fn received_bytes(&self) -> u64 {
+    fn begin(&mut self, _: Time, out: &mut Vec<Segment>) {
+        self.send(out);
+    }
+
+    fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
+        if self.next() <= now {
+            self.send(out);
+        }
+    }
+
+    fn stop(&mut self) -> bool {
+        self.limit == u64::MAX
+    }
+
+    fn at_receiver(&mut self, segment: &Segment, ecn: Ecn, now: Time, _: &mut Vec<Segment>) -> Arrived {
+        let before = self.received_bytes();
+        let delay = self.receive(segment, ecn, now);
+        Arrived { delay, is_news: self.received_bytes() > before, is_complete: false }
+    }
+
+    fn received_bytes(&self) -> u64 {
         self.sequence.arrived() * u64::from(self.payload)
     }
 
-    /// Numbers that are missing below the greatest one.
-    pub(crate) fn gaps(&self) -> u64 {
+    fn sent_bytes(&self) -> u64 {
+        self.sent * u64::from(self.payload)
+    }
+
+    fn gaps(&self) -> u64 {
         self.sequence.gaps()
     }
 
-    /// Returns true if the flow ends by itself.
-    pub(crate) fn has_size(&self) -> bool {
-        self.limit < u64::MAX
-    }
-
-    /// True if all its data was sent.
-    pub(crate) fn has_sent_all(&self) -> bool {
-        self.sent >= self.limit
+    fn report(&self, _: Time, report: FlowReport) -> FlowReport {
+        let completed = report.completed || self.sent >= self.limit;
+        FlowReport { completed, datagrams: Some(self.datagrams()), ..report }
     }
 }
 

@@ -1,0 +1,161 @@
+//! The kinds of flow, one a module: a line in [`Kind`], `each!` and [`Kind::new`] for each.
+
+mod ping;
+mod tcp;
+mod udp;
+
+use anyhow::Result;
+use datagrams::Echo;
+use link::Ecn;
+use messages::Failure;
+use units::{Duration, Time};
+
+use crate::algorithm;
+use crate::segment::Segment;
+use crate::tcp::{AckReport, Sender, Settings};
+use crate::traffic::FlowReport;
+use ping::Ping;
+use udp::Udp;
+
+pub(crate) use tcp::Tcp;
+pub use udp::Datagrams;
+
+/// Both ends of a flow in virtual time. `out` takes the packets that they send.
+pub(crate) trait Ends {
+    /// The time at which the sending end wants [`on_timer`](Ends::on_timer) to be called.
+    fn next(&self) -> Time;
+
+    /// The sending end begins.
+    fn begin(&mut self, now: Time, out: &mut Vec<Segment>);
+
+    /// The time that the sending end waited for.
+    fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>);
+
+    /// Ends both. Returns true if the flow is complete by that.
+    fn stop(&mut self) -> bool;
+
+    /// True if the sending end has ended by itself.
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    /// True if packets that were under way when the flow stopped arrive all the same.
+    fn outlives_its_stop(&self) -> bool {
+        true
+    }
+
+    /// A segment arrives at the sending end.
+    fn at_sender(&mut self, _segment: &Segment, _now: Time, _out: &mut Vec<Segment>) -> Option<AckReport> {
+        None
+    }
+
+    /// An echo arrives at the sending end. `None` if its request was answered before.
+    fn answer(&mut self, _segment: &Segment, _now: Time) -> Option<Echo> {
+        None
+    }
+
+    /// Echo requests that have no answer at `end`.
+    fn unanswered(&self, _end: Time) -> Vec<Echo> {
+        Vec::new()
+    }
+
+    /// A segment arrives at the receiving end, with the codepoint `ecn`.
+    fn at_receiver(&mut self, segment: &Segment, ecn: Ecn, now: Time, out: &mut Vec<Segment>) -> Arrived;
+
+    /// The time at which the receiving end wants [`on_receiver_timer`](Ends::on_receiver_timer) to be called.
+    fn next_of_receiver(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// The time that the receiving end waited for.
+    fn on_receiver_timer(&mut self, _now: Time, _out: &mut Vec<Segment>) {}
+
+    /// True if the receiver's application has read what an ACK waits for.
+    fn has_read(&self, _now: Time) -> bool {
+        false
+    }
+
+    /// The answer to its SYN was refused: the receiver listens as before.
+    fn forget_syn(&mut self) {}
+
+    /// True if data that arrives may let the sending end's application continue.
+    fn is_driven_by_receiver(&self) -> bool {
+        false
+    }
+
+    /// The sender of a flow that is one TCP connection.
+    fn sender(&self) -> Option<&Sender> {
+        None
+    }
+
+    /// Payload that arrived.
+    fn received_bytes(&self) -> u64;
+
+    /// Payload sent, retransmissions included.
+    fn sent_bytes(&self) -> u64;
+
+    /// Datagrams that are missing below the greatest number received.
+    fn gaps(&self) -> u64 {
+        0
+    }
+
+    /// Adds what only this kind reports.
+    fn report(&self, now: Time, report: FlowReport) -> FlowReport;
+}
+
+/// The outcome of a segment's arrival at the receiving end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Arrived {
+    /// Time under way, of a datagram that arrives for the first time.
+    pub delay: Option<Duration>,
+    /// Payload arrived for the first time.
+    pub is_news: bool,
+    /// All of the flow's payload has arrived.
+    pub is_complete: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Tcp(Box<Tcp>),
+    Udp(Box<Udp>),
+    Ping(Ping),
+}
+
+/// Calls a method of [`Ends`]. The compiler knows the type in each arm: flows are the simulator's innermost loop.
+macro_rules! each {
+    ($kind:expr, $ends:ident => $call:expr) => {
+        match $kind {
+            $crate::kinds::Kind::Tcp($ends) => $call,
+            $crate::kinds::Kind::Udp($ends) => $call,
+            $crate::kinds::Kind::Ping($ends) => $call,
+        }
+    };
+}
+pub(crate) use each;
+
+impl Kind {
+    /// The ends of the plan's flow between hosts with these settings; `algorithms` and `seed` are the plan's.
+    pub(crate) fn new(
+        flow: &plan::Flow,
+        from: Settings,
+        to: Settings,
+        algorithms: &[plan::Algorithm],
+        seed: u64,
+    ) -> Result<Kind> {
+        Ok(match &flow.workload {
+            plan::Workload::Tcp { cc, bytes, ecn, on_off } => {
+                Kind::Tcp(Box::new(Tcp::new(flow, (from, to), algorithms, seed, cc, *bytes, *ecn, *on_off)?))
+            }
+            plan::Workload::Udp { rate_bps, payload_bytes, bytes, ecn, on_off } => {
+                Kind::Udp(Box::new(Udp::new(flow, from.mtu, *rate_bps, *payload_bytes, *bytes, *ecn, *on_off)?))
+            }
+            plan::Workload::Ping { interval_ns, payload_bytes, .. } => {
+                Kind::Ping(Ping::new(flow, *interval_ns, *payload_bytes))
+            }
+            plan::Workload::Command { .. } => {
+                let why = "the simulator can't run programs";
+                return Err(Failure::new("a command", why).hint(algorithm::KERNEL).into());
+            }
+        })
+    }
+}
