@@ -55,6 +55,27 @@ def test_no_other_file_tells_kinds_apart() -> None:
     assert telling == EXCEPTIONS.keys()
 
 
+def test_no_other_crate_tells_kinds_apart() -> None:
+    homes = [ROOT / "crates" / home for home in ("plan/src/workload.rs", "traffic/src/kinds", "sim/src/kinds")]
+    files = [path for path in (ROOT / "crates").glob("*/src/**/*.rs") if path.name != "tests.rs"]
+    matched = re.compile(rf"\bWorkload::(?:{'|'.join(name.capitalize() for name in KINDS)})\b")
+    telling = {
+        str(path.relative_to(ROOT))
+        for path in files
+        if matched.search(path.read_text(encoding="utf-8").partition("#[cfg(test)]")[0])
+    }
+    assert {name for name in telling if not any((ROOT / name).is_relative_to(home) for home in homes)} == set()
+    for home in homes:
+        assert any((ROOT / name).is_relative_to(home) for name in telling), home
+
+
+def test_the_page_tells_no_kinds_apart() -> None:
+    compared = re.compile(rf"""\b(?:protocol|kind)\b[^\n]*[=!]==? ["'](?:{_NAMES})["']""")
+    pages = [path for path in (ROOT / "web").glob("*/**/*.ts*") if "node_modules" not in path.parts]
+    assert len(pages) > 50
+    assert [path for path in pages if compared.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_each_workload_of_a_plan_has_a_kind() -> None:
     planned = {one.__dataclass_fields__["kind"].default: one for one in get_args(get_args(Workload)[0])}
     assert planned.keys() == KINDS.keys()
