@@ -274,6 +274,33 @@ def test_the_same_packet_tagged_and_not_is_one_connection(tmp_path: Path) -> Non
     assert capture.directions["capture_duplicates"].sum() == 19
 
 
+@pytest.mark.parametrize("interfaces", [(1, 1), (1, 2)])
+def test_a_capture_of_all_interfaces_counts_each_packet_once(tmp_path: Path, interfaces: tuple[int, int]) -> None:
+    """The cooked headers of both copies may be alike, as of two ports of one bridge in an older tcpdump."""
+    records, at, once, twice = lossy()[len(HEAD) :], 0, b"", b""
+    while at < len(records):
+        seconds, us, captured, length = struct.unpack_from("<IIII", records, at)
+        packet = records[at + 30 : at + 16 + captured]
+        for copy, interface in enumerate(interfaces):
+            head = struct.pack(">HHIHBB8s", 0x0800, 0, interface, 1, 4, 6, bytes(8))
+            frame = head + packet
+            record = struct.pack("<IIII", seconds, us, len(frame), length + 6) + frame
+            twice += record
+            once += record if copy == 0 else b""
+        at += 16 + captured
+    head = HEAD[:20] + struct.pack("<I", 276)
+    captures = []
+    for name, content in (("once", once), ("twice", twice)):
+        (tmp_path / f"{name}.pcap").write_bytes(head + content)
+        captures.append(dumbbell.pcap(tmp_path / f"{name}.pcap", output=tmp_path / name))
+    one, two = captures
+    assert two.directions["capture_duplicates"].sum() == 19
+    assert two.directions.drop("capture_duplicates").equals(one.directions.drop("capture_duplicates"))
+    assert two.events.equals(one.events)
+    assert [said.startswith("The capture holds each packet twice") for said in two.warnings] == [True]
+    assert one.warnings == []
+
+
 def test_figures_have_units_that_fit_and_requests_have_no_rate(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -87,6 +87,12 @@ fn innermost(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut Segment) -> Re
     let length = frame.length.saturating_sub(frame.fcs_bytes.into());
     let (mut next, mut at, outgoing) = links::first(as_said.link(frame.link), bytes)?;
     let mut place = Place::of(frame.interface);
+    if let Some(outgoing) = outgoing {
+        // A capture of all interfaces: Linux' second cooked header names each.
+        let interface = if as_said.link(frame.link) == links::COOKED { bytes.get(4..8) } else { None };
+        place.add(interface.unwrap_or_default());
+        place.add(&[outgoing.into()]);
+    }
     let mut layers = Layers::default();
     let mut network = 0;
     // A frame with more tunnels and tags than are followed is malformed.

@@ -5,6 +5,8 @@ use crate::decode::{Fault, Next};
 
 /// Link types, as <https://www.tcpdump.org/linktypes.html> numbers them.
 pub(crate) const ETHERNET: u16 = 1;
+/// Linux' cooked captures, version 2.
+pub(crate) const COOKED: u16 = 276;
 
 /// The first header behind a link layer, the place at which it begins, and whether the frame left the machine.
 pub(crate) fn first(link: u16, bytes: &[u8]) -> Result<(Next, usize, Option<bool>), Fault> {
@@ -17,7 +19,7 @@ pub(crate) fn first(link: u16, bytes: &[u8]) -> Result<(Next, usize, Option<bool
         51 => (Next::Ppp, 6, None),
         12 | 14 | 101 | 228 | 229 => (Next::Ip, 0, None),
         113 => (Next::Type(type_at(14)?), 16, outgoing(type_at(0)?)),
-        276 => (Next::Type(type_at(0)?), 20, outgoing(u16::from(byte(10)?))),
+        COOKED => (Next::Type(type_at(0)?), 20, outgoing(u16::from(byte(10)?))),
         239 => nflog(bytes)?,
         258 => pktap(bytes)?,
         105 => (Next::Llc, wireless(bytes, 0)?, None),

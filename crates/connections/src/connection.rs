@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 
 use capture::{Flags, Layers, Segment};
 
-use crate::half::{Doubled, Half};
+use crate::half::{Doubled, Half, by_network};
 use crate::place::away_ns;
 use crate::rows::{Cause, Class, EventRow, Round};
 use crate::state::Story;
@@ -91,6 +91,9 @@ pub(crate) struct Connection {
     handshake_server_ns: Option<i64>,
     handshake_client_ns: Option<i64>,
     clock_breaks: u32,
+    /// Packets without their copies, and copies that came at once at the same place.
+    singles: u64,
+    copies: u64,
     pub(crate) is_closed: bool,
 }
 
@@ -122,6 +125,8 @@ impl Connection {
             handshake_server_ns: None,
             handshake_client_ns: None,
             clock_breaks: 0,
+            singles: 0,
+            copies: 0,
             is_closed: false,
         }
     }
@@ -198,7 +203,7 @@ impl Connection {
             self.end_ns = now;
         }
         self.end_ns = self.end_ns.max(now);
-        let doubled = self.halves[by].doubled(segment);
+        let doubled = self.doubled(segment, by);
         if doubled == Doubled::ByCapture {
             self.halves[by].counters.capture_duplicates += 1;
             return false;
@@ -226,6 +231,20 @@ impl Connection {
         self.send(segment, by, doubled == Doubled::ByNetwork, interval_ns, sink);
         self.is_closed |= self.halves.iter().all(|half| half.fin_end.is_some() && half.fin_acked);
         true
+    }
+
+    /// How a segment compares with those just before it. A capture of all interfaces may hold each packet twice without a
+    /// sign of where: then nearly all of a connection have a copy, of which a network makes a few.
+    fn doubled(&mut self, segment: &Segment, by: usize) -> Doubled {
+        let doubled = self.halves[by].doubled(segment);
+        self.singles += u64::from(doubled == Doubled::No);
+        if doubled != Doubled::AtOnce {
+            return doubled;
+        }
+        self.copies += 1;
+        let waiting: u64 = self.halves.iter().map(|half| half.waiting(segment.time_ns)).sum();
+        let is_each = self.copies * 10 >= self.singles.saturating_sub(waiting) * 9;
+        if is_each { Doubled::ByCapture } else { by_network(segment) }
     }
 
     /// Round trips by timestamps: `segment` echoes what the other side sent, and waits for its own echo.

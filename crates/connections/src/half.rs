@@ -52,6 +52,8 @@ struct Recent {
     print: u64,
     place: u32,
     side: Side,
+    /// It is a copy, or has one.
+    has_copy: bool,
 }
 
 /// Properties that differ on both sides of a hop: a router counts the TTL down, a switch tags frames in another way.
@@ -79,6 +81,8 @@ pub(crate) enum Doubled {
     No,
     /// Captured at two places.
     ByCapture,
+    /// At once, at the same place: only other packets tell whether capture or network had two of it.
+    AtOnce,
     /// The network had two of it.
     ByNetwork,
 }
@@ -122,21 +126,35 @@ impl Half {
     /// Whether `segment` is one of the last packets again.
     pub(crate) fn doubled(&mut self, segment: &Segment) -> Doubled {
         let print = print(segment);
-        let is_same = |one: &&Recent| {
+        let is_same = |one: &Recent| {
             let most = if one.place == segment.place { COPIED_NS } else { DOUBLED_NS };
             one.print == print && segment.time_ns.saturating_sub(one.time_ns).abs() <= most
         };
-        let found = self.recent.iter().find(is_same).map(|one| one.place);
+        let found = self.recent.iter_mut().find(|one| is_same(one)).map(|one| {
+            one.has_copy = true;
+            *one
+        });
         self.at = (self.at + 1) % self.recent.len() as u8;
-        self.recent[usize::from(self.at)] =
-            Recent { time_ns: segment.time_ns, print, place: segment.place, side: Side::of(segment) };
+        self.recent[usize::from(self.at)] = Recent {
+            time_ns: segment.time_ns,
+            print,
+            place: segment.place,
+            side: Side::of(segment),
+            has_copy: found.is_some(),
+        };
         match found {
             None => Doubled::No,
-            Some(place) if place != segment.place => Doubled::ByCapture,
-            // Without an identification, duplicate ACKs look the same.
-            Some(_) if segment.payload > 0 && segment.ip_id != 0 => Doubled::ByNetwork,
-            Some(_) => Doubled::No,
+            Some(one) if one.place != segment.place => Doubled::ByCapture,
+            Some(one) if segment.time_ns.saturating_sub(one.time_ns).abs() <= DOUBLED_NS => Doubled::AtOnce,
+            Some(_) => by_network(segment),
         }
+    }
+
+    /// Number of the last packets whose copies may still come.
+    pub(crate) fn waiting(&self, now: i64) -> u64 {
+        let waits =
+            |one: &&Recent| one.print != 0 && !one.has_copy && now.saturating_sub(one.time_ns).abs() <= DOUBLED_NS;
+        self.recent.iter().filter(waits).count() as u64
     }
 
     /// Whether one of the last packets, if it is `segment`, was on the other side of a hop; `None` if none is.
@@ -235,6 +253,12 @@ impl Half {
         }
         None
     }
+}
+
+/// What a copy at the same place is, if captures hold each packet once.
+pub(crate) fn by_network(segment: &Segment) -> Doubled {
+    // Without an identification, duplicate ACKs look the same.
+    if segment.payload > 0 && segment.ip_id != 0 { Doubled::ByNetwork } else { Doubled::No }
 }
 
 /// A number that differs for packets that differ.

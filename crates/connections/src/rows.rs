@@ -286,7 +286,7 @@ const COUNTED: [Column<DirectionRow>; 33] = counters! {
     segment_max_bytes "largest payload of a packet",
     large_packets "packets with more payload than the MSS: offloads had merged them, and packets are fewer than on the wire",
     wire_packets "packets on the wire, estimated as payload / MSS where offloads had merged them",
-    capture_duplicates "packets that were captured twice, at different places; left out of everything else",
+    capture_duplicates "packets that were captured twice, at different places or each of them; left out of everything else",
     ttl "smallest TTL or hop limit",
     mss_bytes "MSS option; 0 without one, or if it was cut",
     keepalives "keepalives",

@@ -221,6 +221,42 @@ fn the_same_packet_at_two_places_counts_once() {
 }
 
 #[test]
+fn a_capture_that_holds_each_packet_twice_counts_each_once() {
+    // As of all interfaces of a bridge: copies come at once, or behind a few others, and say of no other place.
+    let build = |copies: usize| {
+        let mut made = Made::new(0);
+        let both = Flags(Flags::SYN.0 | Flags::ACK.0);
+        for _ in 0..copies {
+            made.packet(0, true, |s| (s.flags, s.seq, s.ip_id) = (Flags::SYN, 0, 7));
+        }
+        for _ in 0..copies {
+            made.packet(100, false, |s| (s.flags, s.seq, s.ip_id) = (both, 1_000, 7));
+        }
+        for burst in 0..10 {
+            for _ in 0..copies {
+                for place in 3 * burst..3 * burst + 3 {
+                    let at_ms = 200 + i64::from(burst);
+                    made.packet(at_ms, true, |s| {
+                        (s.seq, s.payload, s.ip_id) = (1 + 1_000 * place, 1_000, 77 + place as u16);
+                    });
+                }
+            }
+            for _ in 0..copies {
+                let at_ms = 200 + i64::from(burst);
+                made.packet(at_ms, false, |s| (s.ack, s.ip_id) = (1 + 3_000 * (burst + 1), 177 + burst as u16));
+            }
+        }
+        made.finish()
+    };
+    let (once, twice) = (build(1), build(2));
+    assert!(twice.events.is_empty());
+    let copies: u64 = twice.directions.iter().map(|row| row.counters.capture_duplicates).sum();
+    assert_eq!(copies, 1 + 1 + 30 + 10);
+    assert_eq!(of_client(&twice).counters.payload_bytes, of_client(&once).counters.payload_bytes);
+    assert_eq!(twice.connections[0].state, once.connections[0].state);
+}
+
+#[test]
 fn silence_does_not_split_a_connection_and_a_new_syn_after_its_end_does() {
     let mut made = Made::new(0);
     made.handshake();
