@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints
 
 import pytest
+from pydantic import ValidationError
 from typing_extensions import is_typeddict
 
 from dumbbell.cli import event_lines, invoke
+from dumbbell.server.lab_messages import LabProgress
 
 SCENARIO = """\
 name = "small"
@@ -107,3 +109,13 @@ def test_a_full_disk_ends_the_lines_and_not_the_run(capsys: pytest.CaptureFixtur
     said = capsys.readouterr()
     assert said.err.splitlines() == ["cannot write /dev/full: No space left on device; further events are not written"]
     assert Path(said.out.splitlines()[-1], "summary.json").exists()
+
+
+def test_a_labs_progress_is_that_of_a_run() -> None:
+    assert invoke([*RUN, "--quiet", "--events", "events.jsonl"]) == 0
+    found = [json.loads(line) for line in Path("events.jsonl").read_text().splitlines()]
+    told = next(one for one in found if one["event"] == "progress")
+    message = LabProgress(time_ns=told["time_ns"], links=told["links"], flows=told["flows"]).model_dump()
+    assert (message["links"], message["flows"]) == (told["links"], told["flows"])
+    with pytest.raises(ValidationError, match="goodput_bps"):
+        LabProgress(time_ns=0, links=[], flows=[{**told["flows"][0], "goodput_bps": "fast"}])
