@@ -1,4 +1,4 @@
-"""What tells kinds of flow apart stands in their folder: no other file compares a kind's name or asks for a class."""
+"""Differences between kinds of flow stand in their folder: no other file compares a kind's name or asks for a class."""
 
 from __future__ import annotations
 

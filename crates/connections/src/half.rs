@@ -52,7 +52,7 @@ struct Recent {
     print: u64,
     place: u32,
     side: Side,
-    /// It is a copy, or has one.
+    /// True if it is a copy, or has one.
     has_copy: bool,
 }
 
@@ -255,7 +255,7 @@ impl Half {
     }
 }
 
-/// What a copy at the same place is, if captures hold each packet once.
+/// The cause of a copy at the same place, if captures hold each packet once.
 pub(crate) fn by_network(segment: &Segment) -> Doubled {
     // Without an identification, duplicate ACKs look the same.
     if segment.payload > 0 && segment.ip_id != 0 { Doubled::ByNetwork } else { Doubled::No }

@@ -12,7 +12,7 @@ use crate::{Echo, Flow, OnOff};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Workload {
-    /// It sends as much as TCP allows.
+    /// TCP flow that sends as much as TCP allows.
     Tcp {
         /// Congestion control: the label of one of the plan's `algorithms`, or else the kernel's name of one.
         cc: String,
@@ -35,13 +35,13 @@ pub enum Workload {
         /// Codepoint of its packets.
         #[serde(default)]
         ecn: Ecn,
-        /// It pauses now and then; only without `bytes`.
+        /// Pauses of the application; only without `bytes`.
         #[serde(default)]
         on_off: Option<OnOff>,
     },
     /// Echo requests at an interval, which measure round trips under load.
     Ping {
-        /// Who answers.
+        /// End that answers.
         #[serde(default)]
         echo: Echo,
         /// From one request to the next.

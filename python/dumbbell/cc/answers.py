@@ -56,7 +56,7 @@ class Diagnostic(TypedDict):
 
 
 class Built(TypedDict):
-    """What the compiler said."""
+    """Messages of the compiler."""
 
     ok: bool
     compiler: str
@@ -90,7 +90,7 @@ class CheckedProgram(TypedDict):
 
 
 class Checked(TypedDict):
-    """What the kernel's verifier has read."""
+    """An algorithm that passed the kernel's verifier."""
 
     label: str
     variant: str | None
@@ -117,7 +117,7 @@ class Loaded(Stays):
     """The answer to loading an algorithm to stay."""
 
     already: bool
-    """It was loaded before."""
+    """True if it was loaded before."""
     mounted: str | None
     """Path of a BPF file system that had to be mounted for it."""
 

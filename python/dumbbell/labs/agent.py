@@ -46,9 +46,9 @@ class Answer(TypedDict):
     rtt_ns: NotRequired[list[list[int | None]]]
     """Round-trip times of `pings`, by sender and receiver; `None`: no answer, or the host itself."""
     report: NotRequired[Report]
-    """Of `flows`."""
+    """Answer to `flows`."""
     duration_ns: NotRequired[int]
-    """Of what was `recorded`."""
+    """Answer to `recorded`."""
     event: NotRequired[Event]
     """An event that is `told`."""
     what: NotRequired[str]

@@ -259,14 +259,14 @@ def detached(scenario: LabScenario, name: str | None) -> Path:
 
 
 class _Said(TypedDict, total=False):
-    """What the owner of a lab says once: where the lab is, or why it is not up."""
+    """The one message of a lab's owner: where the lab is, or why it is not up."""
 
     path: str
     what: str
     why: str
     hint: str
     input: bool
-    """It is an error of the input."""
+    """True for an error of the input."""
 
 
 def _own(owner: Owner, say: int) -> NoReturn:

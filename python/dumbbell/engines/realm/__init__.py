@@ -1,1 +1,1 @@
-"""What engines and labs share: helper processes, and what this machine's kernel and programs can do for a network."""
+"""The ground of engines and labs: helper processes, and what this machine can do for a network."""

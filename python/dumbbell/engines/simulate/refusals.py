@@ -22,7 +22,7 @@ from dumbbell.scenario.source import Finding, Key
 
 
 class Refusal(TypedDict):
-    """What the simulator cannot do, of a flow or a host, as the core says it."""
+    """A refusal of the simulator, of a flow or a host, as the core gives it."""
 
     what: str
     why: str

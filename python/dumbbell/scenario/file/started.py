@@ -1,4 +1,4 @@
-"""What a scenario starts on this machine, and a guard that it starts nothing to which its user has not agreed.
+"""Programs that a scenario starts on this machine, and a guard that it starts nothing to which its user has not agreed.
 
 The guard looks at what runs, not at files that were read before: they may have changed since.
 """

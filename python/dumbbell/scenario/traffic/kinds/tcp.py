@@ -50,7 +50,7 @@ class TcpFlow(AnyFlow, Kind[TcpWorkload]):
 
     @property
     def negotiates_ecn(self) -> bool:
-        """As it says, for all connections."""
+        """True if written so, for all connections."""
         return self.ecn
 
     @property
@@ -70,7 +70,7 @@ class TcpFlow(AnyFlow, Kind[TcpWorkload]):
         return counts(exact(size.share for size in self.sizes), self.number) if self.sizes else []
 
     def algorithms(self, seed: int, entry: int, group: str) -> list[tuple[Key | None, Algorithm | None]]:
-        """Those of the mix, dealt out, or the only one."""
+        """The algorithms of the mix, dealt out, or the only one."""
         if self.mix is None:
             return [(("flows", entry, "cc"), self.cc)] * self.number
         named: list[tuple[Key | None, Algorithm | None]] = [

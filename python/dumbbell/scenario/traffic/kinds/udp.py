@@ -46,7 +46,7 @@ class UdpFlow(AnyFlow, Kind[UdpWorkload]):
 
     @property
     def asked_rate(self) -> Rate | Percent:
-        """As it says."""
+        """The rate as written."""
         return self.rate
 
     @property
