@@ -110,6 +110,18 @@ def test_a_picture_says_of_how_many_runs_it_is_and_what_its_bands_are(tmp_path: 
     assert [text.get_text() for text in alone.plot("goodput", by="run").texts] == ["n = 1"]
 
 
+def test_small_values_of_a_matrix_keep_their_interval(tmp_path: Path) -> None:
+    def goodput(cell: Any, cc: str) -> float:
+        return {"0 %": 60.0, "5 %": 1.6}[cell["b.loss"]]
+
+    keys = {"b.loss": ["0 %", "5 %"], "b.buffer": ["1 bdp", "2 bdp"]}
+    one = study(tmp_path, keys, goodput_mbit=goodput, spread=0.1)
+    (ax,) = one.plot("goodput", kind="heat", by="run", across="buffer", curves="loss").axes
+    halves = [text.get_text() for text in ax.texts if text.get_text().startswith("±")]
+    assert len(halves) == 4
+    assert all(float(half[1:]) > 0 for half in halves)
+
+
 @pytest.mark.parametrize(("times", "is_free"), [(9, False), (11, True)])
 def test_plots_whose_values_differ_more_than_tenfold_have_axes_of_their_own(
     tmp_path: Path, times: float, is_free: bool

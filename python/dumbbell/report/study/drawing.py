@@ -100,11 +100,12 @@ def matrix(sheet: Sheet, ax: Axes, one: Matrix, low: float, high: float) -> list
     Returns the numbers, a list that is empty where they find none, filled when the sheet is arranged.
     """
     factor = one.panel.factor
-    decimals = decimals_of(max(abs(low), abs(high)) / factor)
+    largest = max(abs(low), abs(high)) / factor
     dots: list[tuple[float, float, str, str, str]] = []
     for (row, column), entry in one.entries.items():
         share = 0.5 if high <= low else (entry.mean - low) / (high - low)
         ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=_shade(share), edgecolor="white", lw=0.6))
+        decimals = decimals_among(entry.mean / factor, largest)
         mean = f"{entry.mean / factor:,.{decimals}f}"
         dots.append((column, row, mean, _within(entry, factor, decimals), "white" if share < 0.5 else "black"))
     ax.set_xlim(-0.5, len(one.columns) - 0.5)
@@ -142,6 +143,11 @@ def matrix(sheet: Sheet, ax: Axes, one: Matrix, low: float, high: float) -> list
 def decimals_of(largest: float) -> int:
     """Decimals that show three digits of the largest value."""
     return min(max(0, 2 - floor(log10(largest))), 6) if largest > 0 else 0
+
+
+def decimals_among(value: float, largest: float) -> int:
+    """Decimals that show three digits of a value, and at most one more than those of the largest beside it."""
+    return min(decimals_of(abs(value)), decimals_of(largest) + 1)
 
 
 def _fit(sheet: Sheet, texts: set[str], slot: float, size: float) -> bool:

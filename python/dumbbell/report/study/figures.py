@@ -139,8 +139,8 @@ def _matrices(plots: StudyPlots, panel: Panel, found: Sequence[Matrix]) -> Figur
     entries = [entry for one in drawn for entry in one.entries.values()]
     low, high = min(entry.mean for entry in entries), max(entry.mean for entry in entries)
     columns, rows = max(len(one.columns) for one in drawn), max(len(one.rows) for one in drawn)
-    decimals = drawing.decimals_of(max(abs(low), abs(high)) / panel.factor)
-    longest = max(len(f"{end / panel.factor:,.{decimals}f}") for end in (low, high))
+    values, largest = [entry.mean / panel.factor for entry in entries], max(abs(low), abs(high)) / panel.factor
+    longest = max(len(f"{value:,.{drawing.decimals_among(value, largest)}f}") for value in values)
     tall = rows * (0.34 if columns <= _MOST_WITH_INTERVALS else 0.17)
     sheet = _sheet(len(drawn), columns * max(0.24, 0.08 * longest), max(tall, 0.5))
     numbers = []
