@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import tomllib
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from dumbbell import inputs
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError, ScenarioError
 from dumbbell.scenario import load
+from dumbbell.scenario.file.toml import TOMLDecodeError, parse
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +60,18 @@ def test_a_file_is_read_up_to_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_byte_order_mark_and_line_ends_of_windows_are_no_mistake(begin: str) -> None:
     Path("mark.toml").write_bytes((begin + BASE.replace("\n", "\r\n")).encode())
     assert load("mark.toml").name == "base"
+
+
+def test_a_key_of_many_words_takes_no_memory() -> None:
+    """tomllib takes 6 GB for these 200 kB."""
+    for key in ("a." * 100_000 + "a = 1", '"b" . ' * 30_000 + "a = 1", "[" + "'c'." * 50_000 + "a]"):
+        tracemalloc.start()
+        with pytest.raises(TOMLDecodeError, match="nested more than 64 deep"):
+            parse(key)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert most < 1 << 20
+    assert parse(".".join("a" * 64) + " = 1\n" + '# "a.b".c.\n'), "an allowed key"
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tomllib import TOMLDecodeError, loads
 from typing import Any, Final
 
 import polars as pl
 
 from dumbbell.records import Run
 from dumbbell.report.study.axes import Axis, axes
+from dumbbell.scenario.file.toml import TOMLDecodeError, parse
 from dumbbell.scenario.source import leaves, show
 
 _NAMED_BY_THEIR_TABLE: Final = (("loss", "rate"), ("queue", "kind"))
@@ -62,7 +62,7 @@ def _keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _scenario(run: Run) -> Mapping[str, Any]:
     try:
-        return loads(run.scenario_text)
+        return parse(run.scenario_text)
     except TOMLDecodeError:
         return {}
 
