@@ -44,6 +44,7 @@ SCRATCH = {
     "kernels/ready/boot.py": "a folder that gets its name when it is whole",
     "kernels/ready/image.py": "a folder that gets its name when it is whole",
     "routing/frr.py": "a temporary folder",
+    "scenario/file/started.py": "a file in memory",
 }
 
 
