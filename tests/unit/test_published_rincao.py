@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import pytest
@@ -12,26 +13,45 @@ from synthetic_study import Synthetic
 
 from dumbbell import Study
 from dumbbell.published.figures import same
-from dumbbell.published.model import Part, Status
+from dumbbell.published.judge import Judge
+from dumbbell.published.model import Judged, Part, Status, Studies
 from dumbbell.published.registry import reproduction
-from dumbbell.published.rincao_2021 import evidence, judges, printed
-from dumbbell.published.rincao_2021.grid import PRINTED, SHARES, UDP, Mix
-from dumbbell.published.rincao_2021.readings import BURSTS, PLAIN, READINGS, Reading, on_off
 from dumbbell.published.running import Order
 from dumbbell.studies.rounds import prepared
 
 STUDY = reproduction("rincao-2021")
+PARTS = {part.name: part for part in STUDY.parts}
+MIXES = [part for part in STUDY.parts if part.variant_of is None]
+CONNECTIONS, UDP, RATE = "flows.0.connections", "flows.1.rate", "application_rate"
+PRINTED, SHARES = (5, 10, 15, 20, 30), ("10 %", "20 %", "30 %")
+PLAIN, BURSTS = "1 BDP, even UDP", "UDP in bursts"
+
+
+def theirs(mix: str, cc: str, connections: int, udp: str) -> float:
+    found = PARTS[mix].printed(RATE, cc, {CONNECTIONS: connections, UDP: udp})
+    assert found is not None
+    return found
+
+
+def change(mix: str, cc: str, connections: int) -> float:
+    return theirs(mix, cc, connections, "30 %") / theirs(mix, cc, connections, "10 %") - 1
 
 
 def test_what_their_tables_say() -> None:
     """Figures of the tables, worked out beside the package: CUBIC at 300 Mbit/s and 5 connections has 14,6 and then
     11.8 Mbit/s."""
-    assert printed.mean_change(Mix(300, 100), "cubic") == pytest.approx(-0.377, abs=5e-4)
-    assert printed.mean_change(Mix(100, 0), "bbr") == pytest.approx(-0.059, abs=5e-4)
-    assert printed.most_lost() == (pytest.approx(-0.589, abs=5e-4), "300-cubic-25, 10 connections")
-    assert sum(one > 1 for one in printed.bbr_above_cubic()) == len(printed.bbr_above_cubic()) == 90
-    kept = printed.kept_by_cubic()
-    assert (min(kept), sum(one > judges.STARVED for one in kept)) == (pytest.approx(0.334, abs=5e-4), 79)
+    assert mean(change("300-cubic", "cubic", n) for n in PRINTED) == pytest.approx(-0.377, abs=5e-4)
+    assert mean(change("100-bbr", "bbr", n) for n in PRINTED) == pytest.approx(-0.059, abs=5e-4)
+    of_cubic = {
+        (part.name, n): change(part.name, "cubic", n) for part in MIXES if "cubic" in part.name for n in PRINTED
+    }
+    worst = min(of_cubic, key=lambda cell: of_cubic[cell])
+    assert (worst, of_cubic[worst]) == (("300-cubic-25", 10), pytest.approx(-0.589, abs=5e-4))
+    cells = [(part.name, n, udp) for part in MIXES if "cubic-" in part.name for n in PRINTED for udp in SHARES]
+    above = [theirs(mix, "bbr", n, udp) / theirs(mix, "cubic", n, udp) for mix, n, udp in cells]
+    assert sum(one > 1 for one in above) == len(above) == 90
+    kept = [theirs(mix, "cubic", n, udp) / theirs(f"{mix[:3]}-cubic", "cubic", n, udp) for mix, n, udp in cells]
+    assert (min(kept), sum(one > 0.5 for one in kept)) == (pytest.approx(0.334, abs=5e-4), 79)
 
 
 @pytest.mark.parametrize("part", STUDY.parts, ids=lambda part: part.name)
@@ -50,16 +70,34 @@ def _is_of(cell: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
     return all(key in cell and same(cell[key], value) for key, value in where.items())
 
 
-def test_readings_are_parts() -> None:
-    names = {part.name for part in STUDY.parts}
-    for reading in READINGS:
-        assert any(reading.part(Mix(mbit, 50)) in names for mbit in (100, 300)), reading.said
+def test_each_reading_has_parts() -> None:
+    for finding in STUDY.findings:
+        if isinstance(finding.judge, Judge):
+            asked = {str(one.get("mix", "")) for one in finding.judge.claim.settings}
+            named = [finding.judge.claim.part.replace("{mix}", mix) for mix in asked]
+            if finding.reading != "elephants are BBR's":
+                assert set(named) & PARTS.keys(), (finding.text, finding.reading)
+    assert len({one.reading for one in STUDY.findings}) == 8
 
 
 def test_a_burst_has_what_is_due_in_its_period() -> None:
     """30 % of 300 Mbit/s for 100 ms are 9 Mbit, which take 0.9 ms at 10 Gbit/s."""
-    assert on_off(Mix(300, 100), "30 %") == ("0.9 ms", "99.1 ms")
-    assert on_off(Mix(100, 0), "10 %") == ("0.1 ms", "99.9 ms")
+    in_bursts = [part for part in STUDY.parts if UDP in part.cells and part.cells[UDP]["key"] == "flows.1.on"]
+    assert len(in_bursts) == 10 + 3 * 6 + 2
+    for part in in_bursts:
+        for share in SHARES:
+            due_ms = int(part.name[:3]) * float(share.removesuffix(" %")) / 100 * 100 / 10_000
+            assert part.cells[UDP][share] == f"{due_ms:g} ms"
+        _, cells = prepared(Order(part, part.engines[0], quick=False).draft)
+        for cell in cells:
+            on, off = (float(cell[f"flows.1.{key}"].removesuffix(" ms")) for key in ("on", "off"))
+            assert on + off == pytest.approx(100)
+
+
+def judge(text: str, studies: Studies, reading: str = PLAIN) -> Judged:
+    """The judgement of the finding that begins so."""
+    found = [one for one in STUDY.findings if one.text.startswith(text) and one.reading == reading]
+    return found[0].judge(studies)
 
 
 @dataclass
@@ -69,39 +107,39 @@ class Mixed(Synthetic):
     spread: float = 0.001
 
 
-def mixed(place: Path, reading: Reading, mix: Mix, cubic: float, bbr: float = 30, most: float = 1) -> Study:
-    """Connections get so many Mbit/s; with 30 % UDP `most` times as much."""
-    cells = [reading.where(mix, n, udp) for n in PRINTED for udp in SHARES]
-    last = reading.where(mix, 5, SHARES[-1])
+def mixed(place: Path, name: str, cubic: float, bbr: float = 30, most: float = 1) -> Study:
+    """A part's connections get so many Mbit/s; with 30 % UDP `most` times as much."""
+    part = PARTS[name]
+    cells = [part.translated({CONNECTIONS: n, UDP: udp}) for n in PRINTED for udp in SHARES]
+    last = part.translated({CONNECTIONS: 5, UDP: SHARES[-1]})
 
     def goodput(cell: Mapping[str, Any], cc: str) -> float:
         value = {"cubic": cubic, "bbr": bbr}[cc]
         return value * most if all(cell[key] == value for key, value in last.items() if key != CONNECTIONS) else value
 
-    return Study(Mixed(cells=cells, ccs=tuple(mix.algorithms), goodput_mbit=goodput).write(place))
-
-
-CONNECTIONS = "flows.0.connections"
+    return Study(
+        Mixed(
+            cells=cells, ccs=tuple(dict.fromkeys(one.of or "" for one in part.published)), goodput_mbit=goodput
+        ).write(place)
+    )
 
 
 @pytest.mark.parametrize(("kept", "status"), [(0.6, Status.HOLDS), (0.4, Status.FAILS)])
 def test_cubic_starves_if_it_keeps_less_than_half(tmp_path: Path, kept: float, status: Status) -> None:
-    alone, half = Mix(100, 100), Mix(100, 50)
     studies = {
-        "100-cubic": mixed(tmp_path / "alone", PLAIN, alone, 10),
-        "100-cubic-50": mixed(tmp_path / "half", PLAIN, half, 10 * kept),
+        "100-cubic": mixed(tmp_path / "alone", "100-cubic", 10),
+        "100-cubic-50": mixed(tmp_path / "half", "100-cubic-50", 10 * kept),
     }
-    found = judges.no_starvation(studies, PLAIN)
+    found = judge("BBR does not starve", studies)
     assert found.status is status
     assert f"{round(kept, 1):.1g} of what it has alone" in found.numbers
 
 
 def test_bbr_is_above_cubic_in_all_cells_or_the_finding_fails(tmp_path: Path) -> None:
-    half, quarter = Mix(100, 50), Mix(100, 25)
-    studies = {"100-cubic-50": mixed(tmp_path / "half", PLAIN, half, 10, 30)}
-    assert judges.bbr_above(studies, PLAIN).status is Status.HOLDS
-    studies["100-cubic-25"] = mixed(tmp_path / "quarter", PLAIN, quarter, 10, 9)
-    found = judges.bbr_above(studies, PLAIN)
+    studies = {"100-cubic-50": mixed(tmp_path / "half", "100-cubic-50", 10, 30)}
+    assert judge("BBR has more", studies).status is Status.HOLDS
+    studies["100-cubic-25"] = mixed(tmp_path / "quarter", "100-cubic-25", 10, 9)
+    found = judge("BBR has more", studies)
     assert found.status is Status.FAILS
     assert "above 1 in 15 of 30 cells, surely in 15, surely not in 15" in found.numbers
 
@@ -109,22 +147,21 @@ def test_bbr_is_above_cubic_in_all_cells_or_the_finding_fails(tmp_path: Path) ->
 @pytest.mark.parametrize(("most", "status"), [(0.62, Status.HOLDS), (0.9, Status.FAILS)])
 def test_a_reading_is_judged_by_its_own_part(tmp_path: Path, most: float, status: Status) -> None:
     """CUBIC loses 38 or 10 % where UDP comes in bursts, and there only."""
-    mix = Mix(300, 100)
     studies = {
-        "300-cubic": mixed(tmp_path / "even", PLAIN, mix, 10),
-        "300-cubic-bursts": mixed(tmp_path / "bursts", BURSTS, mix, 10, most=most),
+        "300-cubic": mixed(tmp_path / "even", "300-cubic", 10),
+        "300-cubic-bursts": mixed(tmp_path / "bursts", "300-cubic-bursts", 10, most=most),
     }
     central = [one for one in STUDY.findings if one.text == STUDY.findings[0].text]
     found = {one.reading: one.judge(studies) for one in central}
-    assert found[PLAIN.said].status is Status.FAILS
-    assert found[BURSTS.said].status is status
-    assert {one.numbers for reading, one in found.items() if reading not in (PLAIN.said, BURSTS.said)} == {"not run"}
+    assert found[PLAIN].status is Status.FAILS
+    assert found[BURSTS].status is status
+    assert {one.numbers for reading, one in found.items() if reading not in (PLAIN, BURSTS)} == {"not run"}
 
 
 def test_below_a_part_is_what_it_sent_again(tmp_path: Path) -> None:
-    said = evidence.of(Mix(100, 100), PLAIN)(
-        Study(Again(cells=[{CONNECTIONS: 5, UDP: SHARES[0]}]).write(tmp_path / "a"))
-    )
+    tell = PARTS["100-cubic"].evidence
+    assert tell is not None
+    said = tell(Study(Again(cells=[{CONNECTIONS: 5, UDP: SHARES[0]}]).write(tmp_path / "a")))
     assert said == (
         "Segments sent again in a run: CUBIC 10 (0 to 20). All transfers were complete at the end of their runs."
     )
@@ -155,8 +192,24 @@ class Cut(Mixed):
         return [first, second | ({"fct_s": None} if repetition >= self.repeat - self.cut else {})]
 
 
-@pytest.mark.parametrize(("cut", "said"), [(0, "n = 3"), (1, "n = 2"), (3, "in no run were all transfers complete")])
+@pytest.mark.parametrize(("cut", "said"), [(0, "n = 3"), (1, "n = 2"), (3, "not run")])
 def test_a_run_whose_transfers_are_not_complete_has_no_last_one(tmp_path: Path, cut: int, said: str) -> None:
-    cells = [PLAIN.where(Mix(100, 100), 10, udp) for udp in SHARES]
-    found = judges.utilisation({"100-cubic": Study(Cut(cells=cells, cut=cut).write(tmp_path / "study"))}, PLAIN)
-    assert found.numbers.count(said) == len(SHARES)
+    cells = [{CONNECTIONS: 10, UDP: udp} for udp in SHARES]
+    found = judge(
+        "At 100 Mbit/s CUBIC alone reaches", {"100-cubic": Study(Cut(cells=cells, cut=cut).write(tmp_path / "s"))}
+    )
+    assert found.numbers.count(said) == (1 if cut == 3 else len(SHARES))
+
+
+def test_a_change_is_told_beside_theirs_of_the_same_numbers_of_connections(tmp_path: Path) -> None:
+    """CUBIC loses a tenth in the two numbers of connections that were run."""
+    cells = [{CONNECTIONS: n, UDP: udp} for n in (5, 30) for udp in SHARES]
+
+    def goodput(cell: Mapping[str, Any], _: str) -> float:
+        return 9.0 if cell[UDP] == "30 %" else 10.0
+
+    study = Study(Mixed(cells=cells, ccs=("cubic",), goodput_mbit=goodput, spread=0).write(tmp_path / "study"))
+    found = judge("At 300 Mbit/s CUBIC alone loses", {"300-cubic": study})
+    theirs_too = 100 * mean(change("300-cubic", "cubic", n) for n in (5, 30))
+    assert found.numbers.startswith("CUBIC -9.99 ")
+    assert found.numbers.endswith(f", n = 5, printed {theirs_too:.1f} % with 5 and 30 connections")

@@ -102,7 +102,8 @@ def test_each_claim_can_hold_and_can_fail(finding: Finding) -> None:
     assert isinstance(finding.judge, Judge)
     draw = random.Random(1)
     for one in finding.judge.rules:
-        bounds = [float(number) for number in re.findall(r"(?<![\w\"])\d+(?:\.\d+)?(?:e\d+)?", one.text)] or [1.0]
+        numbers = map(float, re.findall(r"(?<![\w\"])\d+(?:\.\d+)?(?:e\d+)?", one.text))
+        bounds = [number for number in numbers if number] or [1.0]
         names = set(one.names())
         seen: list[set[Status]] = [set() for _ in one.comparisons]
         for _ in range(2000):

@@ -26,7 +26,6 @@ ALLOWED: Final = {
     "labs": "the user's runtime directory, which no other user can enter",
     "machine.py": "/proc and /lib/modules",
     "plan/algorithms.py": "copies in the run that this process writes",
-    "published/packaged.py": "comes with dumbbell",
     "published/page.py": "comes with dumbbell",
     "records/directory.py": "locks",
     "records/files.py": "locks, and syncing of what was written",

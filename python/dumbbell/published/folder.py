@@ -17,13 +17,15 @@ from dumbbell import inputs
 from dumbbell.engines.names import SIMULATE
 from dumbbell.engines.registry import names
 from dumbbell.errors import InputError
-from dumbbell.published.claims import Claim
+from dumbbell.published.claims import Claim, Value
 from dumbbell.published.expanding import expanded
 from dumbbell.published.judge import Judge
 from dumbbell.published.judging import NOT_RUN
 from dumbbell.published.model import Finding, Judged, Part, Plot, Published, Reproduction, Signal, Studies
 from dumbbell.published.model import Table as Printed
 from dumbbell.published.rules import rule
+from dumbbell.published.settings import settings
+from dumbbell.published.telling import values_told
 from dumbbell.scenario.file.overrides import value_of
 from dumbbell.scenario.file.toml import TOMLDecodeError, parse
 from dumbbell.scenario.table import Table
@@ -44,6 +46,13 @@ Code = Callable[[], ModuleType]
 """Loads the study's code, which runs it: only who may do that gives it."""
 
 
+class _Tells(Table):
+    """Figures of a part, in a sentence."""
+
+    title: str
+    values: dict[str, Value]
+
+
 class _Part(Table):
     """A part as the file has it."""
 
@@ -61,13 +70,20 @@ class _Part(Table):
     like: str | None = None
     """The part whose keys this one has, unless it gives its own; those of `set` are added to it."""
     cells: dict[str, str | dict[str, Any]] = Field(default_factory=dict)
+    without: list[str] = Field(default_factory=list)
+    """Keys of `set` that it does not take."""
+    numbers: dict[str, list[Any]] = Field(default_factory=dict)
+    """Swept key -> values: the printed numbers that it takes are those of these cells."""
     stands_in: dict[str, str] = Field(default_factory=dict)
     """Algorithm of the part that it is like -> the one in its place."""
     notes: list[str] = Field(default_factory=list)
     """Notes, or the names of notes that several parts have."""
+    tells: _Tells | None = None
+    """Figures that stand below the part."""
     evidence: list[str] = Field(default_factory=list)
     """Functions of the study's code whose sentences stand below the part."""
-    cpu_s: float | None = None
+    cpu_s: Annotated[float, Field(ge=0)] | None = None
+    """CPU time of a simulated run; 0: it cannot be simulated."""
 
 
 class _File(Table):
@@ -102,7 +118,7 @@ def read(folder: Path, code: Code | None = None) -> Reproduction:
     for one in file.parts:
         if one.name in parts:
             raise _wrong(folder, f"two parts are called {one.name!r}")
-        made = _part(folder, one, parts, numbers, module)
+        made = _part(folder, one, parts, numbers, module, file.confidence)
         parts[one.name] = replace(made, notes=tuple(file.notes.get(note, note) for note in made.notes))
     findings = tuple(_finding(folder, claim, parts, file.confidence, module) for claim in file.claims)
     return Reproduction(file.key, file.title, file.citation, tuple(parts.values()), findings, tuple(file.open),
@@ -175,7 +191,12 @@ def _check_part(folder: Path, one: _Part) -> None:
 
 
 def _part(
-    folder: Path, one: _Part, known: Mapping[str, Part], numbers: list[tuple[str, Published]], code: ModuleType | None
+    folder: Path,
+    one: _Part,
+    known: Mapping[str, Part],
+    numbers: list[tuple[str, Published]],
+    code: ModuleType | None,
+    confidence: float,
 ) -> Part:
     _check_part(folder, one)
     own = tuple(number for part, number in numbers if part == one.name)
@@ -186,18 +207,19 @@ def _part(
         base = known[one.like]
     given = {key: getattr(one, key) for key in one.model_fields_set & _TAKEN}
     lists: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in given.items()}
-    settings = {**(base.set if base else {}), **one.set}
+    taken = {key: value for key, value in base.set.items() if key not in one.without} if base else {}
+    given_settings = {**taken, **one.set}
     if "scenario" in given:
         lists["scenario"] = str(folder / "scenarios" / one.scenario)
     elif base is None:
         raise _wrong(folder, f"part {one.name!r} has no scenario")
-    if one.evidence:
-        lists["evidence"] = _evidence(folder, one.evidence, code)
+    if one.tells or one.evidence:
+        lists["evidence"] = _evidence(folder, one, known, confidence, code)
     cells = {key: {"key": to} if isinstance(to, str) else to for key, to in one.cells.items()}
     start = base or Part(one.name, one.title, "")
-    lists |= {"name": one.name, "set": settings, "cells": cells}
-    if lists.get("variant_of") == "":
-        lists["variant_of"] = None
+    lists |= {"name": one.name, "set": given_settings, "cells": cells}
+    for key in ("variant_of", "cpu_s"):
+        lists |= {} if lists.get(key, key) else {key: None}
     made = replace(start, **lists)
     if base is not None:
         made = _in_own_cells(made, base, one, own)
@@ -222,7 +244,9 @@ def _in_own_cells(part: Part, base: Part, one: _Part, own: tuple[Published, ...]
         return name if name is None else part.cells.get(name, {}).get("key", name)
 
     published = tuple(
-        replace(number, where=part.translated(number.where), of=of(number.of)) for number in base.published
+        replace(number, where=part.translated(number.where), of=of(number.of))
+        for number in base.published
+        if all(number.where.get(name) in values for name, values in one.numbers.items())
     )
     tables = tuple(
         replace(
@@ -240,9 +264,23 @@ def _in_own_cells(part: Part, base: Part, one: _Part, own: tuple[Published, ...]
     return replace(part, **{name: value for name, value in taken.items() if name not in one.model_fields_set})
 
 
-def _evidence(folder: Path, names: list[str], code: ModuleType | None) -> Callable[[Any], str]:
-    tellers = [_function(folder, name, code) for name in names]
-    return lambda study: " ".join(one(study) for one in tellers)
+def _evidence(
+    folder: Path, one: _Part, parts: Mapping[str, Part], confidence: float, code: ModuleType | None
+) -> Callable[[Any], str]:
+    """Tells a part's figures, and what its functions say, of its study."""
+    tellers = [_function(folder, name, code) for name in one.evidence]
+    tells = one.tells
+
+    def said(study: Any) -> str:
+        found = []
+        if tells:
+            claim = Claim(text="", printed="", turns="", part=one.name, values=tells.values)
+            (setting,) = settings(claim, (), parts, {one.name: study}, confidence)
+            figures = values_told(claim, setting)
+            found = [f"{tells.title}: {'; '.join(figures)}."] if figures else []
+        return " ".join([*found, *(teller(study) for teller in tellers)])
+
+    return said
 
 
 def _function(folder: Path, name: str, code: ModuleType | None) -> Callable[..., Any]:

@@ -146,7 +146,7 @@ class Part:
     name: str
     title: str
     scenario: str
-    """The study file: `STUDY/NAME.toml` is `scenarios/NAME.toml` in the study's folder."""
+    """Path of the study file."""
     set: Settings = field(default_factory=dict)
     """Keys that this part sets in it; several parts can share a file."""
     engines: tuple[str, ...] = (SIMULATE,)

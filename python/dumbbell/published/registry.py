@@ -13,7 +13,7 @@ from dumbbell.published.model import Part, Reproduction
 from dumbbell.published.packaged import folder as packaged
 
 KEYS: Final = ("bernardi-2020", "buffa-2020", "rincao-2021", "aulbach-2020", "slides-2017")
-"""Each is a folder of this package, with `REPRODUCTION` in its module `reproduction`."""
+"""Each is a folder of this package, as anyone's is."""
 
 
 def reproduction(key: str) -> Reproduction:
@@ -21,11 +21,7 @@ def reproduction(key: str) -> Reproduction:
     if key not in KEYS:
         hint = nearest(key, KEYS, f"there are {', '.join(KEYS)}")
         raise InputError(f"no published study {key!r}", hint=hint)
-    place, package = packaged(key), f"dumbbell.published.{key.replace('-', '_')}"
-    if (place / folder.FILE).exists():
-        return folder.read(place, lambda: import_module(f"{package}.code"))
-    found: Reproduction = import_module(f"{package}.reproduction").REPRODUCTION
-    return found
+    return folder.read(packaged(key), lambda: import_module(f"dumbbell.published.{key.replace('-', '_')}.code"))
 
 
 def chosen(study: Reproduction, names: Sequence[str]) -> list[Part]:

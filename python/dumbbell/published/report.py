@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell.published import packaged
 from dumbbell.published.changes import changes
 from dumbbell.published.curves import curves
 from dumbbell.published.document import Block, Bullets, Code, Document, Heading, Paragraph, Picture, Pictures, Rows
@@ -169,7 +168,7 @@ def _heading(part: Part) -> Heading:
 
 def _left_out(one: _Done) -> str:
     """The size of the whole part, if fewer runs were made."""
-    if not packaged.scenario(one.part.scenario).exists():
+    if not Path(one.part.scenario).exists():
         return ""
     whole = size(Order(one.part, str(one.study.manifest["engine"]), quick=False))
     if one.study.runs.height >= whole.runs:

@@ -13,7 +13,6 @@ from dumbbell.engines.registry import capabilities
 from dumbbell.errors import InputError
 from dumbbell.execute import Executor
 from dumbbell.published.model import Part, Reproduction
-from dumbbell.published.packaged import scenario
 from dumbbell.records import manifest as manifests
 from dumbbell.records.files import read_json, write_json
 from dumbbell.scenario.file.loading import Draft, read
@@ -43,7 +42,7 @@ class Order:
     @property
     def draft(self) -> Draft:
         """The study file with all overrides. Raises `InputError`."""
-        return read(scenario(self.part.scenario), self.settings).with_values(self.overrides)
+        return read(Path(self.part.scenario), self.settings).with_values(self.overrides)
 
 
 @dataclass(frozen=True)

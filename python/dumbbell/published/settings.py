@@ -79,8 +79,8 @@ class Setting:
         found = of_mean(list(samples.values()), self._confidence) if samples else None
         return Figure(found, samples) if value.apart_from is None else Figure(_apart(found, value.apart_from))
 
-    def printed(self, name: str, member: str | None) -> tuple[float, list[str]] | None:
-        """What the study prints of it, and the cells of `over` that count as they were run, unless all were."""
+    def printed(self, name: str, member: str | None) -> tuple[float, str] | None:
+        """What the study prints of it, and over which cells: ` with 5 and 30 connections`; empty if all were run."""
         value = self._claim.values[name]
         of = self._of(value, member)
         part = self._parts.get(self._part(value, of))
@@ -93,7 +93,10 @@ class Setting:
         known = [one for one in found if one is not None]
         if not known or len(known) < len(run):
             return None
-        return mean(known), [] if run == over else [words.value(one) for cell in run for one in cell.values()]
+        listed = [
+            words.listed([words.value(cell[key]) for cell in run]) + f" {key.rsplit('.')[-1]}" for key in value.over
+        ]
+        return mean(known), "" if run == over else f" with {', '.join(listed)}"
 
     def name_of(self, name: str, member: str | None) -> str:
         """The name of a figure in a text."""

@@ -64,12 +64,22 @@ def _values(claim: Claim, found: Sequence[Setting]) -> str:
     return f"{said}, n = {counts[0]}" if is_same else said
 
 
+def values_told(claim: Claim, found: Setting) -> list[str]:
+    """The values of a claim that are known, one by one."""
+    known = [
+        name for name in claim.values if any(found.figure(name, member).interval for member in found.members(name))
+    ]
+    return [_of_value(claim, found, name) for name in known]
+
+
 def _of_value(claim: Claim, found: Setting, name: str) -> str:
     """A value with its members, or alone, and what is printed of it."""
     value = claim.values[name]
     members = found.members(name)
     if members == [None]:
         one = found.figure(name, None).interval
+        if one is None:
+            return f"{value.title or name} not known"
         said = listed({value.title: one}, factor(value), value.unit).strip()
         return said + _beside(found, name, None, factor(value), value.unit)
     intervals = {found.name_of(name, member): found.figure(name, member).interval for member in members}
@@ -82,7 +92,7 @@ def _beside(found: Setting, name: str, member: str | None, by: float, unit: str)
     if theirs is None:
         return ""
     value, only = theirs
-    return f", printed {value / by:.1f} {unit}".rstrip() + (f" with {words.listed(only)}" if only else "")
+    return f", printed {value / by:.1f} {unit}".rstrip() + only
 
 
 def _in_setting(claim: Claim, found: Setting) -> str:
