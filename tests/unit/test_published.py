@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from dumbbell.published.document import Bullets, Document, Paragraph
 from dumbbell.published.figures import Figures
 from dumbbell.published.found import judged
 from dumbbell.published.judging import above, all_of, below, told, within
+from dumbbell.published.long_tables import SCREEN
 from dumbbell.published.model import Axis, Finding, Judged, Part, Plot, Published, Reproduction, Status, Studies, Table
 from dumbbell.published.page import page
 from dumbbell.published.sides import nearness, sides
@@ -118,6 +120,26 @@ def test_a_grid_with_changes(study: Study) -> None:
     assert ten[2].endswith("]")
     assert ten[-2:] == ["-25 %", "+50 %"]
     assert twenty[-1] == "–"  # noqa: RUF001
+
+
+def test_numbers_that_fill_more_than_a_screen_stand_beside_the_page(study: Study, tmp_path: Path) -> None:
+    table = Table("Goodput (Mbit/s)", "table 1", RTT, BUFFER, "goodput", "cubic", "1 bdp", 1e6)
+    many = tuple(published("10 ms", "1 bdp", 1 + n, "bbr") for n in range(SCREEN))
+    part = Part("a", "A", "a.toml", tables=(table,), published=(*PRINTED, *many))
+    report.write(Reproduction("t", "T", "N", (part,), ()), {"a": study}, tmp_path, "dumbbell")
+    rows = list(csv.DictReader((tmp_path / "numbers.csv").open()))
+    assert len(rows) == 4 + SCREEN
+    assert (rows[0]["part"], rows[0]["row"], rows[0]["column"]) == ("a", "rtt 10 ms", "1 bdp")
+    assert (rows[1]["printed"], rows[1]["change_printed"], rows[1]["change_ours"]) == ("60", "-25 %", "+50 %")
+    assert (rows[4]["row"], rows[4]["printed"]) == ("rtt 10 ms, buffer 1 bdp, of bbr", "1")
+    text = (tmp_path / "report.md").read_text()
+    assert text.count("part a in [numbers.csv](numbers.csv)") == 1
+    assert "| 10 ms | 80 |" not in text
+    assert "Goodput (Mbit/s), table 1" in (tmp_path / "report.html").read_text()
+    # With fewer there is no such file.
+    few = Reproduction("t", "T", "N", (Part("a", "A", "a.toml", published=PRINTED),), ())
+    report.write(few, {"a": study}, tmp_path / "few", "dumbbell")
+    assert not (tmp_path / "few" / "numbers.csv").exists()
 
 
 def test_numbers_in_no_table_are_listed(study: Study) -> None:

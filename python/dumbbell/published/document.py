@@ -51,6 +51,8 @@ class Rows:
     head: Sequence[str]
     rows: Sequence[Sequence[str | Status]]
     """A status is drawn with its colour."""
+    part: str = ""
+    """The part whose printed numbers it has beside ours."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from dumbbell.published.document import Block, Bullets, Code, Document, Heading,
 from dumbbell.published.drawing import averages, lines, picture, steps
 from dumbbell.published.figures import Figures
 from dumbbell.published.found import judged, shown
+from dumbbell.published.long_tables import FILE as NUMBERS
+from dumbbell.published.long_tables import without_long
 from dumbbell.published.markdown import markdown
 from dumbbell.published.model import Part, Plot, Reproduction, Studies
 from dumbbell.published.naming import linked
@@ -30,14 +32,18 @@ IMAGES = "plots"
 
 
 def write(study: Reproduction, studies: Studies, place: Path, command: str) -> list[Path]:
-    """Write `report.html`, `report.md` and `plots/` to a folder; return the first two."""
+    """Write `report.html`, `report.md` and `plots/` to a folder; return the first two. Numbers that are more than a
+    screen holds stand in `numbers.csv` beside `report.md`."""
     found = document(study, studies, command)
     for one in found.pictures:
         write_file(place / IMAGES / f"{one.name}.svg", one.svg)
         write_file(place / IMAGES / f"{one.name}.png", one.png)
+    shorter, numbers = without_long(found)
+    if numbers is not None:
+        write_file(place / NUMBERS, numbers.encode())
     return [
         write_file(place / "report.html", page(found).encode()),
-        write_file(place / "report.md", markdown(found, IMAGES).encode()),
+        write_file(place / "report.md", markdown(shorter, IMAGES).encode()),
     ]
 
 
@@ -154,7 +160,7 @@ def _part(study: Reproduction, one: _Done) -> Iterator[Block]:
     yield _heading(part)
     said = f"{words.count(len(found.manifest['cells']), 'cell')}, {words.count(found.runs.height, 'run')}, "
     yield Paragraph(f"{said}engine {found.manifest['engine']}.{_left_out(one)}{_wrong(found)}")
-    yield from tables(part, one.sides)
+    yield from (replace(rows, part=part.name) for rows in tables(part, one.sides))
     plots = (_picture(part, n, plot, one.figures, study) for n, plot in enumerate(part.plots, 1))
     if drawn := [plot for plot in plots if plot is not None]:
         yield Pictures(drawn)
