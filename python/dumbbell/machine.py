@@ -5,10 +5,27 @@ from __future__ import annotations
 import os
 import platform
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 
-def machine() -> dict[str, Any]:
+class MachineFacts(TypedDict):
+    """Facts about this machine; `None`: the kernel does not report it."""
+
+    host: str
+    kernel: str
+    kernel_build: str
+    architecture: str
+    cpu_model: str
+    cores: int | None
+    memory_bytes: int | None
+    distribution: str | None
+    hypervisor: bool
+    clocksource: str | None
+    load_average: list[float] | None
+    congestion_controls: list[str]
+
+
+def machine() -> MachineFacts:
     """Name, kernel, CPU, memory, distribution, clock source, load. A fact that the kernel does not report is null."""
     uname = platform.uname()
     return {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Final, TextIO
 
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse
@@ -122,7 +122,7 @@ class Topic:
     async def __call__(self, path: str, since: int | None) -> AsyncGenerator[Event, None]:
         """The study's state, at once and whenever it changes."""
         folder = find(self._root, path)
-        last: dict[str, Any] | None = None
+        last: dict[str, object] | None = None
         while True:
             now = (await run_in_threadpool(standing, folder)).model_dump()
             if now != last:
@@ -158,7 +158,7 @@ def standing(path: Path) -> StudyState:
         refused=dict(told.refused),
         ends_at=None if told.ends_at is None else told.ends_at.isoformat(timespec="seconds"),
         cells=len(manifest.get("cells", ())),
-        varied=_varied(manifest),
+        varied=_varied(manifest.get("cells", ())),
         expectations=[dict(one) for one in manifest.get("expectations", ())],
         report=(path / "report.html").exists(),
         command=command("run", f"{FOLDER}/{path.name}/scenario.toml", *option(engine)),
@@ -166,20 +166,19 @@ def standing(path: Path) -> StudyState:
     )
 
 
-def _varied(manifest: Mapping[str, Any]) -> list[str]:
-    return list(dict.fromkeys(key for cell in manifest.get("cells", ()) for key in cell))
+def _varied(cells: Iterable[Mapping[str, object]]) -> list[str]:
+    return list(dict.fromkeys(key for cell in cells for key in cell))
 
 
 def _entry(path: Path) -> StudyEntry | None:
     if not (path / MANIFEST).exists():
         return None
-    manifest: Mapping[str, Any] = {}
     problem = ""
     try:
         study = Study(path)
         manifest, state = study.manifest, study.state
     except DumbbellError as error:
-        problem, state = error.line, DAMAGED
+        manifest, problem, state = {}, error.line, DAMAGED
     return StudyEntry(
         id=path.name,
         name=str(manifest.get("name", path.name)),
@@ -187,7 +186,7 @@ def _entry(path: Path) -> StudyEntry | None:
         status=state,
         started_at=str(manifest.get("started_at", "")),
         runs=manifest.get("runs", 0),
-        varied=_varied(manifest),
+        varied=_varied(manifest.get("cells", ())),
         scenario_source=manifest.get("scenario_source"),
         problem=problem,
     )

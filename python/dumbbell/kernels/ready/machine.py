@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from dumbbell.errors import RunFailed
 
@@ -160,7 +160,7 @@ class Monitor:
         while True:
             told = self._read()
             if "error" in told:
-                raise OSError(f"{order}: {told['error'].get('desc')}")
+                raise OSError(f"{order}: {told['error']['desc']}")
             if "return" in told:
                 return told["return"]
 
@@ -179,7 +179,7 @@ class Monitor:
                 raise OSError("the snapshot cannot be moved")
             time.sleep(0.005)
 
-    def _read(self) -> dict[str, Any]:
+    def _read(self) -> _Line:
         try:
             line = self._lines.readline()
         except TimeoutError:
@@ -188,8 +188,18 @@ class Monitor:
             line = ""
         if not line:
             raise OSError("the virtual machine has ended")
-        told: dict[str, Any] = json.loads(line)
+        told: _Line = json.loads(line)
         return told
+
+
+class _Error(TypedDict):
+    """Why QEMU refuses an order."""
+
+    desc: str
+
+
+_Line = TypedDict("_Line", {"return": Any, "error": _Error, "event": str}, total=False)
+"""A line of QEMU's monitor: an answer, an error or an event."""
 
 
 def resume(monitor: Monitor, devices: int) -> None:
