@@ -177,7 +177,7 @@ def test_the_python_interface(here: Place) -> None:
         "bbr-vs-cubic",
         {"duration": "500 ms", "flows.1.start": "100 ms"},
         here.directory / "runs",
-        lambda event: events.append(event["event"]),
+        on_event=lambda event: events.append(event["event"]),
     )
     frames = [run.flows, run.samples, run.packets, run.links]
     assert all(isinstance(frame, pl.DataFrame) and len(frame) > 0 for frame in frames)

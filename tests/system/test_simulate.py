@@ -219,7 +219,7 @@ def test_the_python_interface(here: Place) -> None:
         "bbr-vs-cubic",
         {"duration": "3 s"},
         here.directory / "runs",
-        lambda event: events.append(event["event"]),
+        on_event=lambda event: events.append(event["event"]),
         engine="simulate",
     )
     assert run.verdict == "valid"
