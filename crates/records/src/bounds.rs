@@ -113,7 +113,8 @@ fn column(thrift: &mut Thrift<'_>) -> Result<Pages> {
 /// Returns the sum of the sizes of a column's pages, as their headers give them.
 fn sizes(file: &File, pages: &Pages) -> Result<i64> {
     let data = pages.data.context("a column without pages")?;
-    let start = u64::try_from(pages.dictionary.map_or(data, |at| at.min(data)))?;
+    // Some writers say 0 of a column without a page of data.
+    let start = u64::try_from(pages.dictionary.map_or(data, |at| if data == 0 { at } else { at.min(data) }))?;
     let end = start.checked_add(u64::try_from(pages.length)?).context("a column behind the file")?;
     let (mut at, mut content) = (start, 0_i64);
     let mut header = Vec::new();
