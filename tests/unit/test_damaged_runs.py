@@ -124,6 +124,16 @@ def test_a_damaged_run_is_a_row_that_says_so(
         assert f"{seeds.run.name}.html" in capsys.readouterr().out
 
 
+def test_intervals_are_too_wide_for_something(seeds: Seeds, capsys: pytest.CaptureFixture[str]) -> None:
+    with damaged.copied(seeds.study) as path:
+        document = json.loads((path / "study.json").read_text())
+        assert document["too_wide"]
+        del document["repeat"]["until"]
+        (path / "study.json").write_text(json.dumps(document))
+        assert invoke(["status", str(path)]) == 1
+        assert "too_wide: repeat does not say what was wanted" in capsys.readouterr().err
+
+
 def test_no_text_of_a_study_is_an_order_to_the_terminal(seeds: Seeds, capsys: pytest.CaptureFixture[str]) -> None:
     strange = "\x1b]0;title\x07\x9b31m\u202e\r"
     with damaged.copied(seeds.study) as path:

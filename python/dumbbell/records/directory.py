@@ -87,6 +87,8 @@ class RunDirectory:
         outputs.sync_at_once(self.path)
         with _root_lock(self.root):
             final = self.root / self.stem
+            # A disk that fails from here on must not keep the earlier run from its name.
+            (self.path / "lock").unlink(missing_ok=True)
             if final.exists():
                 # Of a report whose command was killed: nobody may write there again.
                 outputs.remove_parts(final, YOUNG_S)

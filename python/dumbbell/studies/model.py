@@ -141,6 +141,8 @@ def manifest(study: Path) -> dict[str, Any]:
     found: Any = read_as(path, _MANIFEST, AGAIN)
     if strange := [one for one in found.get("too_wide", ()) if one["cell"] >= len(found["cells"])]:
         raise Damaged(f"{path} cannot be read", f"too_wide: there is no cell {strange[0]['cell']}", AGAIN)
+    if found.get("too_wide") and not {"until", "of", "most"} <= found.get("repeat", {}).keys():
+        raise Damaged(f"{path} cannot be read", "too_wide: repeat does not say what was wanted", AGAIN)
     return dict(found)
 
 
