@@ -22,6 +22,7 @@ ALLOWED: Final = {
     "cli/output.py": "standard output",
     "engines": "/proc, /sys, and folders of runs that this process writes",
     "execute/cluster": "archives of its own, between machines of one user",
+    "scenario/file/started.py": "a descriptor that the parent process has made",
     "kernels": "the user's cache, source trees that are being compiled, and what comes with dumbbell",
     "labs": "the user's runtime directory, which no other user can enter",
     "machine.py": "/proc and /lib/modules",
