@@ -87,8 +87,8 @@ class RunDirectory:
         outputs.sync_at_once(self.path)
         with _root_lock(self.root):
             final = self.root / self.stem
-            # A disk that fails from here on must not keep the earlier run from its name.
-            (self.path / "lock").unlink(missing_ok=True)
+            # Before the earlier run loses its name: the disk may fail for good here.
+            self._unlock()
             if final.exists():
                 # Of a report whose command was killed: nobody may write there again.
                 outputs.remove_parts(final, YOUNG_S)
@@ -109,12 +109,16 @@ class RunDirectory:
             _mark(self.path, status, reason)
         outputs.remove_parts(self.path)
         with suppress(OSError), _root_lock(self.root):
+            self._unlock()
             self._settle(_next_free(self.root, f"{self.stem}.failed-"))
         return self.path
 
-    def _settle(self, final: Path) -> Path:
-        # Nothing may fail once the run has its name. Whoever looks for the lock meanwhile waits for that of the root.
+    def _unlock(self) -> None:
+        # Whoever looks for the lock meanwhile waits for that of the root.
         (self.path / "lock").unlink(missing_ok=True)
+
+    def _settle(self, final: Path) -> Path:
+        # Nothing may fail once the run has its name.
         self.path.rename(final)
         self.path = final
         with suppress(OSError):
