@@ -55,9 +55,9 @@ class Claim(Table):
     source: str = ""
     """The page, figure or sentence that it comes from."""
     printed: str
-    """What the study prints of it."""
+    """The study's own words or numbers."""
     turns: str
-    """What would change the answer: the part that shows it, or "not tested"."""
+    """The part that would change the answer: the part that shows it, or "not tested"."""
     reading: str = ""
     """The reading of the text under which it is judged."""
     part: str
@@ -65,14 +65,14 @@ class Claim(Table):
     holds: list[str] = Field(default_factory=list)
     """Rules, all of which must hold."""
     settings: Annotated[list[dict[str, Any]], Field(min_length=1)] = [{}]  # noqa: RUF012  pydantic copies it
-    """What `{name}` stands for in the values, setting by setting."""
+    """The meaning of `{name}` in the values, setting by setting."""
     along: dict[str, list[Any]] = Field(default_factory=dict)
     """Swept key -> its values, each of which is a setting; all that the study has, if the list is empty."""
     setting: str = ""
     """How a setting is called: `{part}, {case}`."""
     within: Within = "every setting"
     left_out: Literal["unknown", "ignored"] = "unknown"
-    """What a setting that was not run counts as."""
+    """The verdict of a setting that was not run."""
     title: str = ""
     tell: Literal["values", "ratios", "count", "nearest", "most", "summary", "least", "largest"] = "values"
     judge: str = ""

@@ -235,7 +235,7 @@ _TAKEN: Final = frozenset(
 
 
 def _in_own_cells(part: Part, base: Part, one: _Part, own: tuple[Published, ...]) -> Part:
-    """What a part takes from the part that it is like, in its own cells and with its own algorithms."""
+    """The keys that a part takes from the part that it is like, in its own cells and with its own algorithms."""
 
     def of(name: str | None) -> str | None:
         return name if name is None else one.stands_in.get(name, name)

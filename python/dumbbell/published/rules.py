@@ -63,7 +63,7 @@ class Rule:
         return [_compare(node, known, self.confidence) for node in self.comparisons]
 
     def subject(self, known: Known) -> Interval | None:
-        """What the first comparison is about: its first side that is no number."""
+        """The subject of the first comparison: its first side that is no number."""
         node = self.comparisons[0]
         for side in (node.left, *node.comparators):
             value = _value(side, known, self.confidence)

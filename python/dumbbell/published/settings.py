@@ -80,7 +80,7 @@ class Setting:
         return Figure(found, samples) if value.apart_from is None else Figure(_apart(found, value.apart_from))
 
     def printed(self, name: str, member: str | None) -> tuple[float, str] | None:
-        """What the study prints of it, and over which cells: ` with 5 and 30 connections`; empty if all were run."""
+        """The printed value, and its cells: ` with 5 and 30 connections`; empty if all were run."""
         value = self._claim.values[name]
         of = self._of(value, member)
         part = self._parts.get(self._part(value, of))
@@ -113,17 +113,17 @@ class Setting:
 
     @cached_property
     def statuses(self) -> list[Status]:
-        """Of each comparison."""
+        """The outcome of each comparison."""
         return [status for rule in self._rules for status in rule.judge(self.known)]
 
     @property
     def status(self) -> Status:
-        """Of all comparisons."""
+        """The outcome of all comparisons."""
         return all_of(self.statuses)
 
     @cached_property
     def subject(self) -> Interval | None:
-        """What the first rule is about."""
+        """The subject of the first rule."""
         return self._rules[0].subject(self.known)
 
     @property

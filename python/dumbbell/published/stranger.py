@@ -32,7 +32,7 @@ class Stranger:
 
     @property
     def programs(self) -> list[str]:
-        """What repeating it runs: its code with the digest of the text, and what its scenarios start.
+        """The programs that repeating it runs: its code with the digest of the text, and what its scenarios start.
 
         Raises:
             InputError: a scenario is wrong.

@@ -1,4 +1,4 @@
-"""What only code can say of aulbach-2020: phases of BBR, crossings of two shares, and the loss that a flow bears."""
+"""Code of aulbach-2020: phases of BBR, crossings of two shares, and the loss that a flow bears."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only code can say of bernardi-2020: behaviour over time, from the records of each usable run.
+"""Code of bernardi-2020: behaviour over time, from the records of each usable run.
 
 Its scenarios on one CPU are judged by the checks of their runs.
 """

@@ -1,4 +1,4 @@
-"""What only code can say of buffa-2020: the sentences below its parts."""
+"""Code of buffa-2020: the sentences below its parts."""
 
 from __future__ import annotations
 

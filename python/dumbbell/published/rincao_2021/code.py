@@ -1,4 +1,4 @@
-"""What only code can say of rincao-2021: what was sent again, and whether all transfers were complete."""
+"""Code of rincao-2021: retransmissions, and whether all transfers were complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only code can say of slides-2017: the sentences below its parts."""
+"""Code of slides-2017: the sentences below its parts."""
 
 from __future__ import annotations
 
