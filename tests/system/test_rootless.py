@@ -75,7 +75,8 @@ def test_an_ordinary_user_goes_on_where_sudo_was(ordinary: Place) -> None:
             process.kill()
         assert process.wait(120) in ((-9,) if killed else (0, 3))
     roots = [path for path in (ordinary.directory / "runs").rglob("*") if path.stat().st_uid == 0]
-    assert not [path for path in roots if path.is_dir() or not path.parent.name.startswith(".partial-")], roots
+    # A kill may come between a file's beginning and its going to the user, to whom its folder belongs.
+    assert not [path for path in roots if path.is_dir() or ".partial-" not in str(path.parent)], roots
     run = ordinary.run(THREE)
     assert run.directory.stat().st_uid == ORDINARY
     assert any(".failed-" in name for name in ordinary.runs())

@@ -57,7 +57,7 @@ def test_udp_above_the_rate_loses_the_excess_at_the_bottleneck(here: Place, engi
 
 
 def test_random_loss_takes_its_share_and_the_same_packets_each_time(here: Place) -> None:
-    scenario = path(flow(protocol="udp", rate="10 Mbit/s", stop="1 s"), bottleneck='loss = "5 %"')
+    scenario = path(flow(protocol="udp", rate="10 Mbit/s", stop="1 s"), bottleneck='loss = "5 %", buffer = "1 MB"')
     fates = []
     for seed in (1, 1, 2):
         run = here.run(scenario, "--set", f"seed={seed}")

@@ -55,7 +55,8 @@ class Summary(TypedDict):
     decode_as: list[str]
     at: Literal["sender", "receiver", "middle"] | None
     origin_ns: _Time
-    end_ns: _Count
+    end_ns: _Time
+    """Time of the last packet, from the first on: before that, if the clock was set back."""
     interval_ns: Annotated[int, Field(gt=0, lt=2**63)]
     segments: _Count
     connections: _Count

@@ -122,7 +122,7 @@ pub fn simulate_many(
     thread::scope(|scope| {
         for _ in 0..batch.threads.min(order.len()) {
             let sender = sender.clone();
-            scope.spawn(|| work(batch, &plans, &order, &next, &gate, &stop, sender));
+            scope.spawn(|| work(batch, &plans, order, &next, &gate, &stop, sender));
         }
         drop(sender);
         let mut settle = |index: usize, outcome: &mut Outcome| {
@@ -134,8 +134,7 @@ pub fn simulate_many(
             &alike,
             &receiver,
             progress,
-            &gate,
-            &stop,
+            (&gate, &stop),
             &mut settle,
             &mut on_progress,
         );
@@ -171,8 +170,7 @@ fn collect(
     alike: &Alike,
     receiver: &Receiver<(usize, Outcome)>,
     mut progress: Progress,
-    gate: &Gate,
-    stop: &AtomicBool,
+    (gate, stop): (&Gate, &AtomicBool),
     settle: &mut impl FnMut(usize, &mut Outcome) -> Result<()>,
     on_progress: &mut impl FnMut(&Progress) -> bool,
 ) -> Result<bool> {

@@ -91,7 +91,8 @@ class LinkKeys(Table):
     )
     rate: LinkRate = Field(
         default=None,
-        description="Rate of whole frames; or a table, for a rate that changes by itself.",
+        description="Rate of whole frames; or a table, for a rate that changes by itself. "
+        "`reverse`: by default as forward.",
     )
     buffer: BufferSize | None = Field(
         default=None,
