@@ -26,7 +26,7 @@ NAME = "debian-6.12"
 ENGINE = ("--engine", "virtual", "--kernel", NAME)
 SCENARIO = """
 name = "ready"
-duration = "1 s"
+duration = "2 s"
 topology = { kind = "dumbbell", pairs = 2, rtt = "20 ms", bottleneck = { rate = "20 Mbit/s" } }
 [[flows]]
 from = "s1"

@@ -185,6 +185,15 @@ def _lives(process: psutil.Process) -> bool:
         return False
 
 
+def test_an_interrupt_while_the_kernel_boots_is_kept_until_it_listens(here: Place) -> None:
+    with here.running(LONG, *ENGINE) as live:
+        command = psutil.Process(live.process.pid)
+        until(lambda: any(one.name() == "linux" for one in command.children(recursive=True)), 30, "a kernel that boots")
+        live.process.send_signal(signal.SIGINT)
+        assert live.end() == 130
+        assert "error: the run was interrupted" in live.output()
+
+
 def test_an_interrupt_keeps_what_was_measured(here: Place) -> None:
     with here.running(LONG, *ENGINE) as live:
         time.sleep(1)

@@ -56,6 +56,7 @@ class Guard:
         self._guest = guest(self._plan)
         self._offset, self._over, self._failed = 0, False, False
         self._orders = b""
+        self._held: list[bytes] = []
         self._memory_bytes = 0
 
     def run(self) -> int:
@@ -147,8 +148,14 @@ class Guard:
                 return False
             if order == "stop":
                 self._stopping()
-            self._guest.order(line + b"\n", self._control)
+            self._held.append(line + b"\n")
+        self._hand_over()
         return bool(data)
+
+    def _hand_over(self) -> None:
+        """Hand orders to the kernel, once it has said something: what comes before is lost while it boots."""
+        while self._held and self._offset:
+            self._guest.order(self._held.pop(0), self._control)
 
     def _kill(self) -> None:
         os.kill(self._first, signal.SIGKILL)
@@ -165,6 +172,7 @@ class Guard:
             if kind != "end":
                 sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
+        self._hand_over()
         return bool(data)
 
     def _note_said(self) -> None:
