@@ -6,6 +6,7 @@ use std::fmt;
 use messages::Failure;
 use plan::{Node, Plan, Transport};
 
+use crate::kinds::Kind;
 use crate::network::Network;
 use crate::simulation::Options;
 use crate::tcp::{HEADERS_IN_VIRTUAL_TIME, Settings};
@@ -87,8 +88,8 @@ pub(crate) fn traffic(plan: &Plan, options: Options) -> (Vec<Traffic>, Vec<Probl
             continue;
         }
         let of = |host: &str| Settings { mtu, ip: flow.ip, ..hosts.get(host).copied().unwrap_or_default() };
-        match Traffic::new(flow, of(&flow.from), of(&flow.to), &plan.algorithms, plan.seed) {
-            Ok(traffic) => made.push(traffic),
+        match Kind::new(flow, of(&flow.from), of(&flow.to), &plan.algorithms, plan.seed) {
+            Ok(kind) => made.push(Traffic::new(flow, kind)),
             Err(error) => {
                 problems.push(Problem { flow: Some(flow.id.clone()), host: None, failure: Failure::of(&error) });
             }

@@ -1,13 +1,12 @@
 //! The plan's flows: when they begin and end, and what they achieve.
 
-use anyhow::Result;
 use datagrams::{Echo, EchoCounts};
 use link::Ecn;
 use units::{Duration, Time};
 
 use crate::kinds::{Datagrams, Ends, Kind, each};
 use crate::segment::Segment;
-use crate::tcp::{AckReport, Sender, Settings};
+use crate::tcp::{AckReport, Sender};
 
 /// A flow of the plan, both of its ends.
 #[derive(Debug)]
@@ -71,17 +70,10 @@ pub struct FlowReport {
 }
 
 impl Traffic {
-    /// The traffic of the plan's flow between hosts with these settings; `algorithms` and `seed` are the plan's.
-    pub(crate) fn new(
-        flow: &plan::Flow,
-        from: Settings,
-        to: Settings,
-        algorithms: &[plan::Algorithm],
-        seed: u64,
-    ) -> Result<Traffic> {
-        let kind = Kind::new(flow, from, to, algorithms, seed)?;
+    /// The traffic of the plan's flow, which has not begun.
+    pub(crate) fn new(flow: &plan::Flow, kind: Kind) -> Traffic {
         let (phase, milestones) = (Phase::Waiting, Milestones::default());
-        Ok(Traffic { start: flow.start_ns, stop: flow.stop_ns, phase, kind, milestones, refused: Time::NEVER })
+        Traffic { start: flow.start_ns, stop: flow.stop_ns, phase, kind, milestones, refused: Time::NEVER }
     }
 
     /// The time at which the sending end wants [`on_sender_timer`](Traffic::on_sender_timer) to be called.
@@ -250,6 +242,7 @@ impl Traffic {
 mod tests {
     use super::*;
     use crate::kinds::Tcp;
+    use crate::tcp::Settings;
 
     #[test]
     fn an_idle_flow_costs_less_than_two_kilobytes() {
@@ -259,7 +252,8 @@ mod tests {
                 "workload": {"kind": "tcp", "cc": name, "bytes": null, "ecn": false},
             }))
             .unwrap();
-            let traffic = Traffic::new(&flow, Settings::default(), Settings::default(), &[], 1).unwrap();
+            let kind = Kind::new(&flow, Settings::default(), Settings::default(), &[], 1).unwrap();
+            let traffic = Traffic::new(&flow, kind);
             let algorithm = size_of_val(traffic.sender().unwrap().congestion_control());
             // DCTCP's receiver has an algorithm, too, and the socket that it looks at.
             let observer = if name == "dctcp" { size_of::<cc::Socket>() + algorithm + 16 } else { 0 };
