@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +13,7 @@ from dumbbell.published import folder as folders
 from dumbbell.published.model import Reproduction
 from dumbbell.published.registry import KEYS
 from dumbbell.published.running import Order
-from dumbbell.scenario.file.started import DIGEST
+from dumbbell.scenario.file.started import with_digest
 from dumbbell.studies.programs import programs
 
 _MODULE: Final = "study_code"
@@ -37,7 +36,7 @@ class Stranger:
         Raises:
             InputError: a scenario is wrong.
         """
-        found = [] if self.code is None else [_named(self.code)]
+        found = [] if self.code is None else [with_digest(folders.CODE, self.code)]
         for part in self.data.parts:
             found += programs(Order(part, part.engines[0], quick=False).draft)
         return list(dict.fromkeys(found))
@@ -70,10 +69,6 @@ def stranger(folder: Path) -> Stranger:
 def _read(folder: Path, code: str | None) -> Reproduction:
     with below.confined(below.Below(folder)):
         return folders.read(folder, None if code is None else lambda: _module(folder / folders.CODE, code))
-
-
-def _named(code: str) -> str:
-    return f"{folders.CODE}{DIGEST}{hashlib.sha256(code.encode()).hexdigest()}"
 
 
 def _module(path: Path, text: str) -> ModuleType:

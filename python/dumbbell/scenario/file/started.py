@@ -29,6 +29,11 @@ VARIABLE: Final = "DUMBBELL_AGREED"
 _agreed: ContextVar[frozenset[str] | None] = ContextVar("agreed", default=None)
 
 
+def with_digest(name: str, text: str) -> str:
+    """A file that is started: its name, and the digest of its content."""
+    return f"{name}{DIGEST}{hashlib.sha256(text.encode()).hexdigest()}"
+
+
 def started(value: Any) -> Iterator[str]:
     """The programs in a table and in its tables: command lines, and files with the digest of their content."""
     if isinstance(value, ProgramFile):
@@ -50,7 +55,7 @@ def starting(table: type[BaseModel]) -> frozenset[str]:
 
 def _shown(value: str | File | None) -> Iterator[str]:
     if isinstance(value, File):
-        yield f"{value.name}{DIGEST}{hashlib.sha256(value.text.encode()).hexdigest()}"
+        yield with_digest(value.name, value.text)
     elif value is not None:
         yield value
 
