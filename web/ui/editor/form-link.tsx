@@ -30,12 +30,6 @@ function schemaOf(root: Schema, data: Record<string, unknown>, key: Key): Schema
   return preset ? deref(root, preset) : (root.$defs?.["CableKeys"] ?? {});
 }
 
-/** True if the reverse direction takes a key over from the forward one unless it is given. */
-function isTakenOver(root: Schema, reverse: Schema, name: string): boolean {
-  const one = reverse.properties?.[name];
-  return /as forward/.test((one && deref(root, one).description) ?? "");
-}
-
 export function LinkForm({ links }: { links: readonly DrawnLink[] }): ReactNode {
   const form = useForm();
   const [first] = links;
@@ -43,10 +37,12 @@ export function LinkForm({ links }: { links: readonly DrawnLink[] }): ReactNode 
   const schema = first ? schemaOf(form.root, form.data, first.key) : {};
   const reverse = deref(form.root, schema.properties?.["reverse"] ?? {});
   const names = Object.keys(reverse.properties ?? {});
+  /** True if the reverse direction takes a key over from the forward one unless it is given. */
+  const isTakenOver = (name: string): boolean => reverse["x-as-forward"]?.includes(name) ?? false;
   const alike = names.every((name) =>
     unique.every((key) => {
       const [there, back] = [at(form.data, [...key, name]), at(form.data, [...key, "reverse", name])];
-      return JSON.stringify(there) === JSON.stringify(back) || (back === undefined && isTakenOver(form.root, reverse, name));
+      return JSON.stringify(there) === JSON.stringify(back) || (back === undefined && isTakenOver(name));
     }),
   );
   const [split, setSplit] = useState(!alike);
@@ -62,7 +58,7 @@ export function LinkForm({ links }: { links: readonly DrawnLink[] }): ReactNode 
     const commands = unique.flatMap((key): Edit[] => {
       const there: Edit = value === undefined ? { do: "unset", key: [...key, name] } : { do: "set", key: [...key, name], value };
       const back: Key = [...key, "reverse", name];
-      if (isTakenOver(form.root, reverse, name) || value === undefined) return at(form.data, back) === undefined ? [there] : [there, { do: "unset", key: back }];
+      if (isTakenOver(name) || value === undefined) return at(form.data, back) === undefined ? [there] : [there, { do: "unset", key: back }];
       return [there, { do: "set", key: back, value }];
     });
     void sendAll(commands, `set ${name} both ways`);
@@ -71,7 +67,7 @@ export function LinkForm({ links }: { links: readonly DrawnLink[] }): ReactNode 
     const commands = unique.flatMap((key) =>
       names.flatMap((name): Edit[] => {
         const [there, back] = [at(form.data, [...key, name]), at(form.data, [...key, "reverse", name])];
-        if (isTakenOver(form.root, reverse, name)) return back === undefined ? [] : [{ do: "unset", key: [...key, "reverse", name] }];
+        if (isTakenOver(name)) return back === undefined ? [] : [{ do: "unset", key: [...key, "reverse", name] }];
         if (JSON.stringify(there) === JSON.stringify(back)) return [];
         return there === undefined ? [{ do: "unset", key: [...key, "reverse", name] }] : [{ do: "set", key: [...key, "reverse", name], value: there }];
       }),

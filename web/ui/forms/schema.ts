@@ -25,6 +25,8 @@ export interface Schema {
   description?: string;
   minimum?: number;
   maximum?: number;
+  /** Keys of a reverse direction that are as forward unless they are given. */
+  "x-as-forward"?: string[];
 }
 
 /** One of the things that a value may be, each with a widget of its own. */

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from dumbbell.scenario.links.delays import AnyDelay, LinkJitter, LinkReorder, least_delay
 from dumbbell.scenario.links.losses import LinkLoss
@@ -91,8 +91,7 @@ class LinkKeys(Table):
     )
     rate: LinkRate = Field(
         default=None,
-        description="Rate of whole frames; or a table, for a rate that changes by itself. "
-        "`reverse`: by default as forward.",
+        description="Rate of whole frames; or a table, for a rate that changes by itself. `reverse`: as forward.",
     )
     buffer: BufferSize | None = Field(
         default=None,
@@ -196,8 +195,14 @@ AS_FORWARD = ("rate", "buffer", "queue", "overhead")
 """Keys that the reverse direction takes over unless they are given."""
 
 
+TAKES_OVER: Final = ConfigDict(json_schema_extra={"x-as-forward": [*AS_FORWARD, "delay"]})
+"""For forms: keys of a reverse direction that are as forward, the delay as far as possible, unless they are given."""
+
+
 class Reverse(DirectionKeys):
     """The bottleneck from right to left: rate, buffer, queue and overhead are as forward unless given."""
+
+    model_config = TAKES_OVER
 
 
 class Bottleneck(DirectionKeys):

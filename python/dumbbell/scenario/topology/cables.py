@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, Validati
 
 from dumbbell import names
 from dumbbell.scenario.links.delays import AnyDelay
-from dumbbell.scenario.links.link import DirectionKeys
+from dumbbell.scenario.links.link import TAKES_OVER, DirectionKeys
 from dumbbell.scenario.topology.keys import LEAST, MOST, Bytes
 from dumbbell.scenario.topology.nodes import Addresses
 from dumbbell.scenario.understood import UNDERSTOOD, Understood
@@ -20,6 +20,8 @@ Vlan = Annotated[int, Field(ge=1, le=4094, strict=True)]
 
 class CableReverse(DirectionKeys):
     """The other direction of a cable: rate, buffer, queue, overhead and delay are as forward unless given."""
+
+    model_config = TAKES_OVER
 
     delay: AnyDelay | None = Field(
         default=None,
