@@ -133,7 +133,7 @@ def test_a_study_of_others_is_repeated_after_consent(
         "Half a second is short", f"dumbbell reproduce {study}",
     ):  # fmt: skip
         assert said in text
-    # It is asked once, and again when the code is another one.
+    # The question comes once, and again when the code is another one.
     assert invoke([*args, "--as-is"]) == 0
     (study / "code.py").write_text(CODE + "\n")
     assert invoke([*args, "--as-is"]) == 2

@@ -90,7 +90,7 @@ class RunDirectory:
             # Before the earlier run loses its name: the disk may fail for good here.
             self._unlock()
             if final.exists():
-                # Of a report whose command was killed: nobody may write there again.
+                # Parts of a report whose command was killed: nobody may write there again.
                 outputs.remove_parts(final, YOUNG_S)
                 final.rename(_next_free(self.root, f"{self.stem}."))
             try:
