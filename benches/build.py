@@ -1,14 +1,17 @@
 """Times a build: `make run` from a fresh clone on an empty Debian 12, and what a change of one line costs afterwards.
 
+With `--test` also `make test` after it, whose output stays in `target/build-test.log`.
+
 The clone is of what is committed. Root only: debootstrap makes the empty system (tests/wheel/root.py), which is kept
 below `target/`. CPU seconds are those of all processes; those of single crates are the compiler's.
-Usage: python -m benches.build [--crates 20]
+Usage: python -m benches.build [--crates 20] [--test]
 """
 
 from __future__ import annotations
 
 import argparse
 import resource
+import shutil
 import subprocess
 import tempfile
 import time
@@ -52,10 +55,10 @@ class Cost:
 def measure(root: Root, script: str) -> Cost:
     """Measures the cost of a command in the clone. Ends with its output if it fails."""
     began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = root.run(f"cd /dumbbell; {script}", more={"RUSTC_WRAPPER": "/rustc"}, check=False)
+    done = root.run(f"cd /dumbbell; {{ {script}; }} >/output 2>&1", more={"RUSTC_WRAPPER": "/rustc"}, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode != 0:
-        raise SystemExit(f"{script}\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
+        raise SystemExit(f"{script}\n{root.path('/output').read_text(encoding='utf-8', errors='replace')[-8000:]}")
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Cost(time.perf_counter() - began, cpu)
 
@@ -73,6 +76,7 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--crates", type=int, default=20, metavar="N", help="name the N dearest crates")
+    parser.add_argument("--test", action="store_true", help="time `make test`, too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=REPOSITORY / "target") as folder:
         root = Root(bare("bookworm", EMPTY), Path(folder) / "root")
@@ -94,6 +98,10 @@ def main() -> None:
             ("make run, nothing changed", f"{warm.wall:.1f}", f"{warm.cpu:.1f}", f"{alone.wall + 2:.1f} s"),
             ("dumbbell run alone", f"{alone.wall:.1f}", f"{alone.cpu:.1f}", ""),
         ]
+        if options.test:
+            test = measure(root, "make test")
+            shutil.copy(root.path("/output"), REPOSITORY / "target" / "build-test.log")
+            rows.append(("make test after it", f"{test.wall:.0f}", f"{test.cpu:.0f}", "1500 s"))
         page = measure(root, "make .venv/.page")
         rows.append(("the page of `make ui`, the first time", f"{page.wall:.0f}", f"{page.cpu:.0f}", ""))
         for name, (edit, build, most) in EDITS.items():
