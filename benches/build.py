@@ -27,7 +27,7 @@ EMPTY: Final = ("ca-certificates", "git", "make")
 
 RUSTC: Final = """#!/usr/bin/env python3
 import resource, subprocess, sys
-done = subprocess.run(sys.argv[1:])
+done = subprocess.run(sys.argv[1:], close_fds=False)
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 if "--crate-name" in sys.argv:
     with open("/crates", "a") as log:

@@ -69,6 +69,8 @@ def test_an_interrupted_study_says_how_to_go_on(here: Place) -> None:
     assert here.invoke("status", "test").stdout.startswith("test (simulate): interrupted\n")
 
 
+# Its two runs have a CPU each: beside other tests both are invalid.
+@pytest.mark.alone
 @pytest.mark.real_time
 def test_a_study_in_real_time(anyone: Place) -> None:
     """Two cells, one run each: each run's figures are in the study's tables, its records in a separate directory."""
