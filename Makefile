@@ -127,7 +127,7 @@ format: $(VENV)/.develop
 bench: build kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 	$(BIN)/python -m benches.build
 	$(BIN)/python -m benches.emulation.fidelity
-	$(BIN)/python -m benches.conformance
+	$(BIN)/python -m validation.conformance
 	$(BIN)/python -m benches.emulation.links
 	$(BIN)/python -m benches.emulation.unshaped
 	$(BIN)/python -m benches.emulation.paths
@@ -165,7 +165,7 @@ bench: build kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 
 # Every night: a random tenth of what docs/results/trust.md rests on, another one each day. Minutes, however busy the machine is.
 truth: kernel $(VENV)/.develop
-	$(BIN)/python -m benches.truth
+	$(BIN)/python -m validation.truth
 
 # Minutes, on an idle machine: docs/images/links, docs/images/ui.
 pictures: build $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools

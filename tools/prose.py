@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
-FOLDERS: Final = ("crates", "python", "tools", "benches", "tests", "docs")
+FOLDERS: Final = ("crates", "python", "tools", "benches", "validation", "tests", "docs")
 SUBJECT: Final = 72
 """Most characters of a commit's subject."""
 COMMITS: Final = 20

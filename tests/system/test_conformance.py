@@ -1,4 +1,4 @@
-"""The emulator's record of a link against an independent model of it: `benches/conformance`."""
+"""The emulator's record of a link against an independent model of it: `validation/conformance`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 import dumbbell
-from benches.conformance.capacity import Work
-from benches.conformance.cases import CASES
-from benches.conformance.compare import Difference, compare
-from benches.conformance.link import Link
-from benches.conformance.packet import Packet
+from validation.conformance.capacity import Work
+from validation.conformance.cases import CASES
+from validation.conformance.compare import Difference, compare
+from validation.conformance.link import Link
+from validation.conformance.packet import Packet
 
 SECONDS = 3
 CASE = {case.name: case for case in CASES}

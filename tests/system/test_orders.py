@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 from scenarios import checks, flow, path
 
-from benches.conformance.compare import compare
 from dumbbell.engines.orders import ChangeLink
 from dumbbell.engines.protocol import LiveRun
 from dumbbell.pipeline.run import run
 from dumbbell.plan import wire
 from dumbbell.plan.types import Link
+from validation.conformance.compare import compare
 
 EXACT = ("conservation", "packet-log", "rtt-floor")
 """Checks that hold on a busy machine, too."""

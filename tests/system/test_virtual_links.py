@@ -11,11 +11,11 @@ import pytest
 from scenarios import flow, path
 
 import dumbbell
-from benches.conformance.cases import CASES
-from benches.conformance.compare import compare
 from dumbbell import kernels
 from dumbbell.engines.virtual.engine import VirtualEngine
 from dumbbell.errors import InputError
+from validation.conformance.cases import CASES
+from validation.conformance.compare import compare
 
 IN_A_PROCESS = VirtualEngine(links=None)
 SAME_US = 100
@@ -69,7 +69,7 @@ def test_an_algorithm_that_paces_by_the_clock_gets_as_much(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", ["drop-tail, bytes", "rate in steps", "FQ-CoDel", "DualPI2"])
 def test_a_kernels_own_links_are_the_models_packet_by_packet(name: str, tmp_path: Path) -> None:
-    """`python -m benches.conformance --engine virtual` has all mechanisms."""
+    """`python -m validation.conformance --engine virtual` has all mechanisms."""
     case = next(case for case in CASES if case.name == name)
     run = dumbbell.run(case.scenario(3, tmp_path), directory=tmp_path, engine=VirtualEngine(), report=False)
     found = compare(run.directory)

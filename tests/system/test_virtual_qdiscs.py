@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import ks_2samp
 
 import dumbbell
-from benches.conformance import lots
-from benches.conformance.given import judge
-from benches.conformance.kernel import (
+from validation.conformance import lots
+from validation.conformance.given import judge
+from validation.conformance.kernel import (
     BURST_BYTES,
     CASES,
     agreement,
@@ -24,7 +24,7 @@ from benches.conformance.kernel import (
 
 @pytest.mark.parametrize("cc", ["reno", "cubic", "bbr"])
 def test_a_flow_fares_alike_over_the_kernels_link_and_ours(cc: str, tmp_path: Path) -> None:
-    """`python -m benches.conformance --against kernel` has whole runs of 10 s."""
+    """`python -m validation.conformance --against kernel` has whole runs of 10 s."""
     theirs, ours = (over(links, flow(cc, 3), tmp_path) for links in ("kernel", "ours"))
     dropped, goodput = zip(totals(theirs), totals(ours), strict=True)
     assert abs(dropped[0] - dropped[1]) <= 2

@@ -1,4 +1,4 @@
-"""`dumbbell agree` from scenarios to tables and pages, with engines that write known records."""
+"""`dumbbell agree` and `python -m validation`, from scenarios to tables, with engines that write known records."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from dumbbell.engines.names import EMULATE, SIMULATE
 from dumbbell.errors import InputError, Problem, ScenarioError
 from dumbbell.plan import Plan
 from dumbbell.report.render import html
+from validation.__main__ import main
 
 BYTES = 2_000_000
 """Received by both flows in the known records."""
@@ -203,11 +204,11 @@ def test_the_command_without_valid_runs(fakes: dict[str, FakeEngine], capsys: py
 
 
 def test_the_command_on_the_matrix(fakes: dict[str, FakeEngine], capsys: pytest.CaptureFixture[str]) -> None:
-    cells = ["agree", "--matrix", "--cells", "reno_10mbit_*", "--output", "found"]
-    assert invoke([*cells, "--list"]) == 0
+    cells = ["--cells", "reno_10mbit_*", "--output", "found"]
+    assert main([*cells, "--list"]) == 0
     names = capsys.readouterr().out.split()
     assert all(name.startswith("reno_10mbit_") for name in names)
-    assert invoke(cells) == 0
+    assert main(cells) == 0
     shown = capsys.readouterr().out
     assert f"{len(names)} of {len(names)} cells are within all targets" in shown
     table = pl.read_parquet("found/agreement.parquet")
@@ -219,9 +220,9 @@ def test_the_command_on_the_matrix(fakes: dict[str, FakeEngine], capsys: pytest.
 
 
 def test_a_matrix_is_measured_again_with_fresh_seeds(fakes: dict[str, FakeEngine]) -> None:
-    cells = ["agree", "--matrix", "--cells", "reno_10mbit_10ms_*", "--repeat", "2", "--quiet"]
-    assert invoke(cells) == 0
-    assert invoke([*cells, "--first-seed", "101"]) == 0
+    cells = ["--cells", "reno_10mbit_10ms_*", "--repeat", "2", "--quiet"]
+    assert main(cells) == 0
+    assert main([*cells, "--first-seed", "101"]) == 0
     seeds = {seed for _, seed in fakes[EMULATE].executed}
     assert seeds == {seed for _, seed in fakes[SIMULATE].executed} == {1, 2, 101, 102}
 
@@ -236,14 +237,14 @@ def test_starts_are_moved_by_the_seed_alike_for_both_engines(
             found[plan.seed] = [flow.start_ns for flow in plan.flows]
 
         fakes[name] = FakeEngine(name=name, change=note)
-    command = ["agree", "--matrix", "--cells", "reno-reno_100mbit_50ms_*", "--quiet"]
-    assert invoke([*command, "--repeat", "1", "--most", "2", "--starts", "10 ms"]) == 0
+    command = ["--cells", "reno-reno_100mbit_50ms_*", "--quiet"]
+    assert main([*command, "--repeat", "1", "--most", "2", "--starts", "10 ms"]) == 0
     assert starts[EMULATE] == starts[SIMULATE]
     drawn = [start for seed in (1, 2) for start in starts[EMULATE][seed]]
     assert len(set(drawn)) == len(drawn) == 4
     assert all(0 <= start <= 10_000_000 for start in drawn)
     assert "Each flow started by chance up to 10 ms later." in Path("runs/agree/agreement.md").read_text()
-    assert invoke([*command, "--starts", "ten"]) == 2
+    assert main([*command, "--starts", "ten"]) == 2
     assert "--starts ten is not a time" in capsys.readouterr().err
 
 
@@ -253,10 +254,7 @@ def test_a_matrix_that_is_outside_draws_what_is(fakes: dict[str, FakeEngine]) ->
             slower(0.5)(plan, files)
 
     fakes[SIMULATE] = FakeEngine(name=SIMULATE, change=only_one)
-    assert (
-        invoke(["agree", "--matrix", "--quick", "--cells", "cubic_*", "--repeat", "2", "--quiet", "--output", "found"])
-        == 1
-    )
+    assert main(["--quick", "--cells", "cubic_*", "--repeat", "2", "--quiet", "--output", "found"]) == 1
     drawn = [path.parent.name for path in Path("found").glob("*/agreement.html")]
     assert drawn == ["cubic_10mbit_100ms_4bdp_1loss"]
 
@@ -283,7 +281,7 @@ def test_any_two_engines_are_named_wherever_they_are_compared(
     page, drawing = (Path(f"runs/agree/a/agreement.{end}").read_text() for end in ("html", "svg"))
     assert "<h2>Under kernels and simulate</h2>" in page
     assert "f2 bbr, kernels" in drawing
-    assert invoke([*asked, "--matrix", "--cells", "reno_10mbit_*", "--json"]) == 0
+    assert main([*asked[1:], "--cells", "reno_10mbit_*", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["engines"] == ["kernels", "simulate"]
     columns = pl.read_parquet("runs/agree/agreement.parquet").columns
     assert {"goodput_kernels_mbit", "goodput_simulate_mbit", "utilisation_kernels"} <= set(columns)
@@ -366,11 +364,6 @@ def test_engines_that_cannot_be_compared(
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        ([], "error: nothing to compare\nhint: name a scenario"),
-        (["--quick"], "error: --quick, --cells and --list apply to the bundled cells\nhint: add --matrix"),
-        (["--matrix", "single-flow"], "error: --matrix takes no scenario, and single-flow is one\n"),
-        (["--matrix", "--set", "seed=2"], "error: --matrix takes no --set seed=2\n"),
-        (["--matrix", "--cells", "bbr4_*"], "error: --cells bbr4_*: no cell has such a name\n"),
         (["nope.toml"], "error: nope.toml: no such file\n"),
         (["single-flow", "--set", "duration=5"], "error: --set duration=5: no unit\n"),
         (["single-flow", "--repeat", "0"], "error: --repeat must be at least 1"),
@@ -381,6 +374,26 @@ def test_bad_input_starts_nothing(
     args: list[str], said: str, fakes: dict[str, FakeEngine], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert invoke(["agree", *args]) == 2
+    refused(said, fakes, capsys)
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--quick", "--random", "2"], "error: --quick and --random are two sets of scenarios\n"),
+        (["--cells", "bbr4_*"], "error: --cells bbr4_*: no cell has such a name\n"),
+        (["--repeat", "0"], "error: --repeat must be at least 1\n"),
+        (["--engines", "emulate"], "error: --engines emulate\n  two different engines can be compared\n"),
+    ],
+)
+def test_bad_input_starts_no_matrix(
+    args: list[str], said: str, fakes: dict[str, FakeEngine], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(args) == 2
+    refused(said, fakes, capsys)
+
+
+def refused(said: str, fakes: dict[str, FakeEngine], capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err.startswith(said)

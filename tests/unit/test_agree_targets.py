@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import polars as pl
 import pytest
 
-from dumbbell.agree import markdown, targets
+from dumbbell.agree import targets
 from dumbbell.agree.comparison import Comparison, compare
 from dumbbell.agree.figures import JAIN, RTT_P50, TOTAL_GOODPUT, What
-from dumbbell.agree.matrix import matrix
-from dumbbell.agree.study import Outcome, Pair, Subject
-from dumbbell.agree.table import columns, figures_table, table
+from dumbbell.agree.table import figures_table
 from dumbbell.agree.targets import Status, judge, overall
 
 ENGINES = ("virtual", "simulate")
@@ -134,72 +129,6 @@ def test_what_only_one_engine_has_is_not_compared() -> None:
     )
     assert [row.what for row in found.rows] == [GOODPUT]
     assert found.repetitions == 2
-
-
-CELLS = matrix()[:3]
-
-
-def outcome(index: int, comparison: Comparison) -> Outcome:
-    nowhere = Path("nowhere")
-    subject = Subject(CELLS[index].name, {}, nowhere, lambda seed: CELLS[index].scenario())
-    pairs = tuple(Pair(seed, nowhere, nowhere) for seed in range(comparison.repetitions))
-    return Outcome(subject, comparison, pairs, ())
-
-
-def three() -> pl.DataFrame:
-    """A cell inside, one outside by its RTT, one undecided."""
-    good: tuple[list[float], list[float]] = ([9.5, 9.6, 9.4], [9.5, 9.6, 9.4])
-    found = [
-        made(goodput=good, f1=([20.0] * 3, [20.5] * 3)),
-        made(goodput=good, f1=([20.0] * 3, [20.0] * 3), f2=([30.0] * 3, [35.0] * 3), jain=([0.9] * 3, [0.9] * 3)),
-        made(goodput=([9.5, 9.6, 9.4], [9.5, 9.9, 9.1])),
-    ]
-    return table({cell.name: cell for cell in CELLS}, [outcome(i, one) for i, one in enumerate(found)], ENGINES)
-
-
-def test_the_table_has_a_row_per_cell() -> None:
-    found = three()
-    assert dict(found.schema) == columns(ENGINES)
-    assert {"goodput_virtual_mbit", "jain_simulate"} <= set(found.columns)
-    assert found["agreement"].to_list() == ["inside", "outside", "undecided"]
-    assert found["rtt"].to_list() == ["inside", "outside", None]
-    assert found["rtt_flow"].to_list() == ["f1", "f2", None], "the flow that is off most"
-    assert found["rtt_p50_simulate_ms"].to_list() == [20.5, 35.0, None]
-    assert found["jain"].to_list() == [None, "inside", None]
-    assert found["goodput_ratio"].to_list() == pytest.approx([1, 1, 0.9996], abs=1e-3)
-    assert found["repetitions_needed"].to_list()[:2] == [2, None], "no number brings f2's RTT inside"
-    assert found["repetitions_needed"][2] > 3
-
-
-def test_the_table_in_markdown() -> None:
-    lines = markdown.markdown(three(), ENGINES).splitlines()
-    assert lines[0] == "1 of 3 cells are within all targets, 1 of 3 undecided, 1 of 3 outside."
-    assert lines[1] == "Within each target: total goodput 2 of 3, RTT 1 of 2, Jain's index 1 of 1."
-    assert lines[2] == "All cells are in `agreement.csv`."
-    assert lines[3] == "Pairs of values are virtual / simulate."
-    rows = [line.strip("| ").split(" | ") for line in lines[5:]]
-    assert {len(row) for row in rows} == {len(markdown.head(ENGINES))}
-    assert "goodput, virtual, Mbit/s" in rows[0]
-    assert [row[-1] for row in rows[2:]] == ["outside (rtt)", "undecided (goodput)"], "only cells that are not inside"
-    assert rows[2][-3:-1] == ["30.0 / 35.0", "0.900 / 0.900"]
-
-
-def test_cells_that_are_all_inside_need_no_table() -> None:
-    lines = markdown.markdown(three().head(1), ENGINES).splitlines()
-    assert lines[0] == "1 of 1 cells are within all targets, 0 of 1 undecided, 0 of 1 outside."
-    assert lines[2:] == ["All cells are in `agreement.csv`."]
-
-
-@pytest.mark.parametrize(("inside", "enough"), [(20, True), (19, True), (18, False)])
-def test_95_of_100_cells_are_enough(inside: int, enough: bool) -> None:
-    statuses = ["inside"] * inside + ["outside"] * (20 - inside)
-    assert markdown.within_targets(pl.DataFrame({"agreement": statuses})) is enough
-    assert targets.CELLS == 0.95
-
-
-def test_no_cells_are_not_enough() -> None:
-    assert not markdown.within_targets(three().clear())
-    assert markdown.summary([]) == ["No cell was measured."]
 
 
 def test_all_quantities_with_their_intervals() -> None:

@@ -19,8 +19,6 @@ RTT_MS: Final = 1.0
 more."""
 JAIN_INDEX: Final = 0.05
 """The interval of the difference of Jain's index lies within -+ this."""
-CELLS: Final = 0.95
-"""Required share of a matrix's cells within all targets."""
 
 GOODPUT_BOUNDS: Final = (1 - GOODPUT, 1 + GOODPUT)
 

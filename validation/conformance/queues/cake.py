@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from benches.conformance.packet import Packet
-from benches.conformance.queues.base import Queue
-from benches.conformance.queues.codel import control_law
-from benches.conformance.random import Stream
+from validation.conformance.packet import Packet
+from validation.conformance.queues.base import Queue
+from validation.conformance.queues.codel import control_law
+from validation.conformance.random import Stream
 
 UNIT = 1 << 16
 """Credits are counted in this part of a byte, shares of a quantum are rounded down to it."""

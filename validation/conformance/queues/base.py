@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from benches.conformance.packet import Packet
+from validation.conformance.packet import Packet
 
 
 class Queue:

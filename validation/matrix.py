@@ -122,7 +122,7 @@ def select(cells: Sequence[_Named], patterns: Sequence[str]) -> list[_Named]:
     for pattern in patterns:
         if not any(fnmatchcase(cell.name, pattern) for cell in cells):
             why = f"names are such as {cells[0].name} and {cells[-1].name}; * stands for anything"
-            raise InputError(f"--cells {pattern}: no cell has such a name", why, "dumbbell agree --matrix --list")
+            raise InputError(f"--cells {pattern}: no cell has such a name", why, "python -m validation --list")
     if not patterns:
         return list(cells)
     return [cell for cell in cells if any(fnmatchcase(cell.name, pattern) for pattern in patterns)]

@@ -8,12 +8,12 @@ from statistics import mean, stdev
 from typing import Any, Final
 
 import dumbbell
-from benches.conformance.cases import CUBIC, ECN, Case, red
-from benches.conformance.compare import link_rows
-from benches.conformance.given import Given, Rows, Traits, judge, likelihood, pie
-from benches.conformance.given import red as red_law
 from benches.table import show
 from dumbbell.records.files import read_json
+from validation.conformance.cases import CUBIC, ECN, Case, red
+from validation.conformance.compare import link_rows
+from validation.conformance.given import Given, Rows, Traits, judge, likelihood, pie
+from validation.conformance.given import red as red_law
 
 _MS: Final = 1_000_000
 JIFFY: Final = 4 * _MS

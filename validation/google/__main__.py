@@ -1,4 +1,4 @@
-"""Google's BBR beside ours: `python -m benches.google --kernel NAME`, a kernel that you have built with their patch."""
+"""Google's BBR beside ours: `python -m validation.google --kernel NAME`, a kernel that you built with their patch."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from statistics import mean
 from typing import Any, Final
 
 import dumbbell
-from benches.google.cells import CELLS, MARKED, Cell
 from benches.table import show, write_csv
+from validation.google.cells import CELLS, MARKED, Cell
 
 FIGURES: Final = {
     "goodput": "Mbit/s",
@@ -87,7 +87,7 @@ def main() -> None:
         type=Path,
         metavar="FILE",
         help="ours as a source that is linked to the kernel with the patch, so that nothing but the algorithm differs: "
-        "benches/google/bbr2.c",
+        "validation/google/bbr2.c",
     )
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument(

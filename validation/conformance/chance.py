@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benches.conformance.random import Stream
+from validation.conformance.random import Stream
 
 NEVER = {"probability": 0.0, "correlation": 0.0}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benches.conformance.capacity import BYTE
+from validation.conformance.capacity import BYTE
 
 
 class Policer:

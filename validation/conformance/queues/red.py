@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from benches.conformance.packet import Packet
-from benches.conformance.queues.base import Single
-from benches.conformance.random import Stream
+from validation.conformance.packet import Packet
+from validation.conformance.queues.base import Single
+from validation.conformance.random import Stream
 
 ADAPT_EVERY = 500_000_000
 

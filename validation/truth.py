@@ -1,8 +1,8 @@
 """Recompute a random tenth of what `docs/results/trust.md` rests on; nothing in it depends on the machine.
 
-    python -m benches.truth                 # the tenth of today
-    python -m benches.truth --seed 20261123 # the tenth of another day
-    python -m benches.truth --part links
+    python -m validation.truth                 # the tenth of today
+    python -m validation.truth --seed 20261123 # the tenth of another day
+    python -m validation.truth --part links
 
 Exit code 1 if a part is not as documented.
 """
@@ -24,15 +24,15 @@ from statistics import median
 from scipy.stats import binom
 
 import dumbbell
-from benches.conformance.__main__ import replay
-from benches.conformance.cases import CASES
 from benches.table import show
-from dumbbell.agree.drawn import About, draw
 from dumbbell.agree.figures import TOTAL_GOODPUT
-from dumbbell.agree.matrix import matrix
 from dumbbell.agree.study import Subject, carry_out_both
 from dumbbell.agree.targets import judge, overall
 from dumbbell.engines.registry import engine
+from validation.conformance.__main__ import replay
+from validation.conformance.cases import CASES
+from validation.drawn import About, draw
+from validation.matrix import matrix
 
 SCENARIOS = 200
 """Number of random scenarios behind the documented figures."""

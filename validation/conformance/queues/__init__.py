@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from benches.conformance.queues.base import Queue
-from benches.conformance.queues.cake import Cake
-from benches.conformance.queues.codel import Codel
-from benches.conformance.queues.dualpi2 import DualPi2
-from benches.conformance.queues.fifo import DropHead, DropTail
-from benches.conformance.queues.fq import Fq
-from benches.conformance.queues.fq_codel import FqCodel
-from benches.conformance.queues.pie import Pie
-from benches.conformance.queues.red import Red
+from validation.conformance.queues.base import Queue
+from validation.conformance.queues.cake import Cake
+from validation.conformance.queues.codel import Codel
+from validation.conformance.queues.dualpi2 import DualPi2
+from validation.conformance.queues.fifo import DropHead, DropTail
+from validation.conformance.queues.fq import Fq
+from validation.conformance.queues.fq_codel import FqCodel
+from validation.conformance.queues.pie import Pie
+from validation.conformance.queues.red import Red
 
 KINDS: dict[str, Callable[..., Queue]] = {
     "drop-tail": DropTail,

@@ -11,7 +11,7 @@ from math import log10
 from random import Random
 from typing import Any, Final
 
-from dumbbell.agree.matrix import ALGORITHMS, MARKING_SHARE, Cell
+from validation.matrix import ALGORITHMS, MARKING_SHARE, Cell
 
 RATES_MBIT: Final = (1.0, 1000.0)
 RTTS_MS: Final = (1.0, 600.0)

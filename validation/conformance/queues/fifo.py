@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benches.conformance.packet import Packet
-from benches.conformance.queues.base import Single
+from validation.conformance.packet import Packet
+from validation.conformance.queues.base import Single
 
 
 class DropTail(Single):

@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 
 import dumbbell
-from benches.conformance import kernel
-from benches.conformance.cases import CASES, Case
-from benches.conformance.compare import Difference, compare
 from benches.table import show
+from validation.conformance import kernel
+from validation.conformance.cases import CASES, Case
+from validation.conformance.compare import Difference, compare
 
 
 def replay(case: Case, seconds: int, engine: str) -> Difference:

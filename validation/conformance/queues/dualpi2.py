@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from benches.conformance.packet import Packet
-from benches.conformance.queues.base import Queue
+from validation.conformance.packet import Packet
+from validation.conformance.queues.base import Queue
 
 
 class Recur:

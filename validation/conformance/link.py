@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from benches.conformance.capacity import BYTE, Work, opportunities, steps_of
-from benches.conformance.chance import Chance
-from benches.conformance.loss import Losses
-from benches.conformance.packet import Packet
-from benches.conformance.policer import Policer
-from benches.conformance.queues import queue
+from validation.conformance.capacity import BYTE, Work, opportunities, steps_of
+from validation.conformance.chance import Chance
+from validation.conformance.loss import Losses
+from validation.conformance.packet import Packet
+from validation.conformance.policer import Policer
+from validation.conformance.queues import queue
 
 Versions = list[tuple[int, dict[str, Any]]]
 """A link as it is from a time on; the first from 0."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from benches.conformance.random import Stream
+from validation.conformance.random import Stream
 
 Process = Callable[[int], bool]
 """Is the packet with this number lost? Asked in the order of numbers."""

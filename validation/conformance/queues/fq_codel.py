@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from benches.conformance.packet import Packet
-from benches.conformance.queues.base import Queue
-from benches.conformance.queues.codel import Control
+from validation.conformance.packet import Packet
+from validation.conformance.queues.base import Queue
+from validation.conformance.queues.codel import Control
 
 DROP_BATCH = 64
 

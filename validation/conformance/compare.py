@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from benches.conformance.link import Link, Versions
-from benches.conformance.packet import Packet
 from dumbbell.records.files import read_json
+from validation.conformance.link import Link, Versions
+from validation.conformance.packet import Packet
 
 TIMES = ("departure", "delivery", "sojourn")
 

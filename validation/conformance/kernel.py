@@ -15,10 +15,10 @@ from typing import Any, Final
 import polars as pl
 
 import dumbbell
-from benches.conformance import lots
-from benches.conformance.cases import BURSTS, CUBIC, ECN, Case, udp
-from benches.conformance.compare import replayed
 from benches.table import show
+from validation.conformance import lots
+from validation.conformance.cases import BURSTS, CUBIC, ECN, Case, udp
+from validation.conformance.compare import replayed
 
 BURST_BYTES: Final = 1600
 """The bucket of tbf with Ethernet's MTU: a packet leaves so much earlier than the last bit of ours, at most."""

@@ -1,4 +1,4 @@
-"""Scenarios drawn at random for `dumbbell agree --random`: the same ones each time, all valid, none too expensive."""
+"""Scenarios that `python -m validation --random` draws: the same ones each time, all valid, none too expensive."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from collections import Counter
 
 import pytest
 
-from dumbbell.agree.drawn import (
+from dumbbell.engines.registry import engine
+from dumbbell.pipeline.planned import planned
+from dumbbell.scenario import load
+from validation.__main__ import main
+from validation.drawn import (
     FLOWS,
     FULL_FRAME_BITS,
     LEAST_ROUNDS,
@@ -15,10 +19,6 @@ from dumbbell.agree.drawn import (
     RTTS_MS,
     draw,
 )
-from dumbbell.cli import invoke
-from dumbbell.engines.registry import engine
-from dumbbell.pipeline.planned import planned
-from dumbbell.scenario import load
 
 
 def test_a_seed_always_draws_the_same_and_more_of_them_begin_alike() -> None:
@@ -65,9 +65,5 @@ def test_they_cover_the_space() -> None:
 
 
 def test_the_command_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["agree", "--random", "3", "--seed", "9", "--list"]) == 0
+    assert main(["--random", "3", "--seed", "9", "--list"]) == 0
     assert capsys.readouterr().out.split() == ["random-9-001", "random-9-002", "random-9-003"]
-    assert invoke(["agree", "--random", "3", "--matrix", "--list"]) == 2
-    assert "--matrix and --random are two sets of scenarios" in capsys.readouterr().err
-    assert invoke(["agree", "--random", "3", "--quick"]) == 2
-    assert invoke(["agree", "--random", "3", "bbr-vs-cubic"]) == 2

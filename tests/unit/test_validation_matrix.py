@@ -6,13 +6,13 @@ from itertools import combinations, product
 
 import pytest
 
-from dumbbell.agree import matrix
-from dumbbell.agree.matrix import ALGORITHMS, Cell, mixes, quick, select
 from dumbbell.cc.bundled import BUNDLED, KERNEL
 from dumbbell.errors import InputError
 from dumbbell.plan import expand
 from dumbbell.plan.wire import document
 from dumbbell.scenario import load
+from validation import matrix
+from validation.matrix import ALGORITHMS, Cell, mixes, quick, select
 
 DIMENSIONS = {
     "rate_mbit": {10, 100},

@@ -6,8 +6,8 @@ from collections import deque
 from math import isqrt
 from typing import Any
 
-from benches.conformance.packet import Packet
-from benches.conformance.queues.base import Queue
+from validation.conformance.packet import Packet
+from validation.conformance.queues.base import Queue
 
 
 def control_law(interval: int, count: int) -> int:
