@@ -23,9 +23,10 @@ from typing import Final
 
 import numpy as np
 
+from benches.identify.grow import grow
 from benches.identify.paths import SECONDS, Drawn, draw, observed
 from benches.table import show, write_csv
-from dumbbell.captures.identify import ALGORITHMS, Guess, digest, forest, guess
+from dumbbell.captures.identify import ALGORITHMS, Guess, digest, guess
 
 TRAINED: Final = (1000, 60)
 HELD_OUT: Final = (5000, 30)
@@ -51,7 +52,7 @@ def train(engine: str, jobs: int) -> None:
                 classes.append(ALGORITHMS.index(algorithm))
     names = list(rows[0])
     values = np.array([[row[name] for name in names] for row in rows])
-    trees = forest.grow(values, np.array(classes), len(ALGORITHMS))
+    trees = grow(values, np.array(classes), len(ALGORITHMS))
     made = {
         "comment": "Made by `python -m benches.identify --train`; do not edit.",
         "digest": digest(),

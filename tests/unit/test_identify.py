@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dumbbell
+from benches.identify.grow import grow
 from dumbbell.captures.identify import ALGORITHMS, digest, forest, guess, model
 from dumbbell.captures.identify.decide import Model, reason_against
 from dumbbell.captures.identify.dips import dips
@@ -68,8 +69,8 @@ def test_trees_tell_apart_what_differs_and_are_the_same_each_time() -> None:
     random = np.random.default_rng(5)
     classes = np.repeat(np.arange(3), 30)
     values = random.normal(size=(90, 4)) + 6 * np.eye(3, 4)[classes]
-    trees = forest.grow(values, classes, 3)
-    assert trees == forest.grow(values, classes, 3)
+    trees = grow(values, classes, 3)
+    assert trees == grow(values, classes, 3)
     for one, centre in enumerate(6 * np.eye(3, 4)):
         found = forest.shares(json.loads(json.dumps(trees)), centre.tolist(), 3)
         assert (int(found.argmax()), found.sum()) == (one, pytest.approx(1.0))
