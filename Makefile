@@ -104,6 +104,7 @@ lint: build $(VENV)/.develop
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/pytest --quiet tests/unit/test_architecture.py
 	$(BIN)/python -m tools.prose
 
 # The simulator for a browser. `make build` goes on without it, and the page says what is missing.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import is_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +18,7 @@ TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 def rows(heading: str) -> list[list[str]]:
     """The names in the first column of the table below a heading, row by row."""
     section = TEXT.split(f"\n## {heading}")[1].split("\n## ")[0]
-    found = [re.findall(r"`([\w-]+)`", line.split("|")[1]) for line in section.splitlines() if line.startswith("| `")]
+    found = [re.findall(r"`([\w/-]+)`", line.split("|")[1]) for line in section.splitlines() if line.startswith("| `")]
     assert found
     return found
 
@@ -36,6 +37,26 @@ def test_packages_stand_in_the_order_of_the_contract() -> None:
     layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
     contract = [sorted(layer.split(" | ")) for layer in reversed(layers) if layer != "__main__"]
     assert [sorted(row) for row in rows("Python")] == contract
+
+
+def test_folders_of_the_pages_import_from_rows_above_them() -> None:
+    named = {name: place for place, row in enumerate(rows("TypeScript")) for name in row}
+    web, seen = ROOT / "web", 0
+    for file in [one for name in ("charts", "report", "ui") for one in (web / name).rglob("*.ts*")]:
+        folder = folder_of(file, named)
+        for spelled in re.findall(r'(?:from|import)\s*\(?"(\.[^"]+)"', file.read_text(encoding="utf-8")):
+            other = folder_of((file.parent / spelled).resolve(), named)
+            assert other == folder or named[other] < named[folder], f"{file.relative_to(web)} imports {spelled}"
+            seen += other != folder
+    assert seen > 100
+
+
+def folder_of(file: Path, named: Mapping[str, int]) -> str:
+    """Returns the named folder in which a file is."""
+    above = [
+        parent.relative_to(ROOT / "web").as_posix() for parent in file.parents if parent.is_relative_to(ROOT / "web")
+    ]
+    return next(name for name in above if name in named)
 
 
 QUICK = {"carrying", "declarations", "peak_bps", "routing_daemon", "simulate_parameters", "version"}

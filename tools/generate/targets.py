@@ -46,9 +46,9 @@ class Target:
     """Its text, without the first line; ruff formats that of Python."""
 
 
-_EVENTS: Final = 'import type { FlowProgress, LinkProgress } from "./runs/events";\n\n'
+_EVENTS: Final = 'import type { FlowProgress, LinkProgress } from "./events";\n\n'
 """Types that messages about labs take from a run's events."""
-_WHAT_IF: Final = 'import type { Legend } from "../run-messages";\n\n'
+_WHAT_IF: Final = 'import type { Legend } from "../kit/run-messages";\n\n'
 """Types that its messages take from others."""
 
 TARGETS: Final = (
@@ -60,13 +60,13 @@ TARGETS: Final = (
     Target(
         "python/dumbbell/engines/orders.py", "crates/messages", lambda found: message_types.orders(found["messages"])
     ),
-    Target("web/ui/runs/events.ts", "crates/messages", lambda found: event_types.text(found["messages"])),
+    Target("web/ui/kit/events.ts", "crates/messages", lambda found: event_types.text(found["messages"])),
     Target("python/dumbbell/cc/manifests.py", "bpf/algorithms", lambda found: manifests.text(found["algorithms"])),
     Target("python/dumbbell/labs/keys.py", "python/dumbbell/scenario/topology", lambda _: lab_keys.text()),
     Target("web/charts/model.ts", "python/dumbbell/report", lambda _: report_types.text(Plots, StudyPage)),
-    Target("web/ui/messages.ts", "python/dumbbell/server", lambda _: server_types.text(messages, http_messages)),
+    Target("web/ui/kit/messages.ts", "python/dumbbell/server", lambda _: server_types.text(messages, http_messages)),
     Target(
-        "web/ui/run-messages.ts",
+        "web/ui/kit/run-messages.ts",
         "python/dumbbell/server",
         lambda _: _EVENTS + server_types.text(run_messages, lab_messages),
     ),

@@ -1,6 +1,6 @@
 // The frame of every plot: title, values under the crosshair, and a note on where the data comes from.
 
-import { element } from "../charts/dom";
+import { element } from "./dom";
 
 export interface Frame {
   head: HTMLElement;

@@ -1,7 +1,7 @@
 // What the colours of BBR's states mean.
 
-import { element } from "../charts/dom";
-import type { State } from "../charts/model";
+import { element } from "./dom";
+import type { State } from "./model";
 
 export function colours(states: readonly State[]): HTMLElement {
   return element("ul", { class: "states", "aria-label": "Colours of states" }, ...states.map(entry));

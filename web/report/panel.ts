@@ -6,10 +6,10 @@ import { hasStates } from "../charts/lanes";
 import { indexOf } from "../charts/marks/points";
 import type { Mark, Panel, Points, View } from "../charts/model";
 import type { Shared } from "../charts/pen";
-import { frameOf } from "./frame";
+import { frameOf } from "../charts/frame";
 import { inWords, pointInWords, readoutOf } from "./readout";
 import { rateOf } from "./relative";
-import { colours } from "./states";
+import { colours } from "../charts/states";
 
 const KEYS = "Arrow keys move the crosshair, plus and minus zoom, 0 shows the whole run.";
 

@@ -3,9 +3,9 @@ import test from "node:test";
 import { dashes } from "../charts/legend";
 import { digits, prefix } from "../charts/numbers";
 import { round } from "../charts/scales";
-import { beside, LINE } from "../ui/editor/beside";
-import { GRID, laidOut, places } from "../ui/editor/places";
-import type { Drawing } from "../ui/messages";
+import { beside, LINE } from "../ui/document/beside";
+import { GRID, laidOut, places } from "../ui/document/places";
+import type { Drawing } from "../ui/kit/messages";
 
 function drawing(names: string[], links: [string, string][], sender: string, receiver: string): Drawing {
   const nodes = names.map((name) => ({ name, kind: "host" as const, key: [], given: true, written: {}, addresses: [], interfaces: [], problems: 0 }));

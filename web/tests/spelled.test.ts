@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { spelled } from "../ui/app/spelled";
+import { spelled } from "../ui/kit/spelled";
 
 test("a text has nothing that cannot be seen", () => {
   const hidden = ["\u202e", "\u200b", "\u00a0", "\u3164", "\u2800", "\u001b", "\r", "\u0085", "\u2028", "\u{e0041}", "\ufe0f", "\ud800", "\ue000"];

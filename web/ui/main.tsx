@@ -1,11 +1,11 @@
 // The application. The URL that `dumbbell ui` prints carries a token behind `#`: the page exchanges it for a cookie.
 
 import { createRoot } from "react-dom/client";
-import { post, problemOf, get } from "./api";
+import { post, problemOf, get } from "./kit/api";
 import { App } from "./app/app";
 import { LoggedOut } from "./app/logged-out";
-import type { About } from "./messages";
-import { socket } from "./socket";
+import type { About } from "./kit/messages";
+import { socket } from "./kit/socket";
 import "./styles.css";
 
 async function login(): Promise<void> {

@@ -1,7 +1,7 @@
 """Messages between the browser and the server: one model for each message and each reply.
 
-TypeScript's types in `web/ui/messages.ts` are made from these models (`make generate`). Those about runs, studies and
-comparisons are in `run_messages`, those about labs in `lab_messages`, those of other requests in `http_messages`.
+TypeScript's types in `web/ui/kit/messages.ts` are made from these models (`make generate`). Those about runs, studies
+and comparisons are in `run_messages`, those about labs in `lab_messages`, those of other requests in `http_messages`.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
 // The frame around all views: where one is, where one can go, whether the server is there.
 
 import { Component, lazy, Suspense, useEffect, useState, type ComponentType, type ReactNode } from "react";
-import { get, Refused } from "../api";
-import type { About } from "../messages";
-import { socket, type Link } from "../socket";
-import { Consent } from "./consent";
+import { get, Refused } from "../kit/api";
+import type { About } from "../kit/messages";
+import { socket, type Link } from "../kit/socket";
+import { Consent } from "../kit/consent";
 import { Help } from "./help";
-import { Icon } from "./icons";
+import { Icon } from "../kit/icons";
 import { usePlainKeys } from "./keys";
-import { Palette } from "./palette";
-import { Button, Toasts } from "./parts";
-import { href, useRoute } from "./route";
-import { useShell } from "./shell";
-import { VIEWS, type ViewProps } from "./views";
+import { Palette } from "../kit/palette";
+import { Button, Toasts } from "../kit/parts";
+import { href, useRoute, type ViewProps } from "../kit/route";
+import { useShell } from "../kit/shell";
+import { VIEWS } from "./views";
 
 const loaded = new Map<string, ComponentType<ViewProps>>();
 

@@ -1,9 +1,9 @@
 // All keys, and what this server is.
 
 import type { ReactNode } from "react";
-import type { About } from "../messages";
-import { actions, type Action } from "./actions";
-import { Dialog, Keys } from "./parts";
+import type { About } from "../kit/messages";
+import { actions, type Action } from "../kit/actions";
+import { Dialog, Keys } from "../kit/parts";
 
 export function Help({ about, onClose }: { about: About; onClose: () => void }): ReactNode {
   const groups = new Map<string, Action[]>();

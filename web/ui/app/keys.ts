@@ -1,9 +1,9 @@
 // Keys: with Ctrl they act everywhere but in terminals, single ones only in the canvas and the outline.
 
 import { useEffect } from "react";
-import { actions, offer, perform, type Action } from "./actions";
-import { go } from "./route";
-import { useShell } from "./shell";
+import { actions, offer, perform, type Action } from "../kit/actions";
+import { go } from "../kit/route";
+import { useShell } from "../kit/shell";
 import { VIEWS } from "./views";
 
 const NAMES: Readonly<Record<string, string>> = { " ": "Space", Escape: "Escape", ArrowLeft: "Left", ArrowRight: "Right", ArrowUp: "Up", ArrowDown: "Down" };

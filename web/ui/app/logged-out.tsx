@@ -1,8 +1,8 @@
 // What a page without a valid token shows.
 
 import type { ReactNode } from "react";
-import type { Problem } from "../messages";
-import { ProblemText } from "./parts";
+import type { Problem } from "../kit/messages";
+import { ProblemText } from "../kit/parts";
 
 export function LoggedOut({ problem }: { problem: Problem }): ReactNode {
   return (

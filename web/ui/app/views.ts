@@ -1,12 +1,8 @@
 // The views: each is a module of its own, loaded when it is first shown.
 
 import type { ComponentType } from "react";
-import type { IconName } from "./icons";
-
-export interface ViewProps {
-  /** The segments of the hash behind the view's name. */
-  rest: string[];
-}
+import type { IconName } from "../kit/icons";
+import type { ViewProps } from "../kit/route";
 
 export interface View {
   title: string;

@@ -1,7 +1,7 @@
 // While a run or a lab of a scenario goes on, changes of it are asked about once: what is drawn is what goes on.
 
 import { create } from "zustand";
-import type { Command, Document, Going } from "../messages";
+import type { Command, Document, Going } from "../kit/messages";
 
 interface Lock {
   /** What the user has said yes for: changes need no question until something else begins. */

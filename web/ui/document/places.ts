@@ -1,7 +1,7 @@
 // Where nodes stand: where the layout's file puts them, and else beside their neighbours, in layers from left to right.
 
 import { Graph, layout as dagre } from "@dagrejs/dagre";
-import type { Drawing, Layout, Point } from "../messages";
+import type { Drawing, Layout, Point } from "../kit/messages";
 
 /** Centres of nodes lie on this grid, in pixels. */
 export const GRID = 10;

@@ -1,9 +1,9 @@
 // The editor's state: the document as the server says it is, and what is selected here. Commands go one after another.
 
 import { create } from "zustand";
-import { toast } from "../app/parts";
-import type { Ack, Command, Document, Drawing, DrawnFlow, DrawnLink, DrawnNode, Edit, Key, Problem } from "../messages";
-import { socket } from "../socket";
+import { toast } from "../kit/parts";
+import type { Ack, Command, Document, Drawing, DrawnFlow, DrawnLink, DrawnNode, Edit, Key, Problem } from "../kit/messages";
+import { socket } from "../kit/socket";
 import { changesText, mayChange } from "./lock";
 import { forgetPlaces } from "./places";
 

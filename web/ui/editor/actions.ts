@@ -1,14 +1,14 @@
 // All that can be done in the editor, with its keys.
 
-import type { Action } from "../app/actions";
+import type { Action } from "../kit/actions";
 import { copy, duplicate, paste } from "./clipboard";
 import { addNode, annotate, layOut, nudge, removeSelected, selectAll } from "./commands";
-import { go } from "../app/route";
+import { go } from "../kit/route";
 import { download, exportAs } from "./export";
 import { ask } from "./questions";
-import { GRID } from "./places";
+import { GRID } from "../document/places";
 import { stage } from "./stage";
-import { select, send, state, toggle, useEditor } from "./store";
+import { select, send, state, toggle, useEditor } from "../document/store";
 
 const some = (): boolean => {
   const { nodes, links, flows } = state().selection;

@@ -8,10 +8,10 @@ import { edges as edgesOf, nodes as nodesOf, type AnyEdge, type AnyNode } from "
 import { Menu, type MenuPlace } from "./menu";
 import { NetworkNodeView } from "./node";
 import { NoteView } from "./note";
-import type { Point } from "../messages";
-import { GRID, snap } from "./places";
+import type { Point } from "../kit/messages";
+import { GRID, snap } from "../document/places";
 import { setStage } from "./stage";
-import { select, state, useEditor } from "./store";
+import { select, state, useEditor } from "../document/store";
 
 const NODE_TYPES = { network: NetworkNodeView, note: NoteView };
 const EDGE_TYPES = { link: LinkEdgeView, flow: FlowEdgeView };

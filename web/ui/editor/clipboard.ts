@@ -1,10 +1,10 @@
 // Copy and paste of a group with its links and flows. The clipboard is this browser's, so another tab can paste it.
 
-import { toast } from "../app/parts";
-import type { DrawnNode, Edit, Point } from "../messages";
+import { toast } from "../kit/parts";
+import type { DrawnNode, Edit, Point } from "../kit/messages";
 import { isFree, pinned } from "./commands";
 import { stage } from "./stage";
-import { select, selected, sendAll, settled, state } from "./store";
+import { select, selected, sendAll, settled, state } from "../document/store";
 
 interface Copied {
   nodes: { name: string; kind: DrawnNode["kind"]; values: Record<string, unknown>; at: Point }[];

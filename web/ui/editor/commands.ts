@@ -1,11 +1,11 @@
 // What the editor can do to the network. Each is one command to the server, so it is one step of undo.
 
-import { toast } from "../app/parts";
-import type { DrawnNode, Edit, Point } from "../messages";
+import { toast } from "../kit/parts";
+import type { DrawnNode, Edit, Point } from "../kit/messages";
 import { annotations } from "./notes";
-import { laidOut, snap } from "./places";
+import { laidOut, snap } from "../document/places";
 import { stage } from "./stage";
-import { select, selected, send, sendAll, state } from "./store";
+import { select, selected, send, sendAll, state } from "../document/store";
 
 export type NodeKind = DrawnNode["kind"];
 

@@ -2,7 +2,7 @@
 
 import { type EdgeProps } from "@xyflow/react";
 import { memo, type ReactNode } from "react";
-import { beside, LINE } from "./beside";
+import { beside, LINE } from "../document/beside";
 import { SIZE, type FlowEdge, type LinkEdge } from "./elements";
 import { useLive, type LiveDirection } from "./live";
 

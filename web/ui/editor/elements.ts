@@ -1,9 +1,9 @@
 // The drawing as React Flow wants it. An element that did not change stays the same object, so it is not drawn again.
 
 import type { Edge, Node } from "@xyflow/react";
-import type { Annotation, Drawing, DrawnDirection, DrawnFlow, DrawnLink, DrawnNode, Layout, Point } from "../messages";
-import { places } from "./places";
-import { linkIds, type Selection } from "./store";
+import type { Annotation, Drawing, DrawnDirection, DrawnFlow, DrawnLink, DrawnNode, Layout, Point } from "../kit/messages";
+import { places } from "../document/places";
+import { linkIds, type Selection } from "../document/store";
 import { count } from "../../charts/counts";
 
 export type NetworkNode = Node<{ drawn: DrawnNode; flows: number }, "network">;

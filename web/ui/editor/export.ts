@@ -1,11 +1,11 @@
 // The drawing as a picture, and the scenario as a file for elsewhere.
 
-import { get, problemOf } from "../api";
-import { toast } from "../app/parts";
-import type { DrawnNode, Exported } from "../messages";
+import { get, problemOf } from "../kit/api";
+import { toast } from "../kit/parts";
+import type { DrawnNode, Exported } from "../kit/messages";
 import { said, SIZE } from "./elements";
 import { stage } from "./stage";
-import { state } from "./store";
+import { state } from "../document/store";
 
 function save(name: string, content: Blob): void {
   const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(content), download: name });

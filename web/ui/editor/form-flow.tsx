@@ -3,9 +3,9 @@
 import type { ReactNode } from "react";
 import { useForm } from "../forms/edit";
 import { Fields, type Group } from "../forms/fields";
-import { deref, type Schema } from "../forms/schema";
-import type { DrawnFlow, Edit, Key } from "../messages";
-import { sendAll } from "./store";
+import { deref, type Schema } from "../kit/schema";
+import type { DrawnFlow, Edit, Key } from "../kit/messages";
+import { sendAll } from "../document/store";
 
 const ENDS: Group = { title: "From, to", keys: ["id", "from", "to"] };
 const TIMES: Group = { title: "When", keys: ["start", "stop", "on", "off"] };

@@ -1,14 +1,14 @@
 // The keys of a link: both ways at once, or each direction in a column of its own.
 
 import { useState, type ReactNode } from "react";
-import { Button } from "../app/parts";
+import { Button } from "../kit/parts";
 import { Field } from "../forms/field";
 import { Fields, type Group } from "../forms/fields";
-import { at, deref, topologySchema, type Schema } from "../forms/schema";
+import { at, deref, topologySchema, type Schema } from "../kit/schema";
 import { useForm, write } from "../forms/edit";
-import { sendAll } from "./store";
+import { sendAll } from "../document/store";
 import { Annotated } from "./made";
-import type { DrawnDirection, DrawnLink, Edit, Key } from "../messages";
+import type { DrawnDirection, DrawnLink, Edit, Key } from "../kit/messages";
 
 const GROUPS: readonly Group[] = [
   { title: "Rate and queue", keys: ["rate", "buffer", "queue", "overhead"] },

@@ -4,11 +4,11 @@ import type { ReactNode } from "react";
 import { useForm } from "../forms/edit";
 import { Fields, type Group } from "../forms/fields";
 import { TextField } from "../forms/text-field";
-import { deref, type Schema } from "../forms/schema";
-import type { DrawnNode } from "../messages";
+import { deref, type Schema } from "../kit/schema";
+import type { DrawnNode } from "../kit/messages";
 import { rename } from "./commands";
 import { FreeBar } from "./made";
-import { useEditor } from "./store";
+import { useEditor } from "../document/store";
 
 const GROUPS: readonly Group[] = [
   { title: "Network", keys: ["kind", "address", "routes"] },

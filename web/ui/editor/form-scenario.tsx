@@ -4,8 +4,8 @@ import type { ReactNode } from "react";
 import { useForm } from "../forms/edit";
 import { Field } from "../forms/field";
 import { Fields } from "../forms/fields";
-import { at, deref, topologySchema } from "../forms/schema";
-import { useEditor } from "./store";
+import { at, deref, topologySchema } from "../kit/schema";
+import { useEditor } from "../document/store";
 
 /** Sections of the form, with the keys of the file that each shows. Others follow behind, each by itself. */
 const SECTIONS: readonly { title: string; keys: readonly string[]; open?: boolean }[] = [

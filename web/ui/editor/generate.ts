@@ -1,10 +1,10 @@
 // Groups of nodes to insert: each is one step of undo, and its names continue those that are there.
 
-import type { DrawnNode, Edit, Point } from "../messages";
+import type { DrawnNode, Edit, Point } from "../kit/messages";
 import { freeNames } from "./clipboard";
 import { pinned } from "./commands";
 import { stage } from "./stage";
-import { select, sendAll, settled, state } from "./store";
+import { select, sendAll, settled, state } from "../document/store";
 import { count } from "../../charts/counts";
 
 interface Group {

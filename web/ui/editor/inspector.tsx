@@ -1,17 +1,17 @@
 // The form of what is selected: of nodes, links, flows, or of the scenario itself.
 
 import { memo, useEffect, useMemo, useState, type ReactNode } from "react";
-import { theAbout, theSchema } from "../app/about";
-import { Button } from "../app/parts";
+import { theAbout, theSchema } from "../kit/about";
+import { Button } from "../kit/parts";
 import { FormContext } from "../forms/edit";
-import type { Schema } from "../forms/schema";
+import type { Schema } from "../kit/schema";
 import { FlowForm } from "./form-flow";
 import { LinkForm } from "./form-link";
 import { NodeForm } from "./form-node";
 import { ScenarioForm } from "./form-scenario";
 import { Problems } from "./problems";
 import { removeSelected } from "./commands";
-import { selectedOf, toggle, useEditor } from "./store";
+import { selectedOf, toggle, useEditor } from "../document/store";
 import { count } from "../../charts/counts";
 
 export const Inspector = memo(function Inspector(): ReactNode {

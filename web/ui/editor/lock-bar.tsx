@@ -1,11 +1,11 @@
 // What is said above a drawing while a run or a lab of it goes on, and the question before it is changed.
 
 import { useEffect, type ReactNode } from "react";
-import { Button, Dialog } from "../app/parts";
-import { href } from "../app/route";
-import type { Going } from "../messages";
-import { holders, unlock, useLock } from "./lock";
-import { useEditor } from "./store";
+import { Button, Dialog } from "../kit/parts";
+import { href } from "../kit/route";
+import type { Going } from "../kit/messages";
+import { holders, unlock, useLock } from "../document/lock";
+import { useEditor } from "../document/store";
 
 const OF: Readonly<Record<Going["kind"], { view: string; says: string }>> = {
   run: { view: "runs", says: "A run of this goes on" },

@@ -1,9 +1,9 @@
 // What a preset makes can't be changed one by one: what to change instead, and how to get free of it.
 
 import type { ReactNode } from "react";
-import { Button } from "../app/parts";
-import type { DrawnLink } from "../messages";
-import { send } from "./store";
+import { Button } from "../kit/parts";
+import type { DrawnLink } from "../kit/messages";
+import { send } from "../document/store";
 
 export function Annotated({ links }: { links: readonly DrawnLink[] }): ReactNode {
   const [first] = links;

@@ -1,10 +1,10 @@
 // The menu of what was clicked with the right button: the same actions as in the palette.
 
 import { useEffect, useRef, type KeyboardEvent, type ReactNode } from "react";
-import { actions, perform } from "../app/actions";
-import { Icon } from "../app/icons";
-import { Keys } from "../app/parts";
-import { state } from "./store";
+import { actions, perform } from "../kit/actions";
+import { Icon } from "../kit/icons";
+import { Keys } from "../kit/parts";
+import { state } from "../document/store";
 
 export interface MenuPlace {
   x: number;

@@ -2,7 +2,7 @@
 
 import { Handle, Position, type NodeProps } from "@xyflow/react";
 import { memo, type ReactNode } from "react";
-import { Icon } from "../app/icons";
+import { Icon } from "../kit/icons";
 import type { NetworkNode } from "./elements";
 
 export const NetworkNodeView = memo(function NetworkNodeView({ data: { drawn, flows } }: NodeProps<NetworkNode>): ReactNode {

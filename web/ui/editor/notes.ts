@@ -1,7 +1,7 @@
 // Annotations of the layout: the list is replaced as a whole.
 
-import type { Ack, Annotation } from "../messages";
-import { send, state } from "./store";
+import type { Ack, Annotation } from "../kit/messages";
+import { send, state } from "../document/store";
 
 export function annotations(): Annotation[] {
   return state().document?.layout.annotations ?? [];

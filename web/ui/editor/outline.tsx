@@ -1,15 +1,15 @@
 // The network as a table: everything that the drawing shows and does, for the keyboard and for who can't see the drawing.
 
 import { memo, useEffect, useRef, type KeyboardEvent, type MouseEvent, type ReactNode } from "react";
-import { Icon, type IconName } from "../app/icons";
-import { Button } from "../app/parts";
-import type { Drawing } from "../messages";
+import { Icon, type IconName } from "../kit/icons";
+import { Button } from "../kit/parts";
+import type { Drawing } from "../kit/messages";
 import { editSelected } from "./actions";
 import { addNode } from "./commands";
 import { said } from "./elements";
 import { ask } from "./questions";
 import { stage } from "./stage";
-import { linkIds, select, state, toggle, useEditor, type Selection } from "./store";
+import { linkIds, select, state, toggle, useEditor, type Selection } from "../document/store";
 
 interface Row {
   id: string;

@@ -1,8 +1,8 @@
 // What keeps the scenario from running, in the words of the command line; a click shows the place.
 
 import { useState, type ReactNode } from "react";
-import { Icon } from "../app/icons";
-import { reveal, useEditor } from "./store";
+import { Icon } from "../kit/icons";
+import { reveal, useEditor } from "../document/store";
 
 export function Problems(): ReactNode {
   const problems = useEditor((editor) => editor.document?.problems ?? NONE);

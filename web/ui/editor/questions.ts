@@ -1,12 +1,12 @@
 // Questions that the keyboard answers: which node to link with, what to find, what to insert.
 
 import { create } from "zustand";
-import type { Choice } from "../app/palette";
-import { toast } from "../app/parts";
+import type { Choice } from "../kit/palette";
+import { toast } from "../kit/parts";
 import { addFlow, addLink, isFree } from "./commands";
 import { GENERATORS, generate } from "./generate";
 import { stage } from "./stage";
-import { linkIds, select, state, toggle } from "./store";
+import { linkIds, select, state, toggle } from "../document/store";
 
 interface Question {
   label: string;

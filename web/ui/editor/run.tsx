@@ -2,18 +2,18 @@
 
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { create } from "zustand";
-import { offer } from "../app/actions";
-import { theAbout } from "../app/about";
-import { Button } from "../app/parts";
-import { href } from "../app/route";
-import { useLive, type LiveDirection } from "../editor/live";
-import type { About, Document } from "../messages";
-import { rate } from "./figures";
-import type { LiveRun } from "./live";
-import { RunPlots } from "./plots";
-import { show, startLab, startRun, stop } from "./start";
-import { useRun } from "./use-run";
-import { Pill, Verdict } from "./verdict";
+import { offer } from "../kit/actions";
+import { theAbout } from "../kit/about";
+import { Button } from "../kit/parts";
+import { href } from "../kit/route";
+import { useLive, type LiveDirection } from "./live";
+import type { About, Document } from "../kit/messages";
+import { rate } from "../runs/figures";
+import type { LiveRun } from "../runs/live";
+import { RunPlots } from "../runs/plots";
+import { show, startLab, startRun, stop } from "../runs/start";
+import { useRun } from "../runs/use-run";
+import { Pill, Verdict } from "../runs/verdict";
 
 /** The run that was started from each document. */
 interface Started {

@@ -1,6 +1,6 @@
 // What others may ask the canvas: it is there while it is mounted.
 
-import type { Point } from "../messages";
+import type { Point } from "../kit/messages";
 
 export interface Stage {
   /** Where a new node should stand: below the pointer, or in the middle of what is visible. */

@@ -1,13 +1,13 @@
 // Tools above the canvas. A tool stays until another one is taken: many nodes are placed with as many clicks.
 
 import { memo, useState, type ReactNode } from "react";
-import { Button } from "../app/parts";
-import { Chooser } from "../app/palette";
+import { Button } from "../kit/parts";
+import { Chooser } from "../kit/palette";
 import { layOut } from "./commands";
 import { Menu, type MenuPlace } from "./menu";
 import { ask, useQuestion } from "./questions";
 import { stage } from "./stage";
-import { send, toggle, useEditor, type Tool } from "./store";
+import { send, toggle, useEditor, type Tool } from "../document/store";
 
 const TOOLS: readonly { tool: Tool; title: string; hint: string }[] = [
   { tool: "select", title: "Select", hint: "Select and move (Escape)" },

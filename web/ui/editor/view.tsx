@@ -1,20 +1,19 @@
 // The editor: drawing, outline, form and text of one document, around the server's state.
 
 import { lazy, Suspense, useEffect, type ReactNode } from "react";
-import { offer } from "../app/actions";
-import { Icon } from "../app/icons";
-import { Button, ProblemText } from "../app/parts";
-import { href } from "../app/route";
-import { useShell } from "../app/shell";
-import type { ViewProps } from "../app/views";
-import { RunButton, RunDock } from "../runs/editor";
+import { offer } from "../kit/actions";
+import { Icon } from "../kit/icons";
+import { Button, ProblemText } from "../kit/parts";
+import { href, type ViewProps } from "../kit/route";
+import { useShell } from "../kit/shell";
+import { RunButton, RunDock } from "./run";
 import { editorActions } from "./actions";
 import { Canvas } from "./canvas";
 import { Inspector } from "./inspector";
 import { LockBar } from "./lock-bar";
 import { FreeBar } from "./made";
 import { Outline } from "./outline";
-import { openDocument, send, toggle, useEditor, type Pane } from "./store";
+import { openDocument, send, toggle, useEditor, type Pane } from "../document/store";
 import { Questions, Toolbar } from "./toolbar";
 import { count } from "../../charts/counts";
 

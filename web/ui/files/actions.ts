@@ -1,6 +1,6 @@
 // What can be done with files, for the palette.
 
-import type { Action } from "../app/actions";
+import type { Action } from "../kit/actions";
 
 export function fileActions(open: (kind: "new" | "import" | "folder") => void): Action[] {
   return [

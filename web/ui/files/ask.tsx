@@ -1,7 +1,7 @@
 // A question with one text as the answer, or with none.
 
 import { useId, useState, type ReactNode } from "react";
-import { Button, Dialog } from "../app/parts";
+import { Button, Dialog } from "../kit/parts";
 
 interface AskProps {
   title: string;

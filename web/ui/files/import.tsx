@@ -1,9 +1,9 @@
 // Networks of other tools: what is taken over and what is not is said before anything is written.
 
 import { useEffect, useState, type ReactNode } from "react";
-import { post, problemOf, refusal } from "../api";
-import { Button, Dialog, ProblemText } from "../app/parts";
-import type { Import, Imported, Problem } from "../messages";
+import { post, problemOf, refusal } from "../kit/api";
+import { Button, Dialog, ProblemText } from "../kit/parts";
+import type { Import, Imported, Problem } from "../kit/messages";
 import { makeAndOpen } from "./make";
 
 /** The text of a file. Raises `Refused`: what is no UTF-8 would come in with other letters than the file has. */

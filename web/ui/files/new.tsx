@@ -1,9 +1,9 @@
 // A new scenario: a name, and something to begin with.
 
 import { useEffect, useId, useState, type ReactNode } from "react";
-import { get, problemOf } from "../api";
-import { Button, Dialog, toast } from "../app/parts";
-import type { Template } from "../messages";
+import { get, problemOf } from "../kit/api";
+import { Button, Dialog, toast } from "../kit/parts";
+import type { Template } from "../kit/messages";
 import { makeAndOpen } from "./make";
 
 const BLANK = "blank";

@@ -1,14 +1,13 @@
 // The files of the workspace: open one, make one, take one over from another tool.
 
 import { useCallback, useEffect, useState, type ReactNode } from "react";
-import { offer } from "../app/actions";
-import { Icon } from "../app/icons";
-import { Button, toast } from "../app/parts";
-import { go, href } from "../app/route";
-import type { ViewProps } from "../app/views";
-import { get, post, problemOf } from "../api";
-import type { FileChange, FileEntry, Files } from "../messages";
-import { socket } from "../socket";
+import { offer } from "../kit/actions";
+import { Icon } from "../kit/icons";
+import { Button, toast } from "../kit/parts";
+import { go, href, type ViewProps } from "../kit/route";
+import { get, post, problemOf } from "../kit/api";
+import type { FileChange, FileEntry, Files } from "../kit/messages";
+import { socket } from "../kit/socket";
 import { fileActions } from "./actions";
 import { ImportDialog } from "./import";
 import { Ask } from "./ask";

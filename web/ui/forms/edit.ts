@@ -1,9 +1,9 @@
 // How a form writes: to one place of the scenario, or to the same key of several elements at once.
 
 import { createContext, useContext } from "react";
-import { sendAll } from "../editor/store";
-import type { Edit, Key, Problem } from "../messages";
-import { at, type Schema } from "./schema";
+import { sendAll } from "../document/store";
+import type { Edit, Key, Problem } from "../kit/messages";
+import { at, type Schema } from "../kit/schema";
 
 export interface Form {
   root: Schema;

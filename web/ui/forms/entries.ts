@@ -1,7 +1,7 @@
 // What one can choose for a value that may be several things: a rate, `unlimited`, a table of steps, ...
 
-import { isTable, tags, variantOf, variants, type Schema, type Variant } from "./schema";
-import { deref } from "./schema";
+import { isTable, tags, variantOf, variants, type Schema, type Variant } from "../kit/schema";
+import { deref } from "../kit/schema";
 
 export interface Entry {
   id: string;

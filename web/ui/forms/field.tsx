@@ -1,15 +1,15 @@
 // One key of the scenario: its name, what is written, what is wrong, what it means. The widget follows from the schema.
 
 import { useEffect, useId, useRef, type ReactNode } from "react";
-import { Button } from "../app/parts";
-import type { Key } from "../messages";
+import { Button } from "../kit/parts";
+import type { Key } from "../kit/messages";
 import { common, sameKey, startsWith, useForm, write } from "./edit";
 import { entries, entryOf } from "./entries";
 import { Fields } from "./fields";
 import { ListField } from "./list";
 import { MapField } from "./map";
 import { Quantity } from "./quantity";
-import { deref, help, isTable, placeholder as told, shown, tags, title, type Schema } from "./schema";
+import { deref, help, isTable, placeholder as told, shown, tags, title, type Schema } from "../kit/schema";
 import { TextField } from "./text-field";
 
 interface FieldProps {

@@ -1,12 +1,12 @@
 // All keys of a table, in groups. What no group names stands in the last one, so that nothing is missing.
 
 import type { ReactNode } from "react";
-import { Button } from "../app/parts";
-import type { Key } from "../messages";
+import { Button } from "../kit/parts";
+import type { Key } from "../kit/messages";
 import { common, startsWith, useForm, write } from "./edit";
 import { Field } from "./field";
 import { MapField } from "./map";
-import { isTable, type Schema } from "./schema";
+import { isTable, type Schema } from "../kit/schema";
 
 export interface Group {
   title: string;

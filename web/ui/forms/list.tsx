@@ -1,13 +1,13 @@
 // A list: its entries, one more, one less. Lists of tables are written entry by entry, so that comments stay with them.
 
 import type { ReactNode } from "react";
-import { send } from "../editor/store";
-import { Button } from "../app/parts";
-import type { Key } from "../messages";
+import { send } from "../document/store";
+import { Button } from "../kit/parts";
+import type { Key } from "../kit/messages";
 import { useForm, write } from "./edit";
 import { seed } from "./entries";
 import { Field } from "./field";
-import { deref, isTable, title, type Schema } from "./schema";
+import { deref, isTable, title, type Schema } from "../kit/schema";
 
 interface ListProps {
   name: string;

@@ -1,10 +1,10 @@
 // A table whose keys are free, such as sysctls or parameters of an algorithm.
 
 import { useId, useState, type ReactNode } from "react";
-import { Button } from "../app/parts";
-import type { Key } from "../messages";
+import { Button } from "../kit/parts";
+import type { Key } from "../kit/messages";
 import { write } from "./edit";
-import { isTable, shown, title, type Schema } from "./schema";
+import { isTable, shown, title, type Schema } from "../kit/schema";
 import { TextField } from "./text-field";
 
 interface MapProps {

@@ -1,8 +1,8 @@
 // What the server can do, asked once; and the schema of scenarios, by which forms and completion are made.
 
-import { get } from "../api";
-import type { Schema } from "../forms/schema";
-import type { About } from "../messages";
+import { get } from "./api";
+import type { Schema } from "./schema";
+import type { About } from "./messages";
 
 let about: Promise<About> | null = null;
 let schema: Promise<Schema> | null = null;

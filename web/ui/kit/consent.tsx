@@ -1,8 +1,8 @@
 // The question before the programs of a scenario run that came from elsewhere.
 
 import { useSyncExternalStore, type ReactNode } from "react";
-import { post, Refused } from "../api";
-import type { Question } from "../messages";
+import { post, Refused } from "./api";
+import type { Question } from "./messages";
 import { Button, Dialog } from "./parts";
 import { spelled } from "./spelled";
 

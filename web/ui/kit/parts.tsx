@@ -1,7 +1,7 @@
 // Small parts that all views are made of.
 
 import { useEffect, useRef, useSyncExternalStore, type ButtonHTMLAttributes, type ReactNode } from "react";
-import type { Problem } from "../messages";
+import type { Problem } from "./messages";
 import { Icon, type IconName } from "./icons";
 
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {

@@ -8,6 +8,12 @@ export interface Route {
   rest: string[];
 }
 
+/** What a view is given. */
+export interface ViewProps {
+  /** The segments of the hash behind the view's name. */
+  rest: string[];
+}
+
 function read(): string {
   return location.hash.startsWith("#/") ? location.hash : "#/";
 }

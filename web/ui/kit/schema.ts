@@ -1,6 +1,6 @@
 // The JSON Schema of scenarios, as forms need it: which widget a value has, its units, its choices, its variants.
 
-import type { Key } from "../messages";
+import type { Key } from "./messages";
 
 export interface Schema {
   $ref?: string;

@@ -1,7 +1,7 @@
 // Requests about labs whose refusals the page says.
 
-import { toast } from "../app/parts";
-import { post, problemOf } from "../api";
+import { toast } from "../kit/parts";
+import { post, problemOf } from "../kit/api";
 
 /** POST; null if it was refused. */
 export async function ask<T>(path: string, body: object): Promise<T | null> {

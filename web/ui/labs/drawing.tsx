@@ -1,13 +1,13 @@
 // The network of a lab: its nodes and links as they are, with what they carry.
 
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
-import { Icon } from "../app/icons";
-import { beside, LINE } from "../editor/beside";
-import { laidOut, places } from "../editor/places";
-import type { Document, Drawing, Layout, Point } from "../messages";
-import type { LabLink, LabState } from "../run-messages";
+import { Icon } from "../kit/icons";
+import { beside, LINE } from "../document/beside";
+import { laidOut, places } from "../document/places";
+import type { Document, Drawing, Layout, Point } from "../kit/messages";
+import type { LabLink, LabState } from "../kit/run-messages";
 import { rate } from "../runs/figures";
-import { socket } from "../socket";
+import { socket } from "../kit/socket";
 import type { Lab } from "./use-lab";
 
 export type Chosen = { kind: "node"; name: string } | { kind: "cable"; links: readonly string[] } | null;

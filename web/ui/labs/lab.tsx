@@ -1,11 +1,11 @@
 // A lab: its network, what can be done to what is chosen, its terminals, what its links carry.
 
 import { useCallback, useEffect, useRef, useState, type ReactNode } from "react";
-import { offer } from "../app/actions";
-import { Button, Dialog, ProblemText, toast } from "../app/parts";
-import { go, href } from "../app/route";
-import { remove } from "../api";
-import type { LabAnswer, Recorded, SavedLab, TerminalState, TrafficResult } from "../run-messages";
+import { offer } from "../kit/actions";
+import { Button, Dialog, ProblemText, toast } from "../kit/parts";
+import { go, href } from "../kit/route";
+import { remove } from "../kit/api";
+import type { LabAnswer, Recorded, SavedLab, TerminalState, TrafficResult } from "../kit/run-messages";
 import { endLab } from "../runs/start";
 import { ask } from "./ask";
 import { LabDrawing, type Chosen } from "./drawing";

@@ -1,8 +1,8 @@
 // What can be done to a node or a link of a lab that is up.
 
 import { useEffect, useState, type ReactNode } from "react";
-import { Button } from "../app/parts";
-import type { LabAnswer, LabState } from "../run-messages";
+import { Button } from "../kit/parts";
+import type { LabAnswer, LabState } from "../kit/run-messages";
 import { ask, capture } from "./ask";
 import type { Lab } from "./use-lab";
 

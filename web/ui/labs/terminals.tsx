@@ -1,7 +1,7 @@
 // The terminals of a lab: a tab each.
 
 import { lazy, Suspense, type ReactNode } from "react";
-import type { TerminalState } from "../run-messages";
+import type { TerminalState } from "../kit/run-messages";
 
 const Terminal = lazy(() => import("./terminal"));
 

@@ -1,11 +1,11 @@
 // A lab as a view follows it.
 
 import { useEffect, useRef, useState } from "react";
-import { useRedraw } from "../app/redraw";
-import type { Problem } from "../messages";
-import type { LabEnded, LabProgress, LabState } from "../run-messages";
+import { useRedraw } from "../kit/redraw";
+import type { Problem } from "../kit/messages";
+import type { LabEnded, LabProgress, LabState } from "../kit/run-messages";
 import { FlowLive, LinkLive } from "../runs/live";
-import { socket } from "../socket";
+import { socket } from "../kit/socket";
 
 export interface Lab {
   state: LabState | null;

@@ -1,11 +1,10 @@
 // Labs: those that are up, or one of them.
 
 import { useCallback, useEffect, useState, type ReactNode } from "react";
-import { Button, toast } from "../app/parts";
-import { go, href } from "../app/route";
-import type { ViewProps } from "../app/views";
-import { get, problemOf } from "../api";
-import type { LabState } from "../run-messages";
+import { Button, toast } from "../kit/parts";
+import { go, href, type ViewProps } from "../kit/route";
+import { get, problemOf } from "../kit/api";
+import type { LabState } from "../kit/run-messages";
 import { endLab } from "../runs/start";
 import { when } from "../runs/run";
 import { LabView } from "./lab";

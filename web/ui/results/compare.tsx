@@ -2,12 +2,11 @@
 
 import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { digits } from "../../charts/numbers";
-import { Button, ProblemText } from "../app/parts";
-import { href } from "../app/route";
-import type { ViewProps } from "../app/views";
-import { post, problemOf } from "../api";
-import type { Problem } from "../messages";
-import type { ComparedRuns, ComparedStudies, Figure } from "../run-messages";
+import { Button, ProblemText } from "../kit/parts";
+import { href, type ViewProps } from "../kit/route";
+import { post, problemOf } from "../kit/api";
+import type { Problem } from "../kit/messages";
+import type { ComparedRuns, ComparedStudies, Figure } from "../kit/run-messages";
 import { when } from "../runs/run";
 import { Mark } from "../runs/verdict";
 import { Overlay } from "./overlay";

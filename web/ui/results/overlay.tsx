@@ -1,9 +1,9 @@
 // Curves of several runs over each other, asked for when they are wanted.
 
 import { useEffect, useRef, useState, type ReactNode } from "react";
-import { Button, toast } from "../app/parts";
-import { get, problemOf } from "../api";
-import type { Series } from "../run-messages";
+import { Button, toast } from "../kit/parts";
+import { get, problemOf } from "../kit/api";
+import type { Series } from "../kit/run-messages";
 import { LivePlots, type Curve, type Finer } from "../runs/live-plots";
 import { valuesOf } from "../runs/series";
 

@@ -1,17 +1,16 @@
 // A study: how far it is, and its page.
 
 import { useEffect, useState, type ReactNode } from "react";
-import { withConsent } from "../app/consent";
-import { Button, ProblemText, toast } from "../app/parts";
-import { href } from "../app/route";
-import type { ViewProps } from "../app/views";
-import { post, problemOf } from "../api";
-import type { Problem } from "../messages";
-import type { StudyState } from "../run-messages";
+import { withConsent } from "../kit/consent";
+import { Button, ProblemText, toast } from "../kit/parts";
+import { href, type ViewProps } from "../kit/route";
+import { post, problemOf } from "../kit/api";
+import type { Problem } from "../kit/messages";
+import type { StudyState } from "../kit/run-messages";
 import { Command, Report, when } from "../runs/run";
 import { stop } from "../runs/start";
 import { Pill } from "../runs/verdict";
-import { socket } from "../socket";
+import { socket } from "../kit/socket";
 import { count } from "../../charts/counts";
 
 export default function View({ rest }: ViewProps): ReactNode {

@@ -3,7 +3,7 @@
 import type { ReactNode } from "react";
 import { dashes } from "../../charts/legend";
 import { digits } from "../../charts/numbers";
-import type { Legend } from "../run-messages";
+import type { Legend } from "../kit/run-messages";
 import type { LiveRun } from "./live";
 
 const MOST = 12;

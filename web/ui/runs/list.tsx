@@ -1,14 +1,14 @@
 // All runs and studies of the workspace: search, tags, choose some to compare.
 
 import { useCallback, useEffect, useRef, useState, type ReactNode } from "react";
-import { Button, Dialog, toast } from "../app/parts";
-import { go, href } from "../app/route";
-import { get, post, problemOf } from "../api";
-import type { RunEntry, RunList, StudyEntry } from "../run-messages";
-import { when } from "../runs/run";
-import { tag } from "../runs/tags";
-import { Pill } from "../runs/verdict";
-import { socket } from "../socket";
+import { Button, Dialog, toast } from "../kit/parts";
+import { go, href } from "../kit/route";
+import { get, post, problemOf } from "../kit/api";
+import type { RunEntry, RunList, StudyEntry } from "../kit/run-messages";
+import { when } from "./run";
+import { tag } from "./tags";
+import { Pill } from "./verdict";
+import { socket } from "../kit/socket";
 import { count } from "../../charts/counts";
 
 const VERDICTS = ["valid", "suspect", "invalid", "failed", "interrupted", "running", "damaged"];

@@ -8,9 +8,9 @@ import { digits } from "../../charts/numbers";
 import type { Shared } from "../../charts/pen";
 import { Theme } from "../../charts/theme";
 import { TimeAxis } from "../../charts/time-axis";
-import { frameOf } from "../../report/frame";
-import { colours } from "../../report/states";
-import type { Legend } from "../run-messages";
+import { frameOf } from "../../charts/frame";
+import { colours } from "../../charts/states";
+import type { Legend } from "../kit/run-messages";
 import type { BbrLive } from "./bbr";
 import type { Series } from "./series";
 

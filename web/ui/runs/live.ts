@@ -1,8 +1,8 @@
 // A run while it goes on, as its events tell: series for plots, and where it stands now.
 
-import type { Legend, Reason, RunReplay, RunState } from "../run-messages";
+import type { Legend, Reason, RunReplay, RunState } from "../kit/run-messages";
 import { BbrLive } from "./bbr";
-import type { Event, FlowProgress, LinkProgress, Progress } from "./events";
+import type { Event, FlowProgress, LinkProgress, Progress } from "../kit/events";
 import { Series } from "./series";
 
 /** Goodput is shown over this time, in seconds: a tenth of a second is too short for slow flows. */

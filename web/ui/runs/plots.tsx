@@ -2,8 +2,8 @@
 
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import type { Change } from "../../charts/model";
-import { get } from "../api";
-import type { Legend, Series } from "../run-messages";
+import { get } from "../kit/api";
+import type { Legend, Series } from "../kit/run-messages";
 import type { LiveRun } from "./live";
 import { LivePlots, plotsOf, type Curve, type Finer } from "./live-plots";
 import { valuesOf } from "./series";

@@ -1,10 +1,10 @@
 // A run: while it goes on its plots and the verdict so far, then its report.
 
 import { useEffect, useState, type ReactNode } from "react";
-import { offer } from "../app/actions";
-import { Button, ProblemText, toast } from "../app/parts";
-import { go, href } from "../app/route";
-import type { RunDetail } from "../run-messages";
+import { offer } from "../kit/actions";
+import { Button, ProblemText, toast } from "../kit/parts";
+import { go, href } from "../kit/route";
+import type { RunDetail } from "../kit/run-messages";
 import { FlowTable, LinkTable } from "./figures";
 import type { LiveRun } from "./live";
 import { RunPlots } from "./plots";

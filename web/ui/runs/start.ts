@@ -1,10 +1,10 @@
 // Start runs, studies and labs; stop them.
 
-import { withConsent } from "../app/consent";
-import { toast } from "../app/parts";
-import { go } from "../app/route";
-import { post, problemOf, remove } from "../api";
-import type { LabState, Started } from "../run-messages";
+import { withConsent } from "../kit/consent";
+import { toast } from "../kit/parts";
+import { go } from "../kit/route";
+import { post, problemOf, remove } from "../kit/api";
+import type { LabState, Started } from "../kit/run-messages";
 
 /** Start a scenario of the workspace. Null if it was refused, which the page says. */
 export async function startRun(path: string, engine: string | null = null, repeat: number | null = null): Promise<Started | null> {

@@ -1,9 +1,9 @@
 // Tags of a run: names by which it is found.
 
 import { useState, type ReactNode } from "react";
-import { Button, toast } from "../app/parts";
-import { post, problemOf } from "../api";
-import type { RunDetail } from "../run-messages";
+import { Button, toast } from "../kit/parts";
+import { post, problemOf } from "../kit/api";
+import type { RunDetail } from "../kit/run-messages";
 
 export async function tag(ids: string[], name: string, remove = false): Promise<boolean> {
   try {

@@ -1,11 +1,11 @@
 // A run as a view follows it.
 
 import { useEffect, useReducer, useRef, useState } from "react";
-import { get, problemOf } from "../api";
-import { useRedraw } from "../app/redraw";
-import type { Problem } from "../messages";
-import type { RunDetail } from "../run-messages";
-import { socket } from "../socket";
+import { get, problemOf } from "../kit/api";
+import { useRedraw } from "../kit/redraw";
+import type { Problem } from "../kit/messages";
+import type { RunDetail } from "../kit/run-messages";
+import { socket } from "../kit/socket";
 import { LiveRun, type RunEvent } from "./live";
 
 /** The time between two looks at a run that has no plan yet, ms. */

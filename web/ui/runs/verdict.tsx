@@ -1,7 +1,7 @@
 // The verdict of a run: so far, or at its end. Never by colour alone: the word stands there.
 
 import type { ReactNode } from "react";
-import type { Reason } from "../run-messages";
+import type { Reason } from "../kit/run-messages";
 
 const AFTER: Readonly<Record<string, string>> = {
   valid: "",

@@ -1,8 +1,8 @@
 // Runs: the list of all, or one of them.
 
 import type { ReactNode } from "react";
-import type { ViewProps } from "../app/views";
-import { ResultsList } from "../results/list";
+import type { ViewProps } from "../kit/route";
+import { ResultsList } from "./list";
 import { RunView } from "./run";
 
 export default function View({ rest }: ViewProps): ReactNode {

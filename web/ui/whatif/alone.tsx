@@ -1,8 +1,8 @@
 // What if, as a page without a server. Its plans were baked: rules say which numbers of the plan follow which slider.
 
 import { createRoot } from "react-dom/client";
-import { ProblemText } from "../app/parts";
-import type { Legend } from "../run-messages";
+import { ProblemText } from "../kit/parts";
+import type { Legend } from "../kit/run-messages";
 import "./alone.css";
 import { Bench, type Planner } from "./bench";
 import { Engine } from "./engine";

@@ -1,6 +1,6 @@
 // The curves of a simulated run, made of its rows as they come.
 
-import type { Legend } from "../run-messages";
+import type { Legend } from "../kit/run-messages";
 import { roundWidth, Series } from "../runs/series";
 import type { Rows } from "./engine";
 import { LINKS, SAMPLES } from "./protocol";

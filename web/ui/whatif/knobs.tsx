@@ -1,7 +1,7 @@
 // Sliders of a scenario's values.
 
 import { useId, useState, type ReactNode } from "react";
-import { Button } from "../app/parts";
+import { Button } from "../kit/parts";
 import type { Bench } from "./bench";
 import { PLACES, placeOf, spelled, textOf, valueAt, valueOf } from "./knob";
 import type { Knob } from "./messages";

@@ -2,7 +2,7 @@
 
 import type { ReactNode } from "react";
 import { digits } from "../../charts/numbers";
-import { Button } from "../app/parts";
+import { Button } from "../kit/parts";
 import type { Bench } from "./bench";
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 100];

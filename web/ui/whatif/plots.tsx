@@ -3,7 +3,7 @@
 import { useEffect, useRef, type ReactNode } from "react";
 import type { Change } from "../../charts/model";
 import type { Shared } from "../../charts/pen";
-import type { Legend } from "../run-messages";
+import type { Legend } from "../kit/run-messages";
 import { LivePlots, plotsOf, type Curve, type Plot, type Source } from "../runs/live-plots";
 import type { Bench } from "./bench";
 import type { Curves } from "./curves";

@@ -1,12 +1,11 @@
 // What if: a scenario of the workspace, simulated here with other values.
 
 import { useEffect, useState, type ReactNode } from "react";
-import { Button, Dialog, ProblemText, toast } from "../app/parts";
-import { go, href } from "../app/route";
-import { useShell } from "../app/shell";
-import type { ViewProps } from "../app/views";
-import { get, post, problemOf } from "../api";
-import type { FileEntry, Problem } from "../messages";
+import { Button, Dialog, ProblemText, toast } from "../kit/parts";
+import { go, href, type ViewProps } from "../kit/route";
+import { useShell } from "../kit/shell";
+import { get, post, problemOf } from "../kit/api";
+import type { FileEntry, Problem } from "../kit/messages";
 import { Bench, type Planner } from "./bench";
 import { Engine } from "./engine";
 import type { Knobs, Planned } from "./messages";

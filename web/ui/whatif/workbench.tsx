@@ -1,7 +1,7 @@
 // Sliders, player, plots and numbers of one scenario: the same with a server and without.
 
 import { useState, useSyncExternalStore, type ReactNode } from "react";
-import { Button, ProblemText } from "../app/parts";
+import { Button, ProblemText } from "../kit/parts";
 import type { Bench } from "./bench";
 import { Figures } from "./figures";
 import { Knobs } from "./knobs";

@@ -1,7 +1,7 @@
 // Completion in the text, from the schema: keys of the table in which the cursor stands, and values of a key.
 
 import type { Completion, CompletionContext, CompletionResult, CompletionSource } from "@codemirror/autocomplete";
-import { deref, tags, variants, type Schema } from "../../forms/schema";
+import { deref, tags, variants, type Schema } from "../../kit/schema";
 
 /** The path of the table whose header is above a position: `[[topology.links]]` -> topology, links. */
 export function tableAt(text: string, position: number): string[] {

@@ -9,11 +9,11 @@ import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/sea
 import { Annotation, Compartment, EditorState, Transaction } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { useEffect, useRef, useState, type ReactNode } from "react";
-import { theAbout, theSchema } from "../../app/about";
-import { Button } from "../../app/parts";
-import type { Problem } from "../../messages";
-import { holders, useLock } from "../lock";
-import { known, send, sendText, toggle, useEditor } from "../store";
+import { theAbout, theSchema } from "../../kit/about";
+import { Button } from "../../kit/parts";
+import type { Problem } from "../../kit/messages";
+import { holders, useLock } from "../../document/lock";
+import { known, send, sendText, toggle, useEditor } from "../../document/store";
 import { completion } from "./complete";
 import { highlight, theme } from "./theme";
 
