@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
+
+import polars as pl
 
 import dumbbell
 from dumbbell import DumbbellError
 from dumbbell.cli import invoke
 from dumbbell.records import kept
+from dumbbell.records.schema import TABLES
 from tests.fuzz import mutate
 from tests.unit.serving import Served, serving
 
@@ -122,6 +126,37 @@ def damage(path: Path, random: Random) -> None:
             path.write_bytes(random.choice(DAMAGES)(content, random))
 
 
+def damage_one(path: Path, documents: Sequence[str], random: Random) -> None:
+    """Damage one of the documents or tables of a directory."""
+    if random.random() < 0.4:
+        damage_table(random.choice(sorted(path.rglob("*.parquet"))), random)
+    else:
+        damage(path / random.choice(documents), random)
+
+
+STRANGE: Final = (None, "", "nobody", "other", "f1", "bottleneck", "\u001b[31m", "x" * 300)
+"""Words that stand in place of one in a table."""
+
+
+def damage_table(path: Path, random: Random) -> None:
+    """Put other values into some rows of a whole table: it can be read, and what it says is absurd."""
+    frame = pl.read_parquet(path)
+    for _ in range(random.randint(1, 2)):
+        column = random.choice(frame.columns)
+        kind, rows = frame.schema[column], random.choice((1, 2, frame.height))
+        if kind in (pl.String, pl.Categorical):
+            value = pl.lit(random.choice(STRANGE), pl.String)
+        elif kind == pl.Boolean:
+            value = pl.lit(random.choice((None, True, False)))
+        else:
+            value = random.choice((pl.lit(None), pl.lit(0), kind.min(), kind.max()))
+        picked = random.choices(range(frame.height), k=rows) if frame.height else []
+        changed = pl.when(pl.int_range(pl.len()).is_in(picked)).then(value.cast(kind)).otherwise(pl.col(column))
+        frame = frame.with_columns(changed.alias(column))
+    path.unlink()
+    frame.write_parquet(path)
+
+
 def made_run(root: Path) -> Path:
     """A run to damage, whose manifest also has what other engines tell."""
     found = dumbbell.run(SCENARIO, directory=root, engine="simulate", report=False)
@@ -175,6 +210,7 @@ def ask_run(path: Path, whole: Path, heavy: bool) -> int:
         lambda: dumbbell.compare(whole, path),
         lambda: dumbbell.compare(path, whole).settings,
         lambda: dumbbell.open(path)._repr_html_(),
+        *(partial(_table, path, table) for table in TABLES),
     ]
     commands = [
         ["runs", "list", "--in", str(path.parent)],
@@ -225,6 +261,10 @@ def _opened(path: Path) -> None:
     assert run.flows.height == len(run.plan.flows)
 
 
+def _table(path: Path, table: str) -> None:
+    getattr(dumbbell.open(path), table)
+
+
 def _call(calls: list[Callable[[], Any]]) -> int:
     for call in calls:
         with warnings.catch_warnings(), suppress(DumbbellError):
@@ -270,21 +310,21 @@ def ask_page(ask: Callable[..., Any], path: Path, whole: Path, heavy: bool) -> i
 def try_run(whole: Path, ask: Callable[..., Any], random: Random, heavy: bool) -> int:
     """Damage a copy of a run and ask everything of it. Returns the number of calls."""
     with copied(whole) as path:
-        damage(path / random.choice(OF_RUN), random)
+        damage_one(path, OF_RUN, random)
         return ask_run(path, whole, heavy) + ask_page(ask, path, whole, heavy)
 
 
 def try_study(whole: Path, ask: Callable[..., Any], random: Random, heavy: bool) -> int:
     """The same of a study."""
     with copied(whole) as path:
-        damage(path / random.choice(OF_STUDY), random)
+        damage_one(path, OF_STUDY, random)
         return ask_study(path, whole, heavy) + ask_page(ask, path, whole, heavy)
 
 
 def try_capture(whole: Path, random: Random) -> int:
     """The same of an analysed capture."""
     with copied(whole) as path:
-        damage(path / "capture.json", random)
+        damage_one(path, ("capture.json",), random)
         return ask_capture(path, whole)
 
 

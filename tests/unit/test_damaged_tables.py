@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -76,7 +77,7 @@ def test_a_panic_of_polars_is_an_error_of_ours(run: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(pl.LazyFrame, "collect", panic)
     with pytest.raises(Damaged, match="cannot be read\n  index out of bounds"):
         _ = dumbbell.open(run).samples
-    assert invoke(["query", str(run), "select 1"]) == 0
+    assert invoke(["query", str(run), "select 1"]) == 1
 
 
 ROWS = pl.DataFrame({"time_ns": pl.zeros(5_000_000, dtype=pl.Int64, eager=True)})
@@ -106,7 +107,7 @@ def test_pages_count_and_not_what_the_footer_says_of_them(tmp_path: Path) -> Non
     spelled = next(total for total in totals if total in content[at:])
     path.write_bytes(content[:at] + content[at:].replace(spelled, b"\x82" + b"\x80" * (len(spelled) - 2) + b"\x00"))
     with pytest.raises(OSError, match="it claims"):
-        parquet.check(path)
+        parquet.opened(path).close()
 
 
 def _varint(value: int) -> bytes:
@@ -126,6 +127,58 @@ def test_a_column_of_another_type_is_refused(run: Path) -> None:
         dumbbell.open(run).scan("samples")
 
 
+NAMES = [("samples", "flow"), ("links", "link"), ("packets", "link"), ("packets", "flow"), ("pings", "flow")]
+NAMES += [("flows", "id"), ("flows", "from"), ("flows", "to"), ("flows", "bottleneck")]
+
+
+@pytest.mark.parametrize(("table", "column", "name"), [*((*one, "nobody") for one in NAMES), ("samples", "flow", None)])
+def test_a_name_that_the_plan_lacks_is_damage(
+    run: Path, table: str, column: str, name: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = run / f"{table}.parquet"
+    frame = pl.read_parquet(path)
+    strange = pl.when(pl.int_range(pl.len()) == 1).then(pl.lit(name, pl.String)).otherwise(pl.col(column))
+    path.unlink()
+    frame.with_columns(strange.cast(frame.schema[column]).alias(column)).write_parquet(path)
+    said = rf"{table}\.parquet cannot be read\n +{column}: (the plan has|a row names) no \w+"
+    with pytest.raises(Damaged, match=said):
+        getattr(dumbbell.open(run), table)
+    assert invoke(["query", str(run), f"select * from {table}"]) == 1
+    assert re.search(said, capsys.readouterr().err)
+    assert invoke(["compare", str(run), str(run)]) in (0, 1)
+    assert invoke(["report", str(run)]) in (0, 1)
+    capsys.readouterr()
+
+
+def test_a_column_of_names_may_lack_bottlenecks_alone(run: Path) -> None:
+    path = run / "flows.parquet"
+    frame = pl.read_parquet(path).with_columns(bottleneck=pl.lit(None, pl.String))
+    path.unlink()
+    frame.write_parquet(path)
+    assert dumbbell.open(run).flows["bottleneck"].null_count() == frame.height
+
+
+def test_what_was_checked_is_read_whatever_has_its_name_by_then(run: Path) -> None:
+    path = run / "samples.parquet"
+    rows = dumbbell.open(run).scan("samples")
+    before = pl.read_parquet(path).height
+    os.link(path, run / "kept")
+    path.unlink()
+    os.mkfifo(path)
+    assert rows.collect().height == before
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    assert rows.collect().height == before
+
+
+def test_polars_gets_no_name_of_a_table() -> None:
+    """All that read tables do so by `dumbbell.parquet`, which hands on the file that was checked."""
+    package = Path(dumbbell.__file__).parent
+    readers = re.compile(r"\b(?:pl|polars)\.(?:read|scan)_(?!database)\w+")
+    files = [path for path in package.rglob("*.py") if readers.search(path.read_text())]
+    assert {path.relative_to(package).as_posix() for path in files} == {"parquet.py"}
+
+
 def test_our_own_tables_are_far_below_the_bounds(whole: Path) -> None:
     for path in whole.glob("*.parquet"):
-        parquet.check(path)
+        parquet.opened(path).close()

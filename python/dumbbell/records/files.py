@@ -47,13 +47,10 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def unreadable(path: Path, whole: bool) -> str:
     """Why a table cannot be read; empty: it can. `whole`: read all of it, or else only what says where its rows lie."""
-    import polars as pl
-
     try:
-        parquet.check(path)
-        columns = pl.read_parquet_schema(path)
+        columns = parquet.columns(path)
         for column in columns if whole else ():
-            pl.read_parquet(path, columns=[column])
+            parquet.read(path, columns=[column])
     except parquet.errors() as error:
         return parquet.why(error)
     return ""

@@ -13,7 +13,7 @@ from dumbbell import documents, inputs, parquet
 from dumbbell.engines.registry import DEFAULT, option
 from dumbbell.errors import Damaged, InputError
 from dumbbell.plan.types import Plan
-from dumbbell.records import files, model
+from dumbbell.records import files, model, references
 from dumbbell.records.directory import PARTIAL
 from dumbbell.records.plan import read_plan
 from dumbbell.records.schema import SCHEMA, TABLES, polars_schema
@@ -57,6 +57,7 @@ class Run:
         self.manifest: Mapping[str, Any] = model.manifest(self.directory)
         self._check(incomplete)
         self.plan = plan or read_plan(self.directory / "plan.json")
+        self._checked: dict[str, parquet.Stamp] = {}
 
     def _check(self, incomplete: bool) -> None:
         schema, status = self.manifest.get("schema"), self.manifest.get("status")
@@ -87,11 +88,8 @@ class Run:
     def summary(self) -> Mapping[str, Any]:
         """Verdict, figures per flow and link, Jain's index: the content of `summary.json`."""
         found = model.summary(self.directory)
-        for key, name, planned in (("flows", "id", self.plan.flows), ("links", "name", self.plan.links)):
-            known = {getattr(one, name) for one in planned}
-            if others := [one[name] for one in found[key] if one[name] not in known]:
-                why = f"{key}: the plan has no {others[0]!r}"
-                raise Damaged(f"{self.directory / model.SUMMARY} cannot be read", why, model.AGAIN)
+        if why := references.of_summary(found, self.plan):
+            raise Damaged(f"{self.directory / model.SUMMARY} cannot be read", why, model.AGAIN)
         return found
 
     @cached_property
@@ -194,7 +192,7 @@ class Run:
             hint = f"set record.{table} = true in the scenario" if table in ("packets", "acks") else ""
             raise Damaged(f"{path} is missing", "the run did not record it", hint)
         try:
-            frame = parquet.scan(path)
+            frame, stamp = parquet.scan_stamped(path)
             schema = frame.collect_schema()
         except parquet.errors() as error:
             why = parquet.why(error)
@@ -204,6 +202,9 @@ class Run:
             if column in schema and not _is_like(schema[column], kind):
                 why = f"its column {column} is {schema[column]}, and not {kind}"
                 raise Damaged(f"{path} cannot be read", why, "another program wrote it; repeat the run")
+        if self._checked.get(table) != stamp:
+            self._check_names(table, frame)
+            self._checked[table] = stamp
         if table == "flows" and "id" not in missing:
             kinds = polars_schema(table)
             given = frame.with_columns(pl.lit(None, kinds[column]).alias(column) for column in missing)
@@ -211,6 +212,14 @@ class Run:
         if missing:
             raise Damaged(f"{path} cannot be read", f"it lacks the columns {', '.join(sorted(missing))}")
         return frame
+
+    def _check_names(self, table: str, frame: pl.LazyFrame) -> None:
+        try:
+            why = references.of_table(table, frame, self.plan)
+        except parquet.errors() as error:
+            raise self.unreadable(error) from error
+        if why:
+            raise Damaged(f"{self._path(table)} cannot be read", why, "it belongs to another run; repeat this one")
 
     def _path(self, table: str) -> Path:
         return self.directory / f"{table}.parquet"

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from dumbbell import parquet
 from dumbbell.errors import DamagedFile
 from dumbbell.outputs import write_parquet
 from dumbbell.plan.network import network
@@ -66,7 +67,7 @@ def write(study: Path, cells: Sequence[Sequence[Entry]]) -> None:
 
     rows = [(cell, *entry) for cell, entries in enumerate(cells) for entry in entries]
     found, path = pl.DataFrame(rows, schema=_schema(), orient="row"), study / FILE
-    if path.exists() and not files.unreadable(path, whole=True) and pl.read_parquet(path).equals(found):
+    if path.exists() and not files.unreadable(path, whole=True) and parquet.read(path).equals(found):
         return
     write_parquet(found, path)
 
@@ -81,7 +82,7 @@ def joined(study: Path, flows: pl.LazyFrame) -> pl.LazyFrame:
         warnings.warn(said, DamagedFile, stacklevel=2)
         known = pl.LazyFrame(schema=_schema())
     else:
-        known = pl.scan_parquet(path)
+        known = parquet.scan(path)
     return flows.join(known, on=_JOINED, how="left", maintain_order="left")
 
 

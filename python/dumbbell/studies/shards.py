@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from dumbbell import parquet
 from dumbbell.documents import read_as
 from dumbbell.errors import Damaged, DamagedFile, unwritable
 from dumbbell.outputs import write_parquet
@@ -109,16 +110,15 @@ def _scan(paths: Sequence[Path], table: str) -> pl.LazyFrame:
         DumbbellError: a file has columns that this version doesn't know. To drop them would lose figures when parts are
             merged.
     """
-    import polars as pl
 
     from dumbbell.studies.tables import SCHEMAS
 
     schema = SCHEMAS[table]
     for path in paths:
-        if unknown := [name for name in pl.read_parquet_schema(path) if name not in schema]:
+        if unknown := [name for name in parquet.columns(path) if name not in schema]:
             why = f"this version of dumbbell does not know its columns {', '.join(unknown)}"
             raise Damaged(f"{path} cannot be read", why, "use the version that wrote it, or a later one")
-    return pl.scan_parquet(list(paths), schema=schema, missing_columns="insert")
+    return parquet.scan_all(paths, schema=schema, missing_columns="insert")
 
 
 def finished(study: Path) -> set[int]:
@@ -186,7 +186,7 @@ class Parts:
         old = [
             part
             for part in self._parts
-            if pl.scan_parquet(paths[part["name"]] / "runs.parquet").filter(own).select(pl.len()).collect().item()
+            if parquet.scan(paths[part["name"]] / "runs.parquet").filter(own).select(pl.len()).collect().item()
         ]
         kept = {
             table: [_scan([paths[part["name"]] / f"{table}.parquet"], table).filter(~own).collect() for part in old]
