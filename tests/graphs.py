@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from random import Random
 from typing import Any
 
+from dumbbell.plan.types import Link
+
 KINDS = {"s": "switch", "r": "router"}
 """The kind of a node by the first letter of its name. Others are hosts."""
 
@@ -156,3 +158,8 @@ VLANS = graph(
     duration="3 s",
 )
 """Two VLANs over a trunk between two bridges; a router joins them."""
+
+
+def transparent(name: str, from_: str, to: str, delay_ns: int) -> Link:
+    """A link without a limit, on which nothing happens to a packet but its delay."""
+    return Link(name=name, from_=from_, to=to, rate_bps=None, overhead_bytes=0, buffer="unlimited", delay_ns=delay_ns)

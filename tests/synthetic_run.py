@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from graphs import transparent
 from synthetic_acks import Bottleneck, acks
 
-from dumbbell.plan.links import transparent
 from dumbbell.plan.wire import part
 from dumbbell.records.schema import SCHEMA, polars_schema
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from graphs import transparent
 from pydantic import TypeAdapter
 
 from dumbbell.plan import wire
-from dumbbell.plan.links import transparent
 from dumbbell.plan.types import Link, Plan
 from dumbbell.records.schema import SCHEMA, polars_schema
 

@@ -73,7 +73,7 @@ def test_a_file_of_the_topology_zoo() -> None:
         "h-Graz-Technica-Graz-Technica": (None, 0),
         "h-Graz-Techni-2-Graz-Techni-2": (None, 0),
     }
-    assert found.topology.notes == [
+    assert found.topology.drawing.notes == [
         "a link of Graz-Techni-2 to itself is left out",
         "the file says no rate of 1 of its 4 links, which have no limit: link = { rate = ... }",
         "the file says no delay of 1 of its 4 links, which have no delay: link = { delay = ... }",

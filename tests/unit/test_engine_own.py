@@ -8,6 +8,7 @@ from typing import Any
 import fake_engine
 import pytest
 import tomlkit
+from graphs import transparent
 
 import dumbbell
 from dumbbell.analysis.verdict import RULES
@@ -17,7 +18,6 @@ from dumbbell.engines.events import Event
 from dumbbell.engines.orders import ChangeLink, Stop
 from dumbbell.errors import InputError
 from dumbbell.pipeline.run import run as run_once
-from dumbbell.plan.links import transparent
 
 
 @pytest.fixture(autouse=True)

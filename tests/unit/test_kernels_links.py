@@ -186,6 +186,14 @@ def test_what_is_not_a_key_of_a_link_is_refused(more: str, said: str) -> None:
     assert said in refused(text)
 
 
+def test_a_delay_beside_the_bottleneck_is_refused_where_tc_cannot_count_it() -> None:
+    text = BASE.replace('"path"', '"dumbbell"').replace('"30 ms"', '"30001 us"').replace("h1", "s1").replace("h2", "r1")
+    text = text.replace("buffer =", 'delay = "10 ms"\nreverse.delay = "10 ms"\nbuffer =')
+    said = refused(text + KERNELS)
+    assert "the delay of right-r1 is 5.0005 ms, and tc counts whole microseconds" in said
+    assert "bottleneck" not in said
+
+
 def test_a_plan_of_our_links_has_no_word_of_it() -> None:
     Path("ours.toml").write_text(BASE + '[emulate]\nlinks = "ours"\n')
     Path("base.toml").write_text(BASE)

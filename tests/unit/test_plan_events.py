@@ -107,6 +107,13 @@ def test_a_carrier_that_cannot_be_lost_is_refused() -> None:
         dumbbell(BASE, events=[{"at": "2 s", "up": False, "carrier": "lost"}])
 
 
+def test_every_link_of_a_dumbbell_may_change() -> None:
+    """Also one that a preset draws around the bottleneck."""
+    event = {"at": "1 s", "link": "right-r2", "delay": "5 ms", "loss": "1 %"}
+    plan = dumbbell({"rate": "10 Mbit/s"}, events=[event])
+    assert [(link, state["delay_ns"]) for _, link, state in changes(plan)] == [("right-r2", 5_000_000)]
+
+
 def test_failures_are_counted_as_far_as_until() -> None:
     """They would be too many to the end of the run."""
     often = {"at": "0 s", "down_for": "100 us", "every": "1 ms", "until": "1 s"}

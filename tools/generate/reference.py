@@ -18,7 +18,6 @@ from dumbbell.scenario import model, study
 from dumbbell.scenario.links import changes, delays, link, losses, part, queues, rates
 from dumbbell.scenario.topology import cables, drawing, nodes
 from dumbbell.scenario.topology import kinds as kinds_of_networks
-from dumbbell.scenario.topology.keys import AnyTopology
 from dumbbell.scenario.traffic import algorithms, flows, programs, shares
 from dumbbell.scenario.traffic.kinds.flow import AnyFlow
 from tools.generate import event_lines, tables
@@ -37,7 +36,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
         "keys of topology": lambda: keys([kinds_of_networks.Dumbbell, kinds_of_networks.Path]),
         "keys of topology.bottleneck": lambda: keys(link.Bottleneck),
         "networks": lambda: kinds(_DRAWN, "kind", quoted=True),
-        "keys of drawn networks": lambda: keys(drawing.Drawn, besides=AnyTopology),
+        "keys of drawn networks": lambda: keys(drawing.Drawn, besides=drawing.AnyTopology),
         "keys of topology.nodes": lambda: keys(list(nodes.NODES.values())),
         "keys of topology.links": lambda: keys(cables.Cable, besides=link.DirectionKeys),
         "keys of pools": lambda: keys(drawing.Pools),

@@ -76,7 +76,7 @@ def command(
         return
     for table in tables(plan, resolve(found).network.rtts):
         print_table(table)
-    for note in (*found.topology.notes, *_buffers(resolve(found).network)):
+    for note in (*found.topology.drawing.notes, *_buffers(resolve(found).network)):
         print(f"note: {note}", file=sys.stderr)
     if names := tied(moved(found, found.repeat.most)):
         print(
@@ -103,7 +103,7 @@ def _buffers(network: Network) -> Iterator[str]:
     """The note on links whose default buffer is larger than 1 BDP."""
     from dumbbell.scenario.resolve.direction import LEAST_PACKETS, LEAST_TIME
 
-    names = [link.name for link in network.shaped if link.has_least_buffer]
+    names = [link.name for link in network.links if link.has_least_buffer]
     if names:
         more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
         least = f"{LEAST_PACKETS} packets and {LEAST_TIME}"

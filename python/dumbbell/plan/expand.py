@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from dumbbell.plan.algorithms import entries
-from dumbbell.plan.links import at_first, later, transparent
+from dumbbell.plan.links import at_first, later
 from dumbbell.plan.nodes import planned, with_routes
 from dumbbell.plan.offload import settled
 from dumbbell.plan.sysctls import pinned
@@ -21,7 +21,6 @@ from dumbbell.plan.types import (
     Emulate,
     ExitReady,
     Flow,
-    Link,
     LinkChange,
     Plan,
     Program,
@@ -37,7 +36,6 @@ from dumbbell.scenario.resolve import Resolved, resolve
 from dumbbell.scenario.resolve.connections import Connection
 from dumbbell.scenario.resolve.network import Network
 from dumbbell.scenario.resolve.programs import named
-from dumbbell.scenario.topology.drawing import Drawn
 from dumbbell.scenario.traffic.kinds.flow import Ends
 from dumbbell.scenario.traffic.programs import Program as ProgramKeys
 
@@ -64,7 +62,7 @@ def _uncollected() -> Iterator[None]:
 
 def _expand(scenario: Scenario) -> Plan:
     resolved = resolve(scenario)
-    links, events = _links(resolved.network), _events(resolved.network)
+    links, events = tuple(at_first(resolved.network.links)), _events(resolved.network)
     plan = with_routes(
         Plan(
             name=scenario.name,
@@ -96,7 +94,7 @@ def _expand(scenario: Scenario) -> Plan:
             ),
             mtu=resolved.network.mtu,
             neighbours=resolved.network.neighbours,
-            wait=_wait(scenario, resolved.network),
+            wait=_wait(resolved.network),
             daemon_events=tuple(
                 DaemonChange(at_ns=int(one.at), router=one.router, daemon=one.daemon, up=one.up)
                 for one in resolved.network.daemons
@@ -123,20 +121,13 @@ def whole_bursts(scenario: Scenario) -> bool:
     return scenario.emulate.whole_bursts or (scenario.emulate.links == "mininet" and scenario.emulate.path != "wire")
 
 
-def _wait(scenario: Scenario, network: Network) -> Wait | None:
+def _wait(network: Network) -> Wait | None:
     converges = any(node.routing is not None or node.stp is not None for node in network.nodes)
-    return Wait(limit_ns=int(scenario.topology.wait)) if isinstance(scenario.topology, Drawn) and converges else None
-
-
-def _links(network: Network) -> tuple[Link, ...]:
-    return (
-        *at_first(network.shaped),
-        *(transparent(link.name, link.from_, link.to, link.delay) for link in network.access),
-    )
+    return Wait(limit_ns=int(network.wait)) if converges else None
 
 
 def _events(network: Network) -> tuple[LinkChange, ...]:
-    events = [LinkChange(at_ns=int(at), link=state) for link in network.shaped for at, state in later(link)]
+    events = [LinkChange(at_ns=int(at), link=state) for link in network.links for at, state in later(link)]
     return tuple(sorted(events, key=lambda event: event.at_ns))
 
 

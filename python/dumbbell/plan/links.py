@@ -34,9 +34,9 @@ def shaped(of: ShapedLink, link: Direction, variation: Variation | None = None) 
         name=of.name,
         from_=of.from_,
         to=of.to,
-        from_interface=None if ends is None else ends.from_interface,
-        to_interface=None if ends is None else ends.to_interface,
-        cost=1 if ends is None else ends.cost,
+        from_interface=ends.from_interface,
+        to_interface=ends.to_interface,
+        cost=ends.cost,
         up=link.up,
         carrier=link.carrier,
         rate_bps=None if nominal is None else int(nominal),
@@ -67,9 +67,9 @@ def at_first(links: Sequence[ShapedLink]) -> Iterator[Link]:
             name=link.name,
             from_=link.from_,
             to=link.to,
-            from_interface=None if ends is None else ends.from_interface,
-            to_interface=None if ends is None else ends.to_interface,
-            cost=1 if ends is None else ends.cost,
+            from_interface=ends.from_interface,
+            to_interface=ends.to_interface,
+            cost=ends.cost,
         )
 
 
@@ -80,11 +80,6 @@ def later(link: ShapedLink) -> Iterator[tuple[Time, Link]]:
         if state.rate is not rate:
             rate, variation = state.rate, _variation(state)
         yield at, shaped(link, state, variation)
-
-
-def transparent(name: str, from_: str, to: str, delay_ns: int) -> Link:
-    """A link without a limit, on which nothing happens to a packet but its delay."""
-    return Link(name=name, from_=from_, to=to, rate_bps=None, overhead_bytes=0, buffer="unlimited", delay_ns=delay_ns)
 
 
 def _variation(link: Direction) -> Variation | None:

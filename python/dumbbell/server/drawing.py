@@ -13,17 +13,17 @@ from pydantic import ValidationError
 
 from dumbbell.errors import DumbbellError
 from dumbbell.plan import words
-from dumbbell.plan.links import shaped, transparent
+from dumbbell.plan.links import shaped
 from dumbbell.plan.types import Link
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve import Resolved, bottleneck, resolve
+from dumbbell.scenario.resolve import Resolved, resolve
 from dumbbell.scenario.resolve.direction import Direction, both
 from dumbbell.scenario.resolve.drawn.check import link_names, named
 from dumbbell.scenario.resolve.drawn.network import delays
 from dumbbell.scenario.resolve.network import ShapedLink
+from dumbbell.scenario.resolve.outline import Ends
 from dumbbell.scenario.topology.cables import Cable
-from dumbbell.scenario.topology.drawing import Drawing as Drawn
-from dumbbell.scenario.topology.drawing import Drawn as DrawnTopology
+from dumbbell.scenario.topology.drawing import Drawing as Network
 from dumbbell.scenario.topology.graph import Graph
 from dumbbell.scenario.topology.kinds import Topology
 from dumbbell.scenario.traces import FOLDER
@@ -32,12 +32,14 @@ from dumbbell.server.expansion import topology_of
 from dumbbell.server.messages import Drawing, DrawnDirection, DrawnFlow, DrawnLink, DrawnNode, Key, Problem
 from dumbbell.server.problems import count_below
 from dumbbell.units import Duration, QuantityError, Time
-from dumbbell.units.mtu import MTU, frame_bytes
+from dumbbell.units.mtu import MTU
 
 Data = Mapping[str, Any]
 KINDS: Final = ("host", "switch", "router")
 Pair = tuple[DrawnDirection | None, DrawnDirection | None]
 """Both directions of a link, as far as they are known."""
+_NO_ENDS: Final = Ends(None, None, 1)
+"""For words about a link, which say nothing of its interfaces."""
 _SOME_TIME: Final = Duration(10 * 10**9)
 """The duration of a scenario that gives none, for rates that change."""
 
@@ -63,10 +65,8 @@ def draw(data: Data, folder: Path, scenario: Scenario | None, found: Sequence[Pr
         nodes, links = _graph(written, topology, folder, known)
     elif topology is None:
         return None
-    elif isinstance(topology, DrawnTopology):
-        nodes, links = _preset(topology.drawing, written, known)
     else:
-        nodes, links = _one_bottleneck(topology, written, known)
+        nodes, links = _preset(topology.drawing, topology.mtu, written, known)
     return Drawing(
         topology=str(kind), free=kind == "graph", nodes=nodes, links=links, flows=_flows(data, resolved, found)
     )
@@ -126,7 +126,8 @@ def _graph(
         drawn = topology.drawing
         nodes = [_node(name, node.kind, {}, True, known) for name, node in drawn.nodes.items() if name not in tables]
         count = len(drawn.cables) - len(topology.links)
-        links = _preset(replace(drawn, cables=drawn.cables[:count], keys=drawn.keys[:count]), written, known)[1]
+        of_file = replace(drawn, cables=drawn.cables[:count], keys=drawn.keys[:count])
+        links = _preset(of_file, topology.mtu, written, known)[1]
     nodes += [_node(str(name), _kind(table), _table(table), False, known) for name, table in tables.items()]
     mtu = written.get("mtu", MTU)
     between = [(i, table, ends) for i, table in enumerate(listed) if (ends := _ends(table)) is not None]
@@ -183,7 +184,7 @@ def _unsettled(name: str, ends: Sequence[str], link: Direction) -> DrawnDirectio
     """A direction in words before its flows are known: a BDP stays one."""
     rtt = Time(max(2 * int(link.delay), 1))
     try:
-        plan = shaped(ShapedLink(name, ends[0], ends[1], ((Time(0), link),), rtt, None), link.settled(rtt))
+        plan = shaped(ShapedLink(name, ends[0], ends[1], ((Time(0), link),), rtt, _NO_ENDS), link.settled(rtt))
         said = _said(plan, 0, link.frame)
     except (QuantityError, ValueError, ArithmeticError, DumbbellError):
         return None
@@ -196,14 +197,11 @@ def _all_directions(resolved: Resolved) -> dict[str, DrawnDirection]:
     found: dict[str, DrawnDirection] = {}
     # Links with the same keys share their values.
     known: dict[tuple[int, int], DrawnDirection] = {}
-    for link in network.shaped:
+    for link in network.links:
         same = id(link.first), int(link.rtt)
         if same not in known:
             known[same] = _said(shaped(link, link.first), int(link.rtt), link.first.frame)
         found[link.name] = known[same].model_copy(update={"name": link.name})
-    for access in network.access:
-        plain = transparent(access.name, access.from_, access.to, access.delay)
-        found[access.name] = _said(plain, 0, frame_bytes(network.mtu))
     return found
 
 
@@ -225,35 +223,13 @@ def _said(link: Link, rtt_ns: int, frame: int) -> DrawnDirection:
 # Presets
 
 
-def _preset(drawing: Drawn, written: Data, known: Known) -> tuple[list[DrawnNode], list[DrawnLink]]:
+def _preset(drawing: Network, mtu: int, written: Data, known: Known) -> tuple[list[DrawnNode], list[DrawnLink]]:
     nodes = [_node(name, node.kind, {}, True, known) for name, node in drawing.nodes.items()]
     links = []
     for cable, key, names in zip(drawing.cables, drawing.keys, link_names(drawing.structure), strict=True):
-        pair = _directions(cable, names, MTU, known)
+        pair = _directions(cable, names, mtu, known)
         table = _table(written.get(str(key[-1])))
         links.append(_link(list(key), (cable.between[0], cable.between[1]), True, pair, table, known))
-    return nodes, links
-
-
-def _one_bottleneck(topology: Any, written: Data, known: Known) -> tuple[list[DrawnNode], list[DrawnLink]]:
-    outline = bottleneck.outline(topology, _SOME_TIME, [])
-    if outline is None:
-        # A wrong number of RTTs: the nodes are known all the same.
-        outline = bottleneck.outline(topology.model_copy(update={"rtt": topology.rtt[:1]}), _SOME_TIME, [])
-        assert outline is not None, "one RTT is for all pairs"
-    nodes = [_node(node.name, node.kind, {}, True, known) for node in outline.nodes]
-    forward, reverse = outline.links
-    rough = {one.name: _unsettled(one.name, (one.from_, one.to), one.start) for one in (forward, reverse)}
-    for access in outline.access:
-        plan = transparent(access.name, access.from_, access.to, access.delay)
-        rough[access.name] = _said(plan, 0, frame_bytes(topology.mtu))
-    said = {**rough, **(known.directions or {})}
-    ends = (forward.from_, forward.to)
-    middle = said[forward.name], said[reverse.name]
-    links = [_link(list(bottleneck.BOTTLENECK), ends, True, middle, _table(written.get("bottleneck")), known)]
-    for there, back in zip(outline.access[::2], outline.access[1::2], strict=True):
-        pair = said[there.name], said[back.name]
-        links.append(_link(["topology", "rtt"], (there.from_, there.to), True, pair, {}, known))
     return nodes, links
 
 

@@ -10,7 +10,7 @@ from dumbbell.errors import Problem
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.drawn.vlans import vlans
 from dumbbell.scenario.source import Finding, Key
-from dumbbell.scenario.topology.drawing import Drawn, Structure
+from dumbbell.scenario.topology.drawing import Structure
 
 SYMBOLS: Final = Path("/proc/kallsyms")
 """The names of the kernel's functions; their addresses are hidden from users."""
@@ -22,7 +22,8 @@ BRIDGES: Final = " br_add_bridge"
 
 def check_bridges(scenario: Scenario, symbols: Path = SYMBOLS) -> Iterator[Problem]:
     """VLANs that the bridges of this machine's kernel do not know. A module that is not loaded may know them."""
-    if not isinstance(scenario.topology, Drawn) or not vlans(scenario.topology.drawing.structure):
+    drawing = scenario.topology.drawing.structure
+    if not vlans(drawing):
         return
     try:
         text = symbols.read_text(encoding="utf-8", errors="replace")
@@ -31,7 +32,7 @@ def check_bridges(scenario: Scenario, symbols: Path = SYMBOLS) -> Iterator[Probl
     if BRIDGES in text and FILTERS not in text:
         hint = "take a kernel with CONFIG_VLAN_8021Q and CONFIG_BRIDGE_VLAN_FILTERING, as distributions build it"
         what = "bridges of this machine's kernel know no VLANs"
-        yield scenario.source.problem(Finding(first_vlan(scenario.topology.drawing.structure), what, "", hint))
+        yield scenario.source.problem(Finding(first_vlan(drawing), what, "", hint))
 
 
 def first_vlan(drawing: Structure) -> Key:

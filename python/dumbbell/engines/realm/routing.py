@@ -11,7 +11,6 @@ from dumbbell.routing import frr
 from dumbbell.routing.kernel import needed
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding, Key
-from dumbbell.scenario.topology.drawing import Drawn
 from dumbbell.scenario.topology.nodes import Router
 
 
@@ -67,14 +66,13 @@ def _kernel_lacks(router: str, daemons: Iterable[str], kernel: Kernel | None) ->
 
 def _keys(scenario: Scenario, found: Iterable[str]) -> list[Key]:
     """The keys that give the routers their protocols."""
-    if isinstance(scenario.topology, Drawn) and scenario.topology.routing:
+    if scenario.topology.drawing.routing:
         return [("topology", "routing")]
     return [(*_NODES, name, "routing") for name in found]
 
 
 def _complaint(scenario: Scenario, one: frr.Complaint) -> Problem:
-    topology = scenario.topology
-    node = topology.drawing.nodes[one.router] if isinstance(topology, Drawn) else None
+    node = scenario.topology.drawing.nodes[one.router]
     wrong = f"{one.router}: FRR does not understand `{one.text}`"
     if isinstance(node, Router) and node.frr is not None:
         place = Place(str(scenario.source.folder / node.frr.name), one.line)

@@ -20,7 +20,6 @@ from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.resolve.drawn.vlans import is_bridge, vlans
 from dumbbell.scenario.resolve.labels import Labelled
 from dumbbell.scenario.source import Finding, Key, dotted
-from dumbbell.scenario.topology.drawing import Drawn
 
 
 def check(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:
@@ -58,8 +57,6 @@ def _findings(scenario: Scenario, kernel: Kernel) -> Iterator[Finding]:
 
 def _bridges(scenario: Scenario, kernel: Kernel) -> Iterator[Finding]:
     """Bridges and VLANs of a kernel that has none."""
-    if not isinstance(scenario.topology, Drawn):
-        return
     drawing = scenario.topology.drawing.structure
     bridge = next((name for name in drawing.nodes if is_bridge(drawing, name)), None)
     if bridge is None:

@@ -16,7 +16,7 @@ def is_random(scenario: Scenario) -> bool:
 
     What a machine or a congestion control does by chance does not count. Raises `ScenarioError`.
     """
-    links = resolve(scenario).network.shaped
+    links = resolve(scenario).network.links
     return is_drawn(scenario) or any(_draws(state) for link in links for _, state in link.states)
 
 

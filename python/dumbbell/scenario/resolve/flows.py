@@ -12,8 +12,6 @@ from dumbbell.scenario.resolve.groups import check_entries
 from dumbbell.scenario.resolve.outline import Outline
 from dumbbell.scenario.resolve.shared_rate import Shares
 from dumbbell.scenario.source import Finding, Key, dotted
-from dumbbell.scenario.topology.drawing import Drawn
-from dumbbell.scenario.topology.kinds import Topology
 from dumbbell.scenario.traffic.flows import Flow
 from dumbbell.units import Time
 
@@ -33,7 +31,6 @@ def resolve_flows(scenario: Scenario, network: Outline | None, wrong: list[Findi
     for i, flow in enumerate(scenario.flows):
         wrong += _hosts(("flows", i), flow, known)
         wrong += _times(("flows", i), flow, scenario)
-        wrong += _ip(("flows", i, "ip"), flow, scenario.topology)
         mtu = partial(_mtu, scenario, flow, network)
         wrong += flow.check(("flows", i), mtu, has_one_mtu=network is None or not network.mtus)
     shares = Shares(scenario, network)
@@ -96,12 +93,6 @@ def _mtu(scenario: Scenario, flow: Flow, network: Outline | None, and_back: bool
     back = (mtu for (a, b), mtu in network.mtus.items() if b in sources and a in targets)
     found = [*there, *(back if and_back else ())]
     return min(found, default=scenario.topology.mtu)
-
-
-def _ip(at: Key, flow: Flow, topology: Topology) -> Iterator[Finding]:
-    if flow.ip == 6 and not isinstance(topology, Drawn):
-        hint = 'draw the network with kind = "graph" and ipv6 = true, or leave ip out'
-        yield Finding(at, f"no host of a {topology.kind} has an IPv6 address", "hosts with IPv6 addresses", hint)
 
 
 def _ids(found: list[Connection]) -> Iterator[Finding]:

@@ -8,16 +8,13 @@ from typing import Literal
 
 from dumbbell.scenario.links.changes import DaemonChange
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve import bottleneck
 from dumbbell.scenario.resolve.daemons import resolve_daemons
 from dumbbell.scenario.resolve.direction import Direction
-from dumbbell.scenario.resolve.drawn.network import drawn_outline
 from dumbbell.scenario.resolve.links import check_carriers, resolve_links
-from dumbbell.scenario.resolve.outline import AccessLink, Ends, NetworkNode, Outline, Way
+from dumbbell.scenario.resolve.outline import Ends, NetworkNode, Outline, Way
 from dumbbell.scenario.resolve.qdiscs import check_kernels_links
 from dumbbell.scenario.source import Finding
-from dumbbell.scenario.topology.drawing import Drawn, Spread
-from dumbbell.scenario.topology.graph import Graph
+from dumbbell.scenario.topology.drawing import Spread
 from dumbbell.units import Time
 from dumbbell.units.mtu import Version
 
@@ -33,8 +30,7 @@ class ShapedLink:
     """The settled link at time 0, and after each change with its time."""
     rtt: Time
     """The base RTT by which its BDP is reckoned: the largest of a flow across it."""
-    ends: Ends | None
-    """The interfaces that it joins; none where the core forwards packets."""
+    ends: Ends
     has_least_buffer: bool = False
     """Its buffer is not written down, and 1 BDP would be too little."""
 
@@ -49,8 +45,7 @@ class Network:
     """The network that carries the traffic."""
 
     nodes: tuple[NetworkNode, ...]
-    shaped: tuple[ShapedLink, ...]
-    access: tuple[AccessLink, ...]
+    links: tuple[ShapedLink, ...]
     prepared: Mapping[str, Sequence[Way]]
     """Host -> the ways that its socket memory has to suffice for."""
     mtu: int
@@ -59,6 +54,8 @@ class Network:
     """From, to -> the most bytes of an IP packet on the way between two hosts, where links have MTUs of their own."""
     neighbours: Literal["filled", "real"]
     """The source of neighbours' MAC addresses."""
+    wait: Time
+    """Longest wait for routing daemons and spanning tree before time 0."""
     daemons: tuple[DaemonChange, ...]
     """The changes of routing daemons in order of time."""
     spread: Spread
@@ -78,16 +75,8 @@ class Network:
 
     @property
     def rtts(self) -> Mapping[str, Time]:
-        """Shaped link -> the base RTT by which its BDP is reckoned."""
-        return {link.name: link.rtt for link in self.shaped}
-
-
-def outline(scenario: Scenario, wrong: list[Finding]) -> Outline | None:
-    """The network before its links are settled; none if it is no network: then `wrong` says why."""
-    topology = scenario.topology
-    if isinstance(topology, Drawn):
-        return drawn_outline(scenario, topology, wrong)
-    return bottleneck.outline(topology, scenario.duration, wrong)
+        """Link -> the base RTT by which its BDP is reckoned."""
+        return {link.name: link.rtt for link in self.links}
 
 
 def _check_tags(scenario: Scenario, found: Outline) -> Iterator[Finding]:
@@ -101,22 +90,20 @@ def _check_tags(scenario: Scenario, found: Outline) -> Iterator[Finding]:
 
 def resolve_network(scenario: Scenario, found: Outline, wrong: list[Finding]) -> Network:
     """The network; what is wrong with it is added to `wrong`, and then it is not complete."""
-    topology = scenario.topology
-    if not isinstance(topology, Drawn):
-        wrong += bottleneck.check(topology, found.links)
+    drawing = scenario.topology.drawing
     switches = {node.name for node in found.nodes if node.kind == "switch"}
     wrong += check_carriers(scenario, found.links, switches)
-    wrong += check_kernels_links(scenario, found.links)
+    wrong += check_kernels_links(scenario, found)
     wrong += _check_tags(scenario, found)
     states = resolve_links(scenario, found.links, wrong)
-    shaped = (
+    links = (
         ShapedLink(
             link.name,
             link.from_,
             link.to,
             tuple(states[link.name]),
             link.rtt,
-            found.ends.get(link.name),
+            found.ends[link.name],
             not wrong and link.start.has_least_buffer(link.rtt),
         )
         for link in found.links
@@ -124,13 +111,13 @@ def resolve_network(scenario: Scenario, found: Outline, wrong: list[Finding]) ->
     daemons = resolve_daemons(scenario, found.nodes, wrong)
     return Network(
         found.nodes,
-        tuple(shaped),
-        found.access,
+        tuple(links),
         found.prepared,
-        topology.mtu,
+        scenario.topology.mtu,
         found.mtus,
-        topology.neighbours if isinstance(topology, Drawn) else "filled",
+        drawing.neighbours,
+        drawing.wait,
         daemons,
-        topology.spread if isinstance(topology, Drawn) else "nothing",
-        tuple(map(str, topology.anycast)) if isinstance(topology, Graph) else (),
+        drawing.spread,
+        tuple(map(str, drawing.anycast)),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dumbbell.routing import Configuration
@@ -83,19 +83,8 @@ class NetworkNode:
 
 
 @dataclass(frozen=True)
-class AccessLink:
-    """A link between a host and its switch: a delay, and no limit."""
-
-    name: str
-    from_: str
-    to: str
-    delay: int
-    """Nanoseconds."""
-
-
-@dataclass(frozen=True)
 class Ends:
-    """The interfaces that a link joins, `None` at a switch, and what shortest paths reckon it at."""
+    """The interfaces that a link joins, `None` at a node that has none, and what shortest paths reckon it at."""
 
     from_interface: str | None
     to_interface: str | None
@@ -104,7 +93,7 @@ class Ends:
 
 @dataclass(frozen=True)
 class Way:
-    """The links between two hosts that are written, there and back, by name."""
+    """The links between two hosts, there and back, by name."""
 
     there: tuple[str, ...]
     back: tuple[str, ...]
@@ -118,12 +107,11 @@ class Outline:
 
     nodes: tuple[NetworkNode, ...]
     links: tuple[WrittenLink, ...]
-    way: Callable[[str, str], Way | None]
-    """From, to -> the way between two hosts; none if no written link lies between them."""
+    ways: Mapping[tuple[str, str], Way]
+    """From, to -> the way of flows between two hosts."""
     prepared: Mapping[str, Sequence[Way]]
     """Host -> the ways that its socket memory has to suffice for."""
-    access: tuple[AccessLink, ...] = ()
-    ends: Mapping[str, Ends] = field(default_factory=dict)
-    """Links of a network whose nodes have interfaces -> what they join."""
+    ends: Mapping[str, Ends]
+    """Link -> what it joins."""
     mtus: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """From, to -> the most bytes of an IP packet on the way between two hosts, where links have MTUs of their own."""

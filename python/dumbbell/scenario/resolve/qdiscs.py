@@ -11,18 +11,18 @@ from dumbbell.scenario.links.rates import Trace, Varying
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.direction import DROP_TAIL, WrittenLink
 from dumbbell.scenario.resolve.kernel_queues import EITHER_OURS, US, check_queue
+from dumbbell.scenario.resolve.outline import Outline
 from dumbbell.scenario.source import Finding, Key
-from dumbbell.scenario.topology.drawing import Drawn
 
 SIGMAS: Final = 4
 """The end of netem's table of the normal distribution, in standard deviations."""
 
 
-def check_kernels_links(scenario: Scenario, links: Sequence[WrittenLink]) -> Iterator[Finding]:
-    """The keys of `links`, and of the scenario, that keep the kernel's own links from carrying its packets."""
+def check_kernels_links(scenario: Scenario, network: Outline) -> Iterator[Finding]:
+    """The keys of links, and of the scenario, that keep the kernel's own links from carrying its packets."""
     if scenario.emulate.links == "ours":
         return
-    if isinstance(scenario.topology, Drawn):
+    if any(node.interfaces for node in network.nodes):
         what = "the kernel's links carry the packets of a dumbbell or a path only"
         yield Finding(("emulate", "links"), what, 'links = "ours" in a drawn network', "leave links out")
     if scenario.events:
@@ -31,7 +31,7 @@ def check_kernels_links(scenario: Scenario, links: Sequence[WrittenLink]) -> Ite
     if scenario.emulate.path == "gso" and scenario.emulate.links == "kernel":
         hint = 'write path = "wire", or leave path out'
         yield Finding(("emulate", "path"), "the kernel's links carry packets one by one", 'path = "wire"', hint)
-    for link in links:
+    for link in network.links:
         if link.start.delay % US:
             at = (*link.at, "delay") if "delay" in link.given else ("emulate", "links")
             what = f"the delay of {link.name} is {link.start.delay}, and tc counts whole microseconds"

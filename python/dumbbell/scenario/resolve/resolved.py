@@ -10,9 +10,10 @@ from dumbbell.errors import ScenarioError
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.algorithms import check_algorithms
 from dumbbell.scenario.resolve.connections import Connection, used
+from dumbbell.scenario.resolve.drawn.network import outline
 from dumbbell.scenario.resolve.flows import resolve_flows
 from dumbbell.scenario.resolve.labels import Label, Labelled, labelled
-from dumbbell.scenario.resolve.network import Network, outline, resolve_network
+from dumbbell.scenario.resolve.network import Network, resolve_network
 from dumbbell.scenario.resolve.programs import check_programs
 from dumbbell.scenario.resolve.settings import check_settings
 from dumbbell.scenario.source import Finding, Key

@@ -8,7 +8,6 @@ from dumbbell.scenario.source import Finding
 from dumbbell.units import Percent, QuantityError, Rate
 
 _HINT = 'write a rate, such as rate = "10 Mbit/s"'
-_UNLIMITED = float("inf")
 
 
 class Shares:
@@ -51,8 +50,7 @@ class Shares:
         return Rate(max(int(rate * given.percent / 100), 1))
 
     def _bottleneck(self, from_: str, to: str) -> str | None:
-        """The slowest link on the way, the first among equals; of links without a limit the first, too."""
-        way = self._network.way(from_, to) if self._network else None
-        if way is None or not way.there:
-            return None
-        return min(way.there, key=lambda name: self._limits[name] or _UNLIMITED)
+        """The slowest link on the way, the first among equals; none if none has a rate."""
+        way = self._network.ways.get((from_, to)) if self._network else None
+        limited = [name for name in way.there if self._limits[name] is not None] if way else []
+        return min(limited, key=lambda name: self._limits[name] or 0, default=None)

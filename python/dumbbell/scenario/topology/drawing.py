@@ -1,4 +1,4 @@
-"""Drawing of every network of nodes and links, whichever keys it was written with."""
+"""Drawing of a network: the graph that the keys of any topology make, and all that plans and pages know of it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
-from dumbbell.scenario.source import Key
+from dumbbell.scenario.links.link import DirectionKeys
+from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.table import Table
-from dumbbell.scenario.topology.cables import Cable, CableKeys
-from dumbbell.scenario.topology.keys import AnyTopology
-from dumbbell.scenario.topology.nodes import AnyInterface, Host, Protocols, Router, Switch, Timers
+from dumbbell.scenario.topology.cables import Cable, CableReverse
+from dumbbell.scenario.topology.keys import LEAST, MOST, Bytes
+from dumbbell.scenario.topology.nodes import AnyInterface, Host, Prefix, Protocols, Router, Switch, Timers
 from dumbbell.units import QuantityError, Time
+from dumbbell.units.mtu import MTU
 
 Node = Host | Switch | Router
 
@@ -43,38 +45,7 @@ class Structure:
     cables: tuple[Joint, ...]
     keys: tuple[Key, ...]
     numbering: tuple[int, ...]
-
-    @property
-    def hosts(self) -> list[str]:
-        """Names of the hosts, in the order of the nodes."""
-        return _hosts(self.nodes)
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """Nodes and cables.
-
-    Attributes:
-        nodes: by name, in order.
-        cables: in order.
-        keys: for each cable, the place of its keys in the scenario.
-        notes: what a file that was read does not say, and what was taken in its place.
-        numbering: the indices of the cables, or of some that come first, in the order in which subnets are assigned;
-            the others follow. What lies in one direction from most routers has one prefix, if it has neighbouring
-            subnets.
-    """
-
-    nodes: Mapping[str, Node]
-    cables: Sequence[Cable]
-    keys: Sequence[Key]
-    notes: Sequence[str] = field(default=())
-    numbering: Sequence[int] = field(default=())
-
-    @cached_property
-    def structure(self) -> Structure:
-        """Structure of the network, without rates and delays."""
-        joints = tuple(map(_joint, self.cables))
-        return Structure(tuple(self.nodes), self.nodes, joints, tuple(self.keys), tuple(self.numbering))
+    addresses: Mapping[str, str]
 
     @property
     def hosts(self) -> list[str]:
@@ -129,12 +100,63 @@ class Pools(Table):
     ipv6: Pool6 = Field(default=IPv6Network("fd00::/48"), description="IPv6 subnets: a /64 each.")
 
 
+_WAIT: Final = Time(60 * 10**9)
+
 Spread = Literal["nothing", "destinations", "flows"]
 
 SPREAD: Final = (
     "What shares out paths of equal cost (ECMP). `nothing`: packets take the links that come first. `destinations`: "
     "one path per subnet. `flows`: one per flow and router. Default: `nothing`; in a fat tree `destinations`."
 )
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Nodes and cables, with the settings of the network.
+
+    Attributes:
+        nodes: by name, in order.
+        cables: in order.
+        keys: for each cable, the place of its keys in the scenario.
+        notes: what a file that was read does not say, and what was taken in its place.
+        numbering: the indices of the cables, or of some that come first, in the order in which subnets are assigned;
+            the others follow. What lies in one direction from most routers has one prefix, if it has neighbouring
+            subnets.
+        wrong: keys that do not go together.
+        addresses: of the hosts, where nodes have no interfaces and the core forwards packets by these addresses; empty
+            where interfaces have addresses.
+        rtt: the base RTT by which BDPs are reckoned and hosts prepared, over the first cable; `None`: those of the
+            ways of flows.
+        pools, ipv6, neighbours, routing, wait, spread, anycast: the topology's keys.
+    """
+
+    nodes: Mapping[str, Node]
+    cables: Sequence[Cable]
+    keys: Sequence[Key]
+    notes: Sequence[str] = field(default=())
+    numbering: Sequence[int] = field(default=())
+    wrong: Sequence[Finding] = field(default=())
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    rtt: Time | None = None
+    pools: Pools = field(default_factory=Pools)
+    ipv6: bool = False
+    neighbours: Literal["filled", "real"] = "filled"
+    routing: Protocols = field(default_factory=list)
+    wait: Time = _WAIT
+    spread: Spread = "nothing"
+    anycast: Sequence[Prefix] = field(default=())
+
+    @cached_property
+    def structure(self) -> Structure:
+        """Structure of the network, without rates and delays."""
+        joints = tuple(map(_joint, self.cables))
+        names, numbering = tuple(self.nodes), tuple(self.numbering)
+        return Structure(names, self.nodes, joints, tuple(self.keys), numbering, self.addresses)
+
+    @property
+    def hosts(self) -> list[str]:
+        """Names of the hosts, in the order of the nodes."""
+        return _hosts(self.nodes)
 
 
 MOST_HOSTS: Final = 2000
@@ -147,8 +169,37 @@ def check_hosts(what: str, hosts: int, hint: str) -> None:
         raise QuantityError(f"{what}: {hosts} hosts", f"at most {MOST_HOSTS} hosts", hint)
 
 
+class AnyTopology(Table):
+    """Keys that all topologies have."""
+
+    kind: str
+
+    mtu: Bytes = Field(
+        default=MTU,
+        ge=LEAST,
+        le=MOST,
+        strict=True,
+        description="The most bytes of an IP packet, on all links and hosts; 9000 for jumbo frames.",
+        examples=[9000],
+    )
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The network's nodes and links."""
+        return self.draw()
+
+    def draw(self) -> Drawing:
+        """Draw the network. Each kind does it in its own way."""
+        raise NotImplementedError
+
+    @property
+    def hosts(self) -> list[str]:
+        """Names of the hosts, in the order of the nodes."""
+        return self.drawing.hosts
+
+
 class Drawn(AnyTopology):
-    """Keys that all networks of nodes and links have."""
+    """Keys of networks whose nodes have interfaces."""
 
     pools: Pools = Field(default=Pools(), description="Prefixes from which addresses are assigned.")
     ipv6: bool = Field(
@@ -173,7 +224,7 @@ class Drawn(AnyTopology):
         "about 4 s. `standard`: those of FRRouting and IEEE 802.1D (30 s).",
     )
     wait: Time = Field(
-        default=Time(60 * 10**9),
+        default=_WAIT,
         description="Longest wait for routing daemons and spanning tree before time 0. Then the run fails, and says "
         "what is missing.",
     )
@@ -181,9 +232,18 @@ class Drawn(AnyTopology):
 
     @cached_property
     def drawing(self) -> Drawing:
-        """The network's nodes and links."""
+        """The network's nodes and links, with its settings."""
         drawn = self.draw()
-        return replace(drawn, nodes={name: self._with_defaults(node) for name, node in drawn.nodes.items()})
+        return replace(
+            drawn,
+            nodes={name: self._with_defaults(node) for name, node in drawn.nodes.items()},
+            pools=self.pools,
+            ipv6=self.ipv6,
+            neighbours=self.neighbours,
+            routing=self.routing,
+            wait=self.wait,
+            spread=self.spread,
+        )
 
     def _with_defaults(self, node: Node) -> Node:
         if isinstance(node, Switch) and node.stp and node.timers is None:
@@ -193,23 +253,9 @@ class Drawn(AnyTopology):
         own = {"routing": self.routing, "timers": self.timers}
         return node.model_copy(update={key: value for key, value in own.items() if key not in node.model_fields_set})
 
-    def draw(self) -> Drawing:
-        """Draw the network. Each kind does it in its own way."""
-        raise NotImplementedError
-
-    @property
-    def hosts(self) -> list[str]:
-        """Names of the hosts, in the order of the nodes."""
-        return self.drawing.hosts
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Facts that a file which describes the network lacks, and what was taken in their place."""
-        return self.drawing.notes
-
 
 @cache
-def _blank() -> Mapping[str, object]:
+def _blank() -> Mapping[str, Any]:
     """The keys of a cable without any: they are copied once, as a large network has thousands of cables."""
     return {one: field.get_default(call_default_factory=True) for one, field in Cable.model_fields.items()}
 
@@ -237,12 +283,28 @@ class Pencil:
         self._nodes[name] = Router(kind="router")
         return name
 
-    def cable(self, a: str, b: str, table: CableKeys, key: str, name: str | None = None) -> int:
-        """A cable from `a` to `b` with the keys of `table`, at `key` of the topology. Returns its index."""
-        # The values are of a model that is validated.
+    def cable(
+        self,
+        a: str,
+        b: str,
+        table: DirectionKeys,
+        key: str,
+        name: str | None = None,
+        delays: tuple[Time, Time] | None = None,
+    ) -> int:
+        """A cable from `a` to `b` with the keys of `table`, at `key` of the topology. Returns its index.
+
+        `delays`: there and back, of a preset that works them out; `None`: those of `table`.
+        """
+        # The values are of models that are validated. What is worked out is not given.
         given = {one: getattr(table, one) for one in table.model_fields_set}
-        made = Cable.model_construct({*given, "between"}, **{**_blank(), **given, "name": name, "between": [a, b]})
-        self._cables.append(made)
+        made = {**_blank(), **given, "name": name, "between": [a, b]}
+        if delays is not None:
+            back = made["reverse"]
+            keys = {one: getattr(back, one) for one in CableReverse.model_fields}
+            reverse = CableReverse.model_construct(back.model_fields_set, **{**keys, "delay": delays[1]})
+            made |= {"delay": delays[0], "reverse": reverse}
+        self._cables.append(Cable.model_construct({*given, "between"}, **made))
         self._keys.append(("topology", key))
         return len(self._cables) - 1
 

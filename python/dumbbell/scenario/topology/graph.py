@@ -57,7 +57,7 @@ class Graph(Drawn):
         """The file's nodes and links, then those that are listed."""
         keys: list[Key] = [("topology", "links", i) for i in range(len(self.links))]
         if self.file is None:
-            return Drawing(self.nodes, self.links, keys)
+            return Drawing(self.nodes, self.links, keys, anycast=self.anycast)
         first = graphml.draw(self.file, self.link)
         nodes, cables = {**first.nodes, **self.nodes}, [*first.cables, *self.links]
-        return Drawing(nodes, cables, [*first.keys, *keys], first.notes)
+        return Drawing(nodes, cables, [*first.keys, *keys], first.notes, anycast=self.anycast)

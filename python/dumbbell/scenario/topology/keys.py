@@ -1,15 +1,12 @@
-"""The keys that all topologies have."""
+"""MTUs of networks and links."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
-from dumbbell.scenario.table import Table
 from dumbbell.units import QuantityError
-from dumbbell.units.mtu import MTU
 
 LEAST, MOST = 576, 9000
 """Bytes: the packet that every host takes (RFC 791), and that of a jumbo frame."""
@@ -24,23 +21,3 @@ def _in_range(value: object) -> object:
 
 Bytes = Annotated[int, BeforeValidator(_in_range)]
 """An MTU."""
-
-
-class AnyTopology(Table):
-    """Keys that all topologies have."""
-
-    kind: str
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Facts that a file which describes the network lacks, and what was taken in their place."""
-        return ()
-
-    mtu: Bytes = Field(
-        default=MTU,
-        ge=LEAST,
-        le=MOST,
-        strict=True,
-        description="The most bytes of an IP packet, on all links and hosts; 9000 for jumbo frames.",
-        examples=[9000],
-    )

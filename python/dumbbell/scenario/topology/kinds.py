@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Final, get_args
 
-from dumbbell.scenario.topology.dumbbell import Dumbbell
+from dumbbell.scenario.topology.drawing import AnyTopology
+from dumbbell.scenario.topology.dumbbell import Dumbbell, Path
 from dumbbell.scenario.topology.fat_tree import FatTree
 from dumbbell.scenario.topology.graph import Graph
-from dumbbell.scenario.topology.keys import AnyTopology
 from dumbbell.scenario.topology.linear import Linear
 from dumbbell.scenario.topology.parking_lot import ParkingLot
-from dumbbell.scenario.topology.path import Path
 from dumbbell.scenario.topology.star import Star
 from dumbbell.scenario.topology.torus import Torus
 from dumbbell.scenario.topology.tree import Tree

@@ -55,6 +55,8 @@ def check_ipv6(
         at = ("flows", i, "ip")
         if lacking:
             hint = "write ipv6 = true in [topology], or give the links of the flow IPv6 addresses"
+            if not known[lacking[0]].interfaces:
+                hint = 'draw the network with kind = "graph" and ipv6 = true, or leave ip out'
             yield Finding(at, f"{lacking[0]} has no IPv6 address", "hosts with IPv6 addresses", hint)
             continue
         ways = (way for (a, b), way in found.items() if a in ends[0] and b in ends[1])

@@ -1,4 +1,4 @@
-"""A drawn network, resolved: nodes with interfaces and addresses, links by name, and the ways of its flows."""
+"""A drawing, resolved: nodes with interfaces and addresses, links by name, and the ways of its flows."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from dumbbell.scenario.resolve.drawn.ways import Hop, between_hosts, ways
 from dumbbell.scenario.resolve.outline import Ends, NetworkNode, Outline, Way
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.topology.cables import Cable
-from dumbbell.scenario.topology.drawing import Drawing, Drawn
-from dumbbell.scenario.topology.graph import Graph
+from dumbbell.scenario.topology.drawing import Drawing
 from dumbbell.units import Time
 
 LEAST_RTT: Final = Time(10 * 10**6)
@@ -23,43 +22,52 @@ LEAST_RTT: Final = Time(10 * 10**6)
 one packet TCP would get little of the rate."""
 
 
-def drawn_outline(scenario: Scenario, topology: Drawn, wrong: list[Finding]) -> Outline | None:
-    """The network of a drawing; none if there is something wrong with it, which is added to `wrong`."""
-    drawing, before = topology.drawing, len(wrong)
-    anycast = tuple(topology.anycast) if isinstance(topology, Graph) else ()
-    frame = skeleton(drawing.structure, topology.mtu, topology.pools, topology.ipv6, anycast)
+def outline(scenario: Scenario, wrong: list[Finding]) -> Outline | None:
+    """The network before its links are settled; none if it is no network: then `wrong` says why."""
+    drawing, mtu = scenario.topology.drawing, scenario.topology.mtu
+    wrong += drawing.wrong
+    before, anycast = len(wrong), tuple(drawing.anycast)
+    frame = skeleton(drawing.structure, mtu, drawing.pools, drawing.ipv6, anycast)
     wrong += frame.wrong
     if frame.wrong:
         return None
-    halves = _halves(scenario, topology, drawing, frame.links)
+    halves = _halves(scenario, drawing, mtu, frame.links)
     hops = tuple(_hop(half, frame.ends[half.name]) for half in halves)
-    found = ways(scenario, frame.nodes, hops, topology.spread, anycast, wrong)
+    found = ways(scenario, frame.nodes, hops, drawing.spread, anycast, wrong)
     wrong += check_ipv6(scenario, frame.nodes, hops, found)
     if len(wrong) > before:
         return None
+    return Outline(
+        frame.nodes,
+        _reckoned(scenario, halves, frame.nodes, hops, found.values()),
+        found,
+        _prepared(drawing, frame.links, found),
+        frame.ends,
+        _mtus(mtu, drawing, frame.links, found),
+    )
+
+
+def _prepared(
+    drawing: Drawing, links: Sequence[tuple[str, str]], found: Mapping[tuple[str, str], Way]
+) -> Mapping[str, Sequence[Way]]:
+    if drawing.rtt is not None:
+        there, back = links[0]
+        return dict.fromkeys(drawing.hosts, (Way((there,), (back,), drawing.rtt),))
     prepared: dict[str, list[Way]] = {name: [] for name in drawing.hosts}
     for (from_, to), way in found.items():
         prepared[from_].append(way)
         prepared[to].append(way)
-    return Outline(
-        frame.nodes,
-        _reckoned(scenario, halves, frame.nodes, hops, found.values()),
-        lambda *pair: found.get(pair),
-        prepared,
-        (),
-        frame.ends,
-        _mtus(topology, drawing, frame.links, found),
-    )
+    return prepared
 
 
 def _mtus(
-    topology: Drawn, drawing: Drawing, links: Sequence[tuple[str, str]], found: Mapping[tuple[str, str], Way]
+    mtu: int, drawing: Drawing, links: Sequence[tuple[str, str]], found: Mapping[tuple[str, str], Way]
 ) -> dict[tuple[str, str], int]:
     """The MTU of each way there and back; none if no link has its own."""
     if not any(cable.mtu for cable in drawing.cables):
         return {}
     names = zip(drawing.cables, links, strict=True)
-    of_links = {name: cable.mtu or topology.mtu for cable, both in names for name in both}
+    of_links = {name: cable.mtu or mtu for cable, both in names for name in both}
     mtus: dict[tuple[str, str], int] = {}
     for (a, b), way in found.items():
         mtus.setdefault((b, a), min(of_links[name] for name in way.back))
@@ -78,11 +86,11 @@ class Half(NamedTuple):
     start: Direction
 
 
-def _halves(scenario: Scenario, topology: Drawn, drawing: Drawing, links: Sequence[tuple[str, str]]) -> list[Half]:
+def _halves(scenario: Scenario, drawing: Drawing, mtu: int, links: Sequence[tuple[str, str]]) -> list[Half]:
     found = []
     for cable, key, names in zip(drawing.cables, drawing.keys, links, strict=True):
         there, back = cable.given(), cable.reverse.given()
-        directions = both(there, back, scenario.duration, cable.mtu or topology.mtu, delays(cable))
+        directions = both(there, back, scenario.duration, cable.mtu or mtu, delays(cable))
         a, b = cable.between
         found.append(Half(names[0], a, b, key, there, directions[0]))
         found.append(Half(names[1], b, a, (*key, "reverse"), back, directions[1]))
@@ -107,7 +115,10 @@ def _reckoned(
     hops: Sequence[Hop],
     found: Iterable[Way],
 ) -> tuple[WrittenLink, ...]:
-    """The links with the RTT by which their BDP is reckoned: of flows; of all traffic where a lab has no flows."""
+    """The links with the RTT by which their BDP is reckoned: the drawing's; of flows; of all traffic where a lab has no
+    flows."""
+    if (rtt := scenario.topology.drawing.rtt) is not None:
+        return tuple(WrittenLink(*half, rtt) for half in halves)
     if scenario.flows or all(half.start.buffer.kind != "bdp" for half in halves):
         return _with_rtts(halves, found, Time(0))
     return _with_rtts(halves, between_hosts(nodes, hops), LEAST_RTT)

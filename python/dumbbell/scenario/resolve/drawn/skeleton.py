@@ -52,6 +52,10 @@ def skeleton(drawing: Structure, mtu: int, pools: Pools, has_ipv6: bool, anycast
     wrong = check_drawing(drawing, mtu)
     if wrong:
         return Skeleton(tuple(wrong))
+    links = link_names(drawing)
+    if drawing.addresses:
+        nodes = (NetworkNode(name, node.kind, drawing.addresses.get(name, "")) for name, node in drawing.nodes.items())
+        return Skeleton((), tuple(nodes), links, _ends(drawing, (), links))
     addressing, joined = Addressing(drawing, pools, has_ipv6, anycast, wrong), domains(drawing)
     addresses, ids = addressing.ports(joined), addressing.router_ids()
     wrong += [*check_routes(drawing, addresses), *check_anycast(drawing, anycast, joined)]
@@ -61,7 +65,6 @@ def skeleton(drawing: Structure, mtu: int, pools: Pools, has_ipv6: bool, anycast
     daemons = routed(drawing, joined, addresses, ids, wrong)
     if wrong:
         return Skeleton(tuple(wrong))
-    links = link_names(drawing)
     return Skeleton((), _nodes(drawing, addresses, ids, daemons), links, _ends(drawing, addresses, links))
 
 
