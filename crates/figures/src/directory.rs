@@ -9,6 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use plan::Plan;
 use records::accounts::{FlowReport, LinkReport};
+use records::kinds::MEASURES;
 use records::reader::{self, Index, Rows};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -60,9 +61,7 @@ pub fn read(directory: &Path, plan: &Plan, network: &str, go_on: &dyn Fn() -> Re
     }
     samples(directory, plan, go_on, |sample| recorder.flow(&sample))?;
     link_samples(directory, plan, go_on, |sample| recorder.link(&sample))?;
-    if plan.has_pings() {
-        pings(directory, plan, go_on, &mut recorder)?;
-    }
+    kinds(directory, plan, go_on, &mut recorder)?;
     if has_packets {
         packets(directory, plan, go_on, |packet| recorder.packet(&packet))?;
     }
@@ -207,17 +206,24 @@ fn link_samples(
     })
 }
 
-fn pings(directory: &Path, plan: &Plan, go_on: &dyn Fn() -> Result<()>, recorder: &mut Recorder) -> Result<()> {
+/// Rows of the tables that only flows of one kind have.
+fn kinds(directory: &Path, plan: &Plan, go_on: &dyn Fn() -> Result<()>, recorder: &mut Recorder) -> Result<()> {
     let ids = Index::of(plan.flows.iter().map(|flow| flow.id.as_str()));
-    reader::read(&directory.join("pings.parquet"), &["time_ns", "flow", "rtt_ns"], |rows: &Rows| {
-        go_on()?;
-        let (sent, flow, rtt) = (rows.values::<i64>(0)?, rows.words(1, &ids)?, rows.values::<i64>(2)?);
-        for at in 0..rows.len() {
-            let Some(flow) = flow.get(at) else { continue };
-            recorder.ping(flow, Time(sent.get(at).unwrap_or(0)), rtt.get(at).map(Duration));
-        }
-        Ok(())
-    })
+    for (table, measures) in MEASURES.iter().filter(|(table, _)| plan.has_table(table)) {
+        let columns = [&["time_ns", "flow"], *measures].concat();
+        reader::read(&directory.join(table).with_extension("parquet"), &columns, |rows: &Rows| {
+            go_on()?;
+            let (time, flow) = (rows.values::<i64>(0)?, rows.words(1, &ids)?);
+            let values = (2..columns.len()).map(|column| rows.values::<i64>(column)).collect::<Result<Vec<_>>>()?;
+            for at in 0..rows.len() {
+                let Some(flow) = flow.get(at) else { continue };
+                let numbers = values.iter().map(|values| values.get(at).map_or(f64::NAN, |value| value as f64));
+                recorder.gather(table, flow, Time(time.get(at).unwrap_or(0)), numbers);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
 }
 
 fn packets(

@@ -1,5 +1,7 @@
 //! The figures of a flow.
 
+use std::collections::BTreeMap;
+
 use records::Column;
 use records::Values::{Bool, F64, Text, U16, U64};
 use records::accounts::FlowReport;
@@ -21,8 +23,8 @@ pub struct Flow {
     pub active: Active,
     /// The facts from its samples.
     pub sampled: Sampled,
-    /// Round-trip times of its echo requests, ns, ascending; empty of a flow that doesn't ping.
-    pub pings_ns: Vec<i64>,
+    /// Values of the measures of its kind's own table, ascending, by their columns.
+    pub measured: BTreeMap<&'static str, Vec<f64>>,
     /// The waiting times of its packets on their way, ms; `None` if packets are not recorded.
     pub waits: Option<Percentiles>,
     /// Its packets that arrived marked, and all ECN-capable ones that arrived; `None` if packets are not recorded.
@@ -41,7 +43,7 @@ impl Flow {
             report,
             active,
             sampled,
-            pings_ns: Vec::new(),
+            measured: BTreeMap::new(),
             waits: None,
             marked: None,
             converged: None,
@@ -68,7 +70,12 @@ impl Flow {
     }
 
     fn ping_ms(&self, share: f64) -> Option<f64> {
-        quantile(&self.pings_ns, share, |ns| ns as f64 / 1e6)
+        self.measured("rtt_ns", share, |ns| ns / 1e6)
+    }
+
+    /// The quantile of a measure's values, each `scaled`; `None` without any.
+    fn measured(&self, measure: &str, share: f64, scaled: impl Fn(f64) -> f64) -> Option<f64> {
+        quantile(self.measured.get(measure)?, share, scaled)
     }
 
     fn completion_s(&self) -> Option<f64> {

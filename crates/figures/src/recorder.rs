@@ -1,8 +1,12 @@
 //! Takes the rows of a run and keeps what its figures need.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use plan::{Network, Plan};
-use units::{Duration, Time};
+use records::Row;
+use records::kinds::{KindRow, PingRow, measures};
+use units::Time;
 
 use crate::activity::{last_change, planned_window};
 use crate::bottleneck::Bottlenecks;
@@ -11,12 +15,15 @@ use crate::flow_samples::{FlowSample, FlowSamples};
 use crate::link_samples::{LinkSample, LinkSamples};
 use crate::packet_samples::{PacketSample, PacketSamples};
 
-/// The round-trip times of a flow's echo requests.
+/// The measure whose values responsiveness needs.
+const UNDER_LOAD: &str = "rtt_ns";
+
+/// The values of a flow in the table of its kind.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PingSamples {
-    /// The times of all requests.
-    pub rtts_ns: Vec<i64>,
-    /// The times of requests that were sent while all bulk flows were active.
+pub(crate) struct Gathered {
+    /// The numbers of each measure, by its column.
+    pub values: BTreeMap<&'static str, Vec<f64>>,
+    /// Round-trip times of requests that were sent while all bulk flows were active.
     pub under_load_ns: Vec<i64>,
 }
 
@@ -28,8 +35,8 @@ pub struct Recorder {
     pub(crate) bottlenecks: Bottlenecks,
     /// `None`: packets are not recorded.
     pub(crate) packets: Option<PacketSamples>,
-    /// The echo requests of each flow, in the plan's order.
-    pub(crate) pings: Vec<PingSamples>,
+    /// The rows of each flow in its kind's own table, in the plan's order.
+    pub(crate) kinds: Vec<Gathered>,
     /// The time in which all bulk flows are active.
     pub(crate) window: Option<(Time, Time)>,
 }
@@ -49,7 +56,7 @@ impl Recorder {
     pub(crate) fn new(plan: &Plan, network: &Network, window: Option<(Time, Time)>, span: (Time, Time)) -> Recorder {
         let steady = window.filter(|_| plan.record.sample_interval_ns <= STEP);
         let steady = steady.map(|window| (last_change(plan, window), window.1));
-        let has_pings = plan.has_pings();
+        let has_pings = plan.has_table(PingRow::TABLE);
         let flow = |flow: &plan::Flow| {
             let samples = FlowSamples::new(window, steady.filter(|_| flow.workload.is_bulk()));
             if has_pings && flow.workload.is_bulk() { samples.beside_pings() } else { samples }
@@ -60,7 +67,7 @@ impl Recorder {
             links: plan.links.iter().zip(plan.link_facts()).map(link).collect(),
             bottlenecks: Bottlenecks::new(plan, network),
             packets: None,
-            pings: vec![PingSamples::default(); plan.flows.len()],
+            kinds: vec![Gathered::default(); plan.flows.len()],
             window,
         }
     }
@@ -75,13 +82,21 @@ impl Recorder {
         self.flows[usize::from(sample.flow)].add(sample);
     }
 
-    /// A row of `pings`: when a request was sent, and its round-trip time.
-    pub fn ping(&mut self, flow: u16, sent: Time, rtt: Option<Duration>) {
-        let Some(rtt) = rtt.map(Duration::as_nanos) else { return };
-        let pings = &mut self.pings[usize::from(flow)];
-        pings.rtts_ns.push(rtt);
-        if self.window.is_some_and(|(start, end)| (start..=end).contains(&sent)) {
-            pings.under_load_ns.push(rtt);
+    /// A row of a table that only flows of one kind have.
+    pub fn kind(&mut self, row: &KindRow) {
+        let number = |column| row.number(column);
+        let values = measures(row.table()).iter().map(|&measure| number(measure));
+        self.gather(row.table(), number("flow") as u16, Time(number("time_ns") as i64), values);
+    }
+
+    /// `values`: those of the table's measures; NaN: there is none.
+    pub(crate) fn gather(&mut self, table: &str, flow: u16, time: Time, values: impl Iterator<Item = f64>) {
+        let gathered = &mut self.kinds[usize::from(flow)];
+        for (measure, value) in measures(table).iter().zip(values).filter(|(_, value)| !value.is_nan()) {
+            gathered.values.entry(measure).or_default().push(value);
+            if *measure == UNDER_LOAD && self.window.is_some_and(|(start, end)| (start..=end).contains(&time)) {
+                gathered.under_load_ns.push(value as i64);
+            }
         }
     }
 

@@ -54,7 +54,7 @@ impl Run {
         let jain_window = window.filter(|_| received.len() >= 2);
         let steps: Vec<Vec<u64>> = recorder.flows.iter_mut().filter_map(|flow| flow.steps()).collect();
         let loaded_ns = recorder.flows.iter_mut().flat_map(|flow| flow.loaded_ns()).collect();
-        let foreign_ns = recorder.pings.iter().flat_map(|pings| &pings.under_load_ns).copied().collect();
+        let foreign_ns = recorder.kinds.iter().flat_map(|rows| &rows.under_load_ns).copied().collect();
         let mut run = Run {
             flows: (plan.flows.iter().zip(flows).zip(active).zip(&mut recorder.flows))
                 .map(|(((flow, report), active), samples)| Flow::new(flow.clone(), report, active, samples.total()))
@@ -75,9 +75,9 @@ impl Run {
             base_rtts: None,
         };
         run.find_bottlenecks(recorder.bottlenecks.finish());
-        for (flow, pings) in run.flows.iter_mut().zip(recorder.pings) {
-            flow.pings_ns = pings.rtts_ns;
-            flow.pings_ns.sort_unstable();
+        for (flow, gathered) in run.flows.iter_mut().zip(recorder.kinds) {
+            flow.measured = gathered.values;
+            flow.measured.values_mut().for_each(|values| values.sort_unstable_by(f64::total_cmp));
         }
         if window.is_some() {
             run.find_convergence(bulk().zip(steps));

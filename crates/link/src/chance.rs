@@ -1,4 +1,4 @@
-use crate::random::Stream;
+use plan::Stream;
 
 /// `probability` as a limit that numbers of a [`Stream`] are below. Exact for every f64 from 2^-12 to 1, and to 2^-64 for
 /// all others: scaling by a power of two only moves the exponent.

@@ -33,7 +33,6 @@ mod pipeline;
 mod policer;
 mod quantile;
 mod queue;
-mod random;
 mod service;
 mod slots;
 #[cfg(test)]
@@ -45,5 +44,5 @@ pub use counters::Counters;
 pub use network::{Network, Sink};
 pub use packet::{Ecn, Fate, Mark, Packet, Passage, Reordered};
 pub use pipeline::{Entry, Link, Out};
+pub use plan::{Stream, mix};
 pub use queue::Backlog;
-pub use random::{Stream, mix};

@@ -1,6 +1,6 @@
 use units::{Duration, Time};
 
-use crate::random::Stream;
+use plan::Stream;
 
 /// Moments at which a link may send what waits.
 #[derive(Clone, Debug)]

@@ -22,6 +22,7 @@ mod ping;
 mod program;
 mod qdiscs;
 mod queue;
+mod random;
 mod routing;
 mod schema;
 mod spanning_tree;
@@ -54,10 +55,11 @@ pub use ping::Echo;
 pub use program::{Program, Ready};
 pub use qdiscs::{Order, Part, Qdisc};
 pub use queue::*;
+pub use random::{Stream, mix};
 pub use routing::{Routes, Spread};
 pub use schema::schema;
 pub use wiring::{End, Wiring};
-pub use workload::{Ecn, Transport, Workload};
+pub use workload::*;
 
 /// One run, fully specified.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -332,9 +334,9 @@ impl Plan {
         of_interfaces.fold(self.mtu, |largest, mtu| if mtu.bytes() > largest.bytes() { mtu } else { largest })
     }
 
-    /// True if any flow pings.
-    pub fn has_pings(&self) -> bool {
-        self.flows.iter().any(|flow| flow.workload.pings())
+    /// True if a kind of flow that has a table of this name is among the flows.
+    pub fn has_table(&self, name: &str) -> bool {
+        self.flows.iter().any(|flow| flow.workload.table() == Some(name))
     }
 
     /// The index of each node, by its name.

@@ -142,9 +142,12 @@ impl Workload {
         matches!(self, Workload::Tcp { bytes: None, on_off: None, .. })
     }
 
-    /// True if it sends echo requests.
-    pub fn pings(&self) -> bool {
-        matches!(self, Workload::Ping { .. })
+    /// Name of the table that only flows of its kind have rows in.
+    pub fn table(&self) -> Option<&'static str> {
+        match self {
+            Workload::Ping { .. } => Some("pings"),
+            Workload::Tcp { .. } | Workload::Udp { .. } | Workload::Command { .. } => None,
+        }
     }
 
     /// True if its ends are programs of the user's.

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::columns::TableFile;
+use crate::kinds::Visit;
 use crate::writer::{create, write};
-use crate::{Encoding, Names, Row, acks, links, packets, pings, samples};
+use crate::{Encoding, Names, Row, acks, kinds, links, packets, samples};
 use anyhow::{Context, Result, ensure};
 
 /// Bytes of rows from which on they become a table at once: they lie in memory.
@@ -32,17 +33,23 @@ pub(crate) fn is_deferred<R: Row>() -> bool {
 /// # Errors
 /// A file cannot be read or written.
 pub fn settle(dir: &Path, names: &Names) -> Result<()> {
-    fn one<R: Row>(dir: &Path, names: &Names) -> Result<()> {
-        match Flat::<R>::open(&dir.join(R::TABLE).with_extension("parquet"))? {
-            Some(flat) => flat.settle(names)?.finish_on_disk(),
-            None => Ok(()),
+    struct Settle<'a>(&'a Path, &'a Names);
+    impl Visit for Settle<'_> {
+        type Error = anyhow::Error;
+
+        fn visit<R: Row>(&mut self) -> Result<()> {
+            match Flat::<R>::open(&self.0.join(R::TABLE).with_extension("parquet"))? {
+                Some(flat) => flat.settle(self.1)?.finish_on_disk(),
+                None => Ok(()),
+            }
         }
     }
-    one::<samples::Sample>(dir, names)?;
-    one::<acks::Ack>(dir, names)?;
-    one::<packets::PacketRow>(dir, names)?;
-    one::<links::LinkRow>(dir, names)?;
-    one::<pings::PingRow>(dir, names)?;
+    let mut settle = Settle(dir, names);
+    settle.visit::<samples::Sample>()?;
+    settle.visit::<acks::Ack>()?;
+    settle.visit::<packets::PacketRow>()?;
+    settle.visit::<links::LinkRow>()?;
+    kinds::each(&mut settle)?;
     for entry in dir.read_dir().with_context(|| format!("reading {}", dir.display()))? {
         let path = entry?.path();
         ensure!(path.extension().is_none_or(|end| end != "rows"), "nothing makes a table of {}", path.display());
@@ -142,7 +149,7 @@ mod tests {
     use units::Time;
 
     use super::*;
-    use crate::pings::PingRow;
+    use crate::kinds::PingRow;
     use crate::writer::CHUNK;
 
     fn row(number: u64) -> PingRow {

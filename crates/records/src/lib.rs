@@ -16,7 +16,7 @@ mod writer;
 pub use columns::{Batch, Data, Filled, fill, words};
 pub use groups::Groups;
 pub use rows::{
-    Column, Described, Digest, Encoding, Names, Row, Table, Values, acks, links, packets, pings, routes, samples,
+    Column, Described, Digest, Encoding, Names, Row, Table, Values, acks, kinds, links, packets, routes, samples,
     tables,
 };
-pub use writer::{Writer, WriterStats};
+pub use writer::{Files, Writer, WriterStats};

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::columns::{TableFile, compressed, fill};
 use crate::flat::{self, Flat};
+use crate::kinds::Keep;
 use crate::{Column, Names, Row};
 
 /// Rows that change hands at once: large enough to make a hand-over rare, small enough to stay in cache.
@@ -46,6 +47,36 @@ pub(crate) fn create<R: Row>(path: &Path) -> Result<TableFile> {
 /// Appends rows to a Parquet file.
 pub(crate) fn write<R: Row>(table: &mut TableFile, rows: &[R], names: &Names) -> Result<()> {
     table.write(rows.len(), R::COLUMNS.iter().map(|column| fill(column, rows.iter(), names)))
+}
+
+/// Tables as files of a directory.
+#[derive(Clone, Debug)]
+pub struct Files {
+    /// The run's directory.
+    pub directory: PathBuf,
+    /// The words behind numbers in rows.
+    pub names: Names,
+    /// Chunks that may wait before a push does.
+    pub backlog_limit: usize,
+}
+
+impl Keep for Files {
+    type Of<R: Row> = Writer<R>;
+    type End = Result<WriterStats>;
+    type Error = anyhow::Error;
+
+    fn create<R: Row>(&self) -> Result<Writer<R>> {
+        let path = self.directory.join(R::TABLE).with_extension("parquet");
+        Ok(Writer::create(&path, self.names.clone())?.waiting(self.backlog_limit))
+    }
+
+    fn push<R: Row>(of: &mut Writer<R>, row: R) {
+        of.push(row);
+    }
+
+    fn end<R: Row>(of: Writer<R>) -> Result<WriterStats> {
+        of.finish()
+    }
 }
 
 /// A table that is being written.

@@ -9,7 +9,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-use records::pings::PingRow;
+use records::kinds::PingRow;
 use records::reader::{self, Index};
 use records::{Column, Names, Row, Writer};
 use units::{Duration, Time};

@@ -7,7 +7,6 @@ use units::{Duration, Time};
 use crate::acks::{Ack, Moment};
 use crate::links::LinkRow;
 use crate::packets::PacketRow;
-use crate::pings::PingRow;
 use crate::samples::{BbrSample, CaState, Sample, TcpSample};
 
 /// How rows become bytes, and are read from them.
@@ -155,6 +154,8 @@ macro_rules! fields {
     };
 }
 
+pub(crate) use fields;
+
 fields! {
     Time { 0 }
     Duration { 0 }
@@ -173,7 +174,6 @@ fields! {
     Counters { arrived_packets arrived_bytes duplicated_packets departed_packets departed_bytes delivered_bytes
         marked_packets reordered_packets corrupted_packets ended }
     Backlog { bytes packets }
-    PingRow { flow number sent rtt is_lost }
 }
 
 #[cfg(test)]
@@ -283,6 +283,6 @@ mod tests {
             Counters { arrived_packets: 1, ended: std::array::from_fn(|at| at as u64), ..Counters::default() };
         let backlog = Backlog { bytes: 5, packets: 6 };
         check(&LinkRow { time, link: 1, counters, backlog, queue_bytes_max: 7, capacity_bytes: Some(8) });
-        check(&PingRow { flow, number: 1, sent: time, rtt: Some(Duration(4)), is_lost: true });
+        check(&crate::kinds::PingRow { flow, number: 1, sent: time, rtt: Some(Duration(4)), is_lost: true });
     }
 }

@@ -9,9 +9,9 @@ mod cell;
 mod column;
 mod digest;
 mod encoding;
+pub mod kinds;
 pub mod links;
 pub mod packets;
-pub mod pings;
 pub mod routes;
 pub mod samples;
 
@@ -63,15 +63,17 @@ pub trait Row: Send + Sized + 'static {
 
 /// The tables that engines write while a run goes on.
 pub fn tables() -> Vec<Table> {
-    fn table<R: Row>() -> Table {
-        Table { name: R::TABLE, columns: R::COLUMNS.iter().map(Column::described).collect() }
-    }
-    vec![
+    let mut all = vec![
         table::<samples::Sample>(),
         table::<acks::Ack>(),
         table::<packets::PacketRow>(),
         table::<links::LinkRow>(),
-        table::<pings::PingRow>(),
-        table::<routes::RouteRow>(),
-    ]
+    ];
+    all.extend(kinds::described());
+    all.push(table::<routes::RouteRow>());
+    all
+}
+
+fn table<R: Row>() -> Table {
+    Table { name: R::TABLE, columns: R::COLUMNS.iter().map(Column::described).collect() }
 }

@@ -7,10 +7,10 @@ use anyhow::Result;
 use plan::Plan;
 use records::acks::Ack;
 use records::frames::Frames;
+use records::kinds::{KindRow, KindTables};
 use records::packets::PacketRow;
-use records::pings::PingRow;
 use records::samples::Sample;
-use records::{Names, Row, Writer, WriterStats};
+use records::{Files, Names, Row, Writer, WriterStats};
 use sim::{Observer, Resent, rows};
 
 use crate::frames::Headers;
@@ -23,7 +23,7 @@ pub struct Recorder<const PACKETS: bool, const ACKS: bool> {
     samples: Writer<Sample>,
     links: Writer<records::links::LinkRow>,
     packets: Option<Writer<PacketRow>>,
-    pings: Option<Writer<PingRow>>,
+    kinds: KindTables<Files>,
     acks: Option<Writer<Ack>>,
     capture: Option<(Headers, Frames)>,
 }
@@ -34,14 +34,14 @@ impl<const PACKETS: bool, const ACKS: bool> Recorder<PACKETS, ACKS> {
     /// # Errors
     /// A file can't be created.
     pub fn create(plan: &Plan, directory: &Path) -> Result<Self> {
-        let names = Names::of(plan);
+        let (names, backlog_limit) = (Names::of(plan), BACKLOG_CHUNKS);
         Ok(Recorder {
             samples: table(directory, "samples", &names)?,
             links: table(directory, "links", &names)?,
-            pings: plan.has_pings().then(|| table(directory, "pings", &names)).transpose()?,
             packets: plan.record.packets.then(|| table(directory, "packets", &names)).transpose()?,
             acks: ACKS.then(|| table(directory, "acks", &names)).transpose()?,
             capture: plan.record.capture.then(|| capture(plan, directory)).transpose()?,
+            kinds: KindTables::create(plan, &Files { directory: directory.to_owned(), names, backlog_limit })?,
         })
     }
 
@@ -57,16 +57,15 @@ impl<const PACKETS: bool, const ACKS: bool> Recorder<PACKETS, ACKS> {
     ///
     /// # Errors
     /// A table could not be written; the others are complete.
-    pub fn finish(self) -> Result<BTreeMap<&'static str, WriterStats>> {
+    pub fn finish(mut self) -> Result<BTreeMap<&'static str, WriterStats>> {
         self.capture.map(|(_, frames)| frames.finish()).transpose()?;
         let finished = [
             Some(("samples", self.samples.finish())),
             Some(("links", self.links.finish())),
             self.packets.map(|table| ("packets", table.finish())),
-            self.pings.map(|table| ("pings", table.finish())),
             self.acks.map(|table| ("acks", table.finish())),
         ];
-        finished.into_iter().flatten().map(|(name, stats)| Ok((name, stats?))).collect()
+        finished.into_iter().flatten().chain(self.kinds.end()).map(|(name, stats)| Ok((name, stats?))).collect()
     }
 }
 
@@ -110,10 +109,8 @@ impl<const PACKETS: bool, const ACKS: bool> Observer for Recorder<PACKETS, ACKS>
         }
     }
 
-    fn echo(&mut self, row: &sim::EchoRow) {
-        if let Some(table) = &mut self.pings {
-            table.push(rows::ping(row));
-        }
+    fn kind(&mut self, row: &KindRow) {
+        self.kinds.push(*row);
     }
 
     fn flow(&mut self, row: &sim::FlowRow<'_>) {

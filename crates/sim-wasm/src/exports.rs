@@ -127,7 +127,7 @@ pub extern "C" fn links(machine: &mut Machine) {
 
 /// The answer is what is known of the run now, as JSON.
 #[unsafe(no_mangle)]
-pub extern "C" fn report(machine: &Machine) {
+pub extern "C" fn report(machine: &mut Machine) {
     say(&machine.report());
 }
 

@@ -40,7 +40,7 @@ trait Running {
     fn finish(&mut self);
     fn samples(&mut self) -> Vec<f64>;
     fn links(&mut self) -> Vec<f64>;
-    fn report(&self) -> Report;
+    fn report(&mut self) -> Report;
 }
 
 impl<const PACKETS: bool, const ACKS: bool> Running for Simulation<Recorder<PACKETS, ACKS>> {
@@ -68,8 +68,8 @@ impl<const PACKETS: bool, const ACKS: bool> Running for Simulation<Recorder<PACK
         self.observer_mut().links.take()
     }
 
-    fn report(&self) -> Report {
-        Report { packets: self.packets(), digests: self.observer().digests() }
+    fn report(&mut self) -> Report {
+        Report { packets: self.packets(), digests: self.observer_mut().digests() }
     }
 }
 
@@ -138,7 +138,7 @@ impl Machine {
     }
 
     /// Returns the state of the run.
-    pub fn report(&self) -> Report {
+    pub fn report(&mut self) -> Report {
         self.running.report()
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use plan::Plan;
 use rows::acks::Ack;
+use rows::kinds::{Keep, KindRow, KindTables};
 use rows::links::LinkRow;
 use rows::packets::PacketRow;
-use rows::pings::PingRow;
 use rows::samples::Sample;
 use rows::{Column, Digest, Names, Row};
 use sim::Observer;
@@ -39,36 +39,57 @@ impl<R: Row> Picked<R> {
     }
 }
 
+/// Keeps the digests of tables with these names.
+struct OfRows(Names);
+
+impl Keep for OfRows {
+    type Of<R: Row> = Digest<R>;
+    type End = String;
+    type Error = std::convert::Infallible;
+
+    fn create<R: Row>(&self) -> Result<Digest<R>, Self::Error> {
+        Ok(Digest::new(self.0.clone()))
+    }
+
+    fn push<R: Row>(of: &mut Digest<R>, row: R) {
+        of.push(&row);
+    }
+
+    fn end<R: Row>(of: Digest<R>) -> String {
+        of.hex()
+    }
+}
+
 /// Digests of the tables that a run of the plan writes.
 pub(crate) struct Digests {
     samples: Digest<Sample>,
     links: Digest<LinkRow>,
     packets: Option<Digest<PacketRow>>,
     acks: Option<Digest<Ack>>,
-    pings: Option<Digest<PingRow>>,
+    kinds: KindTables<OfRows>,
 }
 
 impl Digests {
     fn of(plan: &Plan) -> Digests {
         let names = Names::of(plan);
+        let Ok(tables) = KindTables::create(plan, &OfRows(names.clone()));
         Digests {
             samples: Digest::new(names.clone()),
             links: Digest::new(names.clone()),
             packets: plan.record.packets.then(|| Digest::new(names.clone())),
             acks: (plan.record.acks != plan::Acks::Off).then(|| Digest::new(names.clone())),
-            pings: plan.has_pings().then(|| Digest::new(names)),
+            kinds: tables,
         }
     }
 
-    fn told(&self) -> BTreeMap<&'static str, String> {
+    fn told(&mut self) -> BTreeMap<&'static str, String> {
         let all = [
             Some((Sample::TABLE, self.samples.hex())),
             Some((LinkRow::TABLE, self.links.hex())),
             self.packets.as_ref().map(|digest| (PacketRow::TABLE, digest.hex())),
             self.acks.as_ref().map(|digest| (Ack::TABLE, digest.hex())),
-            self.pings.as_ref().map(|digest| (PingRow::TABLE, digest.hex())),
         ];
-        all.into_iter().flatten().collect()
+        all.into_iter().flatten().chain(self.kinds.end()).collect()
     }
 }
 
@@ -85,8 +106,8 @@ impl<const PACKETS: bool, const ACKS: bool> Recorder<PACKETS, ACKS> {
     }
 
     /// By the tables' names; empty if nobody asked for them.
-    pub(crate) fn digests(&self) -> BTreeMap<&'static str, String> {
-        self.digests.as_ref().map(Digests::told).unwrap_or_default()
+    pub(crate) fn digests(&mut self) -> BTreeMap<&'static str, String> {
+        self.digests.as_mut().map(Digests::told).unwrap_or_default()
     }
 }
 
@@ -107,9 +128,9 @@ impl<const PACKETS: bool, const ACKS: bool> Observer for Recorder<PACKETS, ACKS>
         }
     }
 
-    fn echo(&mut self, row: &sim::EchoRow) {
-        if let Some(Digests { pings: Some(digest), .. }) = &mut self.digests {
-            digest.push(&sim::rows::ping(row));
+    fn kind(&mut self, row: &KindRow) {
+        if let Some(digests) = &mut self.digests {
+            digests.kinds.push(*row);
         }
     }
 

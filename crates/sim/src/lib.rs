@@ -65,7 +65,7 @@ mod traffic;
 
 pub use kinds::Datagrams;
 pub use network::Tally;
-pub use observer::{AckRow, DatagramRow, EchoRow, FlowRow, LinkRow, Observer, PacketRow};
+pub use observer::{AckRow, DatagramRow, FlowRow, LinkRow, Observer, PacketRow};
 pub use problem::{Problem, check};
 pub use segment::{Flags, MAX_SACKS, Resent, Segment};
 pub use simulation::{Options, Simulation};

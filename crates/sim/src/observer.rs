@@ -1,5 +1,5 @@
-use datagrams::Echo;
 use link::{Backlog, Counters, Passage};
+use rows::kinds::KindRow;
 use units::{Duration, Time};
 
 use crate::segment::Segment;
@@ -26,8 +26,8 @@ pub trait Observer {
     /// A datagram of a UDP flow has arrived for the first time.
     fn datagram(&mut self, _row: &DatagramRow) {}
 
-    /// An echo request was answered, or has no answer when the run ends.
-    fn echo(&mut self, _row: &EchoRow) {}
+    /// A row of a table that only flows of one kind have: an echo request was answered, for example.
+    fn kind(&mut self, _row: &KindRow) {}
 
     /// The state of a flow: once per sample interval while it is active, and when it ends.
     fn flow(&mut self, _row: &FlowRow<'_>) {}
@@ -72,9 +72,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         }
     }
 
-    fn echo(&mut self, row: &EchoRow) {
-        self.0.echo(row);
-        self.1.echo(row);
+    fn kind(&mut self, row: &KindRow) {
+        self.0.kind(row);
+        self.1.kind(row);
     }
 
     fn flow(&mut self, row: &FlowRow<'_>) {
@@ -137,15 +137,6 @@ pub struct DatagramRow {
     pub flow: u16,
     /// The time that it was under way.
     pub delay: Duration,
-}
-
-/// An echo request of a flow that pings.
-#[derive(Clone, Copy, Debug)]
-pub struct EchoRow {
-    /// Index of the flow in the plan.
-    pub flow: u16,
-    /// The request and its answer.
-    pub echo: Echo,
 }
 
 /// A flow at one time.

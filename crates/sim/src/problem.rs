@@ -81,14 +81,14 @@ pub(crate) fn traffic(plan: &Plan, options: Options) -> (Vec<Traffic>, Vec<Probl
     let mut made = Vec::with_capacity(plan.flows.len());
     // A flow without a path is a problem of the network's.
     let mtus = plan.flow_mtus().unwrap_or_else(|_| vec![plan.mtu; plan.flows.len()]);
-    for (flow, mtu) in plan.flows.iter().zip(mtus) {
+    for ((index, flow), mtu) in (0..).zip(&plan.flows).zip(mtus) {
         // Both ends know the path's MTU from the start: there are no ICMP messages that would tell them.
         if let Some(failure) = cut_again(plan, flow, mtu) {
             problems.push(Problem { flow: Some(flow.id.clone()), host: None, failure });
             continue;
         }
         let of = |host: &str| Settings { mtu, ip: flow.ip, ..hosts.get(host).copied().unwrap_or_default() };
-        match Kind::new(flow, of(&flow.from), of(&flow.to), &plan.algorithms, plan.seed) {
+        match Kind::new(index, flow, of(&flow.from), of(&flow.to), &plan.algorithms, plan.seed) {
             Ok(kind) => made.push(Traffic::new(flow, kind)),
             Err(error) => {
                 problems.push(Problem { flow: Some(flow.id.clone()), host: None, failure: Failure::of(&error) });

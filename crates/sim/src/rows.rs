@@ -4,7 +4,6 @@ use cc::state::{BbrState, NONE};
 use rows::acks::{Ack, Moment};
 use rows::links::LinkRow;
 use rows::packets::PacketRow;
-use rows::pings::PingRow;
 use rows::samples::{BbrSample, CaState, Sample, TcpSample};
 
 use crate::observer;
@@ -76,12 +75,6 @@ pub fn packet(row: &observer::PacketRow<'_>) -> PacketRow {
         // No packet is late in virtual time.
         sent: row.passage.delivery.filter(|_| row.is_last && row.passage.fate == link::Fate::Delivered),
     }
-}
-
-/// A row of `pings`.
-pub fn ping(row: &observer::EchoRow) -> PingRow {
-    let datagrams::Echo { number, sent, rtt, is_lost } = row.echo;
-    PingRow { flow: row.flow, number, sent, rtt, is_lost }
 }
 
 fn tcp(sender: &Sender) -> TcpSample {

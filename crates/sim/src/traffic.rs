@@ -1,10 +1,11 @@
 //! The plan's flows: when they begin and end, and what they achieve.
 
-use datagrams::{Echo, EchoCounts};
+use datagrams::EchoCounts;
 use link::Ecn;
+use rows::kinds::KindRow;
 use units::{Duration, Time};
 
-use crate::kinds::{Datagrams, Ends, Kind, each};
+use crate::kinds::{Datagrams, Ends, Kind, Outbox, each};
 use crate::segment::Segment;
 use crate::tcp::{AckReport, Sender};
 
@@ -134,31 +135,36 @@ impl Traffic {
         each!(&mut self.kind, ends => ends.forget_syn());
     }
 
-    /// A segment arrives at the sending end.
+    /// A segment arrives at the sending end, with the codepoint `ecn`.
     #[inline]
-    pub(crate) fn at_sender(&mut self, segment: &Segment, now: Time, out: &mut Vec<Segment>) -> Option<AckReport> {
-        if !self.is_active() {
-            return None;
+    pub(crate) fn at_sender(
+        &mut self,
+        segment: &Segment,
+        ecn: Ecn,
+        now: Time,
+        outbox: &mut Outbox,
+    ) -> Option<AckReport> {
+        let is_active = self.is_active();
+        let rows = outbox.rows.len();
+        let (report, is_over) = each!(&mut self.kind, ends => {
+            if !is_active && !ends.outlives_its_stop() {
+                return None;
+            }
+            (ends.at_sender(segment, ecn, now, outbox), ends.is_over())
+        });
+        if outbox.rows.len() > rows {
+            self.milestones.first_byte.get_or_insert(now);
+            self.milestones.end = Some(now);
         }
-        let (report, is_over) = each!(&mut self.kind, ends => (ends.at_sender(segment, now, out), ends.is_over()));
         if is_over {
             self.phase = Phase::Over;
         }
         report
     }
 
-    /// An answer arrives at the end that pings. `None` if its request was answered before.
-    pub(crate) fn answer(&mut self, segment: &Segment, now: Time) -> Option<Echo> {
-        // An answer that was under way when the flow stopped arrives all the same.
-        let echo = each!(&mut self.kind, ends => ends.answer(segment, now))?;
-        self.milestones.first_byte.get_or_insert(now);
-        self.milestones.end = Some(now);
-        Some(echo)
-    }
-
-    /// Requests that have no answer at `end`.
-    pub(crate) fn unanswered(&self, end: Time) -> Vec<Echo> {
-        each!(&self.kind, ends => ends.unanswered(end))
+    /// Adds rows of what is open at `end`.
+    pub(crate) fn finish(&self, end: Time, rows: &mut Vec<KindRow>) {
+        each!(&self.kind, ends => ends.finish(end, rows));
     }
 
     /// A segment arrives at the receiving end, with the codepoint `ecn`. It returns the time under way of a datagram
@@ -252,7 +258,7 @@ mod tests {
                 "workload": {"kind": "tcp", "cc": name, "bytes": null, "ecn": false},
             }))
             .unwrap();
-            let kind = Kind::new(&flow, Settings::default(), Settings::default(), &[], 1).unwrap();
+            let kind = Kind::new(0, &flow, Settings::default(), Settings::default(), &[], 1).unwrap();
             let traffic = Traffic::new(&flow, kind);
             let algorithm = size_of_val(traffic.sender().unwrap().congestion_control());
             // DCTCP's receiver has an algorithm, too, and the socket that it looks at.

@@ -3,17 +3,18 @@
 mod common;
 
 use common::{Dumbbell, bulk};
-use datagrams::Echo;
+use rows::kinds::{KindRow, PingRow};
 use serde_json::{Value, json};
-use sim::{EchoRow, Observer, Options, Simulation};
+use sim::{Observer, Options, Simulation};
 use units::{Duration, Time};
 
 #[derive(Default)]
-struct Echoes(Vec<Echo>);
+struct Echoes(Vec<PingRow>);
 
 impl Observer for Echoes {
-    fn echo(&mut self, row: &EchoRow) {
-        self.0.push(row.echo);
+    fn kind(&mut self, row: &KindRow) {
+        let KindRow::PingRow(row) = row;
+        self.0.push(*row);
     }
 }
 
@@ -22,7 +23,7 @@ fn ping(interval_ms: i64) -> Value {
 }
 
 /// Hosts take no time, so that round trips are exact.
-fn run(plan: &Dumbbell) -> (Vec<Echo>, sim::FlowReport) {
+fn run(plan: &Dumbbell) -> (Vec<PingRow>, sim::FlowReport) {
     let options = Options { turnaround: false, ..Options::default() };
     let mut simulation = Simulation::new(&plan.plan(), options, Echoes::default()).unwrap();
     simulation.run();
@@ -42,7 +43,7 @@ fn an_idle_path_takes_its_delays_and_two_transmissions() {
     for (n, echo) in (0..).zip(&echoes) {
         let sent = Time(50_000_000 + 100_000_000 * n);
         let rtt = Some(Duration(40_000_000 + 2 * 78_400));
-        assert_eq!(*echo, Echo { number: n as u64, sent, rtt, is_lost: false });
+        assert_eq!(*echo, PingRow { flow: 0, number: n as u64, sent, rtt, is_lost: false });
     }
 }
 

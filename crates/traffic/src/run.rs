@@ -12,6 +12,8 @@ use nix::sys::epoll::EpollFlags;
 use nix::sys::prctl::set_timerslack;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use plan::Plan;
+use records::Files;
+use records::kinds::KindTables;
 use units::Time;
 
 use crate::agent::Agent;
@@ -22,7 +24,7 @@ use crate::poller::{Poller, Source};
 use crate::programs::Programs;
 use crate::report::TrafficReport;
 use crate::sampler::Sampler;
-use crate::shared::{Pings, Shared};
+use crate::shared::Shared;
 use crate::udp_receiver::Batch;
 use realtime::{Clock, Gauge, ThreadTimes};
 
@@ -39,7 +41,7 @@ const SERVERS_UP: Wait = Wait::from_secs(2);
 /// programs are ready and every receiver is up, the event `ready` is written; then the run waits on `control` for the start.
 /// An order to stop, or the end of `control`, stops it early.
 ///
-/// Writes `samples.parquet`, `pings.parquet` if a flow pings, `traffic.json` and `logs/<flow>.{stdout,stderr}`, of servers
+/// Writes `samples.parquet`, the tables of its kinds of flow, `traffic.json` and `logs/<flow>.{stdout,stderr}`, of servers
 /// `logs/<flow>.server.…`, of programs `logs/<program>.…`, to `dir`, and JSON lines to `events`: `ready`, `done`. Writing them must not block for long.
 /// Publishes the progress of each flow to `live`, if there are gauges, every 50 ms.
 ///
@@ -62,11 +64,12 @@ pub fn run<'a>(
     );
     set_timerslack(1)?;
     allow_many_files(plan)?;
+    let files = Files { directory: dir.to_owned(), names: records::Names::of(plan), backlog_limit: usize::MAX };
     let mut shared = Shared {
         clock: Clock::new(0),
         poller: Poller::new()?,
         sampler: Sampler::create(plan, dir)?,
-        pings: Pings::create(plan, dir)?,
+        kinds: KindTables::create(plan, &files)?,
         batch: Batch::new(),
         diags: Default::default(),
     };
@@ -86,9 +89,9 @@ pub fn run<'a>(
     let outcome = EventLoop::new(plan, agents, shared, inbox, live)?.run()?;
 
     let ThreadTimes { cpu_s, run_delay_s, scheduled } = ThreadTimes::now().since(before);
-    let Outcome { agents, shared, ended, interrupted } = outcome;
+    let Outcome { agents, mut shared, ended, interrupted } = outcome;
     let programs = programs.end();
-    shared.pings.finish()?;
+    shared.kinds.end().into_iter().try_for_each(|(_, stats)| stats.map(drop))?;
     let (sampling, writer) = shared.sampler.finish(ended.min(Time::ZERO + plan.duration_ns))?;
     let report = TrafficReport {
         wall_s: ended.as_nanos() as f64 / 1e9,

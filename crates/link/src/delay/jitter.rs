@@ -2,7 +2,7 @@ use plan::Distribution;
 use units::Duration;
 
 use crate::quantile::{normal_cdf, normal_quantile, uniform};
-use crate::random::Stream;
+use plan::Stream;
 
 /// More than any run: 73 years. Longer delays, which a Pareto distribution of small shape has, are as long.
 const MOST: f64 = (i64::MAX / 4) as f64;

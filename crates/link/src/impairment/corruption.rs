@@ -1,6 +1,6 @@
 use super::{Effects, Impairment};
 use crate::chance::Chance;
-use crate::random::Stream;
+use plan::Stream;
 
 /// A bit of some packets is flipped.
 #[derive(Clone, Debug)]

@@ -13,7 +13,7 @@ use units::{Duration, Time};
 use super::{Backlog, Item};
 use crate::chance::threshold;
 use crate::packet::Passage;
-use crate::random::Stream;
+use plan::Stream;
 
 /// First in, first out, and how much it is.
 #[derive(Clone, Debug, Default)]

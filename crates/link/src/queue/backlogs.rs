@@ -70,7 +70,7 @@ impl Backlogs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Stream;
+    use plan::Stream;
 
     #[test]
     fn it_finds_what_a_search_of_all_finds() {

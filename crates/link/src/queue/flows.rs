@@ -5,7 +5,7 @@ use plan::Buffer;
 use super::backlogs::Backlogs;
 use super::codel::Source;
 use super::{Backlog, Item};
-use crate::random::Stream;
+use plan::Stream;
 
 /// Index that ends a chain.
 const NONE: u32 = u32::MAX;

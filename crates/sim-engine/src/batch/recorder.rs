@@ -1,6 +1,7 @@
 use anyhow::Result;
 use plan::Plan;
-use sim::{EchoRow, FlowRow, LinkRow, Observer};
+use records::kinds::KindRow;
+use sim::{FlowRow, LinkRow, Observer};
 
 use crate::samples::{flow_sample, link_sample};
 
@@ -27,8 +28,8 @@ impl Observer for Recorder {
         self.largest_window = self.largest_window.max(row.sender.map(|sender| sender.socket().snd_cwnd));
     }
 
-    fn echo(&mut self, row: &EchoRow) {
-        self.figures.ping(row.flow, row.echo.sent, row.echo.rtt);
+    fn kind(&mut self, row: &KindRow) {
+        self.figures.kind(row);
     }
 
     fn link(&mut self, row: &LinkRow) {

@@ -5,9 +5,9 @@ mod tcp;
 mod udp;
 
 use anyhow::Result;
-use datagrams::Echo;
 use link::Ecn;
 use messages::Failure;
+use rows::kinds::KindRow;
 use units::{Duration, Time};
 
 use crate::algorithm;
@@ -44,20 +44,13 @@ pub(crate) trait Ends {
         true
     }
 
-    /// A segment arrives at the sending end.
-    fn at_sender(&mut self, _segment: &Segment, _now: Time, _out: &mut Vec<Segment>) -> Option<AckReport> {
+    /// A segment arrives at the sending end, with the codepoint `ecn`. `outbox` takes what follows from it.
+    fn at_sender(&mut self, _segment: &Segment, _ecn: Ecn, _now: Time, _outbox: &mut Outbox) -> Option<AckReport> {
         None
     }
 
-    /// An echo arrives at the sending end. `None` if its request was answered before.
-    fn answer(&mut self, _segment: &Segment, _now: Time) -> Option<Echo> {
-        None
-    }
-
-    /// Echo requests that have no answer at `end`.
-    fn unanswered(&self, _end: Time) -> Vec<Echo> {
-        Vec::new()
-    }
+    /// Adds rows of what is open at `end`.
+    fn finish(&self, _end: Time, _rows: &mut Vec<KindRow>) {}
 
     /// A segment arrives at the receiving end, with the codepoint `ecn`.
     fn at_receiver(&mut self, segment: &Segment, ecn: Ecn, now: Time, out: &mut Vec<Segment>) -> Arrived;
@@ -103,6 +96,13 @@ pub(crate) trait Ends {
     fn report(&self, now: Time, report: FlowReport) -> FlowReport;
 }
 
+/// The packets that an end sends, and the rows of its kind's own table.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    pub segments: Vec<Segment>,
+    pub rows: Vec<KindRow>,
+}
+
 /// The outcome of a segment's arrival at the receiving end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Arrived {
@@ -134,8 +134,10 @@ macro_rules! each {
 pub(crate) use each;
 
 impl Kind {
-    /// The ends of the plan's flow between hosts with these settings; `algorithms` and `seed` are the plan's.
+    /// The ends of the plan's flow with this index between hosts with these settings; `algorithms` and `seed` are the
+    /// plan's.
     pub(crate) fn new(
+        index: u16,
         flow: &plan::Flow,
         from: Settings,
         to: Settings,
@@ -150,7 +152,7 @@ impl Kind {
                 Kind::Udp(Box::new(Udp::new(flow, from.mtu, *rate_bps, *payload_bytes, *bytes, *ecn, *on_off)?))
             }
             plan::Workload::Ping { interval_ns, payload_bytes, .. } => {
-                Kind::Ping(Ping::new(flow, *interval_ns, *payload_bytes))
+                Kind::Ping(Ping::new(index, flow, *interval_ns, *payload_bytes))
             }
             plan::Workload::Command { .. } => {
                 let why = "the simulator can't run programs";

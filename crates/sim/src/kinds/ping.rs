@@ -1,14 +1,17 @@
 use datagrams::{Echo, Echoes};
 use link::Ecn;
+use rows::kinds::{KindRow, PingRow};
 use units::{Duration, Time};
 
-use super::{Arrived, Ends};
+use super::{Arrived, Ends, Outbox};
 use crate::segment::Segment;
+use crate::tcp::AckReport;
 use crate::traffic::FlowReport;
 
 /// A flow of echo requests: both of its ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Ping {
+    index: u16,
     start: Time,
     stop: Time,
     interval: Duration,
@@ -18,9 +21,14 @@ pub(crate) struct Ping {
 }
 
 impl Ping {
-    pub(crate) fn new(flow: &plan::Flow, interval: Duration, payload: u32) -> Ping {
+    pub(crate) fn new(index: u16, flow: &plan::Flow, interval: Duration, payload: u32) -> Ping {
         let (start, stop) = (flow.start_ns, flow.stop_ns);
-        Ping { start, stop, interval, payload, echoes: Echoes::default(), answered_bytes: 0 }
+        Ping { index, start, stop, interval, payload, echoes: Echoes::default(), answered_bytes: 0 }
+    }
+
+    fn row(&self, echo: &Echo) -> KindRow {
+        let &Echo { number, sent, rtt, is_lost } = echo;
+        PingRow { flow: self.index, number, sent, rtt, is_lost }.into()
     }
 
     fn send(&mut self, now: Time, out: &mut Vec<Segment>) {
@@ -50,14 +58,15 @@ impl Ends for Ping {
         true
     }
 
-    fn answer(&mut self, answer: &Segment, now: Time) -> Option<Echo> {
+    fn at_sender(&mut self, answer: &Segment, _: Ecn, now: Time, outbox: &mut Outbox) -> Option<AckReport> {
         let echo = self.echoes.answer(answer.seq, now)?;
         self.answered_bytes += u64::from(answer.len);
-        Some(echo)
+        outbox.rows.push(self.row(&echo));
+        None
     }
 
-    fn unanswered(&self, end: Time) -> Vec<Echo> {
-        self.echoes.unanswered(end).collect()
+    fn finish(&self, end: Time, rows: &mut Vec<KindRow>) {
+        rows.extend(self.echoes.unanswered(end).map(|echo| self.row(&echo)));
     }
 
     fn at_receiver(&mut self, request: &Segment, _: Ecn, _: Time, out: &mut Vec<Segment>) -> Arrived {

@@ -3,7 +3,7 @@ use link::{Ecn, Stream};
 use plan::{Bursts, On, OnOff};
 use units::Time;
 
-use super::{Arrived, Ends};
+use super::{Arrived, Ends, Outbox};
 use crate::algorithm;
 use crate::segment::Segment;
 use crate::tcp::{AckReport, Receiver, Sender, Settings};
@@ -100,8 +100,8 @@ impl Ends for Tcp {
     }
 
     #[inline]
-    fn at_sender(&mut self, segment: &Segment, now: Time, out: &mut Vec<Segment>) -> Option<AckReport> {
-        self.sender.on_segment(segment, now, out)
+    fn at_sender(&mut self, segment: &Segment, _: Ecn, now: Time, outbox: &mut Outbox) -> Option<AckReport> {
+        self.sender.on_segment(segment, now, &mut outbox.segments)
     }
 
     #[inline]

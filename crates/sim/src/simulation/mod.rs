@@ -12,11 +12,11 @@ use plan::Plan;
 use units::{Ip, Time};
 
 use crate::event_queue::EventQueue;
+use crate::kinds::Outbox;
 use crate::network::{Network, Tally};
 use crate::observer::Observer;
 use crate::problem;
 use crate::reassembly::Reassembly;
-use crate::segment::Segment;
 use crate::store::Store;
 use crate::tcp::Sender;
 use crate::traffic::{FlowReport, Traffic};
@@ -61,7 +61,7 @@ pub struct Simulation<O> {
     sampled: Option<Time>,
     /// Packets that go into a link, or arrive where there is none, now.
     entering: Vec<(u32, Packet)>,
-    out: Vec<Segment>,
+    out: Outbox,
     /// Datagrams in fragments at each host to which some flow sends them, by node and version of IP.
     reassemblies: HashMap<(u16, Ip), Reassembly>,
     /// ACKs that receivers have yet to send.
@@ -136,7 +136,7 @@ impl<O: Observer> Simulation<O> {
             sample_interval: plan.record.sample_interval_ns,
             sampled: None,
             entering: Vec::new(),
-            out: Vec::new(),
+            out: Outbox::default(),
             reassemblies: HashMap::new(),
             turnarounds,
             arrivals,
@@ -188,7 +188,7 @@ impl<O: Observer> Simulation<O> {
         if O::SAMPLES && self.sampled != Some(self.now) {
             self.sample_flows();
         }
-        self.tell_unanswered();
+        self.tell_open();
         if O::PACKETS {
             let inside: Vec<_> = self.inside().collect();
             for (link, passage) in inside {
@@ -325,7 +325,7 @@ impl<O: Observer> Simulation<O> {
                 return;
             }
             let was_active = self.traffic[flow].is_active();
-            self.traffic[flow].on_sender_timer(self.now, &mut self.out);
+            self.traffic[flow].on_sender_timer(self.now, &mut self.out.segments);
             self.send(flow);
             self.note_end(flow, was_active);
         }
@@ -338,7 +338,7 @@ impl<O: Observer> Simulation<O> {
             if !self.traffic[flow].has_read(self.now) && self.fires_later(self.receiver_of(flow)) {
                 return;
             }
-            self.traffic[flow].on_receiver_timer(self.now, &mut self.out);
+            self.traffic[flow].on_receiver_timer(self.now, &mut self.out.segments);
             self.reply(flow);
         }
         self.event_queue.set(self.receiver_of(flow), self.traffic[flow].next_of_receiver());

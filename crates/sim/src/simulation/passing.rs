@@ -6,7 +6,7 @@ use units::Time;
 
 use super::{Addresses, Simulation};
 use crate::network::{ARRIVED, EXPIRED};
-use crate::observer::{AckRow, DatagramRow, EchoRow, Observer, PacketRow};
+use crate::observer::{AckRow, DatagramRow, Observer, PacketRow};
 use crate::reassembly::{Reassembly, Received};
 use crate::segment::Segment;
 
@@ -14,19 +14,19 @@ impl<O: Observer> Simulation<O> {
     /// Sends the segments that the flow's ends have released.
     #[inline]
     pub(super) fn send(&mut self, flow: usize) {
-        if !self.out.is_empty() {
+        if !self.out.segments.is_empty() {
             self.send_all(flow);
         }
     }
 
     fn send_all(&mut self, flow: usize) {
-        let mut out = std::mem::take(&mut self.out);
+        let mut out = std::mem::take(&mut self.out.segments);
         for segment in &out {
             let handle = self.store.put(segment);
             self.launch(flow, handle);
         }
         out.clear();
-        self.out = out;
+        self.out.segments = out;
     }
 
     /// A segment in the store is sent.
@@ -214,14 +214,8 @@ impl<O: Observer> Simulation<O> {
     fn at_sender(&mut self, packet: &Packet) {
         let (flow, segment) = (usize::from(packet.flow), &self.store.get(packet.handle).segment);
         let traffic = &mut self.traffic[flow];
-        if !self.addresses[flow].is_tcp {
-            if let Some(echo) = traffic.answer(segment, self.now) {
-                self.observer.echo(&EchoRow { flow: packet.flow, echo });
-            }
-            return;
-        }
         let (was_active, written) = (traffic.is_active(), traffic.written_bytes());
-        let report = traffic.at_sender(segment, self.now, &mut self.out);
+        let report = traffic.at_sender(segment, packet.ecn, self.now, &mut self.out);
         if traffic.written_bytes() > written {
             self.arrivals.write();
         }
@@ -230,6 +224,7 @@ impl<O: Observer> Simulation<O> {
         {
             self.observer.ack(&AckRow { time: self.now, flow: packet.flow, segment, report, sender });
         }
+        self.tell_rows();
         self.send(flow);
         self.schedule_sender(flow);
         self.note_end(flow, was_active);
@@ -237,7 +232,7 @@ impl<O: Observer> Simulation<O> {
 
     fn at_receiver(&mut self, packet: &Packet) {
         let (flow, segment) = (usize::from(packet.flow), &self.store.get(packet.handle).segment);
-        let delay = self.traffic[flow].at_receiver(segment, packet.ecn, self.now, &mut self.out);
+        let delay = self.traffic[flow].at_receiver(segment, packet.ecn, self.now, &mut self.out.segments);
         if O::DATAGRAMS
             && let Some(delay) = delay
         {
@@ -250,12 +245,18 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// Counts requests without an answer at the end.
-    pub(super) fn tell_unanswered(&mut self) {
-        for (flow, traffic) in self.traffic.iter().enumerate() {
-            for echo in traffic.unanswered(self.now) {
-                self.observer.echo(&EchoRow { flow: flow as u16, echo });
-            }
+    /// Tells of what flows leave open at the end.
+    pub(super) fn tell_open(&mut self) {
+        for traffic in &self.traffic {
+            traffic.finish(self.now, &mut self.out.rows);
+        }
+        self.tell_rows();
+    }
+
+    #[inline]
+    fn tell_rows(&mut self) {
+        for row in self.out.rows.drain(..) {
+            self.observer.kind(&row);
         }
     }
 }

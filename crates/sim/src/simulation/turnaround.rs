@@ -121,9 +121,9 @@ impl<O: Observer> Simulation<O> {
     pub(super) fn reply(&mut self, flow: usize) {
         if self.turnarounds.flows.is_empty() {
             self.send(flow);
-        } else if !self.out.is_empty() {
+        } else if !self.out.segments.is_empty() {
             let at = self.turnarounds.draw(flow, self.now);
-            for segment in self.out.drain(..) {
+            for segment in self.out.segments.drain(..) {
                 self.turnarounds.hold(at, flow, self.store.put(&segment));
             }
         }

@@ -10,7 +10,7 @@ use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recv, recvfrom, send,
 use plan::Echo as Way;
 use realtime::Spans;
 use records::accounts::PingReport;
-use records::pings::PingRow;
+use records::kinds::PingRow;
 use records::samples::Sample;
 use units::{Duration, Ip, Time};
 
@@ -114,7 +114,7 @@ impl PingFlow {
 
     fn record(&self, echo: &Echo, shared: &mut Shared) {
         let &Echo { number, sent, rtt, is_lost } = echo;
-        shared.pings.push(PingRow { flow: self.index as u16, number, sent, rtt, is_lost });
+        shared.kinds.push(PingRow { flow: self.index as u16, number, sent, rtt, is_lost }.into());
     }
 
     fn sample_now(&self, now: Time) -> Sample {

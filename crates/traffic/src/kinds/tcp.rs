@@ -381,7 +381,6 @@ mod tests {
     use super::*;
     use crate::poller::Poller;
     use crate::sampler::Sampler;
-    use crate::shared::Pings;
     use crate::udp_receiver::Batch;
 
     fn shared(dir: &TempDir) -> Shared {
@@ -396,7 +395,7 @@ mod tests {
             clock: Clock::new(realtime::monotonic_ns()),
             poller: Poller::new().unwrap(),
             sampler: Sampler::create(&plan.unwrap(), dir.path()).unwrap(),
-            pings: Pings::default(),
+            kinds: records::kinds::KindTables::default(),
             batch: Batch::new(),
             diags: HashMap::new(),
         }

@@ -1,6 +1,6 @@
 use super::State;
 use crate::chance::threshold;
-use crate::random::Stream;
+use plan::Stream;
 
 /// A channel that is good or bad, with a loss for each state. Elliott: "Estimates of error rates for codes on
 /// burst-noise channels", Bell System Technical Journal 42 (1963). The first packet finds it good.

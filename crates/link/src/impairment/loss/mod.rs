@@ -8,10 +8,10 @@ mod tests;
 
 use super::{Effects, Impairment};
 use crate::chance::Coin;
-use crate::random::Stream;
 use markov::{FourState, GilbertElliott};
 use netem::Netem;
 use pattern::{Burst, Periodic, Trace};
+use plan::Stream;
 
 /// Several processes at one place of a link: a packet is lost if any of them loses it. Each sees every packet, so that
 /// none disturbs another.

@@ -1,5 +1,5 @@
 use super::State;
-use crate::random::Stream;
+use plan::Stream;
 
 /// netem's `loss PERCENT CORRELATION`, with its bias.
 ///

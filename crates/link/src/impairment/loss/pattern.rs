@@ -1,6 +1,6 @@
 use super::State;
 use crate::chance::threshold;
-use crate::random::Stream;
+use plan::Stream;
 
 /// Bursts of equal length that begin at random; one may follow on another at once.
 #[derive(Clone, Debug)]
