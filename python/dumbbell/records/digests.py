@@ -13,8 +13,9 @@ import numpy as np
 import polars as pl
 
 from dumbbell import parquet
+from dumbbell.records import columns
 
-TABLES: Final = ("acks", "links", "packets", "pings", "samples")
+TABLES: Final = tuple(sorted(columns.TABLES.keys() - {"flows", "routes"}))
 """The tables that engines write while a run goes on, without those of routing daemons."""
 
 

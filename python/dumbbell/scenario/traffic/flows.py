@@ -1,15 +1,17 @@
-"""The kinds of flow: a line for each in `Flow`."""
+"""The kinds of flow: the classes of the package `kinds` that are both a `Kind` and an `AnyFlow`."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, get_args
+from functools import reduce
+from importlib import import_module
+from operator import or_
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Discriminator, Tag
 
-from dumbbell.scenario.traffic.kinds.command import CommandFlow
-from dumbbell.scenario.traffic.kinds.ping import PingFlow
-from dumbbell.scenario.traffic.kinds.tcp import TcpFlow
-from dumbbell.scenario.traffic.kinds.udp import UdpFlow
+from dumbbell.scenario.traffic import kinds
+from dumbbell.scenario.traffic.kinds.flow import AnyFlow, Kind
 
 
 def kind_name(flow: Any) -> str:
@@ -24,15 +26,29 @@ def kind_of(flow: Any) -> Any:
     return KINDS.get(kind_name(flow), KINDS[DEFAULT])
 
 
-Flow = Annotated[
-    Annotated[TcpFlow, Tag("@tcp")]
-    | Annotated[UdpFlow, Tag("@udp")]
-    | Annotated[PingFlow, Tag("@ping")]
-    | Annotated[CommandFlow, Tag("@command")],
-    Discriminator(lambda flow: f"@{kind_name(flow)}"),
-]
+def _kinds() -> list[Any]:
+    modules = [import_module(f"{kinds.__name__}.{module.name}") for module in iter_modules(kinds.__path__)]
+    found = {
+        one
+        for module in modules
+        for one in vars(module).values()
+        if isinstance(one, type) and issubclass(one, AnyFlow) and issubclass(one, Kind)
+    }
+    return sorted(found, key=lambda kind: kind.place)
 
-KINDS: Final[dict[str, Any]] = {kind.kind: kind for kind in (get_args(one)[0] for one in get_args(get_args(Flow)[0]))}
-"""The kinds by their names in plans: classes that are both a `Kind` and an `AnyFlow`."""
-DEFAULT: Final = TcpFlow.kind
+
+KINDS: Final[dict[str, Any]] = {kind.kind: kind for kind in _kinds()}
+"""The kinds by their names in plans, in the order of documents."""
+DEFAULT: Final = next(iter(KINDS))
 """The kind of a flow that names none."""
+
+if TYPE_CHECKING:
+
+    class Flow(AnyFlow, Kind[Any]):
+        """An entry of `[[flows]]`, of any kind."""
+
+else:
+    Flow = Annotated[
+        reduce(or_, (Annotated[kind, Tag(f"@{name}")] for name, kind in KINDS.items())),
+        Discriminator(lambda flow: f"@{kind_name(flow)}"),
+    ]

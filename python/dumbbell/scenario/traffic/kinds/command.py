@@ -23,6 +23,7 @@ PLACEHOLDERS: Final = ("server", "client", "port", "duration", "cc")
 class CommandFlow(AnyFlow, Kind[CommandWorkload]):
     """Any program, run in the sending host's namespace."""
 
+    place: ClassVar = 50
     kind: ClassVar = "command"
     instead: ClassVar = "command"
     has_segments: ClassVar = True

@@ -49,6 +49,8 @@ W = TypeVar("W")
 class Kind(Generic[W]):
     """Facts of a kind of flow, and of its workload `W` in a plan."""
 
+    place: ClassVar[int]
+    """Order in documents and forms; the first kind is that of a flow that names none."""
     kind: ClassVar[str]
     """Name in plans, records and, unless `instead` is set, the scenario's key `protocol`."""
     instead: ClassVar[str | None] = None

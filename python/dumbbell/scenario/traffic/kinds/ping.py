@@ -18,6 +18,7 @@ from dumbbell.workloads import PingWorkload
 class PingFlow(AnyFlow, Kind[PingWorkload]):
     """Echo requests at an interval: the round-trip time that other traffic finds on the path (latency under load)."""
 
+    place: ClassVar = 30
     kind: ClassVar = "ping"
     has_goodput: ClassVar = False
 

@@ -21,6 +21,7 @@ from dumbbell.workloads import TcpWorkload
 class TcpFlow(AnyFlow, Kind[TcpWorkload]):
     """Bulk TCP: sends as much as it can, until `stop` or until `bytes` are through."""
 
+    place: ClassVar = 10
     kind: ClassVar = "tcp"
     is_bulk: ClassVar = True
     has_segments: ClassVar = True

@@ -20,6 +20,7 @@ from dumbbell.workloads import UdpWorkload
 class UdpFlow(AnyFlow, Kind[UdpWorkload]):
     """UDP at a constant rate, each datagram at its own time."""
 
+    place: ClassVar = 20
     kind: ClassVar = "udp"
     is_paced: ClassVar = True
 
