@@ -214,16 +214,29 @@ fn kinds(directory: &Path, plan: &Plan, go_on: &dyn Fn() -> Result<()>, recorder
         reader::read(&directory.join(table).with_extension("parquet"), &columns, |rows: &Rows| {
             go_on()?;
             let (time, flow) = (rows.values::<i64>(0)?, rows.words(1, &ids)?);
-            let values = (2..columns.len()).map(|column| rows.values::<i64>(column)).collect::<Result<Vec<_>>>()?;
+            let values = (2..columns.len()).map(|column| numbers(rows, columns[column], column));
+            let values = values.collect::<Result<Vec<_>>>()?;
             for at in 0..rows.len() {
                 let Some(flow) = flow.get(at) else { continue };
-                let numbers = values.iter().map(|values| values.get(at).map_or(f64::NAN, |value| value as f64));
+                let numbers = values.iter().map(|values| values[at]);
                 recorder.gather(table, flow, Time(time.get(at).unwrap_or(0)), numbers);
             }
             Ok(())
         })?;
     }
     Ok(())
+}
+
+/// The values of a column; NaN: there is none.
+fn numbers(rows: &Rows, name: &str, column: usize) -> Result<Vec<f64>> {
+    fn all<T: reader::Value>(rows: &Rows, column: usize, number: impl Fn(T) -> f64) -> Result<Vec<f64>> {
+        let values = rows.values::<T>(column)?;
+        Ok((0..rows.len()).map(|at| values.get(at).map_or(f64::NAN, &number)).collect())
+    }
+    match name.ends_with("_ns") {
+        true => all(rows, column, |ns: i64| ns as f64),
+        false => all(rows, column, |number: f64| number),
+    }
 }
 
 fn packets(

@@ -81,14 +81,16 @@ pub(crate) fn traffic(plan: &Plan, options: Options) -> (Vec<Traffic>, Vec<Probl
     let mut made = Vec::with_capacity(plan.flows.len());
     // A flow without a path is a problem of the network's.
     let mtus = plan.flow_mtus().unwrap_or_else(|_| vec![plan.mtu; plan.flows.len()]);
-    for ((index, flow), mtu) in (0..).zip(&plan.flows).zip(mtus) {
+    let mut ideals = plan.network().map(|network| plan.ideals(&network)).unwrap_or_default();
+    ideals.resize(plan.flows.len(), None);
+    for ((index, flow), (mtu, ideal)) in (0..).zip(&plan.flows).zip(mtus.into_iter().zip(ideals)) {
         // Both ends know the path's MTU from the start: there are no ICMP messages that would tell them.
         if let Some(failure) = cut_again(plan, flow, mtu) {
             problems.push(Problem { flow: Some(flow.id.clone()), host: None, failure });
             continue;
         }
         let of = |host: &str| Settings { mtu, ip: flow.ip, ..hosts.get(host).copied().unwrap_or_default() };
-        match Kind::new(index, flow, of(&flow.from), of(&flow.to), &plan.algorithms, plan.seed) {
+        match Kind::new(index, flow, of(&flow.from), of(&flow.to), &plan.algorithms, plan.seed, ideal) {
             Ok(kind) => made.push(Traffic::new(flow, kind)),
             Err(error) => {
                 problems.push(Problem { flow: Some(flow.id.clone()), host: None, failure: Failure::of(&error) });

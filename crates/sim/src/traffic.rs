@@ -258,7 +258,7 @@ mod tests {
                 "workload": {"kind": "tcp", "cc": name, "bytes": null, "ecn": false},
             }))
             .unwrap();
-            let kind = Kind::new(0, &flow, Settings::default(), Settings::default(), &[], 1).unwrap();
+            let kind = Kind::new(0, &flow, Settings::default(), Settings::default(), &[], 1, None).unwrap();
             let traffic = Traffic::new(&flow, kind);
             let algorithm = size_of_val(traffic.sender().unwrap().congestion_control());
             // DCTCP's receiver has an algorithm, too, and the socket that it looks at.

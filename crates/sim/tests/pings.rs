@@ -13,8 +13,9 @@ struct Echoes(Vec<PingRow>);
 
 impl Observer for Echoes {
     fn kind(&mut self, row: &KindRow) {
-        let KindRow::PingRow(row) = row;
-        self.0.push(*row);
+        if let KindRow::PingRow(row) = row {
+            self.0.push(*row);
+        }
     }
 }
 

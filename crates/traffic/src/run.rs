@@ -120,9 +120,11 @@ fn open_agents<'a>(
 ) -> Result<Vec<Box<dyn Agent + 'a>>> {
     // Where routing daemons find the paths nobody knows them yet.
     let mtus = plan.flow_mtus().unwrap_or_else(|_| vec![plan.mtu; plan.flows.len()]);
+    let mut ideals = plan.network().map(|network| plan.ideals(&network)).unwrap_or_default();
+    ideals.resize(plan.flows.len(), None);
     let mut agents = (0..)
-        .zip(plan.flows.iter().zip(mtus))
-        .map(|(index, (flow, mtu))| new_agent(index, (flow, mtu), plan, doors, names, dir))
+        .zip(plan.flows.iter().zip(mtus.into_iter().zip(ideals)))
+        .map(|(index, (flow, (mtu, ideal)))| new_agent(index, (flow, mtu, ideal), plan, doors, names, dir))
         .collect::<Result<Vec<_>>>()?;
     for (host, ..) in plan.hosts() {
         if plan.flows.iter().all(|flow| flow.from != host && flow.to != host) {

@@ -135,7 +135,9 @@ pub(crate) use each;
 
 impl Kind {
     /// The ends of the plan's flow with this index between hosts with these settings; `algorithms` and `seed` are the
-    /// plan's.
+    /// plan's,
+    /// `_ideal` is the unloaded path of a TCP flow, if it is known.
+    #[allow(clippy::too_many_arguments)]
     pub(crate) fn new(
         index: u16,
         flow: &plan::Flow,
@@ -143,6 +145,7 @@ impl Kind {
         to: Settings,
         algorithms: &[plan::Algorithm],
         seed: u64,
+        _ideal: Option<plan::Ideal>,
     ) -> Result<Kind> {
         Ok(match &flow.workload {
             plan::Workload::Tcp { cc, bytes, ecn, on_off } => {

@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::Result;
 use bpf::Names;
 use lab::Doors;
-use plan::{Bursts, Flow, Plan, Workload};
+use plan::{Bursts, Flow, Ideal, Plan, Workload};
 use units::Mtu;
 
 use crate::agent::Agent;
@@ -27,7 +27,7 @@ use udp::UdpFlow;
 /// A workload that no agent can carry out, or logs that can't be created.
 pub fn new_agent<'a>(
     index: u32,
-    (flow, mtu): (&Flow, Mtu),
+    (flow, mtu, _ideal): (&Flow, Mtu, Option<Ideal>),
     plan: &Plan,
     doors: &dyn Fn(&str) -> Result<Doors<'a>>,
     names: &Names,

@@ -100,6 +100,34 @@ impl Receiver {
         self.is_complete
     }
 
+    /// The connection is open, and this end has opened it: `rtt_us` and `has_ecn` are the handshake's, `ts_recent` is
+    /// the peer's latest timestamp.
+    pub(crate) fn open(&mut self, rtt_us: u32, has_ecn: bool, ts_recent: u32, now: Time) {
+        self.phase = Phase::Established;
+        (self.rcv_nxt, self.rcv_wup, self.ts_recent) = (1, 1, ts_recent);
+        (self.rtt_us, self.ecn.is_ok, self.now) = (rtt_us, has_ecn, now);
+        self.init_observer();
+    }
+
+    /// The handshake's RTT in us, and whether it granted ECN; `None` before its end. An RTT of 0 is unknown.
+    pub(crate) fn handshake(&self) -> Option<(u32, bool)> {
+        (self.phase == Phase::Established).then_some((self.rtt_us, self.ecn.is_ok))
+    }
+
+    /// The latest timestamp of the peer, ms.
+    pub(crate) fn ts_recent(&self) -> u32 {
+        self.ts_recent
+    }
+
+    /// Lets a segment with data of this host acknowledge what came.
+    pub(crate) fn piggyback(&mut self, now: Time, segment: &mut Segment) {
+        self.now = now;
+        let header = self.header();
+        (segment.ack, segment.window, segment.ts_ecr) = (header.ack, header.window, header.ts_ecr);
+        segment.flags.ece |= header.flags.ece;
+        self.acknowledged();
+    }
+
     /// Cease at once.
     pub fn abort(&mut self) {
         self.phase = Phase::Closed;

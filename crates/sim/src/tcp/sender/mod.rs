@@ -66,6 +66,8 @@ pub struct Sender {
     window_end: u64,
     /// The last segment smaller than a full one ends here (Nagle's rule as modified by Minshall).
     small_end: u64,
+    /// True if small segments don't wait for each other (`TCP_NODELAY`).
+    has_no_delay: bool,
     application: Application,
     buffers: Buffers,
     board: Scoreboard,
@@ -164,6 +166,7 @@ impl Sender {
             is_closing: false,
             window_end: 0,
             small_end: 0,
+            has_no_delay: false,
             application: Application::default(),
             buffers: Buffers::default(),
             board: Scoreboard::new(settings.mss()),
@@ -246,6 +249,16 @@ impl Sender {
     /// The application writes no more than `write` bytes at once, and only while less than half of `ahead` bytes wait to be sent.
     pub fn write_ahead(&mut self, write: u32, ahead: u32) {
         (self.application.write, self.application.ahead) = (write, ahead);
+    }
+
+    /// Small segments don't wait for each other (`TCP_NODELAY`).
+    pub(crate) fn without_delay(self) -> Sender {
+        Sender { has_no_delay: true, ..self }
+    }
+
+    /// The sequence number of the next new byte.
+    pub(crate) fn snd_nxt(&self) -> u64 {
+        self.snd_nxt
     }
 
     /// The application has more to say: `bytes` of it. It writes them as there is room, and what may be sent is sent.

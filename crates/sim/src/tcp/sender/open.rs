@@ -62,14 +62,6 @@ impl Sender {
                 self.send_ack(out)
             };
         }
-        self.phase = Phase::Established;
-        self.set_una(1);
-        self.window_end = 1 + u64::from(segment.window);
-        self.small_end = 1;
-        self.sk.ecn_flags.ok &= segment.flags.ece;
-        // The SYN counts as delivered.
-        self.sk.delivered = 1;
-        self.sk.delivered_mstamp = self.now_us();
         self.timers.clear();
         // RFC 6298 section 3: no sample of what was sent twice, but for its timestamp's.
         let rtt = match self.backoff {
@@ -79,7 +71,34 @@ impl Sender {
         if std::mem::take(&mut self.backoff) > 1 {
             self.sk.snd_cwnd = 1;
         }
-        self.sample_rtt(rtt, Some(rtt));
+        self.establish(segment.window, rtt, segment.flags.ece);
+        self.send_ack(out);
+        // The application that waited for this writes now, and finds nothing in the way: Linux takes the first window for
+        // limited by the application, of whatever length the write is.
+        self.run_application(out);
+    }
+
+    /// The peer has opened the connection, and this end sends, too: `window`, `rtt_us` and `grants_ecn` are the
+    /// handshake's, `ts_recent` is the peer's latest timestamp.
+    pub(crate) fn accept(&mut self, window: u32, rtt_us: u32, grants_ecn: bool, ts_recent: u32, now: Time) {
+        self.at(now);
+        self.set_nxt(1);
+        self.rate.first_tx_us = self.now_us();
+        self.ts_recent = ts_recent;
+        self.establish(window, rtt_us, grants_ecn);
+    }
+
+    /// The connection is open. `rtt_us`: that of the handshake.
+    fn establish(&mut self, window: u32, rtt_us: u32, grants_ecn: bool) {
+        self.phase = Phase::Established;
+        self.set_una(1);
+        self.window_end = 1 + u64::from(window);
+        self.small_end = 1;
+        self.sk.ecn_flags.ok &= grants_ecn;
+        // The SYN counts as delivered.
+        self.sk.delivered = 1;
+        self.sk.delivered_mstamp = self.now_us();
+        self.sample_rtt(rtt_us, Some(rtt_us));
         self.usage.grew(self.now_us());
         if !self.has_cong_control {
             // The rate is set as after every ACK (`tcp_cong_control`): the first window, too, goes in trains of a
@@ -87,11 +106,7 @@ impl Sender {
             self.update_pacing_rate();
         }
         self.cc.init(&mut self.sk);
-        self.open_buffers(segment.window.min(UNSCALED_WINDOW));
-        self.send_ack(out);
-        // The application that waited for this writes now, and finds nothing in the way: Linux takes the first window for
-        // limited by the application, of whatever length the write is.
-        self.run_application(out);
+        self.open_buffers(window.min(UNSCALED_WINDOW));
     }
 
     /// An ACK without data.

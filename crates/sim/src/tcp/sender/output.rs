@@ -111,7 +111,7 @@ impl Sender {
     fn holds_small_segment(&self) -> bool {
         let available = self.stream_end() - self.snd_nxt;
         let is_small = available < u64::from(self.sk.mss_cache) && !self.is_closing;
-        is_small && self.sk.packets_out > 0 && self.small_end > self.snd_una
+        is_small && !self.has_no_delay && self.sk.packets_out > 0 && self.small_end > self.snd_una
     }
 
     /// Three answers: it is better to wait for the next ACK and send more at once; that waits for cwnd; that waits for
