@@ -1,7 +1,7 @@
-"""Many flows: what simulating, judging and reporting a run cost, each in CPU time and in the memory at its peak.
+"""Large runs: what importing, planning, simulating, judging and reporting cost, in CPU time and in memory at its peak.
 
-10 Gbit/s, 50 ms, a buffer of a BDP, a fifth of the flows BBR and the others CUBIC; all tables are recorded. Each run is
-in a process of its own.
+Many flows: 10 Gbit/s, 50 ms, a buffer of a BDP, a fifth of the flows BBR and the others CUBIC; all tables are recorded.
+A large network: `tests.graphs.large`, 754 nodes and 1,798 limited links. Each run is in a process of its own.
 """
 
 from __future__ import annotations
@@ -18,45 +18,50 @@ from typing import Any
 from unittest.mock import patch
 
 from benches.table import show
+from tests import graphs
 
-STEPS = ("plan", "simulate", "judge", "report")
+LARGE = "large"
+STEPS = ("import", "plan", "simulate", "judge", "report")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--flows", type=int, nargs="+", default=[1_000, 10_000, 50_000])
+    parser.add_argument("--flows", type=int, nargs="*", default=[1_000, 10_000, 50_000])
     parser.add_argument("--seconds", type=float, default=1)
-    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one is not None:
         print(json.dumps(measured(options.one, options.seconds)))
         return
-    rows = []
-    for flows in options.flows:
-        command = [sys.executable, "-m", __spec__.name, "--one", str(flows), "--seconds", str(options.seconds)]
-        told = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-        cpu, peak = told["cpu_s"], told["peak_mib"]
-        rows.append(
-            [
-                f"{flows:,}",
-                *(f"{cpu[step]:.2f}" for step in STEPS),
-                *(f"{cpu[step] / cpu['simulate']:.2f}" for step in ("judge", "report")),
-                *(f"{peak[step]:.0f}" for step in STEPS[1:]),
-                f"{told['page_bytes'] / 1e6:.2f}",
-            ]
-        )
-    columns = ["flows", *(f"{step}: CPU s" for step in STEPS), "judge / simulate", "report / simulate"]
-    columns += [*(f"{step}: peak, MiB" for step in STEPS[1:]), "page, MB"]
-    show(f"10 Gbit/s, 50 ms, {options.seconds:g} s simulated, all tables", columns, rows)
+    columns = [*(f"{step}: CPU s" for step in STEPS), "in all", "judge / simulate", "report / simulate"]
+    columns += [*(f"{step}: peak, MiB" for step in STEPS[2:]), "page, MB"]
+    rows = [[f"{flows:,}", *row(str(flows), options.seconds)] for flows in options.flows]
+    if rows:
+        show(f"10 Gbit/s, 50 ms, {options.seconds:g} s simulated, all tables", ["flows", *columns], rows)
+    show("A network of 754 nodes, 20 flows, 2 s simulated", columns, [row(LARGE, options.seconds)])
 
 
-def measured(flows: int, seconds: float) -> dict[str, Any]:
+def row(one: str, seconds: float) -> list[str]:
+    """The cost of one run, in a process of its own."""
+    command = [sys.executable, "-m", __spec__.name, "--one", one, "--seconds", str(seconds)]
+    told = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    cpu, peak = told["cpu_s"], told["peak_mib"]
+    return [
+        *(f"{cpu[step]:.2f}" for step in STEPS),
+        f"{sum(cpu.values()):.2f}",
+        *(f"{cpu[step] / cpu['simulate']:.2f}" for step in ("judge", "report")),
+        *(f"{peak[step]:.0f}" for step in STEPS[2:]),
+        f"{told['page_bytes'] / 1e6:.2f}",
+    ]
+
+
+def measured(one: str, seconds: float) -> dict[str, Any]:
     """The cost of each step of one run: CPU seconds, and the process's largest memory within it."""
     import dumbbell
     from dumbbell.pipeline import compose, run
     from dumbbell.pipeline.run import execute
 
-    cpu, peak = {}, {}
+    cpu, peak = {"import": _cpu_s()}, {}
     last = _cpu_s()
     _reset_peak()
 
@@ -81,13 +86,20 @@ def measured(flows: int, seconds: float) -> dict[str, Any]:
         patch.object(run, "execute", between("plan", "simulate", execute)),
         patch.object(compose, "compose", between(None, "judge", compose.compose)),
     ):
-        finished = dumbbell.run(scenario(flows, seconds), directory=folder, engine="simulate", report=False)
+        scenario: Path | Mapping[str, Any]
+        if one == LARGE:
+            # A file, as users have one.
+            scenario = Path(folder, "large.toml")
+            scenario.write_text(graphs.large())
+        else:
+            scenario = many(int(one), seconds)
+        finished = dumbbell.run(scenario, directory=folder, engine="simulate", report=False)
         page = finished.report()
         passed("report")
         return {"cpu_s": cpu, "peak_mib": peak, "page_bytes": Path(page).stat().st_size}
 
 
-def scenario(flows: int, seconds: float) -> Mapping[str, Any]:
+def many(flows: int, seconds: float) -> Mapping[str, Any]:
     """`flows` that share a bottleneck."""
     return {
         "name": "many",

@@ -187,6 +187,20 @@ class TestPage:
         assert text.startswith("valid")
         assert f"Repeat this run dumbbell run {directory}/scenario.toml" in text
 
+    def test_of_many_links_those_that_carried_nothing_have_no_row(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        directory = Synthetic().write(tmp_path / "run")
+        summary = json.loads((directory / "summary.json").read_text())
+        idle = {**summary["links"][-1], "rate_bps": 1_000_000, "arrived_packets": 0}
+        (directory / "summary.json").write_text(json.dumps({**summary, "links": [*summary["links"][:-1], idle]}))
+        every, some = visible(page(Run(directory), tmp_path)), "1 other link carried nothing; summary.json lists all."
+        monkeypatch.setattr(tables, "_MOST_LINKS", 1)
+        few = visible(page(Run(directory), tmp_path))
+        assert some not in every
+        assert some in few
+        assert every.count(f" {idle['name']} ") == few.count(f" {idle['name']} ") + 1
+
     def test_a_thousand_flows_stay_below_10_mb(self, tmp_path: Path) -> None:
         spec = Synthetic(ccs=("cubic", "bbr") * 500, duration_s=10, sample_s=0.05, stagger_s=0.001)
         assert len(page(Run(spec.write(tmp_path / "run")), tmp_path)) < 10e6

@@ -10,6 +10,7 @@ import pytest
 
 from dumbbell.plan import expand
 from dumbbell.scenario import Scenario, bundled, load
+from dumbbell.scenario.file.loading import checked, read
 from dumbbell.scenario.file.writing import write
 from dumbbell.units import Rate
 
@@ -83,6 +84,14 @@ def same(scenario: Scenario, tmp_path: Path) -> str:
 def test_without_overrides_the_file_is_kept_as_it_is(name: str, tmp_path: Path) -> None:
     text = same(load(name), tmp_path)
     assert re.sub(r'"traces/(\w+\.trace)"', r'"\1"', text) == bundled.text(name)
+
+
+def test_a_text_that_holds_more_than_the_scenario_is_not_kept(tmp_path: Path) -> None:
+    """A study's base has no seed of its own, which its file may have."""
+    file = tmp_path / "one.toml"
+    file.write_text(bundled.text("bbr-vs-cubic").replace("\nseed = 1\n", "\nseed = 5\n"))
+    assert load(file).seed == 5
+    assert tomllib.loads(same(checked(read(file).without(["seed"])), tmp_path)).get("seed") is None
 
 
 def test_traces_go_with_the_scenario(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from dumbbell.plan import run_id, wire
 from dumbbell.records import manifest as manifests
 from dumbbell.records.directory import RUNS, RunDirectory
 from dumbbell.records.files import read_json, write_json
+from dumbbell.records.plan import write_plan
 from dumbbell.scenario.file import writing
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def start(lab: Path, name: str | None = None, directory: str | os.PathLike[str] 
     try:
         writing.write(scenario, target.path)
         write_json(target.path / "manifest.json", manifests.at_start(name, identity, ENGINE, scenario.source.name, ()))
-        write_json(target.path / "plan.json", wire.document(plan))
+        write_plan(target.path / "plan.json", plan)
         wanted = {
             "directory": str(target.path),
             "sample_interval_ns": plan.record.sample_interval_ns,
@@ -134,12 +135,12 @@ def stop(lab: Path, report: bool = True) -> Run:
         plan = _recorded(lab, begun, int(answer["duration_ns"]), _watched(target.path))
         identity = run_id(plan, ENGINE, manifests.core_version() or "none")
         target.stem = f"{begun['name']}-{identity}"
-        write_json(target.path / "plan.json", wire.document(plan))
+        write_plan(target.path / "plan.json", plan)
         manifest = {**read_json(target.path / "manifest.json"), "run_id": identity}
         manifest["started_at"] = datetime.fromtimestamp(begun["begun"], UTC).isoformat(timespec="milliseconds")
         write_json(target.path / "manifest.json", manifest)
-        composed(target, manifest, plan.duration_ns / 1e9, None)
-        run = Run(target.complete())
+        composed(target, manifest, plan.duration_ns / 1e9, None, plan)
+        run = Run(target.complete(), plan=plan)
     except DumbbellError as error:
         kept = target.fail("failed", str(error))
         raise RunFailed(error.what, f"{error.why}\nwhat was recorded is in {kept}", error.hint) from error

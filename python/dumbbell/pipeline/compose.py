@@ -16,6 +16,7 @@ from dumbbell.records import manifest as manifests
 from dumbbell.records.accounts import Accounts
 from dumbbell.records.directory import RunDirectory, attempts
 from dumbbell.records.files import write_json
+from dumbbell.records.plan import read_plan
 from dumbbell.records.schema import SCHEMA
 
 if TYPE_CHECKING:
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
 
 
 def composed(
-    target: RunDirectory, manifest: Mapping[str, object], wall_s: float, others: Mapping[str, int] | None
+    target: RunDirectory,
+    manifest: Mapping[str, object],
+    wall_s: float,
+    others: Mapping[str, int] | None,
+    written: Plan,
 ) -> Plan:
     """Compute the figures and the verdict of the run in `target`, and complete its manifest.
 
@@ -32,6 +37,7 @@ def composed(
         manifest: as it was at the start.
         wall_s: how long it took.
         others: how many other attempts of the plan there are; by default, those beside `target`.
+        written: the plan that was written into it; an engine may have written another.
 
     Returns:
         The run's plan.
@@ -41,7 +47,7 @@ def composed(
     """
     from dumbbell.pipeline.results import Run
 
-    run = Run(target.path, incomplete=True)
+    run = Run(target.path, incomplete=True, plan=read_plan(target.path / "plan.json", written))
     compose(run, others or attempts(target.root, target.stem))
     ended = manifests.at_end(manifest, wall_s, Accounts.of(run))
     write_json(target.path / "manifest.json", ended | {"status": "complete"})

@@ -23,11 +23,11 @@ from dumbbell.errors import DumbbellError, Interrupted, RunFailed, ScenarioError
 from dumbbell.pipeline.planned import planned
 from dumbbell.plan import run_id, wire
 from dumbbell.plan.types import Plan
-from dumbbell.plan.wire import document
 from dumbbell.records import manifest as manifests
 from dumbbell.records import progress
 from dumbbell.records.directory import RunDirectory
 from dumbbell.records.files import write_json
+from dumbbell.records.plan import write_plan
 from dumbbell.scenario import Scenario, load
 from dumbbell.scenario.file import writing
 from dumbbell.scenario.source import show
@@ -135,14 +135,17 @@ def _carry_out(
 ) -> Run:
     began = time.monotonic()
     changes: list[Event] = []
+    given = plan
 
     def note(event: Event) -> None:
+        nonlocal plan
         if event["event"] == "changed":
             changes.append(event)
-            write_json(target.path / "plan.json", document(changed(plan, changes)))
+            plan = changed(given, changes)
+            write_plan(target.path / "plan.json", plan)
         on_event(event)
 
-    outcome = execute(engine, plan, target.path, target.lock, note, on_live)
+    outcome = execute(engine, given, target.path, target.lock, note, on_live)
     if changes:
         manifest = {
             **manifest,
@@ -156,10 +159,10 @@ def _carry_out(
     if outcome.interrupted:
         # The figures of an interrupted run are worth keeping; the error reports the interruption.
         with suppress(DumbbellError):
-            composed(target, manifest, time.monotonic() - began, others)
+            composed(target, manifest, time.monotonic() - began, others, plan)
         raise Interrupted("the run was interrupted")
     try:
-        known = composed(target, manifest, time.monotonic() - began, others)
+        known = composed(target, manifest, time.monotonic() - began, others, plan)
     except (DumbbellError, OSError):
         raise
     except Exception as error:
@@ -235,7 +238,7 @@ def _uncomposed(error: Exception) -> RunFailed:
 
 def _write_input(path: Path, scenario: Scenario, plan: Plan) -> None:
     writing.write(scenario, path)
-    write_json(path / "plan.json", document(plan))
+    write_plan(path / "plan.json", plan)
 
 
 def _source(scenario: Scenario) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -29,8 +30,29 @@ def document(plan: Plan) -> dict[str, Any]:
 
 
 def text(of: Plan | Link | Algorithm) -> str:
-    """A plan, or a part of one, as JSON for the core."""
-    return _adapter(type(of)).dump_json(_short(of) if isinstance(of, Plan) else of, by_alias=True).decode()
+    """A plan, or a part of one, as JSON for the core.
+
+    The text of the last plan is kept as long as the plan: that of a large network is megabytes, and each step asks.
+    """
+    global _last
+    if not isinstance(of, Plan):
+        return _dumped(of)
+    if _last is None or _last[0]() is not of:
+        _last = weakref.ref(of, _forget), _dumped(_short(of))
+    return _last[1]
+
+
+def _dumped(of: Any) -> str:
+    return _adapter(type(of)).dump_json(of, by_alias=True).decode()
+
+
+def _forget(plan: weakref.ref[Plan]) -> None:
+    global _last
+    if _last is not None and _last[0] is plan:
+        _last = None
+
+
+_last: tuple[weakref.ref[Plan], str] | None = None
 
 
 def part(of: Any) -> Any:

@@ -37,6 +37,8 @@ class Source:
     """Values that were set outside the file, as they were written."""
     folder: Path = Path()
     """The folder in which relative paths begin."""
+    is_whole: bool = True
+    """True if, but for the overrides, the values are all that the text has."""
 
     def problem(self, finding: Finding) -> Problem:
         """The finding in words: file and line, key, value, what is wrong, what was expected."""

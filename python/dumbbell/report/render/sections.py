@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from html import escape
 from typing import Any
@@ -193,13 +194,14 @@ def scenario(run: Run) -> Html:
 
 def _plan(plan: Plan) -> Html:
     """The expanded plan; of too many nodes, links, flows or events the first."""
-    shown, cut = document(plan), []
+    cut: dict[str, int] = {}
     for part, most in {"nodes": _LONG, "links": _LONG, "flows": MOST_CURVES, "events": _LONG}.items():
-        if (n := len(shown.get(part) or ())) > most:
-            shown[part] = shown[part][:_PLANNED]
-            cut.append(f"{n:,} {part}")
+        if (n := len(getattr(plan, part))) > most:
+            cut[part] = n
+    shown = document(replace(plan, **{part: getattr(plan, part)[:_PLANNED] for part in cut}))
     title = "The plan: every default filled in"
-    said = f". The first {_PLANNED} of {listed(cut)}; all are in plan.json" if cut else ""
+    parts = listed([f"{n:,} {part}" for part, n in cut.items()])
+    said = f". The first {_PLANNED} of {parts}; all are in plan.json" if cut else ""
     return _details(title + said, shown)
 
 

@@ -22,6 +22,8 @@ from dumbbell.report.render.markup import Html, el, join
 from dumbbell.report.spread import MOST_CURVES
 
 _SCROLL_FROM = 16
+_MOST_LINKS = 100
+"""Of more links those are left out that carried nothing."""
 _EXTREMES: Final = 10
 """Flows that are listed from each end, of too many to list."""
 _MOST_ERRORS: Final = 100
@@ -219,7 +221,10 @@ def _as_loaded(row: Mapping[str, Any]) -> tuple[Html, ...]:
 
 
 def links(run: Run, known: Facts, plots: Plots) -> Html:
-    """One row per link that can delay or drop: it has a rate or a delay, or it lost something."""
+    """One row per link that can delay or drop: it has a rate or a delay, or it lost something.
+
+    In a large network, links that carried nothing have no row.
+    """
     planned = {link.name: link for link in run.plan.links}
     peaks = {
         view.name: float(line.values.max() or 0) * panel.per_unit  # type: ignore[arg-type]
@@ -231,6 +236,8 @@ def links(run: Run, known: Facts, plots: Plots) -> Html:
     }
     order = {link.name: place for place, link in enumerate(known.limited_links)}
     rows = [row for row in summary_list(run, "links") if _matters(row, planned[row["name"]])]
+    if (all_rows := len(rows)) > _MOST_LINKS:
+        rows = [row for row in rows if row["arrived_packets"]]
     rows.sort(key=lambda row: order.get(row["name"], len(order)))
     one = {"rowspan": "2", "scope": "col"}
     head = el(
@@ -250,7 +257,9 @@ def links(run: Run, known: Facts, plots: Plots) -> Html:
     )
     shares = known.has_several
     body = el("tbody", *(_link(row, planned[row["name"]], peaks.get(row["name"]), shares) for row in rows))
-    return _table("Links", head, body, len(rows))
+    idle = all_rows - len(rows)
+    said = f"{words.count(idle, 'other link')} carried nothing; summary.json lists all."
+    return join(_table("Links", head, body, len(rows)), el("p", said, class_="beneath") if idle else Html(""))
 
 
 def _link(row: Mapping[str, Any], plan: Link, peak: float | None, with_bottlenecks: bool) -> Html:

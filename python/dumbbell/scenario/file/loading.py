@@ -44,11 +44,13 @@ class Draft:
     """The folder in which relative paths begin."""
     places: Mapping[Key, str]
     """Values that were set outside the file, and the text that set each."""
+    is_whole: bool = True
+    """True if no key was dropped."""
 
     @property
     def source(self) -> Source:
         """The places of its values, for errors."""
-        return Source(self.name, self.text, self.data, self.places, self.folder)
+        return Source(self.name, self.text, self.data, self.places, self.folder, self.is_whole)
 
     def with_values(self, overrides: Overrides, by: str = "override") -> Draft:
         """A copy in which more values are set; errors call them `by`. Raises `InputError`."""
@@ -60,7 +62,10 @@ class Draft:
         dropped = set(keys)
         data = {key: value for key, value in self.data.items() if key not in dropped}
         return replace(
-            self, data=data, places={key: text for key, text in self.places.items() if key[0] not in dropped}
+            self,
+            data=data,
+            places={key: text for key, text in self.places.items() if key[0] not in dropped},
+            is_whole=self.is_whole and len(data) == len(self.data),
         )
 
 

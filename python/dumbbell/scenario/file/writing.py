@@ -38,7 +38,7 @@ def write(scenario: Scenario, directory: Path, cells: Iterable[Scenario] = ()) -
         cells: of a study, scenarios that name the other files among its varied values.
     """
     moved: dict[str, str] = {}
-    every = (scenario, *cells)
+    source, every = scenario.source, (scenario, *cells)
     for one in every:
         _copy_programs(one, directory, moved)
     for file in (file for one in every for file in _files(one)):
@@ -47,9 +47,13 @@ def write(scenario: Scenario, directory: Path, cells: Iterable[Scenario] = ()) -
             copy = directory / moved[file.name]
             copy.parent.mkdir(exist_ok=True)
             outputs.write(copy, file.text)
+    if source.text and source.is_whole and not source.overrides and not moved:
+        # The scenario is what its text says, and names no files that could be elsewhere.
+        outputs.write(directory / "scenario.toml", source.text)
+        return
     plain = _moved(scenario.model_dump(mode="json", by_alias=True, exclude_unset=True), moved)
     wanted = _values(plain, directory, type(scenario))
-    texts = _candidates(scenario.source, plain, moved)
+    texts = _candidates(source, plain, moved)
     text = next(text for text in texts if _read(text, directory, type(scenario)) == wanted)
     outputs.write(directory / "scenario.toml", text)
 
@@ -94,15 +98,19 @@ def _copy_programs(scenario: Scenario, directory: Path, moved: dict[str, str]) -
             outputs.write(copy, own.program.content)
 
 
-def _files(value: Any) -> Iterator[File]:
-    if isinstance(value, File):
-        yield value
-    elif isinstance(value, BaseModel):
-        for _, part in value:
-            yield from _files(part)
-    elif isinstance(value, list | dict):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _files(part)
+def _files(scenario: Scenario) -> Iterator[File]:
+    """The files that a scenario names, in its order. A large network is fifty thousand values."""
+    rest: list[Any] = [scenario]
+    while rest:
+        value = rest.pop()
+        if isinstance(value, File):
+            yield value
+        elif isinstance(value, dict):
+            rest += reversed(value.values())
+        elif isinstance(value, list):
+            rest += reversed(value)
+        elif isinstance(value, BaseModel):
+            rest += reversed([part for _, part in value])
 
 
 def _free(path: Path, moved: Mapping[str, str]) -> str:
