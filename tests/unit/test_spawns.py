@@ -15,17 +15,19 @@ ASKED = "a program that a user types, in a lab of the user's"
 NO_FILE = "reads no file of a stranger"
 KERNEL = "a kernel, or its source, that a user names on the command line in order to run it"
 
+BOUNDED = "`archives.limit`: 600 s of CPU, 2 GiB, 512 MiB a file, no devices"
+
 PYTHON = {
     "doctor/examine.py": NO_FILE,
     "engines/realm/qdiscs.py": NO_FILE,
     "engines/realm/process.py": OURS,
     "engines/virtual/machine.py": KERNEL,
+    "kernels/archives.py": BOUNDED,
     "kernels/boot.py": KERNEL,
     "kernels/ready/boot.py": KERNEL,
-    "kernels/ready/debian.py": KERNEL,
+    "kernels/ready/debian.py": NO_FILE,
     "kernels/ready/machine.py": NO_FILE,
-    "kernels/ready/modules.py": KERNEL,
-    "kernels/source.py": KERNEL,
+    "kernels/source.py": BOUNDED,
     "kernels/steps.py": KERNEL,
     "kernels/tools.py": NO_FILE,
     "labs/owner.py": OURS,

@@ -14,7 +14,7 @@ from typing import Final
 
 from dumbbell import inputs
 from dumbbell.errors import InputError, RunFailed
-from dumbbell.kernels import cache, config, kit, store, tools
+from dumbbell.kernels import archives, cache, config, kit, store, tools
 from dumbbell.kernels.additions import Additions, Patch, additions
 from dumbbell.kernels.kernel import Base, Recipe
 from dumbbell.kernels.names import checked, version_of
@@ -154,7 +154,8 @@ class _Build:
     def _unpack(self) -> None:
         self._steps.begin("unpack")
         self._tree.mkdir()
-        self._steps.run(unpack(self._wanted.source, self._tree), self._folder)
+        limit = archives.limit if self._wanted.source.is_tarball else None
+        self._steps.run(unpack(self._wanted.source, self._tree), self._folder, limit=limit)
         if not self._wanted.source.is_tarball:
             # Files that were built in the tree are not part of it.
             self._steps.run([*_MAKE, "mrproper"], self._tree)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell.errors import InputError
+from dumbbell.kernels import archives
 from dumbbell.kernels.names import OLDEST, version_at, version_in, version_of
 
 DEBIAN: Final = Path("/usr/src")
@@ -88,16 +89,7 @@ def unpack(source: Source, into: Path) -> list[str]:
     """The command that puts the tree at `into`, a folder that is there and empty, without what no build needs."""
     if source.is_tarball:
         without = [f"--exclude={source.prefix}/{name}" for name in _UNUSED]
-        return [
-            "tar",
-            "--extract",
-            "--file",
-            str(source.path),
-            "--strip-components=1",
-            *without,
-            "--directory",
-            str(into),
-        ]
+        return archives.extract(str(source.path), into, "--strip-components=1", *without)
     copy = 'tar --create --exclude-vcs --directory "$1" . | tar --extract --directory "$2"'
     return ["sh", "-c", f"set -e; {copy}", "sh", str(source.path), str(into)]
 
@@ -119,27 +111,33 @@ _UNUSED: Final = (
 """More than half of a tarball: documentation, and drivers of devices that a user-mode kernel cannot have."""
 
 
+_LARGEST_MAKEFILE: Final = 8 << 20
+_LONGEST_NAME: Final = 4096
+
+
 def _tarball(path: Path) -> Source:
     if not path.name.endswith(_TARBALLS):
         raise InputError(f"{path}: not the name of a tarball", f"expected one of *{', *'.join(_TARBALLS)}", "")
     # The tree's Makefile is among the last members: the list is read until it comes.
-    with subprocess.Popen(
-        ["tar", "--extract", "--to-stdout", "--occurrence=1", "--wildcards", "--no-wildcards-match-slash", "--file",
-         str(path), "*/Makefile"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    ) as tar:  # fmt: skip
-        assert tar.stdout is not None
-        text = tar.stdout.read().decode(errors="replace")
+    command = ["tar", "--extract", "--to-stdout", "--occurrence=1", "--wildcards", "--no-wildcards-match-slash",
+               "--file", str(path), "*/Makefile"]  # fmt: skip
+    try:
+        text = archives.output(command, _LARGEST_MAKEFILE).decode(errors="replace")
+    except OSError as error:
+        raise InputError(f"{path}: not a tarball of Linux", error.strerror or str(error), "") from None
     listed = _first_member(path)
     return Source(path, version_in(text), listed.split("/")[0])
 
 
 def _first_member(path: Path) -> str:
     with subprocess.Popen(
-        ["tar", "--list", "--file", str(path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ["tar", "--list", "--file", str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=archives.limit,
     ) as tar:
         assert tar.stdout is not None
-        first = tar.stdout.readline().decode(errors="replace").strip()
+        first = tar.stdout.readline(_LONGEST_NAME).decode(errors="replace").strip()
         tar.kill()
     return first.removeprefix("./")
 

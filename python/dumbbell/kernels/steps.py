@@ -48,7 +48,13 @@ class Steps:
             log.write(f"# {step}\n")
 
     def run(
-        self, command: Sequence[str], cwd: Path, stdin: bytes = b"", count: re.Pattern[str] | None = None, of: int = 0
+        self,
+        command: Sequence[str],
+        cwd: Path,
+        stdin: bytes = b"",
+        count: re.Pattern[str] | None = None,
+        of: int = 0,
+        limit: Callable[[], None] | None = None,
     ) -> str:
         """Run a command to its end, and return what it printed.
 
@@ -58,6 +64,7 @@ class Steps:
             stdin: what it reads.
             count: a line that stands for one object of the progress.
             of: how many objects there will be, about.
+            limit: limits the command's process, before it starts.
 
         Raises:
             RunFailed: it ended with an error; with its last lines.
@@ -67,7 +74,7 @@ class Steps:
         with self._log.open("a", encoding="utf-8") as log:
             log.write(f"$ {shlex.join(command)}\n")
             log.flush()
-            process = self._started(command, cwd)
+            process = self._started(command, cwd, limit or _end_with_parent)
             try:
                 _feed(process.stdin, stdin)
                 assert process.stdout is not None
@@ -110,7 +117,7 @@ class Steps:
             f"{told}the whole log is {self._log}",
         )
 
-    def _started(self, command: Sequence[str], cwd: Path) -> subprocess.Popen[bytes]:
+    def _started(self, command: Sequence[str], cwd: Path, prepare: Callable[[], None]) -> subprocess.Popen[bytes]:
         """A process in a session of its own, so that Ctrl-C reaches only us, who then end all of it."""
         try:
             return subprocess.Popen(
@@ -120,7 +127,7 @@ class Steps:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=_end_with_parent,
+                preexec_fn=prepare,
                 env=_environment(),
             )
         except FileNotFoundError:

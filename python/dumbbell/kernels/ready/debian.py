@@ -8,8 +8,13 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+from dumbbell import below, inputs
 from dumbbell.errors import InputError
+from dumbbell.kernels import archives
 
+_MOST: Final = 2 << 30
+"""Bytes of a package's files. Debian's kernels for real machines have a quarter of it."""
+_LARGEST_CONFIG: Final = 4 << 20
 _NAME: Final = re.compile(r"debian-(\d+\.\d+)")
 
 
@@ -48,17 +53,23 @@ def unpacked(package: Path, folder: Path) -> tuple[Path, Path, str]:
     """
     if shutil.which("dpkg-deb") is None:
         raise InputError(f"{package}: cannot be unpacked", "dpkg-deb is not installed", "apt-get install dpkg")
-    done = subprocess.run(
-        ["dpkg-deb", "--extract", str(package), str(folder)], capture_output=True, text=True, check=False
-    )
+    folder.mkdir()
+    # dpkg-deb's own --extract has no bounds.
+    try:
+        archives.pipe(["dpkg-deb", "--fsys-tarfile", str(package)], archives.extract("-", folder, most=_MOST))
+        why = ""
+    except OSError as error:
+        why = error.strerror or str(error)
     kernels = sorted(folder.glob("boot/vmlinuz-*"))
-    if done.returncode != 0 or not kernels:
-        why = done.stderr.strip() or "it has no /boot/vmlinuz-*"
+    if why or not kernels:
+        why = why or "it has no /boot/vmlinuz-*"
         raise InputError(f"{package}: not a kernel's package", why, "expected a package linux-image-*.deb")
     version = kernels[0].name.removeprefix("vmlinuz-")
     places = [folder / part / version for part in ("lib/modules", "usr/lib/modules")]
     config = folder / "boot" / f"config-{version}"
-    text = config.read_text(encoding="utf-8") if config.is_file() else ""
+    # A package may have links; none may lead out of it.
+    with below.confined(below.Below(folder)):
+        text = inputs.read_named(config, _LARGEST_CONFIG, f"{package}: its {config.name}") if config.exists() else ""
     return kernels[0], next((place for place in places if place.is_dir()), places[0]), text
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import struct
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import inputs, outputs
+from dumbbell import below, inputs, outputs
 from dumbbell.errors import InputError
 from dumbbell.kernels import cache
 from dumbbell.kernels.ready import debian, modules
@@ -20,6 +19,7 @@ _FORMAT: Final = 1
 _HEADER_AT: Final = 0x202
 """A bzImage has `HdrS` here, and behind it the version of its header (Documentation/arch/x86/boot.rst)."""
 _VERSION_AT: Final = 0x20E
+_LONGEST_VERSION: Final = 512
 _LARGEST: Final = 1 << 30
 """More bytes than a kernel has, with what helps to debug it."""
 _EXPECTED: Final = "expected a bzImage or vmlinux of x86-64, a package linux-image-*.deb, or debian-6.12 or debian-6.1"
@@ -92,12 +92,14 @@ def add(wanted: str, call: str | None = None, beside: Path | None = None) -> Ima
         kernel, config = file, ""
         if file.suffix == ".deb":
             kernel, beside, config = debian.unpacked(file, Path(place, "unpacked"))
-        try:
-            content = inputs.read(kernel, _LARGEST)
-        except OSError as error:
-            raise InputError(f"{wanted}: cannot read it", error.strerror or str(error), _EXPECTED) from None
-        version = _version(content, wanted)
-        taken = modules.wanted(beside) if beside is not None else {}
+        unpacked = below.Below(Path(place, "unpacked")) if file.suffix == ".deb" else below.confining()
+        with below.confined(unpacked):
+            try:
+                content = inputs.read(kernel, _LARGEST)
+            except OSError as error:
+                raise InputError(f"{wanted}: cannot read it", error.strerror or str(error), _EXPECTED) from None
+            version = _version(content, wanted)
+            taken = modules.wanted(beside) if beside is not None else {}
         image = _stored(content, taken, version, call or (wanted if debian.is_name(wanted) else version))
         origin = file.name if debian.is_name(wanted) else str(file.resolve())
         return _described(image, origin, modules.disciplines(tuple(taken), config))
@@ -141,14 +143,17 @@ def _described(image: Image, origin: str, qdiscs: tuple[str, ...]) -> Image:
 def _version(kernel: bytes, wanted: str) -> str:
     """The version that a kernel's file tells. Raises `InputError` if it is none for this machine."""
     if kernel[:4] == b"\x7fELF" and (found := re.search(rb"Linux version (\S+) \(", kernel)):
-        return found[1].decode()
+        return found[1].decode(errors="replace")
     if kernel[_HEADER_AT : _HEADER_AT + 4] != b"HdrS":
         raise InputError(
             f"{wanted}: not a kernel", _EXPECTED, "the kernel of this machine is in /boot, or in its package"
         )
     # The text lies as many bytes behind 0x200 as this number says.
-    at = 0x200 + struct.unpack_from("<H", kernel, _VERSION_AT)[0]
-    return kernel[at : kernel.index(b"\0", at)].decode(errors="replace").split()[0]
+    at = 0x200 + int.from_bytes(kernel[_VERSION_AT : _VERSION_AT + 2], "little")
+    words = kernel[at : at + _LONGEST_VERSION].partition(b"\0")[0].decode(errors="replace").split()
+    if not words:
+        raise InputError(f"{wanted}: not a kernel", "it tells no version", _EXPECTED)
+    return words[0]
 
 
 def _read(place: Path) -> Image | None:

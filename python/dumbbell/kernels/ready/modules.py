@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from dumbbell import inputs
 from dumbbell.errors import InputError
+from dumbbell.kernels import archives
 
 WANTED: Final = (
     *("veth", "tun", "bridge", "dummy", "ifb", "8021q", "overlay", "af_packet", "ipv6"),
@@ -22,6 +23,8 @@ WANTED: Final = (
 """Names, without the queueing disciplines and congestion controls, which are all wanted."""
 _LARGEST: Final = 256 << 20
 """More bytes than a module has."""
+_MOST: Final = 512 << 20
+"""More bytes than all that are wanted have."""
 _FAMILIES: Final = ("kernel/net/sched/sch_", "kernel/net/ipv4/tcp_")
 _SUFFIXES: Final = (".ko", ".ko.xz", ".ko.gz", ".ko.zst")
 
@@ -38,6 +41,8 @@ def wanted(folder: Path) -> dict[str, bytes]:
     contents: dict[str, bytes] = {}
     for name in chosen:
         _collect(name, there, contents)
+        if sum(map(len, contents.values())) > _MOST:
+            raise InputError(f"{folder}: too large", f"its modules have more than {_MOST >> 20} MiB", "")
     return {f"{number:03}-{name}.ko": content for number, (name, content) in enumerate(contents.items())}
 
 
@@ -50,27 +55,33 @@ def disciplines(names: Sequence[str], config: str) -> tuple[str, ...]:
 
 def _collect(name: str, there: Mapping[str, Path], contents: dict[str, bytes]) -> None:
     """Add a module behind those that it depends on. One that is not there is built into the kernel."""
-    if name in contents or name not in there:
-        return
-    content = _read(there[name])
-    for needed in _depends(content):
-        _collect(needed, there, contents)
-    contents[name] = content
+    waiting, begun = [name], dict[str, bytes]()
+    while waiting:
+        name = waiting[-1]
+        if name in contents or name not in there:
+            waiting.pop()
+        elif name in begun:  # All that it depends on is there, or waits for it in turn.
+            contents[name] = begun[waiting.pop()]
+        else:
+            begun[name] = _read(there[name])
+            if sum(map(len, begun.values())) > _MOST:
+                raise InputError(f"{there[name]}: too large", f"it needs modules of more than {_MOST >> 20} MiB", "")
+            waiting += reversed(_depends(begun[name]))
 
 
 def _depends(module: bytes) -> list[str]:
     """The names in a module's own list of what it depends on, in its section `.modinfo`."""
     found = re.search(rb"\0depends=([^\0]*)\0", module)
-    return [_spelled(name) for name in found[1].decode().split(",") if name] if found else []
+    return [_spelled(name) for name in found[1].decode(errors="replace").split(",") if name] if found else []
 
 
 def _read(path: Path) -> bytes:
     try:
         content = inputs.read(path, _LARGEST)
         if path.suffix == ".xz":
-            return lzma.decompress(content)
+            return _unpacked(lzma.open(io.BytesIO(content)))
         if path.suffix == ".gz":
-            return gzip.decompress(content)
+            return _unpacked(gzip.open(io.BytesIO(content)))
         if path.suffix == ".zst":
             return _zstd(path)
     except (OSError, EOFError, lzma.LZMAError) as error:
@@ -80,11 +91,20 @@ def _read(path: Path) -> bytes:
     return content
 
 
+def _unpacked(file: io.BufferedIOBase) -> bytes:
+    with file:
+        content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise OSError(f"it has more than {_LARGEST >> 20} MiB")
+    return content
+
+
 def _zstd(path: Path) -> bytes:
     """Python's library knows zstd from 3.14 on only."""
     if shutil.which("zstd") is None:
         raise InputError(f"{path}: compressed with zstd", "the program zstd is not installed", "apt-get install zstd")
-    return subprocess.run(["zstd", "--decompress", "--stdout", str(path)], capture_output=True, check=True).stdout
+    with open(inputs.opened(path), "rb") as file:
+        return archives.output(["zstd", "--decompress", "--stdout"], _LARGEST, file.fileno())
 
 
 def _is_of_family(path: Path, folder: Path) -> bool:
