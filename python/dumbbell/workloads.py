@@ -57,6 +57,97 @@ Echo = Literal["icmp", "udp"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CdfPoint:
+    """A point of a cumulative distribution."""
+
+    bytes: int
+    """A size."""
+    share: float
+    """Share of the draws that are no larger, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstantSizes:
+    """All have this size."""
+
+    kind: Literal["constant"] = "constant"
+    bytes: int
+    """The size."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExponentialSizes:
+    """Exponential distribution."""
+
+    kind: Literal["exponential"] = "exponential"
+    mean_bytes: int
+    """Mean of the sizes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LognormalSizes:
+    """Lognormal distribution."""
+
+    kind: Literal["lognormal"] = "lognormal"
+    median_bytes: int
+    """Median of the sizes."""
+    sigma: float
+    """Standard deviation of the size's natural logarithm."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParetoSizes:
+    """Pareto distribution."""
+
+    kind: Literal["pareto"] = "pareto"
+    least_bytes: int
+    """The least size."""
+    alpha: float
+    """Exponent of the tail."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CdfSizes:
+    """Cumulative distribution, linear between its points."""
+
+    kind: Literal["cdf"] = "cdf"
+    points: tuple[CdfPoint, ...]
+    """Points from share 0 to share 1."""
+
+
+Sizes = Annotated[
+    ConstantSizes | ExponentialSizes | LognormalSizes | ParetoSizes | CdfSizes, Field(discriminator="kind")
+]
+"""Bytes of application data."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenPace:
+    """Open loop: requests come whether or not others were answered."""
+
+    kind: Literal["open"] = "open"
+    interval_ns: int
+    """Mean time from one to the next."""
+    is_random: bool
+    """Times have an exponential distribution (Poisson arrivals); if not, all are equal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosedPace:
+    """Closed loop: a request follows an answer."""
+
+    kind: Literal["closed"] = "closed"
+    outstanding: int
+    """Requests without an answer at any time."""
+    think_ns: int
+    """Time from an answer to the next request."""
+
+
+Pace = Annotated[OpenPace | ClosedPace, Field(discriminator="kind")]
+"""The times of requests."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TcpWorkload:
     """TCP flow that sends as much as TCP allows."""
 
@@ -102,6 +193,25 @@ class PingWorkload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RpcWorkload:
+    """Requests and their answers over a TCP connection, which the sending host opens."""
+
+    kind: Literal["rpc"] = "rpc"
+    cc: str
+    """Congestion control of both ends, as a TCP flow's."""
+    ecn: bool
+    """Negotiate ECN (RFC 3168)."""
+    request: Sizes
+    """Sizes of requests."""
+    answer: Sizes
+    """Sizes of answers."""
+    pace: Pace
+    """Times of requests."""
+    requests: int | None
+    """Stop after this many requests."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommandWorkload:
     """Any program, run in the sending host's namespace."""
 
@@ -116,5 +226,7 @@ class CommandWorkload:
     """
 
 
-Workload = Annotated[TcpWorkload | UdpWorkload | PingWorkload | CommandWorkload, Field(discriminator="kind")]
+Workload = Annotated[
+    TcpWorkload | UdpWorkload | PingWorkload | RpcWorkload | CommandWorkload, Field(discriminator="kind")
+]
 """The data that a flow sends."""

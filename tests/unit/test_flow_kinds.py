@@ -56,7 +56,10 @@ def test_no_other_file_tells_kinds_apart() -> None:
 
 
 def test_no_other_crate_tells_kinds_apart() -> None:
-    homes = [ROOT / "crates" / home for home in ("plan/src/workload.rs", "traffic/src/kinds", "sim/src/kinds")]
+    homes = [
+        ROOT / "crates" / home
+        for home in ("plan/src/workload.rs", "plan/src/workload", "traffic/src/kinds", "sim/src/kinds")
+    ]
     files = [path for path in (ROOT / "crates").glob("*/src/**/*.rs") if path.name != "tests.rs"]
     matched = re.compile(rf"\bWorkload::(?:{'|'.join(name.capitalize() for name in KINDS)})\b")
     telling = {

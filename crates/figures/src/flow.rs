@@ -105,7 +105,7 @@ pub static FIGURES: &[Figure<Flow>] = &[
     figure(Column::required("label", Text(|f| Some(f.label.as_str())), "id and algorithm, for legends")),
     figure(Column::required("from", Text(|f| Some(f.plan.from.as_str())), "sending host")),
     figure(Column::required("to", Text(|f| Some(f.plan.to.as_str())), "receiving host")),
-    figure(Column::required("protocol", Text(|f| Some(f.protocol())), "`tcp`, `udp`, `ping` or `command`")),
+    figure(Column::required("protocol", Text(|f| Some(f.protocol())), "`tcp`, `udp`, `ping`, `rpc` or `command`")),
     figure(Column::optional("cc", Text(Flow::cc), "congestion control, as read back from the socket")),
     figure(Column::required("port", U16(|f| Some(f.plan.port)), "port of the receiver")),
     figure(Column::required(
@@ -321,6 +321,118 @@ pub static FIGURES: &[Figure<Flow>] = &[
         over: Over::Sum,
         formula: "Σ ping_lost: echo requests without an answer",
         source: "RFC 6673",
+    }),
+    figure(Column::optional(
+        "rpc_fct_p50_ms",
+        F64(|f| f.measured("fct_ns", 0.50, |ns| ns / 1e6)),
+        "median completion time of its requests, from when each was due until the client had the whole answer; null for other flows than RPCs",
+    ))
+    .at(&["rpc", "fct_p50_ms"])
+    .studied(Metric {
+        name: "rpc_fct_p50",
+        title: "Request completion time, median",
+        unit: "ms",
+        better: Better::Lower,
+        scope: Scope::Run,
+        over: Over::Mean,
+        formula: "mean over the flows of RPCs of rpc_fct_p50_ms, the median of their requests' completion times",
+        source: "N. Dukkipati, N. McKeown: Why Flow-Completion Time is the Right Metric for Congestion Control, CCR 36(1), 2006",
+    }),
+    figure(Column::optional(
+        "rpc_fct_p95_ms",
+        F64(|f| f.measured("fct_ns", 0.95, |ns| ns / 1e6)),
+        "95th percentile of it",
+    ))
+    .at(&["rpc", "fct_p95_ms"])
+    .studied(Metric {
+        name: "rpc_fct_p95",
+        title: "Request completion time, 95th percentile",
+        unit: "ms",
+        better: Better::Lower,
+        scope: Scope::Run,
+        over: Over::Mean,
+        formula: "mean over the flows of RPCs of rpc_fct_p95_ms, the 95th percentile of their requests' completion times",
+        source: "N. Dukkipati, N. McKeown: Why Flow-Completion Time is the Right Metric for Congestion Control, CCR 36(1), 2006",
+    }),
+    figure(Column::optional(
+        "rpc_fct_p99_ms",
+        F64(|f| f.measured("fct_ns", 0.99, |ns| ns / 1e6)),
+        "99th percentile of it",
+    ))
+    .at(&["rpc", "fct_p99_ms"])
+    .studied(Metric {
+        name: "rpc_fct_p99",
+        title: "Request completion time, 99th percentile",
+        unit: "ms",
+        better: Better::Lower,
+        scope: Scope::Run,
+        over: Over::Mean,
+        formula: "mean over the flows of RPCs of rpc_fct_p99_ms, the 99th percentile of their requests' completion times",
+        source: "N. Dukkipati, N. McKeown: Why Flow-Completion Time is the Right Metric for Congestion Control, CCR 36(1), 2006",
+    }),
+    figure(Column::optional(
+        "rpc_slowdown_p50",
+        F64(|f| f.measured("slowdown", 0.50, |slowdown| slowdown)),
+        "median slowdown of its requests: completion time ÷ that on [an unloaded path](metrics.md#of-requests)",
+    ))
+    .at(&["rpc", "slowdown_p50"])
+    .studied(Metric {
+        name: "rpc_slowdown_p50",
+        title: "Request slowdown, median",
+        unit: "ratio",
+        better: Better::Lower,
+        scope: Scope::Run,
+        over: Over::Mean,
+        formula: "mean over the flows of RPCs of rpc_slowdown_p50, the median of completion time ÷ completion time on an unloaded path",
+        source: "M. Alizadeh et al.: pFabric, SIGCOMM 2013, section 5.1, which calls it normalised FCT",
+    }),
+    figure(Column::optional(
+        "rpc_slowdown_p95",
+        F64(|f| f.measured("slowdown", 0.95, |slowdown| slowdown)),
+        "95th percentile of it",
+    ))
+    .at(&["rpc", "slowdown_p95"])
+    .studied(Metric {
+        name: "rpc_slowdown_p95",
+        title: "Request slowdown, 95th percentile",
+        unit: "ratio",
+        better: Better::Lower,
+        scope: Scope::Run,
+        over: Over::Mean,
+        formula: "mean over the flows of RPCs of rpc_slowdown_p95, the 95th percentile of completion time ÷ completion time on an unloaded path",
+        source: "M. Alizadeh et al.: pFabric, SIGCOMM 2013, section 5.1, which calls it normalised FCT",
+    }),
+    figure(Column::optional(
+        "rpc_slowdown_p99",
+        F64(|f| f.measured("slowdown", 0.99, |slowdown| slowdown)),
+        "99th percentile of it",
+    ))
+    .at(&["rpc", "slowdown_p99"])
+    .studied(Metric {
+        name: "rpc_slowdown_p99",
+        title: "Request slowdown, 99th percentile",
+        unit: "ratio",
+        better: Better::Lower,
+        scope: Scope::Run,
+        over: Over::Mean,
+        formula: "mean over the flows of RPCs of rpc_slowdown_p99, the 99th percentile of completion time ÷ completion time on an unloaded path",
+        source: "M. Alizadeh et al.: pFabric, SIGCOMM 2013, section 5.1, which calls it normalised FCT",
+    }),
+    figure(Column::optional(
+        "rpc_completed",
+        U64(|f| (f.plan.workload.table() == Some("requests")).then(|| f.measured.get("fct_ns").map_or(0, |all| all.len() as u64))),
+        "requests whose whole answer the client had",
+    ))
+    .at(&["rpc", "completed"])
+    .studied(Metric {
+        name: "rpc_completed",
+        title: "Requests completed",
+        unit: "requests",
+        better: Better::Higher,
+        scope: Scope::Run,
+        over: Over::Sum,
+        formula: "Σ rpc_completed",
+        source: "none: a count",
     }),
     figure(Column::optional(
         "bottleneck",

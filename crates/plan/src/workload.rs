@@ -1,12 +1,16 @@
 //! The kinds of flow: what each sends, and the facts that follow from it. Other crates ask for facts, unless they carry
 //! out a kind.
 
+mod rpc;
+
 use anyhow::{Result, ensure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Mtu, Rate};
 
 use crate::{Echo, Flow, OnOff};
+
+pub use rpc::{CdfPoint, Pace, Request, Requests, Sizes};
 
 /// The data that a flow sends.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +52,21 @@ pub enum Workload {
         interval_ns: Duration,
         /// ICMP or UDP payload of each request.
         payload_bytes: u32,
+    },
+    /// Requests and their answers over a TCP connection, which the sending host opens.
+    Rpc {
+        /// Congestion control of both ends, as a TCP flow's.
+        cc: String,
+        /// Negotiate ECN (RFC 3168).
+        ecn: bool,
+        /// Sizes of requests.
+        request: Sizes,
+        /// Sizes of answers.
+        answer: Sizes,
+        /// Times of requests.
+        pace: Pace,
+        /// Stop after this many requests.
+        requests: Option<u64>,
     },
     /// Any program, run in the sending host's namespace.
     Command {
@@ -93,6 +112,7 @@ impl Workload {
             Workload::Tcp { .. } => "tcp",
             Workload::Udp { .. } => "udp",
             Workload::Ping { .. } => "ping",
+            Workload::Rpc { .. } => "rpc",
             Workload::Command { .. } => "command",
         }
     }
@@ -100,7 +120,7 @@ impl Workload {
     /// Protocol of its packets; `None` of programs, which may open connections of any.
     pub fn transport(&self) -> Option<Transport> {
         match self {
-            Workload::Tcp { .. } => Some(Transport::Tcp),
+            Workload::Tcp { .. } | Workload::Rpc { .. } => Some(Transport::Tcp),
             Workload::Udp { payload_bytes, .. } | Workload::Ping { echo: Echo::Udp, payload_bytes, .. } => {
                 Some(Transport::Udp(*payload_bytes))
             }
@@ -117,7 +137,7 @@ impl Workload {
     /// Label of the congestion control of its own sockets. Programs set theirs.
     pub fn cc(&self) -> Option<&str> {
         match self {
-            Workload::Tcp { cc, .. } => Some(cc),
+            Workload::Tcp { cc, .. } | Workload::Rpc { cc, .. } => Some(cc),
             Workload::Udp { .. } | Workload::Ping { .. } | Workload::Command { .. } => None,
         }
     }
@@ -126,14 +146,14 @@ impl Workload {
     pub fn size_bytes(&self) -> Option<u64> {
         match self {
             Workload::Tcp { bytes, .. } | Workload::Udp { bytes, .. } => *bytes,
-            Workload::Ping { .. } | Workload::Command { .. } => None,
+            Workload::Ping { .. } | Workload::Rpc { .. } | Workload::Command { .. } => None,
         }
     }
 
     fn on_off(&self) -> Option<OnOff> {
         match self {
             Workload::Tcp { on_off, .. } | Workload::Udp { on_off, .. } => *on_off,
-            Workload::Ping { .. } | Workload::Command { .. } => None,
+            Workload::Ping { .. } | Workload::Rpc { .. } | Workload::Command { .. } => None,
         }
     }
 
@@ -146,6 +166,7 @@ impl Workload {
     pub fn table(&self) -> Option<&'static str> {
         match self {
             Workload::Ping { .. } => Some("pings"),
+            Workload::Rpc { .. } => Some("requests"),
             Workload::Tcp { .. } | Workload::Udp { .. } | Workload::Command { .. } => None,
         }
     }
@@ -167,6 +188,19 @@ impl Workload {
             ensure!(*interval_ns > Duration::ZERO, "flow {}: pings without an interval", flow.id);
             let fits = (least..=most).contains(payload_bytes);
             ensure!(fits, "flow {}: a ping's payload has {least} to {most} bytes", flow.id);
+        }
+        if let Workload::Rpc { request, answer, pace, .. } = self {
+            request.check(&flow.id)?;
+            answer.check(&flow.id)?;
+            match pace {
+                Pace::Open { interval_ns, .. } => {
+                    ensure!(*interval_ns > Duration::ZERO, "flow {}: no interval", flow.id)
+                }
+                Pace::Closed { outstanding, think_ns } => {
+                    let is_possible = *outstanding > 0 && *think_ns >= Duration::ZERO;
+                    ensure!(is_possible, "flow {}: a closed loop without requests", flow.id);
+                }
+            }
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 
 use units::{Duration, Time};
 
-use crate::Values::{Bool, Flow, I64, U64};
+use crate::Values::{Bool, F64, Flow, I64, U64};
 use crate::encoding::{self, Encoded, fields};
 use crate::{Column, Encoding, Row, Table};
 
@@ -30,7 +30,7 @@ pub trait Keep {
 
 macro_rules! kinds {
     ($($table:ident: $row:ident [$($measure:literal),*],)*) => {
-        /// The measures of each table: columns of integers whose quantiles are figures.
+        /// The measures of each table: columns whose quantiles are figures: integers in `_ns`, or numbers.
         pub const MEASURES: &[(&str, &[&str])] = &[$(($row::TABLE, &[$($measure),*]),)*];
 
 
@@ -130,6 +130,7 @@ pub trait Visit {
 
 kinds! {
     pings: PingRow ["rtt_ns"],
+    requests: RequestRow ["fct_ns", "slowdown"],
 }
 
 /// The tables, for documents and other languages.
@@ -160,6 +161,7 @@ fn number<R: Row>(row: &R, name: &str) -> f64 {
 
 fields! {
     PingRow { flow number sent rtt is_lost }
+    RequestRow { flow number issued request_bytes answer_bytes completion ideal }
 }
 
 /// One echo request: a row of `pings`.
@@ -194,6 +196,60 @@ impl Row for PingRow {
             Bool(|row| Some(row.is_lost)),
             "whether it has no answer and a later request has one, or it waited for more than 1 s and the longest round trip \
              (RFC 6673); false for a request that is under way when the run ends",
+        ),
+    ];
+}
+
+/// One request of a flow of RPCs: a row of `requests`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestRow {
+    /// Index of the flow in the plan.
+    pub flow: u16,
+    /// Requests of a flow are numbered from 0.
+    pub number: u64,
+    /// The time at which it was due.
+    pub issued: Time,
+    /// Application data of the request.
+    pub request_bytes: u64,
+    /// Application data of the answer.
+    pub answer_bytes: u64,
+    /// Time from there until the client has the whole answer; `None`: it never had.
+    pub completion: Option<Duration>,
+    /// The same on an unloaded path; `None` if the path is unknown.
+    pub ideal: Option<Duration>,
+}
+
+impl RequestRow {
+    /// The row of a request that the client has the answer of after `completion`.
+    pub fn of(flow: u16, request: plan::Request, completion: Option<Duration>) -> RequestRow {
+        let plan::Request { number, issued, request_bytes, answer_bytes, ideal } = request;
+        RequestRow { flow, number, issued, request_bytes, answer_bytes, completion, ideal }
+    }
+}
+
+impl Row for RequestRow {
+    const TABLE: &'static str = "requests";
+    const ENCODING: Option<Encoding<RequestRow>> = encoding::of();
+    const COLUMNS: &'static [Column<RequestRow>] = &[
+        Column::required("time_ns", I64(|row| Some(row.issued.as_nanos())), "when the request was due"),
+        Column::required("flow", Flow(|row| row.flow), "id of the flow"),
+        Column::required("number", U64(|row| Some(row.number)), "number of the request, from 0"),
+        Column::required("request_bytes", U64(|row| Some(row.request_bytes)), "application data of the request"),
+        Column::required("answer_bytes", U64(|row| Some(row.answer_bytes)), "application data of the answer"),
+        Column::optional(
+            "fct_ns",
+            I64(|row| row.completion.map(Duration::as_nanos)),
+            "completion time: from when it was due until the client has read the whole answer; null if it never had",
+        ),
+        Column::optional(
+            "ideal_ns",
+            I64(|row| row.ideal.map(Duration::as_nanos)),
+            "[completion time on the unloaded path](metrics.md#of-requests); null where routing daemons choose the path",
+        ),
+        Column::optional(
+            "slowdown",
+            F64(|row| Some(row.completion?.as_nanos() as f64 / row.ideal?.as_nanos() as f64)),
+            "`fct_ns` ÷ `ideal_ns`",
         ),
     ];
 }

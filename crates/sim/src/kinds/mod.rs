@@ -1,6 +1,7 @@
 //! The kinds of flow, one a module: a line in [`Kind`], `each!` and [`Kind::new`] for each.
 
 mod ping;
+mod rpc;
 mod tcp;
 mod udp;
 
@@ -15,6 +16,7 @@ use crate::segment::Segment;
 use crate::tcp::{AckReport, Sender, Settings};
 use crate::traffic::FlowReport;
 use ping::Ping;
+use rpc::Rpc;
 use udp::Udp;
 
 pub(crate) use tcp::Tcp;
@@ -119,6 +121,7 @@ pub(crate) enum Kind {
     Tcp(Box<Tcp>),
     Udp(Box<Udp>),
     Ping(Ping),
+    Rpc(Box<Rpc>),
 }
 
 /// Calls a method of [`Ends`]. The compiler knows the type in each arm: flows are the simulator's innermost loop.
@@ -128,6 +131,7 @@ macro_rules! each {
             $crate::kinds::Kind::Tcp($ends) => $call,
             $crate::kinds::Kind::Udp($ends) => $call,
             $crate::kinds::Kind::Ping($ends) => $call,
+            $crate::kinds::Kind::Rpc($ends) => $call,
         }
     };
 }
@@ -136,7 +140,7 @@ pub(crate) use each;
 impl Kind {
     /// The ends of the plan's flow with this index between hosts with these settings; `algorithms` and `seed` are the
     /// plan's,
-    /// `_ideal` is the unloaded path of a TCP flow, if it is known.
+    /// `ideal` is the unloaded path of a TCP flow, if it is known.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn new(
         index: u16,
@@ -145,7 +149,7 @@ impl Kind {
         to: Settings,
         algorithms: &[plan::Algorithm],
         seed: u64,
-        _ideal: Option<plan::Ideal>,
+        ideal: Option<plan::Ideal>,
     ) -> Result<Kind> {
         Ok(match &flow.workload {
             plan::Workload::Tcp { cc, bytes, ecn, on_off } => {
@@ -156,6 +160,9 @@ impl Kind {
             }
             plan::Workload::Ping { interval_ns, payload_bytes, .. } => {
                 Kind::Ping(Ping::new(index, flow, *interval_ns, *payload_bytes))
+            }
+            plan::Workload::Rpc { .. } => {
+                Kind::Rpc(Box::new(Rpc::new(index, flow, (from, to), algorithms, seed, ideal)?))
             }
             plan::Workload::Command { .. } => {
                 let why = "the simulator can't run programs";

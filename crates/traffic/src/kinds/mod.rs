@@ -2,6 +2,7 @@
 
 mod command;
 mod ping;
+mod rpc;
 mod tcp;
 mod udp;
 
@@ -18,6 +19,7 @@ use crate::agent::Agent;
 use crate::sockets::Algorithm;
 use command::{CommandFlow, with_cc};
 use ping::PingFlow;
+use rpc::RpcFlow;
 use tcp::TcpFlow;
 use udp::UdpFlow;
 
@@ -27,7 +29,7 @@ use udp::UdpFlow;
 /// A workload that no agent can carry out, or logs that can't be created.
 pub fn new_agent<'a>(
     index: u32,
-    (flow, mtu, _ideal): (&Flow, Mtu, Option<Ideal>),
+    (flow, mtu, ideal): (&Flow, Mtu, Option<Ideal>),
     plan: &Plan,
     doors: &dyn Fn(&str) -> Result<Doors<'a>>,
     names: &Names,
@@ -46,6 +48,10 @@ pub fn new_agent<'a>(
         }
         Workload::Ping { echo, interval_ns, payload_bytes } => {
             Box::new(PingFlow::new(index, flow, *echo, *interval_ns, *payload_bytes, to))
+        }
+        Workload::Rpc { cc, requests, .. } => {
+            let cc = Algorithm { label: cc.clone(), kernel: names.kernel(cc).to_owned() };
+            Box::new(RpcFlow::new(index, flow, cc, requests.is_none(), plan.seed, ideal, to))
         }
         Workload::Command { command, server_command, cc } => {
             let fill = |line: &String| cc.as_ref().map_or(line.clone(), |cc| with_cc(line, names.kernel(cc)));
