@@ -36,7 +36,7 @@
 //!   start after idle, ECN (RFC 3168) and DCTCP's echo (RFC 8257), delayed, quick and compressed ACKs, those that PSH
 //!   calls for, segments refused because their timestamps are too old (RFC 7323, PAWS), and a receive window that grows.
 //! - Timers of Linux's wheel, which count ticks of 4 ms and fire at the end of a bucket.
-//! - UDP at a constant rate, in fragments where a datagram is longer than the MTU allows, and echo requests at an interval.
+//! - UDP at a constant rate, in fragments where a datagram is longer than the MTU allows, echo requests at an interval, requests and answers over TCP.
 //! - Applications that always have more to say, that say so many bytes, or that write and pause in turns.
 //!
 //! # What is not

@@ -124,6 +124,94 @@ FLOWS: Final = (
         "RFC 6673",
         over_flows(total("ping_lost")),
     ),
+    Metric(
+        "rpc_fct_p50",
+        "Request completion time, median",
+        "ms",
+        "lower",
+        OF_FLOWS,
+        ("mean over the flows of RPCs of rpc_fct_p50_ms, the median of their requests' completion times"),
+        (
+            "N. Dukkipati, N. McKeown: Why Flow-Completion Time is the Right Metric for Congestion "
+            "Control, CCR 36(1), 2006"
+        ),
+        over_flows(pl.col("rpc_fct_p50_ms").mean()),
+    ),
+    Metric(
+        "rpc_fct_p95",
+        "Request completion time, 95th percentile",
+        "ms",
+        "lower",
+        OF_FLOWS,
+        ("mean over the flows of RPCs of rpc_fct_p95_ms, the 95th percentile of their requests' completion times"),
+        (
+            "N. Dukkipati, N. McKeown: Why Flow-Completion Time is the Right Metric for Congestion "
+            "Control, CCR 36(1), 2006"
+        ),
+        over_flows(pl.col("rpc_fct_p95_ms").mean()),
+    ),
+    Metric(
+        "rpc_fct_p99",
+        "Request completion time, 99th percentile",
+        "ms",
+        "lower",
+        OF_FLOWS,
+        ("mean over the flows of RPCs of rpc_fct_p99_ms, the 99th percentile of their requests' completion times"),
+        (
+            "N. Dukkipati, N. McKeown: Why Flow-Completion Time is the Right Metric for Congestion "
+            "Control, CCR 36(1), 2006"
+        ),
+        over_flows(pl.col("rpc_fct_p99_ms").mean()),
+    ),
+    Metric(
+        "rpc_slowdown_p50",
+        "Request slowdown, median",
+        "ratio",
+        "lower",
+        OF_FLOWS,
+        (
+            "mean over the flows of RPCs of rpc_slowdown_p50, the median of completion time ÷ "
+            "completion time on an unloaded path"
+        ),
+        "M. Alizadeh et al.: pFabric, SIGCOMM 2013, section 5.1, which calls it normalised FCT",
+        over_flows(pl.col("rpc_slowdown_p50").mean()),
+    ),
+    Metric(
+        "rpc_slowdown_p95",
+        "Request slowdown, 95th percentile",
+        "ratio",
+        "lower",
+        OF_FLOWS,
+        (
+            "mean over the flows of RPCs of rpc_slowdown_p95, the 95th percentile of completion time ÷ "
+            "completion time on an unloaded path"
+        ),
+        "M. Alizadeh et al.: pFabric, SIGCOMM 2013, section 5.1, which calls it normalised FCT",
+        over_flows(pl.col("rpc_slowdown_p95").mean()),
+    ),
+    Metric(
+        "rpc_slowdown_p99",
+        "Request slowdown, 99th percentile",
+        "ratio",
+        "lower",
+        OF_FLOWS,
+        (
+            "mean over the flows of RPCs of rpc_slowdown_p99, the 99th percentile of completion time ÷ "
+            "completion time on an unloaded path"
+        ),
+        "M. Alizadeh et al.: pFabric, SIGCOMM 2013, section 5.1, which calls it normalised FCT",
+        over_flows(pl.col("rpc_slowdown_p99").mean()),
+    ),
+    Metric(
+        "rpc_completed",
+        "Requests completed",
+        "requests",
+        "higher",
+        OF_FLOWS,
+        "Σ rpc_completed",
+        "none: a count",
+        over_flows(total("rpc_completed")),
+    ),
 )
 LINKS: Final = (
     Metric(
