@@ -45,14 +45,13 @@ pub struct Counters {
     pub cut_options: u64,
 }
 
-/// A packet that was seen lately.
-#[derive(Clone, Copy, Debug, Default)]
+/// A packet that was seen lately, and is no copy.
+#[derive(Clone, Copy, Debug)]
 struct Recent {
     time_ns: i64,
     print: u64,
     place: u32,
     side: Side,
-    /// True if it is a copy, or has one.
     has_copy: bool,
 }
 
@@ -74,6 +73,9 @@ impl Side {
 pub(crate) const DOUBLED_NS: i64 = 1_000_000;
 /// Copies that the network made come this soon, if packets have an identification: a slow link has sent one by then.
 const COPIED_NS: i64 = 1_000_000_000;
+/// Number of last packets of a direction that each packet is compared with: the least, and the most if they came within
+/// `DOUBLED_NS`. Two interfaces of a fast router have many packets between one and its copy.
+const RECENT: [usize; 2] = [4, 64];
 
 /// How a packet compares with those just before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,8 +117,8 @@ pub(crate) struct Half {
     pub(crate) away_ns: i64,
     /// True if the sender timestamps packets, which takes room for data.
     pub(crate) has_stamps: bool,
-    recent: [Recent; 4],
-    at: u8,
+    /// The oldest first.
+    recent: VecDeque<Recent>,
 }
 
 /// Timestamps that wait for their echo at most.
@@ -130,30 +132,34 @@ impl Half {
             let most = if one.place == segment.place { COPIED_NS } else { DOUBLED_NS };
             one.print == print && segment.time_ns.saturating_sub(one.time_ns).abs() <= most
         };
-        let found = self.recent.iter_mut().find(|one| is_same(one)).map(|one| {
+        let found = self.recent.iter_mut().rev().find(|one| is_same(one)).map(|one| {
             one.has_copy = true;
             *one
         });
-        self.at = (self.at + 1) % self.recent.len() as u8;
-        self.recent[usize::from(self.at)] = Recent {
-            time_ns: segment.time_ns,
-            print,
-            place: segment.place,
-            side: Side::of(segment),
-            has_copy: found.is_some(),
-        };
         match found {
-            None => Doubled::No,
+            None => {
+                self.remember(segment, print);
+                Doubled::No
+            }
             Some(one) if one.place != segment.place => Doubled::ByCapture,
             Some(one) if segment.time_ns.saturating_sub(one.time_ns).abs() <= DOUBLED_NS => Doubled::AtOnce,
             Some(_) => by_network(segment),
         }
     }
 
+    fn remember(&mut self, segment: &Segment, print: u64) {
+        let is_old = |one: &Recent| segment.time_ns.saturating_sub(one.time_ns).abs() > DOUBLED_NS;
+        let recent = &mut self.recent;
+        while recent.len() >= RECENT[1] || recent.len() >= RECENT[0] && recent.front().is_some_and(is_old) {
+            recent.pop_front();
+        }
+        let (place, side) = (segment.place, Side::of(segment));
+        recent.push_back(Recent { time_ns: segment.time_ns, print, place, side, has_copy: false });
+    }
+
     /// Number of the last packets whose copies may still come.
     pub(crate) fn waiting(&self, now: i64) -> u64 {
-        let waits =
-            |one: &&Recent| one.print != 0 && !one.has_copy && now.saturating_sub(one.time_ns).abs() <= DOUBLED_NS;
+        let waits = |one: &&Recent| !one.has_copy && now.saturating_sub(one.time_ns).abs() <= DOUBLED_NS;
         self.recent.iter().filter(waits).count() as u64
     }
 
@@ -273,5 +279,5 @@ fn print(segment: &Segment) -> u64 {
     ] {
         print = (print ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     }
-    print | 1
+    print
 }

@@ -256,6 +256,71 @@ fn a_capture_that_holds_each_packet_twice_counts_each_once() {
     assert_eq!(twice.connections[0].state, once.connections[0].state);
 }
 
+/// 200 segments, 20 us apart. Each is held twice, if `lag` says how many segments later its copy is; `resent` are sent
+/// again 30 segments later.
+fn burst(lag: Option<usize>, place: u32, ip_id: bool, resent: &[usize], change: impl Fn(&mut Segment)) -> Rows {
+    let mut made = Made::new(0);
+    let both = Flags(Flags::SYN.0 | Flags::ACK.0);
+    for (at_ms, from_client, flags, seq) in
+        [(0, true, Flags::SYN, 0), (100, false, both, 1_000), (100, true, Flags::ACK, 1)]
+    {
+        for _ in 0..1 + usize::from(lag.is_some()) {
+            made.packet(at_ms, from_client, |s| (s.flags, s.seq, s.ip_id) = (flags, seq, 7));
+        }
+    }
+    let sent = |number: usize| Segment {
+        seq: 1 + 1_000 * number as u32,
+        payload: 1_000,
+        ip_id: if ip_id { 77 + number as u16 } else { 0 },
+        checksum: 7_000 + number as u16,
+        ..Segment::default()
+    };
+    let mut packets: Vec<(usize, Segment)> = (0..200).map(|number| (number, sent(number))).collect();
+    packets.extend(lag.into_iter().flat_map(|lag| (0..200).map(move |n| (n + lag, Segment { place, ..sent(n) }))));
+    packets.extend(resent.iter().map(|&number| {
+        let mut again = sent(number);
+        change(&mut again);
+        (number + 30, again)
+    }));
+    packets.sort_by_key(|&(at, _)| at);
+    for (at, one) in packets {
+        made.packet(200, true, |s| {
+            s.time_ns += 20_000 * at as i64;
+            (s.seq, s.payload, s.ip_id, s.checksum) = (one.seq, one.payload, one.ip_id, one.checksum);
+            s.place = if one.place == 0 { s.place } else { one.place };
+        });
+    }
+    made.finish()
+}
+
+#[test]
+fn copies_behind_many_others_count_once() {
+    let once = burst(None, 0, true, &[], |_| ());
+    // As of two interfaces, whose captures were merged, and of all interfaces without a sign of where.
+    for (lag, place, ip_id) in
+        [(5, 2, true), (40, 2, true), (40, 2, false), (5, 0, true), (40, 0, true), (40, 0, false)]
+    {
+        let twice = burst(Some(lag), place, ip_id, &[], |_| ());
+        let counters = &of_client(&twice).counters;
+        assert_eq!((counters.capture_duplicates, twice.events.len()), (202, 0), "{lag} {place} {ip_id}");
+        assert_eq!(counters.payload_bytes, of_client(&once).counters.payload_bytes);
+    }
+}
+
+#[test]
+fn retransmissions_within_a_millisecond_are_no_copies() {
+    let every: Vec<usize> = (0..200).collect();
+    let check = |rows: &Rows, sent_again: u64| {
+        let row = of_client(rows);
+        assert_eq!((row.counters.capture_duplicates, row.counters.payload_bytes), (0, 1_000 * (200 + sent_again)));
+        assert_eq!(row.stream.repeated_packets, Some(sent_again));
+    };
+    // Linux gives each packet a number of its own. One without is as its first only if its checksum is.
+    check(&burst(None, 0, true, &every, |s| s.ip_id += 1_000), 200);
+    check(&burst(None, 0, false, &every, |s| s.checksum += 1_000), 200);
+    check(&burst(None, 0, false, &[3, 50, 51, 52, 120], |_| ()), 5);
+}
+
 #[test]
 fn silence_does_not_split_a_connection_and_a_new_syn_after_its_end_does() {
     let mut made = Made::new(0);
