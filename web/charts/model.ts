@@ -373,6 +373,8 @@ export interface StudyPage {
    * report.
    */
   records: string | null;
+  /** Plots of a metric have one vertical axis, unless their largest values differ by more than this factor. */
+  mostApart: number;
   panels: StudyPanel[];
   distributions: StudyDistribution[];
 }

@@ -137,7 +137,7 @@ function xTicks(axis: Axis, { x }: Places): Tick[] {
 function yTicks(figure: Figure, shown: Series[], { y }: Places): Tick[] {
   if (figure.y.ticks.length) return figure.y.ticks.map(({ at, text }) => ({ at: y(at), text }));
   if (!shown.length) return [];
-  return round(...fit(shown)).map((value) => ({ at: y(value), text: value.toLocaleString("en", { maximumFractionDigits: 6 }) }));
+  return round(...(figure.y.range ?? fit(shown))).map((value) => ({ at: y(value), text: value.toLocaleString("en", { maximumFractionDigits: 6 }) }));
 }
 
 function onDrawing(spot: Spot, place: number, figure: Figure, { x, y, offset }: Places): Spot {

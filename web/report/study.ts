@@ -59,9 +59,11 @@ class Page {
   private metrics(): void {
     const { study, host } = this;
     const bands = `Means over runs, with their ${study.confidence} intervals.`;
+    const others = study.axes.length - [this.layout.x, this.layout.lines].filter((key) => key !== null).length;
+    const axes = others > 0 ? ` Vertical axes stay as the other keys are chosen, unless largest values differ more than ${study.mostApart} times.` : "";
     const bar = controls(study, this.layout, () => this.refresh());
     const cards = element("div", { class: "cards" });
-    host.append(element("h2", {}, "Metrics"), element("p", { class: "how" }, `${bands} A point opens its runs.`), bar, cards);
+    host.append(element("h2", {}, "Metrics"), element("p", { class: "how" }, `${bands} A point opens its runs.${axes}`), bar, cards);
     study.panels.forEach((panel, i) => {
       const title = [panel.title, ...(panel.unit ? [unit(panel.unit)] : [])];
       const figure = () => metric(study, this.cells, this.layout, panel, this.known[i] ?? new Map());

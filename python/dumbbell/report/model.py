@@ -9,7 +9,7 @@ from this file (`make generate`): a docstring here is a comment there.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import polars as pl
 
@@ -24,6 +24,9 @@ Counts = Annotated[pl.Series, "counts"]
 
 Look = Literal["curve", "pale", "low", "high", "resent", "lost"]
 """The look of a quantity: strong; pale, for the inputs of a model; dotted and dashed, for bounds; as points."""
+
+MOST_APART: Final = 10.0
+"""Plots of one kind share a vertical axis, unless their largest values differ by more than this factor."""
 
 
 @dataclass(frozen=True)

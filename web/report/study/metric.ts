@@ -5,6 +5,7 @@ import type { StudyAxis, StudyPage, StudyPanel } from "../../charts/model";
 import { digits } from "../../charts/numbers";
 import type { Entries, Entry } from "./data";
 import { along, type Cells, columns, horizontal, keyOf, type Layout } from "./layout";
+import { sharedRange } from "./scale";
 
 export function metric(study: StudyPage, cells: Cells, layout: Layout, panel: StudyPanel, known: Entries): Figure {
   const axis = horizontal(study, layout);
@@ -25,7 +26,7 @@ export function metric(study: StudyPage, cells: Cells, layout: Layout, panel: St
   return {
     name: `${panel.title}: arrow keys go from point to point`,
     x: axisOf(axis),
-    y: { kind: "linear", ticks: [], range: null, title: panel.unit },
+    y: { kind: "linear", ticks: [], range: sharedRange(study, layout, known), title: panel.unit },
     series,
   };
 }

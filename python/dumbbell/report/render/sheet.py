@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from dumbbell.report.model import MOST_APART
 from dumbbell.report.render.notebook import Picture
 
 _EDGE: Final = 0.06
@@ -32,8 +33,6 @@ _SAFE: Final = 1.04
 _MOST_IN_NAME: Final = 40
 _HANDLE: Final = 0.42
 """Width of a legend's sign, with the room around it."""
-_MOST_APART: Final = 10.0
-"""The largest values of plots that share a vertical axis differ by at most this factor."""
 _SIZE: Final = 8.0
 _SMALL: Final = 6.0
 
@@ -224,7 +223,7 @@ def are_apart(sizes: Iterable[float]) -> bool:
     """True if plots with these largest values have a vertical axis each: small ones would be flat lines. A plot of
     nothing but 0 does not count."""
     known = [size for size in sizes if size > 0]
-    return bool(known) and max(known) > _MOST_APART * min(known)
+    return bool(known) and max(known) > MOST_APART * min(known)
 
 
 def brief(text: str, most: int = _MOST_IN_NAME) -> str:

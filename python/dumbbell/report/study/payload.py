@@ -14,7 +14,7 @@ import polars as pl
 from dumbbell.counts import count
 from dumbbell.engines.registry import DEFAULT
 from dumbbell.records.directory import RUNS
-from dumbbell.report.model import Codes, Counts, Values
+from dumbbell.report.model import MOST_APART, Codes, Counts, Values
 from dumbbell.report.render.payload import encode
 from dumbbell.report.study.axes import Axis, Kind
 from dumbbell.report.study.curves import Curve, curves
@@ -121,6 +121,8 @@ class StudyPage:
     records: str | None
     """Beginning of the path of a run's directory before its id, if runs have records: `dumbbell report` writes one's
     report."""
+    most_apart: float
+    """Plots of a metric have one vertical axis, unless their largest values differ by more than this factor."""
     panels: tuple[StudyPanel, ...]
     distributions: tuple[StudyDistribution, ...]
 
@@ -151,6 +153,7 @@ def payload(plots: StudyPlots) -> tuple[str, tuple[str, ...]]:
         runs=_runs(plots, known),
         command=_command(plots),
         records=_records(plots),
+        most_apart=MOST_APART,
         panels=tuple(_panel(panel, with_values) for panel in plots.panels),
         distributions=tuple(_distribution(one, steps) for one in plots.distributions),
     )
