@@ -199,3 +199,22 @@ def test_importing_dumbbell_imports_nothing_else() -> None:
         "sys.exit(any(m.startswith(('dumbbell.', 'pydantic', 'rich', 'typer')) for m in new))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("verb", "most"), [*((verb, 12) for verb in VERBS), ("run", 20), ("run", 32), ("query", 32), ("ui", 32)]
+)
+def test_too_few_open_files_are_an_error_that_says_so(verb: str, most: int, tmp_path: Path) -> None:
+    """Threads of polars wait for ever without descriptors."""
+    command = ["sh", "-c", f'ulimit -n {most}; exec "$0" -m dumbbell {verb} x y', sys.executable]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == RunFailed.exit_code
+    assert done.stdout == ""
+    said = f"error: too few open files are allowed\n  this process may open {most} files, and dumbbell needs 64\n"
+    assert done.stderr == f"{said}hint: ulimit -n 1024\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_low_limit_of_open_files_is_raised(tmp_path: Path) -> None:
+    command = ["sh", "-c", 'ulimit -Sn 12; exec "$0" -m dumbbell run single-flow --engine simulate', sys.executable]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120).returncode == 0

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import gc
 import re
+import resource
 import signal
 import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
@@ -119,6 +120,24 @@ def _root(
     ] = False,
 ) -> None:
     """Run TCP congestion controls over an emulated or simulated network, and know whether to trust the result."""
+    _lift_descriptors()
+
+
+def _lift_descriptors() -> None:
+    """Raise a low limit of open files. Without descriptors, threads of libraries such as polars wait for ever."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= _FEWEST:
+        return
+    most = _USUAL if hard == resource.RLIM_INFINITY else min(hard, _USUAL)
+    if most < _FEWEST:
+        why = f"this process may open {most} files, and dumbbell needs {_FEWEST}"
+        raise RunFailed("too few open files are allowed", why, f"ulimit -n {_USUAL}")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+_FEWEST: Final = 64
+_USUAL: Final = 1024
+"""The soft limit of most systems."""
 
 
 def main(interruptible: bool = False) -> None:
