@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -71,6 +71,69 @@ def judged(queue: list[float], monkeypatch: pytest.MonkeyPatch) -> Status:
     run = sampled({"bbr_pacing_gain": GAINS * 4}, queue * 4)
     monkeypatch.setattr(code, "every", lambda *_: iter([run] * 4))
     return code.oscillates(NO_STUDY).status
+
+
+def told(function: Callable[..., Judged], run: Run, monkeypatch: pytest.MonkeyPatch, **arguments: Any) -> Status:
+    """The status that four such runs have."""
+    monkeypatch.setattr(code, "SLOW_START_S", 0.05)
+    monkeypatch.setattr(code, "every", lambda *_: iter([run] * 4))
+    return function(NO_STUDY, **arguments).status
+
+
+@pytest.mark.parametrize(("swing", "status"), [(0.25, Status.HOLDS), (0.05, Status.FAILS)])
+def test_throughput_oscillates_by_a_tenth_either_way(
+    swing: float, status: Status, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second each of more and of less than 10 Mbit/s, which are 12,500 bytes in 10 ms."""
+    steps = [12_500 * (1 + swing * (1 if i // 100 % 2 else -1)) for i in range(1000)]
+    sent = [round(sum(steps[: i + 1])) for i in range(1000)]
+    assert told(code.throughput_oscillates, sampled({"bytes_sent": sent}), monkeypatch) is status
+
+
+@pytest.mark.parametrize(
+    ("second", "status"), [(70, Status.HOLDS), (95, Status.FAILS)], ids=["a lower threshold", "a higher one"]
+)
+def test_the_threshold_falls_with_the_window_of_the_loss(
+    second: int, status: Status, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cuts from 130 and then from 120 packets."""
+    windows = [130] * 60 + [91] * 60 + [120] * 60 + [84] * 60
+    thresholds = [1000] * 60 + [91] * 120 + [second] * 60
+    run = sampled({"cwnd_packets": windows, "ssthresh_packets": thresholds})
+    assert code.thresholds(run, "f1") == [(130.0, 91.0), (120.0, float(second))]
+    assert told(code.lower_threshold, run, monkeypatch) is status
+
+
+@pytest.mark.parametrize(("rate", "status"), [(0.6, Status.HOLDS), (1.0, Status.FAILS)])
+def test_reno_sends_less_after_it_halved_its_window(
+    rate: float, status: Status, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its window grows for 6 s to 120 packets, and is halved; it sends less for 2 s, or as much."""
+    tooth = [60 + 0.1 * i for i in range(600)] + [60.0] * 20
+    steps = [10_000 * (rate if i % 620 >= 595 or (i > 620 and i % 620 < 180) else 1) for i in range(4 * 620)]
+    sent = [round(sum(steps[: i + 1])) for i in range(len(steps))]
+    run = sampled({"cwnd_packets": tooth * 4, "bytes_sent": sent})
+    assert told(code.halves_and_falls, run, monkeypatch) is status
+
+
+@pytest.mark.parametrize(("times", "status"), [(15, Status.HOLDS), (3, Status.FAILS)])
+def test_a_queue_that_is_filled_again_and_again(times: int, status: Status, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = ([0.0] * 20 + [195_000.0] * 5) * times + [0.0] * 500
+    run = sampled({"cwnd_packets": [100.0] * len(queue)}, queue)
+    assert code.fillings(run, 180_000, 0.05) == times
+    assert told(code.fills_again, run, monkeypatch, buffer=200_000) is status
+
+
+@pytest.mark.parametrize(("window", "status"), [(95.0, Status.HOLDS), (50.0, Status.FAILS)])
+def test_a_window_that_loss_hardly_touches(window: float, status: Status, monkeypatch: pytest.MonkeyPatch) -> None:
+    """100 packets without loss, `window` with it."""
+    lossy, clean = cast(Study, "lossy"), cast(Study, "clean")
+    windows = {"lossy": window, "clean": 100.0}
+    monkeypatch.setattr(code, "SLOW_START_S", 0.0)
+    monkeypatch.setattr(
+        code, "every", lambda one, _: iter([sampled({"cwnd_packets": [windows[one] + i] * 10}) for i in range(4)])
+    )
+    assert code.hardly_touched(lossy, [clean], 0.8).status is status
 
 
 def test_bbr_oscillates_if_it_drains_half_of_its_queue(monkeypatch: pytest.MonkeyPatch) -> None:

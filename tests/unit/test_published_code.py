@@ -22,10 +22,15 @@ from dumbbell.published.registry import KEYS
 
 ELSEWHERE: Final = {
     "saw_tooth": "test_published_over_time.py",
-    "concave_then_convex": "test_published_over_time.py",
     "no_timeouts": "test_published_bernardi.py",
     "oscillates": "test_published_bernardi.py",
     "detected": "test_published_bernardi.py",
+    "flattens": "test_published_over_time.py",
+    "lower_threshold": "test_published_bernardi.py",
+    "throughput_oscillates": "test_published_bernardi.py",
+    "halves_and_falls": "test_published_bernardi.py",
+    "fills_again": "test_published_bernardi.py",
+    "hardly_touched": "test_published_bernardi.py",
 }
 HERE: Final = {"in_order", "moves", "bears", "far_worse", "moves_together", "rests"}
 CC: Final = "flows.0.cc"
@@ -100,9 +105,8 @@ def test_one_cpu_makes_bbr_far_worse(tmp_path: Path, bbr: float, status: Status)
 def test_rtt_and_queue_move_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rtt: float, status: Status
 ) -> None:
-    """BBR's window need not."""
     monkeypatch.setattr(bernardi, "every", lambda *_: iter([1, 2, 3]))
-    monkeypatch.setattr(bernardi, "together", lambda run, *_: {"cwnd": 0.2, "rtt": rtt + 0.001 * run})
+    monkeypatch.setattr(bernardi, "together", lambda run, *_: {"cwnd": 0.95, "rtt": rtt + 0.001 * run})
     assert bernardi.moves_together(study(tmp_path, [{CC: "bbr"}], lambda *_: 1), 0.0).status is status
 
 
@@ -119,3 +123,25 @@ def test_probe_rtt_is_more_frequent_and_shallower(
     monkeypatch.setattr(bernardi, "every", lambda _, where: iter([where[CC]] * 3))
     monkeypatch.setattr(bernardi, "probe_rtts", found)
     assert bernardi.rests(study(tmp_path, [{CC: cc} for cc in ("bbr", "bbr2")], lambda *_: 1)).status is status
+
+
+@pytest.mark.parametrize(("cc", "status"), [("bbr", F), ("bbr3", H)])
+def test_a_window_that_stands_still_is_asked_of_their_algorithms_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cc: str, status: Status
+) -> None:
+    """Reno's moves with the queue, and that of `cc` does not."""
+    monkeypatch.setattr(bernardi, "every", lambda _, where: iter([where[CC]] * 3))
+    monkeypatch.setattr(bernardi, "together", lambda of, *_: {"cwnd": 0.2 if of == cc else 0.95, "rtt": 0.95})
+    found = study(tmp_path, [{CC: "reno"}, {CC: cc}], lambda *_: 1)
+    assert bernardi.moves_together(found, 0.0).status is status
+
+
+def test_phases_of_bbr3_are_told_and_do_not_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aulbach, "every", lambda _, where: iter([SimpleNamespace(acks=1, cc=where[CC])] * 4))
+    good, bad = (("startup", "drain", "probe_bw", "probe_rtt"), ("startup",))
+    monkeypatch.setattr(
+        aulbach, "spells", lambda run, _: [Spell(state, 0, 1) for state in (bad if run.cc == "bbr3" else good)]
+    )
+    judged = aulbach.in_order(study(tmp_path, [{CC: "bbr"}, {CC: "bbr3"}], lambda *_: 1))
+    assert judged.status is H
+    assert "bbr3 in 0 of 4 runs" in judged.numbers

@@ -61,11 +61,21 @@ holds = ["large > small"]
 
 [[claims]]
 text = "It was run"
+source = "no page"
+ours = true
 printed = "nothing"
 turns = "not tested"
 part = "one"
 judge = "was_run"
 arguments.least = 4
+others = ["one"]
+
+[[claims]]
+text = "Cows fly"
+source = "page 9"
+printed = "in a figure"
+turns = "not tested"
+untested = "there are no cows here"
 """
 SCENARIO: Final = """\
 name = "doe-2026-one"
@@ -87,8 +97,8 @@ CODE: Final = """\
 from pathlib import Path
 from dumbbell.published.model import Judged, Status
 Path(__file__).with_name("ran").touch()
-def was_run(study, least):
-    n = study.runs.height
+def was_run(study, least, others):
+    n = others[0].runs.height
     return Judged(Status.HOLDS if n >= least else Status.FAILS, f"{n} runs")
 def marks(study):
     return "It left a mark."
@@ -125,7 +135,7 @@ def test_a_study_of_others_is_repeated_after_consent(
     assert not (study / "ran").exists()
     assert invoke([*args, "--agree"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert [one["status"] for one in told["findings"]] == [Status.HOLDS] * 3
+    assert [one["status"] for one in told["findings"]] == [*[Status.HOLDS] * 3, Status.UNTESTED]
     assert (study / "ran").exists()
     text = (tmp_path / "out" / "doe-2026" / "report.md").read_text()
     for said in (
@@ -156,7 +166,9 @@ def test_a_claim_fails_on_the_opposite_figures(study: Path) -> None:
     assert invoke(["reproduce", str(study), "--agree", "--part", "one", "--output", str(out), "--quiet"]) == 0
     rows = (out / "doe-2026" / "report.md").read_text()
     assert "| doesn't hold | reno has more with the larger buffer |" in rows
-    assert "| holds | It was run |" in rows
+    assert "| holds | It was run (ours, not theirs) |" in rows
+    assert "| not tested | Cows fly | there are no cows here |" in rows
+    assert "| page 3: a larger buffer is better | 8 and 9 Mbit/s | `large > small` |" in rows
 
 
 def read_all(place: Path) -> None:
@@ -175,9 +187,12 @@ def read_all(place: Path) -> None:
         ('scenario = "one.toml"', 'scenario = "no.toml"', "no such file"),
         ('like = "one"', 'like = "two"', "which is no part before it"),
         ('name = "one-slow"', 'name = "one"', "two parts are called"),
+        ('source = "page 3: a larger buffer is better"', 'source = ""', "source: string should have"),
+        ('source = "page 9"\n', "", "source: field required"),
+        ("ours = true\n", 'untested = "so"\n', "one of `holds`, `judge` and `untested`"),
         ("large > small", "large > tiny", "has no value tiny"),
         ("large > small", "large", "is no rule"),
-        ('judge = "was_run"', 'judge = "was_run"\nholds = ["a > 1"]', "either `holds` or `judge`"),
+        ('judge = "was_run"', 'judge = "was_run"\nholds = ["a > 1"]', "one of `holds`, `judge` and `untested`"),
         ('judge = "was_run"', 'judge = "print_all"', "no function 'print_all'"),
         ('metric = "goodput"\nkey', 'metric = "speed"\nkey', "no metric 'speed'"),
         ('kind = "bars"', 'kind = "pies"', "kind: input should be"),

@@ -57,7 +57,7 @@ def _finding(text: str, reading: str, part: str, status: Status) -> Finding:
     def judge(studies: Studies) -> Judged:
         return Judged(status, f"{studies[part].runs.height} runs") if part in studies else NOT_RUN
 
-    return Finding(text, judge, "a tenth", "a larger buffer: not tested", reading=reading)
+    return Finding(text, judge, "a tenth", "a larger buffer: not tested", reading=reading, source="table 1")
 
 
 def test_a_page_shows_under_which_reading_a_finding_holds(study: Study, tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_page_shows_under_which_reading_a_finding_holds(study: Study, tmp_path
         ["2", "BBR loses", "–", "–"],  # noqa: RUF001
     ]
     assert about == Paragraph(
-        "1. CUBIC loses. They print: a tenth. What would change the answer: a larger buffer: not tested."
+        "1. CUBIC loses. They print (table 1): a tenth. What would change the answer: a larger buffer: not tested."
     )
     assert isinstance(numbers, Rows)
     assert [list(row) for row in numbers.rows] == [

@@ -12,6 +12,7 @@ import pytest
 from synthetic_study import Synthetic
 
 from dumbbell import Study
+from dumbbell.published.claims import filled
 from dumbbell.published.figures import same
 from dumbbell.published.judge import Judge
 from dumbbell.published.model import Judged, Part, Status, Studies
@@ -73,8 +74,8 @@ def _is_of(cell: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
 def test_each_reading_has_parts() -> None:
     for finding in STUDY.findings:
         if isinstance(finding.judge, Judge):
-            asked = {str(one.get("mix", "")) for one in finding.judge.claim.settings}
-            named = [finding.judge.claim.part.replace("{mix}", mix) for mix in asked]
+            claim = finding.judge.claim
+            named = [filled(claim.part, one) for one in claim.settings]
             if finding.reading != "elephants are BBR's":
                 assert set(named) & PARTS.keys(), (finding.text, finding.reading)
     assert len({one.reading for one in STUDY.findings}) == 8
@@ -196,7 +197,7 @@ class Cut(Mixed):
 def test_a_run_whose_transfers_are_not_complete_has_no_last_one(tmp_path: Path, cut: int, said: str) -> None:
     cells = [{CONNECTIONS: 10, UDP: udp} for udp in SHARES]
     found = judge(
-        "At 100 Mbit/s CUBIC alone reaches", {"100-cubic": Study(Cut(cells=cells, cut=cut).write(tmp_path / "s"))}
+        "At 100 Mbit/s CUBIC alone with 10", {"100-cubic": Study(Cut(cells=cells, cut=cut).write(tmp_path / "s"))}
     )
     assert found.numbers.count(said) == (1 if cut == 3 else len(SHARES))
 

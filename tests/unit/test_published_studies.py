@@ -66,7 +66,10 @@ def test_a_part_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert invoke([*args, "--output", str(tmp_path), "--jobs", "1", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     both = [one for one in told["findings"] if one["reading"] == "both links"]
-    assert [one["status"] for one in both if one["numbers"] == "not run"] == 2 * ["can't be told"]
+    assert {one["status"] for one in both if one["numbers"] == "not run"} == {"can't be told"}
+    assert sum(one["numbers"] != "not run" for one in both) == 4
+    assert {one["ours"] for one in both} == {True, False}
+    assert all(one["source"] for one in both)
     text = (tmp_path / "buffa-2020-quick" / "report.md").read_text()
     assert "## 3-10mbit" in text
     assert "1000 ms, 5 %" in text

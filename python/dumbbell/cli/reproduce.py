@@ -179,7 +179,9 @@ def _tell(found: Sequence[Found], files: Sequence[Path], json: bool) -> None:
 
         findings = [
             {
-                "finding": one.text,
+                "finding": one.finding.text,
+                "source": one.finding.source,
+                "ours": one.finding.is_ours,
                 "reading": one.finding.reading,
                 "status": one.judged.status.value,
                 "numbers": one.judged.numbers,
@@ -195,7 +197,7 @@ def _tell(found: Sequence[Found], files: Sequence[Path], json: bool) -> None:
     from dumbbell.published.judging import NOT_RUN
     from dumbbell.published.model import Status
 
-    colours = {Status.HOLDS: "green", Status.FAILS: "red", Status.UNKNOWN: "yellow"}
+    colours = {Status.HOLDS: "green", Status.FAILS: "red", Status.UNKNOWN: "yellow", Status.UNTESTED: "yellow"}
     console = Console(soft_wrap=True)
     for one in found:
         status, reading = one.judged.status, one.finding.reading

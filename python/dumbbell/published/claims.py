@@ -52,15 +52,17 @@ class Claim(Table):
     """A claim as `study.toml` has it."""
 
     text: str
-    source: str = ""
-    """The page, figure or sentence that it comes from."""
+    source: Annotated[str, Field(min_length=1)]
+    """The table, figure or sentence that makes it."""
+    ours: bool = False
+    """True if the study does not make it: it counts apart from the study's own."""
     printed: str
     """The study's own words or numbers."""
     turns: str
     """The part that would change the answer: the part that shows it, or "not tested"."""
     reading: str = ""
     """The reading of the text under which it is judged."""
-    part: str
+    part: str = ""
     values: dict[str, Value] = Field(default_factory=dict)
     holds: list[str] = Field(default_factory=list)
     """Rules, all of which must hold."""
@@ -78,10 +80,16 @@ class Claim(Table):
     judge: str = ""
     """A function of the study's `code.py` that judges instead of rules."""
     arguments: dict[str, Any] = Field(default_factory=dict)
+    others: list[str] = Field(default_factory=list)
+    """Further parts, whose studies the function gets as `others`."""
+    untested: str = ""
+    """Why nothing judges it, in place of rules."""
 
     @property
     def rule(self) -> str:
         """`in every setting: bbr > cubic`, with names as code."""
+        if self.untested:
+            return ""
         if self.judge:
             return f"`{self.judge}` of the study's code"
         said = "; ".join(f"`{one}`" for one in self.holds)

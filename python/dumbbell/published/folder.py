@@ -21,7 +21,7 @@ from dumbbell.published.claims import Claim, Value
 from dumbbell.published.expanding import expanded
 from dumbbell.published.judge import Judge
 from dumbbell.published.judging import NOT_RUN
-from dumbbell.published.model import Finding, Judged, Part, Plot, Published, Reproduction, Signal, Studies
+from dumbbell.published.model import Finding, Judged, Part, Plot, Published, Reproduction, Signal, Status, Studies
 from dumbbell.published.model import Table as Printed
 from dumbbell.published.rules import rule
 from dumbbell.published.settings import settings
@@ -274,7 +274,7 @@ def _evidence(
     def said(study: Any) -> str:
         found = []
         if tells:
-            claim = Claim(text="", printed="", turns="", part=one.name, values=tells.values)
+            claim = Claim(text="", source=" ", printed="", turns="", part=one.name, values=tells.values)
             (setting,) = settings(claim, (), parts, {one.name: study}, confidence)
             figures = values_told(claim, setting)
             found = [f"{tells.title}: {'; '.join(figures)}."] if figures else []
@@ -299,14 +299,23 @@ def _function(folder: Path, name: str, code: ModuleType | None) -> Callable[...,
 def _finding(
     folder: Path, claim: Claim, parts: Mapping[str, Part], confidence: float, code: ModuleType | None
 ) -> Finding:
-    if bool(claim.holds) == bool(claim.judge):
-        raise _wrong(folder, f"the claim {claim.text!r} needs either `holds` or `judge`")
+    if [bool(claim.holds), bool(claim.judge), bool(claim.untested)].count(True) != 1:
+        raise _wrong(folder, f"the claim {claim.text!r} needs one of `holds`, `judge` and `untested`")
+    if not (claim.part or claim.untested):
+        raise _wrong(folder, f"the claim {claim.text!r} needs a part")
     judge: Callable[[Studies], Judged]
-    if claim.judge:
+    if claim.untested:
+
+        def judge(_: Studies) -> Judged:
+            return Judged(Status.UNTESTED, claim.untested)
+    elif claim.judge:
         function = _function(folder, claim.judge, code)
 
         def judge(studies: Studies) -> Judged:
-            return function(studies[claim.part], **claim.arguments) if claim.part in studies else NOT_RUN
+            if not {claim.part, *claim.others} <= studies.keys():
+                return NOT_RUN
+            others = {"others": [studies[part] for part in claim.others]} if claim.others else {}
+            return function(studies[claim.part], **claim.arguments, **others)
     else:
         for value in claim.values.values():
             _check_metric(f"{folder / FILE}: the claim {claim.text!r}", value.metric)
@@ -316,4 +325,5 @@ def _finding(
             if known is None or (isinstance(known.of, dict) and member not in known.of):
                 raise _wrong(folder, f"the claim {claim.text!r} has no value {name}{f'.{member}' if member else ''}")
         judge = Judge(claim, rules, parts, confidence)
-    return Finding(claim.text, judge, claim.printed, claim.turns, claim.reading, claim.rule, claim.source)
+    return Finding(claim.text, judge, claim.printed, claim.turns, claim.reading, claim.rule, claim.source,
+                   claim.ours)  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from dumbbell.published.document import Block, Paragraph, Rows
 from dumbbell.published.judging import NOT_RUN
@@ -11,6 +12,8 @@ from dumbbell.published.model import Finding, Judged, Reproduction, Status, Stud
 from dumbbell.published.naming import linked
 from dumbbell.published.verdicts import Rest, judge
 from dumbbell.report import words
+
+OURS: Final = " (ours, not theirs)"
 
 
 @dataclass(frozen=True)
@@ -24,8 +27,8 @@ class Found:
 
     @property
     def text(self) -> str:
-        """The finding."""
-        return self.finding.text
+        """The finding, marked if the study does not make it."""
+        return self.finding.text + OURS * self.finding.is_ours
 
     @property
     def runs(self) -> str:
@@ -62,10 +65,11 @@ def shown(found: Sequence[Found], anchors: Mapping[str, str]) -> Iterator[Block]
             "the answer."
         )
         rows = [
-            (one.text, one.finding.printed, one.finding.rule, one.counts, linked(one.finding.turns, anchors))
+            (one.text, one.finding.source, one.finding.printed, one.finding.rule, one.counts,
+             linked(one.finding.turns, anchors))
             for one in found
-        ]
-        yield Rows("", ("finding", "they print", "rule", "our runs", "what would change the answer"), rows)
+        ]  # fmt: skip
+        yield Rows("", ("finding", "where", "they print", "rule", "our runs", "what would change the answer"), rows)
 
 
 def _by_reading(found: Sequence[Found], anchors: Mapping[str, str]) -> Iterator[Block]:
@@ -82,7 +86,7 @@ def _by_reading(found: Sequence[Found], anchors: Mapping[str, str]) -> Iterator[
     yield Rows("", ("", "they found", *readings), rows)
     for i, text in enumerate(texts, 1):
         own = [one for one in found if one.text == text]
-        yield Paragraph(_about(i, own[0].finding, anchors))
+        yield Paragraph(_about(i, own, anchors))
         numbers = [
             (one.finding.reading, one.judged.status, one.judged.numbers, one.counts) for one in own if one in run
         ]
@@ -90,12 +94,17 @@ def _by_reading(found: Sequence[Found], anchors: Mapping[str, str]) -> Iterator[
             yield Rows("", ("reading", "", "our numbers", "our runs"), numbers)
 
 
-def _about(number: int, finding: Finding, anchors: Mapping[str, str]) -> str:
-    said = [f"{number}. {finding.text}."]
+def _about(number: int, own: Sequence[Found], anchors: Mapping[str, str]) -> str:
+    """What is said of a finding once. Readings that need another rule have theirs beside it."""
+    finding, said = own[0].finding, [f"{number}. {own[0].text}."]
     if finding.printed:
-        said.append(f"They print: {finding.printed}.")
+        said.append(f"They print ({finding.source}): {finding.printed}.")
     if finding.rule:
-        said.append(f"Rule: {finding.rule}.")
+        readings: dict[str, list[str]] = {}
+        for one in own:
+            readings.setdefault(one.finding.rule, []).append(one.finding.reading)
+        rules = [rule + (f" ({', '.join(of)})" if len(readings) > 1 else "") for rule, of in readings.items()]
+        said.append(f"Rule: {'; '.join(rules)}.")
     if finding.turns:
         said.append(f"What would change the answer: {linked(finding.turns, anchors)}.")
     return " ".join(said)

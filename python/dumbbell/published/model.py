@@ -44,6 +44,7 @@ class Status(StrEnum):
     HOLDS = "holds"
     FAILS = "doesn't hold"
     UNKNOWN = "can't be told"
+    UNTESTED = "not tested"
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,9 @@ class Finding:
     rule: str = ""
     """The rule that judges it."""
     source: str = ""
-    """The page, figure or sentence that it comes from."""
+    """The table, figure or sentence that makes it."""
+    is_ours: bool = False
+    """True if the study does not make it: this project asks for it."""
 
 
 @dataclass(frozen=True)

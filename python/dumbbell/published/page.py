@@ -11,7 +11,7 @@ from dumbbell.published.document import Block, Bullets, Code, Document, Heading,
 from dumbbell.published.model import Status
 from dumbbell.report.render.markup import Html, el, join
 
-_CLASS: Final = {Status.HOLDS: "holds", Status.FAILS: "fails", Status.UNKNOWN: "unknown"}
+_CLASS: Final = {Status.HOLDS: "holds", Status.FAILS: "fails", Status.UNKNOWN: "unknown", Status.UNTESTED: "unknown"}
 
 
 def _style() -> str:

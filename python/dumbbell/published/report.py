@@ -75,7 +75,7 @@ def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Blo
         yield Heading("Points that the text leaves open")
         yield Bullets(study.definitions)
     if notes := list(dict.fromkeys(note for one in done for note in one.part.notes)):
-        yield Heading("Probable explanations of differences")
+        yield Heading("Why ours may differ")
         yield Bullets([linked(note, anchors) for note in notes])
     for one in done:
         yield from _part(study, one)

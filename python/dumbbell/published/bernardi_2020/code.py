@@ -6,7 +6,7 @@ Its scenarios on one CPU are judged by the checks of their runs.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +18,7 @@ from dumbbell.published.figures import Figures
 from dumbbell.published.judging import NOT_RUN, above, all_of, below, most, told, within
 from dumbbell.published.model import Judged, Status
 from dumbbell.published.ratios import ratio
-from dumbbell.published.recorded import FALLEN, Cut, ProbeRtt, cuts, every, probe_rtt, recorded, together
+from dumbbell.published.recorded import FALL_S, FALLEN, Cut, ProbeRtt, cuts, every, probe_rtt, recorded, together
 from dumbbell.records.run import Run
 from dumbbell.report import words
 from dumbbell.statistics.intervals import Interval, of_mean
@@ -40,6 +40,9 @@ def _runs(study: Study, cc: str, where: Mapping[str, Any] | None = None) -> Iter
 
 SLOW_START_S: Final = 3.0
 """Slow start is over by then in scenario 1, whatever the algorithm."""
+RATE_BPS: Final = 10e6
+"""The rate of scenario 1."""
+THEIRS: Final = ("reno", "cubic", "bbr", "bbr2")
 BBRS: Final = ("bbr", "bbr2", "bbr3")
 BDP_PACKETS: Final = 100e6 * 0.030 / 8 / frame_bytes(MTU)
 """The BDP of scenario 2."""
@@ -50,9 +53,27 @@ def saw_tooth(study: Study) -> Judged:
     return _shape(study, "reno", lambda one: 0.45 <= one.to <= 0.55 and min(one.growth) > 0.5 * max(one.growth))
 
 
-def concave_then_convex(study: Study) -> Judged:
-    """Judges whether CUBIC's window grows slowest in the middle third between two cuts."""
-    return _shape(study, "cubic", lambda one: one.growth[1] < 0.5 * min(one.growth[0], one.growth[2]))
+def flattens(study: Study) -> Judged:
+    """Judges whether CUBIC's window slows down to half the pace of the first third between two cuts."""
+    return _shape(study, "cubic", lambda one: min(one.growth[1:]) < 0.5 * one.growth[0])
+
+
+def lower_threshold(study: Study) -> Judged:
+    """Judges whether CUBIC's slow-start threshold is lower after each loss at a smaller window than the loss before."""
+    found, said = [], ""
+    for run in _runs(study, "cubic"):
+        pairs = [(one, two) for one, two in itertools.pairwise(thresholds(run, FLOW)) if two[0] < one[0]]
+        if pairs:
+            found.append(all(two[1] < one[1] for one, two in pairs))
+            one, two = pairs[0]
+            said = said or (
+                f"first run: cut from {one[0]:.0f} and then from {two[0]:.0f} packets, with thresholds of {one[1]:.0f} "
+                f"and {two[1]:.0f}"
+            )
+    if not found:
+        return NOT_RUN
+    status, often = most(found)
+    return Judged(status, f"always {often}; {said}")
 
 
 def _shape(study: Study, cc: str, has_it: Callable[[Cut], bool]) -> Judged:
@@ -95,8 +116,66 @@ def oscillates(study: Study) -> Judged:
     return Judged(status, f"the queue falls to half of its peak or less {said}; {medians}")
 
 
+def throughput_oscillates(study: Study) -> Judged:
+    """Judges whether BBRv1 sends, in 0.1 s each, a tenth more than the link's rate at times, and a tenth less at
+    others."""
+    ends = []
+    for run in _runs(study, "bbr"):
+        rates = rates_bps(run, FLOW, SLOW_START_S)
+        ends.append((rates.quantile(0.05) or 0.0, rates.quantile(0.95) or 0.0))
+    if not ends:
+        return NOT_RUN
+    status, often = most([low < 0.9 * RATE_BPS and high > 1.1 * RATE_BPS for low, high in ends])
+    low, high = (median(one[i] for one in ends) / 1e6 for i in (0, 1))
+    return Judged(status, f"both {often}; 5th and 95th percentile of 0.1 s: {low:.1f} and {high:.1f} Mbit/s")
+
+
+def halves_and_falls(study: Study) -> Judged:
+    """Judges whether each cut halves Reno's window, and whether it sends less in the second after than in that
+    before."""
+    runs = []
+    for run in _runs(study, "reno"):
+        found = cuts(run, FLOW, SLOW_START_S)
+        runs.append([(one.to, _sent(run, one.at_s, 1) / _sent(run, one.at_s - FALL_S - 1, 1)) for one in found])
+    if not runs:
+        return NOT_RUN
+    known = [one for one in runs if one]
+    if not known:
+        return Judged(Status.UNKNOWN, f"no two cuts of the window in {words.count(len(runs), 'run')}")
+    status, often = most([all(0.45 <= to <= 0.55 and less <= 0.9 for to, less in one) for one in known])
+    to, less = (median(pair[i] for one in known for pair in one) for i in (0, 1))
+    return Judged(status, f"always {often}; medians: the window to {to:.2f}, the rate to {less:.2f}")
+
+
+def fills_again(study: Study, buffer: int) -> Judged:
+    """Judges whether BBRv1 fills a buffer of so many bytes to nine tenths more than ten times in a run."""
+    counts = [fillings(run, 0.9 * buffer, SLOW_START_S) for run in _runs(study, "bbr")]
+    if not counts:
+        return NOT_RUN
+    found = of_mean(counts)
+    return Judged(above(found, 10), f"{told(found)} times, n = {found.n}")
+
+
+def hardly_touched(study: Study, others: Sequence[Study], bound: float) -> Judged:
+    """Judges whether the median of BBRv1's window is above `bound` times that of the other study, which hardly loses a
+    packet."""
+    without = others[0]
+    found = {}
+    for cc in ("bbr", "bbr2", "reno", "cubic"):
+        here, there = (
+            {(0, i): middle for i, run in enumerate(_runs(one, cc)) if (middle := _window(run))}
+            for one in (study, without)
+        )
+        if here and there:
+            found[cc] = ratio(here, there)
+    if "bbr" not in found:
+        return NOT_RUN
+    said = ", ".join(f"{cc} {told(one)}" for cc, one in found.items() if one is not None)
+    return Judged(above(found["bbr"], bound), f"median window, times that without loss: {said}")
+
+
 def moves_together(study: Study, before_s: float) -> Judged:
-    """Judges whether window, RTT and queue move together; of BBR only RTT and queue.
+    """Judges whether window, RTT and queue of each of their algorithms move together; BBRv3's are told beside them.
 
     `before_s`: the delay between the sender and the queue.
     """
@@ -109,7 +188,7 @@ def moves_together(study: Study, before_s: float) -> Judged:
                 continue
             found = of_mean(values)
             said.append(f"{cc} {what} {told(found)}, n = {found.n}")
-            if what == "rtt" or cc in ("reno", "cubic"):
+            if cc in THEIRS:
                 statuses.append(above(found, 0.8))
     if not statuses:
         return NOT_RUN
@@ -315,6 +394,8 @@ def one_cpu(study: Study) -> str:
 
 BIN_NS: Final = 100_000_000
 """Their throughput is that of 0.1 s each."""
+SAMPLE_S: Final = 0.01
+"""Samples are so far apart."""
 PROBING: Final = 1.1
 """BBR's pacing gain is above this while it probes for bandwidth, at 1.25."""
 
@@ -387,6 +468,42 @@ def peak_bps(run: Run, flow: str) -> float:
     own = _samples(run, flow).group_by(pl.col("time_ns") // BIN_NS, maintain_order=True)
     sent = own.agg(pl.col("bytes_sent").max())["bytes_sent"].cast(pl.Int64).diff().drop_nulls()
     return 8e9 * float(sent.max() or 0) / BIN_NS  # type: ignore[arg-type]
+
+
+def rates_bps(run: Run, flow: str, after_s: float) -> pl.Series:
+    """The payload that the flow sent in each 0.1 s from `after_s` on, repetitions included, in bit/s."""
+    own = _samples(run, flow).filter(pl.col("time_ns") >= int(after_s * 1e9))
+    sent = own.group_by(pl.col("time_ns") // BIN_NS, maintain_order=True).agg(pl.col("bytes_sent").max())
+    return 8e9 * sent["bytes_sent"].cast(pl.Int64).diff().drop_nulls() / BIN_NS
+
+
+def thresholds(run: Run, flow: str) -> list[tuple[float, float]]:
+    """The largest window just before each change of the slow-start threshold, and the threshold from there on."""
+    own = _samples(run, flow).select("cwnd_packets", "ssthresh_packets").with_columns(
+        before=pl.col("cwnd_packets").rolling_max(round(FALL_S / SAMPLE_S)), was=pl.col("ssthresh_packets").shift(1)
+    )  # fmt: skip
+    changed = own.filter(pl.col("was").is_not_null(), pl.col("ssthresh_packets") != pl.col("was"))
+    return [(float(before), float(after)) for before, after in changed.select("before", "ssthresh_packets").iter_rows()]
+
+
+def fillings(run: Run, most_bytes: float, after_s: float) -> int:
+    """How often the bottleneck's queue rose above `most_bytes` from `after_s` on."""
+    own = run.links.filter(pl.col("link").cast(pl.String) == "bottleneck", pl.col("time_ns") >= int(after_s * 1e9))
+    full = (own.sort("time_ns")["queue_bytes"] > most_bytes).to_list()
+    return sum(now and not before for before, now in itertools.pairwise([True, *full]))
+
+
+def _sent(run: Run, start_s: float, seconds: float) -> float:
+    """Bytes that the flow sent in a time, repetitions included."""
+    own = _samples(run, FLOW).filter(pl.col("time_ns").is_between(int(1e9 * start_s), int(1e9 * (start_s + seconds))))
+    sent = own["bytes_sent"].cast(pl.Int64)
+    return float((sent.max() or 0) - (sent.min() or 0)) or 1.0  # type: ignore[operator]
+
+
+def _window(run: Run) -> float:
+    """The median window after slow start."""
+    own = _samples(run, FLOW).filter(pl.col("time_ns") >= int(SLOW_START_S * 1e9))
+    return float(own["cwnd_packets"].median() or 0)  # type: ignore[arg-type]
 
 
 def first_cut_s(run: Run, flow: str) -> float | None:

@@ -1,0 +1,71 @@
+"""Pages of results of the published studies: their findings are the studies' own, and trust.md counts them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from dumbbell.published.found import OURS
+from dumbbell.published.model import Status
+from dumbbell.published.registry import KEYS, reproduction
+
+DOCS: Final = Path(__file__).parents[2] / "docs" / "results"
+STATUSES: Final = {one.value for one in Status}
+
+
+def findings(key: str) -> Iterator[tuple[str, str, str]]:
+    """Finding, reading and status, of each row of a page that has all three."""
+    text = (DOCS / "studies" / f"{key}.md").read_text(encoding="utf-8")
+    section = text.split("\n## Findings\n")[1].split("\n## ")[0]
+    rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in section.splitlines() if line.startswith("|")]
+    head = rows[0]
+    if head[-1] == "our numbers":
+        yield from ((row[1], "", row[0]) for row in rows if row[0] in STATUSES)
+        return
+    for row in rows[2:]:
+        if row[0].isdigit():
+            yield from ((row[1], reading, one) for reading, one in zip(head[2:], row[2:], strict=True))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_page_has_each_finding_of_its_study_as_the_study_has_it(key: str) -> None:
+    study = reproduction(key)
+    own = {(one.text + OURS * one.is_ours, one.reading) for one in study.findings}
+    told = [(text, reading) for text, reading, status in findings(key) if status in STATUSES]
+    assert set(told) <= own
+    assert len(set(told)) == len(told)
+    assert {text for text, _, _ in findings(key)} == {text for text, _ in own}
+    page = (DOCS / "studies" / f"{key}.md").read_text(encoding="utf-8")
+    for one in study.findings:
+        assert one.source in page, "where they say it"
+        assert one.rule in page
+
+
+def counted(key: str) -> str:
+    """The row of a study in trust.md: their findings by status, and ours that hold."""
+    theirs = Counter(status for text, _, status in findings(key) if not text.endswith(OURS))
+    ours = [status for text, _, status in findings(key) if text.endswith(OURS) and status in STATUSES]
+    cells = [str(theirs[one.value]) for one in Status]
+    cells.append(f"{ours.count(Status.HOLDS.value)} of {len(ours)}" if ours else "none")
+    return f"| [{key}](studies/{key}.md) | {' | '.join(cells)} |"
+
+
+def test_trust_counts_their_findings_and_ours_apart() -> None:
+    trust = (DOCS / "trust.md").read_text(encoding="utf-8")
+    assert [line for line in trust.splitlines() if line.startswith("| [") and "](studies/" in line] == [
+        counted(key) for key in sorted(KEYS)
+    ]
+    assert "| study | holds | doesn't hold | can't be told | not tested | ours that hold |" in trust
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_what_they_say_has_a_place(key: str) -> None:
+    """A table, a figure, a text: the words of a place, and not of a subject."""
+    place = re.compile(r"table|figure|text|title|slide|plot|graph|iperf|Jain|no page|no plot")
+    for one in reproduction(key).findings:
+        assert place.search(one.source), one.source
