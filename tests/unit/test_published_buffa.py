@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
+from math import log
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,10 +16,12 @@ import pytest
 from synthetic_study import Synthetic
 
 from dumbbell import Study
+from dumbbell.published.buffa_2020 import code
 from dumbbell.published.judge import Judge
 from dumbbell.published.model import Judged, Status, Studies
 from dumbbell.published.packaged import folder
 from dumbbell.published.registry import reproduction
+from dumbbell.statistics.factorial import effects
 
 STUDY = reproduction("buffa-2020")
 PARTS: Final = ("1", "2-none", "2-10mbit", "3-none", "3-10mbit", "4")
@@ -272,6 +275,29 @@ def test_what_falls_with_more_loss(tmp_path: Path, bbr: float, cubic10: float, s
     found = {"1": study(tmp_path / "study", at_1 | at_5 | at_10)}
     assert judge("From 1 to 5 % of loss BBR", found).status is status
     assert judge("From 5 to 10 % of loss Reno", found).status is status
+
+
+@pytest.mark.parametrize(("limit", "loss", "status"), [(0.01, 0.1, Status.HOLDS), (0.1, 0.01, Status.FAILS)])
+def test_which_factor_of_test_2_matters_most(tmp_path: Path, limit: float, loss: float, status: Status) -> None:
+    """What a limit and what loss leave of 1 Gbit/s."""
+    cases = ("0 ms, 0 %", "10 ms, 0 %", "0 ms, 5 %", "10 ms, 5 %")
+    free = {(case, cc): 1000 * (loss if "5 %" in case else 1) for case in cases for cc in CCS}
+    limited = study(tmp_path / "limited", {key: value * limit for key, value in free.items()})
+    unlimited = study(tmp_path / "unlimited", free)
+    assert code.matter_most(limited, [unlimited], ["limit", "loss"]).status is status
+    few = study(tmp_path / "few", dict(list(free.items())[:3]))
+    assert code.matter_most(limited, [few], ["limit", "loss"]).numbers == "not run"
+
+
+def test_shares_of_the_variation_of_their_own_table() -> None:
+    runs: dict[tuple[str, ...], list[float]] = {}
+    for row in table():
+        if row.test == "2" and row.repetition != "mean":
+            runs.setdefault((str(row.mbit), *row.case.split(", "), row.cc), []).append(log(row.transferred))
+    shares = {term.factors: 100 * term.share.value for term in effects(code.FACTORS, runs)}
+    assert list(shares)[:4] == [("limit",), ("loss",), ("limit", "loss"), ("algorithm",)]
+    assert [round(shares[one], 1) for one in list(shares)[:4]] == [35.6, 33.5, 14.3, 5.8]
+    assert round(shares["delay",], 1) == 1.0
 
 
 def test_every_printed_row_is_compared_by_rate_and_by_bytes() -> None:

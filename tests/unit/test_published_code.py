@@ -31,6 +31,7 @@ ELSEWHERE: Final = {
     "halves_and_falls": "test_published_bernardi.py",
     "fills_again": "test_published_bernardi.py",
     "hardly_touched": "test_published_bernardi.py",
+    "matter_most": "test_published_buffa.py",
 }
 HERE: Final = {"in_order", "moves", "bears", "far_worse", "moves_together", "rests"}
 CC: Final = "flows.0.cc"

@@ -315,7 +315,8 @@ def _finding(
             if not {claim.part, *claim.others} <= studies.keys():
                 return NOT_RUN
             others = {"others": [studies[part] for part in claim.others]} if claim.others else {}
-            return function(studies[claim.part], **claim.arguments, **others)
+            judged: Judged = function(studies[claim.part], **claim.arguments, **others)
+            return judged
     else:
         for value in claim.values.values():
             _check_metric(f"{folder / FILE}: the claim {claim.text!r}", value.metric)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dumbbell.pipeline.results import Run
+    from dumbbell.statistics.factorial import Term
 
 
 class Study:
@@ -183,6 +184,23 @@ class Study:
         from dumbbell.report.study import figure
 
         return figure(self, metric, **described)
+
+    def effects(
+        self, metric: str = "goodput", *, logarithm: bool = False, confidence: float = 0.95, most: int = 2
+    ) -> list[Term]:
+        """Effects and interactions of the varied keys on a metric: which matters, the largest share first.
+
+        Args:
+            metric: of the whole run, or of the bottleneck.
+            logarithm: takes its natural logarithm, so that effects are factors: exp(0.69) is twice.
+            most: the number of keys that may interact.
+
+        Raises:
+            InputError: a key's values were not all run with those of the others, or a value has no logarithm.
+        """
+        from dumbbell.studies.factors import effects_of
+
+        return effects_of(self, self.manifest["cells"], metric, logarithm, confidence, most)
 
     def _repr_html_(self) -> str:
         """The study's progress and verdicts, and a row per cell, for a notebook."""

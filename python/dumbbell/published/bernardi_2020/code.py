@@ -496,8 +496,8 @@ def fillings(run: Run, most_bytes: float, after_s: float) -> int:
 def _sent(run: Run, start_s: float, seconds: float) -> float:
     """Bytes that the flow sent in a time, repetitions included."""
     own = _samples(run, FLOW).filter(pl.col("time_ns").is_between(int(1e9 * start_s), int(1e9 * (start_s + seconds))))
-    sent = own["bytes_sent"].cast(pl.Int64)
-    return float((sent.max() or 0) - (sent.min() or 0)) or 1.0  # type: ignore[operator]
+    sent = own["bytes_sent"].cast(pl.Int64).to_list()
+    return float(max(sent, default=0) - min(sent, default=0)) or 1.0
 
 
 def _window(run: Run) -> float:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import log
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from dumbbell.published.comparing import listed
+from dumbbell.published.comparing import compared, listed
 from dumbbell.published.figures import Figures
+from dumbbell.published.judging import NOT_RUN, all_of, told
+from dumbbell.published.model import Judged, Status
+from dumbbell.statistics.factorial import effects
 
 if TYPE_CHECKING:
     from dumbbell.studies import Study
@@ -15,6 +20,35 @@ if TYPE_CHECKING:
 CASE: Final = "case"
 PLOTTED: Final = "0 ms, 10 %"
 """The case that they plot without printing its numbers."""
+
+
+FACTORS: Final = ("limit", "delay", "loss", "algorithm")
+
+
+def matter_most(study: Study, others: Sequence[Study], first: Sequence[str]) -> Judged:
+    """Judges whether these factors of test 2, in this order, have the largest shares of the variation of the logarithm
+    of goodput.
+
+    `study` has the limit of the rate, and `others` has not. A share that overlaps the next one tells nothing.
+    """
+    runs: dict[tuple[str, ...], list[float]] = {}
+    for limit, one in (("10 Mbit/s", study), ("none", others[0])):
+        figures = Figures(one)
+        for case in figures.along(CASE):
+            for cc in figures.along("flows.0.cc"):
+                found = figures.samples("goodput", None, {CASE: case, "flows.0.cc": cc}).values()
+                if found and min(found) > 0:
+                    runs[limit, *case.split(", "), cc] = [log(value) for value in found]
+    try:
+        terms = effects(FACTORS, runs)
+    except ValueError:
+        return NOT_RUN
+    statuses = []
+    for name, term, below in zip(first, terms, terms[1:], strict=False):
+        surely = compared(term.share, ">", below.share)
+        statuses.append(surely if term.factors == (name,) else Status.FAILS if surely is Status.HOLDS else surely)
+    said = ", ".join(f"{' and '.join(term.factors)} {told(term.share, 0.01)}" for term in terms[:5])
+    return Judged(all_of(statuses), f"shares of the variation: {said} %, n = {terms[0].share.n}")
 
 
 def plotted(study: Study) -> str:
