@@ -26,6 +26,7 @@ def start() -> None:
 
 
 def write(directory: Path, interrupted: bool = False, ring_drops: int = 0) -> None:
+    sys.path.append(str(Path(__file__).parents[1]))
     import known_run
 
     files = known_run.engine_output()
