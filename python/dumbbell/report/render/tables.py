@@ -23,7 +23,7 @@ from dumbbell.report.spread import MOST_CURVES
 
 _SCROLL_FROM = 16
 _MOST_LINKS = 100
-"""Of more links those are left out that carried nothing."""
+"""Number of links from which on those that carried nothing are left out."""
 _EXTREMES: Final = 10
 """Flows that are listed from each end, of too many to list."""
 _MOST_ERRORS: Final = 100
