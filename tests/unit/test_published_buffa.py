@@ -279,7 +279,7 @@ def test_what_falls_with_more_loss(tmp_path: Path, bbr: float, cubic10: float, s
 
 @pytest.mark.parametrize(("limit", "loss", "status"), [(0.01, 0.1, Status.HOLDS), (0.1, 0.01, Status.FAILS)])
 def test_which_factor_of_test_2_matters_most(tmp_path: Path, limit: float, loss: float, status: Status) -> None:
-    """What a limit and what loss leave of 1 Gbit/s."""
+    """A limit and loss each leave a share of 1 Gbit/s."""
     cases = ("0 ms, 0 %", "10 ms, 0 %", "0 ms, 5 %", "10 ms, 5 %")
     free = {(case, cc): 1000 * (loss if "5 %" in case else 1) for case in cases for cc in CCS}
     limited = study(tmp_path / "limited", {key: value * limit for key, value in free.items()})

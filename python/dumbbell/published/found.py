@@ -95,7 +95,7 @@ def _by_reading(found: Sequence[Found], anchors: Mapping[str, str]) -> Iterator[
 
 
 def _about(number: int, own: Sequence[Found], anchors: Mapping[str, str]) -> str:
-    """What is said of a finding once. Readings that need another rule have theirs beside it."""
+    """Tells a finding once. Readings that need another rule have theirs beside it."""
     finding, said = own[0].finding, [f"{number}. {own[0].text}."]
     if finding.printed:
         said.append(f"They print ({finding.source}): {finding.printed}.")

@@ -17,7 +17,7 @@ from dumbbell.studies.cells import keys
 def effects_of(
     study: Frames, cells: Sequence[Mapping[str, Any]], metric: str, logarithm: bool, confidence: float, most: int
 ) -> list[Term]:
-    """As `Study.effects`; `cells`: those of the study."""
+    """Returns what `Study.effects` does. `cells`: those of the study."""
     factors = keys(cells)
     known = get(metric)
     scope = "run" if "run" in known.scopes else known.scopes[0]
