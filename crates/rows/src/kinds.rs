@@ -10,11 +10,11 @@ use crate::{Column, Encoding, Row, Table};
 
 /// Something that takes the rows of a table: a file, a digest.
 pub trait Keep {
-    /// What takes rows of this type.
+    /// Takes rows of this type.
     type Of<R: Row>;
-    /// What is left of it in the end.
+    /// A table as it is left in the end.
     type End;
-    /// Why there is none.
+    /// Reason why there is none.
     type Error;
 
     /// Begins a table.

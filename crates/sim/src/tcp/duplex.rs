@@ -122,7 +122,7 @@ impl End {
         report
     }
 
-    /// What the sender has let out since `before` acknowledges the other stream.
+    /// Lets segments that the sender has let out since `before` acknowledge the other stream.
     fn complete(&mut self, before: usize, now: Time, out: &mut [Segment]) {
         for segment in &mut out[before..] {
             segment.is_reply = self.is_server;
@@ -132,7 +132,7 @@ impl End {
         }
     }
 
-    /// What the receiver has let out since `before` has its place in this end's stream.
+    /// Gives segments that the receiver has let out since `before` their place in this end's stream.
     fn place(&mut self, before: usize, out: &mut [Segment]) {
         for segment in &mut out[before..] {
             segment.is_reply = self.is_server;
