@@ -10,11 +10,11 @@ use crate::{Column, Encoding, Row, Table};
 
 /// Something that takes the rows of a table: a file, a digest.
 pub trait Keep {
-    /// Takes rows of this type.
+    /// Sink that takes rows of this type.
     type Of<R: Row>;
-    /// A table as it is left in the end.
+    /// Result of a table in the end.
     type End;
-    /// Reason why there is none.
+    /// Why there is none.
     type Error;
 
     /// Begins a table.

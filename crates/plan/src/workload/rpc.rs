@@ -233,7 +233,7 @@ impl Requests {
         written
     }
 
-    /// Tells the server of bytes that have arrived, all together. Returns the bytes that it writes now.
+    /// Counts `bytes` that arrived at the server. Returns the bytes that it writes now.
     pub fn arrived(&mut self, bytes: u64) -> u64 {
         let mut written = 0;
         while let Some((_, request)) = self.asked.pop_front_if(|(end, _)| *end <= bytes) {
@@ -244,7 +244,7 @@ impl Requests {
         written
     }
 
-    /// Tells the client of bytes that have arrived, all together. Returns the first request that they complete, if any.
+    /// Counts `bytes` that arrived at the client. Returns the first request that is completed by that, until there is none.
     pub fn complete(&mut self, bytes: u64, now: Time) -> Option<Request> {
         let (_, request) = self.answered.pop_front_if(|(end, _)| *end <= bytes)?;
         self.completed += 1;

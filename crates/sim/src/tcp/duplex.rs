@@ -122,7 +122,7 @@ impl End {
         report
     }
 
-    /// Lets segments that the sender has let out since `before` acknowledge the other stream.
+    /// Lets segments of the sender since `before` acknowledge the other stream.
     fn complete(&mut self, before: usize, now: Time, out: &mut [Segment]) {
         for segment in &mut out[before..] {
             segment.is_reply = self.is_server;
@@ -132,7 +132,7 @@ impl End {
         }
     }
 
-    /// Gives segments that the receiver has let out since `before` their place in this end's stream.
+    /// Gives ACKs of the receiver since `before` their place in this end's stream.
     fn place(&mut self, before: usize, out: &mut [Segment]) {
         for segment in &mut out[before..] {
             segment.is_reply = self.is_server;
