@@ -36,7 +36,6 @@ SCENARIOS: dict[str, tuple[str, dict[str, Any]]] = {
     "bursts of loss": ("gilbert-elliott", {"duration": "3 s"}),
     "datagrams": ("udp-cross-traffic", {"duration": "3 s", "flows.1.start": "1 s", "flows.1.stop": "2 s"}),
     "pings": ("latency-under-load", {"duration": "3 s"}),
-    "requests": ("incast", {"duration": "1 s", "topology.pairs": 4, "record.packets": True}),
     "CoDel": ("bbr-vs-cubic", {**SHORT, "topology.bottleneck.queue": "fq-codel", "flows.0.ecn": True}),
     "a parking lot": ("parking-lot", {"duration": "2 s"}),
     "no packets": ("short-flows", {"record.packets": False, "record.acks": False}),
