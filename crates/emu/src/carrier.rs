@@ -117,7 +117,7 @@ impl<T: Transmit> Carrier<T> {
             let packet = Packet { id: id.unwrap_or(self.ids), ..packet };
             let payload_bytes = self.driver.store.get(packet.handle).payload_bytes;
             self.driver.datagrams.entered(&packet, from, payload_bytes, arrival);
-            if self.network.enter(packet, from, arrival, &mut self.driver) {
+            if self.network.enter(packet, from as u32, arrival, &mut self.driver) {
                 self.entered += 1;
                 self.ids += u64::from(id.is_none());
             } else {

@@ -17,8 +17,6 @@ use crate::frame::{TCP, Tuple, UDP};
 pub(crate) struct Counted {
     /// The nodes at the ends of each link of the plan.
     ends: Vec<(u16, u16)>,
-    /// In a core network packets enter at a host, and not at a link.
-    is_lab: bool,
     flows: Vec<Flow>,
     /// Where in the sequence space each direction of a TCP connection stands: what lies before is sent again.
     reached: FxHashMap<Tuple, u32>,
@@ -53,7 +51,7 @@ impl Counted {
         let nodes = plan.node_indices();
         let node = |name: &str| nodes.get(name).map_or(u16::MAX, |&index| index as u16);
         let ends = plan.links.iter().map(|link| (node(&link.from), node(&link.to))).collect();
-        Counted { ends, is_lab: plan.is_lab(), ..Counted::default() }
+        Counted { ends, ..Counted::default() }
     }
 
     /// Records begin or end: there is no flow. [`Counted::clear`] says so to readers.
@@ -68,9 +66,9 @@ impl Counted {
         self.flows.push(Flow { from, to, protocol, counts: Default::default(), is_changed: [false; 2] });
     }
 
-    /// The node at which frames enter: in a core network `at` is a host, in a lab network a link.
+    /// The node from which frames enter the link `at`.
     fn node(&self, at: usize) -> u16 {
-        if self.is_lab { self.ends.get(at).map_or(u16::MAX, |ends| ends.0) } else { at as u16 }
+        self.ends.get(at).map_or(u16::MAX, |ends| ends.0)
     }
 
     /// Part of a TCP connection enters: count the payload that was not sent before.

@@ -62,7 +62,7 @@ impl Earlier {
     pub(crate) fn enter<T>(&mut self, packet: Packet, link: usize, arrival: Time, driver: &mut Driver<T>) -> bool {
         driver.store.get_mut(packet.handle).earlier = true;
         let sink = &mut Unrecorded { driver, origin: self.origin };
-        self.network.enter(packet, link, arrival + self.origin, sink)
+        self.network.enter(packet, link as u32, arrival + self.origin, sink)
     }
 
     pub(crate) fn advance<T>(&mut self, now: Time, driver: &mut Driver<T>) {

@@ -40,7 +40,8 @@ impl Identities {
     pub(crate) fn new(plan: &Plan) -> Identities {
         let forwards = |node: usize| plan.nodes[node].is_router() || plan.nodes[node].is_bridge();
         let router = |node: usize| forwards(node).then_some(node as u32);
-        let wiring = if plan.is_lab() { Wiring::new(plan).ok() } else { None };
+        // A core network has no wiring, and no router.
+        let wiring = Wiring::new(plan).ok();
         let of = |ends: &Vec<plan::End>| ends.iter().map(|end| router(end.node)).collect();
         let (router_at, router_from) = wiring.map_or_else(Default::default, |found| (of(&found.to), of(&found.from)));
         Identities { router_at, router_from, packets: Vec::new(), next: 0, chains: FxHashMap::default() }

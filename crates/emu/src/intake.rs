@@ -54,8 +54,7 @@ pub(crate) struct Intake {
     classifier: Classifier,
     /// The stations of a lab network.
     stations: Option<Stations>,
-    /// For each interface index: the index among the plan's nodes of the host that sends into it; in a lab network, that
-    /// of the link that it sends into.
+    /// For each interface index, the link that it sends into.
     ingress: Vec<Option<usize>>,
     path: EmulatePath,
     whole_bursts: bool,
@@ -86,8 +85,7 @@ impl Intake {
         self.classifier.end();
     }
 
-    /// Take a frame into the driver; the host that sent it, among the plan's nodes, or in a lab network the link that it
-    /// enters. Its packets are pushed, without ids.
+    /// Takes a frame into the driver. Returns the link that it enters. Its packets are pushed, without ids.
     pub(crate) fn take<T>(
         &mut self,
         captured: &Captured<'_>,
@@ -182,14 +180,10 @@ fn ingress(plan: &Plan, ports: &[Port]) -> Vec<Option<usize>> {
     let size = ports.iter().map(|p| p.ifindex as usize + 1).max().unwrap_or(0);
     let mut by_ifindex = vec![None; size];
     let places = Ports::new(ports);
-    let mut set = |place: Option<usize>, index| {
-        if let Some(place) = place {
-            by_ifindex[ports[place].ifindex as usize].get_or_insert(index);
+    for (index, link) in plan.links.iter().enumerate() {
+        if let Some(place) = places.at_the_start_of(link) {
+            by_ifindex[ports[place].ifindex as usize] = Some(index);
         }
-    };
-    match plan.is_lab() {
-        true => plan.links.iter().enumerate().for_each(|(i, link)| set(places.at_the_start_of(link), i)),
-        false => plan.nodes.iter().enumerate().for_each(|(i, node)| set(places.of_host(node.name()), i)),
     }
     by_ifindex
 }

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 /// A flow has no path, or the table cannot be read. `go_on` fails.
 pub(crate) fn network(directory: &Path, plan: &Plan, go_on: &dyn Fn() -> Result<()>) -> Result<Network> {
     let packets = directory.join("packets.parquet");
-    if plan.spread != Spread::Flows || !plan.is_lab() || !packets.exists() {
+    if plan.spread != Spread::Flows || !packets.exists() {
         return plan.network();
     }
     let mut seen = Seen::new(plan);

@@ -123,7 +123,7 @@ fn measure(shape: Shape, hosts: usize, rootless: bool) -> Result<[f64; 2]> {
 /// The sandbox's pid 1.
 fn run(specs: &[HostSpec], plan: Option<&Plan>, ready: OwnedFd, order: OwnedFd) -> Result<()> {
     sandbox::mounts()?;
-    let lab = plan.map_or_else(|| Lab::build(specs, false), Lab::build_network)?;
+    let lab = plan.map_or_else(|| Lab::of_hosts(specs, false), Lab::build)?;
     for index in 0..specs.len() {
         lab.in_host(index, || {
             let socket = UdpSocket::bind("0.0.0.0:0")?;

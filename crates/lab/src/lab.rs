@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -94,61 +95,67 @@ impl Lab {
         }
     }
 
-    /// Builds every host. The calling thread's network namespace becomes the core: it must be a sandbox's, with its
-    /// mounts, and be its process's only one. Segmentation and checksum offloads stay as the kernel sets them if `offloads`,
-    /// else they are off on both ends of each pair.
-    pub fn build(hosts: &[HostSpec], offloads: bool) -> Result<Lab> {
-        host::check(hosts)?;
-        host::check_unique(hosts)?;
-        let core = namespace::current()?;
-        let mut socket = Netlink::open()?;
-        Sysctls::default().disable_ipv6().context("in the core")?;
-        let mut batch = Batch::default();
-        batch.push("bringing up the core's loopback interface", requests::set_up(LOOPBACK), 0);
-        socket.execute(batch)?;
-        let features = Features::query(&socket)?;
-        names::publish(hosts.iter().map(|host| (host.address.into(), host.name.as_str())));
-        let home = Visit::from(&core);
-        let own = own::create(hosts.iter().map(|spec| (spec.name.as_str(), &[][..])))?;
-        let built = hosts
-            .iter()
-            .zip(own)
-            .enumerate()
-            .map(|(index, (spec, own))| {
-                build_host(index, spec, own, &mut socket, (!offloads).then_some(&features))
-                    .with_context(|| format!("building host {}", spec.name))
-            })
-            .collect::<Result<Vec<Host>>>()?;
-        drop(home);
-        wait_until_up(&mut socket, &built)?;
-        let pinned = hosts.iter().map(|spec| spec.sysctl.keys().cloned().collect()).collect();
-        Ok(Lab { hosts: built, core, features, pinned, hops: Vec::new() })
-    }
-
-    /// Builds the nodes of a plan's lab network: a namespace for each host, router and bridge, and a veth pair for each of their
-    /// interfaces. What [`build`](Lab::build) says holds here, too.
-    pub fn build_network(plan: &Plan) -> Result<Lab> {
+    /// Builds the hosts, routers and bridges of a plan. The calling thread's network namespace becomes the core: it must be
+    /// a sandbox's, with its mounts, and be its process's only one.
+    ///
+    /// Nodes of a lab network have an interface for each of the plan's, in their subnets. Hosts of a core network have one
+    /// each, and send all to a gateway that nobody has: the core knows no subnets and leads packets by their addresses.
+    pub fn build(plan: &Plan) -> Result<Lab> {
+        let offloads = plan.emulate.path == EmulatePath::Gso;
+        if !plan.is_lab() {
+            let spec = |(name, address, sysctl): (&str, _, &BTreeMap<String, String>)| HostSpec {
+                sysctl: sysctl.clone(),
+                mtu: plan.mtu,
+                ..HostSpec::new(name, address)
+            };
+            return Lab::of_hosts(&plan.hosts().map(spec).collect::<Vec<_>>(), offloads);
+        }
         network::check(plan)?;
-        let core = namespace::current()?;
-        let mut socket = Netlink::open()?;
-        Sysctls::default().disable_ipv6().context("in the core")?;
-        let mut batch = Batch::default();
-        batch.push("bringing up the core's loopback interface", requests::set_up(LOOPBACK), 0);
-        socket.execute(batch)?;
-        let features = Features::query(&socket)?;
-        names::publish(network::names(plan));
-        let offloads_off = (plan.emulate.path == EmulatePath::Wire).then_some(&features);
-        let home = Visit::from(&core);
-        let built = network::build(plan, &mut socket, offloads_off)?;
-        drop(home);
-        wait_until_up(&mut socket, &built)?;
         let pinned = plan.nodes.iter().filter_map(|node| match node {
             Node::Host { sysctl, .. } | Node::Router { sysctl, .. } => Some(sysctl.keys().cloned().collect()),
             Node::Bridge { .. } => Some(Vec::new()),
             Node::Switch { .. } => None,
         });
-        let pinned = pinned.collect();
-        Ok(Lab { hosts: built, core, features, pinned, hops: Vec::new() })
+        Lab::with(network::names(plan), offloads, pinned.collect(), |socket, off| network::build(plan, socket, off))
+    }
+
+    /// Builds the hosts of a core network. Segmentation and checksum offloads stay as the kernel sets them if `offloads`, else
+    /// they are off on both ends of each pair. What [`build`](Lab::build) says holds here, too.
+    pub fn of_hosts(hosts: &[HostSpec], offloads: bool) -> Result<Lab> {
+        host::check(hosts)?;
+        host::check_unique(hosts)?;
+        let names = hosts.iter().map(|host| (host.address.into(), host.name.as_str()));
+        let pinned = hosts.iter().map(|spec| spec.sysctl.keys().cloned().collect()).collect();
+        Lab::with(names, offloads, pinned, |socket, off| {
+            let own = own::create(hosts.iter().map(|spec| (spec.name.as_str(), &[][..])))?;
+            let built = hosts.iter().zip(own).enumerate().map(|(index, (spec, own))| {
+                build_host(index, spec, own, socket, off).with_context(|| format!("building host {}", spec.name))
+            });
+            built.collect()
+        })
+    }
+
+    /// Prepares the core, and builds with its socket the hosts that have these names. `build` gets the features to switch
+    /// off, too, unless `offloads`.
+    fn with<'a>(
+        names: impl Iterator<Item = (IpAddr, &'a str)>,
+        offloads: bool,
+        pinned: Vec<Vec<String>>,
+        build: impl FnOnce(&mut Netlink, Option<&Features>) -> Result<Vec<Host>>,
+    ) -> Result<Lab> {
+        let core = namespace::current()?;
+        let mut socket = Netlink::open()?;
+        Sysctls::default().disable_ipv6().context("in the core")?;
+        let mut batch = Batch::default();
+        batch.push("bringing up the core's loopback interface", requests::set_up(LOOPBACK), 0);
+        socket.execute(batch)?;
+        let features = Features::query(&socket)?;
+        names::publish(names);
+        let home = Visit::from(&core);
+        let hosts = build(&mut socket, (!offloads).then_some(&features))?;
+        drop(home);
+        wait_until_up(&mut socket, &hosts)?;
+        Ok(Lab { hosts, core, features, pinned, hops: Vec::new() })
     }
 
     /// Hosts, routers and bridges, in the order of the specification.

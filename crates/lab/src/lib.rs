@@ -10,7 +10,7 @@
 //!   10.0.0.1/32, default via GATEWAY      (ARP off)
 //! ```
 //!
-//! In a lab network ([`Lab::build_network`]) hosts and routers have as many interfaces as the plan says, each with a veth
+//! In a lab network hosts and routers have as many interfaces as the plan says, each with a veth
 //! pair of its own, and addresses, neighbours and routes as on a real network.
 
 mod bridge;

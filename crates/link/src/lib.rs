@@ -38,6 +38,7 @@ mod slots;
 #[cfg(test)]
 mod statistics;
 mod variation;
+mod ways;
 mod wires;
 
 pub use counters::Counters;

@@ -2,12 +2,13 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use anyhow::{Context, Result};
-use plan::{Plan, Qdisc, Routes};
+use plan::{Plan, Qdisc};
 use units::{Duration, Time};
 
 use crate::packet::{Fate, Packet, Passage};
 use crate::pipeline::{Entry, Link, Out};
-use crate::wires::{Onward, Wires};
+use crate::ways::Ways;
+use crate::wires::Onward;
 
 /// Receives the events in a [`Network`], in the order of time.
 pub trait Sink {
@@ -48,15 +49,6 @@ pub struct Network {
     now: Time,
 }
 
-/// The ways of packets from link to link.
-#[derive(Debug)]
-enum Ways {
-    /// In a core network: to their destination host.
-    Routes(Routes),
-    /// In a lab network: to whatever is at the end of the wire.
-    Wires(Wires),
-}
-
 impl Network {
     /// The plan's links, empty.
     pub fn new(plan: &Plan) -> Result<Network> {
@@ -66,7 +58,7 @@ impl Network {
             changes: changes.collect::<Result<_>>()?,
             links: plan.links.iter().map(|spec| Link::new(spec, plan.seed)).collect(),
             transparent: plan.transparent_links(),
-            ways: if plan.is_lab() { Ways::Wires(Wires::new(plan)?) } else { Ways::Routes(Routes::new(plan)?) },
+            ways: Ways::new(plan)?,
             events: BinaryHeap::new(),
             scheduled: vec![Time::NEVER; plan.links.len()],
             now: Time(i64::MIN),
@@ -112,18 +104,15 @@ impl Network {
         self.next_of_links().min(self.next_change())
     }
 
-    /// A packet leaves the host `from` (index among the plan's nodes) for its destination; in a lab network it enters the
-    /// link `from`, which leaves an interface. `false` if there is no path. Everything due by `now` happens first. A `now` before an earlier call's counts as that call's: the network's
-    /// time never goes back.
-    pub fn enter(&mut self, packet: Packet, from: usize, now: Time, sink: &mut impl Sink) -> bool {
+    /// A packet enters `link`, which leaves its sender's interface. `false` if there is no path. Everything due by `now`
+    /// happens first. A `now` before an earlier call's counts as that call's: the network's time never goes back.
+    pub fn enter(&mut self, packet: Packet, link: u32, now: Time, sink: &mut impl Sink) -> bool {
         self.advance(now, sink);
-        let first = match &self.ways {
-            Ways::Routes(routes) => routes.next_link(from, usize::from(packet.to)),
-            Ways::Wires(_) => Some(from as u32),
-        };
-        let Some(first) = first else { return false };
-        self.forward(packet, first, self.now, sink);
-        true
+        let leads_on = self.ways.leads_on(&packet, link);
+        if leads_on {
+            self.forward(packet, link, self.now, sink);
+        }
+        leads_on
     }
 
     /// Let everything happen that is due by `now`.
@@ -157,9 +146,7 @@ impl Network {
 
     /// The switches of a lab network know what those of `other` have learned, whose time was `ago` when this one's was 0.
     pub fn learn_from(&mut self, other: &Network, ago: Duration) {
-        if let (Ways::Wires(own), Ways::Wires(known)) = (&mut self.ways, &other.ways) {
-            own.learn_from(known, ago);
-        }
+        self.ways.learn_from(&other.ways, ago);
     }
 
     /// Let the links' counters and backlogs be those of now: [`advance`](Network::advance) leaves to later what no packet
@@ -176,34 +163,18 @@ impl Network {
     }
 
     fn move_on(&mut self, packet: Packet, done: u32, at: Time, sink: &mut impl Sink) {
-        match &mut self.ways {
-            Ways::Routes(routes) => {
-                let node = routes.end_of(done);
-                if node == usize::from(packet.to) {
-                    sink.delivered(packet, done, at);
-                } else if let Some(next) = routes.next_link(node, usize::from(packet.to)) {
-                    self.forward(packet, next, at, sink);
-                } else {
-                    unreachable!("a route leads from its first link to its host");
-                }
-            }
-            Ways::Wires(wires) => match wires.onward(&packet, done, at) {
-                Onward::There => sink.delivered(packet, done, at),
-                Onward::Into(next) => self.forward(packet, next, at, sink),
-                Onward::Nowhere => sink.filtered(packet),
-                Onward::Flood { switch, but } => self.flood(packet, switch, but, at, sink),
-            },
+        match self.ways.onward(&packet, done, at) {
+            Onward::There => sink.delivered(packet, done, at),
+            Onward::Into(next) => self.forward(packet, next, at, sink),
+            Onward::Nowhere => sink.filtered(packet),
+            Onward::Flood { switch, but } => self.flood(packet, switch, but, at, sink),
         }
     }
 
     /// Send a packet into all links that leave a switch but one, in their order.
     fn flood(&mut self, packet: Packet, switch: u32, but: u32, at: Time, sink: &mut impl Sink) {
-        let out = |ways: &Ways, place| match ways {
-            Ways::Wires(wires) => (place < wires.links_of(switch)).then(|| wires.link_of(switch, place)),
-            Ways::Routes(_) => None,
-        };
         let (mut place, mut next) = (0, None);
-        while let Some(link) = out(&self.ways, place) {
+        while let Some(link) = self.ways.link_of(switch, place) {
             place += 1;
             if link == but {
                 continue;
@@ -236,7 +207,7 @@ impl Network {
     fn settle(&mut self, link: u32, at: Time, sink: &mut impl Sink) {
         while let Some(passage) = self.links[link as usize].poll(at) {
             if !self.transparent[link as usize] {
-                let last = self.is_last(link, passage.packet.to);
+                let last = self.ways.is_last(link, passage.packet.to, &self.transparent);
                 sink.passed(link, &passage, last);
             }
             if passage.fate == Fate::Delivered {
@@ -269,20 +240,5 @@ impl Network {
                 self.events.push(Reverse((at, link)));
             }
         }
-    }
-
-    fn is_last(&self, link: u32, to: u16) -> bool {
-        let routes = match &self.ways {
-            Ways::Routes(routes) => routes,
-            Ways::Wires(wires) => return wires.ends_at(link),
-        };
-        let mut node = routes.end_of(link);
-        while node != usize::from(to) {
-            match routes.next_link(node, usize::from(to)) {
-                Some(next) if self.transparent[next as usize] => node = routes.end_of(next),
-                _ => return false,
-            }
-        }
-        true
     }
 }

@@ -84,14 +84,9 @@ impl Wires {
         self.switches[switch as usize].links.iter().copied().filter(move |&link| link != but)
     }
 
-    /// The number of links that leave a switch.
-    pub(crate) fn links_of(&self, switch: u32) -> usize {
-        self.switches[switch as usize].links.len()
-    }
-
     /// The link at this place among those that leave a switch.
-    pub(crate) fn link_of(&self, switch: u32, place: usize) -> u32 {
-        self.switches[switch as usize].links[place]
+    pub(crate) fn link_of(&self, switch: u32, place: usize) -> Option<u32> {
+        self.switches[switch as usize].links.get(place).copied()
     }
 
     /// Take over what the switches of `other` have learned, whose time was `ago` when this one's was 0.

@@ -74,7 +74,7 @@ fn a_packet_crosses_three_links() {
 #[test]
 fn a_packet_without_a_path_is_refused() {
     let (mut net, mut log) = (Network::new(&plan()).unwrap(), Log::default());
-    assert!(!net.enter(Packet { to: 0, ..Packet::default() }, 3, Time::ZERO, &mut log));
+    assert!(!net.enter(Packet { to: 0, ..Packet::default() }, 2, Time::ZERO, &mut log));
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn wires() -> Plan {
 /// Station n is host n; 9 is nobody.
 fn send(net: &mut Network, log: &mut Log, from: u16, to: u16, at: i64) -> Vec<(u32, i64)> {
     let packet = Packet { id: at as u64, size: 100, sender: from, receiver: to, ..Packet::default() };
-    assert!(net.enter(packet, 2 * usize::from(from - 1), Time(at), log));
+    assert!(net.enter(packet, 2 * u32::from(from - 1), Time(at), log));
     net.advance(Time(at + 10_000_000), log);
     let ends = std::mem::take(&mut log.ends);
     ends.into_iter().zip(log.delivered.drain(..)).map(|(link, (_, when))| (link, when.as_nanos() - at)).collect()

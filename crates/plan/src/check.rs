@@ -30,7 +30,7 @@ impl Plan {
         if self.is_lab() {
             self.check_lab()?
         } else {
-            self.check_core()?
+            self.check_core(&hosts)?
         }
         if let Some(links) = self.emulate.links {
             let one_by_one = self.emulate.path == EmulatePath::Wire;
@@ -60,12 +60,15 @@ impl Plan {
     }
 
     /// A core network knows nothing of interfaces.
-    fn check_core(&self) -> Result<()> {
+    fn check_core(&self, hosts: &HashSet<&str>) -> Result<()> {
         for node in &self.nodes {
             let foreign = node.is_router() || !node.routes().is_empty();
             ensure!(!foreign, "{} routes, but no node has interfaces", node.name());
         }
+        let mut senders = HashSet::new();
         for link in &self.links {
+            let alone = !hosts.contains(link.from.as_str()) || senders.insert(&link.from);
+            ensure!(alone, "{} sends into two links, but has one interface", link.from);
             let foreign = [&link.from_interface, &link.to_interface].into_iter().flatten().next();
             ensure!(
                 foreign.is_none() && link.cost.get() == 1,

@@ -333,6 +333,21 @@ fn numbers_with_which_no_engine_can_work_are_refused() {
     }
 }
 
+#[test]
+fn a_host_without_interfaces_that_sends_into_two_links_is_refused() {
+    let host = |name: &str, address: &str| json!({"kind": "host", "name": name, "address": address, "sysctl": {}});
+    let parsed = |from: &str| {
+        let mut net = Net::default();
+        net.nodes = vec![host("a", "10.0.0.1"), host("b", "10.0.0.2")];
+        let links = [("one", "a", "b"), ("other", from, if from == "a" { "b" } else { "a" })];
+        let link = |(name, from, to)| serde_json::to_value(plan::Link::transparent(name, from, to)).unwrap();
+        net.links = links.map(link).to_vec();
+        Plan::parse(&net.json().to_string())
+    };
+    assert!(parsed("b").is_ok());
+    assert!(format!("{:#}", parsed("a").unwrap_err()).contains("a sends into two links"));
+}
+
 /// An event is a state of its link from its time on, and the link has one from 0 on.
 #[test]
 fn an_event_before_the_run_is_refused() {

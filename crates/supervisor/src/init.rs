@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use lab::{HostSpec, Lab, Shortages, shortage};
+use lab::{Lab, Shortages, shortage};
 use messages::{Event, Failure, Process};
-use plan::{EmulatePath, Plan};
+use plan::Plan;
 use probe::Wanted;
 use realtime::allowed;
 use records::flat::rows_of;
@@ -174,16 +174,7 @@ pub(crate) fn main(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, s
 
 fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started: Instant) -> Result<bool> {
     let mounts = lab::sandbox::mounts()?;
-    let spec = |(name, address, sysctl): (&str, _, &BTreeMap<String, String>)| HostSpec {
-        sysctl: sysctl.clone(),
-        mtu: plan.mtu,
-        ..HostSpec::new(name, address)
-    };
-    let offloads = plan.emulate.path == EmulatePath::Gso;
-    let mut lab = match plan.is_lab() {
-        true => Lab::build_network(plan)?,
-        false => Lab::build(&plan.hosts().map(spec).collect::<Vec<_>>(), offloads)?,
-    };
+    let mut lab = Lab::build(plan)?;
     lab.add_hops(plan)?;
     lab.share_cpus(options.shares);
     let build_ms = started.elapsed().as_secs_f64() * 1e3;

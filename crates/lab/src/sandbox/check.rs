@@ -95,7 +95,7 @@ fn inside(facts: &mut Facts) -> Result<()> {
     })?;
     let sysctl = BTreeMap::from([("net.ipv4.tcp_rmem".to_owned(), "4096 131072 8388608".to_owned())]);
     let host = |name, last| HostSpec { sysctl: sysctl.clone(), ..HostSpec::new(name, Ipv4Addr::new(10, 0, 0, last)) };
-    let built = Lab::build(&[host("a", 1), host("b", 2)], false);
+    let built = Lab::of_hosts(&[host("a", 1), host("b", 2)], false);
     let lab = facts.tried("hosts", built, |_| "network namespaces, veth pairs, routes, sysctls".to_owned())?;
     let offloads = lab.offloads().and_then(|hosts| {
         let on: Vec<String> = hosts["a"].iter().filter(|(_, on)| **on).map(|(feature, _)| feature.clone()).collect();

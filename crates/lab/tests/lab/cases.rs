@@ -55,7 +55,7 @@ fn host(name: &str, last: u8) -> HostSpec {
 }
 
 fn pair() -> Result<Lab> {
-    Lab::build(&[host("s1", 1), host("r1", 2)], false)
+    Lab::of_hosts(&[host("s1", 1), host("r1", 2)], false)
 }
 
 fn gateway_mac(host: &lab::Host) -> [u8; 6] {
@@ -206,7 +206,7 @@ fn offloads_are_off() -> Result<()> {
 }
 
 fn offloads_stay_on_if_asked() -> Result<()> {
-    for (host, features) in Lab::build(&[host("s1", 1), host("r1", 2)], true)?.offloads()? {
+    for (host, features) in Lab::of_hosts(&[host("s1", 1), host("r1", 2)], true)?.offloads()? {
         for name in ["tx-checksum-ip-generic", "tx-tcp-segmentation", "tx-generic-segmentation"] {
             ensure!(features.get(name) == Some(&true), "{host}: {name} in {features:?}");
         }
@@ -223,7 +223,7 @@ fn sysctls_are_pinned_and_read_back() -> Result<()> {
     ]
     .map(|(key, value)| (key.to_owned(), value.to_owned()))
     .into();
-    let lab = Lab::build(&[sender.clone(), host("r1", 2)], false)?;
+    let lab = Lab::of_hosts(&[sender.clone(), host("r1", 2)], false)?;
     let found = lab.sysctls()?;
     ensure!(
         found == BTreeMap::from([("s1".to_owned(), sender.sysctl), ("r1".to_owned(), BTreeMap::new())]),
@@ -238,7 +238,7 @@ fn sysctls_are_pinned_and_read_back() -> Result<()> {
 fn refused_sysctl(key: &str, value: &str, why: &str) -> Result<()> {
     let mut spec = host("s1", 1);
     spec.sysctl.insert(key.to_owned(), value.to_owned());
-    let text = format!("{:#}", Lab::build(&[spec], false).err().with_context(|| format!("{key} was accepted"))?);
+    let text = format!("{:#}", Lab::of_hosts(&[spec], false).err().with_context(|| format!("{key} was accepted"))?);
     for part in ["host s1", key, value, why] {
         ensure!(text.contains(part), "{part:?} is missing in {text:?}");
     }
@@ -248,12 +248,12 @@ fn refused_sysctl(key: &str, value: &str, why: &str) -> Result<()> {
 
 fn a_second_lab_is_refused() -> Result<()> {
     let _first = pair()?;
-    let text = format!("{:#}", Lab::build(&[host("s1", 1)], false).err().context("a second s1 was accepted")?);
+    let text = format!("{:#}", Lab::of_hosts(&[host("s1", 1)], false).err().context("a second s1 was accepted")?);
     ensure!(text.contains("building host s1") && text.contains("File exists"), "{text}");
     nix::mount::umount("/run/netns/s1")?;
     fs::remove_file("/run/netns/s1")?;
     // Now only the interface is in the way: the kernel's refusal names the request.
-    let text = format!("{:#}", Lab::build(&[host("s1", 1)], false).err().context("a second s1 was accepted")?);
+    let text = format!("{:#}", Lab::of_hosts(&[host("s1", 1)], false).err().context("a second s1 was accepted")?);
     ensure!(text.contains("creating the veth pair s1 - eth0") && text.contains("hint: "), "{text}");
     Ok(())
 }
@@ -289,7 +289,7 @@ fn ip_netns_exec_works() -> Result<()> {
 /// More than the kernel's limit of 100 link events at a time, and more than one netlink answer holds.
 fn many_hosts() -> Result<()> {
     let specs: Vec<HostSpec> = (1..=150).map(|last| host(&format!("h{last}"), last)).collect();
-    let lab = Lab::build(&specs, false)?;
+    let lab = Lab::of_hosts(&specs, false)?;
     ensure!(lab.counters()?.len() == 300);
     for host in lab.hosts() {
         ensure!(interface(&host.name)?.contains(nix::net::if_::InterfaceFlags::IFF_RUNNING), "{} is down", host.name);

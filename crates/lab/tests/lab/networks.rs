@@ -79,7 +79,7 @@ fn read(file: &str) -> Result<String> {
 }
 
 fn nodes_have_their_interfaces_and_routes() -> Result<()> {
-    let lab = Lab::build_network(&behind_a_router(&[])?)?;
+    let lab = Lab::build(&behind_a_router(&[])?)?;
     ensure!(lab.hosts().iter().map(|host| host.name.as_str()).eq(["h1", "r1", "h2"]));
     let index = |name: &str| lab.hosts().iter().position(|host| host.name == name).expect("a node");
     lab.in_host(index("r1"), || {
@@ -120,7 +120,7 @@ fn nodes_have_their_interfaces_and_routes() -> Result<()> {
 }
 
 fn a_router_forwards() -> Result<()> {
-    let lab = Lab::build_network(&behind_a_router(&[])?)?;
+    let lab = Lab::build(&behind_a_router(&[])?)?;
     let socket = |index| lab.in_host(index, || Ok(UdpSocket::bind("0.0.0.0:5001")?));
     let (sender, receiver) = (socket(0)?, socket(2)?);
     receiver.set_read_timeout(Some(Duration::from_secs(2)))?;
@@ -142,7 +142,7 @@ fn a_router_forwards() -> Result<()> {
 }
 
 fn neighbours_are_asked_for_if_they_are_real() -> Result<()> {
-    let lab = Lab::build_network(&behind_a_router(&[("neighbours", json!("real"))])?)?;
+    let lab = Lab::build(&behind_a_router(&[("neighbours", json!("real"))])?)?;
     lab.in_host(0, || {
         ensure!(read("/proc/thread-self/net/arp")?.lines().count() == 1);
         Ok(())
@@ -185,7 +185,7 @@ fn a_program_sees_its_hostname_and_own_mounts() -> Result<()> {
             Ok(format!("{} {}", all.join(" "), kind.trim()))
         })
     };
-    let lab = Lab::build_network(&behind_a_router(&[])?)?;
+    let lab = Lab::build(&behind_a_router(&[])?)?;
     ensure!(interfaces("h1", &lab)? == "eth0 lo 1", "{}", interfaces("h1", &lab)?);
     ensure!(interfaces("r1", &lab)? == "eth0 eth1 lo 1", "{}", interfaces("r1", &lab)?);
     ensure!(std::env::current_dir()? == before && nix::unistd::gethostname()? == home, "building came home");
@@ -210,7 +210,7 @@ fn several_next_hops_share_the_traffic() -> Result<()> {
         node("router", "r3", 3, "10.255.0.3", &["10.0.2.3/24"]),
     ];
     nodes[0]["routes"] = json!([{"to": "10.9.0.0/16", "via": ["10.0.1.2", "10.0.2.3"]}]);
-    let lab = Lab::build_network(&plan(&nodes, &[cable("r1 eth0", "r2 eth0"), cable("r1 eth1", "r3 eth0")], &[])?)?;
+    let lab = Lab::build(&plan(&nodes, &[cable("r1 eth0", "r2 eth0"), cable("r1 eth1", "r3 eth0")], &[])?)?;
     lab.in_host(0, || {
         for port in 0..200 {
             UdpSocket::bind("0.0.0.0:0")?.send_to(b"x", ("10.9.0.1", 2000 + port))?;
@@ -230,7 +230,7 @@ fn two_hundred_hosts_at_a_switch() -> Result<()> {
         .collect();
     nodes.push(json!({"kind": "switch", "name": "s1"}));
     let cables: Vec<_> = (1..=200).map(|id| cable(&format!("h{id} eth0"), "s1")).collect();
-    let lab = Lab::build_network(&plan(&nodes, &cables, &[])?)?;
+    let lab = Lab::build(&plan(&nodes, &cables, &[])?)?;
     lab.in_host(199, || {
         let neighbours = read("/proc/thread-self/net/arp")?;
         ensure!(neighbours.lines().count() == 201, "{} neighbours", neighbours.lines().count() - 1);

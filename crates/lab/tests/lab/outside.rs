@@ -29,7 +29,7 @@ fn nothing_is_left(user: User, killed: bool) -> Result<()> {
     let mut sandbox = Sandbox::start(user, |mut report, mut order| {
         let hosts = ["left-a", "left-b", "left-c"].iter().enumerate();
         let specs: Vec<_> = hosts.map(|(i, name)| HostSpec::new(*name, Ipv4Addr::new(10, 0, 0, i as u8 + 1))).collect();
-        let lab = Lab::build(&specs, false)?;
+        let lab = Lab::of_hosts(&specs, false)?;
         lab.in_host(1, || {
             let _socket = UdpSocket::bind("0.0.0.0:7")?;
             // SAFETY: one thread.
