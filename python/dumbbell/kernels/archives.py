@@ -58,7 +58,7 @@ def limit() -> None:
 
 
 def output(command: Sequence[str], most: int, stdin: int = subprocess.DEVNULL) -> bytes:
-    """Returns what a command prints of a descriptor's content. Raises `OSError` for more than `most` bytes, and if it fails."""
+    """Returns at most `most` bytes that a command prints. Raises `OSError` if it prints more, or fails."""
     with tempfile.TemporaryFile() as errors, _started(command, stdin, errors) as process:
         assert process.stdout is not None
         said = process.stdout.read(most + 1)
