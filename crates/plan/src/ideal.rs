@@ -53,7 +53,8 @@ impl Ideal {
         let (first, last) = (bytes.min(mss), bytes - (frames - 1) * mss);
         let ns = |payload: u64, frames: u64, &(rate, overhead): &(u64, u32)| {
             let bits = 8 * u128::from(payload + frames * (headers + u64::from(overhead)));
-            (bits * 1_000_000_000).div_ceil(u128::from(rate)) as i64
+            // Rounded down: a link keeps the rest for the next frame, and no transfer is quicker than its ideal.
+            (bits * 1_000_000_000 / u128::from(rate)) as i64
         };
         let through = |at: usize| {
             let before: i64 = way.links[..at].iter().map(|link| ns(first, 1, link)).sum();
