@@ -160,8 +160,10 @@ def test_marked_share_of_a_link(tmp_path: Path, links: pl.DataFrame) -> None:
 
 
 def utilisation(directory: Path, links: pl.DataFrame, start_ns: int, end_ns: int) -> dict[str, float | None]:
-    extra = [*known_run.PLAN["links"], known_run.link("nothing", "h1", "h2")]
-    return dict(between(run(directory, known_run.PLAN | {"links": extra}, links=links), start_ns, end_ns).utilisation)
+    extra = [*known_run.PLAN["links"], known_run.link("nothing", "elsewhere", "h2")]
+    nodes = [*known_run.PLAN["nodes"], {"kind": "switch", "name": "elsewhere"}]
+    plan = known_run.PLAN | {"links": extra, "nodes": nodes}
+    return dict(between(run(directory, plan, links=links), start_ns, end_ns).utilisation)
 
 
 def test_utilisation(tmp_path: Path, links: pl.DataFrame) -> None:

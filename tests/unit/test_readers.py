@@ -33,6 +33,7 @@ ALLOWED: Final = {
     "records/progress.py": "writes into the run of this process",
     "report/render/html.py": "comes with dumbbell",
     "scenario/bundled/__init__.py": "comes with dumbbell",
+    "scenario/traffic/kinds/rpc.py": "comes with dumbbell",
     "server/agreement.py": "what the user agreed to",
     "server/assets.py": "comes with dumbbell",
     "server/live.py": "below a directory that was looked at, without links",

@@ -221,7 +221,7 @@ def test_each_is_told_with_formula_and_source(name: str) -> None:
     assert metric.name == name
     assert metric.formula
     assert metric.source
-    assert metric.unit in ("", "share", "bit/s", "B", "ms", "s", "segments", "packets", "/min")
+    assert metric.unit in ("", "share", "bit/s", "B", "ms", "s", "segments", "packets", "requests", "/min")
 
 
 def test_a_contrast_pairs_by_seed_where_seeds_match() -> None:

@@ -373,13 +373,13 @@ pub static FIGURES: &[Figure<Flow>] = &[
     figure(Column::optional(
         "rpc_slowdown_p50",
         F64(|f| f.measured("slowdown", 0.50, |slowdown| slowdown)),
-        "median slowdown of its requests: completion time ÷ that on [an unloaded path](metrics.md#of-requests)",
+        "median slowdown of its requests: completion time ÷ that on [an unloaded path](metrics.md#per-flow)",
     ))
     .at(&["rpc", "slowdown_p50"])
     .studied(Metric {
         name: "rpc_slowdown_p50",
         title: "Request slowdown, median",
-        unit: "ratio",
+        unit: "",
         better: Better::Lower,
         scope: Scope::Run,
         over: Over::Mean,
@@ -395,7 +395,7 @@ pub static FIGURES: &[Figure<Flow>] = &[
     .studied(Metric {
         name: "rpc_slowdown_p95",
         title: "Request slowdown, 95th percentile",
-        unit: "ratio",
+        unit: "",
         better: Better::Lower,
         scope: Scope::Run,
         over: Over::Mean,
@@ -411,7 +411,7 @@ pub static FIGURES: &[Figure<Flow>] = &[
     .studied(Metric {
         name: "rpc_slowdown_p99",
         title: "Request slowdown, 99th percentile",
-        unit: "ratio",
+        unit: "",
         better: Better::Lower,
         scope: Scope::Run,
         over: Over::Mean,

@@ -244,7 +244,7 @@ impl Row for RequestRow {
         Column::optional(
             "ideal_ns",
             I64(|row| row.ideal.map(Duration::as_nanos)),
-            "[completion time on the unloaded path](metrics.md#of-requests); null where routing daemons choose the path",
+            "[completion time on the unloaded path](metrics.md#per-flow); null where routing daemons choose the path",
         ),
         Column::optional(
             "slowdown",

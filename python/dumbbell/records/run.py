@@ -143,6 +143,11 @@ class Run:
         return self._read("pings") if self.has("pings") else None
 
     @cached_property
+    def requests(self) -> pl.DataFrame | None:
+        """A row per request of RPCs; `None` if no flow makes any."""
+        return self._read("requests") if self.has("requests") else None
+
+    @cached_property
     def routes(self) -> pl.DataFrame | None:
         """A row per change of a router's routes; `None` if no router has routing daemons."""
         return self._read("routes") if self.has("routes") else None

@@ -166,7 +166,7 @@ FLOWS: Final = (
     Metric(
         "rpc_slowdown_p50",
         "Request slowdown, median",
-        "ratio",
+        "",
         "lower",
         OF_FLOWS,
         (
@@ -179,7 +179,7 @@ FLOWS: Final = (
     Metric(
         "rpc_slowdown_p95",
         "Request slowdown, 95th percentile",
-        "ratio",
+        "",
         "lower",
         OF_FLOWS,
         (
@@ -192,7 +192,7 @@ FLOWS: Final = (
     Metric(
         "rpc_slowdown_p99",
         "Request slowdown, 99th percentile",
-        "ratio",
+        "",
         "lower",
         OF_FLOWS,
         (
