@@ -236,7 +236,7 @@ impl Requests {
     /// Counts `bytes` that arrived at the server. Returns the bytes that it writes now.
     pub fn arrived(&mut self, bytes: u64) -> u64 {
         let mut written = 0;
-        while let Some((_, request)) = self.asked.pop_front_if(|(end, _)| *end <= bytes) {
+        while let Some((_, request)) = take_whole(&mut self.asked, bytes) {
             written += request.answer_bytes;
             self.ends.1 += request.answer_bytes;
             self.answered.push_back((self.ends.1, request));
@@ -246,7 +246,7 @@ impl Requests {
 
     /// Counts `bytes` that arrived at the client. Returns the first request that is completed by that, until there is none.
     pub fn complete(&mut self, bytes: u64, now: Time) -> Option<Request> {
-        let (_, request) = self.answered.pop_front_if(|(end, _)| *end <= bytes)?;
+        let (_, request) = take_whole(&mut self.answered, bytes)?;
         self.completed += 1;
         if let Pace::Closed { think_ns, .. } = self.pace {
             self.due.push_back(now + think_ns);
@@ -274,4 +274,10 @@ impl Requests {
             Pace::Closed { think_ns, .. } => think_ns,
         }
     }
+}
+
+/// Takes the first of a queue whose end lies within `bytes`.
+fn take_whole(queue: &mut VecDeque<(u64, Request)>, bytes: u64) -> Option<(u64, Request)> {
+    let &(end, _) = queue.front()?;
+    if end <= bytes { queue.pop_front() } else { None }
 }
