@@ -267,4 +267,5 @@ def test_a_killed_server_takes_its_labs_along(application: Application, page: Pa
     assert name in [path.name for path in place.alive()]
     application.process.kill()
     eventually(lambda: name not in [path.name for path in place.alive()], "the end of the lab", patience_s=30)
+    page.goto("about:blank")  # The page asks again and again.
     application.complaints.clear()  # That nobody answers is what was wanted.
