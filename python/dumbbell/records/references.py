@@ -27,14 +27,17 @@ def of_table(table: str, frame: pl.LazyFrame, plan: Plan) -> str:
     """
     import polars as pl
 
-    columns = _FLOWS if table == "flows" else _TABLES
     has = frame.collect_schema().names()
+    columns = {column: kind for column, kind in (_FLOWS if table == "flows" else _TABLES).items() if column in has}
+    if not columns:
+        return ""
+    # All columns in one pass: tables of packets are large.
+    each = frame.select(pl.col(column).unique().implode() for column in columns).collect(engine="streaming")
+    extra = [_NO_FLOW] if table == "packets" else []
     for column, kind in columns.items():
-        if column in has:
-            values = frame.select(pl.col(column).unique()).collect(engine="streaming")[column].cast(pl.String)
-            extra = [_NO_FLOW] if table == "packets" else []
-            if why := _lacking(column, kind, values.to_list(), plan, extra):
-                return why
+        values = each[column].explode().cast(pl.String).to_list()
+        if why := _lacking(column, kind, values, plan, extra):
+            return why
     return ""
 
 
