@@ -52,7 +52,10 @@ def test_a_network_is_drawn_from_nothing_and_run(application: Application, brows
     assert written["topology"]["links"][1] | {"delay": "20 ms"} == {
         "between": ["s1", "h2"], "rate": "50 Mbit/s", "delay": "20 ms", "buffer": "1 bdp"
     }  # fmt: skip
-    placed = json.loads(path.with_suffix(".layout.json").read_text())["nodes"]
+    # The layout is written after the text.
+    layout = path.with_suffix(".layout.json")
+    eventually(layout.exists, "the layout's file")
+    placed = json.loads(layout.read_text())["nodes"]
     assert placed["h1"]["x"] < placed["s1"]["x"] < placed["h2"]["x"]
 
     # A run of it is the run of the command line: the same plan, so the same name. Its report is inside.
