@@ -12,7 +12,7 @@ fn main() {
     // Tests read the headers from there.
     println!("cargo:rustc-env=GENERATED_HEADERS={}", generated.display());
     println!("cargo:rerun-if-changed=include");
-    for source in ["host.c", "program.c", "kernel_states.c"] {
+    for source in ["host.c", "kernel_states.c"] {
         println!("cargo:rerun-if-changed=src/{source}");
     }
     let compiler = |source: &str| {
@@ -29,11 +29,6 @@ fn main() {
     };
     for version in ["2", "3"] {
         compiler("host.c").define("BBR_VERSION", version).compile(&format!("bbr{version}_host"));
-    }
-    for name in ["htcp", "reno", "westwood"] {
-        let program = format!("<algorithms/{name}/{name}.bpf.c>");
-        let mut build = compiler("program.c");
-        build.define("ALGORITHM", name).define("PROGRAM", program.as_str()).compile(&format!("{name}_host"));
     }
     compiler("kernel_states.c").compile("kernel_states");
 }

@@ -372,10 +372,10 @@ def simulate(directory: str | PathLike[str], tso: bool, on_event: Any) -> bool:
     Raises RuntimeError: what failed, and why.
     """
 
-def simulate_check(plan: str, tso: bool) -> str:
+def simulate_check(plan: str, tso: bool, objects: dict[str, bytes | bytearray] = ...) -> str:
     """
     Lists the obstacles to simulating a plan (JSON): {flow, host, what, why, hint} each, none if it can be simulated. `flow` is
-    the id of the flow that it is about, `host` the name of the host, or null.
+    the id of the flow that it is about, `host` the name of the host, or null. `objects`: compiled programs by the hash of their source.
 
     Raises RuntimeError if it is no plan.
     """
@@ -388,6 +388,7 @@ def simulate_many(
     *,
     shard_runs: SupportsIndex,
     threads: SupportsIndex,
+    objects: dict[str, bytes | bytearray] = ...,
     first: SupportsIndex = 0,
     judge: Any | None = None,
     screen: tuple[SupportsFloat | SupportsIndex, SupportsIndex] = ...,
@@ -396,7 +397,7 @@ def simulate_many(
     Simulate many runs on `threads` threads and write their figures to shards of `shard_runs` runs below `directory`; those
     whose shards are there are left out. Returns whether it was stopped early.
 
-    `plans` are JSON; `runs` are (cell, index of the plan, repetition, seed in place of the plan's, run id), the first of
+    `plans` are JSON; `objects` are compiled programs by the hash of their source; `runs` are (cell, index of the plan, repetition, seed in place of the plan's, run id), the first of
     which has the number `first`. About every 100 ms
     `on_event` gets `{"event": "progress", "runs", "of", "found", "failed", "packets", "simulated_s", "cpu_s", "wall_s"}` as
     JSON; if it returns false or raises, that is the end, and what is finished is kept. A run that fails doesn't end the

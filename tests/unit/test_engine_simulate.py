@@ -126,7 +126,7 @@ def check(*overrides: str) -> list[str]:
 
 def finding(monkeypatch: pytest.MonkeyPatch, problems: list[Any]) -> None:
     """Let the core find `problems` in any plan."""
-    core = SimpleNamespace(simulate_check=lambda plan, tso: json.dumps(problems))
+    core = SimpleNamespace(simulate_check=lambda plan, tso, objects: json.dumps(problems))
     monkeypatch.setattr(refusals, "core", core)
 
 
@@ -179,7 +179,7 @@ def test_what_would_change_an_emulation_s_results_is_refused(scenario: Path, mon
 
 
 def test_without_a_core_it_says_how_to_get_one(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(plan: str, tso: bool) -> Any:
+    def missing(plan: str, tso: bool, objects: object) -> Any:
         raise RunFailed("the compiled core is missing", "there is none", "make build")
 
     monkeypatch.setattr(refusals, "core", SimpleNamespace(simulate_check=missing))

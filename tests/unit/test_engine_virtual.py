@@ -31,7 +31,7 @@ from dumbbell.kernels import Kernel
 from dumbbell.pipeline.planned import planned
 from dumbbell.plan import run_id
 from dumbbell.plan.algorithms import programs, with_parameters
-from dumbbell.plan.types import KernelSource, TunedSource
+from dumbbell.plan.types import KernelSource, LinkedSource, TunedSource
 from dumbbell.studies.cells import parse
 
 KERNEL = Kernel(
@@ -48,7 +48,7 @@ KERNEL = Kernel(
 
 @pytest.fixture(autouse=True)
 def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    def find(name: str) -> Kernel:
+    def find(name: str, programs: object = ()) -> Kernel:
         if name not in ("6.12", "6.1"):
             raise InputError(f"there is no kernel {name}", "built are 6.12", "dumbbell kernel build")
         return replace(KERNEL, name=name, hash=("ab" if name == "6.12" else "cd") * 32)
@@ -184,12 +184,22 @@ def test_parts_that_are_missing_are_one_problem(monkeypatch: pytest.MonkeyPatch)
     assert problem.hint == rebuild("kernel")
 
 
-def test_a_bpf_program_is_refused(tmp_path: Path) -> None:
+def test_a_bpf_program_becomes_part_of_the_kernel_and_an_object_is_refused(tmp_path: Path) -> None:
     program = tmp_path / "mine.bpf.c"
     program.write_text("int mine;")
-    (said,) = refused(VIRTUAL, f'flows.0.cc={{bpf="{program}"}}')
+    plans = [
+        planned(engine(VIRTUAL), dumbbell.load("single-flow", [f'flows.0.cc={{{key}="{program}"}}']))
+        for key in ("bpf", "kernel")
+    ]
+    by_bpf, by_kernel = (plan.algorithms[0].source for plan in plans)
+    assert isinstance(by_bpf, LinkedSource)
+    assert isinstance(by_kernel, LinkedSource)
+    assert (by_bpf.path, by_bpf.name) == ("algorithms/mine.bpf.c", by_kernel.name)
+    compiled = tmp_path / "mine.bpf.o"
+    compiled.write_bytes(b"object")
+    (said,) = refused(VIRTUAL, f'flows.0.cc={{bpf="{compiled}"}}')
     assert "loads no BPF programs" in said
-    assert "--engine emulate loads it" in said
+    assert "name its source, my_cc.bpf.c" in said
 
 
 @pytest.mark.parametrize("name", ["emulate", "simulate"])

@@ -233,28 +233,28 @@ REFUSALS = {
         "hint: rename it: my.bpf.c",
     ),
     "a file as a name": (
-        '"my_cc.bpf.c"',
-        'flows.0.cc = "my_cc.bpf.c": not a name\n'
-        "  expected the name of a congestion control, or a table with one of name, bpf, kernel\n"
-        'hint: for a file, write cc = { bpf = "my_cc.bpf.c" }',
+        '"my_cc.c"',
+        'flows.0.cc = "my_cc.c": not a name\n'
+        "  expected a congestion control's name, a BPF program's path, or a table with one of name, bpf, kernel\n"
+        'hint: for a file, write cc = { kernel = "my_cc.c" }',
     ),
     "a number": (
         "3",
         "flows.0.cc = 3: not a congestion control\n"
-        "  expected the name of a congestion control, or a table with one of name, bpf, kernel\n"
-        'hint: write cc = "bbr3", or cc = { bpf = "my_cc.bpf.c" }',
+        "  expected a congestion control's name, a BPF program's path, or a table with one of name, bpf, kernel\n"
+        'hint: write cc = "bbr3", or cc = "my_cc.bpf.c"',
     ),
     "a long name": (
         '"a_name_of_16_cha"',
         'flows.0.cc = "a_name_of_16_cha": not a name\n'
         "  expected at most 15 letters, digits, _, - and .\n"
-        'hint: write cc = "bbr3", or cc = { bpf = "my_cc.bpf.c" }',
+        'hint: write cc = "bbr3", or cc = "my_cc.bpf.c"',
     ),
     "two of them": (
         '{ name = "bbr3", kernel = "bbr3" }',
         "flows.0.cc: name and kernel\n"
-        "  expected the name of a congestion control, or a table with one of name, bpf, kernel\n"
-        'hint: write cc = "bbr3", or cc = { bpf = "my_cc.bpf.c" }',
+        "  expected a congestion control's name, a BPF program's path, or a table with one of name, bpf, kernel\n"
+        'hint: write cc = "bbr3", or cc = "my_cc.bpf.c"',
     ),
     "a misspelt key": (
         '{ name = "bbr3", parameter = { x = 1 } }',
@@ -334,7 +334,7 @@ def test_on_the_command_line() -> None:
     assert cc_of(expand(load("my.toml", ["flows.0.cc=bbr2"])).flows[0]) == "bbr2"
     plan = expand(load("my.toml", ["flows.0.cc=bbr3", "flows.0.cc.parameters.beta_keep=200"]))
     assert plan.algorithms[0].parameters == {"beta_keep": 200}
-    with pytest.raises(ScenarioError, match=r"^--set flows\.0\.cc=my\.bpf\.c: not a name"):
+    with pytest.raises(ScenarioError, match=r"^--set flows\.0\.cc=my\.bpf\.c: cannot read it"):
         load("my.toml", ["flows.0.cc=my.bpf.c"])
 
 
@@ -344,6 +344,7 @@ def test_on_the_command_line() -> None:
         ("bbr3", True),
         ({"name": "bbr3", "parameters": {"beta_keep": 200, "undo": False}}, True),
         ({"bpf": "my_cc.bpf.c"}, True),
+        ("./my_cc.bpf.c", True),
         ({"kernel": "bbr3"}, True),
         ("my_cc.bpf.c.c.c.c.c", False),
         ({"bpf": "my_cc.c"}, False),

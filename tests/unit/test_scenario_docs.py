@@ -129,5 +129,7 @@ def test_the_readme_runs_what_there_is_and_says_what_takes_root() -> None:
     assert named <= set(bundled.names())
     assert "bbr-generations" in text.partition("## What you get")[0]
     nothing_left = text.partition("**Nothing left behind.**")[2].partition("\n\n")[0]
-    assert "Only BPF programs need root: BBRv2, BBRv3 and your own algorithms" in " ".join(nothing_left.split())
+    assert "Only loading BPF programs needs root: BBRv2, BBRv3 and your own algorithms" in " ".join(
+        nothing_left.split()
+    )
     assert "tcp_available_congestion_control" in nothing_left

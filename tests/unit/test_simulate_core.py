@@ -103,8 +103,8 @@ def test_problems_are_told_with_their_places() -> None:
         "flow": "f1",
         "host": None,
         "what": "the congestion control mine",
-        "why": "it is a BPF program, which only a kernel can run",
-        "hint": "run it with --engine emulate",
+        "why": "it is a BPF program, and nothing here compiles it",
+        "hint": "run it with dumbbell run --engine simulate",
     }
     with pytest.raises(RuntimeError, match="missing field"):
         _core.simulate_check("{}", True)

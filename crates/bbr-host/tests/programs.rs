@@ -11,7 +11,7 @@ mod settings;
 #[path = "../../cc/tests/fuzz/stack.rs"]
 mod stack;
 
-use bbr_host::{Program, Twin, create};
+use bbr_host::{PROGRAMS, Twin, create, program};
 use cc::{CongestionControl, Setting, Socket, State};
 use path::{Bottleneck, MS, Path};
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ use settings::settings;
 use stack::{Model, operation};
 
 fn name() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(Program::NAMES)
+    prop::sample::select(PROGRAMS)
 }
 
 fn picks() -> impl Strategy<Value = Vec<(u16, u64)>> {
@@ -79,7 +79,7 @@ proptest! {
 #[test]
 fn parameters_have_their_effect() {
     let grown = |settings: &[(&str, Setting)]| {
-        let mut program = Program::new("htcp", settings);
+        let mut program = program("htcp", settings);
         let mut sk = Socket { snd_cwnd: 100, snd_ssthresh: 50, is_cwnd_limited: true, ..Socket::new(1448, 1) };
         program.init(&mut sk);
         sk.tcp_mstamp = 3_000_000;
@@ -111,7 +111,7 @@ fn the_kernels_own_states_are_read_in_our_units() {
 
 #[test]
 fn the_path_of_a_program_is_that_of_its_twin() {
-    for name in Program::NAMES {
+    for name in PROGRAMS {
         let twin = create(name).unwrap();
         let mut path = Path::with(twin, Bottleneck::new(50_000_000, 40 * MS, 165));
         path.run(12_000 * MS);

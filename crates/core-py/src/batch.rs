@@ -1,9 +1,11 @@
 //! Many simulated runs at once, for studies.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use sim_engine::batch::{Batch, Judged, Progress, Run, Screen, Verdict, missing, simulate_many as carry_out};
 
 /// The runs, `runs` in all, that no shard below `directory` has, in pieces of one shard each: (first, behind the last).
@@ -22,7 +24,7 @@ pub(crate) fn missing_shards(
 /// Simulate many runs on `threads` threads and write their figures to shards of `shard_runs` runs below `directory`; those
 /// whose shards are there are left out. Returns whether it was stopped early.
 ///
-/// `plans` are JSON; `runs` are (cell, index of the plan, repetition, seed in place of the plan's, run id), the first of
+/// `plans` are JSON; `objects` are compiled programs by the hash of their source; `runs` are (cell, index of the plan, repetition, seed in place of the plan's, run id), the first of
 /// which has the number `first`. About every 100 ms
 /// `on_event` gets `{"event": "progress", "runs", "of", "found", "failed", "packets", "simulated_s", "cpu_s", "wall_s"}` as
 /// JSON; if it returns false or raises, that is the end, and what is finished is kept. A run that fails doesn't end the
@@ -33,7 +35,7 @@ pub(crate) fn missing_shards(
 /// (JSON: `network`, `traffic`, `min_rtt_us`, `largest_window`), and returns a verdict and the reasons. One that is invalid has
 /// an `error`.
 #[pyfunction]
-#[pyo3(signature = (plans, runs, directory, on_event, *, shard_runs, threads, first = 0, judge = None, screen = (0.0, 0)))]
+#[pyo3(signature = (plans, runs, directory, on_event, *, shard_runs, threads, objects = BTreeMap::new(), first = 0, judge = None, screen = (0.0, 0)))]
 #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn simulate_many(
     py: Python<'_>,
@@ -43,17 +45,28 @@ pub(crate) fn simulate_many(
     on_event: Py<PyAny>,
     shard_runs: usize,
     threads: usize,
+    objects: BTreeMap<String, PyBackedBytes>,
     first: usize,
     judge: Option<Py<PyAny>>,
     screen: (f64, u32),
 ) -> PyResult<bool> {
+    let objects = crate::simulate::owned(objects);
     let run = |(cell, plan, repetition, seed, id)| Run { cell, plan, repetition, seed, id };
     let runs: Vec<Run> = runs.into_iter().map(run).collect();
     let mut raised = None;
     let ended = py.detach(|| {
         let (limited_share, window_packets) = screen;
         let screen = judge.as_ref().map(|_| Screen { limited_share, window_packets });
-        let batch = Batch { plans: &plans, runs: &runs, first, directory: &directory, shard_runs, threads, screen };
+        let batch = Batch {
+            plans: &plans,
+            objects: &objects,
+            runs: &runs,
+            first,
+            directory: &directory,
+            shard_runs,
+            threads,
+            screen,
+        };
         let ask = |plan, evidence: &str| ask(judge.as_ref().context("nobody judges")?, plan, evidence);
         carry_out(&batch, ask, |progress| {
             raised.is_none()

@@ -1,5 +1,6 @@
 //! The simulation engine.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -7,8 +8,9 @@ use messages::{Event, Failure};
 use plan::Plan;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use serde::Serialize;
-use sim::{Options, Problem};
+use sim::{Objects, Options, Problem};
 
 /// Simulate the plan in `directory/plan.json`, and write its records there. `tso`: hosts send trains of segments.
 ///
@@ -29,11 +31,17 @@ pub(crate) fn simulate(py: Python<'_>, directory: PathBuf, tso: bool, on_event: 
 }
 
 /// Lists the obstacles to simulating a plan (JSON): {flow, host, what, why, hint} each, none if it can be simulated. `flow` is
-/// the id of the flow that it is about, `host` the name of the host, or null.
+/// the id of the flow that it is about, `host` the name of the host, or null. `objects`: compiled programs by the hash of their source.
 ///
 /// Raises RuntimeError if it is no plan.
 #[pyfunction]
-pub(crate) fn simulate_check(py: Python<'_>, plan: &str, tso: bool) -> PyResult<String> {
+#[pyo3(signature = (plan, tso, objects = BTreeMap::new()))]
+pub(crate) fn simulate_check(
+    py: Python<'_>,
+    plan: &str,
+    tso: bool,
+    objects: BTreeMap<String, PyBackedBytes>,
+) -> PyResult<String> {
     #[derive(Serialize)]
     struct Told {
         flow: Option<String>,
@@ -42,7 +50,9 @@ pub(crate) fn simulate_check(py: Python<'_>, plan: &str, tso: bool) -> PyResult<
         failure: Failure,
     }
     let told = |Problem { flow, host, failure }| Told { flow, host, failure };
-    let found = py.detach(|| Plan::parse(plan).map(|plan| sim::check(&plan, Options { tso, ..Options::default() })));
+    let objects = owned(objects);
+    let options = Options { tso, objects: &objects, ..Options::default() };
+    let found = py.detach(|| Plan::parse(plan).map(|plan| sim::check(&plan, options)));
     let problems: Vec<Told> = found.map_err(raised)?.into_iter().map(told).collect();
     Ok(serde_json::to_string(&problems).expect("problems are plain data"))
 }
@@ -65,6 +75,11 @@ pub(crate) fn parameters(declared: &[cc::Parameter]) -> Vec<serde_json::Value> {
 #[pyfunction]
 pub(crate) fn simulate_parameters(name: &str) -> String {
     serde_json::to_string(&cc::parameters(name).map(parameters)).expect("parameters are plain data")
+}
+
+/// Compiled programs that Python hands over.
+pub(crate) fn owned(objects: BTreeMap<String, PyBackedBytes>) -> Objects {
+    objects.into_iter().map(|(hash, object)| (hash, object.to_vec())).collect()
 }
 
 /// An exception of Python's own comes back as it was.

@@ -52,7 +52,7 @@ impl Ledger {
 ///
 /// # Errors
 /// The plan can't be simulated.
-pub fn summarize(plan: &Plan, options: Options) -> Result<Accounts> {
+pub fn summarize(plan: &Plan, options: Options<'_>) -> Result<Accounts> {
     Ok(observe(plan, options, ())?.0)
 }
 
@@ -60,7 +60,7 @@ pub fn summarize(plan: &Plan, options: Options) -> Result<Accounts> {
 ///
 /// # Errors
 /// The plan can't be simulated.
-pub fn observe<O: Observer>(plan: &Plan, options: Options, observer: O) -> Result<(Accounts, O)> {
+pub fn observe<O: Observer>(plan: &Plan, options: Options<'_>, observer: O) -> Result<(Accounts, O)> {
     let observed = observe_while(plan, options, observer, || true)?;
     Ok(observed.expect("nobody stops it"))
 }
@@ -68,7 +68,7 @@ pub fn observe<O: Observer>(plan: &Plan, options: Options, observer: O) -> Resul
 /// Like [`observe`], as long as `goes_on` says so: `None` if it was stopped.
 pub(crate) fn observe_while<O: Observer>(
     plan: &Plan,
-    options: Options,
+    options: Options<'_>,
     observer: O,
     goes_on: impl Fn() -> bool,
 ) -> Result<Option<(Accounts, O)>> {

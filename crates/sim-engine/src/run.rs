@@ -8,12 +8,12 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use messages::Failure;
-use plan::{Acks, Plan};
+use plan::{Acks, Plan, Source};
 use realtime::thread_cpu_ns;
 use records::WriterStats;
 use records::accounts::{FlowReport, LinkReport};
 use serde::Serialize;
-use sim::{Options, Simulation};
+use sim::{Objects, Options, Simulation};
 
 use crate::accounts::{Accounts, Ledger};
 use crate::delays::Delays;
@@ -61,8 +61,10 @@ pub struct SimulatorReport {
 /// # Errors
 /// The plan can't be read or simulated: then nothing is written. A file can't be written. `on_event` failed. A bug in the
 /// simulator: its tables are complete until then.
-pub fn simulate(directory: &Path, options: Options, on_event: &mut OnEvent<'_>) -> Result<bool> {
+pub fn simulate(directory: &Path, options: Options<'_>, on_event: &mut OnEvent<'_>) -> Result<bool> {
     let plan = Plan::read(&directory.join("plan.json"))?;
+    let objects = objects(&plan, directory)?;
+    let options = Options { objects: &objects, ..options };
     if let Some(first) = sim::check(&plan, options).into_iter().next() {
         return Err(first.into());
     }
@@ -74,10 +76,22 @@ pub fn simulate(directory: &Path, options: Options, on_event: &mut OnEvent<'_>) 
     }
 }
 
+/// The compiled programs of a run.
+fn objects(plan: &Plan, directory: &Path) -> Result<Objects> {
+    let mut objects = Objects::new();
+    for algorithm in &plan.algorithms {
+        if let (Source::Object { path }, Some(sha256)) = (&algorithm.source, &algorithm.sha256) {
+            let read = || std::fs::read(directory.join(path)).with_context(|| format!("reading {}", path.display()));
+            objects.insert(sha256.clone(), read()?);
+        }
+    }
+    Ok(objects)
+}
+
 fn carry_out<const PACKETS: bool, const ACKS: bool>(
     plan: &Plan,
     directory: &Path,
-    options: Options,
+    options: Options<'_>,
     on_event: &mut OnEvent<'_>,
 ) -> Result<bool> {
     let recorder = Recorder::<PACKETS, ACKS>::create(plan, directory)?;
@@ -90,7 +104,7 @@ fn carry_out<const PACKETS: bool, const ACKS: bool>(
     }));
     let (wall_s, cpu_s) = (began.elapsed().as_secs_f64(), (thread_cpu_ns() - cpu_ns) as f64 / 1e9);
     let writers = simulation.into_observer().1.finish();
-    let (Ended { interrupted, error }, accounts) = ended.map_err(|panic| bug(&*panic))?;
+    let (Ended { interrupted, error }, accounts) = ended.map_err(stopped)?;
     let Accounts { flows, links, ledger, simulated } = accounts;
     let simulated_s = simulated.as_nanos() as f64 / 1e9;
     write(directory, "traffic.json", &TrafficReport { wall_s: simulated_s, interrupted, flows })?;
@@ -109,8 +123,12 @@ fn write(directory: &Path, name: &str, report: &impl Serialize) -> Result<()> {
     std::fs::write(directory.join(name), text).with_context(|| format!("writing {name}"))
 }
 
-/// A panic as an error.
-fn bug(panic: &(dyn Any + Send)) -> anyhow::Error {
+/// The error of a simulation that ended by unwinding: a user's program stopped it, or a bug.
+pub(crate) fn stopped(panic: Box<dyn Any + Send>) -> anyhow::Error {
+    let panic = match panic.downcast::<Failure>() {
+        Ok(failure) => return (*failure).into(),
+        Err(panic) => panic,
+    };
     let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no words".into());
     Failure::new("the simulation stopped", format!("a bug in the simulator: {said}"))

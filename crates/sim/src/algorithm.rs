@@ -1,37 +1,66 @@
 //! Finds the algorithm of a plan's label.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bpf_vm::{Flow, Program};
 use cc::{CongestionControl, Setting, Unfit};
 use messages::Failure;
 use plan::{Algorithm, Parameter, Source};
 
+/// Users' compiled programs, by the hash of their source as plans have it.
+pub type Objects = BTreeMap<String, Vec<u8>>;
+
 /// Hint for a plan that only a kernel can carry out, be it this machine's or one in virtual time.
 pub(crate) const KERNEL: &str = "run it with --engine emulate or --engine virtual";
 
-const EMULATE: &str = "run it with --engine emulate";
-
 const VIRTUAL: &str = "run it with --engine virtual";
 
-/// A new instance of the congestion control that flows call `label`. One that is not among the plan's `algorithms` is the
-/// kernel's own of that name.
-pub(crate) fn create(algorithms: &[Algorithm], label: &str) -> Result<Box<dyn CongestionControl>, Failure> {
-    let Some(Algorithm { source, parameters, .. }) = algorithms.iter().find(|one| one.label == label) else {
-        return cc::create(label).ok_or_else(|| unknown(label));
-    };
-    let name = match source {
-        Source::Bundled { name } | Source::Tuned { of: name, .. } => cc::twin_of(name).unwrap_or(name),
-        Source::Kernel { name } => name,
-        Source::Object { .. } => {
-            let why = "it is a BPF program, which only a kernel can run";
-            return Err(Failure::new(format!("the congestion control {label}"), why).hint(EMULATE));
-        }
-        Source::Linked { .. } => {
-            let why = "it is a source in C, which becomes part of a kernel in virtual time";
-            return Err(Failure::new(format!("the congestion control {label}"), why).hint(VIRTUAL));
-        }
-    };
-    let settings: Vec<(&str, Setting)> =
-        parameters.iter().map(|(name, value)| (name.as_str(), setting(*value))).collect();
-    cc::create_with(name, &settings).map_err(|unfit| refused(name, label, unfit))
+/// A plan's algorithms.
+#[derive(Debug)]
+pub(crate) struct Algorithms<'a> {
+    declared: &'a [Algorithm],
+    /// Users' programs, by label.
+    programs: BTreeMap<&'a str, Result<Arc<Program>, Failure>>,
+}
+
+impl<'a> Algorithms<'a> {
+    pub(crate) fn new(declared: &'a [Algorithm], objects: &Objects) -> Algorithms<'a> {
+        let programs = declared.iter().filter(|one| matches!(one.source, Source::Object { .. }));
+        let programs = programs.map(|one| (one.label.as_str(), program(one, objects))).collect();
+        Algorithms { declared, programs }
+    }
+
+    /// A new instance of the congestion control that flows call `label`. One that is not among the plan's algorithms is the
+    /// kernel's own of that name.
+    pub(crate) fn create(&self, label: &str) -> Result<Box<dyn CongestionControl>, Failure> {
+        let Some(Algorithm { source, parameters, .. }) = self.declared.iter().find(|one| one.label == label) else {
+            return cc::create(label).ok_or_else(|| unknown(label));
+        };
+        let name = match source {
+            Source::Bundled { name } | Source::Tuned { of: name, .. } => cc::twin_of(name).unwrap_or(name),
+            Source::Kernel { name } => name,
+            Source::Object { .. } => return Ok(Box::new(Flow::new(self.programs[label].clone()?))),
+            Source::Linked { .. } => {
+                let why = "it is a source in C, which becomes part of a kernel in virtual time";
+                return Err(Failure::new(format!("the congestion control {label}"), why).hint(VIRTUAL));
+            }
+        };
+        cc::create_with(name, &settings(parameters)).map_err(|unfit| refused(name, label, unfit))
+    }
+}
+
+fn program(one: &Algorithm, objects: &Objects) -> Result<Arc<Program>, Failure> {
+    let object = one.sha256.as_ref().and_then(|sha256| objects.get(sha256)).ok_or_else(|| {
+        let why = "it is a BPF program, and nothing here compiles it";
+        Failure::new(format!("the congestion control {}", one.label), why)
+            .hint("run it with dumbbell run --engine simulate")
+    })?;
+    Program::parse(&one.label, object, &settings(&one.parameters)).map(Arc::new)
+}
+
+fn settings(parameters: &BTreeMap<String, Parameter>) -> Vec<(&str, Setting)> {
+    parameters.iter().map(|(name, value)| (name.as_str(), setting(*value))).collect()
 }
 
 fn setting(value: Parameter) -> Setting {
@@ -85,7 +114,9 @@ mod tests {
     #[test]
     fn labels_mean_what_the_plan_says() {
         let algorithms = algorithms();
-        let made = |label: &str| create(&algorithms, label).unwrap();
+        let objects = Objects::new();
+        let algorithms = Algorithms::new(&algorithms, &objects);
+        let made = |label: &str| algorithms.create(label).unwrap();
         for (label, name) in [
             ("cubic", "cubic"),
             ("bbr", "bbr"),
@@ -107,8 +138,10 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused_with_what_can() {
         let algorithms = algorithms();
-        let refusal = |label: &str| create(&algorithms, label).unwrap_err();
-        assert_eq!(refusal("mine").hint, EMULATE);
+        let objects = Objects::new();
+        let algorithms = Algorithms::new(&algorithms, &objects);
+        let refusal = |label: &str| algorithms.create(label).unwrap_err();
+        assert_eq!(refusal("mine").why, "it is a BPF program, and nothing here compiles it");
         assert_eq!(refusal("odd").what, "setting beta of odd");
         assert!(refusal("odd").hint.starts_with("it has startup_pacing_gain, "));
         assert_eq!(refusal("wide").why, "expected an integer from 0 to 256");

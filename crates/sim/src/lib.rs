@@ -63,6 +63,7 @@ mod store;
 pub mod tcp;
 mod traffic;
 
+pub use algorithm::Objects;
 pub use kinds::Datagrams;
 pub use network::Tally;
 pub use observer::{AckRow, DatagramRow, FlowRow, LinkRow, Observer, PacketRow};

@@ -6,6 +6,7 @@ use std::fmt;
 use messages::Failure;
 use plan::{Node, Plan, Transport};
 
+use crate::algorithm::Algorithms;
 use crate::kinds::Kind;
 use crate::network::Network;
 use crate::simulation::Options;
@@ -39,7 +40,7 @@ impl fmt::Display for Problem {
 impl std::error::Error for Problem {}
 
 /// All problems that keep `plan` from being simulated; empty if there are none.
-pub fn check(plan: &Plan, options: Options) -> Vec<Problem> {
+pub fn check(plan: &Plan, options: Options<'_>) -> Vec<Problem> {
     let (_, mut problems) = traffic(plan, options);
     if let Err(error) = Network::new(plan) {
         problems.push(Problem { flow: None, host: None, failure: Failure::of(&error) });
@@ -48,7 +49,7 @@ pub fn check(plan: &Plan, options: Options) -> Vec<Problem> {
 }
 
 /// The plan's flows, and what keeps the others from being simulated.
-pub(crate) fn traffic(plan: &Plan, options: Options) -> (Vec<Traffic>, Vec<Problem>) {
+pub(crate) fn traffic(plan: &Plan, options: Options<'_>) -> (Vec<Traffic>, Vec<Problem>) {
     let mut problems = Vec::new();
     for (what, count) in [("flows", plan.flows.len()), ("nodes", plan.nodes.len())] {
         if count >= usize::from(u16::MAX) {
@@ -79,6 +80,7 @@ pub(crate) fn traffic(plan: &Plan, options: Options) -> (Vec<Traffic>, Vec<Probl
         hosts.insert(name, settings);
     }
     let mut made = Vec::with_capacity(plan.flows.len());
+    let algorithms = Algorithms::new(&plan.algorithms, options.objects);
     // A flow without a path is a problem of the network's.
     let mtus = plan.flow_mtus().unwrap_or_else(|_| vec![plan.mtu; plan.flows.len()]);
     let mut ideals = plan.network().map(|network| plan.ideals(&network)).unwrap_or_default();
@@ -90,7 +92,7 @@ pub(crate) fn traffic(plan: &Plan, options: Options) -> (Vec<Traffic>, Vec<Probl
             continue;
         }
         let of = |host: &str| Settings { mtu, ip: flow.ip, ..hosts.get(host).copied().unwrap_or_default() };
-        match Kind::new(index, flow, of(&flow.from), of(&flow.to), &plan.algorithms, plan.seed, ideal) {
+        match Kind::new(index, flow, of(&flow.from), of(&flow.to), &algorithms, plan.seed, ideal) {
             Ok(kind) => made.push(Traffic::new(flow, kind)),
             Err(error) => {
                 problems.push(Problem { flow: Some(flow.id.clone()), host: None, failure: Failure::of(&error) });

@@ -247,6 +247,7 @@ impl Traffic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::{Algorithms, Objects};
     use crate::kinds::Tcp;
     use crate::tcp::Settings;
 
@@ -258,7 +259,8 @@ mod tests {
                 "workload": {"kind": "tcp", "cc": name, "bytes": null, "ecn": false},
             }))
             .unwrap();
-            let kind = Kind::new(0, &flow, Settings::default(), Settings::default(), &[], 1, None).unwrap();
+            let (objects, host) = (Objects::new(), Settings::default());
+            let kind = Kind::new(0, &flow, host, host, &Algorithms::new(&[], &objects), 1, None).unwrap();
             let traffic = Traffic::new(&flow, kind);
             let algorithm = size_of_val(traffic.sender().unwrap().congestion_control());
             // DCTCP's receiver has an algorithm, too, and the socket that it looks at.

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from dumbbell.plan.types import Plan
+    from dumbbell.scenario.model import Scenario
 
 Json = Mapping[str, Any]
 
 
-def _unchanged(plan: Plan) -> Plan:
+def _unchanged(plan: Plan, scenario: Scenario) -> Plan:
     return plan
 
 
@@ -86,6 +87,6 @@ class Capabilities:
     """Its TCP is a model: no kernel takes part."""
     any_kernel: bool = False
     """Runs the kernel that a scenario names, `emulate.kernel`."""
-    settle: Callable[[Plan], Plan] = field(default=_unchanged, repr=False)
+    settle: Callable[[Plan, Scenario], Plan] = field(default=_unchanged, repr=False)
     """The plan of a scenario as this engine carries it out: what it needs beside the scenario to give the same records,
     and without what has no meaning to it. Raises `InputError`."""

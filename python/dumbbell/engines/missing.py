@@ -9,7 +9,7 @@ from dumbbell.engines.protocol import Engine
 from dumbbell.errors import Problem
 from dumbbell.machine import has_module
 from dumbbell.plan.algorithms import available, lacking, own
-from dumbbell.plan.types import Plan
+from dumbbell.plan.types import ObjectSource, Plan
 from dumbbell.scenario.model import Scenario
 
 
@@ -24,8 +24,11 @@ def missing(engine: Engine, scenario: Scenario, plan: Plan, may_start: bool) -> 
             only congestion controls that this kernel lacks are told, if it is the engine's.
     """
     known = engine.capabilities
-    if known.models_tcp:  # It compiles and loads nothing.
+    brings = any(isinstance(one.source, ObjectSource) for one in plan.algorithms)
+    if known.models_tcp and (may_start or not brings):  # It compiles what the scenario brings, and nothing else.
         return engine.check(scenario, plan)
+    if known.models_tcp:
+        return []
     named, there = set(own(scenario).values()), set(available())
     # This kernel loads a module for root who asks for it.
     loads = os.geteuid() == 0 and not known.any_kernel and not named <= there

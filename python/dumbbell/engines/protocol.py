@@ -95,6 +95,8 @@ class Batch:
     """The directory of the shards."""
     shard_runs: int
     """Runs in a shard; shards end at multiples of it."""
+    objects: tuple[tuple[str, bytes], ...] = ()
+    """The user's programs: hash of the source, compiled object."""
     first: int = 0
     """The number of the first run."""
 

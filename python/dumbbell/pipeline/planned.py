@@ -18,4 +18,4 @@ def kernel_override(kernel: str | None) -> list[str]:
 
 def planned(engine: Engine, scenario: Scenario) -> Plan:
     """The plan of `scenario`. Raises `InputError` if the scenario, or the engine, refuses it."""
-    return engine.capabilities.settle(expand(scenario))
+    return engine.capabilities.settle(expand(scenario), scenario)

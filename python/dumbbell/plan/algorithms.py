@@ -10,9 +10,11 @@ from typing import Final
 
 from dumbbell import kernels
 from dumbbell.cc.bundled import BUNDLED, KERNEL, SIMULATED
+from dumbbell.cc.compile import compiled
 from dumbbell.cc.core import sha256_of
 from dumbbell.cc.declared import with_values
 from dumbbell.cc.parameters import Values
+from dumbbell.cc.source import Program
 from dumbbell.errors import Problem
 from dumbbell.plan.types import (
     Algorithm,
@@ -47,9 +49,7 @@ def _entry(found: Labelled) -> Algorithm:
         stem = found.file.rpartition(".")[0]
         source, sha256 = ObjectSource(path=f"{ALGORITHMS}/{stem}.o"), algorithm.bpf.program.sha256
     elif algorithm.linked is not None:
-        program = linked(found.label, algorithm.linked.program.content, found.file, algorithm.parameters)
-        source = LinkedSource(path=f"{ALGORITHMS}/{found.file}", name=program.registered)
-        sha256 = algorithm.linked.program.sha256
+        return _linked(found, algorithm.linked.program)
     elif algorithm.bundled is not None:
         source, sha256 = BundledSource(name=algorithm.bundled), sha256_of(algorithm.bundled)
     else:
@@ -57,6 +57,25 @@ def _entry(found: Labelled) -> Algorithm:
         source = KernelSource(name=algorithm.own)
     parameters = dict(sorted(algorithm.parameters.items()))
     return Algorithm(label=found.label, source=source, parameters=parameters, sha256=sha256)
+
+
+def sources(found: Iterable[Label]) -> dict[str, Algorithm]:
+    """The user's BPF programs in C among these as sources of a kernel: label -> the plan's entry."""
+    files = ((one, one.algorithm.bpf) for one in found if isinstance(one, Labelled))
+    return {one.label: _linked(one, file.program) for one, file in files if file and not file.program.compiled}
+
+
+def _linked(found: Labelled, program: Program) -> Algorithm:
+    parameters = dict(sorted(found.algorithm.parameters.items()))
+    name = linked(found.label, program.content, found.file, parameters).registered
+    source = LinkedSource(path=f"{ALGORITHMS}/{found.file}", name=name)
+    return Algorithm(label=found.label, source=source, parameters=parameters, sha256=program.sha256)
+
+
+def objects(found: Iterable[Label]) -> dict[str, bytes]:
+    """The user's programs among these, compiled: hash of the source -> object. Raises `RunFailed` if one is refused."""
+    programs = [one.algorithm.bpf for one in found if isinstance(one, Labelled) and one.algorithm.bpf is not None]
+    return {one.program.sha256: compiled(one.program, file=one.name).object for one in programs}
 
 
 def linked(label: str, content: bytes, file: str, parameters: Values) -> kernels.Program:

@@ -178,7 +178,7 @@ def plan(request: Request, asked: PlanRequest) -> Planned:
         given = apply(data, asked.overrides, name)
         draft = Draft(name, text, data, file.parent, given)
         scenario = checked(draft)
-        found = chosen.capabilities.settle(expand(scenario))
+        found = chosen.capabilities.settle(expand(scenario), scenario)
         documents: Documents = request.app.state.documents
         may_start = documents.agreement.has(programs(draft, scenario))
         lacks = [problem(one, data) for one in missing(chosen, scenario, found, may_start)]

@@ -19,6 +19,7 @@ from dumbbell.engines.protocol import Engine
 from dumbbell.errors import Problem, ScenarioError
 from dumbbell.pipeline.planned import planned
 from dumbbell.plan import wire
+from dumbbell.plan.algorithms import objects
 from dumbbell.plan.identity import Identity
 from dumbbell.plan.types import Plan
 from dumbbell.scenario.file.loading import Draft, checked, seeded
@@ -54,6 +55,8 @@ class Planned:
     entries: tuple[entries.Entry, ...]
     starts_ns: int = 0
     """Time by which flows may start later, by the seed."""
+    objects: tuple[tuple[str, bytes], ...] = ()
+    """The user's programs for an engine that runs many at once: hash of the source, compiled object."""
 
     def read(self) -> Plan:
         """The first plan."""
@@ -125,8 +128,15 @@ class Planner:
                 run_ids.append(own.run_id(seed))
                 known |= entries.of(drawn)
         duration_s = float(scenario.duration) / 1e9
+        compiled = objects(resolve(scenario).labels.values()) if asks and self.engine.capabilities.batches else {}
         return Planned(
-            tuple(texts), scenario.seed, tuple(run_ids), duration_s, tuple(sorted(known)), int(scenario.starts or 0)
+            tuple(texts),
+            scenario.seed,
+            tuple(run_ids),
+            duration_s,
+            tuple(sorted(known)),
+            int(scenario.starts or 0),
+            tuple(compiled.items()),
         )
 
     def all(self, cells: Sequence[Cell], processes: int) -> Iterator[Planned]:

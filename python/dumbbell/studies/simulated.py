@@ -55,7 +55,8 @@ def carry_out(
     size = shard_runs(len(runs), executor.shard_runs)
     shards.set_aside(path)
     with taken_over(stop):
-        executor.simulate(Simulations(texts, told, path / SHARDS, size, engine=engine), tell)
+        compiled = tuple(dict(one for plan in plans for one in plan.objects).items())
+        executor.simulate(Simulations(texts, told, path / SHARDS, size, compiled, engine=engine), tell)
     return last
 
 

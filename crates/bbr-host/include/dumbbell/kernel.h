@@ -84,12 +84,6 @@ struct tcp_sock {
 	__u64 icsk_ca_priv[13];
 };
 
-struct ack_sample {
-	__u32 pkts_acked;
-	__s32 rtt_us;
-	__u32 in_flight;
-};
-
 struct rate_sample {
 	__u32 prior_delivered;
 	__s32 delivered;

@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
+use sim::Objects;
 
 pub use screen::{Judged, Screen, Verdict};
 
@@ -39,6 +40,8 @@ pub use shard::missing;
 pub struct Batch<'a> {
     /// Plans, as JSON.
     pub plans: &'a [String],
+    /// The compiled programs of the plans.
+    pub objects: &'a Objects,
     /// The runs, in the order of their numbers.
     pub runs: &'a [Run],
     /// The first one's number: of a part of a study, carried out by itself.

@@ -2,6 +2,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
+use messages::Failure;
 use realtime::thread_cpu_ns;
 use sim::Options;
 
@@ -28,6 +29,9 @@ pub(super) fn carry_out(batch: &Batch<'_>, plans: &Plans<'_>, index: usize, stop
     let began = thread_cpu_ns();
     // A bug in one run is that run's error: the others are as good as before.
     let result = catch_unwind(AssertUnwindSafe(|| simulate(batch, plans, index, stop))).unwrap_or_else(|panic| {
+        if let Some(failure) = panic.downcast_ref::<Failure>() {
+            return Err(failure.clone().into());
+        }
         let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         Err(anyhow::anyhow!("a bug in dumbbell: {}", what.unwrap_or("it panicked")))
     });
@@ -43,7 +47,7 @@ fn simulate(batch: &Batch<'_>, plans: &Plans<'_>, index: usize, stop: &AtomicBoo
     let run = &batch.runs[index];
     let plan = plans.plan(run.plan, run.seed)?;
     let goes_on = || !stop.load(Ordering::Relaxed);
-    let options = Options { tso: plan.simulate.tso, ..Options::default() };
+    let options = Options { tso: plan.simulate.tso, objects: batch.objects, ..Options::default() };
     let observed = observe_while(&plan, options, Recorder::new(&plan)?, goes_on)?;
     Ok(observed.map(|(accounts, recorder)| {
         let question = batch.screen.and_then(|screen| screen.question(&plan, &accounts, &recorder));

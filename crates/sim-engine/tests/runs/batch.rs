@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use sim::Objects;
 use sim_engine::batch::{Batch, Judged, Progress, Run, Screen, Verdict, missing, simulate_many};
 
 /// A plan: two flows on 10 Mbit/s for a second, with random loss, so that each seed is another run.
@@ -48,7 +49,16 @@ fn nobody_asks(_: u32, _: &str) -> anyhow::Result<Judged> {
 
 fn carry_out(directory: &Path, runs: &[Run], threads: usize, on_progress: impl FnMut(&Progress) -> bool) -> bool {
     let plans = plans();
-    let batch = Batch { plans: &plans, runs, first: 0, directory, shard_runs: 4, threads, screen: None };
+    let batch = Batch {
+        plans: &plans,
+        objects: &Objects::new(),
+        runs,
+        first: 0,
+        directory,
+        shard_runs: 4,
+        threads,
+        screen: None,
+    };
     simulate_many(&batch, nobody_asks, on_progress).unwrap()
 }
 
@@ -91,6 +101,7 @@ fn parts_of_a_study_by_themselves_have_the_bytes_of_the_whole() {
         let first = numbers.start;
         let batch = Batch {
             plans: &plans,
+            objects: &Objects::new(),
             runs: &runs[numbers],
             first,
             directory: parts.path(),
@@ -131,6 +142,7 @@ fn who_does_not_look_sound_is_judged() {
     let screen = |window_packets| Some(Screen { limited_share: 1.0, window_packets });
     let batch = Batch {
         plans: &plans,
+        objects: &Objects::new(),
         runs: &runs,
         first: 0,
         directory: directory.path(),
@@ -205,8 +217,16 @@ fn a_disk_that_takes_nothing_is_an_error() {
     let file = directory.path().join("file");
     fs::write(&file, "").unwrap();
     let (plans, runs) = (plans(), runs(3));
-    let batch =
-        Batch { plans: &plans, runs: &runs, first: 0, directory: &file, shard_runs: 4, threads: 1, screen: None };
+    let batch = Batch {
+        plans: &plans,
+        objects: &Objects::new(),
+        runs: &runs,
+        first: 0,
+        directory: &file,
+        shard_runs: 4,
+        threads: 1,
+        screen: None,
+    };
     let error = simulate_many(&batch, nobody_asks, |_| true).unwrap_err();
     assert!(format!("{error:#}").contains("file"), "{error:#}");
 }

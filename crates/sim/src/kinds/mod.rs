@@ -11,7 +11,7 @@ use messages::Failure;
 use rows::kinds::KindRow;
 use units::{Duration, Time};
 
-use crate::algorithm;
+use crate::algorithm::{self, Algorithms};
 use crate::segment::Segment;
 use crate::tcp::{AckReport, Sender, Settings};
 use crate::traffic::FlowReport;
@@ -147,7 +147,7 @@ impl Kind {
         flow: &plan::Flow,
         from: Settings,
         to: Settings,
-        algorithms: &[plan::Algorithm],
+        algorithms: &Algorithms<'_>,
         seed: u64,
         ideal: Option<plan::Ideal>,
     ) -> Result<Kind> {

@@ -5,7 +5,7 @@ use rows::kinds::{KindRow, RequestRow};
 use units::Time;
 
 use super::{Arrived, Ends, Outbox};
-use crate::algorithm;
+use crate::algorithm::Algorithms;
 use crate::segment::Segment;
 use crate::tcp::{AckReport, Duplex, Receiver, Sender, Settings};
 use crate::traffic::FlowReport;
@@ -25,14 +25,14 @@ impl Rpc {
         index: u16,
         flow: &plan::Flow,
         hosts: (Settings, Settings),
-        algorithms: &[plan::Algorithm],
+        algorithms: &Algorithms<'_>,
         seed: u64,
         ideal: Option<Ideal>,
     ) -> Result<Rpc> {
         let plan::Workload::Rpc { cc, ecn, requests, .. } = &flow.workload else { unreachable!("a flow of RPCs") };
         let end = |settings: Settings, name: &str| {
-            let algorithm = algorithm::create(algorithms, cc)?;
-            let observer = algorithm.needs_ecn().then(|| algorithm::create(algorithms, cc)).transpose()?;
+            let algorithm = algorithms.create(cc)?;
+            let observer = algorithm.needs_ecn().then(|| algorithms.create(cc)).transpose()?;
             let seed = Stream::new(seed, &format!("flow/{}/{name}", flow.id)).at(0);
             Ok::<_, anyhow::Error>((Sender::new(settings, algorithm, seed, *ecn), Receiver::new(settings, observer)))
         };

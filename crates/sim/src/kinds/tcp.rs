@@ -4,7 +4,7 @@ use plan::{Bursts, On, OnOff};
 use units::Time;
 
 use super::{Arrived, Ends, Outbox};
-use crate::algorithm;
+use crate::algorithm::Algorithms;
 use crate::segment::Segment;
 use crate::tcp::{AckReport, Receiver, Sender, Settings};
 use crate::traffic::FlowReport;
@@ -26,14 +26,14 @@ impl Tcp {
     pub(crate) fn new(
         flow: &plan::Flow,
         (from, to): (Settings, Settings),
-        algorithms: &[plan::Algorithm],
+        algorithms: &Algorithms<'_>,
         seed: u64,
         cc: &str,
         bytes: Option<u64>,
         ecn: bool,
         on_off: Option<OnOff>,
     ) -> Result<Tcp> {
-        let create = || algorithm::create(algorithms, cc);
+        let create = || algorithms.create(cc);
         let algorithm = create()?;
         let seed = Stream::new(seed, &format!("flow/{}/cc", flow.id)).at(0);
         let observer = if algorithm.needs_ecn() { Some(create()?) } else { None };

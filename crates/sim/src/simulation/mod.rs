@@ -11,6 +11,7 @@ use link::{Link, Packet, Passage, mix};
 use plan::Plan;
 use units::{Ip, Time};
 
+use crate::algorithm::Objects;
 use crate::event_queue::EventQueue;
 use crate::kinds::Outbox;
 use crate::network::{Network, Tally};
@@ -25,19 +26,24 @@ use planned::unplugs;
 use turnaround::Turnarounds;
 
 /// Properties of the hosts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
     /// Trains of segments, as the kernel sends them; otherwise each segment is sent separately.
     pub tso: bool,
     /// A host takes some time to answer, never twice the same; if not, none. Without it a packet that is clocked by the
     /// bottleneck reaches it in the very moment in which the packet before has left. No real network has such order,
     /// and it lets windows grow far beyond what a small buffer holds.
     pub turnaround: bool,
+    /// Users' compiled programs.
+    pub objects: &'a Objects,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { tso: true, turnaround: true }
+/// No programs.
+static NONE: Objects = Objects::new();
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options { tso: true, turnaround: true, objects: &NONE }
     }
 }
 
@@ -95,7 +101,7 @@ impl<O: Observer> Simulation<O> {
     ///
     /// # Errors
     /// The first of the plan's [problems](crate::check).
-    pub fn new(plan: &Plan, options: Options, observer: O) -> Result<Simulation<O>> {
+    pub fn new(plan: &Plan, options: Options<'_>, observer: O) -> Result<Simulation<O>> {
         let (traffic, problems) = problem::traffic(plan, options);
         if let Some(first) = problems.into_iter().next() {
             return Err(first.into());

@@ -12,6 +12,7 @@ from pathlib import Path
 from dumbbell.core import core
 from dumbbell.engines.events import Event
 from dumbbell.engines.protocol import Batch, Judging, Outcome
+from dumbbell.engines.realm import algorithms
 from dumbbell.engines.simulate import refusals
 from dumbbell.engines.simulate.capabilities import CAPABILITIES
 from dumbbell.engines.work import Tell, Worker
@@ -38,6 +39,7 @@ class SimulateEngine:
         """A run of `plan`."""
 
         def work(tell: Tell) -> Outcome:
+            algorithms.prepare(plan, directory)
             tell({"event": "simulating"})
             try:
                 interrupted = core.simulate(directory, plan.simulate.tso, lambda text: tell(json.loads(text)))
@@ -57,6 +59,7 @@ class SimulateEngine:
             batch.directory,
             lambda text: tell(json.loads(text)),
             shard_runs=batch.shard_runs,
+            objects=dict(batch.objects),
             threads=threads,
             first=batch.first,
             judge=judging.judge,

@@ -11,14 +11,14 @@ from dumbbell.cc.bundled import KERNEL, SIMULATED
 from dumbbell.core import core
 from dumbbell.engines.realm.programs import refuse_cpus
 from dumbbell.engines.realm.routing import refuse_routers
-from dumbbell.errors import Problem
+from dumbbell.errors import Problem, RunFailed
 from dumbbell.plan import wire
-from dumbbell.plan.algorithms import closest
+from dumbbell.plan.algorithms import closest, objects
 from dumbbell.plan.nodes import steered
 from dumbbell.plan.types import BridgeNode, HostNode, Plan, SwitchNode
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
-from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.source import Finding, Key, dotted
 
 
 class Refusal(TypedDict):
@@ -34,7 +34,14 @@ class Refusal(TypedDict):
 def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[Problem]:
     """All refusals. `text`: the plan as JSON, if there is one already. Raises `RunFailed` if the core is missing."""
     text = text or wire.text(plan)
-    told: list[Refusal] = json.loads(core.simulate_check(text, plan.simulate.tso))
+    programs: dict[str, bytes | bytearray] = {}
+    for at, found in resolve(scenario).labels.items():
+        try:
+            programs |= objects([found])
+        except RunFailed as error:
+            yield Problem.at(scenario.source.place(at), error.what, error.why, error.hint, dotted(at))
+            return
+    told: list[Refusal] = json.loads(core.simulate_check(text, plan.simulate.tso, programs))
     # Connections of one entry have the same problems.
     first: dict[Key, Refusal] = {}
     for one in told:

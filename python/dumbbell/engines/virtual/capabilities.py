@@ -18,6 +18,7 @@ from dumbbell.engines.capabilities import (
 
 if TYPE_CHECKING:
     from dumbbell.plan.types import Plan
+    from dumbbell.scenario.model import Scenario
 
 
 def _cost(network: Json, traffic: Json, lab: Json, probe: Json | None) -> dict[str, object]:
@@ -37,10 +38,10 @@ def _cost(network: Json, traffic: Json, lab: Json, probe: Json | None) -> dict[s
     }
 
 
-def _settle(plan: Plan) -> Plan:
+def _settle(plan: Plan, scenario: Scenario) -> Plan:
     from dumbbell.engines.virtual.settle import settled
 
-    return settled(plan)
+    return settled(plan, scenario)
 
 
 CAPABILITIES: Final = Capabilities(

@@ -75,7 +75,7 @@ def _bridges(scenario: Scenario, kernel: Kernel) -> Iterator[Finding]:
 def check_linked(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:
     """The compiler's complaints about sources of the user's that become part of the kernel."""
     for at, found in resolve(scenario).labels.items():
-        if isinstance(found, Labelled) and (file := found.algorithm.linked) is not None:
+        if isinstance(found, Labelled) and (file := found.algorithm.file) and not file.program.compiled:
             program = linked(found.label, file.program.content, found.file, found.algorithm.parameters)
             try:
                 kernels.find(kernel.name, [program])
@@ -87,10 +87,8 @@ def _algorithm(at: Key, found: Labelled, kernel: Kernel) -> Iterator[Finding]:
     algorithm = found.algorithm
     if kernel.machine is not None:
         yield from _ready_algorithm(at, found, kernel)
-    elif algorithm.bpf is not None:
-        hint = "--engine emulate loads it"
-        if not algorithm.bpf.program.compiled:
-            hint = f'write cc = {{ kernel = "{algorithm.bpf.name}" }}, and it becomes part of the kernel; {hint}'
+    elif algorithm.bpf is not None and algorithm.bpf.program.compiled:
+        hint = "name its source, my_cc.bpf.c, and it becomes part of the kernel; --engine emulate loads the object"
         yield Finding(at, f"{found.label}: a kernel in virtual time loads no BPF programs", "", hint)
     elif algorithm.bundled is not None and algorithm.bundled not in kernel.algorithms:
         hint = f"--engine emulate loads {algorithm.bundled} as a BPF program; --engine simulate has it, too"

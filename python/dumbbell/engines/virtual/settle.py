@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import Final
 
 from dumbbell import kernels
-from dumbbell.plan.algorithms import with_parameters
+from dumbbell.plan.algorithms import sources, with_parameters
 from dumbbell.plan.types import Algorithm, BundledSource, KernelSource, Plan, TunedSource
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import resolve
 
 RING: Final = 8 << 20
 """A virtual machine's ring of packets, in bytes: the kernel clears it first, and each byte takes time there."""
@@ -15,11 +17,11 @@ ARENA: Final = 96 << 20
 """Memory for packets on their way, in bytes: the whole machine has 512 MiB."""
 
 
-def settled(plan: Plan) -> Plan:
+def settled(plan: Plan, scenario: Scenario) -> Plan:
     """The plan with its kernel's hash, and without what has no meaning there.
 
-    Busy-waiting would wait for ever where computing takes no time. Algorithms of dumbbell are built into the kernel, or
-    loaded into a ready one.
+    Busy-waiting would wait for ever where computing takes no time. Algorithms of dumbbell are built into the kernel and
+    the user's are linked to it, or both are loaded into a ready one.
 
     Raises:
         InputError: there is no such kernel.
@@ -30,7 +32,8 @@ def settled(plan: Plan) -> Plan:
         # So that it fits into the virtual machine.
         ring, arena = min(emulate.ring_bytes, RING), min(emulate.arena_bytes, ARENA)
         emulate = replace(emulate, ring_bytes=ring, arena_bytes=arena)
-    algorithms = tuple(_built_in(one, kernel) for one in plan.algorithms)
+    own = {} if kernel.loads_bpf else sources(resolve(scenario).labels.values())
+    algorithms = tuple(own.get(one.label) or _built_in(one, kernel) for one in plan.algorithms)
     return replace(plan, emulate=emulate, algorithms=algorithms)
 
 

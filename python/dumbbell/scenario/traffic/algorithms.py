@@ -30,8 +30,8 @@ from dumbbell.scenario.traces import FOLDER
 from dumbbell.units import QuantityError
 
 _NAME: Final = r"^[A-Za-z0-9_.-]{1,15}$"
-_EXAMPLE: Final = 'write cc = "bbr3", or cc = { bpf = "my_cc.bpf.c" }'
-_EXPECTED: Final = "the name of a congestion control, or a table with one of name, bpf, kernel"
+_EXAMPLE: Final = 'write cc = "bbr3", or cc = "my_cc.bpf.c"'
+_EXPECTED: Final = "a congestion control's name, a BPF program's path, or a table with one of name, bpf, kernel"
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,8 @@ def _name(value: Any) -> Any:
     if not isinstance(value, str):
         raise QuantityError("not a name", _EXPECTED, _EXAMPLE)
     if value.endswith((".c", ".o")):
-        raise QuantityError("not a name", _EXPECTED, f'for a file, write cc = {{ bpf = "{value}" }}')
+        key = "kernel" if value.endswith(LINKED_SUFFIX) else "bpf"
+        raise QuantityError("not a name", _EXPECTED, f'for a file, write cc = {{ {key} = "{value}" }}')
     if not re.fullmatch(_NAME, value):
         raise QuantityError("not a name", "at most 15 letters, digits, _, - and .", _EXAMPLE)
     return value
@@ -221,7 +222,8 @@ class Algorithm(Table):
 def _short(value: Any) -> Any:
     if not isinstance(value, str | dict | Algorithm):
         raise QuantityError("not a congestion control", _EXPECTED, _EXAMPLE)
-    return shorthand("name", value)
+    is_file = isinstance(value, str) and value.endswith(SUFFIXES)
+    return shorthand("bpf" if is_file else "name", value)
 
 
 def _dump(value: Algorithm | None, handler: SerializerFunctionWrapHandler) -> Any:
@@ -229,5 +231,7 @@ def _dump(value: Algorithm | None, handler: SerializerFunctionWrapHandler) -> An
 
 
 Cc = Annotated[
-    Algorithm, BeforeValidator(_short, json_schema_input_type=Name | Algorithm), WrapSerializer(_dump, when_used="json")
+    Algorithm,
+    BeforeValidator(_short, json_schema_input_type=Name | ProgramFile | Algorithm),
+    WrapSerializer(_dump, when_used="json"),
 ]

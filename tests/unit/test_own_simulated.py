@@ -1,0 +1,102 @@
+"""A user's own congestion control in the simulator: the object that a kernel would load, run without one."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import dumbbell
+from dumbbell.engines.missing import missing
+from dumbbell.engines.registry import engine
+from dumbbell.errors import RunFailed, ScenarioError
+from dumbbell.pipeline.planned import planned
+from dumbbell.scenario import load
+
+pytestmark = pytest.mark.skipif(shutil.which("clang") is None, reason="apt-get install clang")
+
+TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial"
+CALM = (TUTORIAL / "calm.bpf.c").read_text()
+END = "\tstate->round_end = tp->snd_nxt;\n"
+"""A line of `cong_avoid` that is reached once a round trip."""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(TUTORIAL / "calm.toml", tmp_path)
+    shutil.copy(TUTORIAL / "calm.bpf.c", tmp_path)
+
+
+def changed(line: str) -> str:
+    assert END in CALM
+    Path("other.bpf.c").write_text(CALM.replace(END, line + END))
+    return "flows.0.cc=other.bpf.c"
+
+
+def test_it_does_what_the_tutorial_says_the_same_each_time() -> None:
+    runs = [dumbbell.run("calm.toml", engine="simulate", report=False, directory=name) for name in ("a", "b")]
+    figures, again = (next(one for one in run.summary["links"] if one["name"] == "bottleneck") for run in runs)
+    assert figures["drops"] == 0
+    # The target of 4 packets takes 2.4 ms; slow start learns a round trip late.
+    assert 2 < figures["queue_ms"]["p50"] < 4
+    assert figures["queue_ms"]["max"] > 100
+    assert figures == again
+    tables = [run.directory.joinpath("samples.parquet").read_bytes() for run in runs]
+    assert tables[0] == tables[1]
+
+
+def test_its_parameters_are_set_in_a_study_of_many_runs() -> None:
+    vary = {"flows.0.cc.parameters.target": [4, 20]}
+    study = dumbbell.run("calm.toml", engine="simulate", vary=vary, repeat=2, report=False)
+    waits = study.links.filter(pl.col("link") == "bottleneck").sort("cell")["queue_p50_ms"].to_list()
+    assert waits[0] < 4
+    assert waits[-1] > 3 * waits[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("\tfor (volatile int i = 0; i >= 0;) i = 1;\n", "a call has taken 1000000 instructions and goes on"),
+        ("\ttp->srtt_us = 0;\n", "it writes 4 bytes where it may not write"),
+        ("\t*(volatile __u32 *)((char *)state + 4000) = 1;\n", "it writes 4 bytes where it may not write"),
+        ("\t*(volatile __u32 *)(long)tp->snd_una;\n", "it reads 4 bytes outside of what it may read"),
+    ],
+)
+def test_what_no_kernel_would_let_it_do_ends_the_run_in_words(line: str, why: str) -> None:
+    with pytest.raises(RunFailed) as error:
+        dumbbell.run("calm.toml", changed(line), engine="simulate")
+    assert error.value.what == "the congestion control other"
+    assert error.value.why.startswith(f"{why} (other.bpf.c:51: {line.strip()})")
+    (kept,) = Path("runs").glob("*.failed-1")
+    assert kept.joinpath("samples.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "lacks"),
+    [
+        ("\tif (tp->total_retrans) set_cwnd(tp, 2);\n", "tcp_sock.total_retrans"),
+        ("\tstatic __u32 shared;\n\tset_cwnd(tp, ++shared);\n", "variables that all connections share, such as "),
+    ],
+)
+def test_what_is_not_modelled_is_refused_by_name_and_line(line: str, lacks: str) -> None:
+    loaded = load("calm.toml", changed(line))
+    simulate = engine("simulate")
+    (problem,) = simulate.check(loaded, planned(simulate, loaded))
+    assert problem.why.startswith(f"the congestion control other: the simulator does not have {lacks}")
+    assert "(other.bpf.c:5" in problem.why
+
+
+def test_a_source_that_does_not_compile_is_refused_at_its_flow() -> None:
+    with pytest.raises(ScenarioError, match=r"other\.bpf\.c does not compile"):
+        dumbbell.run("calm.toml", changed("\tno such thing;\n"), engine="simulate")
+
+
+def test_somebody_who_only_looks_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = load("calm.toml")
+    simulate = engine("simulate")
+    plan = planned(simulate, loaded)
+    monkeypatch.setattr("dumbbell.engines.simulate.refusals.objects", lambda _: pytest.fail("it was compiled"))
+    assert list(missing(simulate, loaded, plan, may_start=False)) == []
