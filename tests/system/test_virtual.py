@@ -254,6 +254,20 @@ def test_one_interrupt_ends_a_program_of_the_users_that_loops(here: Place) -> No
     assert took_s < 10, "by itself it would have ended after 90 s of computing"
 
 
+def test_a_users_program_is_one_file_in_the_kernel_and_in_the_simulator(tmp_path: Path) -> None:
+    scenario = tmp_path / "own.toml"
+    scenario.write_text(path(flow(cc=str(CALM)), duration="5 s"))
+    waits = []
+    for name in (VIRTUAL, "simulate"):
+        run = dumbbell.run(scenario, directory=tmp_path, engine=name, report=False)
+        assert run.verdict == "valid"
+        assert [flow["cc"] for flow in run.summary["flows"]] == ["calm"]
+        waits += [one["queue_ms"]["p50"] for one in run.summary["links"] if one["name"] == "bottleneck"]
+    # Within a packet, which takes 1.2 ms; CUBIC's wait is many times as long.
+    assert waits[1] == pytest.approx(waits[0], abs=1.2)
+    assert waits[0] < 4
+
+
 def test_the_watchdog_names_a_program_of_the_users_that_loops(tmp_path: Path) -> None:
     topology = {"kind": "path", "rtt": "20 ms", "bottleneck": {"rate": "20 Mbit/s", "buffer": "1 bdp"}}
     flows = [{"from": "h1", "to": "h2", "cc": {"kernel": str(looping(tmp_path))}}]
