@@ -59,7 +59,7 @@ def links(plan: Plan) -> dict[str, tuple[int | None, int]]:
 
 def test_a_file_of_the_topology_zoo() -> None:
     found = load(scenario())
-    assert found.topology.hosts == ["h-Vienna", "h-Graz-Technica", "h-Graz-Techni-2"]
+    assert found.topology.hosts == ("h-Vienna", "h-Graz-Technica", "h-Graz-Techni-2")
     # The spherical law of cosines, on a sphere of 6371 km, at 200,000 km/s: 145 km.
     (north, west), (south, east) = ((radians(48.20849), radians(16.37208)), (radians(47.06667), radians(15.45)))
     angle = acos(sin(north) * sin(south) + cos(north) * cos(south) * cos(west - east))

@@ -81,7 +81,7 @@ def is_dealt(scenario: Scenario) -> bool:
     )
 
 
-def matching(end: str, hosts: Sequence[str]) -> list[str]:
+def matching(end: str, hosts: Iterable[str]) -> list[str]:
     """The hosts that `from` or `to` names: one, or those whose names begin with the part before the `*`."""
     if not end.endswith("*"):
         return [end]

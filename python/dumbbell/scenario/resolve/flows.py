@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 
 from dumbbell.hints import nearest, some
@@ -27,7 +27,7 @@ def resolve_flows(scenario: Scenario, network: Outline | None, wrong: list[Findi
         network: that carries them; none if it is wrong.
         wrong: added to.
     """
-    known = scenario.topology.hosts
+    known = dict.fromkeys(scenario.topology.hosts)
     for i, flow in enumerate(scenario.flows):
         wrong += _hosts(("flows", i), flow, known)
         wrong += _times(("flows", i), flow, scenario)
@@ -44,10 +44,10 @@ def resolve_flows(scenario: Scenario, network: Outline | None, wrong: list[Findi
     return found
 
 
-def _hosts(at: Key, flow: Flow, known: list[str]) -> Iterator[Finding]:
+def _hosts(at: Key, flow: Flow, known: Collection[str]) -> Iterator[Finding]:
     for end, name in (("from", flow.from_), ("to", flow.to)):
-        if not {*matching(name, known)} & {*known}:
-            yield Finding((*at, end), "unknown host", some(known), nearest(name, known))
+        if not any(host in known for host in matching(name, known)):
+            yield Finding((*at, end), "unknown host", some([*known]), nearest(name, known))
 
 
 def _ends(found: list[Connection]) -> Iterator[Finding]:

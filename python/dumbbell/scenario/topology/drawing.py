@@ -48,13 +48,13 @@ class Structure:
     addresses: Mapping[str, str]
 
     @property
-    def hosts(self) -> list[str]:
+    def hosts(self) -> tuple[str, ...]:
         """Names of the hosts, in the order of the nodes."""
         return _hosts(self.nodes)
 
 
-def _hosts(nodes: Mapping[str, Node]) -> list[str]:
-    return [name for name, node in nodes.items() if isinstance(node, Host)]
+def _hosts(nodes: Mapping[str, Node]) -> tuple[str, ...]:
+    return tuple(name for name, node in nodes.items() if isinstance(node, Host))
 
 
 def _joint(cable: Cable) -> Joint:
@@ -153,8 +153,8 @@ class Drawing:
         names, numbering = tuple(self.nodes), tuple(self.numbering)
         return Structure(names, self.nodes, joints, tuple(self.keys), numbering, self.addresses)
 
-    @property
-    def hosts(self) -> list[str]:
+    @cached_property
+    def hosts(self) -> tuple[str, ...]:
         """Names of the hosts, in the order of the nodes."""
         return _hosts(self.nodes)
 
@@ -193,7 +193,7 @@ class AnyTopology(Table):
         raise NotImplementedError
 
     @property
-    def hosts(self) -> list[str]:
+    def hosts(self) -> tuple[str, ...]:
         """Names of the hosts, in the order of the nodes."""
         return self.drawing.hosts
 

@@ -54,8 +54,9 @@ class Dumbbell(AnyTopology):
         there, back = _delays(self.bottleneck, min(rtts), takes_all=False)
         wrong = wrong or list(_too_long(Time(there + back), min(rtts)))
         pencil.cable(left, right, self.bottleneck, "bottleneck", "bottleneck", (there, back))
+        plain = CableKeys()
         for sender, receiver, rtt in zip(senders, receivers, rtts, strict=True):
-            rest, plain = max(rtt - there - back, 0), CableKeys()
+            rest = max(rtt - there - back, 0)
             pencil.cable(sender, left, plain, "rtt")
             pencil.cable(right, receiver, plain, "rtt", delays=(Time(rest // 2), Time(rest - rest // 2)))
         return _addressed(pencil, senders, receivers, max(rtts), wrong)

@@ -94,7 +94,7 @@ def between_hosts(nodes: Sequence[NetworkNode], hops: Sequence[Hop]) -> list[Way
 
 def _pairs(scenario: Scenario) -> dict[Pair, int]:
     """The pairs, and the first entry that has each; what names no host is left out."""
-    known, found = scenario.topology.hosts, dict[Pair, int]()
+    known, found = dict.fromkeys(scenario.topology.hosts), dict[Pair, int]()
     for entry, flow in enumerate(scenario.flows):
         ends = [[host for host in matching(end, known) if host in known] for end in (flow.from_, flow.to)]
         if all(ends):
