@@ -19,7 +19,8 @@ pub(crate) struct Classifier {
     hosts: Vec<(IpAddr, u16)>,
     flows: Vec<(Ends, u16)>,
     other: u16,
-    is_lab: bool,
+    /// True if frames to addresses of no host go on: to groups, and to addresses that a program adds.
+    is_open: bool,
     found: Option<Found>,
 }
 
@@ -96,8 +97,8 @@ impl Classifier {
         };
         let flows: Vec<_> = plan.flows.iter().enumerate().map(|(i, flow)| (ends(flow), i as u16)).collect();
         let other = flows.len() as u16;
-        let (known, fragments, is_lab) = (FxHashMap::default(), Fragments::default(), plan.is_lab());
-        Classifier { fragments, known, hosts, flows, other, is_lab, found: None }
+        let (known, fragments, is_open) = (FxHashMap::default(), Fragments::default(), plan.has_interfaces());
+        Classifier { fragments, known, hosts, flows, other, is_open, found: None }
     }
 
     /// From now on connections and datagrams between hosts become flows as they are met.
@@ -167,15 +168,14 @@ impl Classifier {
         Some((from_node, to_node))
     }
 
-    /// `None` if the destination is no host of the plan's core network.
+    /// `None` if the destination is no host, and the network leads to nothing else.
     pub(crate) fn classify(&mut self, tuple: Tuple) -> Option<Class> {
         if let Some(&class) = self.known.get(&tuple) {
             return class;
         }
         let host = |ip: IpAddr| self.hosts.iter().find(|(address, _)| *address == ip).map(|&(_, node)| node);
         let from = host(tuple.src).unwrap_or(u16::MAX);
-        // A lab network leads elsewhere, too: to groups, and to addresses that a program adds.
-        let to = host(tuple.dst).or(self.is_lab.then_some(u16::MAX));
+        let to = host(tuple.dst).or(self.is_open.then_some(u16::MAX));
         let class = to.map(|to| Class { flow: self.flow_of(tuple), from, to, flow_hash: tuple.hash() });
         if self.known.len() >= KNOWN {
             self.known.clear();

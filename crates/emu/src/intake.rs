@@ -52,7 +52,7 @@ struct Known {
 pub(crate) struct Intake {
     pub counts: Counts,
     classifier: Classifier,
-    /// The stations of a lab network.
+    /// The stations of a network whose nodes have interfaces.
     stations: Option<Stations>,
     /// For each interface index, the link that it sends into.
     ingress: Vec<Option<usize>>,
@@ -66,7 +66,7 @@ impl Intake {
         Intake {
             counts: Counts::default(),
             classifier: Classifier::new(plan),
-            stations: plan.is_lab().then(Stations::default),
+            stations: plan.has_interfaces().then(Stations::default),
             ingress: ingress(plan, ports),
             path: plan.emulate.path,
             whole_bursts: plan.emulate.whole_bursts,

@@ -9,9 +9,9 @@ const LONGEST: Duration = Duration::from_micros(500);
 /// through the network, there or back. The other half is for waking up. Other traffic between hosts may come out late,
 /// which is measured.
 ///
-/// In a lab network it is none: a router forwards what it gets over wires that may have no delay.
+/// Nodes with interfaces get none: a kernel may forward what it gets over wires that have no delay.
 pub(crate) fn longest(plan: &Plan) -> Result<Duration> {
-    if plan.is_lab() {
+    if plan.has_interfaces() {
         return Ok(Duration::ZERO);
     }
     Ok(Duration(least_delay(plan)?.as_nanos() / 2).min(LONGEST))

@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use lab::{HostSpec, Lab, sandbox};
+use lab::{Lab, sandbox};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork, pipe};
 use plan::{Link, Plan};
@@ -63,18 +63,19 @@ fn address(host: usize) -> Ipv4Addr {
     Ipv4Addr::from(0x0a00_0001 + host as u32)
 }
 
-/// The plan of a lab network.
+/// The plan of a network of this shape.
 fn plan(shape: Shape, hosts: usize) -> Result<Plan> {
     let host = |i: usize| {
         let mac = format!("02:00:00:00:{:02x}:{:02x}", i / 256, i % 256);
         let eth0 = json!({"name": "eth0", "mac": mac, "addresses": [format!("{}/16", address(i))]});
+        let interfaces = if shape == Shape::Core { Vec::new() } else { vec![eth0] };
         let name = format!("h{i}");
-        json!({"kind": "host", "name": name, "address": address(i), "sysctl": {}, "interfaces": [eth0]})
+        json!({"kind": "host", "name": name, "address": address(i), "sysctl": {}, "interfaces": interfaces})
     };
     let switches = if shape == Shape::Line { hosts } else { 1 };
     let switch = |i: usize| json!({"kind": "switch", "name": format!("s{i}")});
     let link = |from: String, to: String| {
-        let eth0 = |node: &str| node.starts_with('h').then(|| "eth0".to_owned());
+        let eth0 = |node: &str| (shape != Shape::Core && node.starts_with('h')).then(|| "eth0".to_owned());
         let (from_interface, to_interface) = (eth0(&from), eth0(&to));
         Link { from_interface, to_interface, ..Link::transparent(&format!("{from}-{to}"), &from, &to) }
     };
@@ -91,8 +92,7 @@ fn plan(shape: Shape, hosts: usize) -> Result<Plan> {
 
 /// Milliseconds up and down.
 fn measure(shape: Shape, hosts: usize, rootless: bool) -> Result<[f64; 2]> {
-    let plan = (shape != Shape::Core).then(|| plan(shape, hosts)).transpose()?;
-    let specs: Vec<HostSpec> = (0..hosts).map(|i| HostSpec::new(format!("h{i}"), address(i))).collect();
+    let plan = plan(shape, hosts)?;
     let (ready, tell) = pipe()?;
     let (order, stop) = pipe()?;
     let start = Instant::now();
@@ -102,7 +102,7 @@ fn measure(shape: Shape, hosts: usize, rootless: bool) -> Result<[f64; 2]> {
         ForkResult::Parent { child } => child,
         ForkResult::Child => {
             drop(stop);
-            match run(&specs, plan.as_ref(), tell, order) {
+            match run(&plan, hosts, tell, order) {
                 Ok(()) => std::process::exit(0),
                 Err(error) => {
                     eprintln!("{error:?}");
@@ -121,14 +121,13 @@ fn measure(shape: Shape, hosts: usize, rootless: bool) -> Result<[f64; 2]> {
 }
 
 /// The sandbox's pid 1.
-fn run(specs: &[HostSpec], plan: Option<&Plan>, ready: OwnedFd, order: OwnedFd) -> Result<()> {
+fn run(plan: &Plan, hosts: usize, ready: OwnedFd, order: OwnedFd) -> Result<()> {
     sandbox::mounts()?;
-    let lab = plan.map_or_else(|| Lab::of_hosts(specs, false), Lab::build)?;
-    for index in 0..specs.len() {
+    let lab = Lab::build(plan)?;
+    for index in 0..hosts {
         lab.in_host(index, || {
             let socket = UdpSocket::bind("0.0.0.0:0")?;
-            let to = if plan.is_some() { address((index + 1) % specs.len()) } else { Ipv4Addr::new(10, 255, 255, 254) };
-            socket.send_to(b"up", (to, 9)).context("sending a datagram")?;
+            socket.send_to(b"up", (address((index + 1) % hosts), 9)).context("sending a datagram")?;
             Ok(())
         })?;
     }

@@ -1,36 +1,15 @@
 //! A host of the lab: its specification, and the running host.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::fs::File;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::Result;
-
+use ipnet::IpNet;
 use messages::Failure;
-use units::Mtu;
 
 use crate::{Doors, Own};
-
-/// A host to build.
-#[derive(Clone, Debug)]
-pub struct HostSpec {
-    /// The name is also that of its namespace and of its interface's core end: at most 15 characters.
-    pub name: String,
-    /// The address on `eth0`, as a /32.
-    pub address: Ipv4Addr,
-    /// Names and values of namespaced sysctls, e.g. `net.ipv4.tcp_rmem`.
-    pub sysctl: BTreeMap<String, String>,
-    /// MTU of `eth0`.
-    pub mtu: Mtu,
-}
-
-impl HostSpec {
-    /// A host with Ethernet's MTU and the kernel's sysctls.
-    pub fn new(name: impl Into<String>, address: Ipv4Addr) -> HostSpec {
-        HostSpec { name: name.into(), address, sysctl: BTreeMap::new(), mtu: Mtu::default() }
-    }
-}
 
 /// A host, a router or a bridge of a running lab.
 #[derive(Debug)]
@@ -103,22 +82,22 @@ pub(crate) fn mac(role: Role, index: usize) -> [u8; 6] {
     [0x02, 0xdb, role as u8, high, middle, low]
 }
 
-/// Refuses values that the kernel would refuse later or, worse, interpret differently.
-pub(crate) fn check(hosts: &[HostSpec]) -> Result<()> {
-    let mut names = HashSet::new();
-    for host in hosts {
-        let refuse = |why: &str, hint: &str| Err(refused(host, why, hint));
+/// Refuses names and addresses that the kernel would refuse later or, worse, interpret differently. Nodes share an address
+/// only if it is in one of the subnets `anycast`.
+pub(crate) fn check<'a>(nodes: impl Iterator<Item = (&'a str, Ipv4Addr)>, anycast: &[IpNet]) -> Result<()> {
+    let (mut names, mut addresses) = (HashSet::new(), HashSet::new());
+    for (name, address) in nodes {
+        let refuse = |why: &str, hint: &str| Err(Failure::new(format!("host {name:?}"), why).hint(hint).into());
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
-        if host.name.is_empty() || host.name.len() > 15 || !host.name.chars().all(plain) {
+        if name.is_empty() || name.len() > 15 || !name.chars().all(plain) {
             return refuse("not a name of an interface", "use 1 to 15 letters, digits, `.`, `_` or `-`");
         }
-        if [".", "..", "lo", "all", "default"].contains(&host.name.as_str()) {
+        if [".", "..", "lo", "all", "default"].contains(&name) {
             return refuse("the kernel uses this name itself", "choose another name");
         }
-        if !names.insert(&host.name) {
+        if !names.insert(name) {
             return refuse("two hosts have this name", "names are unique");
         }
-        let address = host.address;
         if address.is_unspecified()
             || address.is_loopback()
             || address.is_multicast()
@@ -127,32 +106,20 @@ pub(crate) fn check(hosts: &[HostSpec]) -> Result<()> {
         {
             return refuse(&format!("{address} cannot be a host's address"), "use a private address, e.g. 10.0.0.1");
         }
+        let is_shared = anycast.iter().any(|subnet| subnet.contains(&IpAddr::V4(address)));
+        if !addresses.insert(address) && !is_shared {
+            return refuse(&format!("another host has the address {address}"), "addresses are unique");
+        }
     }
     Ok(())
-}
-
-/// Refuses hosts with the same address.
-pub(crate) fn check_unique(hosts: &[HostSpec]) -> Result<()> {
-    let mut addresses = HashSet::new();
-    match hosts.iter().find(|host| !addresses.insert(host.address)) {
-        Some(host) => {
-            let why = format!("another host has the address {}", host.address);
-            Err(refused(host, &why, "addresses are unique"))
-        }
-        None => Ok(()),
-    }
-}
-
-fn refused(host: &HostSpec, why: &str, hint: &str) -> anyhow::Error {
-    Failure::new(format!("host {:?}", host.name), why).hint(hint).into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn refusal(hosts: &[HostSpec]) -> String {
-        check(hosts).expect_err("should be refused").to_string()
+    fn refusal(hosts: &[(&str, Ipv4Addr)]) -> String {
+        check(hosts.iter().copied(), &[]).expect_err("should be refused").to_string()
     }
 
     #[test]
@@ -167,14 +134,15 @@ mod tests {
 
     #[test]
     fn impossible_hosts_are_refused() {
-        let host = |name: &str, last| HostSpec::new(name, Ipv4Addr::new(10, 0, 0, last));
-        assert!(check(&[host("s1", 1), host("r1", 2)]).is_ok());
+        let host = |name: &'static str, last| (name, Ipv4Addr::new(10, 0, 0, last));
+        assert!(check([host("s1", 1), host("r1", 2)].into_iter(), &[]).is_ok());
         assert!(refusal(&[host("a-name-too-long!", 1)]).contains("1 to 15 letters"));
         assert!(refusal(&[host("a/b", 1)]).contains("not a name of an interface"));
         assert!(refusal(&[host("all", 1)]).contains("uses this name itself"));
         assert!(refusal(&[host("s1", 1), host("s1", 2)]).contains("two hosts have this name"));
-        let twice = check_unique(&[host("s1", 1), host("s2", 1)]).expect_err("one address for two");
-        assert!(twice.to_string().contains("another host has the address 10.0.0.1"));
-        assert!(refusal(&[HostSpec::new("s1", GATEWAY)]).contains("cannot be a host's address"));
+        assert!(refusal(&[("s1", GATEWAY)]).contains("cannot be a host's address"));
+        let twice = [host("s1", 1), host("s2", 1)];
+        assert!(refusal(&twice).contains("another host has the address 10.0.0.1"));
+        assert!(check(twice.into_iter(), &["10.0.0.0/30".parse().expect("a subnet")]).is_ok());
     }
 }

@@ -2,30 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::net::IpAddr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use ipnet::Ipv4Net;
-use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{LinkAttribute, State, Stats64};
 use serde::Serialize;
 
 use crate::ethtool::Features;
 use crate::hops::Hop;
-use crate::host::{self, ETH0, GATEWAY, Interface, Role};
+use crate::host::Interface;
 use crate::namespace::{self, Visit};
 use crate::netlink::{Batch, Netlink};
 use crate::release::close_together;
-use crate::requests::{self, End};
+use crate::requests;
 use crate::sysctl::Sysctls;
-use crate::{Host, HostSpec, Own, Shortages, names, network, own, shortage};
+use crate::{Host, Shortages, names, network, shortage};
 use messages::Failure;
-use plan::{EmulatePath, Node, Plan};
-use units::Mtu;
+use plan::{EmulatePath, Plan};
 
 /// The loopback interface's index in every network namespace.
 pub(crate) const LOOPBACK: i32 = 1;
@@ -98,51 +94,14 @@ impl Lab {
     /// Builds the hosts, routers and bridges of a plan. The calling thread's network namespace becomes the core: it must be
     /// a sandbox's, with its mounts, and be its process's only one.
     ///
-    /// Nodes of a lab network have an interface for each of the plan's, in their subnets. Hosts of a core network have one
-    /// each, and send all to a gateway that nobody has: the core knows no subnets and leads packets by their addresses.
+    /// Nodes have an interface for each of the plan's, in their subnets. Hosts without interfaces in the plan have `eth0`,
+    /// and send all to a gateway that nobody has: the core knows no subnets and leads packets by their addresses. On the GSO
+    /// path segmentation and checksum offloads stay as the kernel sets them, else they are off on both ends of each pair.
+    ///
+    /// # Errors
+    /// A name or an address that namespaces cannot have, or a request that the kernel refuses.
     pub fn build(plan: &Plan) -> Result<Lab> {
-        let offloads = plan.emulate.path == EmulatePath::Gso;
-        if !plan.is_lab() {
-            let spec = |(name, address, sysctl): (&str, _, &BTreeMap<String, String>)| HostSpec {
-                sysctl: sysctl.clone(),
-                mtu: plan.mtu,
-                ..HostSpec::new(name, address)
-            };
-            return Lab::of_hosts(&plan.hosts().map(spec).collect::<Vec<_>>(), offloads);
-        }
         network::check(plan)?;
-        let pinned = plan.nodes.iter().filter_map(|node| match node {
-            Node::Host { sysctl, .. } | Node::Router { sysctl, .. } => Some(sysctl.keys().cloned().collect()),
-            Node::Bridge { .. } => Some(Vec::new()),
-            Node::Switch { .. } => None,
-        });
-        Lab::with(network::names(plan), offloads, pinned.collect(), |socket, off| network::build(plan, socket, off))
-    }
-
-    /// Builds the hosts of a core network. Segmentation and checksum offloads stay as the kernel sets them if `offloads`, else
-    /// they are off on both ends of each pair. What [`build`](Lab::build) says holds here, too.
-    pub fn of_hosts(hosts: &[HostSpec], offloads: bool) -> Result<Lab> {
-        host::check(hosts)?;
-        host::check_unique(hosts)?;
-        let names = hosts.iter().map(|host| (host.address.into(), host.name.as_str()));
-        let pinned = hosts.iter().map(|spec| spec.sysctl.keys().cloned().collect()).collect();
-        Lab::with(names, offloads, pinned, |socket, off| {
-            let own = own::create(hosts.iter().map(|spec| (spec.name.as_str(), &[][..])))?;
-            let built = hosts.iter().zip(own).enumerate().map(|(index, (spec, own))| {
-                build_host(index, spec, own, socket, off).with_context(|| format!("building host {}", spec.name))
-            });
-            built.collect()
-        })
-    }
-
-    /// Prepares the core, and builds with its socket the hosts that have these names. `build` gets the features to switch
-    /// off, too, unless `offloads`.
-    fn with<'a>(
-        names: impl Iterator<Item = (IpAddr, &'a str)>,
-        offloads: bool,
-        pinned: Vec<Vec<String>>,
-        build: impl FnOnce(&mut Netlink, Option<&Features>) -> Result<Vec<Host>>,
-    ) -> Result<Lab> {
         let core = namespace::current()?;
         let mut socket = Netlink::open()?;
         Sysctls::default().disable_ipv6().context("in the core")?;
@@ -150,12 +109,13 @@ impl Lab {
         batch.push("bringing up the core's loopback interface", requests::set_up(LOOPBACK), 0);
         socket.execute(batch)?;
         let features = Features::query(&socket)?;
-        names::publish(names);
+        names::publish(network::names(plan));
+        let offloads_off = (plan.emulate.path != EmulatePath::Gso).then_some(&features);
         let home = Visit::from(&core);
-        let hosts = build(&mut socket, (!offloads).then_some(&features))?;
+        let hosts = network::build(plan, &mut socket, offloads_off)?;
         drop(home);
         wait_until_up(&mut socket, &hosts)?;
-        Ok(Lab { hosts, core, features, pinned, hops: Vec::new() })
+        Ok(Lab { hosts, core, features, pinned: network::pinned(plan), hops: Vec::new() })
     }
 
     /// Hosts, routers and bridges, in the order of the specification.
@@ -235,81 +195,6 @@ impl Lab {
         };
         self.hosts.iter().enumerate().map(read).collect()
     }
-}
-
-/// Leaves the calling thread in the new host's namespace.
-fn build_host(
-    index: usize,
-    spec: &HostSpec,
-    (own, netns): (Own, OwnedFd),
-    core: &mut Netlink,
-    offloads_off: Option<&Features>,
-) -> Result<Host> {
-    namespace::enter(&netns)?;
-    namespace::name(&spec.name)?;
-    // Before there is an interface: no address, no duplicate address detection, no multicast reports.
-    let mut sysctls = Sysctls::default();
-    sysctls.disable_ipv6()?;
-    let mut inside = Netlink::open()?;
-
-    let eth0 = Interface {
-        name: "eth0".to_owned(),
-        mac: host::mac(Role::Host, index),
-        gateway_mac: Some(host::mac(Role::Gateway, index)),
-        ifindex: ETH0,
-        core_ifindex: host::core_ifindex(index),
-        core_name: spec.name.clone(),
-    };
-    connect(&eth0, host::mac(Role::Core, index), spec.mtu, &netns, core)?;
-    if let Some(features) = offloads_off {
-        features.switch_offloads_off(core, &eth0.core_name)?;
-        features.switch_offloads_off(&inside, &eth0.name)?;
-    }
-
-    let new = NLM_F_CREATE | NLM_F_EXCL;
-    let mut batch = Batch::default();
-    batch.push("bringing lo up", requests::set_up(LOOPBACK), 0);
-    // The core's end is up already: the carrier comes at once, with eth0's queue, and needs no work in the background.
-    batch.push("bringing eth0 up", requests::set_up(ETH0), 0);
-    batch.push(
-        format!("adding {}/32 to eth0", spec.address),
-        requests::new_address(ETH0, Ipv4Net::from(spec.address).into()),
-        new,
-    );
-    let gateway = requests::new_neighbour(ETH0, GATEWAY.into(), host::mac(Role::Gateway, index));
-    batch.push("adding the gateway's MAC address", gateway, new);
-    batch.push("adding the default route", requests::new_default_route(ETH0, GATEWAY), new);
-    inside.execute(batch)?;
-
-    for (key, value) in &spec.sysctl {
-        sysctls.set(key, value)?;
-    }
-    Ok(Host {
-        name: spec.name.clone(),
-        address: Some(spec.address),
-        interfaces: vec![eth0],
-        netns,
-        own,
-        cpus: Vec::new(),
-        share: None,
-    })
-}
-
-/// Makes an interface's veth pair: one end in the core's namespace, that of `core`, up; the other, down, in `netns`.
-pub(crate) fn connect(
-    interface: &Interface,
-    core_mac: [u8; 6],
-    mtu: Mtu,
-    netns: &OwnedFd,
-    core: &mut Netlink,
-) -> Result<()> {
-    let Interface { name, mac, ifindex, core_ifindex, core_name, .. } = interface;
-    let near = End { ifindex: *core_ifindex, name: core_name, mac: core_mac, mtu: mtu.bytes() };
-    let far = End { ifindex: *ifindex, name, mac: *mac, mtu: mtu.bytes() };
-    let mut batch = Batch::default();
-    let pair = requests::new_veth(&near, &far, netns.as_raw_fd());
-    batch.push(format!("creating the veth pair {core_name} - {name}"), pair, NLM_F_CREATE | NLM_F_EXCL);
-    core.execute(batch)
 }
 
 /// The core's ends were up before their peers. Their queues start when a kernel thread notices the carrier; until then

@@ -37,7 +37,7 @@ pub use bridge::{Port, PortState};
 pub use carrier::Carriers;
 pub use doors::Doors;
 pub use hops::Hop;
-pub use host::{GATEWAY, Host, HostSpec, Interface};
+pub use host::{GATEWAY, Host, Interface};
 pub use lab::{Counters, Lab, Side};
 pub use own::Own;
 pub use release::ClosedAside;

@@ -1,20 +1,21 @@
-//! The nodes of a lab network: namespaces with several interfaces each.
+//! The nodes of a network: namespaces with their interfaces, addresses and routes.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
 use messages::Failure;
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use plan::{End, Neighbours, Node, Plan, Wiring};
+use units::Mtu;
 
 use crate::ethtool::Features;
-use crate::host::{self, ETH0, HostSpec, Interface, Role};
-use crate::lab::{LOOPBACK, connect};
+use crate::host::{self, ETH0, GATEWAY, Interface, Role};
+use crate::lab::LOOPBACK;
 use crate::netlink::{AT_ONCE, Batch, Encoded, Netlink};
 use crate::sysctl::Sysctls;
 use crate::{Host, bridge, namespace, own, procfs, requests};
@@ -30,6 +31,11 @@ fn spaces(plan: &Plan) -> impl Iterator<Item = (usize, &Node)> {
     plan.nodes.iter().enumerate().filter(|(_, node)| !node.is_switch())
 }
 
+/// Names of the sysctls that the plan sets, by node with a network namespace.
+pub(crate) fn pinned(plan: &Plan) -> Vec<Vec<String>> {
+    spaces(plan).map(|(_, node)| node.sysctl().keys().cloned().collect()).collect()
+}
+
 /// Hosts and routers.
 fn stations(plan: &Plan) -> impl Iterator<Item = (usize, &Node, Ipv4Addr)> {
     plan.nodes.iter().enumerate().filter_map(|(index, node)| Some((index, node, node.address()?)))
@@ -37,7 +43,7 @@ fn stations(plan: &Plan) -> impl Iterator<Item = (usize, &Node, Ipv4Addr)> {
 
 /// Refuses names and addresses that namespaces cannot have.
 pub(crate) fn check(plan: &Plan) -> Result<()> {
-    host::check(&stations(plan).map(|(_, node, address)| HostSpec::new(node.name(), address)).collect::<Vec<_>>())
+    host::check(stations(plan).map(|(_, node, address)| (node.name(), address)), &plan.anycast)
 }
 
 /// The addresses by which programs know the nodes: of each the one that flows go to, and those of IPv6.
@@ -51,7 +57,8 @@ pub(crate) fn names(plan: &Plan) -> impl Iterator<Item = (IpAddr, &str)> {
 
 /// Builds all nodes. Leaves the calling thread in the network namespace of one of them.
 pub(crate) fn build(plan: &Plan, core: &mut Netlink, offloads_off: Option<&Features>) -> Result<Vec<Host>> {
-    let wiring = Wiring::through_bridges(plan)?;
+    let is_filled = plan.has_interfaces() && plan.neighbours == Neighbours::Filled;
+    let wiring = is_filled.then(|| Wiring::through_bridges(plan)).transpose()?;
     let own = own::create(spaces(plan).map(|(_, node)| (node.name(), node.private())))?;
     let neighbours = Shared::default();
     let mut ports = 0;
@@ -62,7 +69,7 @@ pub(crate) fn build(plan: &Plan, core: &mut Netlink, offloads_off: Option<&Featu
             procfs = procfs::fresh();
         }
         let procfs = procfs.as_ref().map(OwnedFd::as_fd);
-        let place = Place { plan, wiring: &wiring, neighbours: &neighbours, procfs, index, node };
+        let place = Place { plan, wiring: wiring.as_ref(), neighbours: &neighbours, procfs, index, node };
         let made = place.build(&netns, &mut ports, core, offloads_off);
         let interfaces = made.with_context(|| format!("building {}", node.name()))?;
         built.push(Host {
@@ -81,7 +88,8 @@ pub(crate) fn build(plan: &Plan, core: &mut Netlink, offloads_off: Option<&Featu
 /// A node and its surroundings.
 struct Place<'a> {
     plan: &'a Plan,
-    wiring: &'a Wiring,
+    /// `None` where nobody is to know its neighbours beforehand.
+    wiring: Option<&'a Wiring>,
     neighbours: &'a Shared,
     /// Where its sysctls are set.
     procfs: Option<BorrowedFd<'a>>,
@@ -103,40 +111,57 @@ impl Place<'_> {
         let mut sysctls = Sysctls::shown_by(self.procfs);
         self.prepare(&mut sysctls)?;
         let mut inside = Netlink::open()?;
-        let mut interfaces = Vec::new();
-        for (number, spec) in self.node.interfaces().iter().enumerate() {
-            let interface = Interface {
-                name: spec.name.clone(),
-                mac: spec.mac.0,
-                gateway_mac: None,
-                ifindex: ETH0 + number as i32,
-                core_ifindex: host::core_ifindex(*ports),
-                core_name: format!("wire{ports}"),
-            };
-            connect(&interface, host::mac(Role::Core, *ports), spec.mtu.unwrap_or(self.plan.mtu), netns, core)?;
+        let interfaces = self.interfaces(*ports);
+        for (number, interface) in interfaces.iter().enumerate() {
+            let spec = self.node.interfaces().get(number);
+            let mtu = spec.and_then(|spec| spec.mtu).unwrap_or(self.plan.mtu);
+            connect(interface, host::mac(Role::Core, *ports), mtu, netns, core)?;
             if let Some(features) = offloads_off {
                 features.switch_offloads_off(core, &interface.core_name)?;
                 features.switch_offloads_off(&inside, &interface.name)?;
             }
-            interfaces.push(interface);
             *ports += 1;
         }
         match self.node.address() {
             Some(address) => inside.execute(self.configuration(address, &interfaces)?)?,
             None => bridge::build(self.plan, self.index, &interfaces, &mut inside)?,
         }
-        for (number, interface) in interfaces.iter().enumerate().filter(|_| !self.node.is_bridge()) {
-            let domain = self.wiring.domain_of(End { node: self.index, interface: Some(number) });
-            if let (Some(domain), Neighbours::Filled) = (domain, self.plan.neighbours) {
-                self.neighbours.at(self, domain, interface.ifindex).iter().try_for_each(|batch| inside.send(batch))?;
+        if let (Some(wiring), false) = (self.wiring, self.node.is_bridge()) {
+            for (number, interface) in interfaces.iter().enumerate() {
+                if let Some(domain) = wiring.domain_of(End { node: self.index, interface: Some(number) }) {
+                    let known = self.neighbours.at(self.plan, wiring, domain, interface.ifindex);
+                    known.iter().try_for_each(|batch| inside.send(batch))?;
+                }
             }
         }
-        if let Node::Host { sysctl, .. } | Node::Router { sysctl, .. } = self.node {
-            for (key, value) in sysctl {
-                sysctls.set(key, value)?;
-            }
+        for (key, value) in self.node.sysctl() {
+            sysctls.set(key, value)?;
         }
         Ok(interfaces)
+    }
+
+    /// The interfaces of the plan, or `eth0` of a host whose plan names none. Their core ends are numbered from `first` on.
+    fn interfaces(&self, first: usize) -> Vec<Interface> {
+        let known = self.node.interfaces();
+        if known.is_empty() && self.node.is_host() {
+            return vec![Interface {
+                name: "eth0".to_owned(),
+                mac: host::mac(Role::Host, first),
+                gateway_mac: Some(host::mac(Role::Gateway, first)),
+                ifindex: ETH0,
+                core_ifindex: host::core_ifindex(first),
+                core_name: self.node.name().to_owned(),
+            }];
+        }
+        let interface = |(number, spec): (usize, &plan::Interface)| Interface {
+            name: spec.name.clone(),
+            mac: spec.mac.0,
+            gateway_mac: None,
+            ifindex: ETH0 + number as i32,
+            core_ifindex: host::core_ifindex(first + number),
+            core_name: format!("wire{}", first + number),
+        };
+        known.iter().enumerate().map(interface).collect()
     }
 
     /// Sysctls that make a router of it, and keep it from more than the plan asks for.
@@ -175,7 +200,8 @@ impl Place<'_> {
         let new = NLM_F_CREATE | NLM_F_EXCL;
         let mut batch = Batch::default();
         batch.push("bringing lo up", requests::set_up(LOOPBACK), 0);
-        if !self.plan.has_on_an_interface(self.index, address) {
+        let is_behind_gateway = interfaces.iter().any(|interface| interface.gateway_mac.is_some());
+        if !is_behind_gateway && !self.plan.has_on_an_interface(self.index, address) {
             batch.push(
                 format!("adding {address} to lo"),
                 requests::new_address(LOOPBACK, IpNet::from(IpAddr::V4(address))),
@@ -183,7 +209,16 @@ impl Place<'_> {
             );
         }
         for Interface { name, ifindex, .. } in interfaces {
+            // The core's end is up already: the carrier comes at once, with the queue, and needs no work in the background.
             batch.push(format!("bringing {name} up"), requests::set_up(*ifindex), 0);
+        }
+        for Interface { name, ifindex, gateway_mac, .. } in interfaces {
+            let Some(gateway_mac) = *gateway_mac else { continue };
+            let own = requests::new_address(*ifindex, Ipv4Net::from(address).into());
+            batch.push(format!("adding {address}/32 to {name}"), own, new);
+            let gateway = requests::new_neighbour(*ifindex, GATEWAY.into(), gateway_mac);
+            batch.push("adding the gateway's MAC address", gateway, new);
+            batch.push("adding the default route", requests::new_default_route(*ifindex, GATEWAY), new);
         }
         for (number, address) in addresses(self.node) {
             let Interface { name, ifindex, .. } = &interfaces[number];
@@ -207,6 +242,17 @@ impl Place<'_> {
     }
 }
 
+/// Makes an interface's veth pair: one end in the core's namespace, that of `core`, up; the other, down, in `netns`.
+fn connect(interface: &Interface, core_mac: [u8; 6], mtu: Mtu, netns: &OwnedFd, core: &mut Netlink) -> Result<()> {
+    let Interface { name, mac, ifindex, core_ifindex, core_name, .. } = interface;
+    let near = requests::End { ifindex: *core_ifindex, name: core_name, mac: core_mac, mtu: mtu.bytes() };
+    let far = requests::End { ifindex: *ifindex, name, mac: *mac, mtu: mtu.bytes() };
+    let mut batch = Batch::default();
+    let pair = requests::new_veth(&near, &far, netns.as_raw_fd());
+    batch.push(format!("creating the veth pair {core_name} - {name}"), pair, NLM_F_CREATE | NLM_F_EXCL);
+    core.execute(batch)
+}
+
 /// The addresses of a node's interfaces, each with the interface's number.
 fn addresses(node: &Node) -> impl Iterator<Item = (usize, &IpNet)> {
     node.interfaces().iter().enumerate().flat_map(|(number, one)| one.addresses.iter().map(move |own| (number, own)))
@@ -223,10 +269,10 @@ type Requests = Rc<[Encoded]>;
 
 impl Shared {
     /// The requests for an interface in a domain; each is encoded once for all nodes.
-    fn at(&self, place: &Place<'_>, domain: u32, ifindex: i32) -> Requests {
+    fn at(&self, plan: &Plan, wiring: &Wiring, domain: u32, ifindex: i32) -> Requests {
         let encode = || {
-            let members = place.wiring.members[domain as usize].iter();
-            let interfaces = members.filter_map(|end| place.wiring.interface(place.plan, *end));
+            let members = wiring.members[domain as usize].iter();
+            let interfaces = members.filter_map(|end| wiring.interface(plan, *end));
             let all = interfaces.flat_map(|one| one.addresses.iter().map(|own| (own.addr(), one.mac.0)));
             encoded(&all.collect::<Vec<_>>(), ifindex).into()
         };

@@ -21,7 +21,7 @@ pub(crate) enum Ways {
 
 impl Ways {
     pub(crate) fn new(plan: &Plan) -> Result<Ways> {
-        Ok(match plan.is_lab() {
+        Ok(match plan.has_interfaces() {
             true => Ways::Wires(Wires::new(plan)?),
             false => Ways::Routes(Routes::new(plan)?),
         })

@@ -27,7 +27,7 @@ impl Plan {
             let moved = self.links.iter().any(|l| l.name == event.link.name && !l.is_between_the_ends_of(&event.link));
             ensure!(!moved, "an event moves {} to other nodes or interfaces, or changes its cost", event.link.name);
         }
-        if self.is_lab() {
+        if self.has_interfaces() {
             self.check_lab()?
         } else {
             self.check_core(&hosts)?
@@ -36,7 +36,7 @@ impl Plan {
             let one_by_one = self.emulate.path == EmulatePath::Wire;
             let fits = one_by_one || (links == Links::Mininet && self.emulate.whole_bursts);
             ensure!(fits, "the kernel's links carry packets one by one, and Mininet's whole bursts");
-            let core = !self.is_lab() && self.events.is_empty();
+            let core = !self.has_interfaces() && self.events.is_empty();
             ensure!(core, "the kernel's links carry the packets of a core network, and never change");
             self.qdiscs().map_err(|what| anyhow!("the kernel's links don't have {what}"))?;
         }

@@ -325,8 +325,9 @@ impl Plan {
         Ok((address(&flow.from)?, address(&flow.to)?))
     }
 
-    /// True for a lab network: its hosts and routers have interfaces.
-    pub fn is_lab(&self) -> bool {
+    /// True if hosts and routers have interfaces with MAC addresses and subnets (a lab network): cables and switches join
+    /// them, and kernels forward. False if hosts have addresses alone (a core network): links lead to them by these.
+    pub fn has_interfaces(&self) -> bool {
         self.nodes.iter().any(|node| !node.interfaces().is_empty())
     }
 

@@ -265,6 +265,15 @@ impl Node {
         }
     }
 
+    /// Namespaced sysctls by name; none of a switch or a bridge.
+    pub fn sysctl(&self) -> &BTreeMap<String, String> {
+        static NONE: BTreeMap<String, String> = BTreeMap::new();
+        match self {
+            Node::Host { sysctl, .. } | Node::Router { sysctl, .. } => sysctl,
+            Node::Switch { .. } | Node::Bridge { .. } => &NONE,
+        }
+    }
+
     /// True for a host.
     pub fn is_host(&self) -> bool {
         matches!(self, Node::Host { .. })

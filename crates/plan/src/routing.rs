@@ -48,7 +48,7 @@ pub struct Routes {
 impl Routes {
     /// Search backwards from each host.
     pub fn new(plan: &Plan) -> Result<Routes> {
-        let routes = match plan.is_lab() {
+        let routes = match plan.has_interfaces() {
             true => {
                 let Unfolded { plan, origin } = plan.unfolded()?;
                 let wiring = Wiring::new(&plan)?;

@@ -1,18 +1,18 @@
 //! Tests everything that a lab needs.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::net::Ipv4Addr;
 
 use anyhow::{Context, Result};
 use nix::sys::socket::{AddressFamily, SockFlag, SockProtocol, SockType, socket};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, fork, pipe};
+use plan::Plan;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::{enter, is_unprivileged, mounts};
-use crate::{HostSpec, Lab};
+use crate::Lab;
 use messages::Failure;
 
 /// One requirement of a lab on the machine.
@@ -93,9 +93,13 @@ fn inside(facts: &mut Facts) -> Result<()> {
         true => "a fresh /proc and /run".to_owned(),
         false => "a fresh /run; this container refuses a fresh /proc, which labs can do without".to_owned(),
     })?;
-    let sysctl = BTreeMap::from([("net.ipv4.tcp_rmem".to_owned(), "4096 131072 8388608".to_owned())]);
-    let host = |name, last| HostSpec { sysctl: sysctl.clone(), ..HostSpec::new(name, Ipv4Addr::new(10, 0, 0, last)) };
-    let built = Lab::of_hosts(&[host("a", 1), host("b", 2)], false);
+    let sysctl = json!({"net.ipv4.tcp_rmem": "4096 131072 8388608"});
+    let host = |name, address| json!({"kind": "host", "name": name, "address": address, "sysctl": sysctl});
+    let plan = Plan::of(json!({"name": "check", "duration_ns": 1, "seed": 1, "flows": [], "links": [],
+        "nodes": [host("a", "10.0.0.1"), host("b", "10.0.0.2")],
+        "record": {"sample_interval_ns": 1, "packets": false},
+        "emulate": {"ring_bytes": 1, "spin_ns": 0, "arena_bytes": 1}}))?;
+    let built = Lab::build(&plan);
     let lab = facts.tried("hosts", built, |_| "network namespaces, veth pairs, routes, sysctls".to_owned())?;
     let offloads = lab.offloads().and_then(|hosts| {
         let on: Vec<String> = hosts["a"].iter().filter(|(_, on)| **on).map(|(feature, _)| feature.clone()).collect();

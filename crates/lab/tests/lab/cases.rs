@@ -9,8 +9,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use lab::{GATEWAY, HostSpec, Lab};
+use lab::{GATEWAY, Lab};
+use plan::{EmulatePath, Node};
 
+use crate::networks::bare_hosts;
 use crate::packet::{Frame, PacketSocket};
 use crate::sandboxed::Case;
 
@@ -50,12 +52,8 @@ fn hosts_have_names_and_nothing_else_has() -> Result<()> {
     Ok(())
 }
 
-fn host(name: &str, last: u8) -> HostSpec {
-    HostSpec::new(name, Ipv4Addr::new(10, 0, 0, last))
-}
-
 fn pair() -> Result<Lab> {
-    Lab::of_hosts(&[host("s1", 1), host("r1", 2)], false)
+    Lab::build(&bare_hosts(&["s1", "r1"]))
 }
 
 fn gateway_mac(host: &lab::Host) -> [u8; 6] {
@@ -206,7 +204,9 @@ fn offloads_are_off() -> Result<()> {
 }
 
 fn offloads_stay_on_if_asked() -> Result<()> {
-    for (host, features) in Lab::of_hosts(&[host("s1", 1), host("r1", 2)], true)?.offloads()? {
+    let mut plan = bare_hosts(&["s1", "r1"]);
+    plan.emulate.path = EmulatePath::Gso;
+    for (host, features) in Lab::build(&plan)?.offloads()? {
         for name in ["tx-checksum-ip-generic", "tx-tcp-segmentation", "tx-generic-segmentation"] {
             ensure!(features.get(name) == Some(&true), "{host}: {name} in {features:?}");
         }
@@ -215,31 +215,35 @@ fn offloads_stay_on_if_asked() -> Result<()> {
 }
 
 fn sysctls_are_pinned_and_read_back() -> Result<()> {
-    let mut sender = host("s1", 1);
-    sender.sysctl = [
-        ("net.ipv4.tcp_rmem", "4096 131072 8388608"),
-        ("net.ipv4.tcp_no_metrics_save", "1"),
-        ("net.ipv4.conf.eth0.rp_filter", "2"),
-    ]
-    .map(|(key, value)| (key.to_owned(), value.to_owned()))
-    .into();
-    let lab = Lab::of_hosts(&[sender.clone(), host("r1", 2)], false)?;
-    let found = lab.sysctls()?;
-    ensure!(
-        found == BTreeMap::from([("s1".to_owned(), sender.sysctl), ("r1".to_owned(), BTreeMap::new())]),
-        "{found:?}"
+    let own = BTreeMap::from(
+        [
+            ("net.ipv4.tcp_rmem", "4096 131072 8388608"),
+            ("net.ipv4.tcp_no_metrics_save", "1"),
+            ("net.ipv4.conf.eth0.rp_filter", "2"),
+        ]
+        .map(|(key, value)| (key.to_owned(), value.to_owned())),
     );
+    let mut plan = bare_hosts(&["s1", "r1"]);
+    set(&mut plan.nodes[0], own.clone());
+    let lab = Lab::build(&plan)?;
+    let found = lab.sysctls()?;
+    ensure!(found == BTreeMap::from([("s1".to_owned(), own), ("r1".to_owned(), BTreeMap::new())]), "{found:?}");
     // The neighbour keeps the kernel's value.
     let rmem = lab.in_host(1, || read("/proc/sys/net/ipv4/tcp_rmem"))?;
     ensure!(!rmem.contains("8388608"), "{rmem}");
     Ok(())
 }
 
+fn set(node: &mut Node, sysctls: BTreeMap<String, String>) {
+    let Node::Host { sysctl, .. } = node else { unreachable!("all are hosts") };
+    *sysctl = sysctls;
+}
+
 fn refused_sysctl(key: &str, value: &str, why: &str) -> Result<()> {
-    let mut spec = host("s1", 1);
-    spec.sysctl.insert(key.to_owned(), value.to_owned());
-    let text = format!("{:#}", Lab::of_hosts(&[spec], false).err().with_context(|| format!("{key} was accepted"))?);
-    for part in ["host s1", key, value, why] {
+    let mut plan = bare_hosts(&["s1"]);
+    set(&mut plan.nodes[0], BTreeMap::from([(key.to_owned(), value.to_owned())]));
+    let text = format!("{:#}", Lab::build(&plan).err().with_context(|| format!("{key} was accepted"))?);
+    for part in ["building s1", key, value, why] {
         ensure!(text.contains(part), "{part:?} is missing in {text:?}");
     }
     ensure!(addresses()? == ["lo 127.0.0.1/8"], "the failed build left the thread in a host");
@@ -248,12 +252,12 @@ fn refused_sysctl(key: &str, value: &str, why: &str) -> Result<()> {
 
 fn a_second_lab_is_refused() -> Result<()> {
     let _first = pair()?;
-    let text = format!("{:#}", Lab::of_hosts(&[host("s1", 1)], false).err().context("a second s1 was accepted")?);
-    ensure!(text.contains("building host s1") && text.contains("File exists"), "{text}");
+    let text = format!("{:#}", Lab::build(&bare_hosts(&["s1"])).err().context("a second s1 was accepted")?);
+    ensure!(text.contains("building s1") && text.contains("File exists"), "{text}");
     nix::mount::umount("/run/netns/s1")?;
     fs::remove_file("/run/netns/s1")?;
     // Now only the interface is in the way: the kernel's refusal names the request.
-    let text = format!("{:#}", Lab::of_hosts(&[host("s1", 1)], false).err().context("a second s1 was accepted")?);
+    let text = format!("{:#}", Lab::build(&bare_hosts(&["s1"])).err().context("a second s1 was accepted")?);
     ensure!(text.contains("creating the veth pair s1 - eth0") && text.contains("hint: "), "{text}");
     Ok(())
 }
@@ -288,8 +292,8 @@ fn ip_netns_exec_works() -> Result<()> {
 
 /// More than the kernel's limit of 100 link events at a time, and more than one netlink answer holds.
 fn many_hosts() -> Result<()> {
-    let specs: Vec<HostSpec> = (1..=150).map(|last| host(&format!("h{last}"), last)).collect();
-    let lab = Lab::of_hosts(&specs, false)?;
+    let names: Vec<String> = (1..=150).map(|number| format!("h{number}")).collect();
+    let lab = Lab::build(&bare_hosts(&names.iter().map(String::as_str).collect::<Vec<_>>()))?;
     ensure!(lab.counters()?.len() == 300);
     for host in lab.hosts() {
         ensure!(interface(&host.name)?.contains(nix::net::if_::InterfaceFlags::IFF_RUNNING), "{} is down", host.name);

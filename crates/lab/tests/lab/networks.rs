@@ -61,6 +61,15 @@ fn plan(nodes: &[Value], cables: &[[Value; 2]], more: &[(&str, Value)]) -> Resul
     Plan::parse(&plan.to_string())
 }
 
+/// Hosts without interfaces and links: 10.0.0.1, 10.0.0.2, ...
+pub fn bare_hosts(names: &[&str]) -> Plan {
+    let host = |(number, name): (usize, &&str)| {
+        json!({"kind": "host", "name": name, "sysctl": {},
+        "address": format!("10.0.0.{}", number + 1)})
+    };
+    plan(&names.iter().enumerate().map(host).collect::<Vec<_>>(), &[], &[]).expect("a plan")
+}
+
 /// h1 - r1 - h2, with IPv4 and, but for h2, IPv6.
 fn behind_a_router(more: &[(&str, Value)]) -> Result<Plan> {
     let mut nodes = vec![

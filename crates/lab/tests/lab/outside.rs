@@ -3,17 +3,18 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::UdpSocket;
 use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use lab::Lab;
 use lab::sandbox::{self, Fact};
-use lab::{HostSpec, Lab};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{ForkResult, fork};
 
+use crate::networks::bare_hosts;
 use crate::sandboxed::{Case, Sandbox, User, in_child};
 
 pub const ALL: &[(&str, Case)] = &[
@@ -27,9 +28,7 @@ pub const ALL: &[(&str, Case)] = &[
 fn nothing_is_left(user: User, killed: bool) -> Result<()> {
     let before = Outside::look()?;
     let mut sandbox = Sandbox::start(user, |mut report, mut order| {
-        let hosts = ["left-a", "left-b", "left-c"].iter().enumerate();
-        let specs: Vec<_> = hosts.map(|(i, name)| HostSpec::new(*name, Ipv4Addr::new(10, 0, 0, i as u8 + 1))).collect();
-        let lab = Lab::of_hosts(&specs, false)?;
+        let lab = Lab::build(&bare_hosts(&["left-a", "left-b", "left-c"]))?;
         lab.in_host(1, || {
             let _socket = UdpSocket::bind("0.0.0.0:7")?;
             // SAFETY: one thread.
