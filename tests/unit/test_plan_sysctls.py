@@ -16,7 +16,8 @@ from dumbbell.scenario.file.loading import load
 def sysctls(bottleneck: dict[str, Any], rtt: str = "30 ms", **more: Any) -> dict[str, dict[str, str]]:
     topology = {"kind": "path", "rtt": rtt, "bottleneck": bottleneck}
     flows = [{"from": "h1", "to": "h2"}]
-    plan = document(expand(load({"name": "x", "duration": "1 s", "topology": topology, "flows": flows, **more})))
+    scenario = {"name": "x", "duration": "1 s", "topology": topology, "flows": flows, **more}
+    plan = document(expand(load(scenario)))
     return {node["name"]: node["sysctl"] for node in plan["nodes"]}
 
 
@@ -136,3 +137,18 @@ def test_events_count_in_socket_memory(event: dict[str, Any]) -> None:
     # The rate before the change counts, too.
     found = sysctls({"rate": "100 Mbit/s"}, events=[{"at": "0.5 s", "rate": "1 Mbit/s"}])
     assert maxima(found["h1"]) == (16 << 20, 16 << 20)
+
+
+@pytest.mark.parametrize(
+    ("flow", "asks"),
+    [
+        ({"ecn": True}, True),
+        ({"protocol": "rpc", "ecn": True}, True),
+        ({"ecn": False}, False),
+        # The mark of datagrams is no negotiation.
+        ({"protocol": "udp", "rate": "1 Mbit/s", "ecn": "ect0"}, False),
+    ],
+)
+def test_hosts_ask_for_ecn_if_a_flow_of_tcp_does(flow: dict[str, Any], asks: bool) -> None:
+    found = sysctls({"rate": "10 Mbit/s"}, flows=[{"from": "h1", "to": "h2", **flow}])
+    assert [found[host]["net.ipv4.tcp_ecn"] for host in ("h1", "h2")] == ["1" if asks else "2", "2"]

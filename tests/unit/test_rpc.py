@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+import tomlkit
 
 import dumbbell
 from dumbbell.errors import ScenarioError
@@ -82,6 +83,24 @@ def test_distributions_have_their_quantiles(
         assert sizes.quantile(share) == pytest.approx(size, rel=0.05)
 
 
+def test_sizes_may_come_from_a_file_of_the_user(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("# measured\nbytes,share\n1000,0\n2000,0.25\n2000,0.75\n10000,1\n")
+    answer = {"distribution": "table", "file": "mine.csv"}
+    (tmp_path / "mine.toml").write_text(tomlkit.dumps(scenario({**RPC, "answer": answer, "interval": "1 ms"})))
+    found = dumbbell.run(tmp_path / "mine.toml", directory=tmp_path / "run", engine="simulate", report=False)
+    assert isinstance(found, dumbbell.Run)
+    sizes = requests(found)["answer_bytes"]
+    assert sizes.len() > 4000
+    # Standard deviation of a share of 4000 draws: 0.8 %. Half of all draws are the step.
+    assert [(sizes < 2000).mean(), (sizes == 2000).mean()] == pytest.approx([0.25, 0.5], abs=0.03)
+    assert (sizes.min() or 0) >= 1000  # type: ignore[operator]
+    assert sizes.quantile(0.875) == pytest.approx(6000, rel=0.05)
+    # The run has a copy of the file: it can be repeated without the user's.
+    (tmp_path / "mine.csv").unlink()
+    again = dumbbell.expand(dumbbell.load(found.directory / "scenario.toml"))
+    assert again.flows == found.plan.flows
+
+
 def test_a_load_is_the_rate_of_data_and_seeds_decide(tmp_path: Path) -> None:
     flow = {**RPC, "connections": 4, "request": "1 kB", "answer": "9 kB", "load": "8 Mbit/s"}
     given = scenario(flow, duration="10 s")
@@ -109,6 +128,8 @@ def test_a_closed_loop_has_so_many_requests_open(tmp_path: Path) -> None:
     [
         ({"answer": "websurch"}, "answer", "websearch"),
         ({"answer": {"distribution": "pareto", "least": "1 kB"}}, "answer", "alpha = 1.2"),
+        ({"answer": {"distribution": "table"}}, "answer", 'file = "sizes.csv"'),
+        ({"answer": {"distribution": "table", "file": "nowhere.csv"}}, "answer", "no such file"),
         ({"interval": "1 ms", "load": "1 Mbit/s"}, "load", "leave interval out"),
         ({"interval": "1 ms", "outstanding": 2}, "outstanding", "closed loop"),
         ({"pattern": "fixed"}, "pattern", 'interval = "10 ms"'),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import AfterValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, core_schema
@@ -164,6 +164,31 @@ def delays(text: str) -> tuple[int, ...]:
     if len(table) < 2:
         raise LineError(0, "a single delay", "at least two", hint)
     return tuple(sorted(row[0] for _, row in table))
+
+
+_SHARE: Final = 10**12
+"""The smallest unit of a share."""
+
+MOST_POINTS: Final = 10_000
+"""Points of a distribution in a plan."""
+
+
+@lru_cache(maxsize=32)
+def sizes(text: str) -> tuple[tuple[int, float], ...]:
+    """A CSV file of a cumulative distribution: bytes, and the share of sizes that are no larger, from 0 to 1."""
+    hint = "a line of bytes,share and below it 0,0 and 1000,0.5 and 20000,1, say"
+    table = _columns(text, {"bytes": {"B": 1}, "share": {"": _SHARE}}, {"bytes": "B", "share": ""}, hint)
+    for (line, row), (_, before) in zip(table[1:], table, strict=False):
+        if row[0] < before[0] or row[1] < before[1]:
+            raise LineError(line, "less than on the line before", "bytes and shares that rise", hint)
+    for (line, (_, share)), end in ((table[0], 0), (table[-1], 1)):
+        if share != end * _SHARE:
+            place = "last" if end else "first"
+            raise LineError(line, f"the {place} share is {share / _SHARE:g}", f"a {place} share of {end}", hint)
+    if table[-1][1][0] == 0 or len(table) > MOST_POINTS:
+        wrong = "all sizes are 0" if table[-1][1][0] == 0 else f"{len(table)} lines"
+        raise LineError(0, wrong, f"sizes above 0 on at most {MOST_POINTS} lines", hint)
+    return tuple((size, share / _SHARE) for _, (size, share) in table)
 
 
 @lru_cache(maxsize=32)

@@ -66,6 +66,11 @@ class Kind(Generic[W]):
     has_goodput: ClassVar[bool] = True
     """True if the bytes that a flow delivers are its purpose."""
 
+    @property
+    def negotiates_ecn(self) -> bool | None:
+        """The key `ecn` of TCP's kinds: true if connections ask for ECN. `None` of flows that negotiate nothing."""
+        return getattr(self, "ecn", None) if self.has_segments else None
+
     @classmethod
     def sends(cls, workload: W) -> str:
         """The workload in words: `TCP, cubic, 300 kB`."""
@@ -161,14 +166,9 @@ class AnyFlow(Table):
         return None
 
     @property
-    def negotiates_ecn(self) -> bool | None:
-        """True if its connections ask for ECN, false if they don't; `None` of flows that negotiate nothing."""
-        return None
-
-    @property
     def port_protocols(self) -> tuple[str, ...]:
-        """The protocols in which each connection takes its port."""
-        raise NotImplementedError
+        """The protocols in which each connection takes its port: TCP, unless the kind says otherwise."""
+        return ("tcp",)
 
     @property
     def parts(self) -> tuple[list[int], ...]:

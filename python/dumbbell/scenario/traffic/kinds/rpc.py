@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from csv import reader
 from importlib.resources import files
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo
 
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.table import Table
+from dumbbell.scenario.traces import File, holding
+from dumbbell.scenario.traces import sizes as sizes_of
 from dumbbell.scenario.traffic.algorithms import Algorithm, Cc
 from dumbbell.scenario.traffic.kinds.flow import AnyFlow, Ends, Kind
 from dumbbell.units import Amount, Duration, QuantityError, Rate, Size, Time
@@ -34,21 +35,24 @@ PUBLISHED: Final = tuple(sorted(one.name.removesuffix(".csv") for one in _DISTRI
 _EXAMPLE: Final = (
     'write "10 kB", "websearch", or { distribution = "exponential", mean = "10 kB" }, '
     '{ distribution = "lognormal", median = "10 kB", sigma = 1 }, '
-    '{ distribution = "pareto", least = "1 kB", alpha = 1.2 }'
+    '{ distribution = "pareto", least = "1 kB", alpha = 1.2 }, { distribution = "table", file = "sizes.csv" }'
 )
 
 
 def points(name: str) -> tuple[CdfPoint, ...]:
     """A bundled cumulative distribution."""
-    rows = [row for row in reader(_DISTRIBUTIONS.joinpath(f"{name}.csv").read_text().splitlines()) if row[0][0] != "#"]
-    return tuple(CdfPoint(bytes=int(size), share=float(share)) for size, share in rows[1:])
+    return _points(_DISTRIBUTIONS.joinpath(f"{name}.csv").read_text())
+
+
+def _points(text: str) -> tuple[CdfPoint, ...]:
+    return tuple(CdfPoint(bytes=size, share=share) for size, share in sizes_of(text))
 
 
 class Drawn(Table):
     """A distribution of sizes, and what it depends on."""
 
     distribution: str = Field(
-        description=f"`exponential`, `lognormal`, `pareto`, or a published one: {', '.join(PUBLISHED)}.",
+        description=f"`exponential`, `lognormal`, `pareto`, `table`, or a published one: {', '.join(PUBLISHED)}.",
         examples=["exponential"],
     )
     mean: Amount | None = Field(default=None, description="Mean of `exponential`.", examples=["10 kB"])
@@ -64,6 +68,11 @@ class Drawn(Table):
     alpha: float | None = Field(
         default=None, gt=0, le=100, description="Exponent of the tail of `pareto`.", examples=[1.2]
     )
+    file: Annotated[File, holding(sizes_of)] | None = Field(
+        default=None,
+        description="File of `table`, a cumulative distribution: bytes and the share of sizes that are no larger, from "
+        "0 to 1, linear between lines.",
+    )
 
     def planned(self) -> Sizes | None:
         """The sizes in a plan; `None` if keys are missing, or there are others."""
@@ -75,17 +84,19 @@ class Drawn(Table):
                 return LognormalSizes(median_bytes=int(self.median), sigma=self.sigma)
             case "pareto" if self.least is not None and self.alpha is not None and given == {"least", "alpha"}:
                 return ParetoSizes(least_bytes=int(self.least), alpha=self.alpha)
+            case "table" if self.file is not None and given == {"file"}:
+                return CdfSizes(points=_points(self.file.text))
             case name if name in PUBLISHED and not given:
                 return CdfSizes(points=points(name))
         return None
 
 
-def _sizes(value: Any) -> Any:
+def _sizes(value: Any, info: ValidationInfo) -> Any:
     if isinstance(value, str) and not value[:1].isdigit():
         value = {"distribution": value}
     if not isinstance(value, dict | Drawn):
         return Amount.parse(value)
-    drawn = value if isinstance(value, Drawn) else Drawn.model_validate(value)
+    drawn = value if isinstance(value, Drawn) else Drawn.model_validate(value, context=info.context)
     if drawn.planned() is None:
         what = f"{drawn.distribution!r} is no distribution of sizes, or keys of it are missing or too many"
         raise QuantityError(what, f"a size, a distribution with its keys, or one of {', '.join(PUBLISHED)}", _EXAMPLE)
@@ -148,8 +159,9 @@ class RpcFlow(AnyFlow, Kind[RpcWorkload]):
     protocol: Literal["rpc"] = Field(description="Requests and answers over TCP.")
     request: AnySizes = Field(
         default=Amount(100),
-        description=f"Application data of each request: a size, a distribution (`exponential` with `mean`, `lognormal` "
-        f"with `median` and `sigma`, `pareto` with `least` and `alpha`), or a published one: {', '.join(PUBLISHED)}.",
+        description="Application data of each request: a size, a distribution (`exponential` with `mean`, `lognormal` "
+        f"with `median` and `sigma`, `pareto` with `least` and `alpha`, `table` with `file`), or a published one: "
+        f"{', '.join(PUBLISHED)}.",
         examples=["100 B", {"distribution": "exponential", "mean": "10 kB"}],
     )
     answer: AnySizes = Field(
@@ -196,16 +208,6 @@ class RpcFlow(AnyFlow, Kind[RpcWorkload]):
     ecn: bool = Field(
         default=False, strict=True, description="Negotiate ECN (RFC 3168), as TCP flows do. DCTCP always does."
     )
-
-    @property
-    def negotiates_ecn(self) -> bool:
-        """True if written so."""
-        return self.ecn
-
-    @property
-    def port_protocols(self) -> tuple[str, ...]:
-        """TCP."""
-        return ("tcp",)
 
     def algorithms(self, seed: int, entry: int, group: str) -> list[tuple[Key | None, Algorithm | None]]:
         """The same for all connections."""

@@ -50,16 +50,6 @@ class TcpFlow(AnyFlow, Kind[TcpWorkload]):
     )
 
     @property
-    def negotiates_ecn(self) -> bool:
-        """True if written so, for all connections."""
-        return self.ecn
-
-    @property
-    def port_protocols(self) -> tuple[str, ...]:
-        """TCP."""
-        return ("tcp",)
-
-    @property
     def parts(self) -> tuple[list[int], ...]:
         """Congestion controls, and sizes."""
         return self._mixed(), self._sized()
