@@ -21,10 +21,13 @@ _NAMES = "|".join(map(re.escape, KINDS))
 _CLASSES = "|".join(f"{name.capitalize()}{end}" for name in KINDS for end in ("Flow", "Workload"))
 TELLS_KINDS_APART = re.compile(
     rf"""\b(?:protocol|kind)\b["'\]), ]*(?:"tcp"\))?\s*(?:==|!=|\bin\b)\s*[("'\[{{]+(?:{_NAMES})\b|\b(?:{_CLASSES})\b"""
+    rf"""|\bflow(?:\[|\.get\()"(?:{_NAMES})"[\])]"""
 )
-"""A comparison with a kind's name, or a kind's class."""
+"""A comparison with a kind's name, a kind's class, or a look-up of a kind's figures in a flow."""
 
 EXCEPTIONS = {
+    "analysis/rules/hosts.py": "engines' accounts of datagrams that a socket dropped, and of how programs ended",
+    "analysis/rules/timing.py": "engines' accounts of the times at which datagrams left",
     "labs/record.py": "it writes back the two kinds of traffic that a lab starts by hand",
     "plan/expand.py": "the protocol of a program's port, which is no kind of flow",
 }
@@ -39,7 +42,10 @@ EXCEPTIONS = {
         ('frames.filter(pl.col("protocol") == "udp")', True),
         ('if flow.get("protocol", "tcp") == "tcp":', True),
         ("isinstance(flow.workload, CommandWorkload)", True),
+        ('flow.get("ping")', True),
+        ('flow["udp"]["sent_packets"]', True),
         ("kind(flow).is_bulk", False),
+        ("flow[kind.kind][key]", False),
         ('Table("Programs", ["program", "command"])', False),
     ],
 )

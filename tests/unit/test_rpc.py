@@ -12,6 +12,7 @@ import tomlkit
 import dumbbell
 from dumbbell.errors import ScenarioError
 from dumbbell.records.schema import polars_schema
+from dumbbell.report.render import tables
 from dumbbell.report.series import build
 from dumbbell.scenario.traffic.kinds.rpc import PUBLISHED, mean_bytes, points
 from dumbbell.workloads import CdfSizes
@@ -36,7 +37,8 @@ def requests(found: dumbbell.Run) -> pl.DataFrame:
 
 
 def test_figures_are_quantiles_of_the_requests(tmp_path: Path) -> None:
-    found = run(tmp_path, scenario({**RPC, "answer": "hadoop", "interval": "50 ms"}))
+    bulk = {"from": "s2", "to": "r2", "stop": "1 s"}
+    found = run(tmp_path, scenario({**RPC, "answer": "hadoop", "interval": "50 ms"}, bulk))
     assert dict(found.scan("requests").collect_schema()) == polars_schema("requests")
     rows = requests(found)
     done = rows.drop_nulls("fct_ns")
@@ -50,6 +52,10 @@ def test_figures_are_quantiles_of_the_requests(tmp_path: Path) -> None:
     assert found.verdict == "valid"
     series = build(found)
     assert [panel.key for panel in series.panels].count("rpc_fct_ms") == 1
+    own = str(tables.flows(found, series.groups)).partition('aria-label="Requests"')[2]
+    shown = [f"{figures['completed']}", f"{figures['fct_p99_ms']:.1f}", f"{figures['slowdown_p50']:.3g}"]
+    assert all(f">{figure}</td>" in own for figure in shown)
+    assert "f2" not in own, "a flow of another kind"
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

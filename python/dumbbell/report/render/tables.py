@@ -20,6 +20,8 @@ from dumbbell.report.render.group_rows import COLUMNS
 from dumbbell.report.render.group_rows import rows as group_rows
 from dumbbell.report.render.markup import Html, el, join
 from dumbbell.report.spread import MOST_CURVES
+from dumbbell.scenario.traffic.flows import KINDS
+from dumbbell.scenario.traffic.kinds.flow import Kind
 
 _SCROLL_FROM = 16
 _MOST_LINKS = 100
@@ -30,7 +32,7 @@ _MOST_ERRORS: Final = 100
 
 
 def flows(run: Run, groups: Sequence[Group], with_bottlenecks: bool = False) -> Html:
-    """One row per flow, of too many those at both ends; below Jain's index, echo requests and responsiveness."""
+    """One row per flow, of too many those at both ends; below Jain's index, figures of kinds and responsiveness."""
     every = summary_list(run, "flows")
     rows = extremes(every)
     total = sum(flow.get("goodput_bps") or 0.0 for flow in every)
@@ -62,7 +64,7 @@ def flows(run: Run, groups: Sequence[Group], with_bottlenecks: bool = False) -> 
     body = el("tbody", *(_flow(flow, group_of.get(flow["id"]), total, *shown) for flow in rows))
     note = above_capacity(run)
     above = el("p", note, class_="beneath") if note else Html("")
-    beneath = above, _fairness(run), _pings(rows, group_of), _responsiveness(run), _errors(every)
+    beneath = above, _fairness(run), _of_kinds(rows, group_of), _responsiveness(run), _errors(every)
     return join(_some(rows, every), _table("Flows", head, body, len(rows)), *beneath)
 
 
@@ -120,25 +122,30 @@ def _fairness(run: Run) -> Html:
     return el("p", f"Jain's fairness index {jain:.3f}{when}.", class_="beneath")
 
 
-def _pings(rows: Sequence[Mapping[str, Any]], group_of: Mapping[str, Group]) -> Html:
-    """One row per flow that pings, if any does."""
-    pinging = [flow for flow in rows if flow.get("ping")]
-    if not pinging:
-        return Html("")
-    names = ("Pings", "Sent", "Lost", "Median RTT (ms)", "99th percentile (ms)")
-    head = el(
-        "thead", el("tr", *(el("th", name, class_="n" if name != "Pings" else "", scope="col") for name in names))
-    )
+def _of_kinds(rows: Sequence[Mapping[str, Any]], group_of: Mapping[str, Group]) -> Html:
+    """A table for each kind of flow that has figures of its own: a row per flow."""
+    of = {kind: [flow for flow in rows if flow.get(kind.kind)] for kind in KINDS.values() if kind.figures}
+    return join(*(_of_kind(kind, flows, group_of) for kind, flows in of.items() if flows))
+
+
+def _of_kind(kind: type[Kind[Any]], flows: Sequence[Mapping[str, Any]], group_of: Mapping[str, Group]) -> Html:
+    columns = (el("th", name, class_="n", scope="col") for name in kind.figures)
+    head = el("thead", el("tr", el("th", kind.plural, class_="", scope="col"), *columns))
     body = (
         el(
             "tr",
             el("th", _swatch(group_of.get(flow["id"])), flow["id"], scope="row"),
-            *(el("td", words.count(flow["ping"][key]), class_="n") for key in ("sent", "lost")),
-            *(el("td", words.milliseconds(flow["ping"][key]), class_="n") for key in ("p50_ms", "p99_ms")),
+            *(el("td", _figure(key, flow[kind.kind][key]), class_="n") for key in kind.figures.values()),
         )
-        for flow in pinging
+        for flow in flows
     )
-    return _table("Pings", head, el("tbody", *body), len(pinging))
+    return _table(kind.plural, head, el("tbody", *body), len(flows))
+
+
+def _figure(key: str, value: float | None) -> str:
+    if key.endswith("_ms"):
+        return words.milliseconds(value)
+    return words.count(value) if value is None or isinstance(value, int) else f"{value:.3g}"
 
 
 def _responsiveness(run: Run) -> Html:

@@ -65,6 +65,10 @@ class Kind(Generic[W]):
     """True if its ends are programs of the user's."""
     has_goodput: ClassVar[bool] = True
     """True if the bytes that a flow delivers are its purpose."""
+    plural: ClassVar[str] = ""
+    """Heading of the report's table of `figures`: `Pings`."""
+    figures: ClassVar[Mapping[str, str]] = {}
+    """Figures of this kind alone: heading -> key in the part of a flow's summary that has the kind's name."""
 
     @property
     def negotiates_ecn(self) -> bool | None:

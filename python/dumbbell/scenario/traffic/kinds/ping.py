@@ -21,6 +21,13 @@ class PingFlow(AnyFlow, Kind[PingWorkload]):
     place: ClassVar = 30
     kind: ClassVar = "ping"
     has_goodput: ClassVar = False
+    plural: ClassVar = "Pings"
+    figures: ClassVar = {
+        "Sent": "sent",
+        "Lost": "lost",
+        "Median RTT (ms)": "p50_ms",
+        "99th percentile (ms)": "p99_ms",
+    }
 
     protocol: Literal["ping"] = Field(description="Echo requests, as ping(8) sends them.")
     interval: Duration = Field(default=Duration(200_000_000), description="Time from one request to the next.")

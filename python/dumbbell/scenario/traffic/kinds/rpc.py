@@ -155,6 +155,15 @@ class RpcFlow(AnyFlow, Kind[RpcWorkload]):
     place: ClassVar = 40
     kind: ClassVar = "rpc"
     has_segments: ClassVar = True
+    plural: ClassVar = "Requests"
+    figures: ClassVar = {
+        "Completed": "completed",
+        "Median completion time (ms)": "fct_p50_ms",
+        "95th percentile (ms)": "fct_p95_ms",
+        "99th percentile (ms)": "fct_p99_ms",
+        "Median slowdown": "slowdown_p50",
+        "99th percentile": "slowdown_p99",
+    }
 
     protocol: Literal["rpc"] = Field(description="Requests and answers over TCP.")
     request: AnySizes = Field(
