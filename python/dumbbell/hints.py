@@ -1,4 +1,4 @@
-"""Names in refusals: those that there are, and the one that was meant."""
+"""Texts for the refusal of an unknown name: the known names, and the nearest one as a hint."""
 
 from __future__ import annotations
 

@@ -31,5 +31,5 @@ class Stream:
         return mix((self._key + GOLDEN_GAMMA * (index + 1)) & MASK)
 
     def below(self, probability: float, index: int) -> bool:
-        """Does it happen, that has this probability?"""
+        """True with this probability."""
         return self.at(index) < int(probability * 2.0**64)

@@ -1,11 +1,11 @@
-//! Numbers in bytes that may be too few.
+//! Integers in the bytes of packets and of capture files. Only those of packets are checked for their length.
 
-/// Two bytes in network order.
+/// Reads two bytes in network order; `None` behind the end.
 pub(crate) fn be16(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
 }
 
-/// Four bytes in network order.
+/// Reads four bytes in network order; `None` behind the end.
 pub(crate) fn be32(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
@@ -18,19 +18,19 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// Two bytes; the caller has checked that they are there.
+    /// Reads two bytes. Panics if they are not there: the caller has checked the length.
     pub(crate) fn u16(self, bytes: &[u8], at: usize) -> u16 {
         let two = [bytes[at], bytes[at + 1]];
         if self == Order::Little { u16::from_le_bytes(two) } else { u16::from_be_bytes(two) }
     }
 
-    /// Four bytes; the caller has checked that they are there.
+    /// Reads four bytes, as [`u16`](Order::u16) does.
     pub(crate) fn u32(self, bytes: &[u8], at: usize) -> u32 {
         let four = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         if self == Order::Little { u32::from_le_bytes(four) } else { u32::from_be_bytes(four) }
     }
 
-    /// Eight bytes; the caller has checked that they are there.
+    /// Reads eight bytes, as [`u16`](Order::u16) does.
     pub(crate) fn u64(self, bytes: &[u8], at: usize) -> u64 {
         let (first, second) = (u64::from(self.u32(bytes, at)), u64::from(self.u32(bytes, at + 4)));
         if self == Order::Little { second << 32 | first } else { first << 32 | second }

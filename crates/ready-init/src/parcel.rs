@@ -1,4 +1,4 @@
-//! Files in memory: the run's directory as it comes in, and as it goes out.
+//! Archives of a run's directory: the host's, to be unpacked in the virtual machine, and that of new files for the host.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use tar::{Archive, Builder};
 
-/// The names of what came in, below the run's directory, so that it does not go out again.
+/// File in the run's directory with the names of the files that the host sent: these are not sent back.
 const TAKEN: &str = ".taken";
 
-/// Unpack what came in.
+/// Unpacks the host's archive into the directory.
 pub(crate) fn unpack(bytes: &[u8], directory: &Path) -> Result<()> {
     let mut archive = Archive::new(bytes);
     archive.set_preserve_mtime(false);
@@ -19,7 +19,7 @@ pub(crate) fn unpack(bytes: &[u8], directory: &Path) -> Result<()> {
     fs::write(directory.join(TAKEN), serde_json::to_vec(&names)?).context("noting what came in")
 }
 
-/// All files of the directory that did not come in.
+/// Packs all files of the directory that the host did not send, and removes them.
 pub(crate) fn pack(directory: &Path) -> Result<Vec<u8>> {
     let taken = fs::read(directory.join(TAKEN)).context("reading what came in")?;
     let mut taken: BTreeSet<PathBuf> = serde_json::from_slice(&taken)?;

@@ -1,4 +1,4 @@
-"""Shared by findings: judging a comparison with intervals, and writing its numbers."""
+"""Statuses that follow from an interval, and intervals as text: what rules and code of studies share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! Planned events: links change, samples are taken.
+//! Events whose times the plan knows: changes of links, and samples of flows and links.
 
 use units::Time;
 
@@ -50,7 +50,7 @@ impl<O: Observer> Simulation<O> {
         self.event_queue.set(self.sampling(), self.now + self.sample_interval);
     }
 
-    /// One whose stop has come gets its last sample then.
+    /// Samples the flows that go on beyond now; each gets its last sample at its stop.
     pub(super) fn sample_flows(&mut self) {
         self.sampled = Some(self.now);
         for flow in 0..self.traffic.len() {
