@@ -69,10 +69,6 @@ impl Flow {
         is_told.then(|| ratio(8 * u128::from(bytes) * 1_000_000_000, active.unsigned_abs()))
     }
 
-    fn ping_ms(&self, share: f64) -> Option<f64> {
-        self.measured("rtt_ns", share, |ns| ns / 1e6)
-    }
-
     /// The quantile of a measure's values, each `scaled`; `None` without any.
     fn measured(&self, measure: &str, share: f64, scaled: impl Fn(f64) -> f64) -> Option<f64> {
         quantile(self.measured.get(measure)?, share, scaled)
@@ -92,6 +88,85 @@ const OF_SRTT: &str = "RFC 6298";
 
 const fn figure(column: Column<Flow>) -> Figure<Flow> {
     Figure::new(column)
+}
+
+/// A percentile of a measure of a kind's own table: a figure of the flow, and the mean of it as a metric of studies.
+macro_rules! percentile {
+    ($kind:literal, $prefix:literal, $p:literal, $suffix:literal, $unit:literal, $title:expr, $meaning:literal, $formula:expr, $source:literal,
+     $measure:literal, $share:literal, $scaled:expr) => {
+        figure(Column::optional(
+            concat!($kind, "_", $prefix, $p, $suffix),
+            F64(|f| f.measured($measure, $share, $scaled)),
+            $meaning,
+        ))
+        .at(&[$kind, concat!($prefix, $p, $suffix)])
+        .studied(Metric {
+            name: concat!($kind, "_", $prefix, $p),
+            title: $title,
+            unit: $unit,
+            better: Better::Lower,
+            scope: Scope::Run,
+            over: Over::Mean,
+            formula: $formula,
+            source: $source,
+        })
+    };
+}
+
+/// A percentile of a flow's round-trip times.
+macro_rules! ping {
+    ($p:literal, $share:literal, $rank:literal, $meaning:literal, $all:literal) => {
+        percentile!(
+            "ping",
+            "",
+            $p,
+            "_ms",
+            "ms",
+            concat!("Ping RTT, ", $rank),
+            $meaning,
+            concat!("mean over the flows that ping of ping_", $p, "_ms, the ", $all),
+            "RFC 2681",
+            "rtt_ns",
+            $share,
+            |ns| ns / 1e6
+        )
+    };
+}
+
+/// A percentile of the completion times of a flow's requests.
+macro_rules! fct {
+    ($p:literal, $share:literal, $rank:literal, $meaning:literal) => {
+        percentile!("rpc", "fct_", $p, "_ms", "ms", concat!("Request completion time, ", $rank), $meaning,
+            concat!("mean over the flows of RPCs of rpc_fct_", $p, "_ms, the ", $rank, " of their requests' completion times"),
+            "N. Dukkipati, N. McKeown: Why Flow-Completion Time is the Right Metric for Congestion Control, CCR 36(1), 2006",
+            "fct_ns", $share, |ns| ns / 1e6)
+    };
+}
+
+/// A percentile of the slowdown of a flow's requests.
+macro_rules! slowdown {
+    ($p:literal, $share:literal, $rank:literal, $meaning:literal) => {
+        percentile!(
+            "rpc",
+            "slowdown_",
+            $p,
+            "",
+            "",
+            concat!("Request slowdown, ", $rank),
+            $meaning,
+            concat!(
+                "mean over the flows of RPCs of rpc_slowdown_",
+                $p,
+                ", the ",
+                $rank,
+                " of completion time ÷ completion time on an unloaded path"
+            ),
+            "M. Alizadeh et al.: pFabric, SIGCOMM 2013, section 5.1, which calls it normalised FCT",
+            "slowdown",
+            $share,
+            |slowdown| slowdown
+        )
+    };
 }
 
 /// All figures, in the order of the tables' columns.
@@ -276,34 +351,8 @@ pub static FIGURES: &[Figure<Flow>] = &[
                   time under way less that of the one before",
         source: "RFC 3550, section 6.4.1",
     }),
-    figure(Column::optional(
-        "ping_p50_ms",
-        F64(|f| f.ping_ms(0.50)),
-        "median round-trip time of its echo requests; null for a flow that does not ping",
-    ))
-    .at(&["ping", "p50_ms"])
-    .studied(Metric {
-        name: "ping_p50",
-        title: "Ping RTT, median",
-        unit: "ms",
-        better: Better::Lower,
-        scope: Scope::Run,
-        over: Over::Mean,
-        formula: "mean over the flows that ping of ping_p50_ms, the median round-trip time of their echo requests",
-        source: "RFC 2681",
-    }),
-    figure(Column::optional("ping_p99_ms", F64(|f| f.ping_ms(0.99)), "99th percentile of it"))
-        .at(&["ping", "p99_ms"])
-        .studied(Metric {
-            name: "ping_p99",
-            title: "Ping RTT, 99th percentile",
-            unit: "ms",
-            better: Better::Lower,
-            scope: Scope::Run,
-            over: Over::Mean,
-            formula: "mean over the flows that ping of ping_p99_ms, the 99th percentile of their round-trip times",
-            source: "RFC 2681",
-        }),
+    ping!("p50", 0.50, "median", "median round-trip time of its echo requests; null for a flow that does not ping", "median round-trip time of their echo requests"),
+    ping!("p99", 0.99, "99th percentile", "99th percentile of it", "99th percentile of their round-trip times"),
     figure(Column::optional("ping_sent", U64(|f| Some(f.report.ping?.sent_packets)), "echo requests that it sent"))
         .at(&["ping", "sent"]),
     figure(Column::optional(
@@ -322,102 +371,12 @@ pub static FIGURES: &[Figure<Flow>] = &[
         formula: "Σ ping_lost: echo requests without an answer",
         source: "RFC 6673",
     }),
-    figure(Column::optional(
-        "rpc_fct_p50_ms",
-        F64(|f| f.measured("fct_ns", 0.50, |ns| ns / 1e6)),
-        "median completion time of its requests, from when each was due until the client had the whole answer; null for other flows than RPCs",
-    ))
-    .at(&["rpc", "fct_p50_ms"])
-    .studied(Metric {
-        name: "rpc_fct_p50",
-        title: "Request completion time, median",
-        unit: "ms",
-        better: Better::Lower,
-        scope: Scope::Run,
-        over: Over::Mean,
-        formula: "mean over the flows of RPCs of rpc_fct_p50_ms, the median of their requests' completion times",
-        source: "N. Dukkipati, N. McKeown: Why Flow-Completion Time is the Right Metric for Congestion Control, CCR 36(1), 2006",
-    }),
-    figure(Column::optional(
-        "rpc_fct_p95_ms",
-        F64(|f| f.measured("fct_ns", 0.95, |ns| ns / 1e6)),
-        "95th percentile of it",
-    ))
-    .at(&["rpc", "fct_p95_ms"])
-    .studied(Metric {
-        name: "rpc_fct_p95",
-        title: "Request completion time, 95th percentile",
-        unit: "ms",
-        better: Better::Lower,
-        scope: Scope::Run,
-        over: Over::Mean,
-        formula: "mean over the flows of RPCs of rpc_fct_p95_ms, the 95th percentile of their requests' completion times",
-        source: "N. Dukkipati, N. McKeown: Why Flow-Completion Time is the Right Metric for Congestion Control, CCR 36(1), 2006",
-    }),
-    figure(Column::optional(
-        "rpc_fct_p99_ms",
-        F64(|f| f.measured("fct_ns", 0.99, |ns| ns / 1e6)),
-        "99th percentile of it",
-    ))
-    .at(&["rpc", "fct_p99_ms"])
-    .studied(Metric {
-        name: "rpc_fct_p99",
-        title: "Request completion time, 99th percentile",
-        unit: "ms",
-        better: Better::Lower,
-        scope: Scope::Run,
-        over: Over::Mean,
-        formula: "mean over the flows of RPCs of rpc_fct_p99_ms, the 99th percentile of their requests' completion times",
-        source: "N. Dukkipati, N. McKeown: Why Flow-Completion Time is the Right Metric for Congestion Control, CCR 36(1), 2006",
-    }),
-    figure(Column::optional(
-        "rpc_slowdown_p50",
-        F64(|f| f.measured("slowdown", 0.50, |slowdown| slowdown)),
-        "median slowdown of its requests: completion time ÷ that on [an unloaded path](metrics.md#per-flow)",
-    ))
-    .at(&["rpc", "slowdown_p50"])
-    .studied(Metric {
-        name: "rpc_slowdown_p50",
-        title: "Request slowdown, median",
-        unit: "",
-        better: Better::Lower,
-        scope: Scope::Run,
-        over: Over::Mean,
-        formula: "mean over the flows of RPCs of rpc_slowdown_p50, the median of completion time ÷ completion time on an unloaded path",
-        source: "M. Alizadeh et al.: pFabric, SIGCOMM 2013, section 5.1, which calls it normalised FCT",
-    }),
-    figure(Column::optional(
-        "rpc_slowdown_p95",
-        F64(|f| f.measured("slowdown", 0.95, |slowdown| slowdown)),
-        "95th percentile of it",
-    ))
-    .at(&["rpc", "slowdown_p95"])
-    .studied(Metric {
-        name: "rpc_slowdown_p95",
-        title: "Request slowdown, 95th percentile",
-        unit: "",
-        better: Better::Lower,
-        scope: Scope::Run,
-        over: Over::Mean,
-        formula: "mean over the flows of RPCs of rpc_slowdown_p95, the 95th percentile of completion time ÷ completion time on an unloaded path",
-        source: "M. Alizadeh et al.: pFabric, SIGCOMM 2013, section 5.1, which calls it normalised FCT",
-    }),
-    figure(Column::optional(
-        "rpc_slowdown_p99",
-        F64(|f| f.measured("slowdown", 0.99, |slowdown| slowdown)),
-        "99th percentile of it",
-    ))
-    .at(&["rpc", "slowdown_p99"])
-    .studied(Metric {
-        name: "rpc_slowdown_p99",
-        title: "Request slowdown, 99th percentile",
-        unit: "",
-        better: Better::Lower,
-        scope: Scope::Run,
-        over: Over::Mean,
-        formula: "mean over the flows of RPCs of rpc_slowdown_p99, the 99th percentile of completion time ÷ completion time on an unloaded path",
-        source: "M. Alizadeh et al.: pFabric, SIGCOMM 2013, section 5.1, which calls it normalised FCT",
-    }),
+    fct!("p50", 0.50, "median", "median completion time of its requests, from when each was due until the client had the whole answer; null for other flows than RPCs"),
+    fct!("p95", 0.95, "95th percentile", "95th percentile of it"),
+    fct!("p99", 0.99, "99th percentile", "99th percentile of it"),
+    slowdown!("p50", 0.50, "median", "median slowdown of its requests: completion time ÷ that on [an unloaded path](metrics.md#per-flow)"),
+    slowdown!("p95", 0.95, "95th percentile", "95th percentile of it"),
+    slowdown!("p99", 0.99, "99th percentile", "99th percentile of it"),
     figure(Column::optional(
         "rpc_completed",
         U64(|f| (f.plan.workload.table() == Some("requests")).then(|| f.measured.get("fct_ns").map_or(0, |all| all.len() as u64))),

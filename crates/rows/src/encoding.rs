@@ -284,5 +284,14 @@ mod tests {
         let backlog = Backlog { bytes: 5, packets: 6 };
         check(&LinkRow { time, link: 1, counters, backlog, queue_bytes_max: 7, capacity_bytes: Some(8) });
         check(&crate::kinds::PingRow { flow, number: 1, sent: time, rtt: Some(Duration(4)), is_lost: true });
+        check(&crate::kinds::RequestRow {
+            flow,
+            number: 1,
+            issued: time,
+            request_bytes: 4,
+            answer_bytes: 5,
+            completion: Some(Duration(6)),
+            ideal: Some(Duration(7)),
+        });
     }
 }
