@@ -36,6 +36,7 @@ SCENARIOS: dict[str, tuple[str, dict[str, Any]]] = {
     "bursts of loss": ("gilbert-elliott", {"duration": "3 s"}),
     "datagrams": ("udp-cross-traffic", {"duration": "3 s", "flows.1.start": "1 s", "flows.1.stop": "2 s"}),
     "pings": ("latency-under-load", {"duration": "3 s"}),
+    "requests": ("incast", {"duration": "2 s", "flows.0.stop": "1.9 s", "flows.0.answer": "websearch"}),
     "CoDel": ("bbr-vs-cubic", {**SHORT, "topology.bottleneck.queue": "fq-codel", "flows.0.ecn": True}),
     "a parking lot": ("parking-lot", {"duration": "2 s"}),
     "no packets": ("short-flows", {"record.packets": False, "record.acks": False}),
