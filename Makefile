@@ -18,7 +18,7 @@ WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f ! -name
 # The kernel of tests in virtual time; built once, in minutes, and kept below the user's cache directory.
 KERNEL ?= 6.12
 
-.PHONY: run build ui kernel test test-rust test-python test-system test-web test-all test-thorough test-exhaustive test-wheel \
+.PHONY: run build ui kernel test test-rust test-python test-page test-together test-alone test-system test-web test-all test-thorough test-exhaustive test-wheel \
 	fuzz fuzz-guided sanitize lint wasm what-if generate lock format bench truth pictures wheel sdist clean
 
 run: build
@@ -37,8 +37,8 @@ kernel: build $(VENV)/.guests $(VENV)/.kernel-tools
 # Each part of the program once, on real parts. Second chances of one call of make count as those of one run.
 export TEST_RUN := $(or $(TEST_RUN),$(shell date -u +%FT%TZ))
 test:
-	$(MAKE) --jobs=2 --output-sync=target kernel test-rust test-python
-	$(MAKE) test-system test-web
+	$(MAKE) --jobs=2 --output-sync=target kernel test-rust test-python test-page
+	$(MAKE) test-together test-alone
 	$(BIN)/python -m tools.second_chances
 
 # The rest, which takes longer: what root does as others do, studies in virtual time, every fault, hours of fuzz.
@@ -46,7 +46,8 @@ test-all: test-thorough test-exhaustive fuzz-guided
 	$(BIN)/python -m tools.second_chances
 
 test-thorough: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
-	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and not exhaustive and not alone" tests/system tests/e2e
+	$(BIN)/python -m tools.second_chances --numprocesses 4 --dist loadgroup -m "thorough and not exhaustive and not alone" tests/system tests/e2e
+	$(BIN)/python -m tools.second_chances -m "thorough and not exhaustive and alone" tests/system
 
 # Each call of a command that fails, kills at a hundred moments, thousands of damaged runs.
 test-exhaustive: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
@@ -56,16 +57,26 @@ test-exhaustive: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 test-rust: $(VENV)/.test-tools
 	PROPTEST_RNG_SEED=1 $(ALONE) cargo test --release --locked --workspace
 
-test-python: build $(VENV)/.develop $(VENV)/.guests $(VENV)/.page $(VENV)/.test-tools
+test-python: build $(VENV)/.develop $(VENV)/.guests $(VENV)/.page $(VENV)/.web-checks $(VENV)/.test-tools
 	$(BIN)/pytest --numprocesses auto tests/unit
 
-test-system: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
-	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "not alone and not thorough" tests/system
+test-page: $(VENV)/.web-checks
+	cd web && $(NPM) run --silent check
+
+# While browsers and routers wait, kernels in virtual time compute. What measures against the clock has fewer tests beside it.
+PARTS ?= tests/system tests/e2e
+test-together: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
+	$(BIN)/python -m tools.second_chances --numprocesses 5 --dist loadgroup -m "not real_time and not alone and not thorough" $(PARTS)
+	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "real_time and not alone and not thorough" $(PARTS)
+
+test-alone: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 	$(BIN)/python -m tools.second_chances -m "alone and not thorough" tests/system
 
-test-web: build $(VENV)/.develop $(VENV)/.page $(VENV)/.web-checks $(VENV)/.test-tools
-	cd web && $(NPM) run --silent check
-	$(BIN)/python -m tools.second_chances --numprocesses 3 -m "not thorough" tests/e2e
+test-system:
+	$(MAKE) test-together test-alone PARTS=tests/system
+
+test-web: test-page
+	$(MAKE) test-together PARTS=tests/e2e
 
 # The wheel on bare systems, its page in Chromium; as root, in some minutes. Not a part of `make test`.
 test-wheel: wheel sdist kernel $(VENV)/.develop $(VENV)/.test-tools
@@ -236,7 +247,8 @@ $(VENV)/.web-packages: web/package-lock.json | $(VENV)/.python
 	cd web && $(NPM) ci --omit=dev --silent --no-audit --no-fund
 	touch $@
 
-$(VENV)/.web-checks: web/package-lock.json | $(VENV)/.web-packages
+# npm empties the folder first, from which pages are built.
+$(VENV)/.web-checks: web/package-lock.json | $(VENV)/.report $(VENV)/.page
 	cd web && $(NPM) ci --silent --no-audit --no-fund
 	touch $@
 

@@ -14,6 +14,9 @@ from test_report_page import Opened, drag
 import dumbbell
 from dumbbell.cli import invoke
 
+# Tests of one process share the page.
+pytestmark = pytest.mark.xdist_group("capture page")
+
 PANELS = [
     "throughput_bps", "rtt_ms", "in_flight_bytes", "limited_by", "sequence_bytes", "gap_ms", "gaps_percent", "events",
     "ladder",

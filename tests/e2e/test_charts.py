@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
+# Tests of one process share the program.
+pytestmark = pytest.mark.xdist_group("charts")
+
 HERE = Path(__file__).parent
 WEB = HERE.parents[1] / "web"
 

@@ -13,6 +13,9 @@ from synthetic_run import CHECKS, LATE, Synthetic
 from dumbbell import report
 from dumbbell.records import Run
 
+# Tests of one process share the reports.
+pytestmark = pytest.mark.xdist_group("report page")
+
 CODEL = {
     **{"kind": "fq-codel", "target_ns": 5_000_000, "interval_ns": 100_000_000, "quantum_bytes": 1514, "flows": 1024},
     **{"ecn": True, "ce_threshold_ns": None},

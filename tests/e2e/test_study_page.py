@@ -13,6 +13,9 @@ from synthetic_study import Synthetic
 from dumbbell import Study
 from dumbbell.report.study import write
 
+# Tests of one process share the page.
+pytestmark = pytest.mark.xdist_group("study page")
+
 CELLS = [
     {"b.buffer": buffer, "t.rtt": rtt, "queue.kind": kind}
     for buffer in ("0.1 bdp", "1 bdp", "10 bdp")

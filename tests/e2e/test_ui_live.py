@@ -49,6 +49,9 @@ def test_bytes_in_flight_and_the_state_of_bbr_are_seen_live(application: Applica
     expect(states).to_have_count(1)
     eventually(lambda: STATE.search(states.inner_text()), "a state")
     eventually(lambda: number(page, "in-flight") > 1 and number(page, "in-flight", 1) > 1, "kilobytes in flight")
+    # The page has no plots of a run of less than five looks.
+    progress = page.locator(".run-progress progress")
+    eventually(lambda: float(progress.get_attribute("value") or 0) > 1, "a second of the run")
     page.get_by_role("button", name="Stop early").click()
 
     asked: list[dict[str, list[str]]] = []

@@ -24,7 +24,16 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]
 
 
 @pytest.mark.real_time
-@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (1024, "dark"), (390, "light"), (390, "dark")])
+@pytest.mark.xdist_group("views")
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (1440, "light"),
+        (390, "dark"),
+        pytest.param(1024, "dark", marks=pytest.mark.thorough),
+        pytest.param(390, "light", marks=pytest.mark.thorough),
+    ],
+)
 def test_each_view_fits_its_window_and_keeps_nobody_out(
     furnished: Application, browser: Browser, width: int, scheme: str
 ) -> None:

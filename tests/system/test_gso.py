@@ -130,7 +130,7 @@ def test_an_ordinary_user_can_take_it(ordinary: Place) -> None:
 
 @pytest.mark.real_time
 @pytest.mark.alone
-@pytest.mark.parametrize("cc", ["cubic", "bbr"])
+@pytest.mark.parametrize("cc", ["cubic", pytest.param("bbr", marks=pytest.mark.thorough)])
 def test_both_paths_give_the_same_goodput(here: Place, cc: str) -> None:
     goodput = {}
     for name in ("wire", "gso"):

@@ -16,6 +16,8 @@ ORACLE = (ROOT / "crates/bpf/tests/oracle/main.rs").read_text(encoding="utf-8")
 PATHS = re.findall(r'"(.+)",', ORACLE.partition("const NAMES")[2].partition("];")[0])
 """Paths of the oracle, each a test of its own."""
 assert PATHS, "the oracle declares its paths otherwise"
+THOROUGH = {"30 flows", "IPv6", "200 Mbit/s x 500 ms", "BBRv3, 1 % random loss"}
+assert set(PATHS) > THOROUGH
 
 
 def cargo(target: str, *words: str) -> str:
@@ -30,7 +32,9 @@ def cargo(target: str, *words: str) -> str:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="loading BPF programs takes root")
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, marks=[pytest.mark.thorough] if path in THOROUGH else []) for path in PATHS]
+)
 def test_the_history_is_what_an_oracle_in_the_kernel_saw(path: str) -> None:
     assert cargo("oracle", "--exact", path).count("\n") >= 2
 

@@ -135,7 +135,7 @@ def test_real_runs_on_nodes_that_take_them(cluster: Nodes, tmp_path: Path) -> No
     study = dumbbell.run(short, directory=tmp_path, vary=both, executor=Ray(cluster.address, jobs=1))
     assert isinstance(study, dumbbell.Study)
     # All attempts may be invalid on a busy machine; none fails, and each is here.
-    assert study.runs["error"].null_count() == 2
+    assert all(error is None or error.startswith("invalid: ") for error in study.runs["error"])
     assert len(list(study.directory.glob("runs/test-*/summary.json"))) >= study.runs.height == 2
     usable = study.runs.filter(pl.col("verdict").is_in(["valid", "suspect"]))
     for row in usable.iter_rows(named=True):
