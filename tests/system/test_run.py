@@ -22,6 +22,9 @@ import dumbbell
 from dumbbell.analysis import metrics
 from dumbbell.analysis.rules.rule import Verdict, worst
 
+# Tests of one process share the runs.
+pytestmark = pytest.mark.xdist_group("run")
+
 RATE = 30_000_000
 SHORT = {"duration": "3 s", "flows.1.start": "500 ms", "topology.bottleneck.rate": "30 Mbit/s"}
 SET = [word for key, value in SHORT.items() for word in ("--set", f"{key}={value}")]

@@ -124,9 +124,12 @@ def forgets_when_empty(acks: pl.DataFrame) -> bool:
     return unhurt["vegas_base_rtt_us"].is_null().equals(emptied(unhurt), check_names=False)
 
 
+# Tests of one process share the run.
+TOGETHER = pytest.mark.xdist_group("together")
 EACH = pytest.mark.parametrize(("name", "cc"), [(f"f{i}", cc) for i, cc in enumerate(STATES, 1)])
 
 
+@TOGETHER
 @EACH
 def test_rows_tell_what_samples_tell(together: dumbbell.Run, name: str, cc: str) -> None:
     """A sample is the state between two ACKs: that of the row of ours before it, of others' behind it."""
@@ -150,6 +153,7 @@ def test_rows_tell_what_samples_tell(together: dumbbell.Run, name: str, cc: str)
     assert taken["retransmitted_segments"].is_between(before["sent"], behind["sent"]).all()
 
 
+@TOGETHER
 @EACH
 def test_rows_show_the_algorithms_state(together: dumbbell.Run, name: str, cc: str) -> None:
     acks = rows(together, name)
@@ -173,6 +177,7 @@ def test_vegas_forgets_its_base_rtt_when_nothing_is_in_flight(tmp_path: Path) ->
     assert forgets_when_empty(acks)
 
 
+@TOGETHER
 def test_the_kernels_bbr_is_read_as_it_tells_itself(together: dumbbell.Run) -> None:
     name = f"f{[*STATES].index('bbr') + 1}"
     acks = rows(together, name).filter(pl.col("moment") != "close")
@@ -188,6 +193,7 @@ def test_the_kernels_bbr_is_read_as_it_tells_itself(together: dumbbell.Run) -> N
     assert (told - read).abs().max() <= 8
 
 
+@TOGETHER
 def test_states_of_linuxs_own_are_in_the_units_of_their_columns(together: dumbbell.Run) -> None:
     flows = {cc: rows(together, f"f{i}").filter(pl.col("time_ns") > 2e9) for i, cc in enumerate(STATES, 1)}
     goodput = {flow["cc"]: flow["goodput_bps"] for flow in together.summary["flows"]}
@@ -210,6 +216,7 @@ def test_states_of_linuxs_own_are_in_the_units_of_their_columns(together: dumbbe
         assert 0.5 < mean / goodput[cc] < 2, cc
 
 
+@TOGETHER
 def test_the_verdict_has_seen_every_row(together: dumbbell.Run) -> None:
     found = checks(together)
     assert found["ack-rows"]["verdict"] == found["ack-coverage"]["verdict"] == "valid"

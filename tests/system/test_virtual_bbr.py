@@ -48,6 +48,10 @@ def carry_out(directory: Path, text: str) -> dumbbell.Run:
     return run
 
 
+RUNS = pytest.mark.xdist_group("runs of BBR")
+"""Tests of one process share them."""
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dumbbell.Run]:
     """A flow of each alone, 16 s, and one of the draft's."""
@@ -60,6 +64,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dumbbell.Run]:
     return {"draft": draft, **{cc: run(cc, cc, "16 s") for cc in VERSIONS}}
 
 
+@RUNS
 @pytest.mark.parametrize("cc", VERSIONS)
 def test_phases_follow_one_another(runs: dict[str, dumbbell.Run], cc: str) -> None:
     rows = acks(runs[cc])
@@ -92,6 +97,7 @@ def latest_starts_of_probe_rtt(rows: pl.DataFrame, cc: str) -> list[float]:
     return found
 
 
+@RUNS
 @pytest.mark.parametrize("cc", VERSIONS)
 def test_probe_rtt_comes_every_5_s_and_holds_half_a_bdp(runs: dict[str, dumbbell.Run], cc: str) -> None:
     rows = acks(runs[cc])
@@ -110,6 +116,7 @@ def test_probe_rtt_comes_every_5_s_and_holds_half_a_bdp(runs: dict[str, dumbbell
         assert 0.4 * BDP < phase["cwnd"] < 0.7 * BDP
 
 
+@RUNS
 @pytest.mark.parametrize("cc", VERSIONS)
 def test_the_model_is_the_path(runs: dict[str, dumbbell.Run], cc: str) -> None:
     later = acks(runs[cc]).filter(pl.col("time_ns") > 1e9)
@@ -123,6 +130,7 @@ def test_the_model_is_the_path(runs: dict[str, dumbbell.Run], cc: str) -> None:
     assert cruise["cwnd_packets"].median() == pytest.approx(2 * BDP, rel=0.4)
 
 
+@RUNS
 def test_the_draft_is_a_set_of_switches(runs: dict[str, dumbbell.Run]) -> None:
     """The visible effects are: DRAIN at half the rate, and DOWN at 0.90."""
     rows = acks(runs["draft"])

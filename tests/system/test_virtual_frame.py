@@ -59,6 +59,7 @@ def same_goodput(theirs: Curve, ours: Curve) -> None:
     assert ours.goodput_bps == pytest.approx(theirs.goodput_bps, rel=GOODPUT)
 
 
+@pytest.mark.xdist_group("curves")
 def test_reno_s_cycles_are_the_kernels(curves: dict[str, Curve]) -> None:
     theirs, ours = curves["reno"].cycles(), curves["bpf_reno"].cycles()
     assert min(len(theirs), len(ours)) >= 3, (theirs, ours)
@@ -66,6 +67,7 @@ def test_reno_s_cycles_are_the_kernels(curves: dict[str, Curve]) -> None:
     same_goodput(curves["reno"], curves["bpf_reno"])
 
 
+@pytest.mark.xdist_group("curves")
 def test_cubic_s_curve_is_the_kernels(curves: dict[str, Curve]) -> None:
     """Cycle by cycle: fast convergence makes each differ from the one before."""
     theirs, ours = curves["cubic"], curves["bpf_cubic"]

@@ -32,7 +32,8 @@ MARKS = {"bottleneck": 'buffer = "1 bdp", queue = { kind = "drop-tail", ce_thres
 @pytest.fixture(scope="session")
 def replay() -> Path:
     """The program that replays."""
-    build = ["cargo", "build", "--release", "--quiet", "--package", "bbr-host", "--example", "replay"]
+    # The selection is that of `make test-rust`, whose crates are compiled already.
+    build = ["cargo", "build", "--release", "--locked", "--quiet", "--workspace", "--example", "replay"]
     subprocess.run(build, cwd=ROOT, check=True)
     return ROOT / "target" / "release" / "examples" / "replay"
 
