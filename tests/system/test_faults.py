@@ -259,7 +259,7 @@ COMMANDS: dict[str, tuple[Sequence[str], Whole, Before]] = {
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[] if name in ("run", "edit", "lab") else pytest.mark.thorough) for name in COMMANDS],
+    [pytest.param(name, marks=[] if name in ("run", "lab") else pytest.mark.thorough) for name in COMMANDS],
 )
 def test_some_faults(faults: Faults, name: str) -> None:
     meet(faults, name, list(Fault)[1:], SAMPLE)

@@ -146,6 +146,7 @@ def test_real_runs_on_nodes_that_take_them(cluster: Nodes, tmp_path: Path) -> No
         not_proven(f"{2 - usable.height} of 2 runs were invalid each time")
 
 
+@pytest.mark.thorough
 def test_ctrl_c_ends_the_tasks_and_the_study_goes_on(cluster: Nodes, tmp_path: Path) -> None:
     engine = NotingEngine(tmp_path / "notes", lasts_s=0.3)
     slow = NotingEngine(tmp_path / "notes", lasts_s=60)
@@ -184,6 +185,7 @@ def tasks() -> list[psutil.Process]:
     ]
 
 
+@pytest.mark.thorough
 def test_a_killed_command_leaves_no_task_and_goes_on(cluster: Nodes, tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(path(flow(), duration="1 s"))
     command = [sys.executable, "-m", "dumbbell", "run", "./small.toml", "--engine", "simulate", "--executor", "ray"]

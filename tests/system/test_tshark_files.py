@@ -37,7 +37,11 @@ def ours(file: Path, output: Path) -> tuple[int, int]:
     return found.summary["segments"], found.summary["connections"]
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param(file, marks=[pytest.mark.thorough] if at % 4 else []) for at, file in enumerate(FILES)],
+    ids=lambda path: path.name,
+)
 def test_segments_and_connections(file: Path, tmp_path: Path) -> None:
     found, told = ours(file, tmp_path / "found"), theirs(file)
     if file.name in UNKNOWN_THERE:

@@ -217,8 +217,8 @@ def program(command: str) -> dict[str, object]:
 
 
 def failing(command: str, directory: Path) -> str:
-    """The error of a run whose kernel stands still after 4 s of computing."""
-    engine = VirtualEngine((*GUARD, "--spin-s", "4"))
+    """The error of a run whose kernel stands still after 2 s of computing."""
+    engine = VirtualEngine((*GUARD, "--spin-s", "2"))
     with pytest.raises(RunFailed) as failed:
         dumbbell.run(program(command), directory=directory, engine=engine, report=False)
     return str(failed.value)
@@ -272,8 +272,8 @@ def test_the_watchdog_names_a_program_of_the_users_that_loops(tmp_path: Path) ->
     topology = {"kind": "path", "rtt": "20 ms", "bottleneck": {"rate": "20 Mbit/s", "buffer": "1 bdp"}}
     flows = [{"from": "h1", "to": "h2", "cc": {"kernel": str(looping(tmp_path))}}]
     scenario = {"name": "test", "duration": "2 s", "topology": topology, "flows": flows}
-    engine = VirtualEngine((*GUARD, "--spin-s", "4"))
-    with pytest.raises(RunFailed, match=r"calm_cong_avoid\(\) of endless.c loops\n  no event came for [45] s of comp"):
+    engine = VirtualEngine((*GUARD, "--spin-s", "2"))
+    with pytest.raises(RunFailed, match=r"calm_cong_avoid\(\) of endless.c loops\n  no event came for [23] s of comp"):
         dumbbell.run(scenario, directory=tmp_path, engine=engine, report=False)
 
 
