@@ -43,7 +43,7 @@ class Project:
 
     def run(self, *tests: str, options: tuple[str, ...] = (), **environment: str) -> subprocess.CompletedProcess[str]:
         """Runs them as `make test` does."""
-        (self.folder / "conftest.py").write_text('pytest_plugins = ["proof"]\n')
+        (self.folder / "conftest.py").write_text('pytest_plugins = ["proof", "groups"]\n')
         (self.folder / "test_it.py").write_text(HEAD + "\n".join(tests))
         (self.folder / "pytest.ini").write_text(
             "[pytest]\naddopts = --strict-markers\nmarkers =\n  real_time: x\n  alone: x\n  xdist_group: x\n"
