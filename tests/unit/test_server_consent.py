@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -212,13 +213,28 @@ def test_a_study_of_others_goes_on_as_it_would_run(served: Served, start: str) -
 
 
 @pytest.fixture
-def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A compiler that is slow, and leaves a file where it was started."""
+def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A compiler that is slow, and whose start makes a file. It can write none itself: it connects to us."""
     program, called = tmp_path / "clang", tmp_path / "compiled"
-    program.write_text(f"#!/bin/sh\ntouch {called}\nsleep 2\necho 'calm.bpf.c:1:1: error: too slow' >&2\nexit 1\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("CLANG", str(program))
-    return called
+    with socket.create_server(("127.0.0.1", 0)) as heard:
+
+        def hear() -> None:
+            with suppress(OSError):
+                while True:
+                    heard.accept()[0].close()
+                    called.touch()
+
+        port = heard.getsockname()[1]
+        program.write_text(
+            f"#!/bin/bash\n: </dev/tcp/127.0.0.1/{port}\nsleep 2\necho 'calm.bpf.c:1:1: error: too slow' >&2\nexit 1\n"
+        )
+        program.chmod(0o755)
+        monkeypatch.setenv("CLANG", str(program))
+        thread = threading.Thread(target=hear)
+        thread.start()
+        yield called
+        heard.shutdown(socket.SHUT_RDWR)
+        thread.join()
 
 
 def foreign_program(served: Served, page: Page) -> dict[str, object]:

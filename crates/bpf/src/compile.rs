@@ -12,6 +12,7 @@ use messages::Failure;
 use serde::Serialize;
 
 use crate::bundled;
+use crate::confine::Confinement;
 use crate::helper::run_helper;
 
 /// The compiler's output.
@@ -54,26 +55,63 @@ pub fn write_headers(directory: &Path) -> Result<()> {
 }
 
 /// Compiles `source` to `out`, with our headers, within limits of time and memory. The object doesn't depend on where they lie.
+///
+/// The compiler opens what lies beside the source and below, unless its name begins with a dot, and system's files: the text
+/// may be a stranger's, and `#include` and `.incbin` take what they can open. Kernels without Landlock don't hold it to that.
 pub fn build(source: &Path, out: &Path) -> Result<Build> {
     let source = source.canonicalize().with_context(|| format!("reading {}", source.display()))?;
     let (dir, file) = (source.parent().context("a file in a directory")?, source.file_name().context("a file")?);
     let out = std::path::absolute(out)?;
-    let headers = Headers::write()?;
+    let scratch = Scratch::make()?;
+    let (headers, object) = (scratch.0.join("include"), scratch.0.join("object"));
+    write_headers(&headers)?;
     let clang = env::var_os("CLANG").unwrap_or_else(|| "clang".into());
     let mut command = Command::new(&clang);
     command.args(["-target", "bpf", "-O2", "-g", "-mcpu=v3", "-Wall", "-fno-color-diagnostics", "-c"]);
     // Whoever wrote the text may have meant it to crash: no copies of it in the machine's temporary directory.
     command.arg("-fno-crash-diagnostics");
-    command.arg("-fdebug-compilation-dir=.").arg(prefix_map(&headers.0, "dumbbell"));
-    command.arg("-I").arg(&headers.0);
+    command.arg("-fdebug-compilation-dir=.").arg(prefix_map(&headers, "dumbbell"));
+    command.arg("-I").arg(&headers);
     // Debian keeps <asm/types.h> there, which <linux/bpf.h> includes; clang doesn't look there for the target bpf.
     command.arg("-idirafter").arg(format!("/usr/include/{}-linux-gnu", env::consts::ARCH));
     // The file's name alone appears in messages and in the verifier's log.
-    command.arg(file).arg("-o").arg(&out).current_dir(dir);
+    command.arg(file).arg("-o").arg(&object).current_dir(dir);
+    if let Some(confinement) = Confinement::new() {
+        allow(&confinement, &clang, dir, &scratch.0).context("confining the compiler")?;
+        confinement.apply(&mut command);
+        command.env("TMPDIR", &scratch.0);
+    }
     let ended = run_helper(&mut command).map_err(|error| missing(&clang, &error))?;
-    let text = ended.said.replace(&format!("{}/", headers.0.display()), "");
+    let _ = fs::remove_file(&out); // What was there is of another source.
+    if ended.ok {
+        fs::copy(&object, &out).with_context(|| format!("writing {}", out.display()))?;
+    }
+    let text = ended.said.replace(&format!("{}/", headers.display()), "");
     let diagnostics = text.lines().filter_map(diagnostic).collect();
     Ok(Build { ok: ended.ok, compiler: version(&clang), diagnostics, text })
+}
+
+/// Allows what a compiler needs for a source in `dir`.
+fn allow(confinement: &Confinement, clang: &OsString, dir: &Path, scratch: &Path) -> io::Result<()> {
+    for path in ["/usr", "/lib", "/lib64", "/bin", "/opt", "/nix/store", "/gnu/store", "/etc/ld.so.cache", "/dev/null"]
+    {
+        confinement.read(Path::new(path))?;
+    }
+    // A compiler in a user's own directory has its libraries beside it.
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let known = env::split_paths(&folders).map(|folder| folder.join(clang)).find(|path| path.is_file());
+    let home = known.and_then(|path| path.canonicalize().ok());
+    if let Some((bin, home)) = home.as_deref().and_then(|path| Some((path.parent()?, path.parent()?.parent()?))) {
+        confinement.read(bin)?;
+        ["lib", "lib64", "include"].iter().try_for_each(|name| confinement.read(&home.join(name)))?;
+    }
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if !entry.file_name().as_encoded_bytes().starts_with(b".") && !entry.file_type()?.is_symlink() {
+            confinement.read(&entry.path())?;
+        }
+    }
+    confinement.write(scratch)
 }
 
 fn missing(clang: &OsString, error: &io::Error) -> Failure {
@@ -109,19 +147,17 @@ fn diagnostic(text: &str) -> Option<Diagnostic> {
     Some(Diagnostic { file: parts.next()?.to_owned(), line, column, severity, message })
 }
 
-/// Our headers in a directory of their own, as long as a compiler needs them.
-struct Headers(PathBuf);
+/// A directory for our headers and the object, as long as a compiler needs it.
+struct Scratch(PathBuf);
 
-impl Headers {
-    fn write() -> Result<Headers> {
+impl Scratch {
+    fn make() -> Result<Scratch> {
         let template = env::temp_dir().join("dumbbell-headers-XXXXXX");
-        let headers = Headers(nix::unistd::mkdtemp(&template).context("making a directory for headers")?);
-        write_headers(&headers.0)?;
-        Ok(headers)
+        Ok(Scratch(nix::unistd::mkdtemp(&template).context("making a directory for headers")?))
     }
 }
 
-impl Drop for Headers {
+impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -164,6 +200,25 @@ mod tests {
         let (build, object) = compiled(dir.path(), &format!("{text}int a = A6(1 +) 0;\n"));
         assert!(!build.ok && object.is_empty());
         assert!(build.text.starts_with("clang was stopped: it took more than "), "{}", build.text);
+    }
+
+    #[test]
+    fn a_text_takes_no_file_from_elsewhere() {
+        let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let secret = elsewhere.path().join("secret");
+        fs::write(&secret, "int known = 4711;\n").unwrap();
+        fs::write(dir.path().join("beside.h"), "int beside = 815;\n").unwrap();
+        fs::write(dir.path().join(".hidden"), "int known = 4711;\n").unwrap();
+        std::os::unix::fs::symlink(&secret, dir.path().join("link.h")).unwrap();
+        let (build, _) = compiled(dir.path(), &format!("#include \"beside.h\"\n{SOURCE}"));
+        assert!(build.ok, "{}", build.text);
+        for path in [secret.to_str().unwrap(), ".hidden", "link.h", "/proc/self/environ", "/etc/passwd"] {
+            for line in [format!("#include \"{path}\""), format!("asm(\".inc\" \"bin \\\"{path}\\\"\");")] {
+                let (build, object) = compiled(dir.path(), &format!("{line}\n{SOURCE}"));
+                assert!(!build.ok && object.is_empty(), "{line}");
+                assert!(!build.text.contains("4711"), "{}", build.text);
+            }
+        }
     }
 
     #[test]

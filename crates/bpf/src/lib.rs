@@ -8,6 +8,7 @@ mod acks;
 mod bundled;
 mod check;
 mod compile;
+mod confine;
 mod elf;
 mod helper;
 mod kernel;
