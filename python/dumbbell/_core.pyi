@@ -37,6 +37,7 @@ __all__ = [
     "missing_shards",
     "network",
     "peak_bps",
+    "read_runs",
     "routing_daemon",
     "run_helper",
     "simulate",
@@ -164,9 +165,9 @@ def analyse_captures(
     be read.
     """
 
-def bottlenecks_of(directory: str | PathLike[str]) -> str:
+def bottlenecks_of(opened: Any) -> str:
     """
-    Finds the bottleneck of each path of the run in `directory` over time. Returns JSON: for each different path `links`, the
+    Finds the bottleneck of each path of a run over time. `opened` is as above. Returns JSON: for each different path `links`, the
     names of the links at which packets can wait, `flows`, the ids of its flows, and `course`: pairs of a time in ns and of
     the link that is the bottleneck from then on, or null.
 
@@ -305,18 +306,18 @@ def emulate(directory: str | PathLike[str], live: bool) -> int:
     which must have one thread. `live`: ten times a second an event says where flows and links stand.
     """
 
-def figures_between(directory: str | PathLike[str], start_ns: SupportsIndex, end_ns: SupportsIndex) -> str:
+def figures_between(opened: Any, start_ns: SupportsIndex, end_ns: SupportsIndex) -> str:
     """
-    Summarises the run in `directory` between two times. Returns JSON: `received_bytes` (by flow), `jain_index` (of
+    Summarises a run between two times. `opened` takes a file's name, and returns a descriptor, which is closed here. Returns JSON: `received_bytes` (by flow), `jain_index` (of
     bulk TCP flows), `utilisation` (by link).
 
     Raises RuntimeError: what failed, and why. Ctrl-C ends it.
     """
 
-def figures_of(directory: str | PathLike[str], network: str) -> str:
+def figures_of(directory: str | PathLike[str], network: str, opened: Any) -> str:
     """
-    The figures of the run in `directory`, whose engine accounts for links in the file `network` there. Writes
-    `flows.parquet`, and returns JSON: `flows`, `links`, `jain_index`, `jain_window_s`, `responsiveness` and `rerouting` of
+    The figures of the run in `directory`, whose engine accounts for links in the file `network` there. `opened` takes a file's
+    name, and returns a descriptor, which is closed here. Writes `flows.parquet`, and returns JSON: `flows`, `links`, `jain_index`, `jain_window_s`, `responsiveness` and `rerouting` of
     `summary.json`.
 
     Raises RuntimeError: what failed, and why. Ctrl-C ends it.
@@ -344,6 +345,15 @@ def peak_bps(link: str) -> int | None:
     the rate of its best 100 ms, or of its period, if that is shorter.
 
     Raises RuntimeError if it is no link.
+    """
+
+def read_runs(folder: SupportsIndex, names: SupportsGetItem[int, str]) -> list[tuple[bytes | None, bytes | None, int]]:
+    """
+    Reads `manifest.json` and `summary.json` of the runs that are called `names` in a folder, given by its descriptor: of each,
+    both documents, and the bytes of all files of the run. No link is followed. A document that is missing, large, or no
+    regular file is None: who wants it, or the reason, opens it by itself. Other threads of Python run meanwhile.
+
+    Raises OSError if the descriptor is no folder's.
     """
 
 def routing_daemon(name: str) -> Path2 | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,8 +15,10 @@ import pytest
 from parking_lot import Cross, run, scenario
 
 from dumbbell import report
-from dumbbell.analysis.metrics import bottlenecks
+from dumbbell.analysis.metrics import between, bottlenecks
+from dumbbell.below import Below, confined
 from dumbbell.cli.run import print_run
+from dumbbell.errors import DumbbellError
 from dumbbell.pipeline.results import Run
 from dumbbell.report.facts import facts
 from dumbbell.report.levels import capacities
@@ -73,6 +77,24 @@ def test_the_course_of_a_path_is_known(moving: Run) -> None:
         middle_ns = (number + 0.7) * PERIOD_S * 1e9
         (last,) = [link for since, link in paths["f1"].course if since <= middle_ns][-1:]
         assert last == f"link{number}"
+
+
+@pytest.mark.parametrize("name", ["plan.json", "links.parquet"])
+def test_files_of_the_run_do_not_lead_out_and_are_regular(moving: Run, tmp_path: Path, name: str) -> None:
+    copy = shutil.copytree(moving.directory, tmp_path / "below" / "run")
+    path, outside = copy / name, tmp_path / name
+    shutil.move(path, outside)
+    path.symlink_to(outside)
+    assert bottlenecks(copy) == bottlenecks(moving.directory)
+    with confined(Below(copy.parent)):
+        with pytest.raises(DumbbellError, match=f"{name}: .*outside"):
+            bottlenecks(copy)
+        with pytest.raises(DumbbellError, match=f"{name}: .*outside"):
+            between(copy, 0, 10**9)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(DumbbellError, match=f"{name}: .*Not a regular file"):
+        bottlenecks(copy)
 
 
 def test_the_least_rate_is_the_bottleneck_whatever_its_name(differing: Run) -> None:

@@ -10,6 +10,7 @@ mod figures;
 mod helper;
 mod network;
 mod routing;
+mod runs;
 mod simulate;
 
 use pyo3::prelude::*;
@@ -37,6 +38,8 @@ mod _core {
     use crate::network::{LinkFacts, Path, network, peak_bps, static_routes};
     #[pymodule_export]
     use crate::routing::routing_daemon;
+    #[pymodule_export]
+    use crate::runs::read_runs;
     #[pymodule_export]
     use crate::simulate::{simulate, simulate_check, simulate_parameters};
 }

@@ -3,14 +3,13 @@
 #[cfg(test)]
 mod tests;
 
-use std::fs;
-use std::path::Path;
+use std::io::{self, Read};
 
 use anyhow::{Context, Result};
 use plan::Plan;
 use records::accounts::{FlowReport, LinkReport};
 use records::kinds::MEASURES;
-use records::reader::{self, Index, Rows};
+use records::reader::{self, Index, Open, Rows};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -27,6 +26,9 @@ use crate::run::{Run, Span};
 use crate::summary::base_rtts;
 use crate::ways;
 
+/// Bytes of an account. That of 10,000 flows has a hundredth of that.
+const LARGEST: u64 = 256 << 20;
+
 #[derive(Deserialize)]
 struct Traffic {
     wall_s: f64,
@@ -39,65 +41,64 @@ struct Network {
     links: Vec<LinkReport>,
 }
 
-/// The figures of the run in `directory`, whose engine accounts for links in the file `network` there. `go_on` is asked again
+/// The figures of the run whose files `open` opens, and whose engine accounts for links in the file `network`. `go_on` is asked again
 /// and again: an error of it ends the work.
 ///
 /// # Errors
 /// A file is missing, cannot be read, or is not of the plan. `go_on` fails.
-pub fn read(directory: &Path, plan: &Plan, network: &str, go_on: &dyn Fn() -> Result<()>) -> Result<Run> {
-    let traffic: Traffic = json(directory, "traffic.json")?;
-    let network: Network = json(directory, network)?;
+pub fn read(open: Open, plan: &Plan, network: &str, go_on: &dyn Fn() -> Result<()>) -> Result<Run> {
+    let traffic: Traffic = json(open, "traffic.json")?;
+    let network: Network = json(open, network)?;
     let flows = in_order(plan.flows.iter().map(|flow| &flow.id), traffic.flows, |report| &report.id)?;
     let links = in_order(plan.links.iter().map(|link| &link.name), network.links, |report| &report.name)?;
     let planned = Time::ZERO + plan.duration_ns;
     let interrupted = Time((traffic.wall_s * 1e9).round_ties_even() as i64);
     let run_end = if traffic.interrupted { planned.min(interrupted) } else { planned };
-    let window = window(directory, plan, &flows, run_end, go_on)?;
-    let ways = ways::network(directory, plan, go_on)?;
+    let window = window(open, plan, &flows, run_end, go_on)?;
+    let ways = ways::network(open, plan, go_on)?;
     let mut recorder = Recorder::new(plan, &ways, window, (Time::ZERO, planned));
-    let has_packets = directory.join("packets.parquet").exists();
+    let has_packets = reader::has_table(open, "packets");
     if has_packets {
         recorder = recorder.with_packets(&ways);
     }
-    samples(directory, plan, go_on, |sample| recorder.flow(&sample))?;
-    link_samples(directory, plan, go_on, |sample| recorder.link(&sample))?;
-    kinds(directory, plan, go_on, &mut recorder)?;
+    samples(open, plan, go_on, |sample| recorder.flow(&sample))?;
+    link_samples(open, plan, go_on, |sample| recorder.link(&sample))?;
+    kinds(open, plan, go_on, &mut recorder)?;
     if has_packets {
-        packets(directory, plan, go_on, |packet| recorder.packet(&packet))?;
+        packets(open, plan, go_on, |packet| recorder.packet(&packet))?;
     }
     let mut run = Run::of(plan, flows, links, run_end, recorder);
     run.base_rtts = Some(base_rtts(plan, &ways));
     let active: Vec<Active> = run.flows.iter().map(|flow| flow.active).collect();
-    run.rerouting = rerouting::read(directory, plan, &active, go_on)?;
+    run.rerouting = rerouting::read(open, plan, &active, go_on)?;
     Ok(run)
 }
 
-/// The events of the run in `directory` between two times. `go_on` is asked again and again: an error of it ends the work.
+/// The events of a run between two times. `go_on` is asked again and again: an error of it ends the work.
 ///
 /// # Errors
 /// A table is missing or cannot be read. `go_on` fails.
-pub fn between(directory: &Path, plan: &Plan, start: Time, end: Time, go_on: &dyn Fn() -> Result<()>) -> Result<Span> {
+pub fn between(open: Open, plan: &Plan, start: Time, end: Time, go_on: &dyn Fn() -> Result<()>) -> Result<Span> {
     let mut recorder = Recorder::new(plan, &plan.network()?, Some((start, end)), (start, end));
-    samples(directory, plan, go_on, |sample| recorder.flow(&sample))?;
-    link_samples(directory, plan, go_on, |sample| recorder.link(&sample))?;
+    samples(open, plan, go_on, |sample| recorder.flow(&sample))?;
+    link_samples(open, plan, go_on, |sample| recorder.link(&sample))?;
     Ok(Span::of(plan, &recorder))
 }
 
-/// The bottleneck of each path of the run in `directory` over time. `go_on` is asked again and again: an error of it ends the
+/// The bottleneck of each path of a run over time. `go_on` is asked again and again: an error of it ends the
 /// work.
 ///
 /// # Errors
 /// The table of links is missing or cannot be read. `go_on` fails.
-pub fn bottlenecks(directory: &Path, plan: &Plan, go_on: &dyn Fn() -> Result<()>) -> Result<Bottlenecks> {
-    let mut found = Bottlenecks::new(plan, &ways::network(directory, plan, go_on)?);
-    link_samples(directory, plan, go_on, |sample| found.add(&sample))?;
+pub fn bottlenecks(open: Open, plan: &Plan, go_on: &dyn Fn() -> Result<()>) -> Result<Bottlenecks> {
+    let mut found = Bottlenecks::new(plan, &ways::network(open, plan, go_on)?);
+    link_samples(open, plan, go_on, |sample| found.add(&sample))?;
     Ok(found.finish())
 }
 
-fn json<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<T> {
-    let path = directory.join(name);
-    let text = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("reading {}", path.display()))
+fn json<T: DeserializeOwned>(open: Open, name: &str) -> Result<T> {
+    let read = || -> Result<T> { Ok(serde_json::from_str(&io::read_to_string(open(name)?.take(LARGEST))?)?) };
+    read().with_context(|| format!("reading {name}"))
 }
 
 /// Reports in the order of the plan's `names`.
@@ -119,7 +120,7 @@ fn in_order<'a, T>(
 
 /// The time in which all bulk flows were active. A flow that failed was active until its last sample.
 fn window(
-    directory: &Path,
+    open: Open,
     plan: &Plan,
     reports: &[FlowReport],
     run_end: Time,
@@ -127,7 +128,7 @@ fn window(
 ) -> Result<Option<(Time, Time)>> {
     let mut last = vec![None; plan.flows.len()];
     if reports.iter().any(|report| report.error.is_some()) {
-        samples(directory, plan, go_on, |sample| last[usize::from(sample.flow)] = Some(sample.time))?;
+        samples(open, plan, go_on, |sample| last[usize::from(sample.flow)] = Some(sample.time))?;
     }
     let active: Vec<Active> = (plan.flows.iter().zip(reports).zip(last))
         .map(|((flow, report), last)| Active::measured(flow, report, run_end, last))
@@ -135,15 +136,10 @@ fn window(
     Ok(measured_window(plan, &active))
 }
 
-fn samples(
-    directory: &Path,
-    plan: &Plan,
-    go_on: &dyn Fn() -> Result<()>,
-    mut take: impl FnMut(FlowSample),
-) -> Result<()> {
+fn samples(open: Open, plan: &Plan, go_on: &dyn Fn() -> Result<()>, mut take: impl FnMut(FlowSample)) -> Result<()> {
     let columns = ["time_ns", "flow", "socket", "bytes_sent", "bytes_acked", "received_bytes", "srtt_us", "min_rtt_us"];
     let ids = Index::of(plan.flows.iter().map(|flow| flow.id.as_str()));
-    reader::read(&directory.join("samples.parquet"), &columns, |rows: &Rows| {
+    reader::read_table(open, "samples", &columns, |rows: &Rows| {
         go_on()?;
         let (time, flow, socket) = (rows.values::<i64>(0)?, rows.words(1, &ids)?, rows.values::<u16>(2)?);
         let (sent, acked) = (rows.values::<u64>(3)?, rows.values::<u64>(4)?);
@@ -167,7 +163,7 @@ fn samples(
 }
 
 fn link_samples(
-    directory: &Path,
+    open: Open,
     plan: &Plan,
     go_on: &dyn Fn() -> Result<()>,
     mut take: impl FnMut(LinkSample),
@@ -183,7 +179,7 @@ fn link_samples(
         "queue_bytes_max",
     ];
     let names = Index::of(plan.links.iter().map(|link| link.name.as_str()));
-    reader::read(&directory.join("links.parquet"), &columns, |rows: &Rows| {
+    reader::read_table(open, "links", &columns, |rows: &Rows| {
         go_on()?;
         let (time, link) = (rows.values::<i64>(0)?, rows.words(1, &names)?);
         let counter = |column| rows.values::<u64>(column);
@@ -207,11 +203,11 @@ fn link_samples(
 }
 
 /// Rows of the tables that only flows of one kind have.
-fn kinds(directory: &Path, plan: &Plan, go_on: &dyn Fn() -> Result<()>, recorder: &mut Recorder) -> Result<()> {
+fn kinds(open: Open, plan: &Plan, go_on: &dyn Fn() -> Result<()>, recorder: &mut Recorder) -> Result<()> {
     let ids = Index::of(plan.flows.iter().map(|flow| flow.id.as_str()));
     for (table, measures) in MEASURES.iter().filter(|(table, _)| plan.has_table(table)) {
         let columns = [&["time_ns", "flow"], *measures].concat();
-        reader::read(&directory.join(table).with_extension("parquet"), &columns, |rows: &Rows| {
+        reader::read_table(open, table, &columns, |rows: &Rows| {
             go_on()?;
             let (time, flow) = (rows.values::<i64>(0)?, rows.words(1, &ids)?);
             let values = (2..columns.len()).map(|column| numbers(rows, columns[column], column));
@@ -239,19 +235,14 @@ fn numbers(rows: &Rows, name: &str, column: usize) -> Result<Vec<f64>> {
     }
 }
 
-fn packets(
-    directory: &Path,
-    plan: &Plan,
-    go_on: &dyn Fn() -> Result<()>,
-    mut take: impl FnMut(PacketSample),
-) -> Result<()> {
+fn packets(open: Open, plan: &Plan, go_on: &dyn Fn() -> Result<()>, mut take: impl FnMut(PacketSample)) -> Result<()> {
     let columns = ["link", "flow", "packet", "departure_ns", "sojourn_ns", "fate", "ecn", "duplicate"];
     let ids = Index::of(plan.flows.iter().map(|flow| flow.id.as_str()));
     let names = Index::of(plan.links.iter().map(|link| link.name.as_str()));
     let (fates, codepoints) = (Index::of(link::Fate::NAMES), Index::of(link::Ecn::NAMES));
     let (delivered, not_capable, marked) =
         (link::Fate::Delivered as u16, link::Ecn::NotEct as u16, link::Ecn::Ce as u16);
-    reader::read(&directory.join("packets.parquet"), &columns, |rows: &Rows| {
+    reader::read_table(open, "packets", &columns, |rows: &Rows| {
         go_on()?;
         let (link, flow, packet) = (rows.words(0, &names)?, rows.words(1, &ids)?, rows.values::<u64>(2)?);
         let (departure, sojourn) = (rows.values::<i64>(3)?, rows.values::<i64>(4)?);

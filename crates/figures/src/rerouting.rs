@@ -4,11 +4,9 @@
 //! RFC 6412 has the terms: after a convergence event the control plane converges (RFC 4098, too), and a flow has a loss of
 //! connectivity period. Here a table's last change is that of the kernel's, with which packets are forwarded.
 
-use std::path::Path;
-
 use anyhow::Result;
 use plan::Plan;
-use records::reader::{self, Index, Rows};
+use records::reader::{self, Index, Open, Rows};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use units::{Duration, Time};
@@ -71,25 +69,24 @@ impl Episode {
     }
 }
 
-/// Finds what came of each event of the run in `directory`, in the order of time; `None` if no router has daemons. `active`:
+/// Finds what came of each event of a run, in the order of time; `None` if no router has daemons. `active`:
 /// of each flow. `go_on` is asked again and again: an error of it ends the work.
 ///
 /// # Errors
 /// A table cannot be read. `go_on` fails.
 pub(crate) fn read(
-    directory: &Path,
+    open: Open,
     plan: &Plan,
     active: &[Active],
     go_on: &dyn Fn() -> Result<()>,
 ) -> Result<Option<Vec<Rerouting>>> {
-    let routes = directory.join("routes.parquet");
-    if !routes.exists() {
+    if !reader::has_table(open, "routes") {
         return Ok(None);
     }
     let mut episodes = episodes(plan);
-    read_routes(&routes, plan, &mut episodes)?;
-    let packets = directory.join("packets.parquet");
-    let packets = if packets.exists() { Some(read_packets(&packets, plan, &episodes, go_on)?) } else { None };
+    read_routes(open, plan, &mut episodes)?;
+    let has_packets = reader::has_table(open, "packets");
+    let packets = if has_packets { Some(read_packets(open, plan, &episodes, go_on)?) } else { None };
     let of = |(index, episode): (usize, &Episode)| Rerouting {
         at_s: seconds(episode.at - Time::ZERO),
         events: episode.events.clone(),
@@ -128,9 +125,9 @@ fn episodes(plan: &Plan) -> Vec<Episode> {
     episodes
 }
 
-fn read_routes(path: &Path, plan: &Plan, episodes: &mut [Episode]) -> Result<()> {
+fn read_routes(open: Open, plan: &Plan, episodes: &mut [Episode]) -> Result<()> {
     let names = Index::of(plan.nodes.iter().map(plan::Node::name));
-    reader::read(path, &["time_ns", "router"], |rows: &Rows| {
+    reader::read_table(open, "routes", &["time_ns", "router"], |rows: &Rows| {
         let (time, router) = (rows.values::<i64>(0)?, rows.words(1, &names)?);
         for at in 0..rows.len() {
             let (Some(time), Some(router)) = (time.get(at).map(Time), router.get(at)) else { continue };
@@ -267,7 +264,7 @@ fn longest(arrivals: &[Time], episode: &Episode, end: Time) -> Option<(Duration,
 }
 
 fn read_packets<'a>(
-    path: &Path,
+    open: Open,
     plan: &'a Plan,
     episodes: &'a [Episode],
     go_on: &dyn Fn() -> Result<()>,
@@ -277,7 +274,7 @@ fn read_packets<'a>(
     let fates = Index::of(link::Fate::NAMES);
     let mut found = Packets::new(plan, episodes);
     let columns = ["link", "flow", "packet", "arrival_ns", "delivery_ns", "fate", "duplicate"];
-    reader::read(path, &columns, |rows: &Rows| {
+    reader::read_table(open, "packets", &columns, |rows: &Rows| {
         go_on()?;
         let (link, flow, packet) = (rows.words(0, &names)?, rows.words(1, &ids)?, rows.values::<u64>(2)?);
         let (arrival, delivery) = (rows.values::<i64>(3)?, rows.values::<i64>(4)?);

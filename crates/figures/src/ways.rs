@@ -1,10 +1,8 @@
 //! The ways that packets of a run really took, where kernels choose among paths of equal cost.
 
-use std::path::Path;
-
 use anyhow::Result;
 use plan::{Network, Plan, Spread};
-use records::reader::{self, Index, Rows};
+use records::reader::{self, Index, Open, Rows};
 use rustc_hash::FxHashMap;
 
 /// The network of a run: its flows' paths are those of their packets, if each node chooses by flow and packets are recorded.
@@ -12,15 +10,14 @@ use rustc_hash::FxHashMap;
 ///
 /// # Errors
 /// A flow has no path, or the table cannot be read. `go_on` fails.
-pub(crate) fn network(directory: &Path, plan: &Plan, go_on: &dyn Fn() -> Result<()>) -> Result<Network> {
-    let packets = directory.join("packets.parquet");
-    if plan.spread != Spread::Flows || !packets.exists() {
+pub(crate) fn network(open: Open, plan: &Plan, go_on: &dyn Fn() -> Result<()>) -> Result<Network> {
+    if plan.spread != Spread::Flows || !reader::has_table(open, "packets") {
         return plan.network();
     }
     let mut seen = Seen::new(plan);
     let ids = Index::of(plan.flows.iter().map(|flow| flow.id.as_str()));
     let names = Index::of(plan.links.iter().map(|link| link.name.as_str()));
-    reader::read(&packets, &["link", "flow"], |rows: &Rows| {
+    reader::read_table(open, "packets", &["link", "flow"], |rows: &Rows| {
         go_on()?;
         let (link, flow) = (rows.words(0, &names)?, rows.words(1, &ids)?);
         for at in 0..rows.len() {

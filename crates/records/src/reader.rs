@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -40,6 +41,9 @@ pub struct Words<'a, T> {
     words: Vec<Option<T>>,
 }
 
+/// Opens a file of a run by its name.
+pub type Open<'a> = &'a dyn Fn(&str) -> io::Result<File>;
+
 /// Known words.
 pub struct Index<'a>(HashMap<&'a [u8], u16>);
 
@@ -54,35 +58,49 @@ impl<'a> Index<'a> {
 ///
 /// # Errors
 /// The file cannot be read, or lacks a column. `take` fails.
-pub fn read(path: &Path, columns: &[&str], mut take: impl FnMut(&Rows) -> Result<()>) -> Result<()> {
-    let mut read = || -> Result<()> {
-        let file = checked(path)?;
-        let file = guarded(|| Ok(SerializedFileReader::new(file)?))?;
-        let leaves = file.metadata().file_metadata().schema_descr().columns();
-        let source = |name: &&str| {
-            let place = leaves.iter().position(|leaf| name_of(leaf) == *name);
-            let place = place.with_context(|| format!("it lacks the column {name}"))?;
-            Ok(Source::of(leaves[place].clone(), place))
-        };
-        let mut rows = Rows { columns: columns.iter().map(source).collect::<Result<_>>()?, len: 0 };
-        for number in 0..file.num_row_groups() {
-            let group = file.get_row_group(number)?;
-            guarded(|| rows.columns.iter_mut().try_for_each(|column| column.open(&*group)))?;
-            let mut left = usize::try_from(group.metadata().num_rows())?;
-            while left > 0 {
-                rows.len = left.min(BATCH);
-                guarded(|| rows.columns.iter_mut().try_for_each(|column| column.read(rows.len)))?;
-                take(&rows)?;
-                left -= rows.len;
-            }
-        }
-        Ok(())
-    };
-    read().with_context(|| format!("reading {}", path.display()))
+pub fn read(path: &Path, columns: &[&str], take: impl FnMut(&Rows) -> Result<()>) -> Result<()> {
+    rows(File::open(path), columns, take).with_context(|| format!("reading {}", path.display()))
 }
 
-fn checked(path: &Path) -> Result<File> {
-    let file = File::open(path)?;
+/// Gives all rows of a run's table to `take`, as [`read`].
+///
+/// # Errors
+/// As [`read`].
+pub fn read_table(open: Open, table: &str, columns: &[&str], take: impl FnMut(&Rows) -> Result<()>) -> Result<()> {
+    let name = format!("{table}.parquet");
+    rows(open(&name), columns, take).with_context(|| format!("reading {name}"))
+}
+
+/// Returns true if a run has a table, readable or not.
+pub fn has_table(open: Open, table: &str) -> bool {
+    !open(&format!("{table}.parquet")).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+fn rows(file: io::Result<File>, columns: &[&str], mut take: impl FnMut(&Rows) -> Result<()>) -> Result<()> {
+    let file = checked(file?)?;
+    let file = guarded(|| Ok(SerializedFileReader::new(file)?))?;
+    let leaves = file.metadata().file_metadata().schema_descr().columns();
+    let source = |name: &&str| {
+        let place = leaves.iter().position(|leaf| name_of(leaf) == *name);
+        let place = place.with_context(|| format!("it lacks the column {name}"))?;
+        Ok(Source::of(leaves[place].clone(), place))
+    };
+    let mut rows = Rows { columns: columns.iter().map(source).collect::<Result<_>>()?, len: 0 };
+    for number in 0..file.num_row_groups() {
+        let group = file.get_row_group(number)?;
+        guarded(|| rows.columns.iter_mut().try_for_each(|column| column.open(&*group)))?;
+        let mut left = usize::try_from(group.metadata().num_rows())?;
+        while left > 0 {
+            rows.len = left.min(BATCH);
+            guarded(|| rows.columns.iter_mut().try_for_each(|column| column.read(rows.len)))?;
+            take(&rows)?;
+            left -= rows.len;
+        }
+    }
+    Ok(())
+}
+
+fn checked(file: File) -> Result<File> {
     bounds::check(&file)?;
     Ok(file)
 }
@@ -97,7 +115,7 @@ fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 /// # Errors
 /// The file cannot be read.
 pub fn columns(path: &Path) -> Result<Vec<(String, String)>> {
-    let file = SerializedFileReader::new(checked(path)?)?;
+    let file = SerializedFileReader::new(checked(File::open(path)?)?)?;
     let leaves = file.metadata().file_metadata().schema_descr().columns();
     Ok(leaves.iter().map(|leaf| (name_of(leaf).to_owned(), kind(leaf))).collect())
 }

@@ -7,11 +7,13 @@ records cannot give is `None`, never 0 and never NaN.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from dumbbell import inputs
 from dumbbell.core import core
 from dumbbell.errors import DumbbellError
 
@@ -38,7 +40,7 @@ def compute(directory: str | PathLike[str], network: str) -> Mapping[str, object
     Raises:
         DumbbellError: a file is missing, or cannot be read.
     """
-    found: Mapping[str, object] = _told(directory, lambda: core.figures_of(directory, network))
+    found: Mapping[str, object] = _told(directory, lambda: core.figures_of(directory, network, _opened(directory)))
     return found
 
 
@@ -48,7 +50,7 @@ def between(directory: str | PathLike[str], start_ns: int, end_ns: int) -> Span:
     Raises:
         DumbbellError: a file is missing, or cannot be read.
     """
-    return Span(**_told(directory, lambda: core.figures_between(directory, start_ns, end_ns)))
+    return Span(**_told(directory, lambda: core.figures_between(_opened(directory), start_ns, end_ns)))
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,11 @@ def bottlenecks(directory: str | PathLike[str]) -> list[PathBottlenecks]:
     Raises:
         DumbbellError: the table is missing, or cannot be read.
     """
-    return [PathBottlenecks(**one) for one in _told(directory, lambda: core.bottlenecks_of(directory))]
+    return [PathBottlenecks(**one) for one in _told(directory, lambda: core.bottlenecks_of(_opened(directory)))]
+
+
+def _opened(directory: str | PathLike[str]) -> Callable[[str], int]:
+    return lambda name: inputs.opened(os.path.join(directory, name))
 
 
 def _told(directory: str | PathLike[str], compute: Callable[[], str]) -> Any:

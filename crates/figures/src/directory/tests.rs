@@ -1,3 +1,6 @@
+use std::fs::{self, File};
+use std::path::Path;
+
 use link::{Counters, Ecn, Fate, Packet, Passage};
 use plan::{Spread, Workload};
 use records::links::LinkRow;
@@ -126,7 +129,12 @@ fn write_packets(directory: &Path, plan: &Plan, packets: &[(u16, Ecn, [i64; 2])]
 fn a_run_on_disk_has_the_figures_of_its_tables() {
     let (plan, directory) = (plan(), tempfile::tempdir().unwrap());
     write_run(directory.path(), &plan);
-    let summary = || read(directory.path(), &plan, "simulator.json", &|| Ok(())).unwrap().summary(&plan).unwrap();
+    let summary = || {
+        read(&|name| File::open(directory.path().join(name)), &plan, "simulator.json", &|| Ok(()))
+            .unwrap()
+            .summary(&plan)
+            .unwrap()
+    };
     let far1 = usize::from(index(&plan, "far1"));
     let expect = |of: &Value, figures: &[(&str, Value)]| {
         figures.iter().for_each(|(key, value)| assert_eq!(&of[*key], value, "{key}"));

@@ -1,0 +1,73 @@
+//! The documents of many runs.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::{OFlag, open, openat};
+use nix::sys::stat::Mode;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// Bytes of a document that is read here. Those of a run with 100 flows have a tenth of that.
+const USUAL: u64 = 1 << 20;
+
+/// A run's manifest, its summary, and bytes of its files.
+type Documents<T> = (Option<T>, Option<T>, u64);
+
+/// Reads `manifest.json` and `summary.json` of the runs that are called `names` in a folder, given by its descriptor: of each,
+/// both documents, and the bytes of all files of the run. No link is followed. A document that is missing, large, or no
+/// regular file is None: who wants it, or the reason, opens it by itself. Other threads of Python run meanwhile.
+///
+/// Raises OSError if the descriptor is no folder's.
+#[pyfunction]
+pub(crate) fn read_runs<'py>(
+    py: Python<'py>,
+    folder: i32,
+    names: Vec<OsString>,
+) -> PyResult<Vec<Documents<Bound<'py, PyBytes>>>> {
+    let read = || -> io::Result<Vec<Documents<Vec<u8>>>> {
+        let folder = open(&held(folder), OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())?;
+        Ok(names.iter().map(|name| documents(&folder, Path::new(name)).unwrap_or_default()).collect())
+    };
+    let found = py.detach(read)?;
+    let bytes = |content: Option<Vec<u8>>| content.map(|content| PyBytes::new(py, &content));
+    Ok(found.into_iter().map(|(manifest, summary, size)| (bytes(manifest), bytes(summary), size)).collect())
+}
+
+fn documents(folder: &OwnedFd, name: &Path) -> io::Result<Documents<Vec<u8>>> {
+    let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    let run = openat(folder, name, flags, Mode::empty())?;
+    let size = size(&held(run.as_raw_fd()));
+    Ok((document(&run, "manifest.json").ok(), document(&run, "summary.json").ok(), size))
+}
+
+fn document(run: impl AsFd, name: &str) -> io::Result<Vec<u8>> {
+    let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    let file = File::from(openat(run, name, flags, Mode::empty())?);
+    let found = file.metadata()?;
+    if !found.is_file() || found.len() > USUAL {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut content = Vec::with_capacity(found.len() as usize + 1);
+    file.take(USUAL).read_to_end(&mut content)?;
+    Ok(content)
+}
+
+/// Bytes of all files in a folder, but for those behind links. It may be removed meanwhile.
+fn size(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => size(&entry.path()),
+            Ok(kind) if kind.is_file() => entry.metadata().map_or(0, |found| found.len()),
+            _ => 0,
+        })
+        .fold(0, u64::saturating_add)
+}
+
+fn held(descriptor: i32) -> PathBuf {
+    format!("/proc/self/fd/{descriptor}").into()
+}
