@@ -19,23 +19,24 @@ LARGEST_DOCUMENT: Final = 32 << 20
 """Bytes of any other document: as objects of Python it takes up to forty times as much memory."""
 
 
-def read_as(path: Path, model: TypeAdapter[T], hint: str = "") -> T:
+def read_as(path: str | Path, model: TypeAdapter[T], hint: str = "", given: bytes | None = None) -> T:
     """Read the JSON document in `path`, which `model` describes. Raises `DumbbellError` if it is anything else.
 
     Args:
         path: the file.
         model: its content.
         hint: what to do if the file is damaged.
+        given: the file's bytes, if they are known.
     """
     from pydantic import ValidationError
 
     try:
-        return model.validate_json(content(path, LARGEST_DOCUMENT))
+        return model.validate_json(content(path, LARGEST_DOCUMENT) if given is None else given)
     except ValidationError as error:
         raise damaged(path, error, hint) from error
 
 
-def damaged(path: Path, error: ValidationError, hint: str) -> Damaged:
+def damaged(path: str | Path, error: ValidationError, hint: str) -> Damaged:
     """The error for a document whose content is not what its model says: the first value that is wrong."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where, what = ".".join(map(str, first["loc"])), first["msg"][:1].lower() + first["msg"][1:]
@@ -44,7 +45,7 @@ def damaged(path: Path, error: ValidationError, hint: str) -> Damaged:
     return Damaged(f"{path} cannot be read", f"{where}: {what}" if where else what, hint)
 
 
-def content(path: Path, most: int = LARGEST) -> bytes:
+def content(path: str | Path, most: int = LARGEST) -> bytes:
     """The content of a document of at most `most` bytes. Raises `DumbbellError`."""
     try:
         return inputs.read(path, most)

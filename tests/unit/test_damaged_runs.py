@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import json
 import os
@@ -13,6 +14,7 @@ from random import Random
 import pytest
 
 import dumbbell
+from dumbbell.below import Below, confined
 from dumbbell.captures.analysis import analyse
 from dumbbell.captures.model import SUMMARY
 from dumbbell.cli import invoke
@@ -212,12 +214,31 @@ def test_a_shard_s_name_leads_nowhere_else(seeds: Seeds) -> None:
             _ = dumbbell.Study(path).runs
 
 
+def test_a_run_behind_links_and_one_of_large_documents_are_listed_like_any(seeds: Seeds, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    shutil.copytree(seeds.run, tmp_path / "elsewhere")
+    shutil.copytree(seeds.run, runs / "a")
+    (runs / "b").symlink_to(tmp_path / "elsewhere")
+    for name in ("c", "d"):
+        shutil.copytree(seeds.run, runs / name)
+    (runs / "c" / "summary.json").rename(tmp_path / "summary.json")
+    (runs / "c" / "summary.json").symlink_to(tmp_path / "summary.json")
+    manifest = runs / "d" / "manifest.json"
+    manifest.write_text(manifest.read_text() + " " * (1 << 20))
+    found = {one.path.name: one for one in kept.kept(runs)}
+    assert len({dataclasses.replace(one, path=runs, size=0) for one in found.values()}) == 1
+    assert found["a"].size == sum(path.stat().st_size for path in (runs / "a").rglob("*") if path.is_file())
+    with confined(Below(runs)):
+        told = {one.path.name: one.verdict for one in kept.kept(runs)}
+    assert told == {"a": found["a"].verdict, "b": "damaged", "c": "damaged", "d": found["a"].verdict}
+
+
 def test_runs_of_a_large_folder_are_read_again_only_if_they_changed(
     seeds: Seeds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
     looked = kept._read
-    monkeypatch.setattr(kept, "_read", lambda path: read.append(path.name) or looked(path))
+    monkeypatch.setattr(kept, "_read", lambda path, documents: read.append(path.name) or looked(path, documents))
     monkeypatch.setattr(index, "WORTH", 1)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for name in ("a", "b", "c"):

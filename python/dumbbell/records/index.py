@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +46,8 @@ class Index:
 
     def __init__(self, folder: Path) -> None:
         """Read them; none if there is no index, or it is damaged."""
+        self._folder = os.fspath(folder)
+        self._stamps: dict[str, Stamp] = {}
         name = hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:32]
         self._path = cache.root().with_name("runs") / f"{name}.json"
         self._before: Mapping[str, tuple[Stamp, Known]] = {}
@@ -54,16 +56,20 @@ class Index:
         with suppress(OSError, ValidationError), below.confined(None):
             self._before = _ROWS.validate_json(inputs.read(self._path, LARGEST))
 
-    def known(self, path: Path, read: Callable[[Path], Known]) -> Known:
-        """Returns the content of a run's documents, read anew if the run has changed. Runs that go on are not kept."""
-        stamp = _stamp(path)
-        before = self._before.get(path.name)
+    def known(self, name: str) -> Known | None:
+        """Returns the content of a run's documents; `None` if the run is new, or has changed."""
+        stamp = _stamp(f"{self._folder}/{name}")
+        before = self._before.get(name)
         if before is not None and before[0] == stamp:
-            self._now[path.name] = before
+            self._now[name] = before
             return before[1]
-        found = read(path)
+        self._stamps[name] = stamp
+        return None
+
+    def add(self, name: str, found: Known) -> Known:
+        """Returns what was found of a run that is not known, and keeps it unless the run goes on."""
         if found.verdict != "running":
-            self._now[path.name] = stamp, found
+            self._now[name] = self._stamps[name], found
             self._new += 1
         return found
 
@@ -76,7 +82,7 @@ class Index:
             outputs.write(self._path, _ROWS.dump_json(self._now))
 
 
-def _stamp(path: Path) -> Stamp:
+def _stamp(path: str) -> Stamp:
     found: list[int] = []
     for name in (path, f"{path}/{MANIFEST}", f"{path}/{SUMMARY}"):
         try:

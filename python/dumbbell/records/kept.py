@@ -6,12 +6,14 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import names
+from dumbbell import below, names
+from dumbbell.core import core
 from dumbbell.errors import Damaged, DumbbellError, InputError, unwritable
 from dumbbell.records import model
 from dumbbell.records.directory import PARTIAL
@@ -61,9 +63,37 @@ def is_left_over(name: str, verdict: str) -> bool:
 def kept(root: Path) -> list[Kept]:
     """The runs in `root`, the latest first."""
     index = Index(root)
-    found = [_kept(path, index.known(path, _read)) for path in map(root.joinpath, _names(root))]
+    known = {name: index.known(name) for name in _names(root)}
+    runs = [_kept(root / name, one) for name, one in known.items() if one is not None]
+    for path, documents in _documents(root, [name for name, one in known.items() if one is None]):
+        runs.append(_kept(path, index.add(path.name, _read(path, documents))))
     index.write()
-    return sorted(found, key=lambda one: (one.started_at, one.path.name), reverse=True)
+    return sorted(runs, key=lambda one: (one.started_at, one.path.name), reverse=True)
+
+
+Documents = tuple[bytes | None, bytes | None, int]
+"""A run's manifest and summary, `None` for one that is to be opened by itself, and bytes of the run's files."""
+
+
+def _documents(root: Path, names: Sequence[str]) -> Iterator[tuple[Path, Documents]]:
+    """The documents of runs in `root`. A thread reads the next ones while the caller looks at these."""
+    parts = [names[at : at + _AT_ONCE] for at in range(0, len(names), _AT_ONCE)]
+    if not parts:
+        return
+    folder = below.folder(root)
+    try:
+        with ThreadPoolExecutor(1) as thread:
+            ahead = [thread.submit(core.read_runs, folder, part) for part in parts[:1]]
+            for part, following in zip(parts, [*parts[1:], None], strict=True):
+                found = ahead.pop().result()
+                if following is not None:
+                    ahead.append(thread.submit(core.read_runs, folder, following))
+                yield from zip(map(root.joinpath, part), found, strict=True)
+    finally:
+        os.close(folder)
+
+
+_AT_ONCE: Final = 256
 
 
 def _names(root: Path) -> list[str]:
@@ -137,13 +167,16 @@ class State:
     """Problem, as in `Kept`."""
 
 
-def state(path: Path) -> State:
-    """The state of a run, which may be damaged: it is listed, too, so that it can be removed."""
+def state(path: Path, documents: Documents = (None, None, 0)) -> State:
+    """The state of a run, which may be damaged: it is listed, too, so that it can be removed.
+
+    `documents` are those that are known.
+    """
     manifest: Mapping[str, Any] = {}
     summary: Mapping[str, Any] = {}
     problems: list[DumbbellError] = []
     try:
-        manifest = model.manifest(path)
+        manifest = model.manifest(path, documents[0])
         if "status" not in manifest:
             problems.append(Damaged(f"{path / model.MANIFEST} cannot be read", "it lacks status", model.REMOVE))
     except DumbbellError as error:
@@ -151,7 +184,7 @@ def state(path: Path) -> State:
     status = str(manifest.get("status", DAMAGED))
     if status == "complete" or (path / model.SUMMARY).exists():
         try:
-            summary = model.summary(path)
+            summary = model.summary(path, documents[1])
         except DumbbellError as error:
             problems.append(error)
     if status == "running" or (status == "complete" and path.name.startswith(PARTIAL)):
@@ -168,34 +201,23 @@ DAMAGED: Final = "damaged"
 
 def look(path: Path) -> Kept:
     """The run in a directory."""
-    return _kept(path, _read(path))
+    return next(_kept(path, _read(path, documents)) for path, documents in _documents(path.parent, [path.name]))
 
 
 def _kept(path: Path, run: Known) -> Kept:
     return Kept(path, run.name, run.started_at, run.verdict, run.overrides, run.tags, run.size, run.problem)
 
 
-def _read(path: Path) -> Known:
-    found = state(path)
+def _read(path: Path, documents: Documents) -> Known:
+    found = state(path, documents)
+    if found.manifest.get("status") == "running":  # It may have ended since.
+        found = state(path)
     return Known(
         name=str(found.manifest.get("name", path.name)),
         started_at=str(found.manifest.get("started_at", "")),
         verdict=found.verdict,
         overrides=tuple(found.manifest.get("overrides") or ()),
         tags=tuple(found.manifest.get("tags", ())),
-        size=_size(path),
+        size=documents[2],
         problem=found.problem,
     )
-
-
-def _size(folder: str | Path) -> int:
-    """Bytes of all files in a folder; those behind links don't count."""
-    size = 0
-    with suppress(OSError), os.scandir(folder) as entries:  # It may be removed meanwhile.
-        for entry in entries:
-            with suppress(OSError):
-                if entry.is_dir(follow_symlinks=False):
-                    size += _size(entry.path)
-                elif entry.is_file(follow_symlinks=False):
-                    size += entry.stat(follow_symlinks=False).st_size
-    return size

@@ -230,13 +230,13 @@ REMOVE: Final = "remove the run, and repeat it"
 AGAIN: Final = "repeat the run with this version"
 
 
-def manifest(directory: Path) -> dict[str, Any]:
-    """The manifest of the run in `directory`. Raises `DumbbellError`."""
-    found: Any = read_as(directory / MANIFEST, _MANIFEST, REMOVE)
+def manifest(directory: Path, given: bytes | None = None) -> dict[str, Any]:
+    """The manifest of the run in `directory`; `given` are its bytes, if they are known. Raises `DumbbellError`."""
+    found: Any = read_as(f"{directory}/{MANIFEST}", _MANIFEST, REMOVE, given)
     return dict(found)
 
 
-def summary(directory: Path) -> dict[str, Any]:
-    """The summary of the run in `directory`. Raises `DumbbellError`."""
-    found: Any = read_as(directory / SUMMARY, _SUMMARY, AGAIN)
+def summary(directory: Path, given: bytes | None = None) -> dict[str, Any]:
+    """The summary, likewise."""
+    found: Any = read_as(f"{directory}/{SUMMARY}", _SUMMARY, AGAIN, given)
     return dict(found)
