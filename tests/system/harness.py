@@ -32,9 +32,9 @@ TIMING = {rule.name for rule in timing.RULES}
 # The checkout and the interpreter may lie where only root can go. The user gets a view of them at another place, in a
 # mount namespace that ends with the command. Each step replaces the process: the command keeps the first one's pid.
 _VIEW = """
-view=$1 && mount --bind "$2" "$view/package" && mount --bind "$3" "$view/site" && mount --bind "$4" "$view/python" &&
-shift 4 && exec setpriv --reuid=ORDINARY --regid=ORDINARY --clear-groups "$@"
-""".replace("ORDINARY", str(ORDINARY))
+view=$1 user=$5 && mount --bind "$2" "$view/package" && mount --bind "$3" "$view/site" &&
+mount --bind "$4" "$view/python" && shift 5 && exec setpriv --reuid="$user" --regid="$user" --clear-groups "$@"
+"""
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Place:
 
     directory: Path
     becomes_ordinary: bool
+    uid: int = ORDINARY
+    """The ordinary user's."""
 
     def command(self, *args: str) -> list[str]:
         """The words that run `dumbbell ARGS` as this user."""
@@ -58,7 +60,7 @@ class Place:
         for name in ("package", "site", "python"):
             (view / name).mkdir(parents=True, exist_ok=True)
         environment = ["env", f"PYTHONPATH={view}/package:{view}/site", f"HOME={self.directory}"]
-        sources = [str(view), str(package), site, sys.base_prefix]
+        sources = [str(view), str(package), site, sys.base_prefix, str(self.uid)]
         run = [*environment, str(python), *args]
         return ["unshare", "--mount", "sh", "-c", _VIEW, "sh", *sources, *run]
 
@@ -160,15 +162,15 @@ class Live:
 
 
 @contextmanager
-def place(ordinary: bool) -> Iterator[Place]:
+def place(ordinary: bool, uid: int = ORDINARY) -> Iterator[Place]:
     """A fresh working directory; gone with the context."""
     # Only pytest's user can enter pytest's own directory.
     directory = Path(tempfile.mkdtemp(prefix="dumbbell-system-"))
     becomes_ordinary = ordinary and os.geteuid() == 0
     if becomes_ordinary:
-        os.chown(directory, ORDINARY, ORDINARY)
+        os.chown(directory, uid, uid)
     try:
-        yield Place(directory, becomes_ordinary)
+        yield Place(directory, becomes_ordinary, uid)
     finally:
         shutil.rmtree(directory)
 
@@ -183,7 +185,7 @@ def runtime_of(user: Place) -> Path:
     path = user.directory / "runtime"
     path.mkdir(mode=0o700)
     if user.becomes_ordinary:
-        os.chown(path, ORDINARY, ORDINARY)
+        os.chown(path, user.uid, user.uid)
     return path
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 from bbr_phases import VERSIONS, acks, assert_phases_follow
-from harness import Place, place, until
+from harness import ORDINARY, Place, place, until
 from scenarios import checks, flow, link, path
 
 import dumbbell
@@ -192,7 +192,44 @@ def ours() -> set[str]:
 def with_ours(here: Place, **parameters: int) -> str:
     """A scenario with a flow of the tutorial's program under this name, which lies in `here` now."""
     shutil.copy(TUTORIAL / "calm.bpf.c", here.directory / f"{STEM}.bpf.c")
-    return path(flow(cc={"bpf": f"{STEM}.bpf.c", "parameters": parameters}), duration="15 s")
+    return path(flow(cc={"bpf": f"{STEM}.bpf.c", "parameters": parameters}), duration="120 s")
+
+
+def test_users_share_what_root_has_loaded_beside_a_run_of_root_s(here: Place) -> None:
+    with (
+        place(ordinary=True) as one,
+        place(ordinary=True, uid=ORDINARY + 1) as other,
+        here.running(with_ours(here, target=5)) as roots,
+    ):
+        (run_s,) = ours()
+        words = [f"{STEM}.bpf.c", "--set", "target=5"]
+        loads = [here.invoke("cc", "load", *words, "--json") for _ in range(2)]
+        assert [json.loads(load.stdout)["already"] for load in loads] == [False, True]
+        name = json.loads(loads[0].stdout)["name"]
+        try:
+            assert ours() == {run_s, name}
+            refused = one.invoke("run", one.write(with_ours(one, target=6)), "--quiet")
+            assert (refused.returncode, f"{STEM}.bpf.c --set target=6" in refused.stderr) == (2, True)
+            with (
+                one.running(with_ours(one, target=5)) as first,
+                other.running(with_ours(other, target=5)) as second,
+            ):
+                for user in (one, other):
+                    assert user.invoke("cc", "load", *words).returncode != 0
+                    assert user.invoke("cc", "unload", name).returncode != 0
+                roots.process.send_signal(signal.SIGINT)
+                assert roots.end() == 130
+                assert ours() == {name}
+                assert here.invoke("cc", "unload", STEM).returncode == 0
+                for live in (first, second):
+                    live.process.send_signal(signal.SIGINT)
+                    assert live.end() == 130
+                    told = [json.loads(file.read_text()) for file in live.runs.glob("*/manifest.json")]
+                    used = [(it["registered"], it["loaded"]) for run in told for it in run.get("algorithms") or ()]
+                    assert used == [(name, "stay")]
+        finally:
+            here.invoke("cc", "unload", name)
+    assert ours() == set()
 
 
 def test_two_runs_side_by_side_have_one_each_and_nothing_stays(here: Place) -> None:
