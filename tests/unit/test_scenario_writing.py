@@ -94,6 +94,15 @@ def test_a_text_that_holds_more_than_the_scenario_is_not_kept(tmp_path: Path) ->
     assert tomllib.loads(same(checked(read(file).without(["seed"])), tmp_path)).get("seed") is None
 
 
+def test_a_scenario_that_is_loaded_again_keeps_what_was_set(tmp_path: Path) -> None:
+    """Runs of a study are scenarios with values set, and copies; their files are not the study's."""
+    known = load("bbr-vs-cubic", ["flows.1.cc=reno"])
+    assert tomllib.loads(same(load(known), tmp_path))["flows"][1]["cc"] == "reno"
+    named = load("bbr-vs-cubic").model_copy(update={"name": "other"})
+    assert tomllib.loads(same(load(named), tmp_path))["name"] == "other"
+    assert same(load(load("bbr-vs-cubic")), tmp_path) == bundled.text("bbr-vs-cubic")
+
+
 def test_traces_go_with_the_scenario(tmp_path: Path) -> None:
     """Copied, under names of their own, and the paths rewritten; comments stay."""
     for folder, line in (("a", "5\n"), ("b", "7\n9\n")):

@@ -6,7 +6,9 @@ such as a flow between hosts that do not exist, are in `resolve`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Self
 from weakref import ref
 
 from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool
@@ -177,6 +179,13 @@ class Scenario(Table):
     def source(self) -> Source:
         """The source of the scenario, which gives places in errors."""
         return self._source
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy, whose changed values are not those of its source's text."""
+        copy = super().model_copy(update=update, deep=deep)
+        if update:
+            copy._source = replace(copy._source, is_whole=False)
+        return copy
 
     def __getstate__(self) -> dict[Any, Any]:
         """The state for pickling, without values that can be computed again."""

@@ -83,7 +83,9 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, override
 def read(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, overrides: Overrides | None = None) -> Draft:
     """Read a scenario, of which a study makes many; `load` says what from."""
     name, text, data, folder = _read(source)
-    return Draft(name, text, data, folder, apply(data, overrides or (), name))
+    # A scenario's values are those of its text if nothing has set others since.
+    is_whole = not isinstance(source, Scenario) or (source.source.is_whole and not source.source.overrides)
+    return Draft(name, text, data, folder, apply(data, overrides or (), name), is_whole)
 
 
 def checked(draft: Draft, model: type[Scenario] = Scenario, understood: Understood | None = None) -> Scenario:
