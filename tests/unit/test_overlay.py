@@ -13,9 +13,11 @@ from dumbbell.cli import invoke
 from dumbbell.errors import InputError
 from dumbbell.report import overlay
 from dumbbell.report.model import Panel
+from dumbbell.report.overlay.dense import in_steps
 from dumbbell.report.overlay.differences import differences
 from dumbbell.report.overlay.repetitions import averaged
 from dumbbell.report.overlay.traces import Quantity, Trace
+from dumbbell.scenario import bundled, load
 
 SHORT = {"duration": "1 s"}
 
@@ -61,17 +63,21 @@ def test_columns_whose_values_differ_more_than_tenfold_have_axes_of_their_own(
     assert tops[0] == tops[1]
     assert tops[3] > 10 * tops[2], "40 ms and 2 ms, with their queues"
     assert [ax.yaxis.get_tick_params()["labelleft"] for ax in fig.axes] == [True, False, True, True]
-    assert [text.get_text() for text in fig.texts] == ["each plot has its own vertical axis: RTT"]
+    (note,) = fig.texts
+    assert note.get_text().replace("\n", " ") == (
+        "each plot has its own vertical axis: RTT; dense curves: least, mean and largest of the drawn points of each "
+        "3.81 ms"
+    )
     check(fig, "pdf")
 
 
 def test_the_curves_as_csv_are_those_of_the_figure(runs: list[dumbbell.Run], tmp_path: Path) -> None:
-    rows = pl.read_csv(overlay.write(runs, "csv", tmp_path / "x.csv", ("goodput", "rtt")), infer_schema_length=None)
+    rows = pl.read_csv(overlay.write(runs, "csv", tmp_path / "x.csv", ("goodput", "cwnd")), infer_schema_length=None)
     assert rows.columns == ["run", "topology.rtt", "flows.0.cc", "flow", "panel", "time_s", "value"]
     assert rows["run"].unique(maintain_order=True).to_list() == [run.directory.name for run in runs]
-    assert set(rows["panel"]) == {"goodput_bps", "srtt_ms"}
-    fig = dumbbell.overlay(runs, plots=("goodput", "rtt"))
-    for ax, panel, factor in ((fig.axes[0], "goodput_bps", 1e6), (fig.axes[2], "srtt_ms", 1.0)):
+    assert set(rows["panel"]) == {"goodput_bps", "cwnd_packets"}
+    fig = dumbbell.overlay(runs, plots=("goodput", "cwnd"))
+    for ax, panel, factor in ((fig.axes[0], "goodput_bps", 1e6), (fig.axes[2], "cwnd_packets", 1.0)):
         line = ax.lines[0]
         mine = rows.filter(pl.col("run") == runs[0].directory.name, pl.col("panel") == panel)
         assert mine["time_s"].to_list() == pytest.approx(list(line.get_xdata()))  # type: ignore[arg-type]
@@ -122,6 +128,43 @@ def test_the_mean_of_repetitions_at_a_time() -> None:
     assert (early, late) == (15.0, 10.0)
     assert mean.low[50] == 0.0, "15 -+ 63.5 is cut at 0"
     assert mean.low[150] is None
+
+
+def test_a_curve_without_room_for_its_points_is_drawn_by_steps() -> None:
+    """1,000 teeth in 10 s are a range of 0 to 1 around their mean; a curve that grows is drawn as it is."""
+    times = pl.Series([0.005 * i + 0.0025 for i in range(2000)])
+    teeth = Trace(0, "", "bbr", times, pl.Series([0.0, 1.0] * 1000))
+    found = in_steps(teeth, 0.1)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.time_s.to_list() == pytest.approx([0.05 + 0.1 * i for i in range(100)])
+    assert (set(found.low), set(found.values), set(found.high)) == ({0.0}, {0.5}, {1.0})
+    assert in_steps(teeth, 0.01) is teeth, "two points in each step"
+    growing = Trace(0, "", "bbr", times, times)
+    assert in_steps(growing, 0.1) is growing
+
+
+def test_cases_of_a_study_stand_side_by_side_by_their_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the order of the file, with the name of the case in place of what it sets."""
+    monkeypatch.chdir(tmp_path)
+    cases = "".join(
+        f'[[sweep.cases]]\nname = "{name}"\n"topology.rtt" = "{rtt}"\n"topology.bottleneck.rate" = "{rate}"\n'
+        for name, rtt, rate in (("slow", "20 ms", "2 Mbit/s"), ("fast", "10 ms", "20 Mbit/s"))
+    )
+    sweep = '[sweep]\n"flows.0.cc" = ["cubic", "bbr"]\n'
+    Path("x.toml").write_text(bundled.text("single-flow").replace('"15 s"', '"1 s"') + sweep + cases)
+    assert invoke(["run", "x.toml", "--engine", "simulate"]) == 0
+    assert invoke(["report", "singleflow", "--overlay"]) == 2
+    assert "hint: did you mean single-flow?" in capsys.readouterr().err
+    assert invoke(["report", "single-flow", "--overlay", "--plots", "cwnd", "--format", "csv"]) == 0
+    rows = pl.read_csv("overlay.csv", infer_schema_length=None)
+    assert rows["case"].unique(maintain_order=True).to_list() == ["slow", "fast"]
+    assert set(rows["flows.0.cc"]) == {"cubic", "bbr"}
+    (kept,) = Path("studies").glob("*/single-runs/cell-3-0-*")
+    scenario = load(kept / "scenario.toml")
+    assert (scenario.flows[0].cc.name, str(scenario.topology.rtt)) == ("bbr", "10 ms")  # type: ignore[union-attr]
 
 
 def test_the_command_of_a_study(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, get_args
 
@@ -30,14 +31,22 @@ def _overlay(
     from dumbbell.cli.studies import is_study, open_study
     from dumbbell.records import Run
     from dumbbell.report import overlay
+    from dumbbell.report.study.build import axes_of
     from dumbbell.studies.single import recorded_runs
 
-    names = overlay.plots_of(plots or "")
+    names, axes = overlay.plots_of(plots or ""), None
     runs: list[Run] = []
     for directory in directories:
-        most = overlay.MOST_REPEATED if bands else overlay.MOST_RUNS
-        runs += recorded_runs(open_study(directory), most, bands) if is_study(directory) else [Run(directory)]
-    return overlay.write(runs, "png" if format == "html" else format, output, names, curves, bands)
+        if not is_study(directory):
+            runs.append(Run(directory))
+            continue
+        study = open_study(directory)
+        found = recorded_runs(study, overlay.MOST_REPEATED if bands else overlay.MOST_RUNS, bands)
+        runs += [run for _, run in found]
+        if len(directories) == 1:
+            # A study knows the names of its cases, and the order of its values.
+            axes = [replace(axis, cells=tuple(axis.cells[cell] for cell, _ in found)) for axis in axes_of(study)]
+    return overlay.write(runs, "png" if format == "html" else format, output, names, curves, bands, axes)
 
 
 def command(

@@ -24,6 +24,7 @@ def find(name: str) -> Path:
     """
     from dumbbell.errors import InputError
     from dumbbell.records.directory import find as find_run
+    from dumbbell.records.directory import name_hint
     from dumbbell.studies.directory import STUDIES, latest
 
     if Path(name).is_dir() or "/" in name:
@@ -34,7 +35,7 @@ def find(name: str) -> Path:
     except InputError:
         if study is None:
             why = f"there is no such directory, and neither {STUDIES} nor runs has a finished one of this name"
-            raise InputError(f"no study and no run at {name}", why, f"ls {STUDIES} runs") from None
+            raise InputError(f"no study and no run at {name}", why, name_hint(name, STUDIES, Path("runs"))) from None
         return study
     if study is None:
         return run

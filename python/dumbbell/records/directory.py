@@ -25,6 +25,7 @@ from typing import Any, Final
 from dumbbell import names, outputs
 from dumbbell.caller import give
 from dumbbell.errors import DumbbellError, InputError, unwritable
+from dumbbell.hints import nearest
 from dumbbell.records.files import YOUNG_S, is_locked, lock, read_json, sync, sync_tree, write_json
 
 RUNS: Final = "runs"
@@ -192,9 +193,16 @@ def find(run: str, root: Path = Path(RUNS)) -> Path:
     found = [path for path in root.glob("*") if finished.fullmatch(path.name) and (path / "summary.json").exists()]
     if not found:
         why = f"there is no such directory, and {root} holds no finished run of a scenario with this name"
-        raise InputError(f"no run at {run}", why, f"ls {root}")
+        raise InputError(f"no run at {run}", why, name_hint(run, root))
     # Written last of a run's own files. Reports are written later, and again.
     return max(found, key=lambda path: (path / "manifest.json").stat().st_mtime_ns)
+
+
+def name_hint(name: str, *roots: Path) -> str:
+    """A hint that names runs or studies in `roots`: the one that was probably meant, or the first ones."""
+    known = sorted({path.name[:-13] for root in roots for path in root.glob(f"*-{'[0-9a-f]' * 12}")})
+    listed = f"{', '.join(known[:6])}{', ...' if len(known) > 6 else ''}"
+    return nearest(name, known, f"known here: {listed}") if known else "dumbbell run SCENARIO makes one"
 
 
 def _file_stale(root: Path) -> None:

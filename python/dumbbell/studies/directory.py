@@ -22,7 +22,7 @@ from typing import Final
 from dumbbell import outputs
 from dumbbell.caller import give
 from dumbbell.errors import InputError, unwritable
-from dumbbell.records.directory import RUNS
+from dumbbell.records.directory import RUNS, name_hint
 
 MANIFEST: Final = "study.json"
 SHARDS: Final = "shards"
@@ -68,7 +68,7 @@ def find(study: str, root: Path = STUDIES) -> Path:
     found = latest(study, root)
     if found is None:
         why = f"there is no such directory, and {root} holds no study with this name"
-        raise InputError(f"no study at {study}", why, f"ls {root}")
+        raise InputError(f"no study at {study}", why, name_hint(study, root))
     return found
 
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from dumbbell import parquet
 from dumbbell.counts import count
 from dumbbell.errors import Damaged, InputError
-from dumbbell.records.directory import RUNS
+from dumbbell.records.directory import RUNS, name_hint
 from dumbbell.records.files import is_locked
 from dumbbell.scenario.source import show
 from dumbbell.studies import entries, model, shards
 from dumbbell.studies.cells import keys
-from dumbbell.studies.directory import COMPLETE, INCOMPLETE, KILLED, LOCK, MANIFEST, RUNNING
+from dumbbell.studies.directory import COMPLETE, INCOMPLETE, KILLED, LOCK, MANIFEST, RUNNING, STUDIES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,7 +42,11 @@ class Study:
         """
         self.directory = Path(directory)
         if not (self.directory / MANIFEST).exists():
-            raise InputError(f"no study at {self.directory}", f"the directory has no {MANIFEST}", "ls studies")
+            raise InputError(
+                f"no study at {self.directory}",
+                f"the directory has no {MANIFEST}",
+                name_hint(self.directory.name, STUDIES),
+            )
         self.manifest: Mapping[str, Any] = model.manifest(self.directory)
 
     def __repr__(self) -> str:

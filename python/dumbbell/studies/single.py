@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from dumbbell.studies.results import Study
 
 
-def recorded_runs(study: Study, most: int, every: bool = False) -> list[Run]:
-    """The first usable run of each cell with its records, or every one. Runs that have none are carried out again, into
-    `single-runs` in the study's directory. Raises `InputError` if there are more than `most`."""
+def recorded_runs(study: Study, most: int, every: bool = False) -> list[tuple[int, Run]]:
+    """Cell and run of the first usable run of each cell with its records, or of every one.
+
+    Runs that have none are carried out again, into `single-runs` in the study's directory. Raises `InputError` if there
+    are more than `most`.
+    """
     from dumbbell.pipeline.results import Run
     from dumbbell.pipeline.run import run
     from dumbbell.statistics.frames import usable
@@ -40,7 +43,7 @@ def recorded_runs(study: Study, most: int, every: bool = False) -> list[Run]:
         if kept is None:
             named = scenario.model_copy(update={"name": label})
             kept = run(named, directory=again, engine=str(study.manifest["engine"]), report=False).directory
-        found.append(Run(kept))
+        found.append((row["cell"], Run(kept)))
     return found
 
 

@@ -13,6 +13,8 @@ from dumbbell.records import Run
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from dumbbell.report.study.axes import Axis
+
 Format = Literal["png", "svg", "pdf", "csv"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 PLOTS: Final = {
@@ -42,7 +44,11 @@ def plots_of(text: str) -> tuple[str, ...]:
 
 
 def overlay(
-    runs: Sequence[Run], plots: Sequence[str] = DEFAULT, curves: str | None = None, bands: bool = False
+    runs: Sequence[Run],
+    plots: Sequence[str] = DEFAULT,
+    curves: str | None = None,
+    bands: bool = False,
+    axes: Sequence[Axis] | None = None,
 ) -> Figure:
     """Plots of several runs as one matplotlib figure.
 
@@ -52,6 +58,7 @@ def overlay(
         curves: the key whose values lie over each other, `algorithm` by default; runs that differ in other keys stand
             side by side. `none`: each run stands by itself.
         bands: draw runs that differ only in their seeds as their mean, with its 95 % interval (Student's t) as a band.
+        axes: the keys in which runs differ, with the value of each run; by default those of their scenarios.
 
     Raises:
         InputError: there is no such plot or key, too many or too few runs, or none has records of these plots.
@@ -59,7 +66,7 @@ def overlay(
     from dumbbell.report.overlay.figure import figure
 
     _check_count(runs, bands)
-    return figure(runs, plots_of(",".join(plots)), curves, bands)
+    return figure(runs, plots_of(",".join(plots)), curves, bands, axes)
 
 
 def _check_count(runs: Sequence[Run], bands: bool) -> None:
@@ -75,6 +82,7 @@ def content(
     plots: Sequence[str] = DEFAULT,
     curves: str | None = None,
     bands: bool = False,
+    axes: Sequence[Axis] | None = None,
 ) -> bytes:
     """An overlay in one of `FORMATS`. Raises `InputError` as `overlay` does, and if there is no such format."""
     from dumbbell.report.overlay.table import table
@@ -84,8 +92,8 @@ def content(
         raise InputError(f"no overlay as {format}", f"the formats are {', '.join(FORMATS)}", "write --format pdf")
     if format == "csv":
         _check_count(runs, bands)
-        return table(runs, plots_of(",".join(plots)), bands).write_csv().encode()
-    return render(overlay(runs, plots, curves, bands), format)
+        return table(runs, plots_of(",".join(plots)), bands, axes).write_csv().encode()
+    return render(overlay(runs, plots, curves, bands, axes), format)
 
 
 def write(
@@ -95,6 +103,7 @@ def write(
     plots: Sequence[str] = DEFAULT,
     curves: str | None = None,
     bands: bool = False,
+    axes: Sequence[Axis] | None = None,
 ) -> Path:
     """Write an overlay in one of `FORMATS`, by default as `overlay.FORMAT` in the current directory; return its path.
 
@@ -102,4 +111,4 @@ def write(
     """
     from dumbbell.report import write_file
 
-    return write_file(output or Path(f"overlay.{format}"), content(runs, format, plots, curves, bands))
+    return write_file(output or Path(f"overlay.{format}"), content(runs, format, plots, curves, bands, axes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.resources import as_file, files
 from math import ceil
@@ -16,6 +16,7 @@ from dumbbell.cc.names import title
 from dumbbell.counts import listed
 from dumbbell.records import Run
 from dumbbell.report import words
+from dumbbell.report.overlay.dense import in_steps
 from dumbbell.report.overlay.differences import differences
 from dumbbell.report.overlay.repetitions import drawn
 from dumbbell.report.overlay.traces import Quantity, Trace
@@ -28,14 +29,18 @@ from dumbbell.report.study.drawing import style
 _WIDTH_IN: Final = 7.0
 _HEIGHT_IN: Final = 1.15
 _ABREAST: Final = 4
+_STEPS_PER_IN: Final = 75
+"""Steps in which dense curves are drawn, in an inch."""
 _MOST_ABOVE: Final = 1.5
 """A band may reach this many times as high as the curves; what is above is cut."""
 _PREFIXES: Final = {"kbit/s", "Mbit/s", "Gbit/s", "bit/s", "B", "kB", "MB", "GB"}
 
 
-def figure(runs: Sequence[Run], plots: Sequence[str], curves: str | None, bands: bool) -> Figure:
+def figure(
+    runs: Sequence[Run], plots: Sequence[str], curves: str | None, bands: bool, axes: Sequence[Axis] | None = None
+) -> Figure:
     """See `overlay`."""
-    axes = differences(runs, but_seeds=bands)
+    axes = differences(runs, but_seeds=bands) if axes is None else axes
     over = _over(axes, curves)
     columns = _columns(axes, over, len(runs))
     found, duration_s = drawn(runs, plots, axes, bands)
@@ -48,6 +53,8 @@ def figure(runs: Sequence[Run], plots: Sequence[str], curves: str | None, bands:
         sheet = Sheet(width, abreast, [_HEIGHT_IN] * rows, rows * abreast)
         handles: dict[str, Any] = {}
         free = [one for one in found if are_apart(_largest(one, members) for members in columns.values())]
+        step_s = duration_s * abreast / (width * _STEPS_PER_IN)
+        ranges = False
         spares = [(None, ())] * (ceil(len(columns) / abreast) * abreast - len(columns))
         places = [
             (quantity, place)
@@ -59,14 +66,18 @@ def figure(runs: Sequence[Run], plots: Sequence[str], curves: str | None, bands:
             if heading is None:
                 ax.set_visible(False)
                 continue
-            factor, unit = _unit(quantity)
-            for trace in (one for one in quantity.traces if one.run in members):
+            factor, unit = _unit(quantity, columns.values() if quantity in free else [range(len(runs))])
+            for given in (one for one in quantity.traces if one.run in members):
+                trace = in_steps(given, step_s)
+                ranges |= trace is not given
                 label, colour = looks[trace.run, trace.flow, trace.algorithm]
                 (line,) = ax.plot(trace.time_s, trace.values / factor, linewidth=0.8, label=label, **style(colour))
                 handles.setdefault(label, line)
                 if trace.low is not None and trace.high is not None:
                     ends = (trace.low / factor, trace.high / factor)
-                    ax.fill_between(trace.time_s, *ends, color=colour.light, alpha=0.2, linewidth=0)
+                    ax.fill_between(
+                        trace.time_s, *ends, color=colour.light, alpha=0.2 if trace is given else 0.12, linewidth=0
+                    )
             ax.set_xlim(0, duration_s)
             own = members if quantity in free and _largest(quantity, members) > 0 else range(len(runs))
             ax.set_ylim(*_ends(quantity, factor, own))
@@ -82,7 +93,10 @@ def figure(runs: Sequence[Run], plots: Sequence[str], curves: str | None, bands:
             if index % abreast == 0:
                 ax.set_ylabel(f"{quantity.panel.title} ({unit})" if unit else quantity.panel.title)
         named = listed(one.panel.title for one in free)
-        return sheet.arrange(lambda: handles, f"each plot has its own vertical axis: {named}" if free else "")
+        notes = [f"each plot has its own vertical axis: {named}"] if free else []
+        if ranges:
+            notes.append(f"dense curves: least, mean and largest of the drawn points of each {words.seconds(step_s)}")
+        return sheet.arrange(lambda: handles, "; ".join(notes))
 
 
 def _over(axes: Sequence[Axis], curves: str | None) -> list[Axis]:
@@ -149,12 +163,13 @@ def _label(trace: Trace, over: Sequence[Axis]) -> str:
     return ", ".join(filter(None, [trace.flow, *parts])) or title(trace.algorithm) or "all runs"
 
 
-def _unit(quantity: Quantity) -> tuple[float, str]:
-    """Divisor and name of a unit that suits all runs."""
+def _unit(quantity: Quantity, plots: Iterable[Sequence[int]]) -> tuple[float, str]:
+    """Divisor and name of a unit that suits all plots, each with the indices of its runs."""
     panel = quantity.panel
     if panel.unit not in _PREFIXES:
         return panel.per_unit, panel.unit
-    largest = max(float(one.values.max() or 0) for one in quantity.traces)  # type: ignore[arg-type]
+    sizes = [size for members in plots if (size := _largest(quantity, members)) > 0]
+    largest = min(sizes, default=0.0)
     return (words.rate_unit if panel.unit.endswith("bit/s") else words.size_unit)(largest)
 
 

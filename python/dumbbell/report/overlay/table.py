@@ -10,15 +10,16 @@ import polars as pl
 from dumbbell.records import Run
 from dumbbell.report.overlay.differences import differences
 from dumbbell.report.overlay.repetitions import drawn
+from dumbbell.report.study.axes import Axis
 
 
-def table(runs: Sequence[Run], plots: Sequence[str], bands: bool) -> pl.DataFrame:
+def table(runs: Sequence[Run], plots: Sequence[str], bands: bool, axes: Sequence[Axis] | None = None) -> pl.DataFrame:
     """A row for each point: `run`, a column for each key in which runs differ, `flow`, `panel`, `time_s` and `value`.
 
     `panel` names the unit of `value`, as `goodput_bps`. With `bands` a row is a mean over the runs that differ only in
     their seeds, `run` is the first of them, and `low` and `high` are the ends of its interval. Raises `InputError`.
     """
-    axes = differences(runs, but_seeds=bands)
+    axes = differences(runs, but_seeds=bands) if axes is None else axes
     found, _ = drawn(runs, plots, axes, bands)
     parts = []
     for quantity in found:

@@ -15,7 +15,7 @@ import polars as pl
 from dumbbell.cc import names
 from dumbbell.cc.bundled import BUNDLED, KERNEL, SIMULATED
 from dumbbell.report import words
-from dumbbell.scenario.study import free
+from dumbbell.scenario.study import CASE, free
 from dumbbell.units import Quantity, QuantityError, Rate, Size, Time
 
 Kind = Literal["linear", "log", "category"]
@@ -68,8 +68,8 @@ class Axis:
         return f"{self.at[index]:,.10g}" if self.kind != "category" else self.names[index]
 
     def word(self, index: int) -> str:
-        """`buffer 1 bdp`, or `BBRv3`: an algorithm says what it is."""
-        return self.names[index] if self.is_algorithm else f"{self.label} {self.names[index]}"
+        """`buffer 1 bdp`, or `BBRv3`: an algorithm says what it is, and so does the name of a case."""
+        return self.names[index] if self.is_algorithm or self.key == CASE else f"{self.label} {self.names[index]}"
 
 
 def axes(cells: pl.DataFrame, keys: Sequence[str], several: bool = False) -> list[Axis]:

@@ -11,7 +11,7 @@ from dumbbell.cc.names import title
 from dumbbell.counts import count
 from dumbbell.errors import InputError
 from dumbbell.report.study.arrangement import EVERY, arranged, layout, ordered
-from dumbbell.report.study.axes import axes
+from dumbbell.report.study.axes import Axis, axes
 from dumbbell.report.study.model import Distribution, Panel, StudyPlots
 from dumbbell.report.study.pairs import pairs
 from dumbbell.report.study.panel import panel, unit_of
@@ -75,7 +75,7 @@ def build(
         raise InputError(
             f"nothing to report of {study.directory}", why, "dumbbell query STUDY 'select error from runs'"
         )
-    varied = arranged(axes(study.cells, study.keys, _has_several(study)), wanted)
+    varied = arranged(axes_of(study), wanted)
     of = tuple(study.flows.select(_told_apart(study).unique(maintain_order=True)).to_series())
     of = tuple(of[i] for i in ordered(range(len(of)), [(name, title(name)) for name in of], wanted.order))
     panels = _panels(study, of, confidence, method, described)
@@ -109,9 +109,10 @@ def _notes(study: Frames) -> tuple[str, ...]:
     return (*said, *([told_equal(study)] if study.copies else []))
 
 
-def _has_several(study: Frames) -> bool:
-    """True if some run has flows of several entries of the scenario."""
-    return bool(study.flows.group_by("run").agg(group_of(study.flows).n_unique().alias("n"))["n"].max() != 1)
+def axes_of(study: Frames) -> list[Axis]:
+    """The axes of a study's keys. Where runs have flows of several entries, an algorithm's label says of which."""
+    entries = study.flows.group_by("run").agg(group_of(study.flows).n_unique().alias("n"))["n"]
+    return axes(study.cells, study.keys, several=bool(entries.max() != 1))
 
 
 def _wanted(study: Frames, described: Plot | None) -> tuple[tuple[str, str], ...]:
