@@ -10,7 +10,7 @@ import pytest
 from made_capture import lossy
 
 import dumbbell
-from dumbbell.captures.diagnosis import Cause, Diagnosis, diagnose
+from dumbbell.captures.diagnosis import Cause, Diagnosis, Evidence, cause_of, diagnose
 from dumbbell.captures.points import PLACES, interfaces
 from dumbbell.cli import invoke
 from dumbbell.report.captured.diagnosed import sentences
@@ -175,10 +175,10 @@ def test_a_lossy_download_says_that_no_queue_stood(
     assert invoke(["pcap", "sender"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "Random loss, or a buffer shorter than 2.01 ms: 0." in shown
-    assert "while no longer queue stood (RTT's minimum: 40.2 ms)." in shown
+    assert "the queue was no longer than that: the RTT was at its minimum of 40.2 ms." in shown
     assert "The bottleneck's rate can't be told" in shown
     page = Path("sender/report.html").read_text(encoding="utf-8")
-    assert "while no longer queue stood" in page
+    assert "the queue was no longer than that" in page
     assert "<td>random loss or short buffer</td>" in page
     assert invoke(["pcap", "sender", "--json", "--no-report"]) == 0
     told = json.loads(capsys.readouterr().out)["connections"][0]["to_server"]["diagnosis"]
@@ -200,6 +200,27 @@ def test_copies_of_the_network_were_not_sent_again(tmp_path: Path, capsys: pytes
         head = next(line for line in lines if line.startswith("connection "))
         first = lines[lines.index(head) + 1]
         assert first[head.index("sent again") :].split()[0] == "0"
+
+
+def test_a_capture_of_two_places_says_that_its_causes_are_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run's own capture, copied out of its directory, holds each packet at sender and receiver."""
+    simulated(tmp_path, duration="1 s")
+    (run,) = tmp_path.glob("captured-*")
+    (tmp_path / "slow.pcapng").write_bytes((run / "capture.pcapng").read_bytes())
+    command = ["pcap", str(tmp_path / "slow.pcapng"), "--no-report", "--output", str(tmp_path / "out")]
+    assert invoke(command) == 0
+    assert "it was taken at several places of the path" in capsys.readouterr().out
+    one = ["--interface", "bottleneck:in", "--interface", "bottleneck-reverse:out"]
+    assert invoke([*command, *one]) == 0
+    assert "several places" not in capsys.readouterr().out
+
+
+def test_without_a_round_trip_no_queue_is_excluded() -> None:
+    limits = {"window": 0, "application": 0, "network": 10}
+    assert cause_of(Evidence(limits, 1000, base_rtt_ns=None, queue_ns=None)) is Cause.UNKNOWN
+    assert cause_of(Evidence(limits, 1000, base_rtt_ns=1e7, queue_ns=0.0)) is Cause.SENDER
 
 
 def test_too_little_is_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

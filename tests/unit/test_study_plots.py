@@ -139,6 +139,32 @@ def test_plots_whose_values_differ_more_than_tenfold_have_axes_of_their_own(
     assert ("each plot has its own vertical axis" in note.get_text()) == is_free
 
 
+@pytest.mark.parametrize(("times", "count"), [(9, 1), (11, 4)])
+def test_bars_of_cases_that_differ_more_than_tenfold_stand_apart(tmp_path: Path, times: float, count: int) -> None:
+    """Each case then has a plot, with the algorithms below the bars; where one key is asked for, it stays across."""
+
+    def goodput(cell: Any, cc: str) -> float:
+        return 50.0 / times if cell["case"] == "slow" else 50.0
+
+    keys = {"case": ["slow", "b", "c", "d"], "flows.0.cc": ["cubic", "reno"]}
+    one = study(tmp_path, keys, goodput_mbit=goodput, spread=0.0)
+    fig = one.plot("goodput", by="run")
+    assert len(fig.axes) == count
+    if count == 4:
+        assert [ax.get_title(loc="left") for ax in fig.axes] == keys["case"]
+        assert [text.get_text() for text in fig.axes[0].get_xticklabels()] == ["CUBIC", "Reno"]
+        assert len({round(ax.get_position().x0, 3) for ax in fig.axes}) == 2, "two by two"
+    assert len(one.plot("goodput", by="run", across="case").axes) == 1
+
+
+def test_a_bar_of_one_run_has_no_interval(tmp_path: Path) -> None:
+    for repeat in (1, 3):
+        one = study(tmp_path / str(repeat), {"case": ["a", "b"]}, repeat=repeat)
+        (ax,) = one.plot("goodput", by="run").axes
+        whiskers = [path for drawn in ax.collections for path in drawn.get_paths()]  # type: ignore[union-attr]
+        assert len(whiskers) == (0 if repeat == 1 else 2)
+
+
 def test_a_description_names_orders_and_colours(tmp_path: Path) -> None:
     one = study(tmp_path, {"flows.0.cc": list(THREE), "queue": ["a", "b", "c"]}, goodput_mbit=lambda _, cc: 9.0)
     plots = described(

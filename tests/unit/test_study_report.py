@@ -318,11 +318,11 @@ def test_bootstrapped_intervals_have_two_ends(skewed: Study) -> None:
     plots = build(skewed, 0.95, "bootstrap")
     panel = next(one for one in plots.panels if one.metric.name == "fct_mean")
     (grid,) = grids(plots, panel)
-    bars = figure(plots, panel).axes[0].containers
+    whiskers = figure(plots, panel).axes[0].containers[1::2]
     texts, table = page(plots), latex(plots)["fct_mean_by_algorithm.tex"].decode()
-    for column, bar in zip(grid.columns, bars[1::2], strict=True):
+    for column, whisker in zip(grid.columns, whiskers, strict=True):
         entries = [entry for row in grid.rows if (entry := grid.entry(row, column))]
-        drawn = [(low, high) for (_, low), (_, high) in cast(Any, bar).errorbar.lines[2][0].get_segments()]
+        drawn = [(low, high) for (_, low), (_, high) in cast(Any, whisker).lines[2][0].get_segments()]
         told = [(entry.low / panel.factor, entry.high / panel.factor) for entry in entries]  # type: ignore[operator]
         assert drawn == [pytest.approx(ends) for ends in told]
         for entry in entries:

@@ -216,9 +216,9 @@ def cause_of(seen: Evidence) -> Cause:
         return Cause.LOSSES
     if seen.is_slow_start and not seen.is_full:
         return Cause.SLOW_START
-    if seen.has_queue:
-        return Cause.QUEUE if seen.is_full else Cause.UNKNOWN
-    return Cause.SENDER
+    if seen.has_queue is False:
+        return Cause.SENDER
+    return Cause.QUEUE if seen.has_queue and seen.is_full else Cause.UNKNOWN
 
 
 def _cause_of_losses(seen: Evidence, at: Losses) -> Cause:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from dumbbell.counts import by_number, count
 
@@ -15,6 +15,9 @@ def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[s
         "directions", "unseen_bytes", "large_packets", "data_packets", "packets", "capture_duplicates", "cut_options"
     )
     one_sided, breaks = total("connections", "one_sided", "clock_breaks")
+    (copied,) = total("directions", "network_duplicates")
+    if data and copied >= _EACH * data:
+        found.append(_several_places(summary["interfaces"]))
     if unseen:
         found.append(
             f"The capture lacks packets: {count(unseen, 'byte')} {by_number(unseen, 'was', 'were')} acknowledged but "
@@ -70,6 +73,20 @@ def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[s
     for link, packets in notes["unknown_links"]:
         found.append(f"Not read: {count(packets, 'packet')} of link type {link}, which dumbbell does not know.")
     return found
+
+
+_EACH: Final = 0.4
+"""Share of the packets with data that are copies of others, from which on a capture has most of them twice."""
+
+
+def _several_places(interfaces: list[str | None]) -> str:
+    names = [name for name in interfaces if name is not None]
+    which = f" ({', '.join(names[:4])}{', ...' if len(names) > 4 else ''})" if names else ""
+    return (
+        "Most packets are in the capture twice, with more than 1 ms between: it was taken at several places of the "
+        f"path. RTTs, losses and causes are wrong. Name the interface of one place with --interface{which}, or "
+        "analyse a file of each place, and both with --and."
+    )
 
 
 def _damaged(places: int) -> str:

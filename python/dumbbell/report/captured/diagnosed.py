@@ -65,6 +65,8 @@ def _cause(row: dict[str, Any], found: Diagnosis) -> str:
     match found.cause:
         case Cause.UNKNOWN if row["unique_bytes"] is None:
             return "No data of the connection was captured."
+        case Cause.UNKNOWN if seen.acknowledged_bytes is not None and seen.has_queue is None:
+            return "What limits can't be told: nothing was lost, and the capture does not show the path's RTT."
         case Cause.UNKNOWN if seen.acknowledged_bytes is not None:
             return (
                 f"What limits can't be told: nothing was lost, packets were delayed by up to {_ms(seen.queue_ns)} "
@@ -92,8 +94,8 @@ def _cause(row: dict[str, Any], found: Diagnosis) -> str:
         case Cause.RANDOM if at is not None:
             occasions = f"{_percent(at.at_base_share)} of {words.count(at.episodes, 'occasion')}"
             return (
-                f"Random loss, or a buffer shorter than {_ms(seen.least_queue_ns)}: {_lost(found)}, on {occasions} "
-                f"while no longer queue stood (RTT's minimum: {rtt})."
+                f"Random loss, or a buffer shorter than {_ms(seen.least_queue_ns)}: {_lost(found)}. On {occasions} the "
+                f"queue was no longer than that: the RTT was at its minimum of {rtt}."
             )
         case Cause.START if at is not None:
             after = (
@@ -138,8 +140,8 @@ def _cause(row: dict[str, Any], found: Diagnosis) -> str:
             )
         case _ if at is not None:
             return (
-                f"Losses: {_lost(found)}; why can't be told (queue at them: {_ms(at.queue_ns)} above the RTT's minimum "
-                f"of {rtt}, usual most {_ms(seen.queue_ns)})."
+                f"Losses: {_lost(found)}; why can't be told (queueing delay at the losses: {_ms(at.queue_ns)}, 95th "
+                f"percentile of all: {_ms(seen.queue_ns)}, RTT's minimum: {rtt})."
             )
         case _:
             return f"Losses: {_lost(found)}; why can't be told."
@@ -158,7 +160,8 @@ def _bottleneck(found: Diagnosis) -> str:
             f"The bottleneck carried about {rate} of this connection while a queue stood, beside other traffic if any."
         )
     least = f"; at least {words.measured_rate(found.passed_bps)}" if found.passed_bps else ""
-    return f"The bottleneck's rate can't be told, as no queue stood for long{least}."
+    why = "no queue stood for long" if found.seen.has_queue is not None else "no queue is seen"
+    return f"The bottleneck's rate can't be told, as {why}{least}."
 
 
 def _syns(seen: Evidence) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import ceil
 from typing import Any, Final, cast
 
 import numpy as np
@@ -142,8 +143,9 @@ class Sheet:
         widths = [self.measured(label, size) + _HANDLE for label in labels]
         columns = len(labels)
         while columns > 1:
-            # As matplotlib distributes a legend's entries.
-            if sum(max(part) + 0.1 for part in np.array_split(widths, columns)) <= room:
+            # As matplotlib distributes a legend's entries; columns that leave a row with few are not taken.
+            is_even = columns == ceil(len(labels) / ceil(len(labels) / columns))
+            if is_even and sum(max(part) + 0.1 for part in np.array_split(widths, columns)) <= room:
                 break
             columns -= 1
         signs: list[Artist] = list(handles.values())

@@ -179,6 +179,8 @@ def _distributions(study: Frames) -> tuple[Distribution, ...]:
         rows = good.filter(pl.col(column).is_not_null()).select("cell", "of", value=pl.col(column).cast(pl.Float64))
         if rows.is_empty():
             continue
+        if rows.group_by("cell", "of").len()["len"].max() == 1:
+            continue  # A value by itself has no distribution.
         grouped = rows.sort("value").group_by("cell", "of", maintain_order=True).agg("value").sort("cell", "of")
         of_all = good.filter(pl.col(column).is_not_null() | (pl.col("has_size") & (key == "fct")))
         counts = {(cell, of): n for cell, of, n in of_all.group_by("cell", "of").len().iter_rows()}

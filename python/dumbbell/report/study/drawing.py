@@ -47,10 +47,15 @@ def bars(sheet: Sheet, ax: Axes, grid: Grid) -> None:
         ends = [(one.mean - bound(one, "low"), bound(one, "high") - one.mean) for one in entries]
         # A bootstrapped interval may lie beside the mean: then there is nothing on one side of it.
         sides = np.maximum(ends, 0).T / factor
+        means = np.array([one.mean / factor for one in entries])
         ax.bar(
-            at, [one.mean / factor for one in entries], 0.92 * width, yerr=sides, label=column.label,
-            color=colour_of(column.colour), alpha=0.85, hatch=hatch(column.colour), edgecolor="white", linewidth=0,
-            error_kw={"elinewidth": 0.8, "capsize": min(1.8, 20 * width), "ecolor": "0.15"},
+            at, means, 0.92 * width, label=column.label, color=colour_of(column.colour), alpha=0.85,
+            hatch=hatch(column.colour), edgecolor="white", linewidth=0,
+        )  # fmt: skip
+        known = [one.low is not None for one in entries]
+        ax.errorbar(
+            at[known], means[known], sides[:, known] if any(known) else None, fmt="none", elinewidth=0.8,
+            capsize=min(1.8, 20 * width), ecolor="0.15",
         )  # fmt: skip
     _on_categories(sheet, ax, grid)
 

@@ -57,6 +57,8 @@ def figure(plots: StudyPlots, panel: Panel) -> Figure:
             return _matrices(plots, panel, found)
         alone = kind == "cdf" or (kind == "lines" and plots.layout.x is None)
         drawn = list(grids(plots, panel, plots.layout.alone if alone else plots.layout))
+        if kind == "bars" and plots.described.across is None and any(map(_are_rows_apart, drawn)):
+            drawn = list(grids(plots, panel, plots.layout.alone))
         kinds: dict[str, Callable[[Sheet, Axes, Grid], None]]
         kinds = {"lines": drawing.lines, "bars": drawing.bars, "boxes": drawing.boxes, "cdf": drawing.cdf}
         return _grids(plots, panel, drawn, kinds[kind], kind)
@@ -94,6 +96,14 @@ def _grids(
     is_mean = kind in ("lines", "bars")
     axis = "each plot has its own vertical axis" if is_free else ""
     return sheet.arrange(lambda: handles, _note(plots, len(drawn), len(found), _runs(plots, known, is_mean), axis))
+
+
+def _are_rows_apart(grid: Grid) -> bool:
+    """True if bars at one value of the horizontal key would be flat lines beside those at another one."""
+    if len(grid.rows) < 2 or len(grid.columns) < 2:
+        return False
+    found = ((abs(entry.mean) for column in grid.columns if (entry := grid.entry(row, column))) for row in grid.rows)
+    return are_apart(max(sizes, default=0.0) for sizes in found)
 
 
 def _runs(plots: StudyPlots, known: Sequence[Entry], is_mean: bool = True) -> str:
@@ -161,20 +171,17 @@ def cdf(plots: StudyPlots, distribution: Distribution) -> Figure:
     others have a plot each, or six of them, evenly spread."""
     with as_file(files("dumbbell.report") / "paper.mplstyle") as paper, matplotlib.style.context(paper):
         layout = plots.layout.alone
-        if layout.lines is not None and len(plots.of) * len(layout.lines.texts) > MOST_CURVES:
+        found = _placed(plots, distribution, layout)
+        if layout.lines is not None and max(map(len, found.values())) > MOST_CURVES:
             layout = Layout(None, None, (layout.lines, *layout.others))
-        looks, lines = curves(plots, layout.lines), layout.lines
-        found: dict[tuple[int, ...], list[tuple[int, str, int]]] = {}
-        for cell in plots.places.values():
-            for of in plots.of:
-                if (cell, of) in distribution.values:
-                    at = tuple(axis.cells[cell] for axis in layout.others)
-                    found.setdefault(at, []).append((cell, of, lines.cells[cell] if lines else 0))
+            found = _placed(plots, distribution, layout)
+        looks = curves(plots, layout.lines)
         places = sorted(found)
         chosen = [places[i] for i in spread(len(places), _MOST_CELLS)]
-        largest = max(one[-1] for one in distribution.values.values()) / distribution.factor
+        ends = [max(distribution.values[cell, of][-1] for cell, of, _ in found[at]) for at in chosen]
+        is_free = are_apart(ends)
         sheet = _sheet(len(chosen), 1.2, _HEIGHT_IN)
-        for at, ax in zip(chosen, sheet.axes, strict=True):
+        for at, end, ax in zip(chosen, ends, sheet.axes, strict=True):
             for cell, of, line in sorted(found[at], key=lambda one: (plots.of.index(one[1]), one[2])):
                 x = distribution.values[cell, of].to_numpy() / distribution.factor
                 count = distribution.counts[cell, of]
@@ -185,10 +192,24 @@ def cdf(plots: StudyPlots, distribution: Distribution) -> Figure:
             words = (axis.word(index) for axis, index in zip(layout.others, at, strict=True))
             ax.set_title(", ".join(words), loc="left")
             ax.set_xlabel(f"{distribution.title} ({distribution.unit})")
-            ax.set_xlim(0, 1.02 * largest)
+            ax.set_xlim(0, 1.02 * ((end if is_free else max(ends)) / distribution.factor or 1.0))
             sheet.numbers(ax, *_rounded(ax))
         _scale(sheet, "share of flows", [(0.0, 1.03)] * len(chosen))
-        return sheet.arrange(lambda: _handles(sheet.axes), _note(plots, len(chosen), len(places)))
+        axis = "each plot has its own horizontal axis" if is_free else ""
+        return sheet.arrange(lambda: _handles(sheet.axes), _note(plots, len(chosen), len(places), axis))
+
+
+def _placed(
+    plots: StudyPlots, distribution: Distribution, layout: Layout
+) -> dict[tuple[int, ...], list[tuple[int, str, int]]]:
+    """Values of the keys that have a plot each -> cell, scope, and value of the second key of each curve."""
+    found: dict[tuple[int, ...], list[tuple[int, str, int]]] = {}
+    for cell in plots.places.values():
+        for of in plots.of:
+            if (cell, of) in distribution.values:
+                at = tuple(axis.cells[cell] for axis in layout.others)
+                found.setdefault(at, []).append((cell, of, layout.lines.cells[cell] if layout.lines else 0))
+    return found
 
 
 def _note(plots: StudyPlots, drawn: int, of: int, *said: str) -> str:
@@ -211,7 +232,10 @@ def _sheet(count: int, room: float, height: float) -> Sheet:
     """A sheet for plots that need `room` for their widths."""
     if count == 1:
         return Sheet(_COLUMN_IN if room <= _COLUMN_IN - _AROUND_IN else _PAGE_IN, 1, [height], 1)
-    abreast = next((n for n in (_ABREAST, 2) if n <= count and room <= _PAGE_IN / n - _AROUND_IN), 1)
+    # Four stand two by two: none is alone in its row.
+    abreast = next(
+        (n for n in ((2,) if count == 4 else (_ABREAST, 2)) if n <= count and room <= _PAGE_IN / n - _AROUND_IN), 1
+    )
     return Sheet(_PAGE_IN if abreast > 1 or room > _COLUMN_IN - _AROUND_IN else _COLUMN_IN, abreast,
                  [height] * ceil(count / abreast), count)  # fmt: skip
 
