@@ -183,4 +183,4 @@ def test_a_slow_simulation_says_when_it_will_be_done(capsys: pytest.CaptureFixtu
         lines(progress(wall * 50_000_000, 0, 0))
     told = capsys.readouterr().out.splitlines()
     assert [line.split(" s ")[0].strip() for line in told] == ["0.6", "1.2", "1.8"]
-    assert told[0].endswith("done in 33 min 8 s")
+    assert told[0].endswith("   33 min 8 s left")

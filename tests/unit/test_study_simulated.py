@@ -315,8 +315,8 @@ def test_planning_many_cells_says_the_size_first_and_shows_progress(capsys: pyte
         lines({"event": "planning", "cells": cells, "of": 250_000})
     assert capsys.readouterr().out.splitlines() == [
         "250,000 cells x 4 repetitions = 1,000,000 runs: planning",
-        "planned 10,000 of 250,000 cells, done in 50 s",
-        "planned 30,000 of 250,000 cells, done in 45 s",
+        "planned 10,000 of 250,000 cells, 50 s left",
+        "planned 30,000 of 250,000 cells, 45 s left",
     ]
 
 
@@ -350,13 +350,13 @@ def test_the_bar_shows_speed_and_finish(monkeypatch: pytest.MonkeyPatch, capsys:
         bar({"event": "progress", "runs": 60, "found": 10, "of": 200, "failed": 1, "wall_s": 0.5})
     said = capsys.readouterr().out
     assert "2 cells x 100 repetitions x 20 s = 200 runs, 1 h 6 min of traffic; 4 at a time: about 18 min 31 s" in said
-    assert "100 runs/s, done in 1 s, 1 failed" in said
+    assert "100 runs/s, 1 s left, 1 failed" in said
     with Bar() as bar:
         bar(
             {"event": "progress", "runs": 1, "found": 0, "of": 9, "failed": 0, "repeated": 2, "wall_s": 9, "left_s": 80}
         )
     said = capsys.readouterr().out
-    assert "done in 1 min 20 s, at about " in said
+    assert "1 min 20 s left, until about " in said
     assert ", 2 repeated" in said
 
 

@@ -84,7 +84,7 @@ class Left:
         self._duration_ns = 0 if real_time else plan.duration_ns
 
     def at(self, time_ns: int) -> str:
-        """`   done in 3 min 5 s` at a time of the run; empty while nothing can be said, and shortly before the end."""
+        """`   3 min 5 s left` at a time of the run; empty while nothing can be said, and shortly before the end."""
         now = self._clock()
         if self._began is None:
             self._began = now, time_ns
@@ -92,7 +92,7 @@ class Left:
         if time_ns <= since_ns or now - since_s < LEAST_S:
             return ""
         left_s = (now - since_s) * (self._duration_ns - time_ns) / (time_ns - since_ns)
-        return f"   done in {span(left_s)}" if left_s >= LEAST_S else ""
+        return f"   {span(left_s)} left" if left_s >= LEAST_S else ""
 
 
 class Lines(Display):

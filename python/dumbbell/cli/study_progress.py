@@ -44,14 +44,14 @@ def _forecast(event: Event) -> str:
 
 
 def speed(event: Event) -> str:
-    """`412 runs/s, done in 1 min 5 s`, from a progress event; for slow runs, also when they will be done."""
+    """`412 runs/s, 1 min 5 s left`, from a progress event; for slow runs, also until when."""
     finished, wall_s = event["runs"] - event["found"], event["wall_s"]
     seconds = left(event)
-    if seconds is None or not finished or not wall_s:
+    if not seconds or not finished or not wall_s:
         return ""
     if event.get("left_s") is not None:
-        return f"done in {span(seconds)}, at about {datetime.now() + timedelta(seconds=seconds):%H:%M}"
-    return f"{finished / wall_s:,.0f} runs/s, done in {span(seconds)}"
+        return f"{span(seconds)} left, until about {datetime.now() + timedelta(seconds=seconds):%H:%M}"
+    return f"{finished / wall_s:,.0f} runs/s, {span(seconds)} left"
 
 
 def troubles(event: Event) -> str:
@@ -95,7 +95,7 @@ class Lines(Display):
         took_s = self._clock() - self._began_s
         if took_s >= self._plan_s and event["cells"] < event["of"]:
             left_s = took_s * (event["of"] - event["cells"]) / max(event["cells"], 1)
-            say(f"planned {event['cells']:,} of {event['of']:,} cells, done in {span(left_s)}")
+            say(f"planned {event['cells']:,} of {event['of']:,} cells, {span(left_s)} left")
             self._plan_s = took_s + (LINE_EVERY_S if took_s < 60 else 10 * LINE_EVERY_S)
 
 

@@ -172,7 +172,8 @@ def cdf(plots: StudyPlots, distribution: Distribution) -> Figure:
     with as_file(files("dumbbell.report") / "paper.mplstyle") as paper, matplotlib.style.context(paper):
         layout = plots.layout.alone
         found = _placed(plots, distribution, layout)
-        if layout.lines is not None and max(map(len, found.values())) > MOST_CURVES:
+        different = {(of, line) for placed in found.values() for _, of, line in placed}
+        if layout.lines is not None and len(different) > MOST_CURVES:
             layout = Layout(None, None, (layout.lines, *layout.others))
             found = _placed(plots, distribution, layout)
         looks = curves(plots, layout.lines)
