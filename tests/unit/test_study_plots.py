@@ -157,6 +157,23 @@ def test_bars_of_cases_that_differ_more_than_tenfold_stand_apart(tmp_path: Path,
     assert len(one.plot("goodput", by="run", across="case").axes) == 1
 
 
+def test_entries_of_flows_are_told_apart_where_an_algorithm_has_the_colour(tmp_path: Path) -> None:
+    """Two entries beside each other have a name and a dash each, also where the second key gives the colour."""
+    keys = {"b.buffer": ["1 bdp", "2 bdp"], "flows.0.cc": ["cubic", "reno"]}
+    fig = study(tmp_path, keys).plot("goodput", by="group")
+    (legend,) = fig.legends
+    texts = [text.get_text() for text in legend.get_texts()]
+    looks = {(line.get_color(), line.get_linestyle()) for ax in fig.axes for line in ax.lines}
+    assert len(set(texts)) == len(texts) == len(looks) == 4
+
+
+def test_a_linear_axis_without_room_for_all_values_has_round_ones(tmp_path: Path) -> None:
+    keys = {"b.loss": [f"{x:g} %" for x in (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, *range(1, 21))]}
+    (ax,) = study(tmp_path, keys, repeat=1).plot("goodput", by="run").axes
+    assert ax.get_xscale() == "linear"
+    assert list(ax.get_xticks()) == [0, 5, 10, 15, 20]
+
+
 def test_a_bar_of_one_run_has_no_interval(tmp_path: Path) -> None:
     for repeat in (1, 3):
         one = study(tmp_path / str(repeat), {"case": ["a", "b"]}, repeat=repeat)

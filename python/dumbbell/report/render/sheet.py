@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from dumbbell.report.model import MOST_APART
 from dumbbell.report.render.notebook import Picture
@@ -32,6 +32,8 @@ _APART: Final = 0.05
 _SAFE: Final = 1.04
 """Renderers round the width of letters in different ways."""
 _MOST_IN_NAME: Final = 40
+_MOST_TICKS: Final = 6
+"""Ticks of a linear axis that has no room for all values."""
 _HANDLE: Final = 0.42
 """Width of a legend's sign, with the room around it."""
 _SIZE: Final = 8.0
@@ -183,17 +185,27 @@ class Sheet:
         return text
 
     def numbers(self, ax: Axes, at: Sequence[float], texts: Sequence[str]) -> None:
-        """Ticks at numbers of the horizontal axis: all, or those whose texts find room."""
+        """Ticks at numbers of the horizontal axis: all, or those whose texts find room; of a linear axis round ones."""
 
-        def fit(wide: float) -> None:
+        def chosen(at: Sequence[float], texts: Sequence[str], wide: float) -> dict[float, str]:
             low, high = ax.transData.transform([(ax.get_xlim()[0], 0), (ax.get_xlim()[1], 0)])[:, 0]
             spans = []
             for value, text in zip(at, texts, strict=True):
                 place = (ax.transData.transform((value, 0))[0] - low) / ((high - low) or 1) * wide
                 half = self.measured(text, _SIZE) / 2 + _APART / 2
                 spans.append((place - half, place + half))
-            kept = apart(spans)
-            known = {at[i]: texts[i] for i in kept}
+            return {at[i]: texts[i] for i in apart(spans)}
+
+        def fit(wide: float) -> None:
+            known = chosen(at, texts, wide)
+            if len(known) < len(at) and ax.get_xscale() == "linear":
+                low, high = ax.get_xlim()
+                even = [
+                    float(one)
+                    for one in MaxNLocator(_MOST_TICKS, steps=[1, 2, 5, 10]).tick_values(low, high)
+                    if low <= one <= high
+                ]
+                known = chosen(even, [f"{one:,.10g}" for one in even], wide)
             ax.xaxis.set_major_locator(FixedLocator(sorted(known)))
             ax.xaxis.set_minor_locator(NullLocator())
             ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: known.get(value, "")))

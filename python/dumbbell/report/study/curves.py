@@ -8,7 +8,7 @@ from itertools import chain
 
 from dumbbell.cc.names import title
 from dumbbell.report.study.axes import Axis
-from dumbbell.report.study.colours import Colour, of_links, of_names, of_values
+from dumbbell.report.study.colours import NEUTRAL, Colour, of_links, of_names, of_values
 from dumbbell.report.study.model import StudyPlots
 
 
@@ -35,11 +35,15 @@ def curves(plots: StudyPlots, axis: Axis | None) -> Mapping[str, tuple[Curve, ..
     others = (
         of for of in chain(plots.of, *(panel.of for panel in plots.panels)) if of not in names and of not in links
     )
+    beside = _beside(plots, (*names, *links))
     found = {
         name: tuple(Curve(_label(name, axis, i), replace(own, dash=own.dash + dash)) for i, dash in _dashes(name, axis))
         for name, own in zip((*names, *links), (*of_names(names), *of_links(len(links))), strict=True)
     } | {
-        name: tuple(Curve(_label("" if axis else name, axis, i), colour) for i, colour in enumerate(values))
+        name: tuple(
+            Curve(_label(name if name in beside or not axis else "", axis, i), _dashed(colour, beside.get(name, 0)))
+            for i, colour in enumerate(values)
+        )
         for name in dict.fromkeys(others)
     }
     labels, colours = plots.described.labels, plots.described.colours
@@ -48,6 +52,16 @@ def curves(plots: StudyPlots, axis: Axis | None) -> Mapping[str, tuple[Curve, ..
     return {
         name: tuple(_as_described(one, name, axis, i, plots) for i, one in enumerate(of)) for name, of in found.items()
     }
+
+
+def _beside(plots: StudyPlots, known: tuple[str, ...]) -> dict[str, int]:
+    """Scopes without a colour of their own that share a panel with others, as entries of flows do -> their place."""
+    free = [[of for of in panel.of if of not in known] for panel in plots.panels]
+    return {of: place for scopes in free if len(scopes) > 1 for place, of in enumerate(scopes)}
+
+
+def _dashed(colour: Colour | None, dash: int) -> Colour | None:
+    return replace(colour or Colour(*NEUTRAL, 0), dash=dash) if dash else colour
 
 
 def _as_described(curve: Curve, name: str, axis: Axis | None, value: int, plots: StudyPlots) -> Curve:
