@@ -17,7 +17,9 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from synthetic_study import Synthetic
 
+import dumbbell
 from dumbbell import Study
+from dumbbell.captures.points import interfaces
 from dumbbell.report.render.figures import render
 from dumbbell.report.study.build import build
 from dumbbell.report.study.figures import cdf, figure
@@ -125,6 +127,22 @@ def test_of_pairs_and_single_flows(tmp_path: Path) -> None:
     assert share.metric.name == "goodput_share"
     check(figure(plots, share), "pdf")
     check(cdf(plots, plots.distributions[0]), "png")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "buffer"), [("single-flow", "0.3 bdp"), ("single-flow", "4 bdp"), ("bbr-vs-cubic", "0.5 bdp")]
+)
+def test_of_a_run_and_its_capture(tmp_path: Path, scenario: str, buffer: str) -> None:
+    """Words of Kleinrock's plot that would lie on others are left out; long names of connections have lines."""
+    wanted = {"duration": "3 s", "topology.bottleneck.buffer": buffer, "record.capture": True}
+    if scenario == "bbr-vs-cubic":
+        wanted["flows.1.start"] = "1 s"
+    run = dumbbell.run(scenario, overrides=wanted, directory=tmp_path, engine="simulate", report=False)
+    assert isinstance(run, dumbbell.Run)
+    check(run.plot(), "pdf")
+    at = interfaces(run.plan, "sender")
+    capture = dumbbell.pcap(run.directory / "capture.pcapng", output=tmp_path / "out", interfaces=at)
+    check(capture.plot(), "pdf")
 
 
 def test_the_check_sees_what_is_wrong() -> None:

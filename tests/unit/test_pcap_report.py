@@ -71,7 +71,7 @@ def test_round_trips_have_their_least_per_round_and_that_of_the_handshake(captur
     panel = build(capture).panel("rtt_ms")
     assert panel is not None
     # The capture has no timestamps: the way back is not known.
-    assert [view.name for view in panel.views] == ["To the receiver and back"]
+    assert [view.name for view in panel.views] == ["to the receiver and back"]
     lines = {mark.quantity: mark for mark in panel.views[0].marks if isinstance(mark, Line)}
     assert [one.key for one in panel.quantities] == ["rtt_ms", "rtt_round_min_ms", "rtt_handshake_ms"]
     assert lines[2].values.to_list() == [100, 100]

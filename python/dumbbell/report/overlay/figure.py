@@ -23,7 +23,7 @@ from dumbbell.report.overlay.traces import Quantity, Trace
 from dumbbell.report.render.sheet import Sheet, are_apart
 from dumbbell.report.study.arrangement import NONE, find
 from dumbbell.report.study.axes import Axis
-from dumbbell.report.study.colours import Colour, of_names
+from dumbbell.report.study.colours import NEUTRAL, Colour, of_names
 from dumbbell.report.study.drawing import style
 
 _WIDTH_IN: Final = 7.0
@@ -83,7 +83,9 @@ def figure(
             ax.set_ylim(*_ends(quantity, factor, own))
             ax.yaxis.set_major_locator(MaxNLocator(4))
             ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-            ticks = [at for at in MaxNLocator(5).tick_values(0, duration_s) if 0 <= at <= duration_s]
+            ticks = [
+                at for at in MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(0, duration_s) if 0 <= at <= duration_s
+            ]
             sheet.numbers(ax, ticks, [f"{at:,.10g}" for at in ticks])
             if quantity is found[0]:
                 ax.set_title(heading, loc="left")
@@ -132,6 +134,9 @@ def _looks(found: Sequence[Quantity], over: Sequence[Axis]) -> dict[tuple[int, s
         hues = dict(zip(algorithms, of_names(algorithms), strict=True))
     plain = tuple(dict.fromkeys(labels[key] for key, one in traces.items() if one.algorithm not in hues))
     own = dict(zip(plain, of_names([f"curve {label}" for label in plain]), strict=True))
+    if hues and len(plain) == 1:
+        # The queue of flows with several algorithms, which has the colour of none.
+        own[plain[0]] = Colour(*NEUTRAL, 0)
     dashes: dict[str, list[str]] = {}
     looks = {}
     for key, one in traces.items():
@@ -160,7 +165,7 @@ def _label(trace: Trace, over: Sequence[Axis]) -> str:
             parts.append(axis.word(index))
         elif axis.texts[index] != trace.algorithm:
             parts.append(f"{axis.label} {axis.names[index]}")
-    return ", ".join(filter(None, [trace.flow, *parts])) or title(trace.algorithm) or "all runs"
+    return ", ".join(filter(None, [trace.flow, *parts])) or title(trace.algorithm) or "all flows"
 
 
 def _unit(quantity: Quantity, plots: Iterable[Sequence[int]]) -> tuple[float, str]:

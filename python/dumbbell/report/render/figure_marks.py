@@ -88,11 +88,38 @@ def draw(place: Place) -> None:
                 pass
 
 
+_WIDE_IN, _HIGH_IN = 5.6, 1.25
+"""Size of a plot over something else than time, about, in inches."""
+_LETTER_IN, _LINE_IN = 0.06, 0.13
+_OFFSETS: Final = {
+    "left": (3, "left"), "right": (-6, "right"), "above": (3, "bottom"), "middle": (3, "center"), "below": (-4, "top"),
+}  # fmt: skip
+"""Offset of a text from its place, in points, and matplotlib's word for its alignment."""
+
+
 def words(place: Place) -> None:
-    """The view's text, once its axes have their limits."""
+    """The view's text, once its axes have their limits: what finds room beside the words before it."""
+    taken: list[tuple[float, float, float, float]] = []
     for mark in place.view.marks:
-        if isinstance(mark, Text):
-            _text(place.ax, mark)
+        if not isinstance(mark, Text):
+            continue
+        if not mark.is_outside:
+            left, low, right, high = box = _box(place.ax, mark)
+            crossed = any(left < r and right > le and low < h and high > lo for le, lo, r, h in taken)
+            if left < 0 or right > _WIDE_IN or crossed:
+                continue
+            taken.append(box)
+        _text(place.ax, mark)
+
+
+def _box(ax: Axes, text: Text) -> tuple[float, float, float, float]:
+    """Left, lower, right and upper end of a text, in inches of the plot."""
+    x, y = ax.transAxes.inverted().transform(ax.transData.transform((text.x, text.y)))
+    across, up = _OFFSETS[text.align][0] / 72, _OFFSETS[text.side][0] / 72
+    wide, at = _LETTER_IN * len(text.words), x * _WIDE_IN + across
+    left = at if text.align == "left" else at - wide
+    low = y * _HIGH_IN + up - {"above": 0.0, "middle": 0.5, "below": 1.0}[text.side] * _LINE_IN
+    return left, low, left + wide, low + _LINE_IN
 
 
 def _x(mark: Line | Band | Points, view: View) -> Any:
@@ -246,9 +273,7 @@ def _text(ax: Axes, text: Text) -> None:
             textcoords="offset points", va="center", fontsize=7, color=SOFT,
         )  # fmt: skip
         return
-    x = {"left": 3, "right": -6}[text.align]
-    y = {"above": 3, "middle": 3, "below": -4}[text.side]
-    va = {"above": "bottom", "middle": "center", "below": "top"}[text.side]
+    (x, _), (y, va) = _OFFSETS[text.align], _OFFSETS[text.side]
     ax.annotate(
         text.words, (text.x, text.y), xytext=(x, y), textcoords="offset points", ha=text.align, va=va, fontsize=7,
         color=SOFT, zorder=5,

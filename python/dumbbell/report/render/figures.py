@@ -14,7 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter
 
+from dumbbell.report import words
 from dumbbell.report.model import Bars, Line, Panel, Plots, Reference, States, Ticks, View
 from dumbbell.report.relative import relative
 from dumbbell.report.render import figure_marks as marks
@@ -31,6 +33,15 @@ _LABEL_HEIGHT: Final = 0.2
 """Two lines of the axes' label."""
 _LETTER: Final = 0.0092
 """Width of a small letter, of the axes'."""
+_MOST_ABREAST: Final = 6
+_KEY: Final = 0.08
+"""Width of a sign of the figure's legend, with the room around it, of the figure's."""
+_BOLD: Final = 0.0115
+"""Width of a letter of a title."""
+_SIGN: Final = 0.05
+"""Width of a legend's sign, with the room around it."""
+_LINE_PT: Final = 17.0
+"""Height of a legend below a title that has no room beside it, in points."""
 
 
 def figure(plots: Plots) -> Figure:
@@ -59,7 +70,9 @@ def figure(plots: Plots) -> Figure:
         fig.align_ylabels([ax for ax in fig.axes if ax.get_ylabel()])
         if plots.groups:
             entries = _legend(plots)
-            fig.legend(handles=entries, loc="outside upper center", ncols=min(6, len(entries)))
+            longest = max(len(str(entry.get_label())) for entry in entries)
+            columns = min(_MOST_ABREAST, len(entries), max(1, int(1 / (_KEY + _LETTER * longest))))
+            fig.legend(handles=entries, loc="outside upper center", ncols=columns)
         return fig
 
 
@@ -136,12 +149,12 @@ def _panel(ax: Axes, panel: Panel, view: View, plots: Plots) -> None:
             _label(ax, reference, inside=view.second is not None)
     # Ticks of drops lie on the upper edge.
     dropped = any(isinstance(mark, Ticks) and mark.edge == "drop" for mark in view.marks)
-    ax.set_title(f"{panel.title}, {view.name}" if view.name else panel.title, pad=7 if dropped else None)
+    title = f"{panel.title}, {view.name}" if view.name else panel.title
+    beside = _above(ax, _colors(panel)) if _has_colours(view) else _quantities(ax, panel)
+    is_long = _BOLD * len(title) + beside > 0.9
+    ax.set_title(title, pad=_LINE_PT if is_long else 7 if dropped else None)
     ax.set_ylabel(panel.unit)
-    if _has_colours(view):
-        _above(ax, _colors(panel))
-    else:
-        _quantities(ax, panel)
+    _plain_numbers(ax, panel)
     if view.second is not None:
         factor = view.second.factor
         to, back = _scaling(factor), _scaling(1 / factor)
@@ -182,6 +195,7 @@ def _across(ax: Axes, panel: Panel, view: View, plots: Plots, is_lowest: bool, i
     marks.draw(place)
     if across.left > 0:
         ax.set_xscale("log")
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     ax.set_xlim(across.left, across.right)
     ax.set_ylim(view.low or 0.0, view.top)
     for at in across.levels:
@@ -197,12 +211,21 @@ def _across(ax: Axes, panel: Panel, view: View, plots: Plots, is_lowest: bool, i
     ax.tick_params(labelbottom=is_lowest)
 
 
-def _quantities(ax: Axes, panel: Panel) -> None:
-    """Draw the legend of quantities on the title's line."""
+def _plain_numbers(ax: Axes, panel: Panel) -> None:
+    """Numbers of the vertical axis without powers of ten: bytes in a unit that fits."""
+    factor = 1.0
+    if panel.unit == "bytes":
+        factor, unit = words.size_unit(max(map(abs, ax.get_ylim())))
+        ax.set_ylabel(unit)
+    if panel.unit == "bytes" or panel.is_log:
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / factor:,.10g}"))
+
+
+def _quantities(ax: Axes, panel: Panel) -> float:
+    """Draw the legend of quantities on the title's line; returns its width."""
     plain: dict[str, Any] = {"color": SOFT, "linewidth": 0.9, "linestyle": "-"}
     handles = [Line2D([], [], label=one.word, **plain | LOOKS[one.look]) for one in panel.quantities]
-    if handles:
-        _above(ax, handles)
+    return _above(ax, handles) if handles else 0.0
 
 
 def _colors(panel: Panel) -> list[Patch]:
@@ -212,12 +235,13 @@ def _colors(panel: Panel) -> list[Patch]:
     return [Patch(facecolor=state.light, label=state.word.split(": ")[-1]) for state in shown]
 
 
-def _above(ax: Axes, handles: Sequence[Artist]) -> None:
-    """A legend on the title's line, at the right."""
+def _above(ax: Axes, handles: Sequence[Artist]) -> float:
+    """A legend on the title's line, at the right; returns about its width, of the axes'."""
     ax.legend(
         handles=handles, loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=len(handles), fontsize=7,
         handlelength=1.1, handleheight=0.7, columnspacing=1.0, handletextpad=0.4, borderaxespad=0.1, borderpad=0,
     )  # fmt: skip
+    return sum(_SIGN + _LETTER * len(str(handle.get_label())) for handle in handles)
 
 
 def _name_changes(ax: Axes, plots: Plots) -> None:

@@ -233,11 +233,11 @@ class Sheet:
         self.fits[ax] = fit
 
 
-def are_apart(sizes: Iterable[float]) -> bool:
+def are_apart(sizes: Iterable[float], times: float = MOST_APART) -> bool:
     """True if plots with these largest values have a vertical axis each: small ones would be flat lines. A plot of
     nothing but 0 does not count."""
     known = [size for size in sizes if size > 0]
-    return bool(known) and max(known) > MOST_APART * min(known)
+    return bool(known) and max(known) > times * min(known)
 
 
 def brief(text: str, most: int = _MOST_IN_NAME) -> str:

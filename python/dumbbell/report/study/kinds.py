@@ -52,7 +52,9 @@ def is_of_pairs(plots: StudyPlots) -> bool:
         return True
     few = all(axis.kind == "category" or len(axis.texts) <= _FEW for axis in pairs.others)
     matrices = len({at for at, _, _ in pairs.places}) or 1
-    is_full = len(pairs.places) >= 0.75 * matrices * len(pairs.names) ** 2
+    # Of two algorithms one of which stays, three of four places are known: that is no study of pairs.
+    least = 0.75 if len(pairs.names) > 2 else 1.0
+    is_full = len(pairs.places) >= least * matrices * len(pairs.names) ** 2
     return few and is_full and not (described.across or described.curves)
 
 

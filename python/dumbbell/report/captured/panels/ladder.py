@@ -29,8 +29,11 @@ def _panel(source: Source) -> Panel | None:
     views = tuple(view for number in numbers for view in _views(source, number))
     if not views:
         return None
+    # Over the whole time the packets of a part are a stroke: a picture shows them if a reader asked for the part.
+    is_asked = any(part.why == ASKED for part in source.parts)
     return Panel(
         "ladder", 1.0, "Ladder", "", views, from_zero=True, choice="Connection whose packets cross", decimals=0,
+        pictured=int(is_asked),
     )  # fmt: skip
 
 

@@ -24,17 +24,17 @@ _THINNED: Final = (
 )
 _VIEWS: Final = (
     (
-        "data", "To the receiver and back",
+        "data", "to the receiver and back",
         "From a segment's only transmission to the ACK or SACK that covers it: from the capture to the receiver and "
         "back.",
     ),
     (
-        "timestamp", "To the receiver, by timestamps",
+        "timestamp", "to the receiver, by timestamps",
         "From data to the first ACK that echoes its TSval: from the capture to the receiver and back, with the "
         "receiver's wait.",
     ),
     (
-        "back", "To the sender and back",
+        "back", "to the sender and back",
         "From an ACK to the first data that echoes its TSval: from the capture to the sender and back, with the "
         "sender's wait for application, window or pacing.",
     ),
