@@ -7,9 +7,11 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
+from random import Random
 
 import pytest
 from harness import Place
+from others import FORMATS
 
 
 def mininet(hosts: Mapping[str, int], links: str) -> str:
@@ -80,6 +82,14 @@ def ping(user: Place, host: str, to: str) -> float | None:
     return float(found[1]) if found else None
 
 
+LOOSE = "topology: {nodes: {a: {kind: linux}, b: {kind: nokia_srlinux}, c: {kind: linux}}, links: []}"
+RING = {
+    "lab.conf": 'pc1[0]="A"\npc2[0]="B"\n' + "".join(f's{n}[0]="{"AB"[n % 2]}"\ns{n}[1]="C"\n' for n in (1, 2, 3)),
+    "pc1.startup": "ip address add 10.0.0.1/24 dev eth0\n",
+    "pc2.startup": "ip address add 10.0.0.2/24 dev eth0\n",
+}
+
+
 @pytest.fixture
 def lab(apart: Place) -> Iterator[Place]:
     yield apart
@@ -123,3 +133,24 @@ def test_qdiscs_of_kathara_shape_one_direction(lab: Place) -> None:
     assert 42 < ping(lab, "r1", "10.0.0.2") < 60
     text = (lab.directory / "made.toml").read_text()
     assert 'reverse = { rate = "unlimited", buffer = "unlimited", delay = "0 ms" }' in text
+
+
+def test_nodes_of_containerlab_without_links_meet_in_the_management_network(lab: Place) -> None:
+    made = up(lab, "net.clab.yml", {"net.clab.yml": LOOSE})
+    assert "nodes without a link meet at a switch" in made.stderr
+    assert "0% dropped" in lab.invoke("lab", "shell", "-c", "pingall").stdout
+
+
+def test_machines_of_kathara_that_can_only_bridge_are_switches_in_a_loop(lab: Place) -> None:
+    made = up(lab, "lab.conf", RING)
+    assert "are switches" in made.stderr
+    assert "bridges with a spanning tree" in made.stderr
+    assert ping(lab, "pc1", "10.0.0.2") is not None
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.thorough)])
+def test_any_import_comes_up(lab: Place, form: str, seed: int) -> None:
+    files = FORMATS[form](Random(seed))
+    up(lab, next(iter(files)), files)
+    assert lab.invoke("lab", "shell", "-c", "nodes").returncode == 0

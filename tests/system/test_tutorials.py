@@ -17,7 +17,7 @@ STEP = re.compile(
 )
 
 
-@pytest.mark.parametrize("page", ["lab.md", "bgp.md"])
+@pytest.mark.parametrize("page", ["lab.md", "bgp.md", "bare-routers.md"])
 def test_the_tutorial_is_true(user: Place, page: str) -> None:
     text = (PAGES / page).read_text(encoding="utf-8")
     steps = list(STEP.finditer(text))

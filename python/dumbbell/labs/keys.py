@@ -58,6 +58,7 @@ class RouterKeys(TypedDict, total=False):
     clients: Sequence[Any]
     timers: str
     frr: str
+    bare: bool
 
 
 class LinkKeys(TypedDict, total=False):

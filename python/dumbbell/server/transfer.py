@@ -19,10 +19,13 @@ from dumbbell.engines.registry import DEFAULT, engine, option
 from dumbbell.errors import DumbbellError, InputError, ScenarioError
 from dumbbell.labs.build import of_draft
 from dumbbell.labs.export import miniedit as as_miniedit
+from dumbbell.labs.imports import plannable
 from dumbbell.plan.expand import expand
 from dumbbell.plan.view import tables
 from dumbbell.plan.wire import document
 from dumbbell.scenario.file.foreign import containerlab, kathara, miniedit
+from dumbbell.scenario.file.foreign.frr import beside as files_beside
+from dumbbell.scenario.file.foreign.frr import none
 from dumbbell.scenario.file.loading import Draft, checked, not_toml
 from dumbbell.scenario.file.overrides import apply
 from dumbbell.scenario.file.toml import TOMLDecodeError, parse
@@ -67,15 +70,17 @@ def import_(request: Request, asked: Import) -> Imported:
 def _imported(kind: str, text: str, name: str, beside: Path | None, root: Path) -> tuple[str, Layout | None, list[str]]:
     match kind:
         case "mn":
-            made, notes = miniedit.scenario(text, name)
+            made, notes = plannable(miniedit.scenario(text, name), root)
             return made, places(text), notes
         case "containerlab":
-            made, notes = containerlab.scenario(text, name)
+            files = none if beside is None else files_beside(beside, root)
+            made, notes = plannable(containerlab.scenario(text, name, files), root)
         case "kathara":
             if beside is None:
-                made, notes = kathara.scenario(text, name, lambda _: None)
+                read = kathara.scenario(text, name, lambda _: None)
             else:
-                made, notes = kathara.of_folder(text, name, beside, root)
+                read = kathara.of_folder(text, name, beside, root)
+            made, notes = plannable(read, root)
         case "toml":
             try:
                 parse(text)

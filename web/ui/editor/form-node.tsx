@@ -12,7 +12,7 @@ import { useEditor } from "../document/store";
 
 const GROUPS: readonly Group[] = [
   { title: "Network", keys: ["kind", "address", "routes"] },
-  { title: "Routing", keys: ["routing", "id", "asn", "timers", "networks", "customers", "peers", "providers", "clients", "frr"] },
+  { title: "Routing", keys: ["routing", "id", "asn", "timers", "networks", "customers", "peers", "providers", "clients", "frr", "bare"] },
   { title: "Machine", keys: ["cpus", "private", "sysctl"], closed: true },
 ];
 

@@ -7,7 +7,7 @@ of links.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import asin, cos, isfinite, radians, sin, sqrt
@@ -106,7 +106,9 @@ class _Drawer:
         numbers: dict[tuple[str, int], int] = {}
         has_hosts = any(keys.get("kind") == "host" for keys in self.found.nodes.values())
         for id_, keys in self.found.nodes.items():
-            name = names[id_] = _name(str(keys.get("label") or keys.get("name") or id_), nodes, has_hosts, numbers)
+            longest = LONGEST_NAME - (0 if has_hosts else len("h-"))
+            label = str(keys.get("label") or keys.get("name") or id_)
+            name = names[id_] = node_name(label, nodes, longest, numbers)
             nodes[name] = _node(keys)
         cables = list(self._cables(names))
         if not has_hosts:
@@ -157,13 +159,15 @@ class _Drawer:
         return told
 
 
-def _name(label: str, taken: Mapping[str, object], has_hosts: bool, numbers: dict[tuple[str, int], int]) -> str:
-    """A node's name: the label without what names cannot have, short enough for its host's name, and unique.
+def node_name(label: str, taken: Container[str], longest: int, numbers: dict[tuple[str, int], int]) -> str:
+    """A node's name: the label without what names cannot have, short enough, and unique.
 
     Args:
+        label: any text.
+        taken: names of other nodes.
+        longest: characters of a name.
         numbers: the last number behind each beginning of a name, for each length of numbers.
     """
-    longest = LONGEST_NAME - (0 if has_hosts else len("h-"))
     base = re.sub(r"[^A-Za-z0-9_]+", "-", label[:LONGEST_LABEL]).strip("-_")[:longest].rstrip("-_") or "node"
     if base not in taken:
         return base

@@ -315,6 +315,19 @@ class Router(Ends):
     frr: Annotated[File | None, STARTED] = Field(
         default=None, description="File with the whole `frr.conf`, in place of what follows from the other keys."
     )
+    bare: bool = Field(
+        default=False,
+        strict=True,
+        description="true: the daemons of `routing` start without a configuration, which you type with `vtysh`.",
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.bare and self.frr is not None:
+            raise QuantityError("bare and frr", "one of the two", "leave bare out to start with the file")
+        if self.bare and not self.routing:
+            raise QuantityError("bare without routing", "the daemons to start", 'write routing = ["bgp"]')
+        return self
 
 
 NODES: Final[dict[str, type[Table]]] = {"host": Host, "switch": Switch, "router": Router}

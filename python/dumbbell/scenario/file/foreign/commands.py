@@ -36,6 +36,7 @@ class Settings:
         forwards: whether the node is to forward packets.
         id: an IPv4 address of its loopback interface.
         shaping: what leaves an interface, by its name.
+        defaults: minor number of the class of HTB that all packets enter, by interface.
         bridges: the interfaces that each bridge joins, and whether it has a spanning tree, by its name.
         rest: the commands that a scenario has no keys for.
     """
@@ -45,6 +46,7 @@ class Settings:
     forwards: bool = False
     id: str | None = None
     shaping: dict[str, Shaping] = field(default_factory=dict)
+    defaults: dict[str, str] = field(default_factory=dict)
     bridges: dict[str, Bridge] = field(default_factory=dict)
     rest: list[str] = field(default_factory=list)
 
@@ -78,7 +80,7 @@ def _taken(command: str, found: Settings) -> bool:
     try:
         match words:
             case ["tc", *rest]:
-                return shaping.taken(rest, found.shaping)
+                return shaping.taken(rest, found.shaping, found.defaults)
             case ["ip" | "brctl", *_] if _bridge(words, found):
                 return True
             case ["ip", *rest]:
@@ -124,9 +126,9 @@ def _bridge(words: list[str], found: Settings) -> bool:
 def _ip(words: list[str], found: Settings) -> bool:
     match words:
         case ["a" | "addr" | "address", "add" | "replace", address, "dev", interface, *_]:
-            _add(found, interface, address)
+            add_address(found, interface, address)
         case ["a" | "addr" | "address", "add" | "replace", address, "broadcast" | "brd", _, "dev", interface]:
-            _add(found, interface, address)
+            add_address(found, interface, address)
         case ["l" | "link", "set", "dev", _, "up"] | ["l" | "link", "set", _, "up"] | ["l" | "link", "set", "up", *_]:
             pass  # All interfaces are up.
         case ["r" | "ro" | "route", "add" | "replace", to, "via", hop] | [
@@ -147,9 +149,9 @@ def _ifconfig(interface: str, words: list[str], found: Settings) -> bool:
         case []:
             return True
         case [address, "netmask", mask]:
-            _add(found, interface, f"{address}/{IPv4Network(f'0.0.0.0/{mask}').prefixlen}")
+            add_address(found, interface, f"{address}/{IPv4Network(f'0.0.0.0/{mask}').prefixlen}")
         case ["inet6", "add", address] | ["add", address] | [address] if "/" in address:
-            _add(found, interface, address)
+            add_address(found, interface, address)
         case _:
             return False
     return True
@@ -172,7 +174,8 @@ def _route(words: list[str], found: Settings) -> bool:
     return True
 
 
-def _add(found: Settings, interface: str, address: str) -> None:
+def add_address(found: Settings, interface: str, address: str) -> None:
+    """Adds an address with its prefix to an interface. Raises `ValueError` if a link cannot have it."""
     whole = ip_interface(address)
     if interface == "lo" and found.id is None and whole.version == 4 and not whole.ip.is_loopback:
         found.id = str(whole.ip)

@@ -10,10 +10,12 @@ from ipaddress import ip_interface
 from typing import Any, Final
 
 from dumbbell.errors import InputError
-from dumbbell.scenario.file.foreign import network
+from dumbbell.scenario.file.foreign import frr, network
 from dumbbell.scenario.file.foreign.commands import settings
+from dumbbell.scenario.file.foreign.frr import Files
+from dumbbell.scenario.file.foreign.mended import mended
 from dumbbell.scenario.file.foreign.network import Link, Node
-from dumbbell.scenario.file.foreign.notes import LARGEST, Notes, Room, checked, one_line
+from dumbbell.scenario.file.foreign.notes import LARGEST, Notes, Room, one_line
 from dumbbell.scenario.topology.keys import LEAST, MOST
 
 HOSTS: Final = {"linux", "host", "ext-container", "k8s-kind", "generic_vm"}
@@ -28,23 +30,26 @@ NAMELESS: Final = {"labels", "mgmt-ipv4", "mgmt-ipv6", "mgmt_ipv4", "mgmt_ipv6",
 """Keys that change nothing in the network."""
 
 
-def scenario(text: str, name: str) -> tuple[str, list[str]]:
+def scenario(text: str, name: str, files: Files = frr.none) -> tuple[str, list[str]]:
     """The scenario that the text of a topology file makes, and the notes that stand in it.
+
+    Args:
+        text: the file.
+        name: the scenario's name.
+        files: those beside the file.
 
     Raises:
         InputError: it is no such file, or its names cannot be kept.
     """
     found, notes, room = _parsed(text), Notes(), Room()
     topology = _table(found, "topology")
-    nodes = {
-        checked(str(node), ()): _node(topology, one, notes, room) for node, one in _table(topology, "nodes").items()
-    }
+    nodes = {str(node): _node(topology, one, notes, room, files) for node, one in _table(topology, "nodes").items()}
     if found.get("mgmt"):
         notes.add("the management network is left out")
     if "links" in found:
         notes.add("links beside topology are not read: containerlab reads topology.links")
     links = [made for one in _list(topology, "links") if (made := _link(one, nodes, notes))]
-    return network.text(name, "containerlab", nodes, links, notes)
+    return network.text(name, "containerlab", nodes, mended(nodes, links, notes, "mgmt"), notes)
 
 
 def _parsed(text: str) -> dict[str, object]:
@@ -97,7 +102,7 @@ def _list(found: Mapping[str, object], key: str) -> list[Any]:
     return value
 
 
-def _node(topology: Mapping[str, object], own: Any, notes: Notes, room: Room) -> Node:
+def _node(topology: Mapping[str, object], own: Any, notes: Notes, room: Room, files: Files) -> Node:
     """A node by its own keys, those of its group and kind, and those of all nodes."""
     own = own if isinstance(own, dict) else {}
     defaults, groups, kinds = (_table(topology, key) for key in ("defaults", "groups", "kinds"))
@@ -114,7 +119,11 @@ def _node(topology: Mapping[str, object], own: Any, notes: Notes, room: Room) ->
     if image:
         made.comments.append(f"containerlab has the image {image}")
         notes.add("images are left out: programs are those of this machine")
-    if made.kind == "router":
+    binds = [str(one).split(":") for level in levels for one in _list(level, "binds")]
+    paths = [bind[0] for bind in binds if bind[1:2] == ["/etc/frr/frr.conf"]]
+    paths += [f"{bind[0]}/frr.conf" for bind in binds if bind[1:2] == ["/etc/frr"]]
+    configured = made.kind == "router" and any(frr.configure(made, path, files) for path in paths)
+    if made.kind == "router" and not configured:
         notes.add("routers have shortest paths until `routing` names their protocols")
     if made.kind == "switch":
         done.routes.clear()

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Final
 
 from dumbbell import inputs
 from dumbbell.errors import InputError
-from dumbbell.routing.registry import DAEMONS
-from dumbbell.scenario.file.foreign import network
+from dumbbell.scenario.file.foreign import frr, network
 from dumbbell.scenario.file.foreign.commands import settings
+from dumbbell.scenario.file.foreign.frr import Files
+from dumbbell.scenario.file.foreign.mended import mended
 from dumbbell.scenario.file.foreign.network import End, Link, Node
-from dumbbell.scenario.file.foreign.notes import LARGEST, Notes, Room, checked
+from dumbbell.scenario.file.foreign.notes import LARGEST, Notes, Room, checked, free
 
 _LINE: Final = re.compile(r"\s*([A-Za-z0-9_-]+)\[([^\]]+)\]\s*=(.*)")
 _COMMENT: Final = re.compile(r"(?<!\s)\s+#")
 _ABOUT: Final = re.compile(r"\s*LAB_[A-Z]+\s*=.*")
-_STARTS_FRR: Final = re.compile(r"(systemctl|service|/etc/init\.d/|rc-service)\b.*\bfrr\b.*\bstart|start frr\b")
 _MAC: Final = re.compile(r"/[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$")
 
 
@@ -43,22 +41,14 @@ def of_folder(text: str, name: str, folder: Path, home: Path) -> tuple[str, list
         file = startups.get(machine)
         return None if file is None else inputs.read_named(file, LARGEST, file.name)
 
-    def frr(machine: str) -> tuple[str, str] | None:
-        file = folder / machine / "etc" / "frr" / "frr.conf"
-        if not file.exists():
-            return None
-        return os.path.relpath(file.absolute(), home.absolute()), inputs.read_named(
-            file, LARGEST, file.relative_to(folder)
-        )
-
-    return scenario(text, name, startup, frr)
+    return scenario(text, name, startup, frr.beside(folder, home))
 
 
 def scenario(
     text: str,
     name: str,
     startup: Callable[[str], str | None],
-    frr: Callable[[str], tuple[str, str] | None] = lambda _: None,
+    files: Files = frr.none,
 ) -> tuple[str, list[str]]:
     """The scenario that a `lab.conf` makes, and the notes that stand in it.
 
@@ -66,7 +56,7 @@ def scenario(
         text: the file.
         name: the scenario's name.
         startup: the text of a machine's `NAME.startup`; `None` if it has none.
-        frr: the path of a machine's `frr.conf` as the scenario names it, and its text; `None` if it has none.
+        files: those beside the file.
 
     Raises:
         InputError: it is no such file, or its names cannot be kept.
@@ -85,11 +75,8 @@ def scenario(
         node = nodes[checked(machine, nodes)] = Node("router" if len(ports.get(machine, ())) > 1 else "host", done)
         if node.kind == "router":
             _bridge(node, ports[machine])
-        if node.kind == "router" and (given := frr(machine)) is not None:
-            path, configuration = given
-            protocols = [one for one in DAEMONS if re.search(rf"(?m)^router {one}\b", configuration)]
-            node.keys |= {"frr": json.dumps(path), "routing": json.dumps(protocols or "static")}
-            done.rest = [command for command in done.rest if not _STARTS_FRR.search(command)]
+        if node.kind == "router":
+            frr.configure(node, f"{machine}/etc/frr/frr.conf", files)
         for key, values in own.items():
             node.comments += [f"Kathará has {key} = {value}" for value in values]
             notes.add(f"the key {key} of machines is left out")
@@ -98,15 +85,13 @@ def scenario(
     links: list[Link] = []
     numbers = count(1)
     for domain, ends in domains.items():
-        if len(ends) == 1:
-            notes.add(f"collision domain {domain} has one machine: its interface is left out")
-        elif len(ends) == 2:
+        if len(ends) == 2:
             links.append(Link((ends[0], ends[1])))
         else:
-            switch = _free(domain, nodes, numbers)
+            switch = free(domain, nodes, numbers)
             nodes[switch] = Node("switch", comments=[f"Kathará's collision domain {domain}"])
             links += [Link((end, (switch, f"port{number}"))) for number, end in enumerate(ends)]
-    return network.text(name, "Kathará", nodes, links, notes)
+    return network.text(name, "Kathará", nodes, mended(nodes, links, notes), notes)
 
 
 def _bridge(node: Node, ports: set[str]) -> None:
@@ -153,9 +138,3 @@ def _uncommented(line: str) -> str:
         return ""
     comment = _COMMENT.search(line, max(line.rfind('"'), line.rfind("'")) + 1)
     return line[: comment.start()] if comment else line
-
-
-def _free(domain: str, nodes: Mapping[str, Node], numbers: Iterator[int]) -> str:
-    """A name for the switch of a collision domain. What `numbers` gave before is taken."""
-    name = "lan-" + re.sub(r"[^A-Za-z0-9_-]", "-", domain)[:11]
-    return name if name not in nodes else next(f"lan-{one}" for one in numbers if f"lan-{one}" not in nodes)

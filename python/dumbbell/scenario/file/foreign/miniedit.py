@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Any, Final
 
 from dumbbell.errors import InputError
-from dumbbell.scenario.file.foreign.notes import Notes, checked, note_parts, one_line
-from dumbbell.scenario.file.foreign.shaping import delayed, time
+from dumbbell.scenario.file.foreign import network
+from dumbbell.scenario.file.foreign.joined import joined_at
+from dumbbell.scenario.file.foreign.mended import mended
+from dumbbell.scenario.file.foreign.network import End, Link, Node
+from dumbbell.scenario.file.foreign.notes import Notes, checked, one_line
+from dumbbell.scenario.file.foreign.shaping import Shaping, delayed, time
 
 IP_BASE: Final = "10.0.0.0/8"
-SWITCH: Final = '{ kind = "switch" }'
-ROUTER: Final = '{ kind = "router" }'
-_POOLS: Final = ("", "[topology.pools]", 'lan = "172.16.0.0/16"', 'link = "172.17.0.0/16"')
+_POOLS: Final = ("[topology.pools]", 'lan = "172.16.0.0/16"', 'link = "172.17.0.0/16"')
 """Addresses beside those of `IP_BASE`."""
 QUEUE_PACKETS: Final = 1000
 """The room in the queue of a link with a rate, if the file does not say."""
@@ -40,20 +43,13 @@ def scenario(text: str, name: str) -> tuple[str, list[str]]:
     """
     found, notes = _parsed(text), Notes()
     nodes = _nodes(found, notes)
-    lines = ['kind = "graph"', *_part(found, nodes, notes), "", "[topology.nodes]"]
-    for node, (said, comments) in nodes.items():
-        lines += [f"# {comment}" for comment in comments]
-        lines.append(f"{node} = {said}")
-    for link in _list(found, "links"):
-        lines += ["", *_link(link, nodes, notes)]
-    note_parts(nodes, ((str(link["src"]), str(link["dest"])) for link in _list(found, "links")), notes)
+    links = _links(found, nodes, notes)
+    pools = _POOLS if _part(nodes, links, notes) else ()
     controllers = found.get("controllers")
     # Version 1 has an object of them.
     for _ in controllers if isinstance(controllers, list | dict) else ():
         notes.add("controllers are left out: switches learn by themselves")
-    head = [f'name = "{name}"', "# Imported from MiniEdit. A run needs a duration and [[flows]], too."]
-    head += [f"# Note: {note}." for note in notes]
-    return "\n".join([*head, "", "[topology]", *lines, ""]), list(notes)
+    return network.text(name, "MiniEdit", nodes, mended(nodes, links, notes), notes, pools)
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -80,64 +76,46 @@ def _list(found: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
     return value
 
 
-def _nodes(found: Mapping[str, Any], notes: Notes) -> dict[str, tuple[str, list[str]]]:
-    """By name: the node as an inline table, and comments above it."""
-    nodes: dict[str, tuple[str, list[str]]] = {}
+def _nodes(found: Mapping[str, Any], notes: Notes) -> dict[str, Node]:
+    nodes: dict[str, Node] = {}
     routed = any(_options(one).get("switchType") == "legacyRouter" for one in _list(found, "switches"))
     base = _base(found)
     for kind, letter in (("hosts", "h"), ("switches", "s")):
         for one in _list(found, kind):
             options = _options(one)
             node = checked(str(options.get("hostname") or f"{letter}{one.get('number', '')}"), nodes)
-            if kind == "hosts":
-                nodes[node] = _host(one, options, base, routed, notes)
-            else:
-                nodes[node] = _switch(node, options, notes)
+            nodes[node] = _host(one, options, base, routed, notes) if kind == "hosts" else _switch(options, notes)
     return nodes
 
 
-def _part(found: Mapping[str, Any], nodes: dict[str, tuple[str, list[str]]], notes: Notes) -> list[str]:
-    """Keys of the network that keep its segments apart.
+def _part(nodes: Mapping[str, Node], links: Sequence[Link], notes: Notes) -> bool:
+    """Keep segments of a network apart: true if some need subnets outside of `IP_BASE`.
 
     Mininet gives a host's further interfaces no address; here each has one. So where a host joins two segments of one
     subnet, the second one gets a subnet of its own: its hosts lose their addresses.
     """
-    segments, firsts = _segments(found, nodes), dict[str, int]()
+    segments, firsts = _segments(nodes, links), dict[str, int]()
     several: dict[str, list[int]] = {}
     for (name, _), segment in segments.items():
         firsts.setdefault(name, segment)
         several.setdefault(name, []).append(segment)
-    parted = {segment for name, own in several.items() if nodes[name][0].startswith("{ address") for segment in own[1:]}
+    parted = {segment for name, own in several.items() if "address" in nodes[name].keys for segment in own[1:]}
     parted -= {several[name][0] for name, own in several.items() if len(own) > 1}
     for name, segment in firsts.items():
-        said, comments = nodes[name]
-        if segment in parted and said.startswith("{ address"):
-            comments.append(f"MiniEdit has {said.strip('{ }')}")
-            nodes[name] = "{}", comments
+        if segment in parted and "address" in nodes[name].keys:
+            nodes[name].comments.append(f"MiniEdit has address = {nodes[name].keys.pop('address')}")
             notes.add("a host joins two segments, so those of the second have a subnet of their own")
-    return [*_POOLS] if parted else []
+    return bool(parted)
 
 
-def _segments(found: Mapping[str, Any], nodes: Mapping[str, Any]) -> dict[tuple[str, int], int]:
+def _segments(nodes: Mapping[str, Node], links: Sequence[Link]) -> dict[tuple[str, int], int]:
     """A host and the number of its link -> the segment that the link is in: switches join their links."""
-    links = [(str(link.get("src", "")), str(link.get("dest", ""))) for link in _list(found, "links")]
-    roots = list(range(len(links)))
-
-    def root(number: int) -> int:
-        while roots[number] != number:
-            roots[number] = number = roots[roots[number]]
-        return number
-
-    first: dict[str, int] = {}
-    for number, ends in enumerate(links):
-        for end in ends:
-            if nodes.get(end, ("",))[0] == SWITCH:
-                roots[root(number)] = root(first.setdefault(end, number))
+    parts = joined_at([link.pair for link in links], {name for name, one in nodes.items() if one.kind == "switch"})
     return {
-        (end, number): root(number)
-        for number, ends in enumerate(links)
-        for end in ends
-        if end in nodes and nodes[end][0] not in (SWITCH, ROUTER)
+        (end, number): parts.root(number)
+        for number, link in enumerate(links)
+        for end, _ in link.ends
+        if nodes[end].kind == "host"
     }
 
 
@@ -155,18 +133,17 @@ def _base(found: Mapping[str, Any]) -> IPv4Network:
         raise InputError(f"application.ipBase = {text!r}", str(error), f"write {IP_BASE}") from None
 
 
-def _host(
-    one: Mapping[str, Any], options: Mapping[str, Any], base: IPv4Network, routed: bool, notes: Notes
-) -> tuple[str, list[str]]:
-    keys, comments = [], []
+def _host(one: Mapping[str, Any], options: Mapping[str, Any], base: IPv4Network, routed: bool, notes: Notes) -> Node:
+    made = Node("host")
+    keys, comments = made.keys, made.comments
     given = str(options.get("ip") or "")
     number = options.get("nodeNum", one.get("number", 0))
     try:
         if given:
             address = IPv4Interface(given if "/" in given else f"{given}/{base.prefixlen}")
-            keys.append(f'address = "{address}"')
+            keys["address"] = f'"{address}"'
         elif not routed:
-            keys.append(f'address = "{base.network_address + _count(number)}/{base.prefixlen}"')
+            keys["address"] = f'"{base.network_address + _count(number)}/{base.prefixlen}"'
         else:
             notes.add("hosts beside routers have addresses of their subnets: MiniEdit gives all of them one subnet")
     except ValueError as error:
@@ -174,7 +151,7 @@ def _host(
     if options.get("defaultRoute"):
         route = str(options["defaultRoute"]).strip().removeprefix("via ").strip()
         try:
-            keys.append(f'routes = ["default via {IPv4Address(route)}"]')
+            made.settings.routes.append(f"default via {IPv4Address(route)}")
         except ValueError:
             comments.append(f"MiniEdit has defaultRoute = {one_line(options['defaultRoute'])}")
             notes.add("default routes that are no address are left out")
@@ -192,11 +169,11 @@ def _host(
         if options.get(key):
             comments.append(f"MiniEdit has {key} = {one_line(options[key])}")
             notes.add(what)
-    return f"{{ {', '.join(keys)} }}" if keys else "{}", comments
+    return made
 
 
-def _switch(node: str, options: Mapping[str, Any], notes: Notes) -> tuple[str, list[str]]:
-    comments = []
+def _switch(options: Mapping[str, Any], notes: Notes) -> Node:
+    comments: list[str] = []
     kind = options.get("switchType", "default")
     if kind == "legacyRouter":
         comments.append(
@@ -212,36 +189,45 @@ def _switch(node: str, options: Mapping[str, Any], notes: Notes) -> tuple[str, l
         notes.add("NetFlow and sFlow are left out")
     if options.get("externalInterfaces"):
         notes.add("external interfaces are left out: a lab is closed")
-    return ROUTER if kind == "legacyRouter" else SWITCH, comments
+    return Node("router" if kind == "legacyRouter" else "switch", comments=comments)
 
 
-def _link(link: Mapping[str, Any], nodes: Mapping[str, Any], notes: Notes) -> list[str]:
-    ends = [str(link.get(end, "")) for end in ("src", "dest")]
-    for end in ends:
-        if end not in nodes:
-            raise InputError(f"a link leads to {end!r}", "the file has no node of this name", "correct src or dest")
-    options = _options(link)
-    lines = ["[[topology.links]]", f'between = ["{ends[0]}", "{ends[1]}"]']
+def _links(found: Mapping[str, Any], nodes: Mapping[str, Node], notes: Notes) -> list[Link]:
+    """The links, whose keys are those of what leaves the interfaces at both ends."""
+    counts: Counter[str] = Counter()
+    links = []
+    for link in _list(found, "links"):
+        keys, ends = _keys(_options(link), notes), list[End]()
+        for name in (str(link.get(end, "")) for end in ("src", "dest")):
+            if name not in nodes:
+                why = "the file has no node of this name"
+                raise InputError(f"a link leads to {name!r}", why, "correct src or dest")
+            interface = f"{name}-eth{counts[name]}"
+            counts[name] += 1
+            ends.append((name, interface))
+            if keys:
+                nodes[name].settings.shaping[interface] = dict(keys)
+        links.append(Link((ends[0], ends[1])))
+    return links
+
+
+def _keys(options: Mapping[str, Any], notes: Notes) -> Shaping:
+    """The keys of a link in each direction."""
+    keys: Shaping = {}
     if options.get("bw"):
         packets = options.get("max_queue_size") or QUEUE_PACKETS
-        lines += [
-            f'rate = "{_number(options["bw"], "bw")} Mbit/s"',
-            f'buffer = "{_number(packets, "max_queue_size")} packets"',
-        ]
+        keys["rate"] = f'"{_number(options["bw"], "bw")} Mbit/s"'
+        keys["buffer"] = f'"{_number(packets, "max_queue_size")} packets"'
     elif options.get("max_queue_size"):
         notes.add("queue sizes of links without bandwidth are left out: nothing waits there")
     delay, jitter = (_time(options[key], notes) if options.get(key) else 0 for key in ("delay", "jitter"))
-    keys = delayed(delay, jitter) if delay or jitter else {}
-    lines += [f"delay = {keys.pop('delay')}"] if keys else []
-    # Not all keys of a direction are those of the other one, too.
-    both = [f"{key} = {value}" for key, value in keys.items()]
+    if delay or jitter:
+        keys |= delayed(delay, jitter)
     if options.get("loss"):
-        both.append(f'loss = "{_number(options["loss"], "loss")} %"')
-    if both:
-        lines += [*both, f"reverse = {{ {', '.join(both)} }}"]
+        keys["loss"] = f'"{_number(options["loss"], "loss")} %"'
     if options.get("speedup"):
         notes.add("speedup of links is left out")
-    return lines
+    return keys
 
 
 def _count(value: object) -> int:

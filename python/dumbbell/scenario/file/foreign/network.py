@@ -46,9 +46,19 @@ class Link:
     ends: tuple[End, End]
     mtu: int | None = None
 
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Names of the two nodes."""
+        return self.ends[0][0], self.ends[1][0]
+
 
 def text(
-    name: str, program: str, nodes: Mapping[str, Node], links: Sequence[Link], notes: Notes
+    name: str,
+    program: str,
+    nodes: Mapping[str, Node],
+    links: Sequence[Link],
+    notes: Notes,
+    more: Sequence[str] = (),
 ) -> tuple[str, list[str]]:
     """The scenario of a network, and the notes that stand in it.
 
@@ -58,6 +68,7 @@ def text(
         nodes: by name.
         links: between them.
         notes: what was left out; more are added here.
+        more: lines of further tables.
     """
     used = {end for link in links for end in link.ends}
     lines: list[str] = []
@@ -85,15 +96,30 @@ def text(
             keys.append(f"routes = {json.dumps(_shared(one.settings.routes))}")
         lines += [f"# {one_line(comment)}" for comment in (*one.comments, *rest)]
         lines.append(f"{node} = {{ {', '.join(keys)} }}" if keys else f"{node} = {{}}")
-    note_parts(nodes, ((link.ends[0][0], link.ends[1][0]) for link in links), notes)
+    note_parts(nodes, (link.pair for link in links), notes)
     for link in _ordered(links):
         lines += ["", *_link(link, nodes)]
-    head = [f'name = "{name}"', f"# Imported from {program}. A run needs a duration and [[flows]], too."]
     network = ["[topology]", 'kind = "graph"']
     if any(":" in address for one in nodes.values() for held in one.settings.addresses.values() for address in held):
         network.append("ipv6 = true")
-    head += [f"# Note: {one_line(note)}." for note in notes]
-    return "\n".join([*head, "", *network, "", "[topology.nodes]", *lines, ""]), list(notes)
+    head = [*_head(name, program), *(f"# Note: {one_line(note)}." for note in notes)]
+    tables = [*network, "", *more, *([""] if more else []), "[topology.nodes]", *lines, ""]
+    return "\n".join([*head, "", *tables]), list(notes)
+
+
+def of_file(name: str, program: str, file: str) -> str:
+    """The scenario of a network whose file `topology.file` reads.
+
+    Args:
+        name: the scenario's.
+        program: that made the file, or its format.
+        file: its path from the scenario's folder.
+    """
+    return "\n".join([*_head(name, program), "", "[topology]", 'kind = "graph"', f"file = {json.dumps(file)}", ""])
+
+
+def _head(name: str, program: str) -> list[str]:
+    return [f'name = "{name}"', f"# Imported from {program}. A run needs a duration and [[flows]], too."]
 
 
 def _shared(routes: Iterable[str]) -> list[str]:
@@ -125,6 +151,7 @@ def _link(link: Link, nodes: Mapping[str, Node]) -> list[str]:
     lines += [f"{key} = {value}" for key, value in there.items()]
     # These keys are those of the other direction, too, where it does not say.
     back = {key: value for key, value in _UNLIMITED.items() if key in there} | back
+    back = {key: value for key, value in back.items() if key not in _UNLIMITED or there.get(key) != value}
     if back:
         lines.append(f"reverse = {{ {', '.join(f'{key} = {value}' for key, value in back.items())} }}")
     return lines
@@ -134,7 +161,10 @@ _UNLIMITED: Final = {"rate": '"unlimited"', "buffer": '"unlimited"', "delay": '"
 
 
 def _ordered(links: Sequence[Link]) -> list[Link]:
-    """The links, so that each node's interfaces keep their order where that is possible: they are numbered by it."""
+    """The links, so that each node's interfaces keep their order where that is possible: they are numbered by it.
+
+    The order of the file stands if it does that.
+    """
     before: dict[int, set[int]] = {number: set() for number in range(len(links))}
     at: dict[str, list[tuple[str, int]]] = {}
     for number, link in enumerate(links):
@@ -144,6 +174,8 @@ def _ordered(links: Sequence[Link]) -> list[Link]:
         in_turn = sorted(several, key=lambda one: _parts(one[0]))
         for (_, earlier), (_, later) in pairwise(in_turn):
             before[later].add(earlier)
+    if all(earlier < later for later, several in before.items() for earlier in several):
+        return list(links)
     try:
         return [links[number] for number in TopologicalSorter(before).static_order()]
     except CycleError:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from dumbbell.errors import InputError
+from dumbbell.scenario.file.foreign.joined import Joined
 
 LARGEST: Final = 1 << 20
 """Characters of a file of others with all that is written out: aliases, and what nodes inherit."""
@@ -61,23 +62,23 @@ def note_parts(nodes: Iterable[str], links: Iterable[tuple[str, str]], notes: No
         links: the names of their ends.
         notes: added to.
     """
-    part = {name: {name} for name in nodes}
+    parts = Joined[str]()
     for a, b in links:
-        more, fewer = sorted((part[a], part[b]), key=len, reverse=True)
-        if more is not fewer:
-            more |= fewer
-            part |= dict.fromkeys(fewer, more)
-    count = len({id(names) for names in part.values()})
+        parts.join(a, b)
+    count = len({parts.root(name) for name in nodes})
     if count > 1:
         notes.add(f"{count} parts of the network are not joined by any link")
 
 
+def free(base: str, taken: Container[str], numbers: Iterator[int]) -> str:
+    """A name for the switch of a segment. What `numbers` gave before is taken."""
+    name = "lan-" + re.sub(r"[^A-Za-z0-9_-]", "-", base)[:11]
+    return name if name not in taken else next(f"lan-{one}" for one in numbers if f"lan-{one}" not in taken)
+
+
 def checked(node: str, taken: Container[str]) -> str:
-    """The name of a node. Raises `InputError` if it is none, or another node has it."""
+    """The name of a node. Raises `InputError` if another node has it."""
     if node in taken:
         why = "links cannot tell two nodes of one name apart"
         raise InputError(f"two nodes are named {node}", why, "rename one of them in the file")
-    if not NAME.fullmatch(node):
-        why = "a name has 1 to 15 letters, digits, `_` or `-`, and begins with a letter or digit"
-        raise InputError(f"a node is named {node!r}", why, "rename it in the file")
     return node

@@ -16,14 +16,33 @@ _PREFIXES: Final = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _HANDLES: Final = ("handle", "parent")
 
 
-def taken(words: list[str], shaping: dict[str, Shaping]) -> bool:
+def taken(words: list[str], shaping: dict[str, Shaping], defaults: dict[str, str]) -> bool:
     """Take a command of `tc`. False: a link cannot say all of it, and nothing is taken.
 
     Args:
         words: of the command, behind `tc`.
         shaping: by interface; added to.
+        defaults: minor number of the class of HTB that all packets enter, by interface; added to.
     """
     match words:
+        case ["qdisc", "add" | "replace", "dev", interface, "root", "handle", _, "htb", "default", minor] | [
+            "qdisc", "add" | "replace", "dev", interface, "handle", _, "root", "htb", "default", minor
+        ]:  # fmt: skip
+            defaults[interface] = minor.removeprefix("0x").lstrip("0")
+            return True
+        case ["class", "add" | "replace" | "change", "dev", interface, "parent", _, "classid", id_, "htb", *rest]:
+            if id_.rpartition(":")[2].lstrip("0") != defaults.get(interface):
+                return False
+            try:
+                given = dict(zip(rest[::2], rest[1::2], strict=True))
+                # Without other traffic a class may have all of its ceiling.
+                rate = _rate(given.get("ceil", given["rate"]))
+            except (KeyError, ValueError):
+                return False
+            if given.keys() - {"rate", "ceil", "burst", "cburst", "prio", "quantum"}:
+                return False
+            shaping.setdefault(interface, {})["rate"] = rate
+            return True
         case ["qdisc", "add" | "replace" | "change", "dev", interface, *rest]:
             while rest and (rest[0] == "root" or (rest[0] in _HANDLES and len(rest) > 1)):
                 rest = rest[1 if rest[0] == "root" else 2 :]

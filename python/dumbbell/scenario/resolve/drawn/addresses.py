@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
 from itertools import pairwise
 from typing import Any
 
@@ -28,12 +28,14 @@ class Addressing:
         self._wrong = wrong
         self._count = 0
         self._ipv6_given: list[IPv6Network] = []
+        self._taken: set[IPv4Address | IPv6Address] = set()
 
     def ports(self, domains: Iterable[Domain]) -> dict[Port, tuple[AnyInterface, ...]]:
         """The addresses of all ports, IPv4 first."""
         domains = list(domains)
         self._count = len(domains)
         self._ipv6_given = [subnet for domain in domains for subnet in _ipv6_of(domain)]
+        self._taken = {one.ip for domain in domains for port in domain.ports for one in port.given}
         before = len(self._wrong)
         subnets = [self._subnet(domain) for domain in domains]
         self._check_owners(domains)
@@ -122,10 +124,13 @@ class Addressing:
             if subnet is None:
                 self._exhausted(key, f"a subnet /{length} for {', '.join(port.node for port in domain.ports[:3])}")
                 return {}
-        given = {one.ip for port in domain.ports for one in port.given}
-        free_hosts = (one for one in subnet.hosts() if one not in given)
+        # A subnet of two places is that of an anycast, or the two are parts that no node joins.
+        own = {one.ip for port in domain.ports for one in port.given}
+        taken = own if subnet in self._anycast else self._taken
+        free_hosts = (one for one in subnet.hosts() if one not in taken)
         six = self._ipv6(domain, number)
-        free_six = iter(()) if six is None else (one for one in six.hosts() if one not in given)
+        taken_six = own if six in self._anycast else self._taken
+        free_six = iter(()) if six is None else (one for one in six.hosts() if one not in taken_six)
         found: dict[Port, tuple[AnyInterface, ...]] = {}
         # Routers have the first addresses, as gateways often do.
         first = sorted(domain.ports, key=lambda port: not isinstance(self._drawing.nodes[port.node], Router))
@@ -146,6 +151,7 @@ class Addressing:
                     return {}
                 more = [IPv6Interface((host, six.prefixlen))]
             found[port] = (*four, *more)
+            self._taken.update(one.ip for one in found[port])
         return found
 
     def _ipv6(self, domain: Domain, number: int) -> IPv6Network | None:

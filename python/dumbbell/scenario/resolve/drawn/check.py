@@ -160,12 +160,18 @@ def named(cables: Iterable[tuple[Sequence[str], str | None]]) -> list[tuple[str,
     """The same of cables between two nodes each, with the names of their own that some have."""
     found: list[tuple[str, str]] = []
     count: dict[frozenset[str], int] = {}
+    taken: set[str] = set()
     for (a, b), name in cables:
         if name is not None:
             found.append((name, f"{name}-reverse"))
-            continue
-        ends = frozenset((a, b))
-        count[ends] = count.get(ends, 0) + 1
-        number = "" if count[ends] == 1 else f"-{count[ends]}"
-        found.append((f"{a}-{b}{number}", f"{b}-{a}{number}"))
+        else:
+            ends = frozenset((a, b))
+            names = None
+            # Nodes may be called like a link with a number: a-b-2 joins a and b-2, and is the second of a and b.
+            while names is None or taken & {*names}:
+                count[ends] = count.get(ends, 0) + 1
+                number = "" if count[ends] == 1 else f"-{count[ends]}"
+                names = f"{a}-{b}{number}", f"{b}-{a}{number}"
+            found.append(names)
+        taken.update(found[-1])
     return found

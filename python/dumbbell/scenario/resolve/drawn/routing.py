@@ -69,5 +69,12 @@ def _routers(
             relations={other: relation for relation, others in named.items() for other in others},
             clients=frozenset(node.clients),
             timers=node.timers,
-            own=None if node.frr is None else Own(node.frr.text, node.frr.name),
+            own=_own(node),
         )
+
+
+def _own(node: nodes.Router) -> Own | None:
+    """The configuration that takes the place of a generated one."""
+    if node.bare:
+        return Own("", "")
+    return None if node.frr is None else Own(node.frr.text, node.frr.name)
