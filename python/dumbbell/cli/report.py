@@ -49,6 +49,24 @@ def _overlay(
     return overlay.write(runs, "png" if format == "html" else format, output, names, curves, bands, axes)
 
 
+def _print_seconds(directories: list[Path], output: Path | None) -> None:
+    """Print the flows of runs second by second, or write them to a new file."""
+    from dumbbell import outputs
+    from dumbbell.cli.studies import is_study
+    from dumbbell.records import Run
+    from dumbbell.report import iperf
+
+    for one in filter(is_study, directories):
+        hint = f"name a run of it: {one / 'runs'}/..."
+        raise InputError("--format iperf applies to runs", f"{one} is a study", hint)
+    text = "\n".join(iperf.text(Run(one, incomplete=True)) for one in directories)
+    if output is None:
+        print(text, end="")
+        return
+    outputs.write_new(output, text)
+    print(output)
+
+
 def command(
     runs: Annotated[
         list[str],
@@ -62,7 +80,10 @@ def command(
     format: Annotated[
         str,
         typer.Option(
-            "--format", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}; for studies also {ONLY_OF_STUDIES}."
+            "--format",
+            metavar="FORMAT",
+            help=f"One of {', '.join(FORMATS)}; for studies also {ONLY_OF_STUDIES}; for runs also iperf, which prints "
+            "each flow second by second, as iperf3 does.",
         ),
     ] = "html",
     output: Annotated[
@@ -175,6 +196,9 @@ def command(
         print(written[0])
         if open:
             typer.launch(str(written[0]))
+        return 0
+    if format == "iperf":
+        _print_seconds(directories, output)
         return 0
     several = len(directories) > 1
     if several and output is not None and not output.is_dir():
