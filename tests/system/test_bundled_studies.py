@@ -9,8 +9,13 @@ import dumbbell
 from dumbbell.engines.names import SIMULATE, VIRTUAL
 
 
-@pytest.mark.parametrize("name", ["ecn-marking", "several-flows"])
-@pytest.mark.parametrize("engine", [SIMULATE, pytest.param(VIRTUAL, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize(
+    ("name", "engine"),
+    [
+        *((name, SIMULATE) for name in ("ecn-marking", "several-flows", "wifi-versions")),
+        *(pytest.param(name, VIRTUAL, marks=pytest.mark.thorough) for name in ("ecn-marking", "several-flows")),
+    ],
+)
 def test_all_expectations_hold(here: Place, name: str, engine: str) -> None:
     """A run of a kernel takes as long as twenty simulated ones. A single run has no interval: its value decides."""
     few = ("--repeat", "1") if engine == VIRTUAL else ()
