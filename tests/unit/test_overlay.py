@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from test_figure_texts import check
@@ -17,6 +18,8 @@ from dumbbell.report.overlay.dense import in_steps
 from dumbbell.report.overlay.differences import differences
 from dumbbell.report.overlay.repetitions import averaged
 from dumbbell.report.overlay.traces import Quantity, Trace
+from dumbbell.report.study.colours import of_names
+from dumbbell.report.thin import means
 from dumbbell.scenario import bundled, load
 
 SHORT = {"duration": "1 s"}
@@ -80,8 +83,38 @@ def test_the_curves_as_csv_are_those_of_the_figure(runs: list[dumbbell.Run], tmp
     for ax, panel, factor in ((fig.axes[0], "goodput_bps", 1e6), (fig.axes[2], "cwnd_packets", 1.0)):
         line = ax.lines[0]
         mine = rows.filter(pl.col("run") == runs[0].directory.name, pl.col("panel") == panel)
-        assert mine["time_s"].to_list() == pytest.approx(list(line.get_xdata()))  # type: ignore[arg-type]
-        assert (mine["value"] / factor).to_list() == pytest.approx(list(line.get_ydata()))  # type: ignore[arg-type]
+        x, y = list(line.get_xdata()), list(line.get_ydata())  # type: ignore[arg-type]
+        assert mine["time_s"].to_list() == pytest.approx(x)
+        assert (mine["value"] / factor).to_list() == pytest.approx(y)
+
+
+def test_a_dense_series_is_a_line_of_means_between_its_extremes() -> None:
+    time_s, values = (np.arange(1000) + 0.5) * 0.01, np.tile([0.0, 8.0], 500)
+    values[5] = np.nan
+    found = means(time_s, values, 10.0, 100)
+    assert found is not None
+    assert found.width_s == 0.1
+    assert len(found.time_s) == 100
+    assert found.values[0] == pytest.approx(32 / 9), "nine values: one is a gap"
+    assert set(found.values[1:]) == {4.0}
+    assert set(found.low) == {0.0}
+    assert set(found.high) == {8.0}
+    late = means(np.concatenate(([0.0], 5 + time_s / 2)), np.concatenate(([6.0], values)), 10.0, 100, holds=True)
+    assert late is not None
+    assert set(late.values[:50]) == {6.0}, "the first value holds for 5 s"
+    assert means(time_s[:199], values[:199], 2.0, 100) is None, "it is a line as it is"
+
+
+def test_a_column_for_each_value_of_a_key(runs: list[dumbbell.Run]) -> None:
+    fig = dumbbell.overlay(runs, plots=("cwnd", "queue"), columns="algorithm")
+    titles = [ax.get_title(loc="left") for ax in fig.axes]
+    assert titles == ["CUBIC", "BBRv3", "", ""]
+    assert [len(ax.lines) for ax in fig.axes] == [2, 2, 2, 2], "both RTTs lie over each other"
+    cwnd, queue = fig.axes[:2], fig.axes[2:]
+    assert cwnd[0].get_ylim() == cwnd[1].get_ylim()
+    assert queue[0].get_ylim() == queue[1].get_ylim()
+    for ax, hue in zip(fig.axes, [of_names(("cubic", "bbr3"))[i].light for i in (0, 1, 0, 1)], strict=True):
+        assert {line.get_color() for line in ax.lines} == {hue}, "a queue has its run's algorithm's colour"
 
 
 def test_each_run_by_itself(runs: list[dumbbell.Run]) -> None:

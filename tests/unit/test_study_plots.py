@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,11 @@ import polars as pl
 import pytest
 from synthetic_study import SCENARIO, Synthetic
 
+import dumbbell
 from dumbbell import Study
 from dumbbell.cc import names
 from dumbbell.cli import invoke
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, ScenarioError
 from dumbbell.report.study import write
 from dumbbell.report.study.build import build
 from dumbbell.report.study.colours import of_names
@@ -93,6 +95,59 @@ def test_each_kind_is_drawn(tmp_path: Path, kind: str) -> None:
     axes = one.plot("goodput", kind=kind, by="run", across="buffer", curves="rtt").axes
     assert len(axes) == (2 if kind == "cdf" else 1)
     assert all(ax.lines or ax.patches for ax in axes)
+
+
+FACTORS = {"b.loss": ["0 %", "1 %"], "b.buffer": ["1 bdp", "2 bdp"], "flows": ["cubic", "bbr"]}
+
+
+def _by_loss(cell: Mapping[str, Any], cc: str) -> float:
+    """CUBIC loses half of its rate with loss; the buffer changes nothing."""
+    return 4.0 if cell["b.loss"] == "1 %" and cc == "cubic" else 8.0
+
+
+def test_effects_name_the_key_that_matters_in_every_format(tmp_path: Path) -> None:
+    one = study(tmp_path, FACTORS, goodput_mbit=_by_loss, spread=0.0)
+    shares, sizes = one.plot("goodput", kind="effects").axes
+    assert [text.get_text() for text in shares.get_yticklabels()][3:] == [
+        "buffer", "loss and buffer", "buffer and flows",
+    ]  # fmt: skip
+    assert [round(bar.get_width(), 6) for bar in shares.patches[:4]] == [pytest.approx(100 / 3)] * 3 + [0.0]
+    assert {text.get_text() for text in sizes.get_yticklabels()[:3]} == {"loss 1 %", "BBRv1", "loss 1 %, BBRv1"}
+    plot = '[[report.plots]]\nname = "mine"\nmetric = "goodput"\nkind = "effects"\n'
+    (one.directory / "scenario.toml").write_text(SCENARIO + plot)
+    rows = pl.read_csv({path.name: path for path in write(one, "csv", tmp_path / "csv")}["mine.csv"])
+    found = {keys: (effect, share) for keys, effect, share in rows.select("keys", "effect", "share").iter_rows()}
+    assert found["loss"] == (pytest.approx(-2e6), pytest.approx(1 / 3))
+    assert found["loss and flows"] == (pytest.approx(2e6), pytest.approx(1 / 3))
+    assert found["buffer"] == (pytest.approx(0.0), pytest.approx(0.0))
+    tex = {path.name: path for path in write(one, "tex", tmp_path / "tex")}["mine.tex"].read_text()
+    assert r"loss 1 \% & $33.33$ & $-2$ \\" in tex.replace(" $[33.33, 33.33]$", "").replace(" $[-2, -2]$", "")
+    assert 'download="mine.svg"' in write(one, "html")[0].read_text()
+
+
+def test_effects_need_all_combinations(tmp_path: Path) -> None:
+    cells = [{"a.x": 1, "b.y": 1}, {"a.x": 1, "b.y": 2}, {"a.x": 2, "b.y": 1}]
+    one = Study(Synthetic(cells=cells).write(tmp_path / "study"))
+    with pytest.raises(InputError, match="effects of x and y on goodput can't be told apart"):
+        one.plot("goodput", kind="effects")
+
+
+def test_the_files_columns_are_runs_over_time(tmp_path: Path) -> None:
+    """A column for each value; runs without records are carried out again; a key that is not varied is refused."""
+    scenario = SCENARIO + '\n[sweep]\n"flows.0.cc" = ["cubic", "bbr"]\n\n[report]\ncolumns = "flows.0.cc"\n'
+    file = tmp_path / "my.toml"
+    file.write_text(scenario)
+    one = dumbbell.run(file, overrides={"duration": "1 s"}, engine="simulate", directory=tmp_path)
+    assert isinstance(one, Study)
+    assert 'download="over-time.svg"' in (one.directory / "report.html").read_text()
+    rows = pl.read_csv(
+        {path.name: path for path in write(one, "csv", tmp_path / "csv", over_time=one.over_time)}["over-time.csv"]
+    )
+    assert set(rows["flows.0.cc"]) == {"cubic", "bbr"}
+    assert {"cwnd_packets", "queue_bytes", "sending_rate_bps"} <= set(rows["panel"])
+    file.write_text(scenario.replace('columns = "flows.0.cc"', 'columns = "flows.0.c"'))
+    with pytest.raises(ScenarioError, match=r"flows\.0\.c is not varied"):
+        dumbbell.run(file, engine="simulate", directory=tmp_path)
 
 
 def test_a_picture_says_of_how_many_runs_it_is_and_what_its_bands_are(tmp_path: Path) -> None:

@@ -127,7 +127,8 @@ def _study(draft: Draft, engine: Engine, json: bool, compiles: bool) -> None:
     from dumbbell.studies.equal import equal_cells, sentences
     from dumbbell.studies.forecast import forecast, sample
     from dumbbell.studies.planning import Planned, Planner
-    from dumbbell.studies.rounds import Wanted, prepared
+    from dumbbell.studies.prepared import prepared
+    from dumbbell.studies.rounds import Wanted
     from dumbbell.table import Table
 
     base, cells = prepared(draft)

@@ -25,7 +25,13 @@ def _described(metric: str | None, kind: str | None, across: str | None, curves:
 
 
 def _overlay(
-    directories: list[Path], format: str, output: Path | None, plots: str | None, curves: str | None, bands: bool
+    directories: list[Path],
+    format: str,
+    output: Path | None,
+    plots: str | None,
+    curves: str | None,
+    bands: bool,
+    columns: str | None,
 ) -> Path:
     """One figure of runs, and of the first runs of studies' cells: those without records are simulated again."""
     from dumbbell.cli.studies import is_study, open_study
@@ -34,7 +40,8 @@ def _overlay(
     from dumbbell.report.study.build import axes_of
     from dumbbell.studies.single import recorded_runs
 
-    names, axes = overlay.plots_of(plots or ""), None
+    default = overlay.OF_COLUMNS if columns else overlay.DEFAULT
+    names, axes = overlay.plots_of(plots or ",".join(default)), None
     runs: list[Run] = []
     for directory in directories:
         if not is_study(directory):
@@ -46,7 +53,7 @@ def _overlay(
         if len(directories) == 1:
             # A study knows the names of its cases, and the order of its values.
             axes = [replace(axis, cells=tuple(axis.cells[cell] for cell, _ in found)) for axis in axes_of(study)]
-    return overlay.write(runs, "png" if format == "html" else format, output, names, curves, bands, axes)
+    return overlay.write(runs, "png" if format == "html" else format, output, names, curves, bands, axes, columns)
 
 
 def _print_seconds(directories: list[Path], output: Path | None) -> None:
@@ -162,6 +169,16 @@ def command(
             show_default=False,
         ),
     ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="KEY",
+            help="With --overlay: a column for each value of this key, below it throughput, cwnd, RTT, queue and "
+            "bytes in flight.",
+            show_default=False,
+        ),
+    ] = None,
     bands: Annotated[
         bool,
         typer.Option(
@@ -188,11 +205,11 @@ def command(
 
     without_advice_of_matplotlib()
     directories = [find(run) for run in runs]
-    for option, is_given in (("--plots", plots is not None), ("--bands", bands)):
+    for option, is_given in (("--plots", plots is not None), ("--columns", columns is not None), ("--bands", bands)):
         if is_given and not over:
             raise InputError(f"{option} without --overlay", "it is for the plots of an overlay", "add --overlay")
     if over:
-        written = [_overlay(directories, format, output, plots, curves, bands)]
+        written = [_overlay(directories, format, output, plots, curves, bands, columns)]
         print(written[0])
         if open:
             typer.launch(str(written[0]))
@@ -225,7 +242,8 @@ def command(
             if is_capture(directory):
                 written = captured.write(Capture(directory), format, place)
             elif of_study:
-                written = study.write(open_study(directory), format, place, share, method, reference, described)
+                one = open_study(directory)
+                written = study.write(one, format, place, share, method, reference, described, one.over_time)
             else:
                 written = write(Run(directory, incomplete=True), format, place)
         except DumbbellError as error:

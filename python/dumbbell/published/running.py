@@ -16,8 +16,8 @@ from dumbbell.published.model import Part, Reproduction
 from dumbbell.records import manifest as manifests
 from dumbbell.records.files import read_json, write_json
 from dumbbell.scenario.file.loading import Draft, read
+from dumbbell.studies.prepared import prepared
 from dumbbell.studies.results import Study
-from dumbbell.studies.rounds import prepared
 
 DONE: Final = "parts.json"
 """File with the study of each part."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -58,6 +59,48 @@ def extremes(time_ns: _Ints, values: _Floats, span_ns: int, points: int) -> tupl
     for reduce in (np.fmin, np.fmax):
         kept.append(_first(values == np.repeat(reduce.reduceat(values, starts), counts), of))
     return np.unique(np.concatenate(kept)), width
+
+
+@dataclass(frozen=True)
+class Means:
+    """A dense series as a line and what it left out: the mean and the extremes of each interval of `width_s`."""
+
+    time_s: _Floats
+    values: _Floats
+    low: _Floats
+    high: _Floats
+    width_s: float
+
+
+def means(time_s: _Floats, values: _Floats, span_s: float, most: int, holds: bool = False) -> Means | None:
+    """A series whose points would lie over each other, as a line of `most` points; `None`: it has less than twice as
+    many, and is a line itself.
+
+    Args:
+        time_s: ascending.
+        values: NaN is a gap.
+        span_s: length of the axis.
+        most: points.
+        holds: a value holds until the next one; otherwise intervals without a value have no point.
+    """
+    known = ~np.isnan(values)
+    time_s, values = time_s[known], values[known]
+    if len(values) < 2 * most or span_s <= 0:
+        return None
+    width_s = round_width_ns(1e9 * span_s / most) / 1e9
+    if holds:
+        edges = np.arange(np.ceil(time_s[0] / width_s), np.floor(time_s[-1] / width_s) + 1) * width_s
+        held = values[np.searchsorted(time_s, edges, "right") - 1]
+        order = np.argsort(np.concatenate((edges, time_s)), kind="stable")
+        time_s, values = np.concatenate((edges, time_s))[order], np.concatenate((held, values))[order]
+    # An edge belongs to the interval that it begins, in spite of rounding.
+    slot = np.floor(time_s / width_s + 1e-9).astype(np.int64)
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(slot)) + 1))
+    counts = np.diff(np.append(starts, len(slot)))
+    low, high = (reduce.reduceat(values, starts) for reduce in (np.minimum, np.maximum))
+    return Means(
+        np.asarray((slot[starts] + 0.5) * width_s), np.add.reduceat(values, starts) / counts, low, high, width_s
+    )
 
 
 def _first(wanted: _Any, of: _Any) -> _Ints:

@@ -204,7 +204,7 @@ class Expectation(Table):
         return (self.within[0], self.within[1]) if self.within is not None else (self.min, self.max)
 
 
-PlotKind = Literal["auto", "lines", "bars", "boxes", "cdf", "heat", "matrix"]
+PlotKind = Literal["auto", "lines", "bars", "boxes", "cdf", "heat", "matrix", "effects"]
 
 
 class Plot(Table):
@@ -219,7 +219,8 @@ class Plot(Table):
     kind: PlotKind = Field(
         default="auto",
         description="`lines`: means with bands. `boxes`: medians, quartiles, all runs. `cdf`: distribution over "
-        "runs. `heat`: two keys. `matrix`: one algorithm beside another. `auto`: by the keys.",
+        "runs. `heat`: two keys. `matrix`: one algorithm beside another. `effects`: which key matters. "
+        "`auto`: by the keys.",
     )
     metric: str = Field(default="goodput", description="The metric.", examples=["goodput_share"])
     by: Literal["run", "algorithm", "group", "link"] | None = Field(
@@ -256,3 +257,10 @@ class Report(Table):
     """The report of a study."""
 
     plots: list[Plot] = Field(default=[], description="Plots before those of all metrics.")
+    columns: str | None = Field(
+        default=None,
+        description="The varied key of which each value has a column in a figure over time: what is sent, the "
+        "congestion window, the RTT, the queue, and the bytes in flight of the first run of each cell. "
+        "Default: no such figure.",
+        examples=["flows.0.cc"],
+    )

@@ -118,7 +118,7 @@ def _runs(draft: Draft, scenario: Scenario | None) -> int | None:
         return None
     if (number := math.prod(len(axis) for axis in scenario.sweep.axes)) > MOST_CELLS:
         return scenario.repeat.least * number
-    from dumbbell.studies.rounds import prepared
+    from dumbbell.studies.prepared import prepared
 
     try:
         base, cells = prepared(draft)

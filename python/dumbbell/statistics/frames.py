@@ -25,6 +25,10 @@ class Frames(Protocol):
         """The manifest: scenario, engine, versions, status."""
 
     @property
+    def has_runs(self) -> bool:
+        """True if any run is finished."""
+
+    @property
     def keys(self) -> Sequence[str]:
         """The varied keys."""
 

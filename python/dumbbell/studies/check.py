@@ -46,6 +46,10 @@ def _places(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[Finding]:
     """Keys of plots that the study does not vary. A key that was set outside the file may be gone."""
     varied = keys(cells)
     known = {*varied, *(key.rpartition(".")[2] for key in varied), "none", "algorithm"}
+    columns = scenario.report.columns
+    if columns is not None and not scenario.source.overrides and columns not in known - {"none"}:
+        hint = nearest(columns, known)
+        yield Finding(("report", "columns"), f"{columns} is not varied", f"one of {', '.join(varied)}", hint)
     for i, plot in enumerate(scenario.report.plots if not scenario.source.overrides else ()):
         places = [("across", plot.across), ("curves", plot.curves), *(("panels", key) for key in plot.panels)]
         for place, key in (*places, *(("where", key) for key in plot.where)):

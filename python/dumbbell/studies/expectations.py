@@ -15,7 +15,7 @@ from dumbbell.studies import measures
 from dumbbell.studies.cells import Cell, written
 
 if TYPE_CHECKING:
-    from dumbbell.studies.results import Study
+    from dumbbell.statistics.frames import Frames
 
 _STATISTICS: Final[dict[str, Callable[[Sequence[float]], float]]] = {"median": median, "least": min, "most": max}
 
@@ -34,12 +34,12 @@ class Found:
         return {key: str(value) for key, value in asdict(self).items()}
 
 
-def judge(study: Study, expectations: Sequence[Expectation]) -> list[Found]:
+def judge(study: Frames, expectations: Sequence[Expectation]) -> list[Found]:
     """The outcome of each expectation, in order. An expectation holds if it holds in each of its cells."""
     return [_judge(study, one) for one in expectations]
 
 
-def _judge(study: Study, expected: Expectation) -> Found:
+def _judge(study: Frames, expected: Expectation) -> Found:
     cells = [i for i, cell in enumerate(study.manifest["cells"]) if is_meant(expected, cell)]
     rows = measures.by_run(study, expected.metric, expected.of) if study.has_runs else None
     values: dict[int, list[float]] = {cell: [] for cell in cells}
@@ -66,7 +66,7 @@ def _among(value: Any, wanted: Any) -> bool:
     return isinstance(wanted, list) and value in wanted
 
 
-def _runs(study: Study) -> dict[int, int]:
+def _runs(study: Frames) -> dict[int, int]:
     """Cell -> number of its usable runs."""
     from dumbbell.statistics.frames import usable
 

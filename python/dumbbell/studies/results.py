@@ -167,6 +167,22 @@ class Study:
             )
         return Run(path)
 
+    def over_time(self, format: str) -> bytes | None:
+        """The figure that `columns` of the file's `[report]` asks for, as PNG, PDF, SVG or CSV; `None` without it.
+
+        Runs that have no records are carried out again. Raises `InputError`.
+        """
+        from dumbbell.report import overlay
+        from dumbbell.report.overlay.columns import drawn_cells
+        from dumbbell.report.study import described_in
+        from dumbbell.studies.single import first_runs
+
+        columns = described_in(self).columns
+        if columns is None:
+            return None
+        asked, cells = drawn_cells(self, columns)
+        return overlay.content(first_runs(self, cells), format, overlay.OF_COLUMNS, columns=asked.key)
+
     def report(self) -> Path:
         """Write the HTML report of the finished runs. Returns its path.
 
@@ -175,7 +191,7 @@ class Study:
         """
         from dumbbell.report.study import write
 
-        return write(self, "html")[0]
+        return write(self, "html", over_time=self.over_time)[0]
 
     def plot(self, metric: str = "goodput", **described: Any) -> Figure:
         """A metric in all cells, as a matplotlib figure, which a notebook shows.

@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,24 +16,25 @@ from typing import Any, Final
 from dumbbell.counts import count
 from dumbbell.engines.events import OnEvent
 from dumbbell.engines.protocol import BatchEngine, Engine
-from dumbbell.errors import Foreseen, InputError, Interrupted, RunFailed, ScenarioError, unwritable
+from dumbbell.errors import Foreseen, InputError, Interrupted, RunFailed, unwritable
 from dumbbell.execute import Budget, Executor, Fixed, Local
 from dumbbell.plan.identity import canonical
 from dumbbell.records import manifest as manifests
 from dumbbell.records.files import write_json
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.file import writing
-from dumbbell.scenario.file.loading import Draft, checked
-from dumbbell.scenario.source import Finding, dotted, lookup, show
+from dumbbell.scenario.file.loading import Draft
+from dumbbell.scenario.source import dotted, lookup, show
 from dumbbell.studies import cells as grid
 from dumbbell.studies import directory as places
 from dumbbell.studies import earlier, entries, recorded, simulated
-from dumbbell.studies.check import check, check_metrics, check_names, unused
+from dumbbell.studies.check import check_names
 from dumbbell.studies.equal import equal_cells, sentences
 from dumbbell.studies.expectations import judge
 from dumbbell.studies.forecast import forecast, sample
 from dumbbell.studies.outcome import failures
 from dumbbell.studies.planning import Planned, Planner, alike
+from dumbbell.studies.prepared import prepared, raise_found
 from dumbbell.studies.repeating import more, too_wide
 from dumbbell.studies.results import Study
 from dumbbell.studies.schedule import Scheduled
@@ -89,7 +90,7 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     plans = _plans(planner, cells, wanted, on_event)
     if not wanted.simulated and (other := alike(planner, cells, plans)) is not planner:
         planner, plans = other, list(other.all(cells, 1))
-    _raise(base, check_names(base, cells, plans))
+    raise_found(base, check_names(base, cells, plans))
     executor.check(engine, map(planner.scenario, cells))
     identity = _identity(plans)
     path = root / f"{base.name}-{identity}"
@@ -151,22 +152,6 @@ def _nothing_failed(path: Path) -> Study:
         hint = f"look at it in full: --cell {failed[0]['cell']} --repetition {failed[0]['repetition']}"
         raise InputError("--failed: simulated runs fail the same way again", "they are deterministic", hint)
     return study
-
-
-def prepared(draft: Draft) -> tuple[Scenario, list[grid.Cell]]:
-    """The scenario that a study's cells vary, and the cells. Raises `ScenarioError`."""
-    base = checked(draft)
-    cells = grid.cells(base.sweep)
-    _raise(base, [*check(base, cells), *check_metrics(base)])
-    for text in unused(base, cells):
-        warnings.warn(f"{text} is never used: the study varies this key", Foreseen, stacklevel=3)
-    return base, cells
-
-
-def _raise(base: Scenario, findings: Iterable[Finding]) -> None:
-    problems = [base.source.problem(finding) for finding in findings]
-    if problems:
-        raise ScenarioError(problems)
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dumbbell.counts import count
@@ -10,22 +11,22 @@ from dumbbell.records.directory import RUNS
 from dumbbell.scenario.file.loading import Draft, checked, read, seeded
 from dumbbell.scenario.model import Scenario
 from dumbbell.studies.cells import KEYS, values
-from dumbbell.studies.rounds import prepared
+from dumbbell.studies.prepared import prepared
 from dumbbell.studies.starts import moved
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from dumbbell.pipeline.results import Run
-    from dumbbell.studies.results import Study
+    from dumbbell.statistics.frames import Frames
 
 
-def recorded_runs(study: Study, most: int, every: bool = False) -> list[tuple[int, Run]]:
+def recorded_runs(study: Frames, most: int, every: bool = False) -> list[tuple[int, Run]]:
     """Cell and run of the first usable run of each cell with its records, or of every one.
 
     Runs that have none are carried out again, into `single-runs` in the study's directory. Raises `InputError` if there
     are more than `most`.
     """
-    from dumbbell.pipeline.results import Run
-    from dumbbell.pipeline.run import run
     from dumbbell.statistics.frames import usable
 
     rows = usable(study).sort("cell", "repetition")
@@ -33,6 +34,21 @@ def recorded_runs(study: Study, most: int, every: bool = False) -> list[tuple[in
     if rows.height > most:
         why = f"{study.directory} has {rows.height:,}, of which at most {most} find room in one figure"
         raise InputError("too many runs", why, "name some runs, as --cell makes them")
+    return _recorded(study, rows)
+
+
+def first_runs(study: Frames, cells: Sequence[int]) -> list[Run]:
+    """The first usable run of each of these cells, as `recorded_runs` has them."""
+    from dumbbell.statistics.frames import usable
+
+    rows = usable(study).sort("cell", "repetition").group_by("cell", maintain_order=True).first()
+    return [run for _, run in _recorded(study, rows.filter(rows["cell"].is_in(list(cells))))]
+
+
+def _recorded(study: Frames, rows: pl.DataFrame) -> list[tuple[int, Run]]:
+    from dumbbell.pipeline.results import Run
+    from dumbbell.pipeline.run import run
+
     draft, again, found = read(study.directory / "scenario.toml"), study.directory / "single-runs", []
     for row in rows.iter_rows(named=True):
         name = f"{study.manifest['name']}-{row['run_id']}"

@@ -29,6 +29,8 @@ PLOTS: Final = {
 }
 """Name of a plot -> title of the panel of a run's report that it is made of."""
 DEFAULT: Final = ("goodput", "cwnd", "rtt", "queue")
+OF_COLUMNS: Final = ("throughput", "cwnd", "rtt", "queue", "inflight")
+"""The plots of a figure with a column for each value of a key."""
 MOST_RUNS: Final = 36
 MOST_REPEATED: Final = 360
 """Runs of which those that differ only in their seeds are one curve."""
@@ -49,6 +51,7 @@ def overlay(
     curves: str | None = None,
     bands: bool = False,
     axes: Sequence[Axis] | None = None,
+    columns: str | None = None,
 ) -> Figure:
     """Plots of several runs as one matplotlib figure.
 
@@ -57,6 +60,7 @@ def overlay(
         plots: one below the other: see `PLOTS`.
         curves: the key whose values lie over each other, `algorithm` by default; runs that differ in other keys stand
             side by side. `none`: each run stands by itself.
+        columns: the key of which each value has a column, in which runs that differ in other keys lie over each other.
         bands: draw runs that differ only in their seeds as their mean, with its 95 % interval (Student's t) as a band.
         axes: the keys in which runs differ, with the value of each run; by default those of their scenarios.
 
@@ -66,7 +70,7 @@ def overlay(
     from dumbbell.report.overlay.figure import figure
 
     _check_count(runs, bands)
-    return figure(runs, plots_of(",".join(plots)), curves, bands, axes)
+    return figure(runs, plots_of(",".join(plots)), curves, bands, axes, columns)
 
 
 def _check_count(runs: Sequence[Run], bands: bool) -> None:
@@ -83,6 +87,7 @@ def content(
     curves: str | None = None,
     bands: bool = False,
     axes: Sequence[Axis] | None = None,
+    columns: str | None = None,
 ) -> bytes:
     """An overlay in one of `FORMATS`. Raises `InputError` as `overlay` does, and if there is no such format."""
     from dumbbell.report.overlay.table import table
@@ -93,7 +98,7 @@ def content(
     if format == "csv":
         _check_count(runs, bands)
         return table(runs, plots_of(",".join(plots)), bands, axes).write_csv().encode()
-    return render(overlay(runs, plots, curves, bands, axes), format)
+    return render(overlay(runs, plots, curves, bands, axes, columns), format)
 
 
 def write(
@@ -104,6 +109,7 @@ def write(
     curves: str | None = None,
     bands: bool = False,
     axes: Sequence[Axis] | None = None,
+    columns: str | None = None,
 ) -> Path:
     """Write an overlay in one of `FORMATS`, by default as `overlay.FORMAT` in the current directory; return its path.
 
@@ -111,4 +117,4 @@ def write(
     """
     from dumbbell.report import write_file
 
-    return write_file(output or Path(f"overlay.{format}"), content(runs, format, plots, curves, bands, axes))
+    return write_file(output or Path(f"overlay.{format}"), content(runs, format, plots, curves, bands, axes, columns))

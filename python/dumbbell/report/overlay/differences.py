@@ -15,6 +15,8 @@ from dumbbell.scenario.source import leaves, show
 
 _NAMED_BY_THEIR_TABLE: Final = (("loss", "rate"), ("queue", "kind"))
 """Ends of keys that a scenario can also write as the table's value."""
+_CHANCE: Final = ("seed", "starts")
+"""Keys that make repetitions differ; a study adds them to its cells."""
 _LEFT_OUT: Final = frozenset(("name", "description", "record", "sweep", "repeat", "expect", "report"))
 """Keys that change no curve."""
 
@@ -25,10 +27,12 @@ def differences(runs: Sequence[Run], but_seeds: bool = False) -> list[Axis]:
     Seeds and engines count where nothing else tells two runs apart. `but_seeds`: seeds and names never count.
     """
     rows = [_settings(_scenario(run)) for run in runs]
-    found = _axes(rows, [key for key in _keys(rows) if key != "seed"])
+    found = _axes(rows, [key for key in _keys(rows) if key not in _CHANCE])
     if but_seeds or _are_apart(found, len(runs)):
         return found
-    besides = [{"engine": run.engine, "seed": row.get("seed")} for run, row in zip(runs, rows, strict=True)]
+    besides = [
+        {"engine": run.engine, **{key: row.get(key) for key in _CHANCE}} for run, row in zip(runs, rows, strict=True)
+    ]
     found = _axes([row | more for row, more in zip(rows, besides, strict=True)], [*_keys(rows), "engine"])
     if _are_apart(found, len(runs)):
         return found
@@ -73,5 +77,11 @@ def _settings(scenario: Mapping[str, Any]) -> dict[str, Any]:
     for at, value in leaves({key: value for key, value in scenario.items() if key not in _LEFT_OUT}):
         # A scenario may write one value in place of a list of one.
         plain = value[0] if isinstance(value, list) and len(value) == 1 else value
-        found[".".join(at[:-1] if at[-2:] in _NAMED_BY_THEIR_TABLE else at)] = plain
+        found[_plain_name(at)] = plain
     return found
+
+
+def _plain_name(at: tuple[str, ...]) -> str:
+    """The key; the table's where its value can be written in its place, also as the only one of a list."""
+    table = at[:-2] if at[-2:-1] == ("0",) else at[:-1]
+    return ".".join(table if (table[-1:] + at[-1:]) in _NAMED_BY_THEIR_TABLE else at)

@@ -9,6 +9,7 @@ from math import ceil
 from typing import Any, Final
 
 import matplotlib.style
+import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -37,11 +38,16 @@ _PREFIXES: Final = {"kbit/s", "Mbit/s", "Gbit/s", "bit/s", "B", "kB", "MB", "GB"
 
 
 def figure(
-    runs: Sequence[Run], plots: Sequence[str], curves: str | None, bands: bool, axes: Sequence[Axis] | None = None
+    runs: Sequence[Run],
+    plots: Sequence[str],
+    curves: str | None,
+    bands: bool,
+    axes: Sequence[Axis] | None = None,
+    across: str | None = None,
 ) -> Figure:
     """See `overlay`."""
     axes = differences(runs, but_seeds=bands) if axes is None else axes
-    over = _over(axes, curves)
+    over = _over(axes, curves, across)
     columns = _columns(axes, over, len(runs))
     found, duration_s = drawn(runs, plots, axes, bands)
     looks = _looks(found, over)
@@ -71,7 +77,9 @@ def figure(
                 trace = in_steps(given, step_s)
                 ranges |= trace is not given
                 label, colour = looks[trace.run, trace.flow, trace.algorithm]
-                (line,) = ax.plot(trace.time_s, trace.values / factor, linewidth=0.8, label=label, **style(colour))
+                drawn_as = "steps-post" if trace is given and trace.holds else "default"
+                x, y = trace.time_s, trace.values / factor
+                (line,) = ax.plot(x, y, linewidth=0.8, label=label, drawstyle=drawn_as, **style(colour))
                 handles.setdefault(label, line)
                 if trace.low is not None and trace.high is not None:
                     ends = (trace.low / factor, trace.high / factor)
@@ -98,11 +106,15 @@ def figure(
         notes = [f"each plot has its own vertical axis: {named}"] if free else []
         if ranges:
             notes.append(f"dense curves: least, mean and largest of the drawn points of each {words.seconds(step_s)}")
-        return sheet.arrange(lambda: handles, "; ".join(notes))
+        # Names that stand above the columns need no legend.
+        return sheet.arrange(lambda: {} if handles.keys() <= columns.keys() else handles, "; ".join(notes))
 
 
-def _over(axes: Sequence[Axis], curves: str | None) -> list[Axis]:
+def _over(axes: Sequence[Axis], curves: str | None, across: str | None) -> list[Axis]:
     """The keys whose values lie over each other."""
+    if across is not None:
+        alone = find(axes, across, "columns")
+        return [axis for axis in axes if axis is not alone]
     if curves == NONE:
         return []
     if curves is not None:

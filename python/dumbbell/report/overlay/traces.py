@@ -28,6 +28,8 @@ class Trace:
     time_s: pl.Series
     values: pl.Series
     """In the base unit of its panel's `key`."""
+    holds: bool = False
+    """A value holds until the next one."""
     low: pl.Series | None = None
     """Lower end of the interval of a mean over runs, as `high` is the upper one; null where one run has a value."""
     high: pl.Series | None = None
@@ -75,5 +77,5 @@ def _traces(at: int, run: Run, plots: Plots, panel: Panel) -> list[Trace]:
             name = line.flow or group.label
             flow = f"{name} {title(algorithm)}" if algorithm and algorithm not in name else name
         time_s = view.time_s if line.time_s is None else line.time_s
-        found.append(Trace(at, flow, algorithm, time_s, line.values * panel.per_unit))
+        found.append(Trace(at, flow, algorithm, time_s, line.values * panel.per_unit, line.steps))
     return found

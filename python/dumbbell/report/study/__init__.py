@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 METHODS: Final[tuple[Method, ...]] = ("t", "bootstrap")
 Format = Literal["html", "png", "svg", "pdf", "csv", "tex"]
+OVER_TIME: Final = "over-time"
+"""Name of the file of runs over time."""
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 
@@ -46,6 +49,7 @@ def write(
     method: Method = "t",
     reference: str | None = None,
     described: Plot | None = None,
+    over_time: Callable[[str], bytes | None] | None = None,
 ) -> list[Path]:
     """Write the report of `study` in one of `FORMATS` and return the files that were written.
 
@@ -57,6 +61,7 @@ def write(
         confidence: of intervals.
         method: how intervals are made.
         reference: the column of tables with which the others are compared; the first if not given.
+        over_time: draws runs over time in a format, if the study's file asks for that.
         described: the plot that is wanted. By default the plots of the study's file and those of all metrics.
 
     Raises:
@@ -78,13 +83,16 @@ def write(
         plots = build(study, confidence, method, reference, layout)
         check_reference(plots)
         pictures = [build(study, confidence, method, reference, one) for one in wanted]
-        return [write_file(output or study.directory / "report.html", page(plots, pictures).encode())]
+        figure = over_time("svg") if over_time and described is None else None
+        return [write_file(output or study.directory / "report.html", page(plots, pictures, figure).encode())]
     every = [] if is_one else [described or Plot(metric=EVERY)]
     folder, files = output or study.directory / f"report-{format}", dict[str, bytes]()
     for one in (*every, *wanted):
         plots = build(study, confidence, method, reference, one)
         check_reference(plots)
         files |= _files(plots, format)
+    if over_time and described is None and format != "tex" and (made := over_time(format)) is not None:
+        files |= {f"{OVER_TIME}.{format}": made}
     if output is not None and output.suffix == f".{format}" and not output.is_dir():
         if len(files) > 1:
             raise InputError(
@@ -111,6 +119,11 @@ def _files(plots: StudyPlots, format: str) -> dict[str, bytes]:
 
 def plots_of(study: Frames) -> list[Plot]:
     """The plots that the study's file describes. Raises `InputError` if one was changed to what is none."""
+    return described_in(study).plots
+
+
+def described_in(study: Frames) -> Report:
+    """`[report]` of the study's file. Raises `InputError` if it was changed to what is none."""
     from dumbbell import inputs
     from dumbbell.scenario.file.loading import LARGEST
     from dumbbell.scenario.file.toml import parse
@@ -118,9 +131,9 @@ def plots_of(study: Frames) -> list[Plot]:
     path = study.directory / "scenario.toml"
     try:
         described = parse(inputs.read_text(path, LARGEST)).get("report", {}) if path.exists() else {}
-        return Report.model_validate(described).plots
+        return Report.model_validate(described)
     except (OSError, ValueError) as error:  # of TOML, of UTF-8 and of pydantic
-        raise InputError(f"{path}: cannot read [[report.plots]]", str(error), "docs/reference/scenario.md") from error
+        raise InputError(f"{path}: cannot read [report]", str(error), "docs/reference/scenario.md") from error
 
 
 def figure(study: Frames, metric: str = "goodput", **described: Any) -> Figure:

@@ -8,10 +8,11 @@ import polars as pl
 
 from dumbbell.counts import by_number
 from dumbbell.report import words
+from dumbbell.report.study.effects import effects_on
 from dumbbell.report.study.grid import Grid, grids
-from dumbbell.report.study.kinds import is_of_pairs, name_of, shown, tabled
+from dumbbell.report.study.kinds import is_of_pairs, kind_of, name_of, shown, tabled
 from dumbbell.report.study.matrices import Matrix, of_pairs
-from dumbbell.report.study.model import Entry, StudyPlots
+from dumbbell.report.study.model import Entry, Panel, StudyPlots
 from dumbbell.statistics.contrasts import Contrast
 from dumbbell.statistics.intervals import Interval
 
@@ -20,12 +21,27 @@ def csv(plots: StudyPlots) -> dict[str, bytes]:
     """File name -> content: a row per cell and what the metric is of, in the metric's base unit."""
     files: dict[str, list[dict[str, object]]] = {}
     for name, panel in tabled(plots):
+        if kind_of(plots, panel) == "effects":
+            files[f"{name}.csv"] = list(_effects(plots, panel))
+            continue
         files[f"{name}.csv"] = [row for grid in grids(plots, panel) for row in _rows(grid)]
     if is_of_pairs(plots):
         for panel in shown(plots):
             found = [row for one in of_pairs(plots, panel) for row in _beside(plots, one)]
             files[f"{name_of(plots, panel)}.csv"] = found
     return {name: pl.DataFrame(rows, infer_schema_length=None).write_csv().encode() for name, rows in files.items()}
+
+
+def _effects(plots: StudyPlots, panel: Panel) -> Iterator[dict[str, object]]:
+    """A row for each effect; those of one key have its share of the variation."""
+    for found in effects_on(plots, panel):
+        of: dict[str, object] = {panel.scope: found.of} if found.of else {}
+        for term in found.terms:
+            share = _bounds("share", term.share)
+            for one in term.effects:
+                known = {"n": one.size.n, "confidence": plots.confidence}
+                at = {"keys": term.name, "values": one.levels, "unit": panel.metric.unit}
+                yield {**of, **at, **_bounds("effect", one.size), **share, **known}
 
 
 def _beside(plots: StudyPlots, one: Matrix) -> Iterator[dict[str, object]]:

@@ -18,6 +18,7 @@ from dumbbell.report.render.sheet import Sheet, are_apart
 from dumbbell.report.study import drawing
 from dumbbell.report.study.arrangement import EVERY, MOST_CURVES
 from dumbbell.report.study.curves import curves
+from dumbbell.report.study.effects_figure import effects_figure
 from dumbbell.report.study.export import counted, doubt, entries_of, how
 from dumbbell.report.study.grid import Grid, grids
 from dumbbell.report.study.kinds import MOST_PLOTS, kind_of, matrices, name_of, shown
@@ -55,6 +56,8 @@ def figure(plots: StudyPlots, panel: Panel) -> Figure:
     """One metric, as the kind of plot that suits the study, or that the description names."""
     with as_file(files("dumbbell.report") / "paper.mplstyle") as style, matplotlib.style.context(style):
         kind, found = kind_of(plots, panel), matrices(plots, panel)
+        if kind == "effects":
+            return effects_figure(plots, panel)
         if found is not None:
             return _matrices(plots, panel, found)
         alone = kind == "cdf" or (kind == "lines" and plots.layout.x is None)

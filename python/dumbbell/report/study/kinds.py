@@ -23,6 +23,9 @@ def shown(plots: StudyPlots) -> tuple[Panel, ...]:
     if plots.described.kind == "matrix":
         why = "a matrix needs two entries of flows in each cell, with one algorithm each, and several algorithms"
         raise InputError(f"no matrix of {plots.name}", why, "see dumbbell scenarios show coexistence")
+    if plots.described.kind == "effects" and plots.described.by is None:
+        # A swept algorithm is no key of its own flows: effects are those on all flows, or on links.
+        return tuple(one for one in plots.panels if one.scope in ("run", "link")) or plots.panels
     return plots.panels
 
 
@@ -82,5 +85,5 @@ def name_of(plots: StudyPlots, panel: Panel) -> str:
 def tabled(plots: StudyPlots) -> list[tuple[str, Panel]]:
     """The metrics that have a table of cells, each with the name of its file. A described matrix has no other table."""
     if not is_of_pairs(plots):
-        return [(name_of(plots, panel), panel) for panel in plots.panels]
+        return [(name_of(plots, panel), panel) for panel in shown(plots)]
     return [(stem(panel), panel) for panel in plots.panels] if plots.described.metric == EVERY else []

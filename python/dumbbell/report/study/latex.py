@@ -8,13 +8,16 @@ from itertools import groupby, pairwise
 from typing import Final, TypeVar
 
 from dumbbell.cc.names import title
+from dumbbell.counts import number
+from dumbbell.report.study.effects import MEANING, effects_on
 from dumbbell.report.study.export import caption, how
-from dumbbell.report.study.grid import Column, Grid, grids, told
-from dumbbell.report.study.kinds import is_of_pairs, name_of, shown, tabled
+from dumbbell.report.study.grid import Column, Grid, grids, rounded, told
+from dumbbell.report.study.kinds import is_of_pairs, kind_of, name_of, shown, tabled
 from dumbbell.report.study.matrices import Matrix, of_pairs
 from dumbbell.report.study.model import Entry, Panel, StudyPlots
 from dumbbell.statistics.cells import Method
 from dumbbell.statistics.contrasts import Contrast
+from dumbbell.statistics.intervals import Interval
 
 T = TypeVar("T")
 
@@ -46,11 +49,46 @@ _SPECIAL: Final = {char: f"\\{char}" for char in "&%$#_{}"} | {
 
 def latex(plots: StudyPlots) -> dict[str, bytes]:
     """File name -> content: tables of each metric, one for each value of the keys that are neither rows nor columns."""
-    files = {name: _tables(plots, panel) for name, panel in tabled(plots)}
+    files = {
+        name: (_effects if kind_of(plots, panel) == "effects" else _tables)(plots, panel)
+        for name, panel in tabled(plots)
+    }
     if is_of_pairs(plots):
         files |= {name_of(plots, panel): _matrices(plots, of_pairs(plots, panel)) for panel in shown(plots)}
     head = f"% {_one_line(plots.name)}: made by dumbbell report; needs \\usepackage{{booktabs}}"
     return {f"{name}.tex": "\n".join([head, *lines]).encode() for name, lines in files.items()}
+
+
+def _effects(plots: StudyPlots, panel: Panel) -> Iterator[str]:
+    """A table for each scope: keys with their shares of the variation, and below each its effects."""
+    unit = f" ({panel.unit})" if panel.unit else ""
+    for found in effects_on(plots, panel):
+        of = f", {found.of}" if found.of else ""
+        yield from _opening(f"Effects on {panel.metric.title}{of}, {plots.percent} intervals; {MEANING}", 2)
+        yield table_line(["", "share of the variation (\\%)", escaped(f"effect{unit}")])
+        yield r"\midrule"
+        for term in found.terms:
+            share = _interval(term.share, 0.01)
+            if len(term.effects) > 1:
+                yield table_line([escaped(term.name), share, ""])
+                yield from (
+                    table_line([rf"\quad {escaped(one.levels)}", "", _interval(one.size, panel.factor)])
+                    for one in term.effects
+                )
+                continue
+            yield from (
+                table_line([escaped(one.levels), share, _interval(one.size, panel.factor)]) for one in term.effects
+            )
+        yield from (r"\bottomrule", r"\end{tabular}", r"\end{table}", "")
+
+
+def _interval(one: Interval, factor: float) -> str:
+    value = one.value / factor
+    if one.low is None or one.high is None:
+        return f"${typeset_number(number(value, 3))}$"
+    low, high = one.low / factor, one.high / factor
+    mean, *ends = map(typeset_number, rounded((high - low) / 2, value, low, high))
+    return f"${mean}$ $[{', '.join(ends)}]$"
 
 
 def _matrices(plots: StudyPlots, found: Sequence[Matrix]) -> Iterator[str]:
@@ -60,11 +98,11 @@ def _matrices(plots: StudyPlots, found: Sequence[Matrix]) -> Iterator[str]:
         widest = _width([*map(_untyped, told.values()), *one.columns])
         most = max(1, int((TEXT_PT - _width(one.rows)) / widest))
         tables = pieces(range(len(one.columns)), most)
-        for number, columns in enumerate(tables, 1):
+        for place, columns in enumerate(tables, 1):
             unit = f" ({one.panel.unit})" if one.panel.unit and one.panel.unit not in one.panel.title.lower() else ""
             at = f" at {one.title}" if one.title else ""
             said = f"{one.panel.title}{unit}{at}: {one.row_title} of the row beside that of the column, {how(plots)}"
-            said += _part(number, len(tables))
+            said += _part(place, len(tables))
             yield from _opening(said, len(columns))
             yield table_line(["", *(escaped(one.columns[column]) for column in columns)])
             yield r"\midrule"
@@ -92,8 +130,8 @@ def _tables(plots: StudyPlots, panel: Panel) -> Iterator[str]:
     for grid in grids(plots, panel):
         rows = [row for row in grid.rows if any(grid.entry(row, column) for column in grid.columns)]
         parts = [(some, columns) for some in pieces(rows, MOST_ROWS) for columns in _side_by_side(grid, rows)]
-        for number, (some_rows, some_columns) in enumerate(parts, 1):
-            yield from _table(grid, some_rows, some_columns, _part(number, len(parts)))
+        for place, (some_rows, some_columns) in enumerate(parts, 1):
+            yield from _table(grid, some_rows, some_columns, _part(place, len(parts)))
             yield ""
 
 

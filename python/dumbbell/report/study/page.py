@@ -12,6 +12,7 @@ from dumbbell.report import words
 from dumbbell.report.render import html
 from dumbbell.report.render.markup import Html, el, join
 from dumbbell.report.render.sections import fact, highlighted, missing
+from dumbbell.report.study import OVER_TIME
 from dumbbell.report.study.export import caption
 from dumbbell.report.study.grid import Column, Grid, grids
 from dumbbell.report.study.kinds import is_of_pairs, name_of, shown
@@ -30,8 +31,9 @@ _OPENS: Final = (
 )
 
 
-def page(plots: StudyPlots, pictures: Sequence[StudyPlots] = ()) -> str:
-    """`pictures`: the plots that are described; without any, a study of pairs shows its first matrices.
+def page(plots: StudyPlots, pictures: Sequence[StudyPlots] = (), over_time: bytes | None = None) -> str:
+    """`pictures`: the plots that are described; without any, a study of pairs shows its first matrices. `over_time`:
+    SVG of runs over time, above them.
 
     Raises `DumbbellError` if the front end was not built.
     """
@@ -47,7 +49,7 @@ def page(plots: StudyPlots, pictures: Sequence[StudyPlots] = ()) -> str:
             _varied(plots),
             missing((*plots.notes, *notes, *left_out)),
             el("noscript", el("p", _NO_SCRIPT, class_="missing")),
-            _pictures(plots, pictures),
+            _pictures(plots, pictures, over_time),
             el("div", id="study"),
             el("h2", "Tables"),
             tables,
@@ -59,17 +61,18 @@ def page(plots: StudyPlots, pictures: Sequence[StudyPlots] = ()) -> str:
     )
 
 
-def _pictures(plots: StudyPlots, described: Sequence[StudyPlots]) -> Html:
+def _pictures(plots: StudyPlots, described: Sequence[StudyPlots], over_time: bytes | None) -> Html:
     """The same pictures as `--format svg` writes."""
     every = [(one, panel) for one in described for panel in shown(one)]
     if not every and is_of_pairs(plots):
         every = [(plots, panel) for panel in shown(plots)[:MOST_MATRICES]]
-    if not every:
+    first = [] if over_time is None else [(OVER_TIME, over_time)]
+    if not every and not first:
         return Html("")
     # matplotlib is slow to import, and most pages need none.
     from dumbbell.report.study.figures import drawn
 
-    made = [(name_of(one, panel), drawn(one, panel, "svg")) for one, panel in every]
+    made = [*first, *((name_of(one, panel), drawn(one, panel, "svg")) for one, panel in every)]
     return join(el("h2", "Pictures"), el("div", (_picture(name, svg) for name, svg in made), class_="pictures"))
 
 

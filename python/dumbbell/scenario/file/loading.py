@@ -83,9 +83,13 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, override
 def read(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, overrides: Overrides | None = None) -> Draft:
     """Read a scenario, of which a study makes many; `load` says what from."""
     name, text, data, folder = _read(source)
-    # A scenario's values are those of its text if nothing has set others since.
-    is_whole = not isinstance(source, Scenario) or (source.source.is_whole and not source.source.overrides)
-    return Draft(name, text, data, folder, apply(data, overrides or (), name), is_whole)
+    # A cell of a study, or a changed copy, is not what its text says; a scenario is, if nothing has set values since.
+    places = apply(data, overrides or (), name)
+    if isinstance(source, Scenario):
+        before = source.source
+        is_whole = before.is_whole and not before.overrides
+        return Draft(name, text, data, folder, {**before.overrides, **places}, is_whole)
+    return Draft(name, text, data, folder, places)
 
 
 def checked(draft: Draft, model: type[Scenario] = Scenario, understood: Understood | None = None) -> Scenario:
