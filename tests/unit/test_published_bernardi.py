@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,6 +13,7 @@ import pytest
 from synthetic_study import Synthetic
 
 from dumbbell import Run, Study
+from dumbbell.cli import invoke
 from dumbbell.errors import InputError
 from dumbbell.published.bernardi_2020 import code
 from dumbbell.published.bernardi_2020.code import (
@@ -27,7 +29,7 @@ from dumbbell.published.bernardi_2020.code import (
 from dumbbell.published.model import Judged, Part, Status
 from dumbbell.published.registry import chosen, reproduction
 from dumbbell.published.running import Order, check
-from dumbbell.studies.rounds import prepared
+from dumbbell.studies.prepared import prepared
 
 STEP_NS = 10_000_000
 STUDY = reproduction("bernardi-2020")
@@ -244,6 +246,31 @@ def test_the_number_of_cpus_alone_does_not_show_a_lack_of_them(
 def test_slow_start_ends_when_the_window_first_falls() -> None:
     assert first_cut_s(sampled({"cwnd_packets": [10, 20, 40, 38, 40, 20, 30]}), "f1") == pytest.approx(0.05)
     assert first_cut_s(sampled({"cwnd_packets": [10, 20, 40]}), "f1") is None
+
+
+def test_parts_whose_engine_is_missing_are_simulated_or_skipped_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first report is there before the last part, the exit code says that one was skipped, and the page why."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    skipped = with_googles()[0]
+    simulated = replace(next(part for part in STUDY.parts if part.name == "3"), engines=("virtual", "simulate"))
+    simulated = replace(simulated, by_engine={"virtual": {"emulate.kernel": "6.12"}})
+    first = next(part for part in STUDY.parts if part.name == "1")
+    monkeypatch.setattr("dumbbell.published.registry.chosen", lambda *_: [skipped, simulated, first])
+    assert invoke(["reproduce", "bernardi-2020", "--quick", "--set", "repeat=1"]) == 5
+    told = capsys.readouterr()
+    assert (
+        f"Part {skipped.name} is skipped, and not run by the engine virtual: there is no kernel 6.1-google" in told.err
+    )
+    assert "dumbbell kernel build" in told.err
+    assert "Part 3 is simulated, and not run by the engine virtual" in told.err
+    assert told.out.index("report so far") < told.out.index("1: What each algorithm looks like")
+    page = Path("reproductions/bernardi-2020-quick/report.md").read_text()
+    assert f"- Part {skipped.name} is skipped" in page
+    assert "engine simulate" in page
+    assert invoke(["reproduce", "bernardi-2020", "--quick", "--part", skipped.name]) == 2
 
 
 def test_a_kernel_that_is_missing_is_refused_with_how_to_build_it(

@@ -18,7 +18,7 @@ from dumbbell.published.judge import Judge
 from dumbbell.published.model import Judged, Part, Status, Studies
 from dumbbell.published.registry import reproduction
 from dumbbell.published.running import Order
-from dumbbell.studies.rounds import prepared
+from dumbbell.studies.prepared import prepared
 
 STUDY = reproduction("rincao-2021")
 PARTS = {part.name: part for part in STUDY.parts}

@@ -18,7 +18,7 @@ from dumbbell.published.registry import KEYS, reproduction
 from dumbbell.published.running import Order, orders, size
 from dumbbell.scenario.model import Scenario
 from dumbbell.statistics.metrics import METRICS
-from dumbbell.studies.rounds import prepared
+from dumbbell.studies.prepared import prepared
 
 PARTS = [(key, part) for key in KEYS for part in reproduction(key).parts]
 NAMED = [pytest.param(part, id=f"{key} {part.name}") for key, part in PARTS]

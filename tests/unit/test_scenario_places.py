@@ -14,7 +14,7 @@ from dumbbell.plan import expand
 from dumbbell.scenario.file.loading import load, read
 from dumbbell.studies.cells import cells, varied
 from dumbbell.studies.planning import Planner
-from dumbbell.studies.rounds import prepared
+from dumbbell.studies.prepared import prepared
 
 LINES = BASE.count("\n")
 

@@ -22,8 +22,8 @@ from dumbbell.scenario.file.loading import Draft, checked
 from dumbbell.server.agreement import has_changed
 from dumbbell.studies.cells import is_study
 from dumbbell.studies.planning import Planner
+from dumbbell.studies.prepared import prepared
 from dumbbell.studies.programs import brings_files, programs
-from dumbbell.studies.rounds import prepared
 from dumbbell.workloads import CommandWorkload
 
 HEAD = """\

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,10 +18,12 @@ from dumbbell.cli.options import DEFAULT_EXECUTOR, Address, Executor, Json, Set,
 if TYPE_CHECKING:
     from dumbbell.execute import Executor as AnyExecutor
     from dumbbell.published.found import Found
-    from dumbbell.published.model import Reproduction
-    from dumbbell.published.running import Order
+    from dumbbell.published.model import Reproduction, Studies
+    from dumbbell.published.running import Lacking, Order
 
 _ROOT = Path("reproductions")
+_SELDOM = 10
+"""A report between parts is written after so many times the time that the last one took."""
 
 
 def command(
@@ -64,11 +70,15 @@ def command(
     Before it starts, it says how long it takes. The same command continues where it was stopped; the report includes
     parts that were run before.
 
-    Exit code: 0 if the report was written, whatever it says; 2 for bad input, 130 if interrupted.
+    A part whose engine this machine lacks is simulated, if it can be, or else skipped: the command and the report say
+    which, and what is missing. A part that --part names is refused instead.
+
+    Exit code: 0 if the report was written, whatever it says; 5 if a part was skipped; 2 for bad input, 130 if
+    interrupted.
     """
     from dumbbell.execute.names import executor as named
     from dumbbell.published.registry import KEYS, chosen, reproduction
-    from dumbbell.published.running import orders
+    from dumbbell.published.running import check, orders, runnable
     from dumbbell.published.stranger import is_folder
 
     if key is None:
@@ -81,7 +91,15 @@ def command(
         _list(wanted, study)
         return 0
     elsewhere = named(executor, address, store, jobs)
-    return _reproduce(study, key, [] if as_is else wanted, output, engine, quick, jobs, elsewhere, json, quiet)
+    lacking: Sequence[Lacking] = ()
+    if as_is:
+        wanted = []
+    elif elsewhere is None and (parts or engine):
+        check(wanted)
+    elif elsewhere is None:
+        wanted, lacking = runnable(wanted)
+    place = Place(output, study, key, engine, quick)
+    return _reproduce(place, wanted, lacking, jobs, elsewhere, json, quiet)
 
 
 def _of_folder(name: str, agree: bool, only_data: bool) -> Reproduction:
@@ -101,13 +119,42 @@ def _of_folder(name: str, agree: bool, only_data: bool) -> Reproduction:
     return found.trusted()
 
 
+@dataclass(frozen=True)
+class Place:
+    """A reproduction, and where it is kept."""
+
+    root: Path
+    study: Reproduction
+    name: str
+    """The study as the user named it."""
+    engine: str | None
+    quick: bool
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its report."""
+        from dumbbell.published.running import folder
+
+        return folder(self.root, self.study, self.quick, self.engine)
+
+    @property
+    def command(self) -> str:
+        """The command that repeats it."""
+        said = f"dumbbell reproduce {shlex.quote(self.name)}"
+        return said + (f" --engine {self.engine}" if self.engine else "") + (" --quick" if self.quick else "")
+
+    def write(self, lacking: Sequence[Lacking]) -> tuple[Studies, list[Path]]:
+        """Write the report of the parts that were run."""
+        from dumbbell.published import report, running
+
+        done = running.done(self.folder, self.study)
+        return done, report.write(self.study, done, self.folder, self.command, [one.text for one in lacking])
+
+
 def _reproduce(
-    study: Reproduction,
-    name: str,
+    place: Place,
     wanted: Sequence[Order],
-    root: Path,
-    engine: str | None,
-    quick: bool,
+    lacking: Sequence[Lacking],
     jobs: int | None,
     elsewhere: AnyExecutor | None,
     json: bool,
@@ -115,29 +162,33 @@ def _reproduce(
 ) -> int:
     from dumbbell.cli.output import without_advice_of_matplotlib
     from dumbbell.cli.study_progress import progress
-    from dumbbell.published import report, running
+    from dumbbell.errors import ExpectationUndecided
+    from dumbbell.published import running
     from dumbbell.published.found import judged
 
     without_advice_of_matplotlib()
-    place = running.folder(root, study, quick, engine)
-    if wanted and not (json or quiet):
+    is_told = not (json or quiet)
+    for one in lacking:
+        print(one.text, file=sys.stderr)
+    if wanted and is_told:
         print(_forecast(wanted), flush=True)
-    if elsewhere is None:
-        running.check(wanted)
+    written_s, cost_s = -inf, 0.0
     for order in wanted:
-        if not (json or quiet):
+        if is_told:
             print(f"{order.part.name}: {order.part.title}", flush=True)
         with progress(json or quiet) as show:
-            running.note(place, order, running.carry_out(order, root / "studies", jobs, show, elsewhere))
-    done = running.done(place, study)
-    files = report.write(study, done, place, _command(name, engine, quick))
-    _tell(judged(study, done), files, json)
-    return 0
-
-
-def _command(name: str, engine: str | None, quick: bool) -> str:
-    said = f"dumbbell reproduce {shlex.quote(name)}"
-    return said + (f" --engine {engine}" if engine else "") + (" --quick" if quick else "")
+            running.note(place.folder, order, running.carry_out(order, place.root / "studies", jobs, show, elsewhere))
+        # The first picture is there after the first part; later reports take a small share of the time.
+        started_s = monotonic()
+        if order is not wanted[-1] and started_s - written_s > _SELDOM * cost_s:
+            _, files = place.write(lacking)
+            written_s = monotonic()
+            cost_s = written_s - started_s
+            if is_told:
+                print(f"report so far: {files[0]}", flush=True)
+    done, files = place.write(lacking)
+    _tell(judged(place.study, done), files, json)
+    return 0 if all(one.is_simulated for one in lacking) else ExpectationUndecided.exit_code
 
 
 def _forecast(wanted: Sequence[Order]) -> str:

@@ -31,10 +31,10 @@ from dumbbell.studies.results import Study
 IMAGES = "plots"
 
 
-def write(study: Reproduction, studies: Studies, place: Path, command: str) -> list[Path]:
+def write(study: Reproduction, studies: Studies, place: Path, command: str, lacking: Sequence[str] = ()) -> list[Path]:
     """Write `report.html`, `report.md` and `plots/` to a folder; return the first two. Numbers that are more than a
-    screen holds stand in `numbers.csv` beside `report.md`."""
-    found = document(study, studies, command)
+    screen holds stand in `numbers.csv` beside `report.md`. `lacking`: what this machine lacks for which parts."""
+    found = document(study, studies, command, lacking)
     for one in found.pictures:
         write_file(place / IMAGES / f"{one.name}.svg", one.svg)
         write_file(place / IMAGES / f"{one.name}.png", one.png)
@@ -47,9 +47,9 @@ def write(study: Reproduction, studies: Studies, place: Path, command: str) -> l
     ]
 
 
-def document(study: Reproduction, studies: Studies, command: str) -> Document:
+def document(study: Reproduction, studies: Studies, command: str, lacking: Sequence[str] = ()) -> Document:
     """Raises `InputError` if a study can't be read."""
-    return Document(f"{study.key}: {study.title}", list(_blocks(study, studies, command)))
+    return Document(f"{study.key}: {study.title}", list(_blocks(study, studies, command, lacking)))
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,13 @@ class _Done:
     sides: Sequence[Side]
 
 
-def _blocks(study: Reproduction, studies: Studies, command: str) -> Iterator[Block]:
+def _blocks(study: Reproduction, studies: Studies, command: str, lacking: Sequence[str]) -> Iterator[Block]:
     done = [_done(study, part, studies[part.name]) for part in study.parts if part.name in studies]
     yield Paragraph(study.citation + ".")
     yield Code(command)
     yield Paragraph(_runs(study, studies))
+    if lacking:
+        yield Bullets(lacking)
     yield Heading("Findings")
     anchors = {one.part.name: _heading(one.part).anchor for one in done}
     yield from shown(judged(study, studies), anchors)

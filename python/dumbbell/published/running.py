@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.engines.capabilities import BESIDE_S
 from dumbbell.engines.events import OnEvent
+from dumbbell.engines.names import SIMULATE
 from dumbbell.engines.registry import capabilities
-from dumbbell.errors import InputError
+from dumbbell.errors import DumbbellError, InputError
 from dumbbell.execute import Executor
 from dumbbell.published.model import Part, Reproduction
 from dumbbell.records import manifest as manifests
@@ -89,6 +90,38 @@ def size(order: Order) -> Size:
     else:
         forecast = None if order.part.cpu_s is None else runs * order.part.cpu_s
     return Size(len(cells), base.repeat.most, runs * duration_s, forecast)
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """A part that this machine can't run by the engine that it should have."""
+
+    order: Order
+    why: DumbbellError
+    is_simulated: bool
+    """True if it is simulated instead, false if it is skipped."""
+
+    @property
+    def text(self) -> str:
+        """`Part 4 is skipped: there is no kernel 6.12 (dumbbell kernel build 6.12)`."""
+        what = "simulated" if self.is_simulated else "skipped"
+        return f"Part {self.order.part.name} is {what}, and not run by the engine {self.order.engine}: {self.why.line}"
+
+
+def runnable(wanted: Sequence[Order]) -> tuple[list[Order], list[Lacking]]:
+    """The orders that this machine can carry out, with the simulator in the place of an engine that can't run here, and
+    what it lacks for the others. Simulated parts come first: their pictures are there at once."""
+    found, lacking = [], []
+    for order in wanted:
+        try:
+            check([order])
+            found.append(order)
+        except DumbbellError as error:
+            is_simulated = SIMULATE in order.part.engines
+            lacking.append(Lacking(order, error, is_simulated))
+            if is_simulated:
+                found.append(replace(order, engine=SIMULATE))
+    return sorted(found, key=lambda order: not capabilities(order.engine).batches), lacking
 
 
 def check(wanted: Sequence[Order]) -> None:
