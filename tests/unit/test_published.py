@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,19 @@ from synthetic_study import Synthetic
 
 from dumbbell import Study
 from dumbbell.published import report
-from dumbbell.published.curves import curves, number
+from dumbbell.published.curves import boxes_of, curves, number
 from dumbbell.published.document import Bullets, Document, Paragraph
 from dumbbell.published.figures import Figures
 from dumbbell.published.found import judged
 from dumbbell.published.judging import above, all_of, below, told, within
 from dumbbell.published.long_tables import SCREEN
+from dumbbell.published.looks import looks
 from dumbbell.published.model import Axis, Finding, Judged, Part, Plot, Published, Reproduction, Status, Studies, Table
 from dumbbell.published.page import page
 from dumbbell.published.sides import nearness, sides
 from dumbbell.published.tables import in_words, tables
+from dumbbell.report.groups import HUES
+from dumbbell.report.study.colours import of_names
 from dumbbell.statistics.intervals import Interval
 
 RTT, BUFFER = "topology.rtt", "topology.bottleneck.buffer"
@@ -163,6 +167,32 @@ def test_curves_and_the_printed_points_on_them(study: Study) -> None:
     assert one.at == pytest.approx([10, 20])
     assert one.published == [pytest.approx((10, 80)), pytest.approx((20, 10))]
     assert two.published == [pytest.approx((10, 60))]
+
+
+def test_ratios_of_ours_beside_those_of_printed_numbers_that_are_only_ratios(study: Study) -> None:
+    printed = (published("10 ms", "1 bdp", 50, "bbr", "cubic"), published("10 ms", "1 bdp", 10, "cubic", "cubic"))
+    plot = replace(PLOT, of=("bbr",), relative_to="cubic", y=Axis("times CUBIC's"))
+    one, _ = curves(plot, Figures(study), printed, 0.95)
+    assert [found.value for found in one.ours] == pytest.approx([2, 2], rel=0.01)
+    assert one.published == [pytest.approx((10, 5))]
+    assert curves(replace(plot, relative_to=None), Figures(study), printed, 0.95)[0].published == []
+
+
+def test_boxes_are_of_all_runs(study: Study) -> None:
+    one, two = boxes_of(replace(PLOT, kind="boxes"), Figures(study))
+    assert (one.name, two.name, one.x) == ("cubic, 1 bdp", "cubic, 2 bdp", ("10 ms", "20 ms"))
+    assert [len(runs) for runs in one.values] == [5, 5]
+    assert sum(two.values[1]) / 5 == pytest.approx(30, rel=0.01)
+
+
+def test_an_algorithm_has_one_colour_whatever_it_is_called() -> None:
+    """Of a study's curves, a run's flows and a published page."""
+    mine = of_names(("cubic", "bbr2", "reno"))
+    assert [look.light for look in looks(["CUBIC", "BBRv2, long", "Reno"])] == [one.light for one in mine]
+    assert [look.dash for look in looks(["bbr, 10 Mbit/s", "bbr, 20 Mbit/s"])] == [0, 1]
+    (udp, tcp), hues = looks(["udp", "cubic"]), {one for pair in HUES for one in pair}
+    assert udp.light not in hues
+    assert tcp.light == mine[0].light
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,13 @@ from dumbbell import Run, Study
 from dumbbell.cli import invoke
 from dumbbell.published.aulbach_2020.code import crossing, endured
 from dumbbell.published.bernardi_2020 import code as bernardi
+from dumbbell.published.columns import columns
 from dumbbell.published.comparing import compared, listed
+from dumbbell.published.figures import Figures
 from dumbbell.published.judging import most, of_share
 from dumbbell.published.model import Judged, Status
 from dumbbell.published.recorded import cuts, probe_rtt, spells, together, whole
+from dumbbell.published.registry import reproduction
 from dumbbell.statistics.intervals import Interval
 
 STEP_NS = 10_000_000
@@ -184,4 +187,11 @@ def test_a_part_with_findings_over_time(tmp_path: Path, capsys: pytest.CaptureFi
     found = whole(Study(directory), 0)
     assert found is not None
     assert found.acks is not None
+    part = next(one for one in reproduction("aulbach-2020").parts if one.name == "1")
+    fig = columns(part.plots[0], Figures(Study(directory)))
+    assert fig is not None
+    assert [ax.get_title(loc="left") for ax in fig.axes] == ["BBRv1", "BBRv2", "BBRv3", "", "", ""]
+    spans = [patch.get_extents().transformed(fig.axes[0].transData.inverted()) for patch in fig.axes[0].patches]
+    assert [round(span.x0) for span in spans[3::2]] == [10, 20], "PROBE_RTT between PROBE_BW"
+    assert {text.get_text() for text in fig.legends[0].texts} == {"STARTUP", "DRAIN", "PROBE_BW", "PROBE_RTT"}
     assert "PROBE_RTT entered after 10.0 20." in next((tmp_path).glob("*/report.md")).read_text()

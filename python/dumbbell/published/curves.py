@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.published.figures import Figures, same
-from dumbbell.published.model import Plot, Published
+from dumbbell.published.model import Cell, Plot, Published
+from dumbbell.published.ratios import ratio
 from dumbbell.statistics.intervals import Interval
 from dumbbell.units import Percent, Quantity, QuantityError, Rate, Size, Time
 
@@ -29,7 +30,21 @@ class Curve:
     published: list[tuple[float, float]] = field(default_factory=list)
     """Published points in the axes' units."""
     order: int = 0
-    """Index among the curves, which decides the colour."""
+    """Index among the curves, which decides the marker."""
+    name: str = ""
+    """All that it is of, between commas: names its colour."""
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """The runs of one curve."""
+
+    name: str
+    at: Sequence[float]
+    x: Sequence[str]
+    """Names of the places."""
+    values: Sequence[Sequence[float]]
+    """The runs at each place, in the axis's unit."""
 
 
 def curves(plot: Plot, figures: Figures, published: tuple[Published, ...], confidence: float) -> list[Curve]:
@@ -46,13 +61,21 @@ def _curves(plot: Plot, figures: Figures, published: tuple[Published, ...], conf
         where = {**plot.where, **({plot.curves: value} if plot.curves else {})}
         x, at, ours = [], [], []
         for place, key in enumerate(keys):
-            found = figures.interval(plot.metric, of, {**where, plot.key: key}, confidence)
+            found = _ours(plot, figures, of, {**where, plot.key: key}, confidence)
             if found is not None:
                 x.append(key)
                 at.append(_place(plot, key, place))
                 ours.append(found)
         label = ", ".join(str(part) for part in (of if len(plot.of) > 1 else None, value) if part is not None)
-        yield Curve(label, x, at, ours, list(_points(plot, published, of, where, keys)), order)
+        name = ", ".join(str(part) for part in (of, value) if part is not None)
+        yield Curve(label, x, at, ours, list(_points(plot, published, of, where, keys)), order, name)
+
+
+def _ours(plot: Plot, figures: Figures, of: str | None, cell: Cell, confidence: float) -> Interval | None:
+    if plot.relative_to is None:
+        return figures.interval(plot.metric, of, cell, confidence)
+    below = figures.samples(plot.metric, plot.relative_to, cell)
+    return ratio(figures.samples(plot.metric, of, cell), below, confidence)
 
 
 def _points(
@@ -60,12 +83,21 @@ def _points(
 ) -> Iterator[tuple[float, float]]:
     assert plot.key is not None
     for one in published:
-        if one.metric != plot.metric or one.of != of or one.relative_to or plot.key not in one.where:
+        is_shown = one.relative_to is None or plot.relative_to is not None
+        if one.metric != plot.metric or one.of != of or not is_shown or plot.key not in one.where:
             continue
         if all(key in one.where and same(one.where[key], value) for key, value in where.items()):
             key = one.where[plot.key]
             if key in keys or plot.kind == "lines":
-                yield _place(plot, key, keys.index(key) if key in keys else 0), one.value / plot.y.factor
+                below = plot.y.factor if plot.relative_to is None else _below(plot, published, one)
+                if below:
+                    yield _place(plot, key, keys.index(key) if key in keys else 0), one.value / below
+
+
+def _below(plot: Plot, published: tuple[Published, ...], one: Published) -> float | None:
+    """The printed number to which another of the same cell is relative."""
+    same_cell = (two for two in published if (two.metric, two.where) == (one.metric, one.where))
+    return next((two.value for two in same_cell if two.of == plot.relative_to), None)
 
 
 def _place(plot: Plot, key: Any, place: int) -> float:
@@ -93,3 +125,23 @@ def number(value: Any) -> float:
         if leading := _LEADING.match(value):
             return float(leading[1])
     raise ValueError(f"{value!r} has no place on an axis of numbers")
+
+
+def boxes_of(plot: Plot, figures: Figures) -> list[Boxes]:
+    """The runs of each cell along the plot's key, for each curve that has any."""
+    assert plot.key is not None
+    found = []
+    keys = figures.along(plot.key, plot.where)
+    values = figures.along(plot.curves, plot.where) if plot.curves else [None]
+    for of, value in ((of, value) for of in plot.of or (None,) for value in values):
+        where = {**plot.where, **({plot.curves: value} if plot.curves else {})}
+        runs = {
+            (place, str(key)): [run / plot.y.factor for run in own.values()]
+            for place, key in enumerate(keys)
+            if (own := figures.samples(plot.metric, of, {**where, plot.key: key}))
+        }
+        if runs:
+            name = ", ".join(str(part) for part in (of, value) if part is not None)
+            places, names = zip(*runs, strict=True)
+            found.append(Boxes(name, [float(place) for place in places], names, list(runs.values())))
+    return found

@@ -8,24 +8,25 @@ from typing import Any, Final
 
 import matplotlib.style
 import numpy as np
-import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dumbbell.published.curves import Curve
+from dumbbell.published.curves import Boxes, Curve
 from dumbbell.published.document import Picture
+from dumbbell.published.looks import looks, named
 from dumbbell.published.model import Axis, Plot
-from dumbbell.report.decimate import extremes
-from dumbbell.report.groups import HUES
 from dumbbell.report.render.figures import render
+from dumbbell.report.study.drawing import style as of_colour
+from dumbbell.report.thin import means
+from dumbbell.statistics.intervals import Interval
 
 _SIZE_IN: Final = (3.6, 2.5)
 _MARKERS: Final = "osD^vP"
 _BAR: Final = 0.8
 """Share of the room between two positions."""
 
-POINTS: Final = 600
-"""Points of a curve over time: a printed picture is some 900 pixels wide."""
+POINTS: Final = 400
+"""Points of a dense curve over time: a printed picture is some 900 pixels wide."""
 
 Series = tuple[str, Sequence[float], Sequence[float]]
 """A label, and points in the axes' units."""
@@ -44,7 +45,12 @@ def picture(name: str, plot: Plot, draw: Callable[[Axes], None]) -> Picture:
         axes.set_title(plot.title, fontsize=8)
         if len(axes.get_legend_handles_labels()[1]) > 1:
             fig.legend(loc="outside upper center", ncols=3, fontsize=6.5)
-        return Picture(name, f"{plot.title} ({plot.source})", render(fig, "svg"), render(fig, "png"))
+        return rendered(name, plot, fig)
+
+
+def rendered(name: str, plot: Plot, fig: Figure) -> Picture:
+    """The picture of a figure that was drawn elsewhere."""
+    return Picture(name, f"{plot.title} ({plot.source})", render(fig, "svg"), render(fig, "png"))
 
 
 def averages(curves: Sequence[Curve], plot: Plot) -> Callable[[Axes], None]:
@@ -55,41 +61,35 @@ def averages(curves: Sequence[Curve], plot: Plot) -> Callable[[Axes], None]:
 
 
 def _lines(axes: Axes, curves: Sequence[Curve], plot: Plot) -> None:
-    for curve in curves:
-        colour, marker = HUES[curve.order % len(HUES)][0], _MARKERS[curve.order % len(_MARKERS)]
+    for curve, style in zip(curves, _styles(curves), strict=True):
+        colour, marker = style["color"], _MARKERS[curve.order % len(_MARKERS)]
         # Cells are in the study's order, which need not be that of the axis.
         points = sorted(zip(curve.at, curve.ours, strict=True), key=lambda point: point[0])
         at = [place for place, _ in points]
         if points:
             means = [one.value / plot.y.factor for _, one in points]
-            axes.plot(at, means, color=colour, marker=marker, markersize=2.4, label=curve.label, clip_on=False)
-            low, high = (
-                [
-                    (one.value if bound is None else bound) / plot.y.factor
-                    for _, one in points
-                    for bound in [getattr(one, side)]
-                ]
-                for side in ("low", "high")
-            )
+            axes.plot(at, means, marker=marker, markersize=2.4, label=named(curve.label), clip_on=False, **style)
+            low, high = ([_end(one, side) / plot.y.factor for _, one in points] for side in ("low", "high"))
             axes.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0)
         if curve.published:
             axes.plot(
                 *zip(*curve.published, strict=True), linestyle="none", marker=marker, markersize=5, color=colour,
-                markerfacecolor="none", markeredgewidth=0.8, label=f"{curve.label} (printed)".strip(), clip_on=False,
+                markerfacecolor="none", markeredgewidth=0.8, clip_on=False,
+                label=f"{named(curve.label)} (printed)".strip(),
             )  # fmt: skip
 
 
 def _bars(axes: Axes, curves: Sequence[Curve], plot: Plot) -> None:
     width = _BAR / max(len(curves), 1)
     ticks: dict[float, str] = {}
-    for place, curve in enumerate(curves):
-        colour = HUES[curve.order % len(HUES)][0]
+    for place, (curve, style) in enumerate(zip(curves, _styles(curves), strict=True)):
         shift = -_BAR / 2 + width * (place + 0.5)
         at = np.array(curve.at) + shift
-        half = [(one.half_width or 0.0) / plot.y.factor for one in curve.ours]
+        ends = [(one.value - _end(one, "low"), _end(one, "high") - one.value) for one in curve.ours]
         axes.bar(
-            at, [one.value / plot.y.factor for one in curve.ours], 0.92 * width, yerr=half, color=colour,
-            label=curve.label, error_kw={"elinewidth": 0.8, "capsize": 1.8},
+            at, [one.value / plot.y.factor for one in curve.ours], 0.92 * width, 
+            yerr=np.maximum(ends, 0).reshape(-1, 2).T / plot.y.factor, color=style["color"],
+            label=named(curve.label), error_kw={"elinewidth": 0.8, "capsize": 1.8},
         )  # fmt: skip
         ticks |= {x: str(value) for x, value in zip(curve.at, curve.x, strict=True)}
         if curve.published:
@@ -102,16 +102,40 @@ def _bars(axes: Axes, curves: Sequence[Curve], plot: Plot) -> None:
     axes.set_xlim(min(ticks, default=0) - 0.5, max(ticks, default=0) + 0.5)
 
 
-def lines(series: Sequence[Series]) -> Callable[[Axes], None]:
-    """Curves over time. Long ones keep the extremes of each short interval, which is narrower than a line."""
+def boxes(found: Sequence[Boxes]) -> Callable[[Axes], None]:
+    """Median and quartiles, whiskers to the farthest run within 1.5 quartile ranges, and every run as a dot."""
 
     def draw(axes: Axes) -> None:
-        for place, (label, x, y) in enumerate(series):
-            whole = pl.LazyFrame({"time": [round(1e9 * at) for at in x], "value": y}, strict=False)
-            span = round(1e9 * (max(x, default=0) - min(x, default=0)))
-            kept = extremes(whole, "time", "value", span, POINTS)
-            at, values = (kept.time_ns / 1e9).to_list(), kept.values.to_list()
-            axes.plot(at, values, color=HUES[place % len(HUES)][0], linewidth=0.8, label=label)
+        width = _BAR / max(len(found), 1)
+        ticks: dict[float, str] = {}
+        for place, (one, look) in enumerate(zip(found, looks([one.name for one in found]), strict=True)):
+            at = [x - _BAR / 2 + width * (place + 0.5) for x in one.at]
+            line = {"color": look.light}
+            drawn = axes.boxplot(
+                [list(values) for values in one.values], positions=at, widths=0.85 * width, manage_ticks=False,
+                patch_artist=True, showfliers=False, medianprops={"color": "0.1"}, whiskerprops=line, capprops=line,
+                boxprops={"facecolor": look.light, "alpha": 0.45, "edgecolor": look.light},
+            )  # fmt: skip
+            drawn["boxes"][0].set_label(named(one.name))
+            for x, values in zip(at, one.values, strict=True):
+                axes.plot([x] * len(values), values, ".", color=look.light, markersize=2)
+            ticks |= dict(zip(one.at, one.x, strict=True))
+        axes.set_xticks(list(ticks), list(ticks.values()))
+
+    return draw
+
+
+def lines(series: Sequence[Series]) -> Callable[[Axes], None]:
+    """Curves over time. Dense ones are the means of short intervals, with their extremes behind them."""
+
+    def draw(axes: Axes) -> None:
+        for (label, x, y), look in zip(series, looks([label for label, _, _ in series]), strict=True):
+            at, values = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+            thin = means(at, values, float(at.max() - at.min()) if len(at) else 0.0, POINTS)
+            if thin is not None:
+                at, values = thin.time_s, thin.values
+                axes.fill_between(at, thin.low, thin.high, color=look.light, alpha=0.2, linewidth=0)
+            axes.plot(at, values, linewidth=0.8, label=named(label), **of_colour(look))
 
     return draw
 
@@ -120,10 +144,20 @@ def steps(samples: Sequence[tuple[str, Sequence[float]]]) -> Callable[[Axes], No
     """Cumulative distributions."""
 
     def draw(axes: Axes) -> None:
-        for place, (label, values) in enumerate(samples):
-            axes.ecdf(values, color=HUES[place % len(HUES)][0], label=f"{label}, n = {len(values):,}")
+        for (label, values), look in zip(samples, looks([label for label, _ in samples]), strict=True):
+            axes.ecdf(values, color=look.light, label=f"{named(label)}, n = {len(values):,}")
 
     return draw
+
+
+def _end(one: Interval, side: str) -> float:
+    """An end of the interval, or the value where there is none."""
+    bound: float | None = getattr(one, side)
+    return one.value if bound is None else bound
+
+
+def _styles(curves: Sequence[Curve]) -> list[dict[str, Any]]:
+    return [of_colour(look) for look in looks([curve.name for curve in curves])]
 
 
 def _axis(axes: Axes, axis: Axis, side: str) -> None:

@@ -26,6 +26,7 @@ from dumbbell.published.model import Table as Printed
 from dumbbell.published.rules import rule
 from dumbbell.published.settings import settings
 from dumbbell.published.telling import values_told
+from dumbbell.report.overlay import plots_of
 from dumbbell.scenario.file.overrides import value_of
 from dumbbell.scenario.file.toml import TOMLDecodeError, parse
 from dumbbell.scenario.table import Table
@@ -182,6 +183,11 @@ def _check_part(folder: Path, one: _Part) -> None:
     """Raise `InputError` if a part names a metric or an engine that there is not."""
     place = f"{folder / FILE}: part {one.name}"
     for plot in one.plots:
+        if plot.kind == "columns":
+            if plot.key is None:
+                raise InputError(f"{place}: the plot {plot.title!r} has columns and no key", hint='key = "flows.0.cc"')
+            plots_of(",".join(plot.rows))
+            continue
         _check_metric(place, plot.metric, get_args(Signal) if plot.kind == "series" else METRICS)
     for table in one.tables:
         _check_metric(place, table.metric)

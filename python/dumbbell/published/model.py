@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from dumbbell.engines.names import SIMULATE
+from dumbbell.report.overlay import OF_COLUMNS
 
 if TYPE_CHECKING:
     from dumbbell.studies import Study
@@ -102,23 +103,32 @@ class Plot:
     title: str
     source: str
     """`figure 3`."""
-    kind: Literal["lines", "bars", "cdf", "series"]
-    """`lines`: averages against a swept key; `bars`: the same as bars; `cdf`: over all flows of a cell; `series`: over
-    time, one run for each curve."""
+    kind: Literal["lines", "bars", "boxes", "cdf", "series", "columns"]
+    """`lines`: averages against a swept key; `bars`: the same as bars; `boxes`: quartiles and all runs; `cdf`: over all
+    flows of a cell; `series`: over time, one run for each curve; `columns`: over time, a column for each value of a
+    key."""
     x: Axis
-    y: Axis
-    metric: str
-    """The metric's name in `dumbbell.statistics.metrics`; a `Signal` for `series`."""
+    y: Axis = field(default_factory=lambda: Axis(""))
+    """Of `columns`, each row has its own."""
+    metric: str = ""
+    """The metric's name in `dumbbell.statistics.metrics`; a `Signal` for `series`; empty for `columns`."""
     key: str | None = None
-    """The swept key along x, for lines and bars."""
+    """The swept key along x, for lines, bars and boxes; that of the columns."""
     curves: str | None = None
     """The swept key with a curve for each value."""
     where: Cell = field(default_factory=dict)
     """The cells that are drawn."""
     of: tuple[str, ...] = ()
     """Algorithms, groups or flows, with a curve for each; empty: all flows together, or the bottleneck."""
+    relative_to: str | None = None
+    """If given, lines and bars are of ratios to this algorithm (`of`) in the same cell."""
     marks: tuple[tuple[float, str], ...] = ()
-    """Horizontal lines: value in the axis's unit, and its name, such as the fair share."""
+    """Horizontal lines: value in the axis's unit, and its name, such as the fair share; of `columns`, in the first
+    row."""
+    rows: tuple[str, ...] = OF_COLUMNS
+    """The plots of `columns`, as after `--plots`."""
+    phases: bool = False
+    """True if `columns` have the phases of BBR behind their curves."""
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.published.changes import changes
-from dumbbell.published.curves import curves
+from dumbbell.published.curves import boxes_of, curves
 from dumbbell.published.document import Block, Bullets, Code, Document, Heading, Paragraph, Picture, Pictures, Rows
-from dumbbell.published.drawing import averages, lines, picture, steps
+from dumbbell.published.drawing import averages, boxes, lines, picture, rendered, steps
 from dumbbell.published.figures import Figures
 from dumbbell.published.found import judged, shown
 from dumbbell.published.long_tables import FILE as NUMBERS
@@ -200,6 +200,9 @@ def _picture(part: Part, n: int, plot: Plot, figures: Figures, study: Reproducti
             # One value of the key makes no line.
             is_drawn = plot.kind == "bars" or any(max(len(one.at), len(one.published)) > 1 for one in found)
             return picture(name, plot, averages(found, plot)) if found and is_drawn else None
+        case "boxes":
+            every = boxes_of(plot, figures)
+            return picture(name, plot, boxes(every)) if every else None
         case "cdf":
             samples = _samples(plot, figures)
             return picture(name, plot, steps(samples)) if samples else None
@@ -208,6 +211,11 @@ def _picture(part: Part, n: int, plot: Plot, figures: Figures, study: Reproducti
 
             shown = series(plot, figures)
             return picture(name, plot, lines(shown)) if shown else None
+        case "columns":
+            from dumbbell.published.columns import columns
+
+            drawn = columns(plot, figures)
+            return rendered(name, plot, drawn) if drawn else None
 
 
 def _samples(plot: Plot, figures: Figures) -> list[tuple[str, Sequence[float]]]:

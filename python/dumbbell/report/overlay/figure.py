@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import as_file, files
 from math import ceil
 from typing import Any, Final
 
 import matplotlib.style
-import polars as pl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -29,7 +29,10 @@ from dumbbell.report.study.drawing import style
 
 _WIDTH_IN: Final = 7.0
 _HEIGHT_IN: Final = 1.15
-_ABREAST: Final = 4
+Behind = Callable[[Axes, int, Sequence[int]], Mapping[str, Any]]
+"""A plot, the number of its row, and the indices of its runs -> names and signs."""
+_ABREAST: Final = 5
+_ABREAST_OF_MANY: Final = 4
 _STEPS_PER_IN: Final = 75
 """Steps in which dense curves are drawn, in an inch."""
 _MOST_ABOVE: Final = 1.5
@@ -44,15 +47,21 @@ def figure(
     bands: bool,
     axes: Sequence[Axis] | None = None,
     across: str | None = None,
+    behind: Behind | None = None,
 ) -> Figure:
-    """See `overlay`."""
+    """See `overlay`.
+
+    Args:
+        axes: the keys in which runs differ, where they are known.
+        behind: draws what is behind the curves of these runs, and returns the legend's signs.
+    """
     axes = differences(runs, but_seeds=bands) if axes is None else axes
     over = _over(axes, curves, across)
     columns = _columns(axes, over, len(runs))
     found, duration_s = drawn(runs, plots, axes, bands)
     looks = _looks(found, over)
     with as_file(files("dumbbell.report") / "paper.mplstyle") as paper, matplotlib.style.context(paper):
-        abreast = min(len(columns), _ABREAST)
+        abreast = len(columns) if len(columns) <= _ABREAST else _ABREAST_OF_MANY
         blocks = [list(columns.items())[i : i + abreast] for i in range(0, len(columns), abreast)]
         rows = len(blocks) * len(found)
         width = _WIDTH_IN if abreast > 1 else 5.0
@@ -86,6 +95,8 @@ def figure(
                     ax.fill_between(
                         trace.time_s, *ends, color=colour.light, alpha=0.2 if trace is given else 0.12, linewidth=0
                     )
+            if behind is not None:
+                handles |= behind(ax, index // abreast, members)
             ax.set_xlim(0, duration_s)
             own = members if quantity in free and _largest(quantity, members) > 0 else range(len(runs))
             ax.set_ylim(*_ends(quantity, factor, own))
@@ -107,7 +118,8 @@ def figure(
         if ranges:
             notes.append(f"dense curves: least, mean and largest of the drawn points of each {words.seconds(step_s)}")
         # Names that stand above the columns need no legend.
-        return sheet.arrange(lambda: {} if handles.keys() <= columns.keys() else handles, "; ".join(notes))
+        shown = {name: sign for name, sign in handles.items() if name not in columns}
+        return sheet.arrange(lambda: shown, "; ".join(notes))
 
 
 def _over(axes: Sequence[Axis], curves: str | None, across: str | None) -> list[Axis]:
