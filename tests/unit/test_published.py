@@ -11,9 +11,11 @@ import pytest
 from synthetic_study import Synthetic
 
 from dumbbell import Study
-from dumbbell.published import report
+from dumbbell.cli import invoke
+from dumbbell.errors import InputError
+from dumbbell.published import hand_in, report
 from dumbbell.published.curves import boxes_of, curves, number
-from dumbbell.published.document import Bullets, Document, Paragraph
+from dumbbell.published.document import LEDGER, Bullets, Document, Paragraph
 from dumbbell.published.figures import Figures
 from dumbbell.published.found import judged
 from dumbbell.published.judging import above, all_of, below, told, within
@@ -21,6 +23,7 @@ from dumbbell.published.long_tables import SCREEN
 from dumbbell.published.looks import looks
 from dumbbell.published.model import Axis, Finding, Judged, Part, Plot, Published, Reproduction, Status, Studies, Table
 from dumbbell.published.page import page
+from dumbbell.published.paper import _measured, _wrapped
 from dumbbell.published.sides import nearness, sides
 from dumbbell.published.tables import in_words, tables
 from dumbbell.report.groups import HUES
@@ -255,13 +258,49 @@ def test_the_report(study: Study, tmp_path: Path) -> None:
     assert html.count("<svg") == 3
 
 
+def test_a_report_to_hand_in(study: Study, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Question, answer, set-up, figures, numbers, limits and the command, as Markdown, LaTeX and PDF."""
+    asked = replace(reproduction(), question="Who is fast?")
+    found = {}
+    for format in hand_in.FORMATS:
+        path, *plots = hand_in.write(asked, {"a": study}, "dumbbell reproduce x", ["Part b is skipped"], format,
+                                     tmp_path / f"report.{format}")  # fmt: skip
+        assert all(plot.stat().st_size for plot in plots)
+        found[format] = path.read_bytes()
+    text = found["md"].decode()
+    order = ["## Question", "Who is fast?", "## What holds", "## Set-up", "## Figures of part a", "## Numbers, printed",
+             "## Findings with their numbers", "## Limits", "- Part b is skipped", "## How to repeat it"]  # fmt: skip
+    assert sorted(order, key=text.index) == order
+    assert "80 | 40" in text, "printed and ours"
+    tex = found["tex"].decode()
+    assert tex.count(r"\begin{") == tex.count(r"\end{")
+    assert r"\includegraphics" in tex
+    assert found["pdf"].startswith(b"%PDF")
+    again = hand_in.write(asked, {"a": study}, "dumbbell reproduce x", ["Part b is skipped"], "pdf", tmp_path / "b.pdf")
+    assert again[0].read_bytes() == found["pdf"]
+    with pytest.raises(InputError, match="no part was run"):
+        hand_in.document(asked, {}, "dumbbell reproduce x", [])
+    (tmp_path / "older").mkdir()
+    (tmp_path / "older" / "parts.json").write_text("{}")
+    (tmp_path / "older" / "report.html").write_text("")
+    assert invoke(["report", str(tmp_path / "older"), "--format", "pdf"]) == 2
+    assert "repeat its command with --as-is" in capsys.readouterr().err
+
+
+def test_lines_of_a_page_find_room() -> None:
+    told = "a window of " + "x" * 300 + " packets, and words " * 30
+    lines = _wrapped(told, 3.0, 9.5)
+    assert "".join("".join(lines).split()) == "".join(told.split())
+    assert max(_measured(line, 9.5) for line in lines) <= 3.0 + 1e-9
+
+
 def test_findings_on_runs_that_are_not_valid_say_so(tmp_path: Path) -> None:
     """9 of 20 runs of part a are suspect, one is invalid and one failed; b, which is as bad, is not asked."""
     verdicts = {run: "suspect" for run in range(9)} | {12: "invalid"}
     bad = Synthetic(cells=CELLS, goodput_mbit=goodput, spread=0.001, failed=(12, 13), verdicts=verdicts)
     study = Study(bad.write(tmp_path / "study"))
     _, text = report.write(reproduction(), {"a": study, "b": study}, tmp_path / "out", "dumbbell")
-    (row,) = [line for line in text.read_text().splitlines() if "BBR is fast" in line]
+    row = next(line for line in text.read_text().split(LEDGER)[1].splitlines() if "BBR is fast" in line)
     assert row.endswith("Part a: of 20 runs 9 valid, 1 failed, 1 invalid and 9 suspect. |")
     html = (tmp_path / "out" / "report.html").read_text()
     assert "Part a: of 20 runs 9 valid, 1 failed, 1 invalid and 9 suspect." in html

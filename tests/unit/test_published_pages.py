@@ -10,18 +10,20 @@ from typing import Final
 
 import pytest
 
-from dumbbell.published.found import OURS
+from dumbbell.published.document import LEDGER
+from dumbbell.published.found import MIXED, OURS
 from dumbbell.published.model import Status
 from dumbbell.published.registry import KEYS, reproduction
 
 DOCS: Final = Path(__file__).parents[2] / "docs" / "results"
+MOST_WORDS: Final = 2500
 STATUSES: Final = {one.value for one in Status}
 
 
 def findings(key: str) -> Iterator[tuple[str, str, str]]:
     """Finding, reading and status, of each row of a page that has all three."""
     text = (DOCS / "studies" / f"{key}.md").read_text(encoding="utf-8")
-    section = text.split("\n## Findings\n")[1].split("\n## ")[0]
+    section = text.split("\n### Findings\n")[1].split("\n### ")[0]
     rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in section.splitlines() if line.startswith("|")]
     head = rows[0]
     if head[-1] == "our numbers":
@@ -44,6 +46,24 @@ def test_a_page_has_each_finding_of_its_study_as_the_study_has_it(key: str) -> N
     for one in study.findings:
         assert one.source in page, "where they say it"
         assert one.rule in page
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_page_begins_with_its_answer_and_is_short_before_its_ledger(key: str) -> None:
+    """The answer says of each finding of theirs what the ledger says under all readings."""
+    front, ledger = (DOCS / "studies" / f"{key}.md").read_text(encoding="utf-8").split(f"\n## {LEDGER}\n")
+    assert len(front.split()) <= MOST_WORDS
+    assert re.findall(r"^## (.+)$", front, re.M)[:2] == ["Answer", "Figures"]
+    assert "### Findings" in ledger
+    told: dict[str, set[str]] = {}
+    for text, _, status in findings(key):
+        if not text.endswith(OURS) and status in STATUSES:
+            told.setdefault(text, set()).add(status)
+    rows = [line[2:-2].split(" | ", 1) for line in front.split("\n## Figures")[0].splitlines() if line.startswith("| ")]
+    said = {text: status for status, text in rows[2:]}
+    decided = {"holds", "doesn't hold"}
+    expected = {text: found.copy().pop() if len(found) == 1 else MIXED for text, found in told.items()}
+    assert said == {text: one for text, one in expected.items() if one in {*decided, MIXED}}
 
 
 def counted(key: str) -> str:

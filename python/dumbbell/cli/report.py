@@ -24,6 +24,23 @@ def _described(metric: str | None, kind: str | None, across: str | None, curves:
     return Plot.model_validate({"metric": metric or "", "kind": kind or "auto", "across": across, "curves": curves})
 
 
+def _of_reproduction(directory: Path, format: str, output: Path | None) -> list[Path]:
+    """The report to hand in, of the parts that were run."""
+    from dumbbell.cli.reproduce import of_folder
+    from dumbbell.published import hand_in, running
+    from dumbbell.published.registry import reproduction
+    from dumbbell.published.stranger import is_folder
+
+    if format == "html":
+        return [directory / "report.html"]
+    ordered = running.kept(directory)
+    name = ordered.study
+    study = of_folder(name, False, False) if is_folder(name) else reproduction(name)
+    where = output or directory / f"{hand_in.STEM}.{format}"
+    done = running.done(directory, study)
+    return hand_in.write(study, done, ordered.command, ordered.lacking, format, where)
+
+
 def _overlay(
     directories: list[Path],
     format: str,
@@ -79,8 +96,8 @@ def command(
         list[str],
         typer.Argument(
             metavar="RUN...",
-            help="Directories of runs, studies or analysed captures, e.g. runs/bbr-vs-cubic-*, or a name: of the "
-            "latest study below ./studies, or else of the latest run below ./runs.",
+            help="Directories of runs, studies, reproductions or analysed captures, e.g. runs/bbr-vs-cubic-*, or a "
+            "name: of the latest study below ./studies, or else of the latest run below ./runs.",
             show_default=False,
         ),
     ],
@@ -193,6 +210,9 @@ def command(
 ) -> int:
     """Write the report of each run, study or analysed capture: a page with plots, figures, or the data behind them.
 
+    Of a reproduction, pdf, tex and md are a report to hand in: question, set-up, figures, numbers with intervals, what
+    holds, limits, and how to repeat it.
+
     A failed run has a report, too: it says so, and which tables are missing. Prints the paths of the written files. Of
     several runs, one that cannot be read is named, and the others have their reports.
     """
@@ -200,6 +220,7 @@ def command(
     from dumbbell.cli import complain
     from dumbbell.cli.output import without_advice_of_matplotlib
     from dumbbell.cli.studies import find, is_study, open_study
+    from dumbbell.published.running import is_reproduction
     from dumbbell.records import Run
     from dumbbell.report import captured, study, write
 
@@ -239,7 +260,9 @@ def command(
             is_file = format == "html" or (not of_study and format != "csv")
             place = output / (f"{directory.name}.{format}" if is_file else directory.name)
         try:
-            if is_capture(directory):
+            if is_reproduction(directory):
+                written = _of_reproduction(directory, format, place)
+            elif is_capture(directory):
                 written = captured.write(Capture(directory), format, place)
             elif of_study:
                 one = open_study(directory)

@@ -84,7 +84,7 @@ def command(
     if key is None:
         print("\n".join(f"{one:14} {reproduction(one).title}" for one in KEYS))
         return 0
-    study = _of_folder(key, agree, list_) if is_folder(key) else reproduction(key)
+    study = of_folder(key, agree, list_) if is_folder(key) else reproduction(key)
     among = study.parts if list_ and not parts else chosen(study, parts or [])
     wanted = orders(among, engine, quick, overrides or [], named=bool(parts))
     if list_:
@@ -102,7 +102,7 @@ def command(
     return _reproduce(place, wanted, lacking, jobs, elsewhere, json, quiet)
 
 
-def _of_folder(name: str, agree: bool, only_data: bool) -> Reproduction:
+def of_folder(name: str, agree: bool, only_data: bool) -> Reproduction:
     """The study in a folder. Its code and the programs of its scenarios run only if the user agrees, who is asked once
     for each content."""
     from dumbbell.published.stranger import stranger
@@ -146,9 +146,13 @@ class Place:
     def write(self, lacking: Sequence[Lacking]) -> tuple[Studies, list[Path]]:
         """Write the report of the parts that were run."""
         from dumbbell.published import report, running
+        from dumbbell.published.stranger import is_folder
 
+        name = str(Path(self.name).resolve()) if is_folder(self.name) else self.name
+        lacks = tuple(one.text for one in lacking)
+        running.keep(self.folder, running.Ordered(name, self.command, lacks))
         done = running.done(self.folder, self.study)
-        return done, report.write(self.study, done, self.folder, self.command, [one.text for one in lacking])
+        return done, report.write(self.study, done, self.folder, self.command, lacks)
 
 
 def _reproduce(

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from dumbbell.published.model import Status
+
+LEDGER: Final = "Appendix: every finding and number"
+"""Heading of the ledger."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,8 @@ class Picture:
     title: str
     svg: bytes
     png: bytes
+    is_wide: bool = False
+    """True if it is as wide as a page, false if as a column."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +88,16 @@ class Document:
 
     title: str
     blocks: Sequence[Block]
+    ledger: Sequence[Block] = ()
+    """What a reader opens who doubts or repeats; its headings are below one of its own."""
 
     @property
     def pictures(self) -> list[Picture]:
         """The plots of all blocks."""
-        return [plot for block in self.blocks if isinstance(block, Pictures) for plot in block.plots]
+        every = (*self.blocks, *self.ledger)
+        return [plot for block in every if isinstance(block, Pictures) for plot in block.plots]
+
+    @property
+    def deeper_ledger(self) -> list[Block]:
+        """The ledger with its headings one level down."""
+        return [replace(one, level=one.level + 1) if isinstance(one, Heading) else one for one in self.ledger]

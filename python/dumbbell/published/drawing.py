@@ -21,6 +21,7 @@ from dumbbell.report.thin import means
 from dumbbell.statistics.intervals import Interval
 
 _SIZE_IN: Final = (3.6, 2.5)
+_WIDE_IN: Final = 4.0
 _MARKERS: Final = "osD^vP"
 _BAR: Final = 0.8
 """Share of the room between two positions."""
@@ -50,7 +51,8 @@ def picture(name: str, plot: Plot, draw: Callable[[Axes], None]) -> Picture:
 
 def rendered(name: str, plot: Plot, fig: Figure) -> Picture:
     """The picture of a figure that was drawn elsewhere."""
-    return Picture(name, f"{plot.title} ({plot.source})", render(fig, "svg"), render(fig, "png"))
+    is_wide = float(fig.get_figwidth()) > _WIDE_IN
+    return Picture(name, f"{plot.title} ({plot.source})", render(fig, "svg"), render(fig, "png"), is_wide)
 
 
 def averages(curves: Sequence[Curve], plot: Plot) -> Callable[[Axes], None]:

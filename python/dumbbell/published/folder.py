@@ -93,6 +93,7 @@ class _File(Table):
     key: Annotated[str, Field(pattern="^[a-z0-9][a-z0-9-]{0,63}$")]
     title: str
     citation: str
+    question: str = ""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     open: list[str] = Field(default_factory=list)
     """Points that the text leaves open, and what was chosen."""
@@ -123,7 +124,7 @@ def read(folder: Path, code: Code | None = None) -> Reproduction:
         parts[one.name] = replace(made, notes=tuple(file.notes.get(note, note) for note in made.notes))
     findings = tuple(_finding(folder, claim, parts, file.confidence, module) for claim in file.claims)
     return Reproduction(file.key, file.title, file.citation, tuple(parts.values()), findings, tuple(file.open),
-                        file.confidence)  # fmt: skip
+                        file.confidence, file.question)  # fmt: skip
 
 
 def _wrong(folder: Path, wrong: str, hint: str = "") -> InputError:

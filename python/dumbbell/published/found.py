@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -50,6 +51,41 @@ class Found:
 def judged(study: Reproduction, studies: Studies) -> list[Found]:
     """Each finding with its outcome."""
     return [Found(finding, *judge(finding, studies)) for finding in study.findings]
+
+
+MIXED: Final = "depends on the reading"
+
+
+def answer(found: Sequence[Found]) -> Iterator[Block]:
+    """What holds of what the study finds, in a sentence and a table; findings that the runs don't tell are counted
+    only."""
+    theirs = [one for one in found if not one.finding.is_ours]
+    texts = list(dict.fromkeys(one.finding.text for one in theirs))
+    told = {text: _outcome([one for one in theirs if one.finding.text == text]) for text in texts}
+    counts = Counter(str(one) for one in told.values())
+    kinds = [*(one.value for one in Status if one is not Status.UNTESTED), MIXED]
+    said = [f"{counts[kind]} {_COUNTED.get(kind, kind)}" for kind in kinds if counts[kind]]
+    untested = counts[Status.UNTESTED.value] + counts[NOT_RUN_YET]
+    said += [f"{untested} not tested here"] if untested else []
+    yield Paragraph(f"Of {words.count(len(texts), 'finding')} of the study: {words.listed(said)}.")
+    rows = [(one, text) for text, one in told.items() if str(one) in (*map(str, _DECIDED), MIXED)]
+    if rows:
+        yield Rows("", ("", "they found"), sorted(rows, key=lambda row: kinds.index(str(row[0]))))
+
+
+NOT_RUN_YET: Final = "not run"
+_DECIDED: Final = (Status.HOLDS, Status.FAILS)
+_COUNTED: Final = {
+    Status.HOLDS.value: "hold", Status.FAILS.value: "do not hold", MIXED: "depend on the reading"
+}  # fmt: skip
+
+
+def _outcome(readings: Sequence[Found]) -> Status | str:
+    """The status of a finding under all readings of the text that were run."""
+    found = {one.judged.status for one in readings if one.judged != NOT_RUN}
+    if not found:
+        return NOT_RUN_YET
+    return found.pop() if len(found) == 1 else MIXED
 
 
 def shown(found: Sequence[Found], anchors: Mapping[str, str]) -> Iterator[Block]:

@@ -19,7 +19,8 @@ _VALUES: Final = 3
 
 def without_long(document: Document, name: str = FILE) -> tuple[Document, str | None]:
     """The document with its numbers in a file `name`, and the file's text; as it is, and `None`, if they are few."""
-    tables = [block for block in document.blocks if isinstance(block, Rows) and block.part]
+    every = (*document.blocks, *document.ledger)
+    tables = [block for block in every if isinstance(block, Rows) and block.part]
     if sum(len(table.rows) for table in tables) <= SCREEN:
         return document, None
     out = io.StringIO()
@@ -27,7 +28,9 @@ def without_long(document: Document, name: str = FILE) -> tuple[Document, str | 
     writer.writerow(_HEAD)
     for table in tables:
         writer.writerows(_lines(table))
-    return Document(document.title, list(_shorter(document.blocks, name))), out.getvalue()
+    return Document(
+        document.title, *(list(_shorter(some, name)) for some in (document.blocks, document.ledger))
+    ), out.getvalue()
 
 
 def _shorter(blocks: Sequence[Block], name: str) -> Iterator[Block]:

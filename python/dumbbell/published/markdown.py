@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dumbbell.published.document import Block, Bullets, Code, Document, Heading, Paragraph, Pictures, Rows
+from dumbbell.published.document import LEDGER, Block, Bullets, Code, Document, Heading, Paragraph, Pictures, Rows
 
 
 def markdown(document: Document, images: str) -> str:
     """The document as Markdown, with plots at `images`/NAME.svg."""
-    parts = [f"# {document.title}", *("\n".join(_lines(block, images)) for block in document.blocks)]
+    blocks = [*document.blocks, *([Heading(LEDGER), *document.deeper_ledger] if document.ledger else [])]
+    parts = [f"# {document.title}", *("\n".join(_lines(block, images)) for block in blocks)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -212,3 +212,5 @@ class Reproduction:
     """Points that the text leaves open, and our choices."""
     confidence: float = 0.95
     """Confidence of its intervals, and of ours beside them."""
+    question: str = ""
+    """The question that the study asks."""

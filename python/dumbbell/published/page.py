@@ -7,11 +7,34 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Final
 
-from dumbbell.published.document import Block, Bullets, Code, Document, Heading, Paragraph, Picture, Pictures, Rows
+from dumbbell.published.document import (
+    LEDGER,
+    Block,
+    Bullets,
+    Code,
+    Document,
+    Heading,
+    Paragraph,
+    Picture,
+    Pictures,
+    Rows,
+)
 from dumbbell.published.model import Status
 from dumbbell.report.render.markup import Html, el, join
 
 _CLASS: Final = {Status.HOLDS: "holds", Status.FAILS: "fails", Status.UNKNOWN: "unknown", Status.UNTESTED: "unknown"}
+
+
+_OPENS: Final = """<script>
+function open_ledger() {
+  const place = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const ledger = place && place.closest("details");
+  if (ledger) { ledger.open = true; place.scrollIntoView(); }
+}
+addEventListener("hashchange", open_ledger);
+open_ledger();
+</script>"""
+"""Opens the ledger for links into it."""
 
 
 def _style() -> str:
@@ -25,7 +48,9 @@ def page(document: Document) -> str:
         Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'),
         Html(f"<style>{_style()}</style>"),
     )
-    body = el("main", el("h1", document.title), *map(_block, document.blocks))
+    opened = el("summary", el("h2", LEDGER, id=Heading(LEDGER).anchor))
+    ledger = el("details", opened, *map(_block, document.deeper_ledger)) if document.ledger else Html("")
+    body = el("main", el("h1", document.title), *map(_block, document.blocks), ledger, Html(_OPENS))
     return Html("<!doctype html>\n") + el("html", el("head", head), el("body", body), lang="en")
 
 
@@ -81,7 +106,8 @@ def _figure(plot: Picture) -> Html:
     svg = plot.svg.decode()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{plot.name}-", svg)
-    return el("figure", Html(svg.replace("<svg ", f'<svg role="img" aria-label="{_plain(plot.title)}" ', 1)))
+    shape = {"class_": "wide-plot"} if plot.is_wide else {}
+    return el("figure", Html(svg.replace("<svg ", f'<svg role="img" aria-label="{_plain(plot.title)}" ', 1)), **shape)
 
 
 def _plain(text: str) -> str:

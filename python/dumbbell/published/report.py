@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from dumbbell.published.curves import boxes_of, curves
 from dumbbell.published.document import Block, Bullets, Code, Document, Heading, Paragraph, Picture, Pictures, Rows
 from dumbbell.published.drawing import averages, boxes, lines, picture, rendered, steps
 from dumbbell.published.figures import Figures
-from dumbbell.published.found import judged, shown
+from dumbbell.published.found import Found, answer, judged, shown
 from dumbbell.published.long_tables import FILE as NUMBERS
 from dumbbell.published.long_tables import without_long
 from dumbbell.published.markdown import markdown
@@ -49,11 +49,11 @@ def write(study: Reproduction, studies: Studies, place: Path, command: str, lack
 
 def document(study: Reproduction, studies: Studies, command: str, lacking: Sequence[str] = ()) -> Document:
     """Raises `InputError` if a study can't be read."""
-    return Document(f"{study.key}: {study.title}", list(_blocks(study, studies, command, lacking)))
+    return Document(f"{study.key}: {study.title}", *_blocks(study, studies, command, lacking))
 
 
 @dataclass(frozen=True)
-class _Done:
+class Done:
     """A part that was run."""
 
     part: Part
@@ -62,16 +62,34 @@ class _Done:
     sides: Sequence[Side]
 
 
-def _blocks(study: Reproduction, studies: Studies, command: str, lacking: Sequence[str]) -> Iterator[Block]:
-    done = [_done(study, part, studies[part.name]) for part in study.parts if part.name in studies]
-    yield Paragraph(study.citation + ".")
-    yield Code(command)
-    yield Paragraph(_runs(study, studies))
+def _blocks(
+    study: Reproduction, studies: Studies, command: str, lacking: Sequence[str]
+) -> tuple[list[Block], list[Block]]:
+    """The answer with its figures, and the ledger."""
+    done = [done_part(study, part, studies[part.name]) for part in study.parts if part.name in studies]
+    found = judged(study, studies)
+    drawn = {one.part.name: pictures_of(study, one) for one in done}
+    main = [one for one in done if one.part.variant_of is None] or done
+    page: list[Block] = [Paragraph(study.citation + "."), *([Paragraph(study.question)] if study.question else [])]
+    page += [Code(command), Paragraph(runs_in_words(study, studies))]
     if lacking:
-        yield Bullets(lacking)
-    yield Heading("Findings")
+        page.append(Bullets(lacking))
+    page += [Heading("Answer"), *answer(found)]
+    if any(drawn[one.part.name] for one in main):
+        page.append(Heading("Figures"))
+    for one in main:
+        if pictures := drawn[one.part.name]:
+            page += [Heading(f"Figures of part {one.part.name}: {one.part.title}", 3), Pictures(pictures)]
+    return page, list(_ledger(study, studies, found, done, {one.part.name for one in main}, drawn))
+
+
+def _ledger(
+    study: Reproduction, studies: Studies, found: Sequence[Found], done: Sequence[Done], shown_above: Collection[str],
+    drawn: Mapping[str, Sequence[Picture]],
+) -> Iterator[Block]:  # fmt: skip
     anchors = {one.part.name: _heading(one.part).anchor for one in done}
-    yield from shown(judged(study, studies), anchors)
+    yield Heading("Findings")
+    yield from shown(found, anchors)
     yield from _nearness(done)
     if study.definitions:
         yield Heading("Points that the text leaves open")
@@ -80,7 +98,7 @@ def _blocks(study: Reproduction, studies: Studies, command: str, lacking: Sequen
         yield Heading("Why ours may differ")
         yield Bullets([linked(note, anchors) for note in notes])
     for one in done:
-        yield from _part(study, one)
+        yield from _part(one, () if one.part.name in shown_above else drawn[one.part.name])
     missing = [part.name for part in study.parts if part.name not in studies]
     if missing:
         yield Heading("Not run")
@@ -88,12 +106,13 @@ def _blocks(study: Reproduction, studies: Studies, command: str, lacking: Sequen
         yield Paragraph(f"{'Parts' if len(missing) > 1 else 'Part'} {words.listed(missing)} {were} not run.")
 
 
-def _done(study: Reproduction, part: Part, found: Study) -> _Done:
+def done_part(study: Reproduction, part: Part, found: Study) -> Done:
+    """A part with its figures beside the printed ones."""
     figures = Figures(found)
-    return _Done(part, found, figures, sides(part.published, figures, study.confidence))
+    return Done(part, found, figures, sides(part.published, figures, study.confidence))
 
 
-def _nearness(done: Sequence[_Done]) -> Iterator[Block]:
+def _nearness(done: Sequence[Done]) -> Iterator[Block]:
     """The typical factor between ours and theirs, part by part, which shows the nearest variant."""
     rows, without = [], []
     for one in done:
@@ -123,13 +142,13 @@ def _nearness(done: Sequence[_Done]) -> Iterator[Block]:
         yield Bullets(without)
 
 
-def _of_changes(one: _Done) -> tuple[str, str]:
+def _of_changes(one: Done) -> tuple[str, str]:
     """How near changes are, and what no change would be; empty if the part's tables have none."""
     found = changes(one.part.tables, one.sides)
     return ("", "") if found is None else (f"{found.factor:.2f}", f"{found.printed:.2f}")
 
 
-def _runs(study: Reproduction, studies: Studies) -> str:
+def runs_in_words(study: Reproduction, studies: Studies) -> str:
     """Number of parts and runs, engine, machine, dates and versions."""
     total = sum(one.runs.height for one in studies.values() if one.has_runs)
     said = [f"{len(studies)} of {words.count(len(study.parts), 'part')}, {words.count(total, 'run')}"]
@@ -157,14 +176,19 @@ def _machine(machine: Mapping[str, Any]) -> str:
     return f"{words.count(machine['cores'], 'core')}{kind}" + (f", Linux {kernel}" if kernel else "")
 
 
-def _part(study: Reproduction, one: _Done) -> Iterator[Block]:
+def pictures_of(study: Reproduction, one: Done) -> list[Picture]:
+    """The plots that there is something to draw of."""
+    plots = (_picture(one.part, n, plot, one.figures, study) for n, plot in enumerate(one.part.plots, 1))
+    return [plot for plot in plots if plot is not None]
+
+
+def _part(one: Done, drawn: Sequence[Picture]) -> Iterator[Block]:
     part, found = one.part, one.study
     yield _heading(part)
     said = f"{words.count(len(found.manifest['cells']), 'cell')}, {words.count(found.runs.height, 'run')}, "
-    yield Paragraph(f"{said}engine {found.manifest['engine']}.{_left_out(one)}{_wrong(found)}")
+    yield Paragraph(f"{said}engine {found.manifest['engine']}.{_left_out(one)}{wrong_runs(found)}")
     yield from (replace(rows, part=part.name) for rows in tables(part, one.sides))
-    plots = (_picture(part, n, plot, one.figures, study) for n, plot in enumerate(part.plots, 1))
-    if drawn := [plot for plot in plots if plot is not None]:
+    if drawn:
         yield Pictures(drawn)
     if part.evidence and found.has_runs:
         yield Paragraph(part.evidence(found))
@@ -174,7 +198,7 @@ def _heading(part: Part) -> Heading:
     return Heading(f"{part.name}: {part.title}")
 
 
-def _left_out(one: _Done) -> str:
+def _left_out(one: Done) -> str:
     """The size of the whole part, if fewer runs were made."""
     if not Path(one.part.scenario).exists():
         return ""
@@ -185,7 +209,7 @@ def _left_out(one: _Done) -> str:
     return f" The whole part has {cells} and {runs}."
 
 
-def _wrong(found: Study) -> str:
+def wrong_runs(found: Study) -> str:
     """Numbers of failed, invalid and suspect runs."""
     said = verdicts(found).said_of_bad
     return f" Runs that are not valid: {said}." if said else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +20,8 @@ from dumbbell.scenario.file.loading import Draft, read
 from dumbbell.studies.prepared import prepared
 from dumbbell.studies.results import Study
 
+ORDERED: Final = "reproduction.json"
+"""File with the command behind a reproduction."""
 DONE: Final = "parts.json"
 """File with the study of each part."""
 
@@ -158,6 +160,40 @@ def note(place: Path, order: Order, found: Study) -> None:
     """Record where a part's runs are, for the next report."""
     place.mkdir(parents=True, exist_ok=True)
     write_json(place / DONE, {**_noted(place), order.part.name: str(found.directory.resolve())})
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """The command behind a reproduction, kept in its folder."""
+
+    study: str
+    """The study's name, or the path of its folder."""
+    command: str
+    lacking: tuple[str, ...] = ()
+
+
+def is_reproduction(place: Path) -> bool:
+    """True if a folder has the report of a reproduction."""
+    return (place / DONE).is_file() and (place / "report.html").exists()
+
+
+def keep(place: Path, ordered: Ordered) -> None:
+    """Record what was ordered, for `dumbbell report`."""
+    place.mkdir(parents=True, exist_ok=True)
+    write_json(place / ORDERED, asdict(ordered))
+
+
+def kept(place: Path) -> Ordered:
+    """What was ordered. Raises `InputError` if the folder is no reproduction, or an older one."""
+    path = place / ORDERED
+    if not path.is_file():
+        raise InputError(f"no reproduction at {place}", f"there is no {ORDERED}", "repeat its command with --as-is")
+    try:
+        found = read_json(path)
+        lacking = tuple(map(str, found["lacking"]))
+        return Ordered(str(found["study"]), str(found["command"]), lacking)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path} is damaged", str(error), "repeat its command with --as-is") from None
 
 
 def done(place: Path, study: Reproduction) -> dict[str, Study]:
