@@ -140,7 +140,14 @@ def test_a_websocket_is_guarded_as_well(served: Served, path: str) -> None:
     cookie = {"Cookie": served.headers["Cookie"]}
     other = f"http://{served.access.hosts[0]}:{served.port + 1}"
     host, own = served.host, served.origin
-    alike = (f"https://{host}", f"{own}.evil.example", f"http://evil.{host}", f"http://evil@{host}", f"{own}/", "file://")
+    alike = (
+        f"https://{host}",
+        f"{own}.evil.example",
+        f"http://evil.{host}",
+        f"http://evil@{host}",
+        f"{own}/",
+        "file://",
+    )
     for origin in ("http://evil.example", f"http://127.0.0.1:{served.port}", other, *alike, "null", None):
         assert refused_socket(served, path, origin, cookie) == 403
     assert refused_socket(served, path, served.origin, {}) == 403
