@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from dumbbell.plan.parts import kind
 from dumbbell.records import Run
 
 _HEAD: Final = "[ ID] Interval           Transfer     Bitrate"
@@ -21,32 +22,35 @@ def text(run: Run) -> str:
     A transfer is the payload that a sender sent for the first time in the interval, in powers of 1,024 bytes; a bitrate
     is the same in powers of 1,000 bits. iperf3 counts what its program wrote, which a socket may hold back.
     """
-    flows = [one for one in run.summary["flows"] if one["protocol"] != "ping"]
-    parts = [_flow(number, one, run.samples.filter(pl.col("flow") == one["id"])) for number, one in enumerate(flows, 1)]
+    kinds = {one.id: kind(one) for one in run.plan.flows}
+    flows = [one for one in run.summary["flows"] if kinds[one["id"]].has_goodput]
+    parts = [
+        _flow(number, one, run.samples.filter(pl.col("flow") == one["id"]), kinds[one["id"]].has_segments)
+        for number, one in enumerate(flows, 1)
+    ]
     return "\n".join(part for part in parts if part)
 
 
-def _flow(number: int, flow: dict[str, Any], samples: pl.DataFrame) -> str:
-    """The table of one flow; empty if it was never sampled."""
+def _flow(number: int, flow: dict[str, Any], samples: pl.DataFrame, has_segments: bool) -> str:
+    """The table of one flow, with windows if it has segments; empty if it was never sampled."""
     if samples.is_empty():
         return ""
     start, stop = flow["start_s"], flow["stop_s"]
     seconds = max(ceil(round(stop - start, 6)), 1)
     ends = [min(start + second, stop) for second in range(seconds + 1)]
     rows = [_at(samples, round(end * 1e9)) for end in ends]
-    is_tcp = flow["protocol"] != "udp"
     id_ = f"[{number:3}]"
     lines = [f"{id_} {flow['label']}: {flow['from']} to {flow['to']} port {flow['port']}"]
-    lines.append(f"{_HEAD}         Retr  Cwnd" if is_tcp else _HEAD)
+    lines.append(f"{_HEAD}         Retr  Cwnd" if has_segments else _HEAD)
     for (begin, before), (end, after) in pairwise(zip(ends, rows, strict=True)):
         line = _line(id_, begin - start, end - start, _new(after) - _new(before))
-        if is_tcp:
+        if has_segments:
             repeated = after["retransmitted_segments"] - before["retransmitted_segments"]
             line += f"  {repeated:4}   {_bytes(after['cwnd'])}"
         lines.append(line)
     last, total = rows[-1], stop - start
-    lines += [_RULE.rstrip(), f"{_HEAD}         Retr" if is_tcp else _HEAD]
-    again = f"  {last['retransmitted_segments']:4}" if is_tcp else ""
+    lines += [_RULE.rstrip(), f"{_HEAD}         Retr" if has_segments else _HEAD]
+    again = f"  {last['retransmitted_segments']:4}" if has_segments else ""
     lines.append(f"{_line(id_, 0, total, _new(last))}{again:6}             sender")
     lines.append(f"{_line(id_, 0, total, last['received_bytes'])}{'':6}             receiver")
     return "\n".join(lines) + "\n"
