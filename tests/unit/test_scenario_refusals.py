@@ -88,6 +88,13 @@ CASES = {
         "",
         'my.toml: duration: missing\n  expected duration: how long traffic flows\nhint: add duration = "20 s"',
     ),
+    "missing key that may be a table": (
+        'rate = "100 Mbit/s"',
+        'loss = "1 %"',
+        "my.toml:9: topology.bottleneck.rate: missing\n"
+        "  expected rate: rate of whole frames; or a table, for a rate that changes by itself\n"
+        'hint: add rate = "100 Mbit/s"',
+    ),
     "missing key in a flow": (
         'to = "r2"\n',
         "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import Any, get_args
 
@@ -223,9 +223,15 @@ def _meaning(key: Key, tables: list[type[BaseModel]]) -> str:
 
 def _example(key: Key, tables: list[type[BaseModel]]) -> str:
     schema = _properties(tables[-1]).get(str(key[-1]), {})
-    options = [schema, *schema.get("anyOf", [])]
-    examples = [option["examples"][0] for option in options if option.get("examples")]
+    examples = [option["examples"][0] for option in _options(schema) if option.get("examples")]
     return f"add {key[-1]} = {show(examples[0])}" if examples else ""
+
+
+def _options(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A schema, and all whose values it allows besides."""
+    yield schema
+    for option in (*schema.get("anyOf", []), *schema.get("oneOf", [])):
+        yield from _options(option)
 
 
 @cache
