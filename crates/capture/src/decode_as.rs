@@ -34,22 +34,24 @@ impl DecodeAs {
     }
 
     fn add(&mut self, one: &str) -> Result<()> {
-        let Some((what, meaning)) = one.split_once('=') else { bail!("there is no = in it") };
-        let link = |text: &str| text.parse::<u16>().with_context(|| format!("{text} is no link type, 0 to 65535"));
+        let Some((what, meaning)) = one.split_once('=') else { bail!("it lacks =, as in udp:4790=vxlan") };
+        let link = |text: &str| {
+            text.parse::<u16>().with_context(|| format!("{text} is not the number of a link type, 0 to 65535"))
+        };
         match what.split_once(':') {
             None if what == "link" => self.links.push((None, link(meaning)?)),
             Some(("link", from)) => self.links.push((Some(link(from)?), link(meaning)?)),
             Some(("udp", port)) => {
-                let port = port.parse::<u16>().with_context(|| format!("{port} is no port, 0 to 65535"))?;
+                let port = port.parse::<u16>().with_context(|| format!("{port} is not a port, 0 to 65535"))?;
                 let tunnel = match meaning {
                     "vxlan" => Tunnel::Vxlan,
                     "geneve" => Tunnel::Geneve,
                     "gtp" => Tunnel::Gtp,
-                    _ => bail!("{meaning} is none of vxlan, geneve and gtp"),
+                    _ => bail!("{meaning} is not vxlan, geneve or gtp"),
                 };
                 self.ports.push((port, tunnel));
             }
-            _ => bail!("{what} is neither udp:PORT nor link nor link:TYPE"),
+            _ => bail!("{what} is not udp:PORT, link or link:TYPE"),
         }
         Ok(())
     }
@@ -97,11 +99,11 @@ mod tests {
     #[test]
     fn other_forms_are_refused_with_the_reason() {
         for (word, why) in [
-            ("udp:4790", "no ="),
-            ("udp:70000=vxlan", "70000 is no port"),
-            ("udp:4790=vlan", "vlan is none of vxlan"),
-            ("link=ethernet", "ethernet is no link type"),
-            ("tcp:80=http", "tcp:80 is neither"),
+            ("udp:4790", "lacks ="),
+            ("udp:70000=vxlan", "70000 is not a port"),
+            ("udp:4790=vlan", "vlan is not vxlan"),
+            ("link=ethernet", "ethernet is not the number of a link type"),
+            ("tcp:80=http", "tcp:80 is not udp:PORT"),
         ] {
             let error = parse(&[word]).expect_err(word);
             let said = format!("{error:#}");

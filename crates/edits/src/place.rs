@@ -108,17 +108,17 @@ impl<'a> Place<'a> {
                 None => style::add(table, name, style::value(value)?),
             },
             (Place::Array(array), Part::Index(index)) => {
-                let old = array.get_mut(*index).ok_or_else(|| anyhow!("there is no item {index}"))?;
+                let old = array.get_mut(*index).ok_or_else(|| anyhow!("the list has no item {index}"))?;
                 style::replace(old, value)?;
             }
             (Place::Tables(tables), Part::Index(index)) => {
-                let old = tables.get_mut(*index).ok_or_else(|| anyhow!("there is no item {index}"))?;
+                let old = tables.get_mut(*index).ok_or_else(|| anyhow!("the list has no item {index}"))?;
                 let mut new = style::section(value)?;
                 *new.decor_mut() = old.decor().clone();
                 new.set_position(old.position());
                 *old = new;
             }
-            _ => bail!("{part} does not fit: a list has indices, a table has keys"),
+            _ => bail!("{part} names nothing here: items of lists have numbers, keys of tables have names"),
         }
         Ok(())
     }
@@ -149,7 +149,7 @@ impl<'a> Place<'a> {
                 style::take_table(tables, *index);
                 Ok(tables.is_empty())
             }
-            _ => bail!("{part} does not fit: a list has indices, a table has keys"),
+            _ => bail!("{part} names nothing here: items of lists have numbers, keys of tables have names"),
         }
     }
 
@@ -157,18 +157,18 @@ impl<'a> Place<'a> {
     pub(crate) fn insert(self, at: usize, value: &Json) -> Result<()> {
         match self {
             Place::Array(array) => {
-                ensure!(at <= array.len(), "there is no place {at}");
+                ensure!(at <= array.len(), "the list is too short for a new item {at}");
                 style::add_item(array, at, style::value(value)?);
             }
             Place::Tables(tables) => {
-                ensure!(at <= tables.len(), "there is no place {at}");
+                ensure!(at <= tables.len(), "the list is too short for a new item {at}");
                 let mut table = style::section(value)?;
                 // The text of tables is in the order of their positions. A new table without one comes right behind the table
                 // before it. The first of a list has none of its own before it, and takes the place of the former first.
                 table.set_position(tables.get(0).filter(|_| at == 0).and_then(Table::position));
                 if at == tables.len() { tables.push(table) } else { tables.insert(at, table) }
             }
-            Place::Table(_) | Place::Inline(_) => bail!("it is no list"),
+            Place::Table(_) | Place::Inline(_) => bail!("a table has no items: name a list"),
         }
         Ok(())
     }
@@ -177,10 +177,8 @@ impl<'a> Place<'a> {
     pub(crate) fn rename(self, name: &str, to: &str) -> Result<()> {
         match self {
             Place::Table(table) => {
-                ensure!(
-                    table.contains_key(name) && !table.contains_key(to),
-                    "there is no {name}, or {to} is there already"
-                );
+                ensure!(table.contains_key(name), "there is no key {name}");
+                ensure!(!table.contains_key(to), "there is a key {to} already");
                 let names: Vec<String> = table.iter().map(|(key, _)| key.to_owned()).collect();
                 for each in names {
                     let (key, item) = table.remove_entry(&each).expect("it was listed");
@@ -188,17 +186,15 @@ impl<'a> Place<'a> {
                 }
             }
             Place::Inline(table) => {
-                ensure!(
-                    table.contains_key(name) && !table.contains_key(to),
-                    "there is no {name}, or {to} is there already"
-                );
+                ensure!(table.contains_key(name), "there is no key {name}");
+                ensure!(!table.contains_key(to), "there is a key {to} already");
                 let names: Vec<String> = table.iter().map(|(key, _)| key.to_owned()).collect();
                 for each in names {
                     let (key, value) = table.remove_entry(&each).expect("it was listed");
                     table.insert_formatted(&renamed(key, name, to), value);
                 }
             }
-            Place::Array(_) | Place::Tables(_) => bail!("items of lists have no names"),
+            Place::Array(_) | Place::Tables(_) => bail!("an item of a list has no name to change"),
         }
         Ok(())
     }

@@ -40,7 +40,7 @@ impl Plan {
             ensure!(core, "the kernel's links carry the packets of a core network, and never change");
             self.qdiscs().map_err(|what| anyhow!("the kernel's links don't have {what}"))?;
         }
-        ensure!(self.duration_ns >= Duration::ZERO, "it ends before it begins");
+        ensure!(self.duration_ns >= Duration::ZERO, "the run ends before it begins");
         ensure!(self.record.sample_interval_ns > Duration::ZERO, "samples without an interval");
         ensure!(self.events.is_sorted_by_key(|event| event.at_ns), "events are not in the order of time");
         ensure!(self.events.iter().all(|event| event.at_ns >= Time::ZERO), "an event is before the run");
@@ -50,7 +50,7 @@ impl Plan {
             ensure!(hosts.contains(flow.from.as_str()), "flow {}: unknown host {}", flow.id, flow.from);
             ensure!(hosts.contains(flow.to.as_str()), "flow {}: unknown host {}", flow.id, flow.to);
             let times = flow.start_ns >= Time::ZERO && flow.stop_ns >= flow.start_ns;
-            ensure!(times, "flow {}: from {} to {}", flow.id, flow.start_ns, flow.stop_ns);
+            ensure!(times, "flow {}: impossible times, from {} to {}", flow.id, flow.start_ns, flow.stop_ns);
             if flow.ip == Ip::V6 {
                 self.ends_of(flow)?;
             }

@@ -14,23 +14,23 @@ impl Link {
     pub(crate) fn check(&self) -> Result<()> {
         let name = &self.name;
         ensure!(self.delay_ns >= Duration::ZERO, "link {name}: negative delay");
-        ensure!(self.variation.as_ref().is_none_or(is_possible), "link {name}: a course of its rate that cannot be");
+        ensure!(self.variation.as_ref().is_none_or(is_possible), "link {name}: impossible steps of its rate");
         ensure!(
             self.delays.as_ref().is_none_or(|delays| is_course(delays, self.delay_ns)),
-            "link {name}: a course of its delay that cannot be"
+            "link {name}: impossible steps of its delay"
         );
         ensure!(self.slots.is_none_or(has_slots), "link {name}: slots without an interval");
         ensure!(
             self.policer.is_none_or(|Policer { burst_bytes, .. }| burst_bytes > 0),
             "link {name}: a policer without a burst"
         );
-        ensure!(self.jitter.as_ref().is_none_or(has_times), "link {name}: jitter that cannot be");
-        ensure!(self.reorder.is_none_or(has_candidates), "link {name}: reordering that cannot be");
-        ensure!(self.loss_before.iter().chain(&self.loss_after).all(loses), "link {name}: loss that cannot be");
+        ensure!(self.jitter.as_ref().is_none_or(has_times), "link {name}: impossible jitter");
+        ensure!(self.reorder.is_none_or(has_candidates), "link {name}: impossible reordering");
+        ensure!(self.loss_before.iter().chain(&self.loss_after).all(loses), "link {name}: impossible loss");
         let chances = [self.duplication, self.corruption, self.marking];
         let are_shares = |chance: &Chance| share(chance.probability) && share(chance.correlation);
-        ensure!(chances.iter().flatten().all(are_shares), "link {name}: a probability that is none");
-        ensure!(works(&self.queue), "link {name}: a queue discipline that cannot work");
+        ensure!(chances.iter().flatten().all(are_shares), "link {name}: a probability outside 0 to 1");
+        ensure!(works(&self.queue), "link {name}: impossible parameters of its queue discipline");
         Ok(())
     }
 }

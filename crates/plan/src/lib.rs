@@ -289,7 +289,7 @@ impl Plan {
 
     /// Read and check what `plan.json` holds.
     pub fn parse(text: &str) -> Result<Plan> {
-        let mut plan: Plan = serde_json::from_str(text).context("parsing it")?;
+        let mut plan: Plan = serde_json::from_str(text).context("parsing the plan")?;
         plan.fill_events();
         plan.check()?;
         Ok(plan)

@@ -181,7 +181,7 @@ impl Workload {
     pub(crate) fn check(&self, flow: &Flow, mtu: Mtu) -> Result<()> {
         if let Some(on_off) = self.on_off() {
             ensure!(on_off.is_possible(), "flow {}: bursts or pauses of no length", flow.id);
-            ensure!(self.size_bytes().is_none(), "flow {}: of so many bytes, and on and off", flow.id);
+            ensure!(self.size_bytes().is_none(), "flow {}: a size beside bursts and pauses", flow.id);
         }
         if let Workload::Ping { interval_ns, payload_bytes, .. } = self {
             let (least, most) = (Echo::LEAST_PAYLOAD, mtu.datagram_bytes(flow.ip));
@@ -194,7 +194,7 @@ impl Workload {
             answer.check(&flow.id)?;
             match pace {
                 Pace::Open { interval_ns, .. } => {
-                    ensure!(*interval_ns > Duration::ZERO, "flow {}: no interval", flow.id)
+                    ensure!(*interval_ns > Duration::ZERO, "flow {}: datagrams without an interval", flow.id)
                 }
                 Pace::Closed { outstanding, think_ns } => {
                     let is_possible = *outstanding > 0 && *think_ns >= Duration::ZERO;

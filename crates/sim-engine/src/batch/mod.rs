@@ -109,8 +109,11 @@ pub fn simulate_many(
     mut judge: impl FnMut(u32, &str) -> Result<Judged>,
     mut on_progress: impl FnMut(&Progress) -> bool,
 ) -> Result<bool> {
-    ensure!(batch.shard_runs > 0 && batch.threads > 0, "at least one thread and one run per shard");
-    ensure!(batch.runs.iter().all(|run| (run.plan as usize) < batch.plans.len()), "a run of no plan");
+    ensure!(batch.shard_runs > 0 && batch.threads > 0, "a batch needs at least one thread, and one run in a shard");
+    ensure!(
+        batch.runs.iter().all(|run| (run.plan as usize) < batch.plans.len()),
+        "a run of the batch names a plan that the batch lacks"
+    );
     let numbers = batch.first..batch.first + batch.runs.len();
     let indices = |shard: Range<usize>| shard.start - batch.first..shard.end - batch.first;
     let shards: Vec<Range<usize>> =
