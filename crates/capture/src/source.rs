@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 
@@ -15,15 +16,19 @@ const WAITING: usize = 3;
 /// The bytes of the capture at `path`; `-` is standard input. gzip, zstd and lz4 are recognised by their first bytes.
 ///
 /// # Errors
-/// It cannot be opened, or is a directory.
+/// It cannot be opened, or is no regular file.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
     if path == Path::new("-") {
         return decompressed(io::stdin()).context("reading standard input");
     }
     let what = || format!("opening {}", path.display());
-    let file = File::open(path).with_context(what)?;
-    if file.metadata().with_context(what)?.is_dir() {
-        bail!("{} is a directory, not a capture", path.display());
+    // A pipe that nobody writes to would make its reader wait for ever.
+    let file =
+        File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path).with_context(what)?;
+    let kind = file.metadata().with_context(what)?.file_type();
+    if !kind.is_file() {
+        let found = if kind.is_dir() { "a directory, not a capture" } else { "not a regular file" };
+        bail!("{} is {found}", path.display());
     }
     decompressed(file).with_context(|| format!("reading {}", path.display()))
 }
@@ -87,5 +92,23 @@ impl Read for Chunks {
         into[..count].copy_from_slice(&self.chunk[self.at..self.at + count]);
         self.at += count;
         Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_is_no_capture_and_is_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("c.pcap");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for (path, said) in [(pipe.as_path(), "not a regular file"), (dir.path(), "a directory, not a capture")] {
+            let error = open(path).err().unwrap().to_string();
+            assert!(error.ends_with(said), "{error}");
+        }
     }
 }
