@@ -106,7 +106,7 @@ def _figure(plot: Picture) -> Html:
     svg = plot.svg.decode()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{plot.name}-", svg)
-    shape = {"class_": "wide-plot"} if plot.is_wide else {}
+    shape = {"class_": "wide-plot", "tabindex": "0"} if plot.is_wide else {}
     return el("figure", Html(svg.replace("<svg ", f'<svg role="img" aria-label="{_plain(plot.title)}" ', 1)), **shape)
 
 
