@@ -4,6 +4,7 @@ import { dashes } from "../charts/legend";
 import { digits, prefix } from "../charts/numbers";
 import { round } from "../charts/scales";
 import { beside, LINE } from "../ui/document/beside";
+import { iconOf } from "../ui/editor/node-icon";
 import { GRID, laidOut, places } from "../ui/document/places";
 import type { Drawing } from "../ui/kit/messages";
 
@@ -63,4 +64,11 @@ test("ticks are round and cover the span", () => {
     assert.ok(ticks.length >= 3 && ticks.length <= 8, `${ticks}`);
     assert.ok(ticks.every((tick) => tick >= low - 1e-9 && tick <= high + 1e-9));
   }
+});
+
+test("a router with routing daemons has an icon of its own", () => {
+  assert.equal(iconOf({ kind: "router", written: { routing: ["bgp"], bare: true } }), "daemons");
+  assert.equal(iconOf({ kind: "router", written: { frr: "r1.conf" } }), "daemons");
+  for (const written of [{}, { routing: "static" }, { routing: [] }]) assert.equal(iconOf({ kind: "router", written }), "router");
+  assert.equal(iconOf({ kind: "host", written: { routing: ["bgp"] } }), "host");
 });

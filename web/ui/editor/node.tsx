@@ -4,13 +4,14 @@ import { Handle, Position, type NodeProps } from "@xyflow/react";
 import { memo, type ReactNode } from "react";
 import { Icon } from "../kit/icons";
 import type { NetworkNode } from "./elements";
+import { iconOf } from "./node-icon";
 
 export const NetworkNodeView = memo(function NetworkNodeView({ data: { drawn, flows } }: NodeProps<NetworkNode>): ReactNode {
   const [first, ...more] = drawn.addresses;
   return (
     <div className={`node ${drawn.kind} ${drawn.given ? "made" : ""} ${drawn.problems > 0 ? "wrong" : ""}`} data-node={drawn.name}>
       <div className="shape">
-        <Icon name={drawn.kind} size={24} />
+        <Icon name={iconOf(drawn)} size={24} />
         {drawn.problems > 0 && (
           <span className="badge wrong" title={`${drawn.problems} problem${drawn.problems > 1 ? "s" : ""}`}>
             !
