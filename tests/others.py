@@ -34,7 +34,7 @@ def _pairs(random: Random, of: list[str]) -> list[tuple[str, str]]:
 
 
 def commands(random: Random, interfaces: int) -> list[str]:
-    """What a machine's start-up script has."""
+    """Random lines of a machine's start-up script."""
     found = []
     for _ in range(random.randint(0, 6)):
         at, hop = f"eth{random.randint(0, interfaces)}", address(random).partition("/")[0]

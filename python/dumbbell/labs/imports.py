@@ -112,7 +112,7 @@ Edit = tuple[Key, object, str]
 
 
 def _edits(data: Mapping[str, Any], key: Key, wrong: str) -> Iterator[Edit]:
-    """What mends a problem."""
+    """Yields the edits that mend a problem."""
     at, name = key[:_NAMED], key[_NAMED : _NAMED + 1]
     steps, held = lookup(data, at)
     if key[:2] == ("topology", "pools"):
