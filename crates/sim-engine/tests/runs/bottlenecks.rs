@@ -61,7 +61,8 @@ fn flow(id: &str, from: &str, to: &str, start_ns: i64, stop_ns: i64, port: u16, 
 
 /// Share of the time between two moments (s) in which each of the three links was the flow's bottleneck, and none.
 fn shares(run: &Run, plan: &Plan, flow: &str, from: f64, until: f64) -> [f64; LINKS + 1] {
-    let found = figures::directory::bottlenecks(run.directory.path(), plan, &|| Ok(())).unwrap();
+    let open = |name: &str| std::fs::File::open(run.directory.path().join(name));
+    let found = figures::directory::bottlenecks(&open, plan, &|| Ok(())).unwrap();
     let at = plan.flows.iter().position(|one| one.id == flow).unwrap();
     let course = &found.paths()[found.path_of(at)].course;
     let ends = course.iter().skip(1).map(|&(since, _)| since).chain([Time((END_S * 1e9) as i64)]);
