@@ -14,7 +14,6 @@ from dumbbell.cli import invoke
 from dumbbell.errors import InputError
 from dumbbell.report import overlay
 from dumbbell.report.model import Panel
-from dumbbell.report.overlay.dense import in_steps
 from dumbbell.report.overlay.differences import differences
 from dumbbell.report.overlay.repetitions import averaged
 from dumbbell.report.overlay.traces import Quantity, Trace
@@ -67,10 +66,8 @@ def test_columns_whose_values_differ_more_than_tenfold_have_axes_of_their_own(
     assert tops[3] > 10 * tops[2], "40 ms and 2 ms, with their queues"
     assert [ax.yaxis.get_tick_params()["labelleft"] for ax in fig.axes] == [True, False, True, True]
     (note,) = fig.texts
-    assert note.get_text().replace("\n", " ") == (
-        "each plot has its own vertical axis: RTT; dense curves: least, mean and largest of the drawn points of each "
-        "3.81 ms"
-    )
+    said = note.get_text().replace("\n", " ")
+    assert said == "each plot has its own vertical axis: RTT; dense curves: mean of each 5 ms, pale: its extremes"
     check(fig, "pdf")
 
 
@@ -161,20 +158,6 @@ def test_the_mean_of_repetitions_at_a_time() -> None:
     assert (early, late) == (15.0, 10.0)
     assert mean.low[50] == 0.0, "15 -+ 63.5 is cut at 0"
     assert mean.low[150] is None
-
-
-def test_a_curve_without_room_for_its_points_is_drawn_by_steps() -> None:
-    """1,000 teeth in 10 s are a range of 0 to 1 around their mean; a curve that grows is drawn as it is."""
-    times = pl.Series([0.005 * i + 0.0025 for i in range(2000)])
-    teeth = Trace(0, "", "bbr", times, pl.Series([0.0, 1.0] * 1000))
-    found = in_steps(teeth, 0.1)
-    assert found.low is not None
-    assert found.high is not None
-    assert found.time_s.to_list() == pytest.approx([0.05 + 0.1 * i for i in range(100)])
-    assert (set(found.low), set(found.values), set(found.high)) == ({0.0}, {0.5}, {1.0})
-    assert in_steps(teeth, 0.01) is teeth, "two points in each step"
-    growing = Trace(0, "", "bbr", times, times)
-    assert in_steps(growing, 0.1) is growing
 
 
 def test_cases_of_a_study_stand_side_by_side_by_their_names(

@@ -153,7 +153,8 @@ def test_ports_are_said_to_be_tunnels(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
-    ("said", "why"), [("udp:4790=vlan", "vlan is not vxlan"), ("link=ethernet", "not the number of a link type"), ("gtp", "lacks =")]
+    ("said", "why"),
+    [("udp:4790=vlan", "vlan is not vxlan"), ("link=ethernet", "not the number of a link type"), ("gtp", "lacks =")],
 )
 def test_what_says_nothing_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], said: str, why: str) -> None:
     file = tmp_path / "trace.pcap"

@@ -9,6 +9,7 @@ from math import ceil
 from typing import Any, Final
 
 import matplotlib.style
+import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -17,7 +18,6 @@ from dumbbell.cc.names import title
 from dumbbell.counts import listed
 from dumbbell.records import Run
 from dumbbell.report import words
-from dumbbell.report.overlay.dense import in_steps
 from dumbbell.report.overlay.differences import differences
 from dumbbell.report.overlay.repetitions import drawn
 from dumbbell.report.overlay.traces import Quantity, Trace
@@ -26,6 +26,7 @@ from dumbbell.report.study.arrangement import NONE, find
 from dumbbell.report.study.axes import Axis
 from dumbbell.report.study.colours import NEUTRAL, Colour, of_names
 from dumbbell.report.study.drawing import style
+from dumbbell.report.thin import means
 
 _WIDTH_IN: Final = 7.0
 _HEIGHT_IN: Final = 1.15
@@ -33,8 +34,8 @@ Behind = Callable[[Axes, int, Sequence[int]], Mapping[str, Any]]
 """A plot, the number of its row, and the indices of its runs -> names and signs."""
 _ABREAST: Final = 5
 _ABREAST_OF_MANY: Final = 4
-_STEPS_PER_IN: Final = 75
-"""Steps in which dense curves are drawn, in an inch."""
+_POINTS: Final = 250
+"""Points of a dense curve: its plot is some 2 inches wide."""
 _MOST_ABOVE: Final = 1.5
 """A band may reach this many times as high as the curves; what is above is cut."""
 _PREFIXES: Final = {"kbit/s", "Mbit/s", "Gbit/s", "bit/s", "B", "kB", "MB", "GB"}
@@ -68,8 +69,7 @@ def figure(
         sheet = Sheet(width, abreast, [_HEIGHT_IN] * rows, rows * abreast)
         handles: dict[str, Any] = {}
         free = [one for one in found if are_apart(_largest(one, members) for members in columns.values())]
-        step_s = duration_s * abreast / (width * _STEPS_PER_IN)
-        ranges = False
+        widths: list[float] = []
         spares = [(None, ())] * (ceil(len(columns) / abreast) * abreast - len(columns))
         places = [
             (quantity, place)
@@ -83,8 +83,8 @@ def figure(
                 continue
             factor, unit = _unit(quantity, columns.values() if quantity in free else [range(len(runs))])
             for given in (one for one in quantity.traces if one.run in members):
-                trace = in_steps(given, step_s)
-                ranges |= trace is not given
+                trace, width_s = _thin(given, duration_s)
+                widths += [] if width_s is None else [width_s]
                 label, colour = looks[trace.run, trace.flow, trace.algorithm]
                 drawn_as = "steps-post" if trace is given and trace.holds else "default"
                 x, y = trace.time_s, trace.values / factor
@@ -92,9 +92,7 @@ def figure(
                 handles.setdefault(label, line)
                 if trace.low is not None and trace.high is not None:
                     ends = (trace.low / factor, trace.high / factor)
-                    ax.fill_between(
-                        trace.time_s, *ends, color=colour.light, alpha=0.2 if trace is given else 0.12, linewidth=0
-                    )
+                    ax.fill_between(trace.time_s, *ends, color=colour.light, alpha=0.2, linewidth=0)
             if behind is not None:
                 handles |= behind(ax, index // abreast, members)
             ax.set_xlim(0, duration_s)
@@ -115,11 +113,23 @@ def figure(
                 ax.set_ylabel(f"{quantity.panel.title} ({unit})" if unit else quantity.panel.title)
         named = listed(one.panel.title for one in free)
         notes = [f"each plot has its own vertical axis: {named}"] if free else []
-        if ranges:
-            notes.append(f"dense curves: least, mean and largest of the drawn points of each {words.seconds(step_s)}")
+        if widths:
+            notes.append(f"dense curves: mean of each {words.seconds(max(widths))}, pale: its extremes")
         # Names that stand above the columns need no legend.
         shown = {name: sign for name, sign in handles.items() if name not in columns}
         return sheet.arrange(lambda: shown, "; ".join(notes))
+
+
+def _thin(trace: Trace, duration_s: float) -> tuple[Trace, float | None]:
+    """A curve whose points would fill an area as a line between its extremes, and its steps in seconds."""
+    values = trace.values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    found = None
+    if trace.low is None:
+        found = means(trace.time_s.cast(pl.Float64).to_numpy(), values, duration_s, _POINTS, trace.holds)
+    if found is None:
+        return trace, None
+    time_s, mean, low, high = map(pl.Series, (found.time_s, found.values, found.low, found.high))
+    return replace(trace, time_s=time_s, values=mean, low=low, high=high), found.width_s
 
 
 def _over(axes: Sequence[Axis], curves: str | None, across: str | None) -> list[Axis]:
