@@ -65,8 +65,8 @@ def kept(root: Path) -> list[Kept]:
     index = Index(root)
     known = {name: index.known(name) for name in _names(root)}
     runs = [_kept(root / name, one) for name, one in known.items() if one is not None]
-    for path, documents in _documents(root, [name for name, one in known.items() if one is None]):
-        runs.append(_kept(path, index.add(path.name, _read(path, documents))))
+    for path, one in documents(root, [name for name, one in known.items() if one is None]):
+        runs.append(_kept(path, index.add(path.name, _read(path, one))))
     index.write()
     return sorted(runs, key=lambda one: (one.started_at, one.path.name), reverse=True)
 
@@ -75,12 +75,16 @@ Documents = tuple[bytes | None, bytes | None, int]
 """A run's manifest and summary, `None` for one that is to be opened by itself, and bytes of the run's files."""
 
 
-def _documents(root: Path, names: Sequence[str]) -> Iterator[tuple[Path, Documents]]:
+def documents(root: Path, names: Sequence[str]) -> Iterator[tuple[Path, Documents]]:
     """The documents of runs in `root`. A thread reads the next ones while the caller looks at these."""
     parts = [names[at : at + _AT_ONCE] for at in range(0, len(names), _AT_ONCE)]
     if not parts:
         return
-    folder = below.folder(root)
+    try:
+        folder = below.folder(root)
+    except OSError:  # It was removed, or replaced.
+        yield from ((root / name, (None, None, 0)) for name in names)
+        return
     try:
         with ThreadPoolExecutor(1) as thread:
             ahead = [thread.submit(core.read_runs, folder, part) for part in parts[:1]]
@@ -167,24 +171,26 @@ class State:
     """Problem, as in `Kept`."""
 
 
-def state(path: Path, documents: Documents = (None, None, 0)) -> State:
+def state(path: Path, known: Documents = (None, None, 0)) -> State:
     """The state of a run, which may be damaged: it is listed, too, so that it can be removed.
 
-    `documents` are those that are known.
+    `known` are documents that were read before.
     """
     manifest: Mapping[str, Any] = {}
     summary: Mapping[str, Any] = {}
     problems: list[DumbbellError] = []
     try:
-        manifest = model.manifest(path, documents[0])
+        manifest = model.manifest(path, known[0])
         if "status" not in manifest:
             problems.append(Damaged(f"{path / model.MANIFEST} cannot be read", "it lacks status", model.REMOVE))
     except DumbbellError as error:
         problems.append(error)
     status = str(manifest.get("status", DAMAGED))
+    if status == "running" and known[0] is not None:  # It may have ended since.
+        return state(path)
     if status == "complete" or (path / model.SUMMARY).exists():
         try:
-            summary = model.summary(path, documents[1])
+            summary = model.summary(path, known[1])
         except DumbbellError as error:
             problems.append(error)
     if status == "running" or (status == "complete" and path.name.startswith(PARTIAL)):
@@ -201,23 +207,21 @@ DAMAGED: Final = "damaged"
 
 def look(path: Path) -> Kept:
     """The run in a directory."""
-    return next(_kept(path, _read(path, documents)) for path, documents in _documents(path.parent, [path.name]))
+    return next(_kept(path, _read(path, one)) for path, one in documents(path.parent, [path.name]))
 
 
 def _kept(path: Path, run: Known) -> Kept:
     return Kept(path, run.name, run.started_at, run.verdict, run.overrides, run.tags, run.size, run.problem)
 
 
-def _read(path: Path, documents: Documents) -> Known:
-    found = state(path, documents)
-    if found.manifest.get("status") == "running":  # It may have ended since.
-        found = state(path)
+def _read(path: Path, known: Documents) -> Known:
+    found = state(path, known)
     return Known(
         name=str(found.manifest.get("name", path.name)),
         started_at=str(found.manifest.get("started_at", "")),
         verdict=found.verdict,
         overrides=tuple(found.manifest.get("overrides") or ()),
         tags=tuple(found.manifest.get("tags", ())),
-        size=documents[2],
+        size=known[2],
         problem=found.problem,
     )

@@ -36,8 +36,8 @@ class Listing:
         """The runs from number `cursor` on that match, the latest first."""
         names = [name for _, name in sorted(self._begun(), reverse=True)]
         if search or tag or verdict:
-            names = [one for one in names if _matches(self.entry(one), search, tag, verdict)]
-        shown = [self.entry(one) for one in names[cursor : cursor + PAGE]]
+            names = [one.id for one in self._entries(names) if _matches(one, search, tag, verdict)]
+        shown = self._entries(names[cursor : cursor + PAGE])
         following = cursor + PAGE
         return RunList(
             runs=shown,
@@ -46,16 +46,17 @@ class Listing:
             tags=sorted({tag for _, entry in self._known.values() for tag in entry.tags}),
         )
 
-    def entry(self, name: str) -> RunEntry:
-        """A row of the list."""
-        path, known = self._folder / name, self._known.get(name)
-        stamp = _stamp(path)
-        # A run that goes on ends without a change of its files if it is killed.
-        if known and known[0] == stamp and known[1].verdict != "running":
-            return known[1]
-        entry = _read(path)
-        self._known[name] = stamp, entry
-        return entry
+    def _entries(self, names: Sequence[str]) -> list[RunEntry]:
+        """The rows of runs."""
+        changed: dict[str, _Stamp] = {}
+        for name in names:
+            known, stamp = self._known.get(name), _stamp(f"{self._folder}/{name}")
+            # A run that goes on ends without a change of its files if it is killed.
+            if known is None or known[0] != stamp or known[1].verdict == "running":
+                changed[name] = stamp
+        for path, one in kept.documents(self._folder, list(changed)):
+            self._known[path.name] = changed[path.name], _read(path, one)
+        return [self._known[name][1] for name in names]
 
     def _begun(self) -> Iterator[tuple[int, str]]:
         """When each run's scenario was written, which is at its start. One look at each: there are many."""
@@ -72,7 +73,7 @@ class Listing:
                         yield os.stat(f"{one.path}/{MANIFEST}").st_mtime_ns, one.name
 
 
-def _stamp(path: Path) -> _Stamp:
+def _stamp(path: str) -> _Stamp:
     """Changes if the run does."""
     try:
         manifest = os.stat(f"{path}/{MANIFEST}")
@@ -122,8 +123,8 @@ def _matches(entry: RunEntry, search: str, tag: str, verdict: str) -> bool:
     return all(word in text.lower() for word in search.lower().split())
 
 
-def _read(path: Path) -> RunEntry:
-    run = kept.state(path)
+def _read(path: Path, documents: kept.Documents) -> RunEntry:
+    run = kept.state(path, documents)
     manifest, summary, verdict = run.manifest, run.summary, run.verdict
     flows: Sequence[Mapping[str, Any]] = summary.get("flows", ())
     return RunEntry(
