@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure as MatplotlibFigure
 from synthetic_study import Synthetic
 
 from dumbbell import Study
@@ -16,6 +17,7 @@ from dumbbell.errors import InputError
 from dumbbell.published import hand_in, report
 from dumbbell.published.curves import boxes_of, curves, number
 from dumbbell.published.document import LEDGER, Bullets, Document, Paragraph
+from dumbbell.published.drawing import boxes
 from dumbbell.published.figures import Figures
 from dumbbell.published.found import judged
 from dumbbell.published.judging import above, all_of, below, told, within
@@ -186,6 +188,12 @@ def test_boxes_are_of_all_runs(study: Study) -> None:
     assert (one.name, two.name, one.x) == ("cubic, 1 bdp", "cubic, 2 bdp", ("10 ms", "20 ms"))
     assert [len(runs) for runs in one.values] == [5, 5]
     assert sum(two.values[1]) / 5 == pytest.approx(30, rel=0.01)
+    axes: Any = MatplotlibFigure().subplots()
+    boxes([one, two])(axes)
+    assert {box.get_hatch() for box in axes.patches} == {"", "/////"}, "one colour, two curves"
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["10 ms", "20 ms"]
+    dots = [line for line in axes.lines if line.get_marker() == "."]
+    assert sum(len(line.get_ydata()) for line in dots) == 20, "a dot for each run"
 
 
 def test_an_algorithm_has_one_colour_whatever_it_is_called() -> None:

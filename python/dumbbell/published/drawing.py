@@ -16,6 +16,7 @@ from dumbbell.published.document import Picture
 from dumbbell.published.looks import looks, named
 from dumbbell.published.model import Axis, Plot
 from dumbbell.report.render.figures import render
+from dumbbell.report.study.drawing import hatch
 from dumbbell.report.study.drawing import style as of_colour
 from dumbbell.report.thin import means
 from dumbbell.statistics.intervals import Interval
@@ -84,13 +85,14 @@ def _lines(axes: Axes, curves: Sequence[Curve], plot: Plot) -> None:
 def _bars(axes: Axes, curves: Sequence[Curve], plot: Plot) -> None:
     width = _BAR / max(len(curves), 1)
     ticks: dict[float, str] = {}
-    for place, (curve, style) in enumerate(zip(curves, _styles(curves), strict=True)):
+    for place, (curve, look) in enumerate(zip(curves, looks([one.name for one in curves]), strict=True)):
         shift = -_BAR / 2 + width * (place + 0.5)
         at = np.array(curve.at) + shift
         ends = [(one.value - _end(one, "low"), _end(one, "high") - one.value) for one in curve.ours]
         axes.bar(
-            at, [one.value / plot.y.factor for one in curve.ours], 0.92 * width, 
-            yerr=np.maximum(ends, 0).reshape(-1, 2).T / plot.y.factor, color=style["color"],
+            at, [one.value / plot.y.factor for one in curve.ours], 0.92 * width,
+            yerr=np.maximum(ends, 0).reshape(-1, 2).T / plot.y.factor,
+            color=look.light, hatch=hatch(look), edgecolor="white", linewidth=0,
             label=named(curve.label), error_kw={"elinewidth": 0.8, "capsize": 1.8},
         )  # fmt: skip
         ticks |= {x: str(value) for x, value in zip(curve.at, curve.x, strict=True)}
@@ -116,13 +118,14 @@ def boxes(found: Sequence[Boxes]) -> Callable[[Axes], None]:
             drawn = axes.boxplot(
                 [list(values) for values in one.values], positions=at, widths=0.85 * width, manage_ticks=False,
                 patch_artist=True, showfliers=False, medianprops={"color": "0.1"}, whiskerprops=line, capprops=line,
-                boxprops={"facecolor": look.light, "alpha": 0.45, "edgecolor": look.light},
+                boxprops={"facecolor": look.light, "alpha": 0.45, "edgecolor": look.light, "hatch": hatch(look)},
             )  # fmt: skip
             drawn["boxes"][0].set_label(named(one.name))
             for x, values in zip(at, one.values, strict=True):
                 axes.plot([x] * len(values), values, ".", color=look.light, markersize=2)
             ticks |= dict(zip(one.at, one.x, strict=True))
         axes.set_xticks(list(ticks), list(ticks.values()))
+        axes.set_xlim(min(ticks, default=0) - 0.5, max(ticks, default=0) + 0.5)
 
     return draw
 
