@@ -383,3 +383,19 @@ def test_links_beside_the_topology_are_not_read_and_mtus_are(tmp_path: Path) -> 
     assert {node["interfaces"][0]["mtu"] for node in planned(text, tmp_path)["nodes"]} == {9000}
     _, notes = containerlab.scenario(f"{head}{{endpoints: ['a:eth1', 'b:eth1'], mtu: 9500}}]}}\n", "net")
     assert notes == ["the MTU 9500 is left out: links have 576 to 9,000 B"]
+
+
+def test_configurations_of_frr_beside_a_topology_are_those_of_its_routers() -> None:
+    text = "interface eth1\n ip address 10.9.0.1/30\nexit\nrouter ospf\nlog file /var/log/frr/frr.log\n"
+    files = {"r1/frr.conf": ("sub/r1/frr.conf", text), "../other.conf": ("no", text)}
+    clab = (
+        "topology: {nodes: {a.very.long.name.of.a.router: {image: frr, binds: ['r1/frr.conf:/etc/frr/frr.conf']}, "
+        "sw: {kind: bridge}, h: {}}, links: [{endpoints: ['a.very.long.name.of.a.router:eth1', 'sw:p1'], mtu: 1400}, "
+        "{endpoints: ['sw:p2', 'h:eth1']}]}"
+    )
+    made, notes = containerlab.scenario(clab, "net", files.get)
+    assert 'frr = "sub/r1/frr.conf", routing = ["ospf"], private = ["/var/log/frr"]' in made
+    assert "# this is a.very.long.name.of.a.router\na-very-long-nam = {" in made
+    assert 'addresses = ["10.9.0.1/30", []]' in made
+    assert made.count("mtu = 1400") == 2
+    assert "links of a switch have the least MTU of them" in notes
