@@ -197,7 +197,7 @@ def test_boxes_are_of_all_runs(study: Study) -> None:
 
 
 def test_an_algorithm_has_one_colour_whatever_it_is_called() -> None:
-    """Of a study's curves, a run's flows and a published page."""
+    """The same in a study's curves, a run's flows and a published page."""
     mine = of_names(("cubic", "bbr2", "reno"))
     assert [look.light for look in looks(["CUBIC", "BBRv2, long", "Reno"])] == [one.light for one in mine]
     assert [look.dash for look in looks(["bbr, 10 Mbit/s", "bbr, 20 Mbit/s"])] == [0, 1]

@@ -109,7 +109,7 @@ class Plot:
     key."""
     x: Axis
     y: Axis = field(default_factory=lambda: Axis(""))
-    """Of `columns`, each row has its own."""
+    """The values upwards; in `columns`, each row has its own."""
     metric: str = ""
     """The metric's name in `dumbbell.statistics.metrics`; a `Signal` for `series`; empty for `columns`."""
     key: str | None = None

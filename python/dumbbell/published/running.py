@@ -184,7 +184,7 @@ def keep(place: Path, ordered: Ordered) -> None:
 
 
 def kept(place: Path) -> Ordered:
-    """What was ordered. Raises `InputError` if the folder is no reproduction, or an older one."""
+    """Read the order of a reproduction. Raises `InputError` if the folder is no reproduction, or an older one."""
     path = place / ORDERED
     if not path.is_file():
         raise InputError(f"no reproduction at {place}", f"there is no {ORDERED}", "repeat its command with --as-is")
