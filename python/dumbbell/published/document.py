@@ -89,7 +89,7 @@ class Document:
     title: str
     blocks: Sequence[Block]
     ledger: Sequence[Block] = ()
-    """What a reader opens who doubts or repeats; its headings are below one of its own."""
+    """Blocks for readers who doubt or repeat; their headings are below one of their own."""
 
     @property
     def pictures(self) -> list[Picture]:

@@ -57,8 +57,7 @@ MIXED: Final = "depends on the reading"
 
 
 def answer(found: Sequence[Found]) -> Iterator[Block]:
-    """What holds of what the study finds, in a sentence and a table; findings that the runs don't tell are counted
-    only."""
+    """Say in a sentence and a table which findings hold; findings that the runs don't tell are counted only."""
     theirs = [one for one in found if not one.finding.is_ours]
     texts = list(dict.fromkeys(one.finding.text for one in theirs))
     told = {text: _outcome([one for one in theirs if one.finding.text == text]) for text in texts}
