@@ -66,7 +66,7 @@ test-page: $(VENV)/.web-checks
 # While browsers and routers wait, kernels in virtual time compute. What measures against the clock has fewer tests beside it.
 PARTS ?= tests/system tests/e2e
 test-together: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
-	$(BIN)/python -m tools.second_chances --numprocesses 5 --dist loadgroup -m "not real_time and not alone and not thorough" $(PARTS)
+	$(BIN)/python -m tools.second_chances --numprocesses 4 --dist loadgroup -m "not real_time and not alone and not thorough" $(PARTS)
 	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "real_time and not alone and not thorough" $(PARTS)
 
 test-alone: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools

@@ -82,6 +82,7 @@ def test_the_delay_line_is_too_small(here: Place) -> None:
     assert_told(run, "delay-line")
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize(("sysctl", "limit"), [("tcp_rmem", "receive window"), ("tcp_wmem", "send buffer")])
 def test_a_window_is_too_small(anyone: Place, sysctl: str, limit: str) -> None:
     # The BDP is 625 kB. A send buffer holds more than it says, since the kernel looks before it adds up to 64 kB.

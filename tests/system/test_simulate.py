@@ -17,6 +17,7 @@ from scenarios import checks, flow, path
 import dumbbell
 
 SIMULATE = ("--engine", "simulate")
+CALM = Path(__file__).parents[2] / "docs" / "tutorial" / "calm.bpf.c"
 TABLES = ("samples", "acks", "packets", "links", "flows")
 FILES = {
     *(f"{table}.parquet" for table in TABLES),
@@ -176,12 +177,14 @@ def test_refused(here: Place, case: str) -> None:
     assert (noted.returncode, noted.stderr) == (0, done.stderr.replace("error: ", "note: "))
 
 
-def test_a_program_of_one_s_own_is_for_a_kernel(here: Place) -> None:
-    (here.directory / "mine.bpf.c").write_text("const volatile __u32 beta = 717;\n")
+def test_what_a_program_of_one_s_own_needs_and_the_model_lacks_is_told_at_its_flow(here: Place) -> None:
+    source = CALM.read_text().replace("tp->snd_nxt;", "tp->snd_nxt + tp->total_retrans;")
+    (here.directory / "mine.bpf.c").write_text(source)
     scenario = here.write(path(flow(cc={"bpf": "mine.bpf.c"})))
     done = here.invoke("run", scenario, "--quiet", *SIMULATE)
     assert done.returncode == 2
     assert "scenario.toml:13: flows.0.cc" in done.stderr
+    assert "the simulator does not have tcp_sock.total_retrans (mine.bpf.c:" in done.stderr
     assert "--engine emulate" in done.stderr
 
 
