@@ -46,7 +46,7 @@ test-all: test-thorough test-exhaustive fuzz-guided
 	$(BIN)/python -m tools.second_chances
 
 test-thorough: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
-	$(BIN)/python -m tools.second_chances --numprocesses 4 --dist loadgroup -m "thorough and not exhaustive and not alone" tests/system tests/e2e
+	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and not exhaustive and not alone" tests/system tests/e2e
 	$(BIN)/python -m tools.second_chances -m "thorough and not exhaustive and alone" tests/system
 
 # Each call of a command that fails, kills at a hundred moments, thousands of damaged runs.
