@@ -65,16 +65,17 @@ impl Drop for Replaced {
 fuzz_target!(|bytes: &[u8]| {
     let Some((&file, content)) = bytes.split_first() else { return };
     let (directory, plan) = &*RUN_COPY;
-    let directory: &Path = directory.path();
-    let _replaced = Replaced::new(directory.join(FILES[usize::from(file) % FILES.len()]), content);
+    let folder: &Path = directory.path();
+    let _replaced = Replaced::new(folder.join(FILES[usize::from(file) % FILES.len()]), content);
+    let open = |name: &str| fs::File::open(folder.join(name));
     let go_on = || Ok(());
-    if let Ok(run) = directory::read(directory, plan, "simulator.json", &go_on) {
+    if let Ok(run) = directory::read(&open, plan, "simulator.json", &go_on) {
         run.summary(plan).expect("figures have a summary");
     }
-    if let Ok(span) = directory::between(directory, plan, Time(0), Time(i64::MAX), &go_on) {
+    if let Ok(span) = directory::between(&open, plan, Time(0), Time(i64::MAX), &go_on) {
         span.summary(plan);
     }
-    if let Ok(found) = directory::bottlenecks(directory, plan, &go_on) {
+    if let Ok(found) = directory::bottlenecks(&open, plan, &go_on) {
         found.paths();
     }
 });
