@@ -63,10 +63,10 @@ test-python: build $(VENV)/.develop $(VENV)/.guests $(VENV)/.page $(VENV)/.web-c
 test-page: $(VENV)/.web-checks
 	cd web && $(NPM) run --silent check
 
-# While browsers and routers wait, kernels in virtual time compute. What measures against the clock has fewer tests beside it.
+# While browsers and routers wait, kernels in virtual time compute; more processes would save no time on two cores.
 PARTS ?= tests/system tests/e2e
 test-together: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
-	$(BIN)/python -m tools.second_chances --numprocesses 4 --dist loadgroup -m "not real_time and not alone and not thorough" $(PARTS)
+	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "not real_time and not alone and not thorough" $(PARTS)
 	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "real_time and not alone and not thorough" $(PARTS)
 
 test-alone: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools

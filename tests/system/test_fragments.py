@@ -52,6 +52,7 @@ def check(run: dumbbell.Run, name: str, frames: list[int]) -> None:
     assert (counted["lost_packets"], udp(run, "short")["lost_packets"]) == (0, 0)
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("way", ["wire", "gso"])
 def test_fragments_are_of_their_flow(way: str, here: Place) -> None:
     scenario = path(LONG, SHORT, duration="2 s")
