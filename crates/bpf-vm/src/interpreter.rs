@@ -72,7 +72,7 @@ pub(crate) fn call(
                     })*
                     $($l => {
                         let value = memory.load(registers[src].wrapping_add(off as u64), bytes($l)).map_err(fault)?;
-                        // Of those that extend the sign, the highest bit of the bytes.
+                        // Loads that extend the sign take it from the highest bit of the bytes.
                         let shift = if $l & 0xe0 == 0x80 { 64 - 8 * bytes($l) as u32 } else { 0 };
                         registers[dst] = (((value << shift) as i64) >> shift) as u64;
                     })*

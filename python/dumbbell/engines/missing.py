@@ -24,11 +24,9 @@ def missing(engine: Engine, scenario: Scenario, plan: Plan, may_start: bool) -> 
             only congestion controls that this kernel lacks are told, if it is the engine's.
     """
     known = engine.capabilities
-    brings = any(isinstance(one.source, ObjectSource) for one in plan.algorithms)
-    if known.models_tcp and (may_start or not brings):  # It compiles what the scenario brings, and nothing else.
-        return engine.check(scenario, plan)
-    if known.models_tcp:
-        return []
+    if known.models_tcp:  # It compiles what the scenario brings, and nothing else.
+        brings = any(isinstance(one.source, ObjectSource) for one in plan.algorithms)
+        return engine.check(scenario, plan) if may_start or not brings else []
     named, there = set(own(scenario).values()), set(available())
     # This kernel loads a module for root who asks for it.
     loads = os.geteuid() == 0 and not known.any_kernel and not named <= there
