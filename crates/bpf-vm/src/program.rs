@@ -21,7 +21,9 @@ pub struct Program {
     label: String,
     pub(crate) code: Vec<Instruction>,
     pub(crate) callbacks: Callbacks,
-    pub(crate) constants: Arc<[u8]>,
+    constants: Arc<[u8]>,
+    /// Frames of a flow's stack: one for a program without functions of its own.
+    frames: usize,
     /// Whose state it publishes (`PUBLISHES` of the headers): a place in [`STATE_SETS`] plus 1, or 0.
     pub(crate) publishes: u8,
     /// The lines of the source, by their first instruction, in order.
@@ -73,20 +75,26 @@ impl Program {
         lines.sort();
         let constants = Arc::from(made.constants);
         let publishes = if usize::from(publishes) <= STATE_SETS.len() { publishes } else { 0 };
-        let label = label.to_owned();
-        let program =
-            Program { label, code: made.code, callbacks, constants, publishes, lines, unmodelled: made.unmodelled };
-        let memory = Memory::new(program.constants.clone(), 1);
-        match poisoned(&program.code, &program.callbacks.entries(), &memory) {
+        let has_calls = made.code.iter().any(|one| one.code == CALL && one.src == LOCAL);
+        let program = Program {
+            label: label.to_owned(),
+            code: made.code,
+            callbacks,
+            constants,
+            frames: if has_calls { FRAMES } else { 1 },
+            publishes,
+            lines,
+            unmodelled: made.unmodelled,
+        };
+        match poisoned(&program.code, &program.callbacks.entries(), &program.memory()) {
             Some(at) => Err(refuse(program.said(&Fault::Unmodelled(program.code[at].imm as usize), at))),
             None => Ok(program),
         }
     }
 
-    /// The memory of a flow. A program without functions of its own has one frame.
+    /// The memory of a flow.
     pub(crate) fn memory(&self) -> Memory {
-        let has_calls = self.code.iter().any(|one| one.code == CALL && one.src == LOCAL);
-        Memory::new(self.constants.clone(), if has_calls { FRAMES } else { 1 })
+        Memory::new(self.constants.clone(), self.frames)
     }
 
     /// True if it asks the stack to negotiate ECN.
