@@ -347,11 +347,16 @@ def peak_bps(link: str) -> int | None:
     Raises RuntimeError if it is no link.
     """
 
-def read_runs(folder: SupportsIndex, names: SupportsGetItem[int, str]) -> list[tuple[bytes | None, bytes | None, int]]:
+def read_runs(
+    folder: SupportsIndex, names: SupportsGetItem[int, str]
+) -> list[
+    tuple[bytes | None, bytes | None, int, tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]]
+]:
     """
     Reads `manifest.json` and `summary.json` of the runs that are called `names` in a folder, given by its descriptor: of each,
-    both documents, and the bytes of all files of the run. No link is followed. A document that is missing, large, or no
-    regular file is None: who wants it, or the reason, opens it by itself. Other threads of Python run meanwhile.
+    both documents, the bytes of all files of the run, and its stamp from before it was read: time (ns), inode and size of its
+    directory, its manifest and its summary, zeros for one that is missing. No link is followed. A document that is missing,
+    large, or no regular file is None: who wants it, or the reason, opens it by itself. Other threads of Python run meanwhile.
 
     Raises OSError if the descriptor is no folder's.
     """

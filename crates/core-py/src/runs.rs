@@ -7,19 +7,25 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{OFlag, open, openat};
-use nix::sys::stat::Mode;
+use nix::sys::stat::{FileStat, Mode, fstat, stat};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 /// Bytes of a document that is read here. Those of a run with 100 flows have a tenth of that.
 const USUAL: u64 = 1 << 20;
 
-/// A run's manifest, its summary, and bytes of its files.
-type Documents<T> = (Option<T>, Option<T>, u64);
+const MANIFEST: &str = "manifest.json";
+const SUMMARY: &str = "summary.json";
+
+/// A run's manifest, its summary, bytes of its files, and its stamp.
+type Documents<T> = (Option<T>, Option<T>, u64, (Change, Change, Change));
+/// Time (ns), inode and size of a file; zeros if it is missing.
+type Change = (i64, i64, i64);
 
 /// Reads `manifest.json` and `summary.json` of the runs that are called `names` in a folder, given by its descriptor: of each,
-/// both documents, and the bytes of all files of the run. No link is followed. A document that is missing, large, or no
-/// regular file is None: who wants it, or the reason, opens it by itself. Other threads of Python run meanwhile.
+/// both documents, the bytes of all files of the run, and its stamp from before it was read: time (ns), inode and size of its
+/// directory, its manifest and its summary, zeros for one that is missing. No link is followed. A document that is missing,
+/// large, or no regular file is None: who wants it, or the reason, opens it by itself. Other threads of Python run meanwhile.
 ///
 /// Raises OSError if the descriptor is no folder's.
 #[pyfunction]
@@ -34,14 +40,28 @@ pub(crate) fn read_runs<'py>(
     };
     let found = py.detach(read)?;
     let bytes = |content: Option<Vec<u8>>| content.map(|content| PyBytes::new(py, &content));
-    Ok(found.into_iter().map(|(manifest, summary, size)| (bytes(manifest), bytes(summary), size)).collect())
+    Ok(found
+        .into_iter()
+        .map(|(manifest, summary, size, stamp)| (bytes(manifest), bytes(summary), size, stamp))
+        .collect())
 }
 
 fn documents(folder: &OwnedFd, name: &Path) -> io::Result<Documents<Vec<u8>>> {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     let run = openat(folder, name, flags, Mode::empty())?;
-    let size = size(&held(run.as_raw_fd()));
-    Ok((document(&run, "manifest.json").ok(), document(&run, "summary.json").ok(), size))
+    let folder = held(run.as_raw_fd());
+    let stamp = (change(fstat(&run)), change(stat(&folder.join(MANIFEST))), change(stat(&folder.join(SUMMARY))));
+    Ok((document(&run, MANIFEST).ok(), document(&run, SUMMARY).ok(), size(&folder), stamp))
+}
+
+fn change(found: nix::Result<FileStat>) -> Change {
+    found.map_or((0, 0, 0), |found| {
+        (
+            found.st_mtime.wrapping_mul(1_000_000_000).wrapping_add(found.st_mtime_nsec),
+            found.st_ino as i64,
+            found.st_size,
+        )
+    })
 }
 
 fn document(run: impl AsFd, name: &str) -> io::Result<Vec<u8>> {

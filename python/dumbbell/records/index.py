@@ -37,8 +37,13 @@ class Known:
     problem: str
 
 
-Stamp = tuple[int, ...]
-"""Changes if a run does: time, inode and size of its directory, its manifest and its summary."""
+Change = tuple[int, int, int]
+"""Time (ns), inode and size of a file; zeros if it is missing."""
+_MISSING: Final[Change] = (0, 0, 0)
+Stamp = tuple[Change, Change, Change]
+"""Changes if a run does: its directory, its manifest and its summary."""
+UNKNOWN: Final[Stamp] = (_MISSING, _MISSING, _MISSING)
+"""The stamp of a run that could not be read."""
 
 
 class Index:
@@ -47,7 +52,6 @@ class Index:
     def __init__(self, folder: Path) -> None:
         """Read them; none if there is no index, or it is damaged."""
         self._folder = os.fspath(folder)
-        self._stamps: dict[str, Stamp] = {}
         name = hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:32]
         self._path = cache.root().with_name("runs") / f"{name}.json"
         self._before: Mapping[str, tuple[Stamp, Known]] = {}
@@ -58,18 +62,19 @@ class Index:
 
     def known(self, name: str) -> Known | None:
         """Returns the content of a run's documents; `None` if the run is new, or has changed."""
-        stamp = _stamp(f"{self._folder}/{name}")
         before = self._before.get(name)
-        if before is not None and before[0] == stamp:
+        if before is not None and before[0] == stamp(f"{self._folder}/{name}"):
             self._now[name] = before
             return before[1]
-        self._stamps[name] = stamp
         return None
 
-    def add(self, name: str, found: Known) -> Known:
-        """Returns what was found of a run that is not known, and keeps it unless the run goes on."""
-        if found.verdict != "running":
-            self._now[name] = self._stamps[name], found
+    def add(self, name: str, was: Stamp, found: Known) -> Known:
+        """Returns what was found of a run that is not known, and keeps it unless the run goes on.
+
+        `was` is its stamp from before it was read.
+        """
+        if was != UNKNOWN and found.verdict != "running":
+            self._now[name] = was, found
             self._new += 1
         return found
 
@@ -82,16 +87,17 @@ class Index:
             outputs.write(self._path, _ROWS.dump_json(self._now))
 
 
-def _stamp(path: str) -> Stamp:
-    found: list[int] = []
-    for name in (path, f"{path}/{MANIFEST}", f"{path}/{SUMMARY}"):
-        try:
-            one = os.stat(name)
-        except OSError:
-            found.append(0)
-        else:
-            found += one.st_mtime_ns, one.st_ino, one.st_size
-    return tuple(found)
+def stamp(path: str) -> Stamp:
+    """The stamp of the run in a directory, as `core.read_runs` gives it."""
+    return _change(path), _change(f"{path}/{MANIFEST}"), _change(f"{path}/{SUMMARY}")
+
+
+def _change(path: str) -> Change:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return _MISSING
+    return found.st_mtime_ns, found.st_ino, found.st_size
 
 
 _ROWS: Final = TypeAdapter(dict[str, tuple[Stamp, Known]])

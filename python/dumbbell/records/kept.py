@@ -18,7 +18,7 @@ from dumbbell.errors import Damaged, DumbbellError, InputError, unwritable
 from dumbbell.records import model
 from dumbbell.records.directory import PARTIAL
 from dumbbell.records.files import is_locked, write_json
-from dumbbell.records.index import Index, Known
+from dumbbell.records.index import UNKNOWN, Index, Known, Stamp
 
 _EARLIER: Final = re.compile(r".+-[0-9a-f]{12}\.[0-9]+")
 _FAILED: Final = re.compile(r".+\.failed-[0-9]+")
@@ -66,13 +66,14 @@ def kept(root: Path) -> list[Kept]:
     known = {name: index.known(name) for name in _names(root)}
     runs = [_kept(root / name, one) for name, one in known.items() if one is not None]
     for path, one in documents(root, [name for name, one in known.items() if one is None]):
-        runs.append(_kept(path, index.add(path.name, _read(path, one))))
+        runs.append(_kept(path, index.add(path.name, one[3], _read(path, one))))
     index.write()
     return sorted(runs, key=lambda one: (one.started_at, one.path.name), reverse=True)
 
 
-Documents = tuple[bytes | None, bytes | None, int]
-"""A run's manifest and summary, `None` for one that is to be opened by itself, and bytes of the run's files."""
+Documents = tuple[bytes | None, bytes | None, int, Stamp]
+"""A run's manifest and summary, `None` for one that is to be opened by itself, bytes of its files, and its stamp."""
+_UNREAD: Final[Documents] = (None, None, 0, UNKNOWN)
 
 
 def documents(root: Path, names: Sequence[str]) -> Iterator[tuple[Path, Documents]]:
@@ -83,7 +84,7 @@ def documents(root: Path, names: Sequence[str]) -> Iterator[tuple[Path, Document
     try:
         folder = below.folder(root)
     except OSError:  # It was removed, or replaced.
-        yield from ((root / name, (None, None, 0)) for name in names)
+        yield from ((root / name, _UNREAD) for name in names)
         return
     try:
         with ThreadPoolExecutor(1) as thread:
@@ -97,7 +98,7 @@ def documents(root: Path, names: Sequence[str]) -> Iterator[tuple[Path, Document
         os.close(folder)
 
 
-_AT_ONCE: Final = 256
+_AT_ONCE: Final = 512
 
 
 def _names(root: Path) -> list[str]:
@@ -171,7 +172,7 @@ class State:
     """Problem, as in `Kept`."""
 
 
-def state(path: Path, known: Documents = (None, None, 0)) -> State:
+def state(path: Path, known: Documents = _UNREAD) -> State:
     """The state of a run, which may be damaged: it is listed, too, so that it can be removed.
 
     `known` are documents that were read before.

@@ -14,14 +14,14 @@ from dumbbell import below
 from dumbbell.engines.registry import DEFAULT
 from dumbbell.records import kept
 from dumbbell.records.directory import PARTIAL, RUNS
-from dumbbell.records.model import MANIFEST, SUMMARY
+from dumbbell.records.index import Stamp, stamp
+from dumbbell.records.model import MANIFEST
 from dumbbell.report import words
 from dumbbell.server import run_places
 from dumbbell.server.run_messages import RemoveRuns, RunEntry, RunList, TagRuns
 
 PAGE: Final = 100
 SHOWN_FLOWS: Final = 3
-_Stamp = tuple[int, int, int]
 
 
 class Listing:
@@ -30,7 +30,7 @@ class Listing:
     def __init__(self, root: Path) -> None:
         """Runs in the workspace `root`."""
         self._folder = root / RUNS
-        self._known: dict[str, tuple[_Stamp, RunEntry]] = {}
+        self._known: dict[str, tuple[Stamp, RunEntry]] = {}
 
     def page(self, cursor: int, search: str, tag: str, verdict: str) -> RunList:
         """The runs from number `cursor` on that match, the latest first."""
@@ -48,15 +48,14 @@ class Listing:
 
     def _entries(self, names: Sequence[str]) -> list[RunEntry]:
         """The rows of runs."""
-        changed: dict[str, _Stamp] = {}
-        for name in names:
-            known, stamp = self._known.get(name), _stamp(f"{self._folder}/{name}")
-            # A run that goes on ends without a change of its files if it is killed.
-            if known is None or known[0] != stamp or known[1].verdict == "running":
-                changed[name] = stamp
-        for path, one in kept.documents(self._folder, list(changed)):
-            self._known[path.name] = changed[path.name], _read(path, one)
+        for path, one in kept.documents(self._folder, [name for name in names if self._is_changed(name)]):
+            self._known[path.name] = one[3], _read(path, one)
         return [self._known[name][1] for name in names]
+
+    def _is_changed(self, name: str) -> bool:
+        known = self._known.get(name)
+        # A run that goes on ends without a change of its files if it is killed.
+        return known is None or known[1].verdict == "running" or known[0] != stamp(f"{self._folder}/{name}")
 
     def _begun(self) -> Iterator[tuple[int, str]]:
         """When each run's scenario was written, which is at its start. One look at each: there are many."""
@@ -71,19 +70,6 @@ class Listing:
                 except OSError:
                     with suppress(OSError):  # It failed before that, or is no run.
                         yield os.stat(f"{one.path}/{MANIFEST}").st_mtime_ns, one.name
-
-
-def _stamp(path: str) -> _Stamp:
-    """Changes if the run does."""
-    try:
-        manifest = os.stat(f"{path}/{MANIFEST}")
-    except OSError:
-        return 0, 0, 0
-    try:
-        summary = os.stat(f"{path}/{SUMMARY}").st_mtime_ns
-    except OSError:
-        summary = 0
-    return manifest.st_mtime_ns, manifest.st_size, summary
 
 
 def router(root: Path) -> APIRouter:
