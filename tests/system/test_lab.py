@@ -181,7 +181,7 @@ def test_a_link_goes_down_and_up_and_why_says_so(labs: Place) -> None:
     assert "bottleneck: left -> right, down" in text
     assert "s1 -> s2 X X \n" in text
     assert "*** Results: 67% dropped (4/12 received)" in text
-    assert "link bottleneck (left -> right) is down" in text
+    assert "links bottleneck (left -> right) and bottleneck-reverse (right -> left) are down" in text
     assert text.splitlines()[-1] == "*** Results: 0% dropped (12/12 received)"
     done = labs.invoke("lab", "link", "s1", "left", "down")
     assert done.returncode == 0, done.stderr

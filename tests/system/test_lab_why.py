@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
-from graphs import graph, link
 from harness import Place
+from why_faults import LINE, LONG, NETWORKS, Fault
 
 import dumbbell
 from dumbbell.labs.shell.shell import Shell
-
-LINE = graph(
-    link("h1", "r1"),
-    link("r1", "r2", "core", delay="1 ms"),
-    link("r2", "h2"),
-    name="line",
-    duration=None,
-    ipv6=True,
-)
+from dumbbell.labs.why.explain import explain
 
 
 @pytest.fixture
@@ -45,34 +38,12 @@ def why(lab: dumbbell.Lab, capsys: pytest.CaptureFixture[str]) -> Asked:
     return Asked(lab, capsys)
 
 
-@pytest.mark.parametrize("ip", [4, 6])
-def test_a_policy_that_drops_is_named(lab: dumbbell.Lab, why: Asked, ip: int) -> None:
-    flag = "-6 " if ip == 6 else ""
-    assert why(f"why {flag}h1 h2", 0).startswith("h2 answers h1: ")
-    source = lab.network.address("h1", ip)
-    lab["r1"].run(f"ip -{ip} rule add from {source} prohibit", check=True)
-    said = why(f"why {flag}h1 h2")
-    assert f"r1 drops packets from h1 to h2 by a policy: from {source} prohibit" in said
-    assert "has no route" not in said
-    lab["r1"].run(f"ip -{ip} rule del from {source} prohibit", check=True)
-    why(f"why {flag}h1 h2", 0)
-
-
 def test_a_policy_that_leads_packets_in_a_circle_is_seen(lab: dumbbell.Lab, why: Asked) -> None:
     """Route tables say nothing of it: only packets of one source go back."""
     back = lab.network.interfaces("r1")[1][1][0].partition("/")[0]
     lab["r2"].run(f"ip route add default via {back} table 7", check=True)
     lab["r2"].run(f"ip rule add from {lab['h1'].address} table 7", check=True)
     assert "packets from h1 to h2 run in a circle: r1 -> r2 -> r1" in why()
-
-
-@pytest.mark.parametrize("ip", [4, 6])
-def test_a_ttl_that_runs_out_is_seen_where_it_does(lab: dumbbell.Lab, why: Asked, ip: int) -> None:
-    own = "net.ipv4.ip_default_ttl=2" if ip == 4 else "net.ipv6.conf.eth0.hop_limit=2"
-    lab["h1"].run(f"sysctl -w {own}", check=True)
-    said = why(f"why {'-6 ' if ip == 6 else ''}h1 h2")
-    assert f"packets from h1 to h2 expire at r2: their {'hop limit' if ip == 6 else 'TTL'} has run out" in said
-    assert "h2 to h1" not in said
 
 
 def test_an_mtu_on_the_way_that_the_sender_hears_of_is_no_fault(lab: dumbbell.Lab, why: Asked) -> None:
@@ -96,24 +67,46 @@ def test_an_mtu_of_which_the_sender_does_not_hear_is_a_black_hole(lab: dumbbell.
 
 
 @pytest.mark.parametrize(
-    ("node", "hook", "said"),
-    [
-        ("r1", "forward", "r1 takes packets from h1 to h2 at eth0, and does not send them on"),
-        ("h2", "input", "h2 takes pings of h1, and does not answer"),
-        ("h1", "output", "h1 sends no pings to h2"),
-    ],
+    "kind", [pytest.param(kind, marks=[pytest.mark.thorough] if kind in LONG else []) for kind in NETWORKS]
 )
-def test_a_firewall_is_named_with_its_rule(lab: dumbbell.Lab, why: Asked, node: str, hook: str, said: str) -> None:
-    lab[node].run("nft add table inet wall", check=True)
-    lab[node].run(f"nft add chain inet wall here '{{ type filter hook {hook} priority 0; }}'", check=True)
-    lab[node].run("nft add rule inet wall here icmp type echo-request counter drop", check=True)
-    found = why()
-    assert said in found
-    assert "its firewall has: inet wall, here: icmp type echo-request counter packets" in found
-    lab[node].run("nft delete table inet wall", check=True)
-    why(code=0)
+def test_each_fault_is_named_and_what_why_says_mends_it(
+    apart: Place, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    """All faults of a kind, one after the other in one lab, which each mend leaves as it was."""
+    network, faults = NETWORKS[kind]
+    with dumbbell.Lab(apart.write(network)) as lab:
+        shell = Shell(lab)
+        for fault in faults:
+            _wait_for_answers(lab, fault)
+            assert [shell.interact([line]) for line in fault.lines] == [0] * len(fault.lines), fault
+            found = explain(lab, "h1", "h2", fault.ip)
+            text = found.text("h1", "h2")
+            assert found.are_lost, (fault, text)
+            assert [part for part in fault.said if part not in text] == [], (fault, text)
+            mends = list(dict.fromkeys(mend for one in found.findings for mend in one.mends))
+            assert mends, (fault, text)
+            assert [shell.interact([mend]) for mend in mends] == [0] * len(mends), (fault, mends)
+            _wait_for_answers(lab, fault)
+            capsys.readouterr()
 
 
-def test_a_node_that_drops_without_a_word_is_named(lab: dumbbell.Lab, why: Asked) -> None:
-    lab["h2"].run("sysctl -w net.ipv4.icmp_echo_ignore_all=1", check=True)
-    assert "h2 takes pings of h1, and does not answer\n" in why()
+def _wait_for_answers(lab: dumbbell.Lab, fault: Fault) -> None:
+    """Routing daemons take seconds, as packets do that a slow link still has."""
+    for _ in range(60):
+        if (found := explain(lab, "h1", "h2", fault.ip)).rtt_ns is not None:
+            return
+        time.sleep(0.5)
+    raise AssertionError((fault, found.text("h1", "h2")))
+
+
+def test_why_as_another_user(user: Place) -> None:
+    """The ordinary user's namespaces allow the same questions; the lab outlives errors of every word."""
+    lines = [
+        "h2 ip link set eth0 down", "why h1 h2", "why h1", "why h1 nobody", "why h1 s1", "link core loss=200 %",
+        "source /", "py 1 / 0", "h2 ip link set eth0 up", "h2 ip route replace default via 10.0.0.5", "why h1 h2",
+    ]  # fmt: skip
+    words = [word for line in lines for word in ("-c", line)]
+    done = user.invoke("lab", "up", user.write(LINE), *words)
+    assert "h2's interface eth0 is down\n  mend: h2 ip link set eth0 up" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("h2 answers h1: ")
+    assert "Traceback" not in done.stderr

@@ -96,7 +96,7 @@ fn run(seats: &[Seat<'_>], network: &Network) -> Result<Value> {
     if let ForkResult::Child = unsafe { fork() }? {
         drop((control, events));
         let mut saying = File::from(saying);
-        if let Err(error) = routers::run(seats, &[], Some(limit), &dir, ordered, &mut saying) {
+        if let Err(error) = routers::run(seats, &[], Some(limit), false, &dir, ordered, &mut saying) {
             Event::failed(messages::Process::Routers, &error).emit(&mut saying)?;
         }
         std::process::exit(0)

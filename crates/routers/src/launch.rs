@@ -115,6 +115,19 @@ impl<'a> Router<'a> {
         }
     }
 
+    /// Takes daemons that ended by themselves as killed, and returns their names: in a lab, its user may have done it. Those
+    /// that have no configuration yet are none of these.
+    pub(crate) fn lose_dead(&mut self) -> Result<Vec<String>> {
+        let mut dead = Vec::new();
+        for daemon in &mut self.daemons {
+            if daemon.status()?.is_some() && !self.again.contains(&daemon.name) {
+                dead.push(daemon.name.clone());
+            }
+        }
+        dead.iter().for_each(|name| self.kill(name));
+        Ok(dead)
+    }
+
     /// Starts a daemon that was killed. `advance` gives it its configuration.
     pub(crate) fn start_again(&mut self, name: &str) -> Result<()> {
         self.spawn(name)?;

@@ -48,12 +48,15 @@ struct Report {
 /// which is to take no longer since the first daemon's start. Carries out the planned `changes` of daemons, and those that
 /// it is ordered. Writes `routes.parquet` and `routers.json` into `dir`, and the daemons' logs into `dir/logs/ROUTER`.
 ///
+/// A daemon of a lab that ends by itself is as one that was ordered to be killed.
+///
 /// # Errors
 /// A daemon is missing, refuses its configuration or ends; routing does not converge in time.
 pub fn run(
     seats: &[Seat<'_>],
     changes: &[DaemonChange],
     limit: Option<Duration>,
+    is_lab: bool,
     dir: &Path,
     control: OwnedFd,
     events: &mut dyn Write,
@@ -99,6 +102,15 @@ pub fn run(
             told.emit(events)?;
         }
         let due = planned.peek().map(|one| Duration::from_nanos((one.at_ns.as_nanos() - now).max(0).unsigned_abs()));
+        if is_lab {
+            let at_ns = Time(monotonic_ns() - origin_ns);
+            for known in &mut routers.routers {
+                for daemon in known.lose_dead()? {
+                    let change = DaemonChange { at_ns, router: known.seat.name.to_owned(), daemon, up: false };
+                    Event::DaemonChanged { change }.emit(events)?;
+                }
+            }
+        }
         let starts = (!routers.advance()?).then_some(LOOK);
         routers.look(due.into_iter().chain(starts).min())?;
     }

@@ -113,9 +113,10 @@ pub(crate) fn services<'a>(
             has_links: false,
             listens: false,
         };
+        let is_lab = listener.is_some();
         let work: Work<'a> = Box::new(move |control, events| {
             keep(Part::AllButLast);
-            routers::run(&daemons, &plan.daemon_events, limit, dir, control, events)
+            routers::run(&daemons, &plan.daemon_events, limit, is_lab, dir, control, events)
         });
         services.push((service, work));
     }

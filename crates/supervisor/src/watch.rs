@@ -205,6 +205,10 @@ impl<'a> Watch<'a> {
                 }
                 match event {
                     Event::Ordered { order } => self.carry_out(*order)?,
+                    // Nobody ordered it: the daemon ended by itself, and can be started again.
+                    Event::DaemonChanged { ref change } if self.plan.change_daemon(change.clone()).is_ok() => {
+                        event.emit(&mut self.out)?;
+                    }
                     Event::Changed { .. } | Event::DaemonChanged { .. } => self.answer(event)?,
                     Event::Recorded { .. } | Event::RoutesWritten | Event::Captured { .. } | Event::Refused { .. } => {
                         self.answer(event)?;

@@ -66,6 +66,14 @@ def states(lab: Path, names: Collection[str] | None = None) -> dict[str, Link]:
     return {name: wire.link(now[name]) for name in (now if names is None else names)}
 
 
+def planned(lab: Path) -> dict[str, Link]:
+    """Returns the links as the scenario has them, by name."""
+    from dumbbell.plan import wire
+
+    plan = json.loads((lab / "plan.json").read_text(encoding="utf-8"))
+    return {link["name"]: wire.link(link) for link in plan["links"]}
+
+
 def change(lab: Path, words: Sequence[str], keys: Mapping[str, str]) -> list[Change]:
     """Change links, and return what was changed.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +27,15 @@ class Cable:
     def other(self, node: str) -> str:
         """The node at the other end."""
         return self.ends[1] if node == self.ends[0] else self.ends[0]
+
+    @property
+    def places(self) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Its ends with their interfaces."""
+        return (self.ends[0], self.interfaces[0]), (self.ends[1], self.interfaces[1])
+
+    def towards(self, node: str) -> tuple[str, ...]:
+        """The link that leads to this end, if there is one."""
+        return self.links[:1] if node == self.ends[1] else self.links[1:]
 
     def interface(self, node: str) -> str:
         """The interface at this end with its node, as Mininet writes it: `h1-eth0`."""
@@ -49,6 +60,11 @@ class Network:
         """The names of all nodes: hosts first, then routers, then bridges and switches."""
         order = ("host", "router", "bridge", "switch")
         return sorted(self._nodes, key=lambda name: order.index(self._nodes[name]["kind"]))
+
+    @property
+    def planned(self) -> Mapping[str, dict[str, Any]]:
+        """The plan's nodes by name, as plan.json has them."""
+        return self._nodes
 
     def kind(self, node: str) -> str:
         """`host`, `router`, `bridge` or `switch`."""
@@ -154,6 +170,22 @@ class Network:
             near = ", ".join(cable.other(one) for cable in self.cables if one in cable.ends) or "none"
             raise InputError(f"no link between {one} and {other}", f"neighbours of {one}: {near}", "")
         return found
+
+    def joined(self, node: str, interface: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+        """The stations that an interface reaches without a router: their names, interfaces, and the links to them."""
+        first = next((one for one in self.cables if (node, interface) in one.places), None)
+        queue: deque[tuple[str, Cable, tuple[str, ...]]] = deque()
+        if first is not None:
+            queue.append((node, first, ()))
+        passed = {node}
+        while queue:
+            end, cable, links = queue.popleft()
+            other, way = cable.other(end), (*links, *cable.towards(cable.other(end)))
+            if self.kind(other) in ("host", "router"):
+                yield other, cable.interfaces[cable.ends.index(other)], way
+            elif other not in passed:
+                passed.add(other)
+                queue += [(other, one, way) for one in self.cables if other in one.ends and one is not cable]
 
     @property
     def links(self) -> list[str]:

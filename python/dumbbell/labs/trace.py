@@ -70,6 +70,8 @@ def _read(node: str, interface: str, sees: socket.socket) -> Iterator[Seen]:
             frame, stamps, _, address = sees.recvmsg(_LONGEST, 64)
         except BlockingIOError:
             return
+        except OSError:  # The interface is down; what came before that can still be read.
+            continue
         s, ns = struct.unpack("qq", stamps[0][2])
         echo = _parsed(frame)
         if echo is not None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from dumbbell.labs.live import Live
-from dumbbell.labs.network import Network
 
 _KERNELS: Final = re.compile(r"(0|32766|32767):")
 """The rules that every node has: its own addresses, the main table, the default table (ip-rule(8))."""
@@ -24,6 +24,10 @@ class Step:
     """The interface at which it sends them on; `None`: it does not, or they are there."""
     refusal: str = ""
     """Error of its kernel if that has no route for them."""
+    nobody: str = ""
+    """The next hop's address if no node at this interface has it."""
+    is_local: bool = False
+    """True if the address is one of its own, though it is not the node that packets are for: it takes them."""
 
 
 @dataclass(frozen=True)
@@ -45,26 +49,49 @@ def way(lab: Live, from_: str, to: str, ip: int = 4) -> Way:
 
     It ends early where the next node is not known: behind the gateway of a core network.
     """
-    network, source, target = lab.network, lab.network.address(from_, ip), lab.network.address(to, ip)
     steps: list[Step] = []
     node, came_in = from_, None
+    source = lab.network.address(from_, ip)
     while node != to:
-        iif: list[str] = [] if came_in is None else ["iif", came_in]
-        done = lab[node].run(["ip", f"-{ip}", "route", "get", target, "from", source, *iif])
-        words = done.stdout.split()
-        if done.returncode or "dev" not in words:
-            steps.append(Step(node, came_in, None, done.stderr.strip() or done.stdout.strip()))
+        step, following = hop(lab, node, to, ip, ["from", source, *(["iif", came_in] if came_in else [])], came_in)
+        steps.append(step)
+        if following is None:
             return Way(tuple(steps))
-        leaves = words[words.index("dev") + 1]
-        steps.append(Step(node, came_in, leaves))
-        hop = _next(network, node, leaves, _gateway(words) or target)
-        if hop is None:
-            return Way(tuple(steps))
-        node, came_in = hop
+        node, came_in = following
         passed = [step.node for step in steps]
         if node in passed:
             return Way(tuple(steps), (*passed[passed.index(node) :], node))
     return Way((*steps, Step(to, came_in, None)))
+
+
+def hop(
+    lab: Live, node: str, to: str, ip: int = 4, more: Sequence[str] = (), came_in: str | None = None
+) -> tuple[Step, tuple[str, str] | None]:
+    """Ask a node where it would send packets for `to`.
+
+    Args:
+        lab: the lab.
+        node: the node, which is not `to`.
+        to: the node that they are for.
+        ip: the version of IP.
+        more: what else `ip route get` is told of them; by default they are the node's own.
+        came_in: the interface at which they come.
+
+    Returns:
+        What it does; and the next node with its interface, `None` if there is none or it is not known.
+    """
+    target = lab.network.address(to, ip)
+    done = lab[node].run(["ip", f"-{ip}", "route", "get", target, *more])
+    words = done.stdout.split()
+    if done.returncode or "dev" not in words:
+        return Step(node, came_in, None, done.stderr.strip() or done.stdout.strip()), None
+    if words[0] == "local":
+        return Step(node, came_in, None, is_local=True), None
+    leaves = words[words.index("dev") + 1]
+    address = _gateway(words) or target
+    following = _next(lab, node, leaves, address)
+    is_missing = following is None and bool(lab.network.planned[node].get("interfaces"))
+    return Step(node, came_in, leaves, nobody=address if is_missing else ""), following
 
 
 def policies(lab: Live, node: str, ip: int = 4) -> list[str]:
@@ -99,17 +126,25 @@ def _gateway(words: list[str]) -> str | None:
     return words[at + 1] if words[at] in ("inet", "inet6") else words[at]
 
 
-def _next(network: Network, node: str, leaves: str, hop: str) -> tuple[str, str] | None:
-    """The node with this address, and its interface there; else the node at the other end of the cable, unless that is
-    a switch: an address of the link alone (`fe80::`) says no more."""
-    for name in network.places:
-        for interface, held in network.interfaces(name):
-            if name != node and hop in (address.partition("/")[0] for address in held):
-                return name, interface
-    for cable in network.cables:
-        for end, other in (0, 1), (1, 0):
-            if (cable.ends[end], cable.interfaces[end]) == (node, leaves) and network.kind(
-                cable.ends[other]
-            ) != "switch":
-                return cable.ends[other], cable.interfaces[other]
+def _next(lab: Live, node: str, leaves: str, address: str) -> tuple[str, str] | None:
+    """The node at this interface that has an address, by the plan or now, and its own interface.
+
+    An address of the link alone (`fe80::`) is that of the only other node, if there is one.
+    """
+    joined = [(name, interface) for name, interface, _ in lab.network.joined(node, leaves)]
+    if address.startswith("fe80:"):
+        return joined[0] if len(joined) == 1 else None
+    for name, interface in joined:
+        if address in _alone(dict(lab.network.interfaces(name)).get(interface, ())):
+            return name, interface
+    for name, interface in joined:
+        if address in _HELD.findall(lab[name].run(["ip", "-o", "addr", "show", "dev", interface]).stdout):
+            return name, interface
     return None
+
+
+_HELD: Final = re.compile(r"\binet6? ([0-9a-f.:]+)")
+
+
+def _alone(addresses: Iterable[str]) -> list[str]:
+    return [address.partition("/")[0] for address in addresses]

@@ -108,9 +108,22 @@ class ChangeDaemon(Asked):
 class AskLab(Asked):
     """`POST /api/labs/{id}/ask`: a question about two nodes, or one."""
 
-    do: Literal["ping", "traceroute", "routes", "neighbours", "sockets"]
+    do: Literal["ping", "why", "routes", "neighbours", "sockets"]
     node: str
     to: str | None = None
+
+
+class WhyShown(Message):
+    """The way of packets between two nodes, to be drawn."""
+
+    nodes: list[str]
+    """Nodes that they come to."""
+    links: list[str]
+    """Links that they cross."""
+    faulty_nodes: list[str]
+    """Nodes whose state is a reason for which they are lost."""
+    faulty_links: list[str]
+    """Links that are such a reason."""
 
 
 class LabAnswer(Message):
@@ -119,6 +132,8 @@ class LabAnswer(Message):
     command: str
     text: str
     code: int
+    why: WhyShown | None = None
+    """Answer to `why`."""
 
 
 class StartTraffic(Asked):

@@ -1,4 +1,4 @@
-"""Questions to the nodes of a lab: ping, the way, routes, routing neighbours, sockets."""
+"""Questions to the nodes of a lab: ping, why packets are lost, routes, routing neighbours, sockets."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from dumbbell.errors import InputError
-from dumbbell.labs import daemons, packages, pings
+from dumbbell.labs import daemons, pings
 from dumbbell.labs.live import Live
-from dumbbell.server.lab_messages import AskLab, LabAnswer
+from dumbbell.labs.why.explain import explain
+from dumbbell.server.lab_messages import AskLab, LabAnswer, WhyShown
 
 LONGEST_S: Final = 30.0
 PINGS: Final = 4
@@ -29,8 +30,8 @@ def answer(lab: Live, asked: AskLab) -> LabAnswer:
     match asked.do:
         case "ping":
             return _ping(lab, asked.node, _other(lab, asked))
-        case "traceroute":
-            return _way(lab, asked.node, _other(lab, asked))
+        case "why":
+            return _why(lab, asked.node, _other(lab, asked))
         case "routes":
             return _said(lab, asked.node, ["ip", "route"])
         case "sockets":
@@ -66,32 +67,16 @@ def _ping(lab: Live, node: str, to: str) -> LabAnswer:
     return LabAnswer(command=f"{node}: ping {to}", text="\n".join(lines) + "\n", code=0 if answered else 1)
 
 
-def _way(lab: Live, node: str, to: str) -> LabAnswer:
-    address = lab.network.address(to)
-    if shutil.which("traceroute"):
-        return _said(lab, node, ["traceroute", "-n", "-q", "1", "-w", "1", address])
-    if shutil.which("tracepath"):
-        return _said(lab, node, ["tracepath", "-n", address])
-    hops = _hops(lab, node, to)
-    note = f"By the routing tables of the nodes: {packages.hint('traceroute')}"
-    lines = [f"{number:2}  {name} ({lab.network.address(name)})" for number, name in enumerate(hops, 1)]
-    return LabAnswer(command=f"{node}: ip route get {address}, hop by hop", text="\n".join([*lines, note, ""]), code=0)
-
-
-def _hops(lab: Live, node: str, to: str) -> list[str]:
-    """The nodes that packets come to, as each node's routing table says; the last one may lack a route."""
-    network = lab.network
-    owner = {
-        held.partition("/")[0]: name for name in network.places for _, own in network.interfaces(name) for held in own
-    }
-    hops: list[str] = []
-    while node != to and len(hops) <= len(network.places):
-        words = lab[node].run(["ip", "route", "get", network.address(to)]).stdout.split()
-        if not words:
-            return hops
-        node = owner.get(words[words.index("via") + 1], to) if "via" in words else to
-        hops.append(node)
-    return hops
+def _why(lab: Live, node: str, to: str) -> LabAnswer:
+    found = explain(lab, node, to)
+    seen = WhyShown(
+        nodes=list(found.way),
+        links=list(found.links),
+        faulty_nodes=[name for one in found.findings for name in one.nodes],
+        faulty_links=[name for one in found.findings for name in one.links],
+    )
+    text = f"{' -> '.join(found.way)}\n{found.text(node, to)}"
+    return LabAnswer(command=f"why {node} {to}", text=text, code=int(found.are_lost), why=seen)
 
 
 def _neighbours(lab: Live, node: str) -> LabAnswer:

@@ -410,9 +410,21 @@ export interface ChangeDaemon {
 
 /** `POST /api/labs/{id}/ask`: a question about two nodes, or one. */
 export interface AskLab {
-  do: "ping" | "traceroute" | "routes" | "neighbours" | "sockets";
+  do: "ping" | "why" | "routes" | "neighbours" | "sockets";
   node: string;
   to?: string | null;
+}
+
+/** The way of packets between two nodes, to be drawn. */
+export interface WhyShown {
+  /** Nodes that they come to. */
+  nodes: string[];
+  /** Links that they cross. */
+  links: string[];
+  /** Nodes whose state is a reason for which they are lost. */
+  faulty_nodes: string[];
+  /** Links that are such a reason. */
+  faulty_links: string[];
 }
 
 /** Output of a program. */
@@ -420,6 +432,8 @@ export interface LabAnswer {
   command: string;
   text: string;
   code: number;
+  /** Answer to `why`. */
+  why: WhyShown | null;
 }
 
 /** `POST /api/labs/{id}/traffic`: a flow from now on; without nodes, the scenario's flows and events. */

@@ -5,7 +5,7 @@ import { Icon } from "../kit/icons";
 import { beside, LINE } from "../document/beside";
 import { laidOut, places } from "../document/places";
 import type { Document, Drawing, Layout, Point } from "../kit/messages";
-import type { LabLink, LabState } from "../kit/run-messages";
+import type { LabLink, LabState, WhyShown } from "../kit/run-messages";
 import { rate } from "../runs/figures";
 import { socket } from "../kit/socket";
 import type { Lab } from "./use-lab";
@@ -48,7 +48,7 @@ function useLayout(scenario: string): Layout | null {
   return layout;
 }
 
-export function LabDrawing({ lab, chosen, onChoose, onOpen }: { lab: Lab; chosen: Chosen; onChoose: (chosen: Chosen) => void; onOpen: (node: string) => void }): ReactNode {
+export function LabDrawing({ lab, why, chosen, onChoose, onOpen }: { lab: Lab; why: WhyShown | null; chosen: Chosen; onChoose: (chosen: Chosen) => void; onOpen: (node: string) => void }): ReactNode {
   const state = lab.state as LabState;
   const layout = useLayout(state.scenario);
   const names = state.nodes.map(({ name }) => name).join();
@@ -75,7 +75,7 @@ export function LabDrawing({ lab, chosen, onChoose, onOpen }: { lab: Lab; chosen
         if (!a || !b) return null;
         const links = cable.back ? [cable.there.name, cable.back.name] : [cable.there.name];
         const isChosen = chosen?.kind === "cable" && chosen.links[0] === links[0];
-        return <CableView key={links[0]} cable={cable} a={a} b={b} lab={lab} chosen={isChosen} onChoose={() => onChoose({ kind: "cable", links })} />;
+        return <CableView key={links[0]} cable={cable} a={a} b={b} lab={lab} way={seen(links, why?.links, why?.faulty_links)} chosen={isChosen} onChoose={() => onChoose({ kind: "cable", links })} />;
       })}
       {state.nodes.map(({ name, kind, interfaces }) => {
         const place = at[name];
@@ -84,7 +84,7 @@ export function LabDrawing({ lab, chosen, onChoose, onOpen }: { lab: Lab; chosen
         const address = interfaces[0]?.[1][0] ?? "";
         return (
           <g
-            key={name} className={`lab-node ${isChosen ? "chosen-one" : ""}`} transform={`translate(${place.x},${place.y})`} role="button" tabIndex={0}
+            key={name} className={`lab-node ${isChosen ? "chosen-one" : ""} ${seen([name], why?.nodes, why?.faulty_nodes)}`} transform={`translate(${place.x},${place.y})`} role="button" tabIndex={0}
             aria-label={`${kind} ${name} ${address}`} aria-pressed={isChosen}
             onClick={() => onChoose({ kind: "node", name })}
             onDoubleClick={() => kind !== "switch" && onOpen(name)}
@@ -102,6 +102,12 @@ export function LabDrawing({ lab, chosen, onChoose, onOpen }: { lab: Lab; chosen
       })}
     </svg>
   );
+}
+
+/** The class of what packets pass, and of what stops them. */
+function seen(names: readonly string[], passed: readonly string[] = [], faulty: readonly string[] = []): "" | "on-way" | "faulty" {
+  if (names.some((name) => faulty.includes(name))) return "faulty";
+  return names.some((name) => passed.includes(name)) ? "on-way" : "";
 }
 
 /** The pixels that the drawing has. */
@@ -124,7 +130,7 @@ function pressed(event: KeyboardEvent, act: () => void): void {
   act();
 }
 
-function CableView({ cable: { there, back, at, of }, a, b, lab, chosen, onChoose }: { cable: Cable; a: Point; b: Point; lab: Lab; chosen: boolean; onChoose: () => void }): ReactNode {
+function CableView({ cable: { there, back, at, of }, a, b, lab, way, chosen, onChoose }: { cable: Cable; a: Point; b: Point; lab: Lab; way: string; chosen: boolean; onChoose: () => void }): ReactNode {
   const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
   const [ux, uy] = [(b.x - a.x) / length, (b.y - a.y) / length];
   const aside = (at - (of - 1) / 2) * 22;
@@ -146,7 +152,7 @@ function CableView({ cable: { there, back, at, of }, a, b, lab, chosen, onChoose
   };
   return (
     <g
-      className={`lab-cable ${down ? "down" : ""} ${chosen ? "chosen-one" : ""}`} role="button" tabIndex={0} aria-pressed={chosen}
+      className={`lab-cable ${down ? "down" : ""} ${chosen ? "chosen-one" : ""} ${way}`} role="button" tabIndex={0} aria-pressed={chosen}
       aria-label={`link ${there.sender} to ${there.receiver}, ${down ? "down" : "up"}, ${words}`} onClick={onChoose} onKeyDown={(event) => pressed(event, onChoose)}
     >
       <path className="lab-line" d={line(0)} />

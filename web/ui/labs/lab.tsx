@@ -126,7 +126,7 @@ export function LabView({ id }: { id: string }): ReactNode {
       {lab.ended && <p className="lab-over" role="status">The lab has ended, and all programs in it. <a href={href("edit", state.scenario)}>Open {state.scenario}</a></p>}
       <div className="lab-main">
         <div className="lab-left">
-          <LabDrawing lab={lab} chosen={chosen} onChoose={setChosen} onOpen={(node) => void terminal(node, "shell")} />
+          <LabDrawing lab={lab} why={answer?.why ?? null} chosen={chosen} onChoose={setChosen} onOpen={(node) => void terminal(node, "shell")} />
           <Terminals
             open={open} shown={shown} onShow={setShown} onClose={close}
             onExit={(which, code) => setOpen((before) => before.map((one) => (one.id === which ? { ...one, code } : one)))}

@@ -23,9 +23,9 @@ export function NodePanel({ base, lab, name, places, onTerminal, onAnswer }: Nod
   const target = others.includes(to) ? to : (others[0] ?? "");
   if (!node) return null;
   if (node.kind === "switch") return <p><b>{name}</b> is a switch: no program runs in it. Choose one of its links to change it.</p>;
-  const question = async (what: "ping" | "traceroute" | "routes" | "neighbours" | "sockets"): Promise<void> => {
+  const question = async (what: "ping" | "why" | "routes" | "neighbours" | "sockets"): Promise<void> => {
     setBusy(what);
-    onAnswer(await ask<LabAnswer>(`${base}/ask`, { do: what, node: name, to: what === "ping" || what === "traceroute" ? target : null }));
+    onAnswer(await ask<LabAnswer>(`${base}/ask`, { do: what, node: name, to: what === "ping" || what === "why" ? target : null }));
     setBusy("");
   };
   const daemon = (which: string, up: boolean): void => void ask(`${base}/daemon`, { router: name, daemon: which, up });
@@ -57,7 +57,7 @@ export function NodePanel({ base, lab, name, places, onTerminal, onAnswer }: Nod
             {others.map((one) => <option key={one}>{one}</option>)}
           </select>
           <Button disabled={busy !== ""} onClick={() => void question("ping")}>{busy === "ping" ? "Pinging…" : "Ping"}</Button>
-          <Button disabled={busy !== ""} onClick={() => void question("traceroute")}>Path</Button>
+          <Button disabled={busy !== ""} onClick={() => void question("why")} title="Draw the path of packets, and say why they are lost if they are">{busy === "why" ? "Looking…" : "Why"}</Button>
         </div>
       )}
       {daemons.length > 0 && (

@@ -56,7 +56,7 @@ impl Service {
                 drop((control, events));
                 let mut saying = File::from(saying);
                 if let Err(error) =
-                    routers::run(seats, &[], Some(Duration::from_secs(limit_s)), &dir, ordered, &mut saying)
+                    routers::run(seats, &[], Some(Duration::from_secs(limit_s)), false, &dir, ordered, &mut saying)
                 {
                     Event::failed(messages::Process::Routers, &error).emit(&mut saying)?;
                 }

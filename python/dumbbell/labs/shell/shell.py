@@ -69,6 +69,10 @@ class Shell:
         except KeyboardInterrupt:
             print()
             return INTERRUPTED
+        except OSError as error:
+            print(f"error: {error.strerror or error}", file=sys.stderr)
+        except Exception as error:  # The lab must outlive a mistake of ours.
+            print(f"error: {type(error).__name__}: {error}\n  this is a mistake of dumbbell", file=sys.stderr)
         finally:
             sys.stdout.flush()
         return 1

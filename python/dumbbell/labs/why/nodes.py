@@ -1,0 +1,93 @@
+"""Nodes between two others: addresses, neighbours and settings of their kernels that keep packets from passing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dumbbell.labs.why.case import Case
+from dumbbell.labs.why.finding import Finding
+from dumbbell.labs.why.lacking import addresses, routes_again
+
+
+def addressed(case: Case) -> Iterator[Finding]:
+    """Addresses of the scenario that interfaces on the way lack."""
+    for node, name in case.interfaces:
+        known = case.facts[node].interfaces.get(name)
+        if known is None or not known.is_up or _is_disabled(case, node, name):
+            continue  # It has a reason of its own, which mends this, too.
+        for address in addresses(case, node, name):
+            others = [one for one in known.addresses if (":" in one) == (case.ip == 6)]
+            has = f": it has {' and '.join(others)}" if others else ""
+            mends = tuple(routes_again(case, node, name))
+            yield Finding(f"{node}'s interface {name} lacks its address {address}{has}", mends, (node,))
+
+
+def doubled(case: Case) -> Iterator[Finding]:
+    """Addresses of the two nodes that other nodes have, too."""
+    for owner in (case.from_, case.to):
+        address = case.address(owner)
+        for node in case.nodes:
+            for name, known in case.facts[node].interfaces.items() if node != owner else ():
+                for held in known.addresses:
+                    if held.partition("/")[0] == address:
+                        mend = f"{node} ip addr del {held} dev {name}"
+                        yield Finding(f"{node} has {owner}'s address {address}, too, at {name}", (mend,), (node,))
+
+
+def neighbours(case: Case) -> Iterator[Finding]:
+    """Entries of neighbour tables that name another hardware address than the node's; interfaces without ARP."""
+    holders = {
+        address.partition("/")[0]: (node, known.mac)
+        for node in case.nodes
+        for known in case.facts[node].interfaces.values()
+        for address in known.addresses
+    }
+    for node in case.nodes:
+        for address, mac in case.facts[node].neighbours.items():
+            holder, own = holders.get(address, (node, mac))
+            if own != mac and (":" in address) == (case.ip == 6):
+                text = f"{node} sends packets for {address} to {mac}, and {holder} has {own} there"
+                yield Finding(text, (_resolved(case, node, address, own),), (node, holder))
+    for node, name in case.interfaces:
+        interface = case.facts[node].interfaces.get(name)
+        if case.ip == 4 and interface is not None and interface.is_up and not interface.answers_arp:
+            text = f"{node}'s interface {name} neither asks nor answers by ARP: it has the flag NOARP"
+            others = [other for other, _, _ in case.network.joined(node, name)]
+            yield Finding(text, (f"{node} ip link set {name} arp on",), (node, *others))
+
+
+def _resolved(case: Case, node: str, address: str, mac: str) -> str:
+    interface = next(
+        (name for name, _ in case.network.interfaces(node) if any(
+            address in [held.partition("/")[0] for held in dict(case.network.interfaces(other)).get(end, [])]
+            for other, end, _ in case.network.joined(node, name)
+        )),
+        "eth0",
+    )  # fmt: skip
+    return f"{node} ip neigh replace {address} lladdr {mac} dev {interface} nud permanent"
+
+
+def settings(case: Case) -> Iterator[Finding]:
+    """Settings of kernels: no forwarding, no answers to pings, no IPv6."""
+    for node in case.nodes:
+        facts, is_end = case.facts[node], node in (case.from_, case.to)
+        if is_end:
+            name = "net.ipv4.icmp_echo_ignore_all" if case.ip == 4 else "net.ipv6.icmp.echo_ignore_all"
+            if facts.sysctl(name):
+                yield _wrong(node, "does not answer pings", name, 1, 0)
+        elif case.network.kind(node) == "router" and case.is_needed(node):
+            name = "net.ipv4.ip_forward" if case.ip == 4 else "net.ipv6.conf.all.forwarding"
+            if not facts.sysctl(name, 1):
+                yield _wrong(node, "does not forward packets", name, 0, 1)
+    for node, name in case.interfaces:
+        if _is_disabled(case, node, name):
+            found = _wrong(node, f"has no IPv6 at {name}", f"net.ipv6.conf.{name}.disable_ipv6", 1, 0)
+            yield Finding(found.text, (*found.mends, *routes_again(case, node, name)), found.nodes)
+
+
+def _is_disabled(case: Case, node: str, name: str) -> bool:
+    return case.ip == 6 and bool(case.facts[node].sysctl(f"net.ipv6.conf.{name}.disable_ipv6"))
+
+
+def _wrong(node: str, does: str, name: str, value: int, right: int) -> Finding:
+    return Finding(f"{node} {does}: {name} is {value}", (f"{node} sysctl -qw {name}={right}",), (node,))
