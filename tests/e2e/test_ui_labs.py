@@ -234,6 +234,23 @@ def test_nodes_answer_questions(application: Application, page: Page) -> None:
     says(shown, "0% dropped (2/2 received)")
 
 
+def test_why_draws_the_path_and_marks_what_stops_packets(application: Application, page: Page) -> None:
+    start(application, page)
+    node(page, "h1")
+    page.get_by_label("The other node").select_option("h2")
+    page.get_by_role("button", name="Why", exact=True).click()
+    expect(page.locator(".lab-answer pre")).to_contain_text(re.compile(r"^h1 -> h2\nh2 answers h1: "), timeout=15_000)
+    expect(page.locator(".lab-node.on-way")).to_have_count(2)
+    expect(page.locator(".lab-cable.on-way")).to_have_count(2)
+    link(page, "s1", "h2")
+    page.get_by_role("button", name="Take down").click()
+    node(page, "h1")
+    page.get_by_role("button", name="Why", exact=True).click()
+    expect(page.locator(".lab-answer pre")).to_contain_text("are down\n  mend: link ", timeout=15_000)
+    expect(page.locator(".lab-cable.faulty")).to_have_count(1)
+    expect(page.locator(".lab-cable.faulty")).to_have_attribute("aria-label", re.compile("^link s1 to h2, down"))
+
+
 def test_what_is_done_is_kept_as_a_run(application: Application, page: Page) -> None:
     start(application, page)
     page.get_by_role("button", name="Record").click()
