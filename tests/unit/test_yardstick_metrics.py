@@ -1,4 +1,4 @@
-"""What the yardstick's metrics say of a run."""
+"""The yardstick's metrics of made-up runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from dumbbell.yardstick.metrics import METRICS, Outcome, measure, overall
 LINK = {
     "utilisation": 0.5,
     "delivered_bytes": 1_514_000,
-    "queue_p50_ms": 20.0,
     "drops": 3,
     "dropped_down": 1,
     "arrived_packets": 100,
@@ -21,7 +20,13 @@ LINK = {
 
 def flow(received: int = 0, cc: str | None = "mine", start_s: float = 0, **other: Any) -> dict[str, Any]:
     own = {"received_bytes": received, "cc": cc, "start_s": start_s, "stop_s": 10.0, "protocol": "tcp"}
-    planned = {"base_rtt_ms": 20.0, "frame_bytes": 1514, "ip_header_bytes": 20, "rpc_slowdown_p50": None}
+    planned = {
+        "base_rtt_ms": 20.0,
+        "rtt_p50_ms": 40.0,
+        "frame_bytes": 1514,
+        "ip_header_bytes": 20,
+        "rpc_slowdown_p50": None,
+    }
     return {**own, **planned, **other}
 
 
@@ -50,7 +55,7 @@ def test_a_fair_share_counts_the_flows_of_each_moment_and_not_what_cannot_yield(
 
 
 def test_what_a_policer_passes_is_all_that_a_flow_may_have() -> None:
-    found = measure(outcome([flow(1_000_000)], policed_bps=800_000))
+    found = measure(outcome([flow(1_000_000)], limit_bps=800_000))
     assert found["goodput"].value == pytest.approx(1_514 / 1_448)
     assert found["goodput"].score == 1
 
@@ -73,7 +78,7 @@ def test_fairness_and_completion_are_of_the_algorithm_s_own_flows() -> None:
 
 
 def test_a_flow_that_never_sends_has_no_score() -> None:
-    idle = LINK | {"utilisation": 0.0, "delivered_bytes": 0, "arrived_packets": 0, "drops": 0, "queue_p50_ms": None}
+    idle = LINK | {"utilisation": 0.0, "delivered_bytes": 0, "arrived_packets": 0, "drops": 0}
     found = measure(Outcome([flow()], (), (), idle, 10.0, None))
     assert overall(one.score for one in found.values()) == 0
 

@@ -40,7 +40,7 @@ def opened(name: str, values: Values) -> Iterator[Algorithm]:
         InputError: there is no such algorithm or file, or it has no such parameter.
         RunFailed: it does not compile.
     """
-    if not _is_file(name):
+    if not is_file(name):
         label = _bundled(name)
         known = core.parameters_of(label) or Parameters((), complete=False)
         _check(name, known, values)
@@ -95,7 +95,8 @@ def parse(texts: Sequence[str]) -> Values:
     return values
 
 
-def _is_file(name: str) -> bool:
+def is_file(name: str) -> bool:
+    """True if `name` is a program's file, and no algorithm that comes with dumbbell."""
     return "/" in name or name.endswith((".c", ".o"))
 
 

@@ -111,6 +111,62 @@ def check(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = Fa
 
 
 @app.command()
+def score(
+    algorithm: NameOrFile,
+    overrides: SetParameter = None,
+    beside: Annotated[
+        list[str] | None,
+        typer.Option("--beside", metavar="NAME|FILE", help="Score this one, too. Repeatable.", show_default=False),
+    ] = None,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--case", metavar="NAME", help="Only this network, or this group of them. Repeatable.", show_default=False
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of all networks.")] = 1,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Write the network of --case as a scenario to FILE, and simulate nothing.",
+            show_default=False,
+        ),
+    ] = None,
+    directory: Annotated[
+        Path, typer.Option("--directory", metavar="DIR", help="Where the page and the figures are kept.")
+    ] = Path("scores"),
+    list_: Annotated[bool, typer.Option("--list", help="List the networks, and simulate nothing.")] = False,
+    json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+) -> None:
+    """Score an algorithm in about 200 networks, in the simulator: alone, beside itself and others, with losses, ...
+
+    Prints the scores of groups of networks and the worst networks; writes NAME.html and NAME.json.
+
+    Exit code: 0; 1 if the program does not compile, or no network could be simulated; 2 for bad input; 130 if
+    interrupted.
+    """
+    from dumbbell.cc.algorithm import parse
+    from dumbbell.cli import cc_score
+    from dumbbell.yardstick.cases import chosen, groups
+    from dumbbell.yardstick.subject import subject
+
+    cases = chosen(groups(), case or [])
+    if list_:
+        cc_score.print_cases(cases, json)
+        return
+    own = subject(algorithm, parse(overrides or ()))
+    if output is not None:
+        cc_score.write_case(cases, own, seed, output)
+        return
+    others = [subject(name, {}) for name in beside or ()]
+    cc_score.run([own, *others], cases, seed, algorithm, directory, json, quiet)
+
+
+@app.command()
 def load(algorithm: NameOrFile, overrides: SetParameter = None, json: Json = False) -> None:
     """Load an algorithm to stay, for every user, until `dumbbell cc unload` or a reboot.
 

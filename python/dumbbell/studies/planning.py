@@ -141,7 +141,7 @@ class Planner:
 
     def all(self, cells: Sequence[Cell], processes: int) -> Iterator[Planned]:
         """Plan many cells in order, on several cores if that pays and is safe."""
-        if len(cells) < MANY or processes < 2 or not _may_fork():
+        if len(cells) < MANY or processes < 2 or not may_fork():
             yield from map(self.plan, cells)
             return
         with planning_pool(processes) as pool:
@@ -173,7 +173,7 @@ def alike(planner: Planner, cells: Sequence[Cell], plans: Sequence[Planned]) -> 
     return replace(planner, draft=planner.draft.with_values({"emulate.path": "gso"}))
 
 
-def _may_fork() -> bool:
+def may_fork() -> bool:
     """True if the process can be forked safely: not with threads, such as those of polars."""
     return sys.platform == "linux" and threading.active_count() == 1 and "polars" not in sys.modules
 

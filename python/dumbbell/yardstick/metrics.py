@@ -37,8 +37,8 @@ class Outcome:
     duration_s: float
     jain_index: float | None
     """Fairness of the bulk TCP flows, whosever they are."""
-    policed_bps: float | None = None
-    """Rate of the bottleneck's policer."""
+    limit_bps: float | None = None
+    """Rate that the bottleneck's policer or slots let pass."""
 
     @property
     def is_own(self) -> bool:
@@ -107,8 +107,8 @@ def _fair_bytes(run: Outcome, bulk: Sequence[Row]) -> float:
     if not link["utilisation"]:
         return 0.0
     bytes_per_s = link["delivered_bytes"] / link["utilisation"] / run.duration_s
-    if run.policed_bps is not None:
-        bytes_per_s = min(bytes_per_s, run.policed_bps / 8)
+    if run.limit_bps is not None:
+        bytes_per_s = min(bytes_per_s, run.limit_bps / 8)
     payload = flow["frame_bytes"] - ETHERNET - flow["ip_header_bytes"] - TCP
     others = [one for one in (*run.incumbents, *run.rest) if one["protocol"] == _BULK]
     unyielding = sum(one["received_bytes"] for one in run.rest if one["cc"] is None)
@@ -117,12 +117,12 @@ def _fair_bytes(run: Outcome, bulk: Sequence[Row]) -> float:
     for begin, end in pairwise(edges):
         active = [sum(one["start_s"] <= begin < one["stop_s"] for one in some) for some in (bulk, others)]
         own_s += (end - begin) * active[0] / max(1, sum(active))
-    return max(0.0, bytes_per_s * payload / flow["frame_bytes"] - unyielding / run.duration_s) * own_s
+    return float(max(0.0, bytes_per_s * payload / flow["frame_bytes"] - unyielding / run.duration_s) * own_s)
 
 
 def _delay(run: Outcome, _: Outcome | None) -> float | None:
-    queue_ms, rtts = run.bottleneck["queue_p50_ms"], [flow["base_rtt_ms"] for flow in run.mine]
-    return queue_ms / min(rtts) if run.is_own and run.bulk and rtts and queue_ms is not None else None
+    rtts = [(flow["rtt_p50_ms"], flow["base_rtt_ms"]) for flow in run.bulk if flow["rtt_p50_ms"] is not None]
+    return sum(rtt / base - 1 for rtt, base in rtts) / len(rtts) if run.is_own and rtts else None
 
 
 def _loss(run: Outcome, _: Outcome | None) -> float | None:
@@ -161,8 +161,8 @@ METRICS: Final = (
     Metric(
         "goodput",
         "",
-        "bytes that the flows received ÷ their fair share: what the link, or its policer, could carry, less traffic "
-        "without congestion control, shared equally at each time by the bulk flows that are active (RFC 5166)",
+        "bytes that the flows received ÷ their fair share: what the link, its policer or slots could carry, less "
+        "traffic without congestion control, shared equally at each time by the bulk flows that are active (RFC 5166)",
         "the value, at most 1: more than a fair share is no merit",
         _goodput,
         lambda value: value,
@@ -170,8 +170,8 @@ METRICS: Final = (
     Metric(
         "delay",
         "base RTT",
-        "median queueing delay of the bottleneck ÷ least base RTT, where the queue is the algorithm's own",
-        "1 ÷ (1 + value): base RTT over the RTT with the queue, as in Kleinrock's power",
+        "mean over bulk flows of median smoothed RTT ÷ base RTT - 1, where the queue is the algorithm's own",
+        "1 ÷ (1 + value): base RTT ÷ RTT, as in Kleinrock's power; on slow links a packet alone takes its time",
         _delay,
         lambda value: 1 / (1 + value),
     ),
