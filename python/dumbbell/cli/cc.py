@@ -66,6 +66,31 @@ def build(
 
 
 @app.command()
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name: my_cc.", show_default=False)],
+    directory: Annotated[
+        Path | None,
+        typer.Option("--directory", metavar="DIR", help="The new folder. Default: its name.", show_default=False),
+    ] = None,
+) -> None:
+    """Make a folder to begin with: a program in C that is Reno, a test of it, and a study.
+
+    Exit code: 0, or 2 if the name is none for an algorithm, or the folder is there already.
+    """
+    from dumbbell.cc.new import create
+
+    folder = directory or Path(name)
+    for path in create(name, folder):
+        typer.echo(path)
+    typer.echo(
+        f"\ncd {folder}\n"
+        "dumbbell run test.toml --engine simulate\n"
+        f"dumbbell cc score {name}.bpf.c --beside cubic\n"
+        "dumbbell run study.toml --engine simulate"
+    )
+
+
+@app.command()
 def headers(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="A folder; created if it does not exist.", show_default=False)
