@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 from dataclasses import replace
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import pytest
@@ -32,6 +34,7 @@ from dumbbell.report.groups import HUES
 from dumbbell.report.study.colours import of_names
 from dumbbell.statistics.intervals import Interval
 
+APPENDIX = Path(__file__).parents[2] / "docs" / "draw" / "appendix.py"
 RTT, BUFFER = "topology.rtt", "topology.bottleneck.buffer"
 CELLS: tuple[dict[str, Any], ...] = tuple(
     {RTT: rtt, BUFFER: buffer} for rtt in ("10 ms", "20 ms") for buffer in ("1 bdp", "2 bdp")
@@ -312,6 +315,36 @@ def test_findings_on_runs_that_are_not_valid_say_so(tmp_path: Path) -> None:
     assert row.endswith("Part a: of 20 runs 9 valid, 1 failed, 1 invalid and 9 suspect. |")
     html = (tmp_path / "out" / "report.html").read_text()
     assert "Part a: of 20 runs 9 valid, 1 failed, 1 invalid and 9 suspect." in html
+
+
+@pytest.mark.parametrize("readings", [("",), ("one reading", "another")])
+def test_the_documentation_has_the_findings_and_parts_of_a_report_in_tables(
+    readings: tuple[str, ...], study: Study, tmp_path: Path
+) -> None:
+    whole, more = reproduction(), {"source": "table (a)", "printed": "80. In text: 81", "turns": "a shorter run"}
+    asked = replace(whole, findings=[replace(one, reading=said, **more) for one in whole.findings for said in readings])
+    _, text = report.write(asked, {"a": study, "b": study}, tmp_path, "dumbbell")
+    page, files = run_path(str(APPENDIX))["moved"](text.read_text(), "test-2020")
+    findings, parts = (
+        list(csv.DictReader(io.StringIO(files[f"test-2020-{name}.csv"]))) for name in ("findings", "parts")
+    )
+    assert [list(row.values()) for row in findings] == [
+        [
+            one.text,
+            one.finding.reading,
+            str(one.judged.status),
+            one.numbers,
+            one.counts,
+            more["source"],
+            more["printed"],
+            one.finding.rule,
+            more["turns"],
+        ]
+        for one in judged(asked, {"a": study, "b": study})
+    ]
+    assert [(row["part"], row["title"]) for row in parts] == [(part.name, part.title) for part in asked.parts]
+    assert all("runs, engine" in row["notes"] for row in parts)
+    assert "runs, engine" not in page.split(LEDGER)[1]
 
 
 def test_findings_on_valid_runs_say_nothing_of_them(study: Study) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -20,18 +22,15 @@ MOST_WORDS: Final = 2500
 STATUSES: Final = {one.value for one in Status}
 
 
+def rows(key: str) -> list[dict[str, str]]:
+    """The rows of the file of findings beside a page."""
+    with (DOCS / "studies" / f"{key}-findings.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def findings(key: str) -> Iterator[tuple[str, str, str]]:
-    """Finding, reading and status, of each row of a page that has all three."""
-    text = (DOCS / "studies" / f"{key}.md").read_text(encoding="utf-8")
-    section = text.split("\n### Findings\n")[1].split("\n### ")[0]
-    rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in section.splitlines() if line.startswith("|")]
-    head = rows[0]
-    if head[-1] == "our numbers":
-        yield from ((row[1], "", row[0]) for row in rows if row[0] in STATUSES)
-        return
-    for row in rows[2:]:
-        if row[0].isdigit():
-            yield from ((row[1], reading, one) for reading, one in zip(head[2:], row[2:], strict=True))
+    """Finding, reading and status, of each row of a page's file."""
+    return ((row["finding"], row["reading"], row["outcome"]) for row in rows(key))
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -42,10 +41,12 @@ def test_a_page_has_each_finding_of_its_study_as_the_study_has_it(key: str) -> N
     assert set(told) <= own
     assert len(set(told)) == len(told)
     assert {text for text, _, _ in findings(key)} == {text for text, _ in own}
-    page = (DOCS / "studies" / f"{key}.md").read_text(encoding="utf-8")
-    for one in study.findings:
-        assert one.source in page, "where they say it"
-        assert one.rule in page
+    for text, own_rows in groupby(rows(key), lambda row: row["finding"]):
+        row, theirs = next(own_rows), [one for one in study.findings if one.text + OURS * one.is_ours == text]
+        assert row["where"] in {one.source for one in theirs} | (
+            {""} if not any(one.printed for one in theirs) else set()
+        )
+        assert all(one.rule in row["rule"] for one in theirs)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -53,8 +54,9 @@ def test_a_page_begins_with_its_answer_and_is_short_before_its_ledger(key: str) 
     """The answer says of each finding of theirs what the ledger says under all readings."""
     front, ledger = (DOCS / "studies" / f"{key}.md").read_text(encoding="utf-8").split(f"\n## {LEDGER}\n")
     assert len(front.split()) <= MOST_WORDS
+    assert len(re.sub(r"^(\||!\[).*", "", ledger, flags=re.M).split()) <= MOST_WORDS, "tables are files beside it"
     assert re.findall(r"^## (.+)$", front, re.M)[:2] == ["Answer", "Figures"]
-    assert "### Findings" in ledger
+    assert all(f"({key}-{name}.csv)" in ledger for name in ("findings", "parts"))
     told: dict[str, set[str]] = {}
     for text, _, status in findings(key):
         if not text.endswith(OURS) and status in STATUSES:
