@@ -186,7 +186,7 @@ pictures: build $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 	$(BIN)/python docs/draw/ui.py
 	$(BIN)/python docs/draw/agreement.py
 
-# What a release consists of: docs/how-to/release.md.
+# What a release consists of: tools/RELEASE.md.
 wheel: build $(VENV)/.page
 	rm -f dist/*.whl
 	$(BIN)/python tools/backend.py wheel dist
