@@ -26,8 +26,6 @@ TELLS_KINDS_APART = re.compile(
 """A comparison with a kind's name, a kind's class, or a look-up of a kind's figures in a flow."""
 
 EXCEPTIONS = {
-    "analysis/rules/hosts.py": "engines' accounts of datagrams that a socket dropped, and of how programs ended",
-    "analysis/rules/timing.py": "engines' accounts of the times at which datagrams left",
     "labs/record.py": "it writes back the two kinds of traffic that a lab starts by hand",
     "plan/expand.py": "the protocol of a program's port, which is no kind of flow",
 }

@@ -124,16 +124,26 @@ def udp(flow: int = 0, **changes: Any) -> Change:
 
 
 def command(
-    exit_code: int | None, server_exit_code: int | None, *, ended: bool = False, server_ended: bool = False
+    exit_code: int | None,
+    server_exit_code: int | None,
+    *,
+    ended: bool = False,
+    server_ended: bool = False,
+    cc: str | None = None,
 ) -> Change:
-    """Make f1 a program; `ended`: by us, at its stop."""
+    """Make f1 a program with the key `cc`; `ended`: by us, at its stop."""
+    workload = {"kind": "command", "command": "iperf3", "server_command": None} | ({"cc": cc} if cc else {})
     report = {
         "exit_code": exit_code,
         "ended_by_us": ended,
         "server_exit_code": server_exit_code,
         "server_ended_by_us": server_ended,
     }
-    return update("traffic.flows.0.command", report)
+    return both(
+        update("plan.flows.0.workload", workload),
+        update("traffic.flows.0.cc_requested", None),
+        update("traffic.flows.0.command", report),
+    )
 
 
 def beside(exit_code: int | None, *, ended: bool) -> Change:
@@ -142,11 +152,8 @@ def beside(exit_code: int | None, *, ended: bool) -> Change:
 
 
 def program_with(cc: str | None, actual: str | None) -> Change:
-    """f1 is a program with the flag `cc`; its socket said `actual`."""
-    workload = {"kind": "command", "command": "iperf3", "server_command": None} | ({"cc": cc} if cc else {})
-    planned = update("plan.flows.0.workload", workload)
-    found = (update("traffic.flows.0.cc_requested", None), update("traffic.flows.0.cc_actual", actual))
-    return both(planned, *found, command(0, None))
+    """f1 is a program with the key `cc`; its socket said `actual`."""
+    return both(command(0, None, cc=cc), update("traffic.flows.0.cc_actual", actual))
 
 
 def both(*changes: Change) -> Change:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from dumbbell.analysis import thresholds as limit
 from dumbbell.analysis.evidence import Evidence
@@ -25,9 +25,7 @@ from dumbbell.plan.network import network
 from dumbbell.plan.parts import cc, group, hosts, kind
 from dumbbell.plan.sysctls import own_buffers
 from dumbbell.plan.types import Plan
-
-_PROGRAMS: Final = (("", "exit code"), ("server_", "server's exit code"))
-"""A flow's programs: what their keys begin with, and what a reason calls their exit code."""
+from dumbbell.scenario.traffic.kinds.flow import Kind
 
 _PRESSURES: Final = "TCPMemoryPressures"
 
@@ -217,15 +215,16 @@ def tcp_memory(evidence: Evidence) -> Judgement:
 @rule("udp-hosts", "datagrams were lost inside a host: a loss that no link caused", HOSTS)
 def udp_hosts(evidence: Evidence) -> Judgement:
     """Datagrams refused by the sender's kernel, or dropped by the receiver's full socket."""
-    flows = [(flow["id"], flow["udp"]) for flow in evidence.traffic["flows"] if flow["udp"]]
+    counted = [(flow["id"], kind.lost_in_hosts(flow)) for kind, flow in _accounts(evidence)]
+    flows = [(flow, losses) for flow, losses in counted if losses is not None]
     if not flows:
         return not_applicable("no UDP flow")
     lost = []
-    for flow, udp in flows:
+    for flow, (refused, dropped) in flows:
         # The kernel counts datagrams with a wrong checksum there, too.
-        dropped = max(udp["socket_drops"] - _corrupted(evidence, flow), 0)
-        if udp["refused_packets"] or dropped:
-            lost.append(f"{flow}: {udp['refused_packets']} refused, {dropped} dropped by the receiver's socket")
+        dropped = max(dropped - _corrupted(evidence, flow), 0)
+        if refused or dropped:
+            lost.append(f"{flow}: {refused} refused, {dropped} dropped by the receiver's socket")
     return Judgement(Verdict.INVALID if lost else Verdict.VALID, several(lost) or "none lost", "none")
 
 
@@ -239,16 +238,12 @@ def _corrupted(evidence: Evidence, flow: str) -> int:
 @rule("commands", "an external program failed, so its traffic is not what the scenario asks for", HOSTS)
 def commands(evidence: Evidence) -> Judgement:
     """Exit codes of external programs and of their servers. One that ran until we ended it may answer with any."""
-    ran = [(flow["id"], flow["command"]) for flow in evidence.traffic["flows"] if flow["command"]]
+    ended = [(flow["id"], kind.failed_programs(flow)) for kind, flow in _accounts(evidence)]
+    ran = [(flow, failures) for flow, failures in ended if failures is not None]
     programs = evidence.traffic.get("programs", ())
     if not ran and not programs:
         return not_applicable("no flow runs a program")
-    wrong = [
-        f"{flow}: {name} {command[f'{key}exit_code']}"
-        for flow, command in ran
-        for key, name in _PROGRAMS
-        if command[f"{key}exit_code"] not in (0, None) and not command[f"{key}ended_by_us"]
-    ]
+    wrong = [f"{flow}: {failure}" for flow, failures in ran for failure in failures]
     wrong += [
         f"{one['name']}: exit code {one['exit_code']}"
         for one in programs
@@ -256,6 +251,12 @@ def commands(evidence: Evidence) -> Judgement:
     ]
     threshold = "exit code 0, or ended at the flow's stop"
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, several(wrong) or "no failures", threshold)
+
+
+def _accounts(evidence: Evidence) -> Iterator[tuple[type[Kind[Any]], Any]]:
+    """What the run has counted of each flow, and the flow's kind."""
+    kinds = {flow.id: kind(flow) for flow in evidence.plan.flows}
+    return ((kinds[flow["id"]], flow) for flow in evidence.traffic["flows"])
 
 
 def _own_buffers(evidence: Evidence) -> dict[str, set[str]]:

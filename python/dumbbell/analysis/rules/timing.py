@@ -141,16 +141,15 @@ def udp_schedule(evidence: Evidence) -> Judgement:
     planned = {flow.id: flow for flow in evidence.plan.flows}
     worst_flow: tuple[float, Judgement] | None = None
     for flow in evidence.traffic["flows"]:
-        if flow["udp"] is None or not flow["udp"]["sent_packets"]:
-            continue
         of = planned[flow["id"]]
-        gap_us = kind(of).gap_us(of.workload, of.ip)
+        p99, gap_us = kind(of).schedule_error_us(flow), kind(of).gap_us(of.workload, of.ip)
+        if p99 is None:
+            continue
         assert gap_us is not None
         suspect, invalid = (
             max(floor, share * gap_us)
             for floor, share in zip(limit.SCHEDULE_ERROR_P99_US, limit.SCHEDULE_ERROR_OF_GAP, strict=True)
         )
-        p99 = flow["udp"]["schedule_error_us"]["p99"]
         found = Judgement(
             at_most(p99, (suspect, invalid)), f"{flow['id']}: p99 {p99:.0f} us", f"p99 <= {suspect:.0f} us"
         )

@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field
 
@@ -100,6 +100,16 @@ class CommandFlow(AnyFlow, Kind[CommandWorkload]):
         """The sender's, and its peer's."""
         lines = {"command": workload.command, "server_command": workload.server_command}
         return {key: line for key, line in lines.items() if line}
+
+    @classmethod
+    def failed_programs(cls, account: Mapping[str, Any]) -> Iterator[str] | None:
+        """One that ran until the flow's stop was ended then, and may answer with any code."""
+        ended = account["command"]
+        return ended and (
+            f"{name} {ended[f'{key}exit_code']}"
+            for key, name in (("", "exit code"), ("server_", "server's exit code"))
+            if ended[f"{key}exit_code"] not in (0, None) and not ended[f"{key}ended_by_us"]
+        )
 
 
 def _fill(command: str, values: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import Field
 
@@ -98,6 +98,25 @@ class Kind(Generic[W]):
     @classmethod
     def gap_us(cls, workload: W, ip: int) -> float | None:
         """Microseconds from one packet to the next of a flow with a constant rate over this version of IP."""
+        return None
+
+    @classmethod
+    def lost_in_hosts(cls, account: Mapping[str, Any]) -> tuple[int, int] | None:
+        """Datagrams that the sender's kernel refused, and those that the receiver's full socket dropped.
+
+        Args:
+            account: what the run has counted of the flow, as in `traffic.json`.
+        """
+        return None
+
+    @classmethod
+    def schedule_error_us(cls, account: Mapping[str, Any]) -> float | None:
+        """99th percentile of |actual - due| sending time, of a flow that sent at a constant rate; argument as above."""
+        return None
+
+    @classmethod
+    def failed_programs(cls, account: Mapping[str, Any]) -> Iterator[str] | None:
+        """Exit codes other than 0 of programs that ended by themselves; `None` if none ran; argument as above."""
         return None
 
     @classmethod

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import ClassVar, Literal
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -105,3 +105,15 @@ class UdpFlow(AnyFlow, Kind[UdpWorkload]):
     def gap_us(cls, workload: UdpWorkload, ip: int) -> float:
         """Time that a frame takes at the rate."""
         return 8e6 * (workload.payload_bytes + ETHERNET + IP[ip] + UDP) / workload.rate_bps
+
+    @classmethod
+    def lost_in_hosts(cls, account: Mapping[str, Any]) -> tuple[int, int] | None:
+        """The socket's drops include datagrams with a wrong checksum."""
+        datagrams = account["udp"]
+        return datagrams and (datagrams["refused_packets"], datagrams["socket_drops"])
+
+    @classmethod
+    def schedule_error_us(cls, account: Mapping[str, Any]) -> float | None:
+        """None of a flow that sent nothing."""
+        datagrams = account["udp"]
+        return datagrams["schedule_error_us"]["p99"] if datagrams and datagrams["sent_packets"] else None
