@@ -15,12 +15,10 @@ use crate::frame::{Header, ICMP, ICMP_V6, TCP, Tuple, UDP};
 pub(crate) struct Classifier {
     fragments: Fragments,
     /// Every tuple seen so far, in either direction.
-    known: FxHashMap<Tuple, Option<Class>>,
+    known: FxHashMap<Tuple, Class>,
     hosts: Vec<(IpAddr, u16)>,
     flows: Vec<(Ends, u16)>,
     other: u16,
-    /// True if frames to addresses of no host go on: to groups, and to addresses that a program adds.
-    is_open: bool,
     found: Option<Found>,
 }
 
@@ -54,13 +52,16 @@ const CHOSEN: u16 = 32_768;
 /// Tuples that are remembered: a scan of ports must not fill the memory.
 pub(crate) const KNOWN: usize = 1 << 20;
 
+/// In place of a host's index.
+pub(crate) const NOBODY: u16 = u16::MAX;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Class {
     /// Index among the plan's flows; one past the last for packets of no flow.
     pub flow: u16,
-    /// Index of the sending host among the plan's nodes; `u16::MAX` for an address that no host has.
+    /// Index of the sending host among the plan's nodes; [`NOBODY`] for an address that no host has.
     pub from: u16,
-    /// Index of the destination host among the plan's nodes.
+    /// Index of the destination host among the plan's nodes; [`NOBODY`] for a group, or an address that a program adds.
     pub to: u16,
     /// Hash of the tuple; the same in every run.
     pub flow_hash: u32,
@@ -97,8 +98,7 @@ impl Classifier {
         };
         let flows: Vec<_> = plan.flows.iter().enumerate().map(|(i, flow)| (ends(flow), i as u16)).collect();
         let other = flows.len() as u16;
-        let (known, fragments, is_open) = (FxHashMap::default(), Fragments::default(), plan.has_interfaces());
-        Classifier { fragments, known, hosts, flows, other, is_open, found: None }
+        Classifier { fragments: Fragments::default(), known: FxHashMap::default(), hosts, flows, other, found: None }
     }
 
     /// From now on connections and datagrams between hosts become flows as they are met.
@@ -168,15 +168,15 @@ impl Classifier {
         Some((from_node, to_node))
     }
 
-    /// `None` if the destination is no host, and the network leads to nothing else.
-    pub(crate) fn classify(&mut self, tuple: Tuple) -> Option<Class> {
+    /// The class of a frame with this tuple.
+    pub(crate) fn classify(&mut self, tuple: Tuple) -> Class {
         if let Some(&class) = self.known.get(&tuple) {
             return class;
         }
-        let host = |ip: IpAddr| self.hosts.iter().find(|(address, _)| *address == ip).map(|&(_, node)| node);
-        let from = host(tuple.src).unwrap_or(u16::MAX);
-        let to = host(tuple.dst).or(self.is_open.then_some(u16::MAX));
-        let class = to.map(|to| Class { flow: self.flow_of(tuple), from, to, flow_hash: tuple.hash() });
+        let known = |ip: IpAddr| self.hosts.iter().find(|(address, _)| *address == ip);
+        let host = |ip: IpAddr| known(ip).map_or(NOBODY, |&(_, node)| node);
+        let (from, to) = (host(tuple.src), host(tuple.dst));
+        let class = Class { flow: self.flow_of(tuple), from, to, flow_hash: tuple.hash() };
         if self.known.len() >= KNOWN {
             self.known.clear();
         }
@@ -186,7 +186,7 @@ impl Classifier {
 
     /// The class of a frame that has no tuple.
     pub(crate) fn other(&self, flow_hash: u32) -> Class {
-        Class { flow: self.other, from: u16::MAX, to: u16::MAX, flow_hash }
+        Class { flow: self.other, from: NOBODY, to: NOBODY, flow_hash }
     }
 
     /// The flow is found by the receiver's port, in either direction; otherwise it is the only external program between
@@ -234,6 +234,10 @@ mod tests {
         serde_json::json!({"kind": "command", "command": "x", "server_command": null})
     }
 
+    fn of(class: Class) -> (u16, u16, u16) {
+        (class.flow, class.from, class.to)
+    }
+
     fn reverse(t: Tuple) -> Tuple {
         Tuple { src: t.dst, dst: t.src, sport: t.dport, dport: t.sport, ..t }
     }
@@ -241,10 +245,10 @@ mod tests {
     #[test]
     fn data_and_acks_belong_to_the_same_flow() {
         let mut c = Classifier::new(&plan(&[flow("f1", 5000, tcp()), flow("f2", 5001, tcp())]));
-        let mut class = |t| c.classify(t).map(|class| (class.flow, class.from, class.to));
-        assert_eq!(class(tuple(TCP)), Some((1, 0, 1)));
-        assert_eq!(class(reverse(tuple(TCP))), Some((1, 1, 0)));
-        assert_eq!(class(tuple(UDP)), Some((2, 0, 1)));
+        let mut class = |t| of(c.classify(t));
+        assert_eq!(class(tuple(TCP)), (1, 0, 1));
+        assert_eq!(class(reverse(tuple(TCP))), (1, 1, 0));
+        assert_eq!(class(tuple(UDP)), (2, 0, 1));
     }
 
     #[test]
@@ -258,18 +262,18 @@ mod tests {
             interfaces.push(serde_json::from_value(own).unwrap());
         }
         let mut c = Classifier::new(&both);
-        let mut class = |t| c.classify(t).map(|class| (class.flow, class.from, class.to));
-        assert_eq!((class(tuple(TCP)), class(tuple6(TCP))), (Some((0, 0, 1)), Some((1, 0, 1))));
-        assert_eq!(class(reverse(tuple6(TCP))), Some((1, 1, 0)));
-        assert_eq!(class(tuple6(UDP)), Some((2, 0, 1)), "others' packets have their hosts, too");
+        let mut class = |t| of(c.classify(t));
+        assert_eq!((class(tuple(TCP)), class(tuple6(TCP))), ((0, 0, 1), (1, 0, 1)));
+        assert_eq!(class(reverse(tuple6(TCP))), (1, 1, 0));
+        assert_eq!(class(tuple6(UDP)), (2, 0, 1), "others' packets have their hosts, too");
     }
 
     #[test]
     fn a_program_gets_what_no_port_explains_if_it_is_the_only_one() {
         let mut one = Classifier::new(&plan(&[flow("f1", 9, tcp()), flow("f2", 10, command())]));
-        assert_eq!(one.classify(tuple(TCP)).unwrap().flow, 1);
+        assert_eq!(one.classify(tuple(TCP)).flow, 1);
         let mut two = Classifier::new(&plan(&[flow("f1", 9, command()), flow("f2", 10, command())]));
-        assert_eq!(two.classify(tuple(TCP)).unwrap().flow, 2);
+        assert_eq!(two.classify(tuple(TCP)).flow, 2);
     }
 
     #[test]
@@ -279,7 +283,7 @@ mod tests {
         let mut c = Classifier::new(&plan);
         let flow = |c: &mut Classifier, t: Tuple, flags: u8| {
             c.meet(t, Some(flags));
-            c.classify(t).unwrap().flow
+            c.classify(t).flow
         };
         let to = |sport, dport| Tuple { sport, dport, ..tuple(TCP) };
         assert_eq!(flow(&mut c, to(40_000, 50_000), SYN), 0, "nobody records: that is other");
@@ -290,7 +294,7 @@ mod tests {
         assert_eq!(flow(&mut c, reverse(to(40_000, 50_001)), SYN | ACK), 1, "its SYN came before");
         assert_eq!(flow(&mut c, reverse(to(40_002, 80)), ACK), 2, "older connections show it by their ports");
         assert_eq!(flow(&mut c, to(40_002, 80), ACK), 2);
-        assert_eq!(c.classify(tuple(UDP)).unwrap().flow, MOST, "nobody has met it");
+        assert_eq!(c.classify(tuple(UDP)).flow, MOST, "nobody has met it");
         let outside = Tuple { dst: [10, 9, 9, 9].into(), ..to(1, 2) };
         assert_eq!(c.meet(outside, Some(SYN)), None);
         let lines = std::fs::read_to_string(dir.path().join(FILE)).unwrap();
@@ -313,7 +317,7 @@ mod tests {
         assert_eq!(c.meet(reverse(of(50_000, 123)), None), Some((0, 1)), "an answer to one before the records");
         assert_eq!(c.meet(of(40_000, 50_000), None), Some((0, 1)));
         assert_eq!(c.meet(Tuple { sport: 0, dport: 0, ..tuple(UDP) }, None), None, "a later fragment");
-        let mut flow = |t| c.classify(t).unwrap().flow;
+        let mut flow = |t| c.classify(t).flow;
         assert_eq!((flow(of(40_000, 53)), flow(reverse(of(40_001, 53)))), (0, 0));
         assert_eq!(flow(Tuple { protocol: TCP, ..of(40_000, 53) }), MOST, "TCP to the same port is another flow");
         let lines = std::fs::read_to_string(dir.path().join(FILE)).unwrap();
@@ -323,8 +327,8 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_destination_is_refused() {
+    fn an_unknown_destination_is_nobodys() {
         let mut c = Classifier::new(&plan(&[]));
-        assert_eq!(c.classify(Tuple { dst: [10, 9, 9, 9].into(), ..tuple(TCP) }), None);
+        assert_eq!(of(c.classify(Tuple { dst: [10, 9, 9, 9].into(), ..tuple(TCP) })), (0, 0, NOBODY));
     }
 }

@@ -213,9 +213,9 @@ impl<T> Driver<T> {
         self.due.push_back(Due { handle, port, at });
     }
 
-    /// The addresses of frames to the host `node` of a core network.
-    pub(crate) fn ends(&self, node: u16) -> Ends {
-        self.ends[usize::from(node)].expect("packets go to hosts, each host has a port")
+    /// The addresses of frames to the host `node` of a core network; `None` if it is no host's index.
+    pub(crate) fn ends(&self, node: u16) -> Option<Ends> {
+        self.ends.get(usize::from(node)).copied().flatten()
     }
 
     /// The id of a packet that enters `link` of a lab network, if a router forwards it there.

@@ -2,7 +2,7 @@ use link::Packet;
 use plan::{EmulatePath, Plan};
 
 use crate::Port;
-use crate::classify::{Class, Classifier, Found};
+use crate::classify::{Class, Classifier, Found, NOBODY};
 use crate::datagrams::Part;
 use crate::driver::Driver;
 use crate::frame::{self, Header, TCP, Tuple, UDP};
@@ -143,7 +143,10 @@ impl Intake {
             driver.datagrams.add(ends, tuple.protocol);
         }
         let of_ip = header.zip(tuple).and_then(|(header, tuple)| {
-            let class = self.classifier.classify(tuple)?;
+            let class = self.classifier.classify(tuple);
+            if class.to == NOBODY && self.stations.is_none() {
+                return None;
+            }
             if let (Some(seq), Some(flags)) = (header.tcp_seq, flags) {
                 driver.datagrams.entered_of_tcp(class, at, Part { tuple, seq, flags, bytes: header.payload_bytes });
             }
@@ -154,7 +157,8 @@ impl Intake {
         });
         let Some(stations) = &mut self.stations else {
             let (header, class) = of_ip?;
-            return Some(Known { header, class, ends: driver.ends(class.to), sender: 0, receiver: 0 });
+            let ends = driver.ends(class.to)?;
+            return Some(Known { header, class, ends, sender: Packet::UNKNOWN, receiver: class.to });
         };
         let ends: Ends = *frame.first_chunk()?;
         let (receiver, sender) = stations.of(&ends);

@@ -30,13 +30,12 @@ const TAG: usize = 4;
 
 impl Layout {
     /// On the GSO path the header is before the frame: there is no room for a tag.
-    fn of(path: EmulatePath, mtu: Mtu, may_have_tags: bool) -> Layout {
-        let reserve = if may_have_tags && path == EmulatePath::Wire { TAG } else { 0 };
+    fn of(path: EmulatePath, mtu: Mtu) -> Layout {
         match path {
             // 256 KiB can be found in a fragmented memory too.
-            EmulatePath::Wire => Layout { slot: slot_bytes(mtu) as u32, block: 256 * 1024, vnet: 0, reserve },
+            EmulatePath::Wire => Layout { slot: slot_bytes(mtu) as u32, block: 256 * 1024, vnet: 0, reserve: TAG },
             // Frames as long as an IPv4 packet can be; 15 of them make good use of a block.
-            EmulatePath::Gso => Layout { slot: 66 * 1024, block: 1024 * 1024, vnet: Vnet::BYTES, reserve },
+            EmulatePath::Gso => Layout { slot: 66 * 1024, block: 1024 * 1024, vnet: Vnet::BYTES, reserve: 0 },
         }
     }
 }
@@ -58,10 +57,10 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// Open a ring of about `bytes` in the calling thread's network namespace, with the plan's path, MTU and kind of network.
+    /// Open a ring of about `bytes` in the calling thread's network namespace, with the plan's path and MTU.
     pub(crate) fn open(plan: &Plan) -> Result<Ring> {
         let (bytes, path) = (plan.emulate.ring_bytes, plan.emulate.path);
-        let layout = Layout::of(path, plan.largest_mtu(), plan.has_interfaces());
+        let layout = Layout::of(path, plan.largest_mtu());
         let blocks = (bytes / u64::from(layout.block)).max(1) as u32;
         // Protocol 0 for now: nothing arrives before the ring is there.
         // SAFETY: plain system call; the descriptor is owned from here on.

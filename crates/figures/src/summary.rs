@@ -40,7 +40,7 @@ impl Run {
             let mut told = figures(flow::FIGURES, flow);
             told.insert("base_rtt_ms".into(), json!(base_rtt.as_nanos() as f64 / 1e6));
             told.insert("rtt_sample".into(), json!("srtt, polled"));
-            told.insert("udp".into(), json!(flow.report.udp));
+            told.extend(flow.report.summarised().map(|(kind, account)| (kind.into(), json!(account))));
             told.insert("error".into(), json!(flow.report.error));
             Value::Object(told)
         };

@@ -37,9 +37,8 @@ mod service;
 mod slots;
 #[cfg(test)]
 mod statistics;
+mod switches;
 mod variation;
-mod ways;
-mod wires;
 
 pub use counters::Counters;
 pub use network::{Network, Sink};

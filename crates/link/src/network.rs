@@ -7,8 +7,7 @@ use units::{Duration, Time};
 
 use crate::packet::{Fate, Packet, Passage};
 use crate::pipeline::{Entry, Link, Out};
-use crate::ways::Ways;
-use crate::wires::Onward;
+use crate::switches::{Onward, Switches};
 
 /// Receives the events in a [`Network`], in the order of time.
 pub trait Sink {
@@ -41,7 +40,7 @@ pub struct Network {
     transparent: Vec<bool>,
     /// Changes of links that are still to come: when, which link, what it will be.
     changes: VecDeque<(Time, u32, plan::Link)>,
-    ways: Ways,
+    switches: Switches,
     /// Pending events, earliest first, ties by the links' order in the plan. Stale ones are skipped when they come up.
     events: BinaryHeap<Reverse<(Time, u32)>>,
     /// The earliest pending event of each link.
@@ -58,7 +57,7 @@ impl Network {
             changes: changes.collect::<Result<_>>()?,
             links: plan.links.iter().map(|spec| Link::new(spec, plan.seed)).collect(),
             transparent: plan.transparent_links(),
-            ways: Ways::new(plan)?,
+            switches: Switches::new(plan)?,
             events: BinaryHeap::new(),
             scheduled: vec![Time::NEVER; plan.links.len()],
             now: Time(i64::MIN),
@@ -108,7 +107,7 @@ impl Network {
     /// happens first. A `now` before an earlier call's counts as that call's: the network's time never goes back.
     pub fn enter(&mut self, packet: Packet, link: u32, now: Time, sink: &mut impl Sink) -> bool {
         self.advance(now, sink);
-        let leads_on = self.ways.leads_on(&packet, link);
+        let leads_on = self.switches.leads_on(&packet, link);
         if leads_on {
             self.forward(packet, link, self.now, sink);
         }
@@ -146,7 +145,7 @@ impl Network {
 
     /// The switches of a lab network know what those of `other` have learned, whose time was `ago` when this one's was 0.
     pub fn learn_from(&mut self, other: &Network, ago: Duration) {
-        self.ways.learn_from(&other.ways, ago);
+        self.switches.learn_from(&other.switches, ago);
     }
 
     /// Let the links' counters and backlogs be those of now: [`advance`](Network::advance) leaves to later what no packet
@@ -163,7 +162,7 @@ impl Network {
     }
 
     fn move_on(&mut self, packet: Packet, done: u32, at: Time, sink: &mut impl Sink) {
-        match self.ways.onward(&packet, done, at) {
+        match self.switches.onward(&packet, done, at) {
             Onward::There => sink.delivered(packet, done, at),
             Onward::Into(next) => self.forward(packet, next, at, sink),
             Onward::Nowhere => sink.filtered(packet),
@@ -174,7 +173,7 @@ impl Network {
     /// Send a packet into all links that leave a switch but one, in their order.
     fn flood(&mut self, packet: Packet, switch: u32, but: u32, at: Time, sink: &mut impl Sink) {
         let (mut place, mut next) = (0, None);
-        while let Some(link) = self.ways.link_of(switch, place) {
+        while let Some(link) = self.switches.link_of(switch, place) {
             place += 1;
             if link == but {
                 continue;
@@ -207,7 +206,7 @@ impl Network {
     fn settle(&mut self, link: u32, at: Time, sink: &mut impl Sink) {
         while let Some(passage) = self.links[link as usize].poll(at) {
             if !self.transparent[link as usize] {
-                let last = self.ways.is_last(link, passage.packet.to, &self.transparent);
+                let last = self.switches.is_last(link, passage.packet.receiver);
                 sink.passed(link, &passage, last);
             }
             if passage.fate == Fate::Delivered {

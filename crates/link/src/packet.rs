@@ -47,10 +47,11 @@ pub struct Packet {
     pub from: u16,
     /// Index of the destination host among the plan's nodes.
     pub to: u16,
-    /// The stations that it comes from and goes to in its broadcast domain of a lab network, numbered by the driver as it
-    /// meets their MAC addresses; [`Packet::UNKNOWN`] for a group of stations. A core network has none.
+    /// The station that it comes from, from which switches learn; [`Packet::UNKNOWN`] in a core network. Stations of a lab
+    /// network are numbered by the driver as it meets their MAC addresses.
     pub sender: u16,
-    /// See `sender`.
+    /// The station that it goes to in its broadcast domain; [`Packet::UNKNOWN`] for a group of stations. In a core network
+    /// stations are nodes: the same as `to`.
     pub receiver: u16,
     /// The current codepoint: a link that marks the packet changes it.
     pub ecn: Ecn,

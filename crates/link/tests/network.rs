@@ -63,7 +63,7 @@ fn with_events(events: &[serde_json::Value]) -> Plan {
 #[test]
 fn a_packet_crosses_three_links() {
     let (mut net, mut log) = (Network::new(&plan()).unwrap(), Log::default());
-    assert!(net.enter(Packet { id: 9, size: 1514, to: 3, ..Packet::default() }, 0, Time(1_000), &mut log));
+    assert!(net.enter(Packet { id: 9, size: 1514, receiver: 3, ..Packet::default() }, 0, Time(1_000), &mut log));
     net.advance(Time(1_000_000_000), &mut log);
     assert_eq!(log.delivered, [(9, Time(1_000 + 121_120 + 15_000_000 + 5_000_000))]);
     let seen: Vec<_> = log.passed.iter().map(|(link, p, last)| (*link, p.arrival, *last)).collect();
@@ -74,14 +74,14 @@ fn a_packet_crosses_three_links() {
 #[test]
 fn a_packet_without_a_path_is_refused() {
     let (mut net, mut log) = (Network::new(&plan()).unwrap(), Log::default());
-    assert!(!net.enter(Packet { to: 0, ..Packet::default() }, 2, Time::ZERO, &mut log));
+    assert!(!net.enter(Packet::default(), 2, Time::ZERO, &mut log));
 }
 
 #[test]
 fn the_queue_drops_what_does_not_fit_and_the_rest_arrives() {
     let (mut net, mut log) = (Network::new(&plan()).unwrap(), Log::default());
     for id in 0..5 {
-        net.enter(Packet { id, size: 1514, to: 3, ..Packet::default() }, 0, Time::ZERO, &mut log);
+        net.enter(Packet { id, size: 1514, receiver: 3, ..Packet::default() }, 0, Time::ZERO, &mut log);
     }
     // One in service, two wait in 3100 bytes, two are dropped.
     let dropped: Vec<u64> =
@@ -112,9 +112,9 @@ fn links_that_have_caught_up_have_sent_what_no_packet_came_out_by() {
 #[test]
 fn what_is_due_happens_before_what_enters() {
     let (mut net, mut log) = (Network::new(&plan()).unwrap(), Log::default());
-    net.enter(Packet { id: 1, size: 1514, to: 3, ..Packet::default() }, 0, Time::ZERO, &mut log);
+    net.enter(Packet { id: 1, size: 1514, receiver: 3, ..Packet::default() }, 0, Time::ZERO, &mut log);
     // The wire is free at the very end of its service: the next packet doesn't wait.
-    net.enter(Packet { id: 2, size: 1514, to: 3, ..Packet::default() }, 0, Time(121_120), &mut log);
+    net.enter(Packet { id: 2, size: 1514, receiver: 3, ..Packet::default() }, 0, Time(121_120), &mut log);
     net.advance(Time(1_000_000_000), &mut log);
     assert_eq!(log.delivered[1].1, Time(2 * 121_120 + 20_000_000));
 }
@@ -128,7 +128,7 @@ fn event(at: i64, changes: serde_json::Value) -> serde_json::Value {
 }
 
 fn enter(net: &mut Network, log: &mut Log, id: u64, at: i64) {
-    assert!(net.enter(Packet { id, size: 1514, to: 3, ..Packet::default() }, 0, Time(at), log));
+    assert!(net.enter(Packet { id, size: 1514, receiver: 3, ..Packet::default() }, 0, Time(at), log));
 }
 
 #[test]
@@ -207,7 +207,12 @@ fn an_order_changes_a_link_as_an_event_of_the_plan_does() {
     let run = |plan: &Plan, order: Option<Time>| {
         let (mut net, mut log) = (Network::new(plan).unwrap(), Log::default());
         for id in 0..40 {
-            net.enter(Packet { id, size: 1514, to: 3, ..Packet::default() }, 0, Time(id as i64 * 130_000), &mut log);
+            net.enter(
+                Packet { id, size: 1514, receiver: 3, ..Packet::default() },
+                0,
+                Time(id as i64 * 130_000),
+                &mut log,
+            );
             // The order is read late: packets that came before it enter the link as it was.
             if id == 10
                 && let Some(at) = order

@@ -53,6 +53,11 @@ impl FlowReport {
     pub fn cc(&self) -> Option<&str> {
         self.cc_actual.as_deref().or(self.cc_requested.as_deref())
     }
+
+    /// The accounts of kinds of flow that stand in a summary as they are, by the names of the kinds.
+    pub fn summarised(&self) -> [(&'static str, Option<impl Serialize>); 1] {
+        [("udp", self.udp)]
+    }
 }
 
 /// The account of datagrams. One that was sent in fragments has arrived when all of them have.
