@@ -12,6 +12,7 @@ from synthetic_study import Synthetic
 
 from dumbbell import Study
 from dumbbell.report.study import write
+from dumbbell.scenario.study import Plot
 
 # Tests of one process share the page.
 pytestmark = pytest.mark.xdist_group("study page")
@@ -133,6 +134,39 @@ def test_an_algorithm_alone_in_a_plot_has_its_own_colour(browser: Browser, tmp_p
     assert of_udp != of_cubic
     assert colours("retransmitted_segments") == [of_cubic]
     assert colours("utilisation") == [None], "neutral"
+    opened.close()
+
+
+@pytest.mark.parametrize(("across", "count"), [(None, 4), ("case", 1)])
+def test_bars_that_pictures_draw_apart_stand_apart(
+    browser: Browser, tmp_path: Path, across: str | None, count: int
+) -> None:
+    """Where bars differ more than twentyfold, and nobody asked for the key across, as in the study's pictures."""
+    cells = [{"case": case, "b.cc": cc} for case in ("slow", "b", "c", "d") for cc in ("cubic", "reno")]
+    known = Synthetic(
+        cells=cells, repeat=2, ccs=("cubic",), goodput_mbit=lambda cell, _: 2.0 if cell["case"] == "slow" else 50.0
+    )
+    study = Study(known.write(tmp_path / "study"))
+    opened = browser.new_page(viewport={"width": 390, "height": 900})
+    described = None if across is None else Plot(across=across)
+    opened.goto(write(study, "html", described=described)[0].as_uri())
+    opened.wait_for_selector(".card svg")
+    goodput = card(opened, "goodput")
+    assert goodput.locator(".canvas > svg").count() == count
+    assert goodput.locator("rect.bar").count() == 8
+    assert len(study.plot("goodput", by="run", across=across).axes) == count
+    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    if across is None:
+        first = goodput.locator(".canvas").first
+        assert first.locator("text.title").last.inner_html() == "slow"
+        assert first.locator("rect.bar").first.bounding_box()["height"] > 60  # type: ignore[index]
+    goodput.locator("button.name").first.click()
+    assert goodput.locator("rect.bar").count() == 4
+    opened.get_by_label("across").first.select_option(index=1)
+    assert goodput.locator(".canvas > svg").count() == 1
+    opened.get_by_label("across").first.select_option(index=0)
+    assert goodput.locator(".canvas > svg").count() == count
+    assert goodput.locator("rect.bar").count() == 4, "what is hidden stays so"
     opened.close()
 
 

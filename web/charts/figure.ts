@@ -47,6 +47,8 @@ export interface Series {
 export interface Figure {
   /** A description for readers who do not see the chart. */
   name: string;
+  /** Above the plot, where several stand side by side. */
+  heading?: string;
   x: Axis;
   y: Axis;
   series: Series[];

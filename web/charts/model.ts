@@ -375,6 +375,13 @@ export interface StudyPage {
   records: string | null;
   /** Plots of a metric have one vertical axis, unless their largest values differ by more than this factor. */
   mostApart: number;
+  /**
+   * Bars of each value of the horizontal key have a plot of their own, if the largest values of these plots differ by
+   * more than this factor. Null: a key was asked for, and stays across.
+   */
+  rowsApart: number | null;
+  /** Plots of one metric at most. */
+  mostPlots: number;
   panels: StudyPanel[];
   distributions: StudyDistribution[];
 }

@@ -3,9 +3,11 @@
 import { type Axis, type Figure, fit, joined, type Series, type Shape, type Spot } from "./figure";
 import { Picker } from "./picker";
 import { linear, logarithmic, round, type Scale } from "./scales";
-import { type Box, dashed, frame, path, svg, type Tick } from "./svg";
+import { type Box, dashed, frame, path, readable, svg, type Tick } from "./svg";
 
 const HEIGHT = 262;
+/** Height of a plot with others beside it. */
+const LOW = 190;
 const LEFT = 50;
 const BENEATH = 44;
 const RIGHT = 14;
@@ -77,8 +79,9 @@ export class SmallChart {
     node.setAttribute("aria-label", figure.name);
     const isGrid = figure.x.kind !== "category";
     const isHeat = figure.y.kind === "category";
-    const parts: SVGElement[] = [frame(box, xTicks(figure.x, places), yTicks(figure, shown, places), figure.x.title, isGrid)];
-    if (isHeat) parts.push(svg("text", { x: 0, y: 10, class: "title" }, figure.y.title));
+    const parts: SVGElement[] = [frame(box, xTicks(figure, places), yTicks(figure, shown, places), figure.x.title, isGrid)];
+    const heading = isHeat ? figure.y.title : figure.heading;
+    if (heading) parts.push(svg("text", { x: 0, y: 10, class: "title" }, heading));
     if (!shown.length) parts.push(svg("text", { x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2, "text-anchor": "middle", class: "title" }, figure.series.length ? "hidden in the legend" : "no values"));
     shown.forEach((series, place) => parts.push(...drawn(series, place, places)));
     node.replaceChildren(...parts);
@@ -91,8 +94,8 @@ function placesOf(figure: Figure, shown: Series[], width: number): Places {
   const isHeat = figure.y.kind === "category";
   const rows = figure.y.ticks.length;
   const left = isHeat ? 22 + 7 * Math.max(...figure.y.ticks.map(({ text }) => text.length)) : LEFT;
-  const top = isHeat ? 18 : 10;
-  const bottom = isHeat ? top + Math.min(WIDEST_BAR, Math.max(22, TALLEST / rows)) * rows : HEIGHT - BENEATH;
+  const top = isHeat || figure.heading ? 18 : 10;
+  const bottom = isHeat ? top + Math.min(WIDEST_BAR, Math.max(22, TALLEST / rows)) * rows : (figure.heading ? LOW : HEIGHT) - BENEATH;
   const box = { left, right: width - RIGHT, top, bottom };
   const columns = Math.max(1, figure.x.ticks.length);
   const step = (box.right - box.left) / columns;
@@ -129,9 +132,12 @@ function across(axis: Axis, box: Box): Scale {
   return (axis.kind === "log" ? logarithmic : linear)(ends, [box.left + 10, box.right - 10]);
 }
 
-function xTicks(axis: Axis, { x }: Places): Tick[] {
+function xTicks(figure: Figure, { x }: Places): Tick[] {
+  const axis = figure.x;
   if (axis.range) return round(...axis.range).map((value) => ({ at: x(value), text: value.toLocaleString("en", { maximumFractionDigits: 6 }) }));
-  return axis.ticks.map(({ at, text }) => ({ at: x(at), text }));
+  const ticks = axis.ticks.map(({ at, text }) => ({ at: x(at), text }));
+  // Beside other plots, names that do not all fit are left to the legend.
+  return figure.heading && readable(ticks).length < ticks.length ? [] : ticks;
 }
 
 function yTicks(figure: Figure, shown: Series[], { y }: Places): Tick[] {

@@ -66,8 +66,8 @@ class Page {
     host.append(element("h2", {}, "Metrics"), element("p", { class: "how" }, `${bands} A point opens its runs.${axes}`), bar, cards);
     study.panels.forEach((panel, i) => {
       const title = [panel.title, ...(panel.unit ? [unit(panel.unit)] : [])];
-      const figure = () => metric(study, this.cells, this.layout, panel, this.known[i] ?? new Map());
-      this.cards.add(cards, panel.name, title, `${panel.formula}. ${panel.source}.`, figure, (spot) => this.open(spot, panel));
+      const figures = () => metric(study, this.cells, this.layout, panel, this.known[i] ?? new Map());
+      this.cards.add(cards, panel.name, title, `${panel.formula}. ${panel.source}.`, figures, (spot) => this.open(spot, panel));
     });
   }
 
@@ -104,7 +104,7 @@ class Page {
     };
     fill();
     const figure = () => heat(study, this.cells, chosen, panel(), this.known[chosen.panel] ?? new Map(), panel().of[chosen.of] ?? "");
-    this.cards.add(host, "heat", [], "", figure, (spot) => this.open(spot, panel()));
+    this.cards.add(host, "heat", [], "", () => [figure()], (spot) => this.open(spot, panel()));
   }
 
   private distributions(): void {
@@ -128,7 +128,7 @@ class Page {
     this.refreshes.push(fill);
     for (const one of study.distributions) {
       const figure = () => cdf(study, this.cells, layout, one, at);
-      this.cards.add(cards, `cdf-${one.key}`, [one.title, unit(one.unit)], "Empirical distribution function", figure, (spot) => this.open(spot, null));
+      this.cards.add(cards, `cdf-${one.key}`, [one.title, unit(one.unit)], "Empirical distribution function", () => [figure()], (spot) => this.open(spot, null));
     }
   }
 

@@ -9,10 +9,12 @@ const NARROWEST = 480;
 const WIDEST_HEAT = 900;
 
 interface Card {
-  chart: SmallChart;
+  /** Several stand side by side. */
+  charts: { chart: SmallChart; canvas: HTMLElement }[];
   legend: HTMLElement;
-  canvas: HTMLElement;
-  describe: () => Figure;
+  host: HTMLElement;
+  describe: () => Figure[];
+  onOpen: (spot: Spot) => void;
 }
 
 export class Cards {
@@ -20,32 +22,42 @@ export class Cards {
   private readonly hidden = new Set<string>();
 
   /** `title`: empty for a chart without legend. */
-  add(host: HTMLElement, key: string, title: (Node | string)[], note: string, describe: () => Figure, onOpen: (spot: Spot) => void): void {
+  add(host: HTMLElement, key: string, title: (Node | string)[], note: string, describe: () => Figure[], onOpen: (spot: Spot) => void): void {
     const legend = element("div", { class: "names", role: "group", "aria-label": "Curves shown in all plots" });
-    const canvas = element("div", { class: "canvas" });
+    const canvases = element("div", { class: "canvases" });
     const head = element("h3", {}, ...title);
     head.title = note;
-    host.append(element("section", { class: title.length ? "card" : "card heat", "data-plot": key }, ...(title.length ? [head] : []), legend, canvas));
-    const figure = describe();
-    const card = { chart: new SmallChart(figure, widthOf(canvas), canvas, onOpen), legend, canvas, describe };
+    host.append(element("section", { class: title.length ? "card" : "card heat", "data-plot": key }, ...(title.length ? [head] : []), legend, canvases));
+    const card: Card = { charts: [], legend, host: canvases, describe, onOpen };
     this.all.push(card);
-    this.name(card, figure);
+    this.show(card);
   }
 
   /** Draw what is described now: the reader chose other keys. */
   refresh(): void {
-    for (const card of this.all) {
-      const figure = card.describe();
-      card.chart.setData(figure);
-      this.name(card, figure);
-    }
+    for (const card of this.all) this.show(card);
   }
 
   resize(): void {
-    for (const { chart, canvas } of this.all) chart.resize(widthOf(canvas));
+    for (const { charts } of this.all) for (const { chart, canvas } of charts) chart.resize(widthOf(canvas));
   }
 
-  private name({ legend }: Card, { series }: Figure): void {
+  private show(card: Card): void {
+    const figures = card.describe();
+    if (figures.length !== card.charts.length) {
+      const canvases = figures.map(() => element("div", { class: "canvas" }));
+      card.host.classList.toggle("several", figures.length > 1);
+      card.host.replaceChildren(...canvases);
+      card.charts = figures.map((figure, i) => {
+        const canvas = canvases[i] as HTMLElement;
+        return { chart: new SmallChart(figure, widthOf(canvas), canvas, card.onOpen), canvas };
+      });
+      for (const key of this.hidden) for (const { chart } of card.charts) chart.setVisible(key, false);
+    } else card.charts.forEach(({ chart }, i) => chart.setData(figures[i] as Figure));
+    this.name(card, [...new Map(figures.flatMap(({ series }) => series).map((one) => [one.key, one])).values()]);
+  }
+
+  private name({ legend }: Card, series: Series[]): void {
     legend.replaceChildren(...(series.length > 1 ? series.map((one) => this.entry(one)) : []));
   }
 
@@ -75,8 +87,8 @@ export class Cards {
   private set(key: string, visible: boolean): void {
     if (visible) this.hidden.delete(key);
     else this.hidden.add(key);
-    for (const { chart, legend } of this.all) {
-      chart.setVisible(key, visible);
+    for (const { charts, legend } of this.all) {
+      for (const { chart } of charts) chart.setVisible(key, visible);
       for (const button of legend.querySelectorAll("button")) {
         if (button.dataset["key"] === key) button.setAttribute("aria-pressed", String(visible));
       }

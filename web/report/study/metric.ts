@@ -1,13 +1,28 @@
-// A metric against the swept value: curves with bands, or grouped bars.
+// A metric against the swept value: curves with bands, grouped bars, or a plot of bars for each value.
 
 import type { Axis, Figure, Series, Shape } from "../../charts/figure";
 import type { StudyAxis, StudyPage, StudyPanel } from "../../charts/model";
 import { digits } from "../../charts/numbers";
 import type { Entries, Entry } from "./data";
 import { along, type Cells, columns, horizontal, keyOf, type Layout } from "./layout";
-import { sharedRange } from "./scale";
+import { areRowsApart, sharedRange } from "./scale";
 
-export function metric(study: StudyPage, cells: Cells, layout: Layout, panel: StudyPanel, known: Entries): Figure {
+/** The plots of a metric: one, or one for each value of the horizontal key where their bars are far apart. */
+export function metric(study: StudyPage, cells: Cells, layout: Layout, panel: StudyPanel, known: Entries): Figure[] {
+  const axis = horizontal(study, layout);
+  if (!axis || axis.kind !== "category" || !areRowsApart(study, layout, known)) return [plot(study, cells, layout, panel, known)];
+  const every = axis.texts.flatMap((heading, value) => {
+    const fixed = layout.fixed.map((index, i) => (i === layout.x ? value : index));
+    const one = plot(study, cells, { x: null, lines: layout.lines, fixed }, panel, known);
+    return one.series.length ? [{ ...one, name: `${heading}. ${one.name}`, heading }] : [];
+  });
+  const drawn = spread(every.length, study.mostPlots).flatMap((i) => every[i] ?? []);
+  const last = drawn.at(-1);
+  if (last && drawn.length < every.length) last.x.title = `${drawn.length} of ${every.length} plots`;
+  return drawn;
+}
+
+function plot(study: StudyPage, cells: Cells, layout: Layout, panel: StudyPanel, known: Entries): Figure {
   const axis = horizontal(study, layout);
   const isBars = !axis || axis.kind === "category";
   const place = (i: number) => (isBars ? i : (axis.at[i] ?? 0));
@@ -15,24 +30,25 @@ export function metric(study: StudyPage, cells: Cells, layout: Layout, panel: St
     .map((column) => ({ column, found: along(study, cells, layout, column, known) }))
     .filter(({ found }) => found.some(Boolean));
   const series = drawn.map(({ column, found }, row): Series => {
-    const shapes = isBars ? bars(found) : curves(found, place);
+    // Without a horizontal key each bar stands above its name.
+    const at = axis ? place : () => row;
+    const shapes = isBars ? bars(found, at) : curves(found, at);
     const spots = found.flatMap((entry, i) => {
       if (!entry) return [];
       const words = [cells.words(entry.cell), column.of, ...told(entry, panel, study), doubt(study, entry.cell)].filter(Boolean);
-      return [{ x: place(i), y: entry.mean, row, words, cell: entry.cell, of: entry.of }];
+      return [{ x: at(i), y: entry.mean, row: axis ? row : 0, words, cell: entry.cell, of: entry.of }];
     });
     return { key: keyOf(column), label: column.label, color: column.colour, dash: column.colour?.dash ?? 0, shapes, spots };
   });
   return {
     name: `${panel.title}: arrow keys go from point to point`,
-    x: axisOf(axis),
+    x: axis ? axisOf(axis) : { kind: "category", ticks: series.map(({ label }, i) => ({ at: i, text: label })), range: null, title: "" },
     y: { kind: "linear", ticks: [], range: sharedRange(study, layout, known), title: panel.unit },
     series,
   };
 }
 
-export function axisOf(axis: StudyAxis | null): Axis {
-  if (!axis) return { kind: "category", ticks: [{ at: 0, text: "" }], range: null, title: "" };
+function axisOf(axis: StudyAxis): Axis {
   const isCategory = axis.kind === "category";
   const ticks = axis.ticks.map((text, i) => ({ at: isCategory ? i : (axis.at[i] ?? 0), text }));
   return { kind: axis.kind, ticks, range: null, title: axis.title };
@@ -73,11 +89,17 @@ function stretches(found: (Entry | undefined)[]): { i: number; entry: Entry }[][
   return runs.filter((run) => run.length);
 }
 
-function bars(found: (Entry | undefined)[]): Shape[] {
+function bars(found: (Entry | undefined)[], at: (i: number) => number): Shape[] {
   return found.flatMap((entry, i): Shape[] => {
     if (!entry) return [];
-    const bar: Shape = { kind: "bar", x: i, value: entry.mean };
+    const bar: Shape = { kind: "bar", x: at(i), value: entry.mean };
     if (entry.low === null || entry.high === null) return [bar];
-    return [bar, { kind: "whisker", x: i, low: entry.low, high: entry.high }];
+    return [bar, { kind: "whisker", x: at(i), low: entry.low, high: entry.high }];
   });
+}
+
+/** Indices, evenly spread, first and last among them. */
+function spread(count: number, most: number): number[] {
+  if (count <= most) return [...Array(count).keys()];
+  return [...new Set(Array.from({ length: most }, (_, i) => Math.round((i * (count - 1)) / (most - 1))))];
 }

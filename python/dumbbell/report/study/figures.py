@@ -21,7 +21,7 @@ from dumbbell.report.study.curves import curves
 from dumbbell.report.study.effects_figure import effects_figure
 from dumbbell.report.study.export import counted, doubt, entries_of, how
 from dumbbell.report.study.grid import Grid, grids
-from dumbbell.report.study.kinds import MOST_PLOTS, kind_of, matrices, name_of, shown
+from dumbbell.report.study.kinds import MOST_PLOTS, ROWS_APART, kind_of, matrices, name_of, shown
 from dumbbell.report.study.matrices import Matrix
 from dumbbell.report.study.model import Distribution, Entry, Layout, Panel, StudyPlots
 from dumbbell.scenario.study import PlotKind
@@ -33,8 +33,6 @@ _ABREAST: Final = 3
 _MOST_CELLS: Final = 6
 _MOST_WITH_INTERVALS: Final = 8
 """Columns of a matrix that shows intervals, too."""
-_ROWS_APART: Final = 20.0
-"""Bars of one plot may be so much smaller than others: they stand beside them to be compared."""
 _AROUND_IN: Final = 0.75
 """Room that the texts around a plot take."""
 
@@ -108,7 +106,7 @@ def _are_rows_apart(grid: Grid) -> bool:
     if len(grid.rows) < 2 or len(grid.columns) < 2:
         return False
     found = ((abs(entry.mean) for column in grid.columns if (entry := grid.entry(row, column))) for row in grid.rows)
-    return are_apart((max(sizes, default=0.0) for sizes in found), _ROWS_APART)
+    return are_apart((max(sizes, default=0.0) for sizes in found), ROWS_APART)
 
 
 def _runs(plots: StudyPlots, known: Sequence[Entry], is_mean: bool = True) -> str:

@@ -13,6 +13,8 @@ from dumbbell.scenario.study import PlotKind
 
 MOST_PLOTS: Final = 12
 """Plots of one figure."""
+ROWS_APART: Final = 20.0
+"""Bars of one plot may be so much smaller than others: they stand beside them to be compared."""
 _FEW: Final = 3
 
 

@@ -18,6 +18,7 @@ from dumbbell.report.model import MOST_APART, Codes, Counts, Values
 from dumbbell.report.render.payload import encode
 from dumbbell.report.study.axes import Axis, Kind
 from dumbbell.report.study.curves import Curve, curves
+from dumbbell.report.study.kinds import MOST_PLOTS, ROWS_APART
 from dumbbell.report.study.model import Distribution, Panel, StudyPlots
 
 MOST_VALUES: Final = 1_000_000
@@ -123,6 +124,11 @@ class StudyPage:
     report."""
     most_apart: float
     """Plots of a metric have one vertical axis, unless their largest values differ by more than this factor."""
+    rows_apart: float | None
+    """Bars of each value of the horizontal key have a plot of their own, if the largest values of these plots differ by
+    more than this factor. Null: a key was asked for, and stays across."""
+    most_plots: int
+    """Plots of one metric at most."""
     panels: tuple[StudyPanel, ...]
     distributions: tuple[StudyDistribution, ...]
 
@@ -154,6 +160,8 @@ def payload(plots: StudyPlots) -> tuple[str, tuple[str, ...]]:
         command=_command(plots),
         records=_records(plots),
         most_apart=MOST_APART,
+        rows_apart=ROWS_APART if plots.described.across is None else None,
+        most_plots=MOST_PLOTS,
         panels=tuple(_panel(panel, with_values) for panel in plots.panels),
         distributions=tuple(_distribution(one, steps) for one in plots.distributions),
     )
