@@ -88,6 +88,8 @@ def test_bounds_that_nothing_meets(bounds: str, capsys: pytest.CaptureFixture[st
         ("topology.bottleneck.rate=10 mbit", "unknown unit mbit", 'a rate is per second: write "10 Mbit/s"'),
         ("duration=1.5 hours", "unknown unit hours", '1.5 hours is "90 min"'),
         ("foo=1", "unknown key", None),
+        ("topology.hosts.h1.x=1", "topology.hosts: unknown key", "hosts belongs in a table of its own: [hosts]"),
+        ("topology.events=x", "unknown key", "events belongs in a table of its own: [[events]]"),
     ],
 )
 def test_near_misses(given: str, place: str, hint: str | None, capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,6 +120,15 @@ def test_plan_refuses_metrics_as_run_does(table: str, capsys: pytest.CaptureFixt
     for verb in ("plan", "run"):
         assert invoke([verb, "my.toml", "--vary", "flows.0.cc=cubic,reno"]) == 2
         assert 'metric = "speed": unknown metric' in capsys.readouterr().err
+
+
+def test_plan_refuses_what_the_engine_of_a_study_lacks_as_run_does(capsys: pytest.CaptureFixture[str]) -> None:
+    said = []
+    for verb in ("plan", "run"):
+        assert invoke([verb, "my.toml", "--engine", "simulate", "--vary", "flows.0.cc=cubic,illinois"]) == 2
+        said.append([line for line in capsys.readouterr().err.splitlines() if "checking" not in line])
+    assert said[0] == said[1]
+    assert said[0][0] == 'error: sweep flows.0.cc="illinois": it can\'t be simulated'
 
 
 def test_a_warning_tells_of_a_value_that_every_cell_replaces() -> None:

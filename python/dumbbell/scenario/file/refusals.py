@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, Discriminator, ValidationError
 from pydantic_core import ErrorDetails
@@ -210,6 +210,10 @@ def _unknown(key: Key, tables: list[type[BaseModel]]) -> Finding:
     homes = [home for home, model in _HOMES.items() if key[-1] in _names(model)]
     near = tuple(home for part, home in _NEAR.items() if part in key)
     homes.sort(key=lambda home: not home.startswith(near))
+    own = Scenario.model_fields.get(str(key[-1]))
+    if own is not None and _table(own.annotation) is not None:
+        is_list = get_origin(own.annotation) is list
+        homes.insert(0, f"a table of its own: [[{key[-1]}]]" if is_list else f"a table of its own: [{key[-1]}]")
     hint = f"did you mean {close[0]}?" if close else "".join(f"{key[-1]} belongs in {home}" for home in homes[:1])
     return Finding(key, "unknown key", f"one of {', '.join(names)}", hint)
 
