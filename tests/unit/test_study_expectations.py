@@ -152,7 +152,7 @@ def test_exit_codes_tell_what_became_of_expectations(tmp_path: Path, capsys: pyt
             'hint: say in which cells, such as where = { "flows.0.cc" = "cubic" }',
         ),
         ({"expect": [{"metric": "goodput", "min": 1, "where": {"duration": "1 s"}}]}, "not varied"),
-        ({"expect": [{"metric": "goodput", "min": 1, "where": {"flows.0.cc": "bbr"}}]}, "no such cell"),
+        ({"expect": [{"metric": "goodput", "min": 1, "where": {"flows.0.cc": "bbr"}}]}, 'no cell has "bbr"'),
         ({"expect": [{"metric": "goodput", "min": 1, "maximum": 2}]}, "unknown key"),
         ({"repeat": 0}, "repeat = 0: no runs"),
         ({"repeat": 10**11}, "repeat = 100000000000: too many runs of each cell"),

@@ -47,7 +47,9 @@ def command(
         typer.Option("--most", min=0, metavar="N", help="Repeat scenarios that are undecided, up to N runs."),
     ] = 0,
     jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Runs at a time.")] = 1,
-    output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Where runs and tables are kept.")] = _ROOT,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Where runs and tables are kept.")
+    ] = _ROOT,
     json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> int:

@@ -15,7 +15,9 @@ def command(
     overrides: Set = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", metavar="FILE", help="The new file. Default: standard output.", show_default=False),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The new file. Default: standard output.", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Write the network of a scenario as a file of MiniEdit (.mn), Mininet's editor.

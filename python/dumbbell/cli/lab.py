@@ -234,7 +234,11 @@ def capture(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", metavar="FILE", help="The pcap or pcapng file. Default: standard output.", show_default=False
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The pcap or pcapng file. Default: standard output.",
+            show_default=False,
         ),
     ] = None,
     seconds: Annotated[
@@ -277,7 +281,9 @@ def record(
         typer.Argument(metavar="[NAME]", help="Name of the run. Default: that of the scenario.", show_default=False),
     ] = None,
     which: Which = None,
-    output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Where the run is kept.")] = Path("runs"),
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the run is kept.")] = Path(
+        "runs"
+    ),
 ) -> None:
     """Keep what is done in a lab as a run with a report: `dumbbell lab record start`, and then `stop`.
 

@@ -54,7 +54,7 @@ def command(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", metavar="DIRECTORY", help="Where the tables go. Default: FILE.analysis."),
+        typer.Option("--output", "-o", metavar="DIRECTORY", help="Where the tables go. Default: FILE.analysis."),
     ] = None,
     interval: Annotated[
         str, typer.Option("--interval", metavar="TIME", help="Length of the intervals of the table `intervals`.")

@@ -114,6 +114,7 @@ def command(
         Path | None,
         typer.Option(
             "--output",
+            "-o",
             metavar="PATH",
             help="The file, or the folder for several files or runs. Default: in each run's directory.",
             show_default=False,

@@ -58,7 +58,9 @@ def command(
     address: Address = None,
     store: Store = None,
     overrides: Set = None,
-    output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Where reports and runs are kept.")] = _ROOT,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Where reports and runs are kept.")
+    ] = _ROOT,
     agree: Annotated[
         bool, typer.Option("--agree", help="Run the programs of a folder, which you have looked at. It is asked once.")
     ] = False,

@@ -80,6 +80,7 @@ def command(
         Path | None,
         typer.Option(
             "--output",
+            "-o",
             metavar="DIR",
             help="Directory for runs or studies. Default: runs, or studies.",
             show_default=False,

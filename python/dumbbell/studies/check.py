@@ -192,4 +192,5 @@ def _where(at: Key, scenario: Scenario, i: int, cells: Sequence[Cell]) -> Iterat
             values = [cell[key] for cell in cells if key in cell]
             missing = [one for one in (wanted if isinstance(wanted, list) else [wanted]) if one not in values]
             if missing and wanted not in values:
-                yield Finding((*at, key), "no such cell", f"one of {', '.join(dict.fromkeys(map(str, values)))}", "")
+                wrong = f"no cell has {show(missing[0])}"
+                yield Finding((*at, key), wrong, f"one of {', '.join(dict.fromkeys(map(str, values)))}", "")
