@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from typing import Any
 
 from application import Application
@@ -155,6 +156,21 @@ def test_what_cannot_be_taken_over_is_listed(application: Application, page: Pag
         page.evaluate("location.hash = '#/files'")
         page.wait_for_selector(".files")
     assert len(list(application.workspace.glob("lab*.toml"))) == len(TAKEN)
+
+
+def test_its_routers_run_daemons_on_request(application: Application, page: Page) -> None:
+    content, _ = TAKEN["a router"]
+    dialog = chosen(page, "lab.mn", json.dumps(content).encode())
+    dialog.get_by_label("Save as").fill("as.toml")
+    choice = dialog.get_by_label("Routers without a configuration (r1)")
+    assert choice.input_value() == "static"
+    choice.select_option("frr")
+    dialog.locator(".preview", has_text="bare = true").wait_for()
+    dialog.get_by_role("button", name="Save and open").click()
+    page.wait_for_selector('[data-node="r1"]')
+    router = tomllib.loads((application.workspace / "as.toml").read_text())["topology"]["nodes"]["r1"]
+    assert router["bare"] is True
+    assert {"bgp", "ospf"} <= set(router["routing"])
 
 
 DRAWN = """\

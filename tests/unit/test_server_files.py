@@ -287,6 +287,20 @@ def test_a_drawing_of_miniedit_keeps_its_places(served: Served) -> None:
     assert served.json("GET", "/api/export?path=lab.toml&as=toml")["text"] == found["text"]
 
 
+def test_routers_of_an_import_run_daemons_on_request_as_on_the_command_line(served: Served, tmp_path: Path) -> None:
+    drawn = miniedit()
+    drawn["switches"][0]["opts"]["switchType"] = "legacyRouter"
+    (file := tmp_path / "lab.mn").write_text(json.dumps(drawn))
+    for routers in ("static", "frr"):
+        found = served.json("POST", "/api/import", {"name": "lab.mn", "text": file.read_text(), "routers": routers})
+        assert found["unconfigured"] == ["s1"]
+        assert invoke(["import", str(file), "--routers", routers, "-o", str(made := tmp_path / f"{routers}.toml")]) == 0
+        assert found["text"] == made.read_text()
+    router = tomllib.loads(found["text"])["topology"]["nodes"]["s1"]
+    assert router["bare"] is True
+    assert "bgp" in router["routing"]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [

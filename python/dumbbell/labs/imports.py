@@ -38,13 +38,21 @@ _DAEMONS: Final = ["bgp", "ospf", "rip"]
 """Protocols whose daemons a router has that waits for its configuration."""
 
 
-def with_daemons(text: str) -> str:
-    """A scenario whose routers without a protocol run FRRouting's daemons, which have no configuration yet."""
+def unconfigured(text: str) -> list[str]:
+    """Names of a scenario's routers that have neither a protocol nor routes."""
     nodes = parse(text)["topology"].get("nodes", {})
+    return [
+        name
+        for name, node in nodes.items()
+        if node.get("kind") == "router" and not node.keys() & {"routing", "frr", "routes"}
+    ]
+
+
+def with_daemons(text: str) -> str:
+    """A scenario whose unconfigured routers run FRRouting's daemons, which wait for a configuration."""
     operations = [
         {"do": "set", "key": ("topology", "nodes", name, key), "value": value}
-        for name, one in nodes.items()
-        if one.get("kind") == "router" and not one.keys() & {"routing", "frr", "routes"}
+        for name in unconfigured(text)
         for key, value in (("routing", _DAEMONS), ("bare", True))
     ]
     return core.edit_toml(text, json.dumps(operations))

@@ -136,6 +136,8 @@ class Import(Asked):
     text: str | None = Field(default=None, max_length=8_000_000)
     """The file's text; null: `path` in the workspace is read, which may be a folder."""
     path: str | None = None
+    routers: Literal["static", "frr"] = "static"
+    """What runs on routers without a configuration: shortest paths, or FRRouting's daemons, which wait for one."""
 
 
 class Imported(Message):
@@ -146,6 +148,8 @@ class Imported(Message):
     text: str
     layout: Layout | None
     notes: list[str]
+    unconfigured: list[str]
+    """Routers without a configuration, which `routers` is about."""
 
 
 class Exported(Message):

@@ -19,7 +19,7 @@ from dumbbell.engines.registry import DEFAULT, engine, option
 from dumbbell.errors import DumbbellError, InputError, ScenarioError
 from dumbbell.labs.build import of_draft
 from dumbbell.labs.export import miniedit as as_miniedit
-from dumbbell.labs.imports import plannable
+from dumbbell.labs.imports import plannable, unconfigured, with_daemons
 from dumbbell.plan.expand import expand
 from dumbbell.plan.view import tables
 from dumbbell.plan.wire import document
@@ -63,30 +63,31 @@ def import_(request: Request, asked: Import) -> Imported:
     kind = FORMATS.get(Path(base).suffix, "mn") if asked.format == "auto" else asked.format
     stem = beside.name if kind == "kathara" and beside is not None else base.partition(".")[0]
     name = re.sub(r"[^A-Za-z0-9._-]", "-", stem).lstrip("._-")[:64] or "imported"
-    made, laid, notes = _imported(kind, text, name, beside, workspace.root)
-    return Imported(name=_free(workspace, name), text=made, layout=laid, notes=notes)
+    free = _free(workspace, name)
+    if kind == "toml":
+        try:
+            parse(text)
+        except TOMLDecodeError as error:
+            raise InputError(not_toml(name, text, str(error)).what) from None
+        return Imported(name=free, text=text, layout=None, notes=[], unconfigured=[])
+    read, told = _read(kind, text, name, beside, workspace.root)
+    without = unconfigured(read)
+    made, notes = plannable((with_daemons(read) if asked.routers == "frr" else read, told), workspace.root)
+    laid = places(text) if kind == "mn" else None
+    return Imported(name=free, text=made, layout=laid, notes=notes, unconfigured=without)
 
 
-def _imported(kind: str, text: str, name: str, beside: Path | None, root: Path) -> tuple[str, Layout | None, list[str]]:
+def _read(kind: str, text: str, name: str, beside: Path | None, root: Path) -> tuple[str, list[str]]:
+    """A scenario of another tool's network as its reader makes it, and its notes."""
     match kind:
         case "mn":
-            made, notes = plannable(miniedit.scenario(text, name), root)
-            return made, places(text), notes
+            return miniedit.scenario(text, name)
         case "containerlab":
-            files = none if beside is None else files_beside(beside, root)
-            made, notes = plannable(containerlab.scenario(text, name, files), root)
+            return containerlab.scenario(text, name, none if beside is None else files_beside(beside, root))
+        case "kathara" if beside is None:
+            return kathara.scenario(text, name, lambda _: None)
         case "kathara":
-            if beside is None:
-                read = kathara.scenario(text, name, lambda _: None)
-            else:
-                read = kathara.of_folder(text, name, beside, root)
-            made, notes = plannable(read, root)
-        case "toml":
-            try:
-                parse(text)
-            except TOMLDecodeError as error:
-                raise InputError(not_toml(name, text, str(error)).what) from None
-            made, notes = text, []
+            return kathara.of_folder(text, name, beside, root)
         case "mahimahi":
             raise InputError(
                 "a trace is not a network",
@@ -95,7 +96,6 @@ def _imported(kind: str, text: str, name: str, beside: Path | None, root: Path) 
             )
         case _:
             raise InputError(f"no format {kind}", f"expected one of {', '.join(FORMATS.values())}")
-    return made, None, notes
 
 
 def _free(workspace: Workspace, name: str) -> str:

@@ -26,26 +26,36 @@ export function ImportDialog({ dir, file, onClose }: { dir: string; file: File |
   const [found, setFound] = useState<Imported | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [name, setName] = useState("");
+  const [routers, setRouters] = useState<NonNullable<Import["routers"]>>("static");
+  const [isRead, setIsRead] = useState(false);
+  const choose = (file: File | null): void => {
+    setChosen(file);
+    setFound(null);
+    setName("");
+  };
   useEffect(() => {
     if (!chosen) return;
     let isOld = false;
-    setFound(null);
+    setIsRead(false);
     setProblem(null);
     void (async () => {
       try {
-        const body: Import = { name: chosen.name, text: await textOf(chosen) };
+        const body: Import = { name: chosen.name, text: await textOf(chosen), routers };
         const imported = await post<Imported>("/api/import", body);
         if (isOld) return;
         setFound(imported);
-        setName(dir ? `${dir}/${imported.name}` : imported.name);
+        setIsRead(true);
+        setName((typed) => typed || (dir ? `${dir}/${imported.name}` : imported.name));
       } catch (thrown) {
-        if (!isOld) setProblem(problemOf(thrown));
+        if (isOld) return;
+        setFound(null);
+        setProblem(problemOf(thrown));
       }
     })();
     return () => {
       isOld = true;
     };
-  }, [chosen, dir]);
+  }, [chosen, dir, routers]);
   const make = async (): Promise<void> => {
     if (!found) return;
     await makeAndOpen({ do: "new", path: name, text: found.text, layout: found.layout, foreign: true }, onClose);
@@ -58,7 +68,7 @@ export function ImportDialog({ dir, file, onClose }: { dir: string; file: File |
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="main" disabled={!found} onClick={() => void make()}>
+          <Button look="main" disabled={!found || !isRead} onClick={() => void make()}>
             Save and open
           </Button>
         </>
@@ -70,7 +80,7 @@ export function ImportDialog({ dir, file, onClose }: { dir: string; file: File |
       </p>
       <label className="drop">
         <span>{chosen ? chosen.name : "Choose a file, or drop it here"}</span>
-        <input type="file" onChange={(event) => setChosen(event.target.files?.[0] ?? null)} />
+        <input type="file" onChange={(event) => choose(event.target.files?.[0] ?? null)} />
       </label>
       {problem && <ProblemText problem={problem} />}
       {found && (
@@ -79,6 +89,15 @@ export function ImportDialog({ dir, file, onClose }: { dir: string; file: File |
             Save as
             <input value={name} spellCheck={false} onChange={(event) => setName(event.target.value)} />
           </label>
+          {found.unconfigured.length > 0 && (
+            <label className="ask">
+              Routers without a configuration ({found.unconfigured.join(", ")})
+              <select value={routers} onChange={(event) => setRouters(event.target.value as typeof routers)}>
+                <option value="static">Shortest paths</option>
+                <option value="frr">FRRouting’s daemons, which wait for vtysh</option>
+              </select>
+            </label>
+          )}
           {found.notes.length > 0 && (
             <>
               <h3>Not taken over, or read in a way you should know of</h3>

@@ -519,6 +519,8 @@ export interface Import {
   /** The file's text; null: `path` in the workspace is read, which may be a folder. */
   text?: string | null;
   path?: string | null;
+  /** What runs on routers without a configuration: shortest paths, or FRRouting's daemons, which wait for one. */
+  routers?: "static" | "frr";
 }
 
 /** The scenario that an import gives, and what it could not take over. */
@@ -528,6 +530,8 @@ export interface Imported {
   text: string;
   layout: Layout | null;
   notes: string[];
+  /** Routers without a configuration, which `routers` is about. */
+  unconfigured: string[];
 }
 
 /** `GET /api/export?path=&as=`: a file for another tool, and what that can't say. */
