@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from textwrap import indent
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -18,11 +20,15 @@ from dumbbell.published.aulbach_2020.code import crossing, endured
 from dumbbell.published.bernardi_2020 import code as bernardi
 from dumbbell.published.columns import columns
 from dumbbell.published.comparing import compared, listed
+from dumbbell.published.document import Document
 from dumbbell.published.figures import Figures
 from dumbbell.published.judging import most, of_share
-from dumbbell.published.model import Judged, Status
+from dumbbell.published.markdown import markdown
+from dumbbell.published.model import Judged, Seconds, Status
 from dumbbell.published.recorded import cuts, probe_rtt, spells, together, whole
 from dumbbell.published.registry import reproduction
+from dumbbell.published.report import _part, done_part
+from dumbbell.report.iperf import text as per_second
 from dumbbell.statistics.intervals import Interval
 
 STEP_NS = 10_000_000
@@ -195,3 +201,10 @@ def test_a_part_with_findings_over_time(tmp_path: Path, capsys: pytest.CaptureFi
     assert [round(span.x0) for span in spans[3::2]] == [10, 20], "PROBE_RTT between PROBE_BW"
     assert {text.get_text() for text in fig.legends[0].texts} == {"STARTUP", "DRAIN", "PROBE_BW", "PROBE_RTT"}
     assert "PROBE_RTT entered after 10.0 20." in next((tmp_path).glob("*/report.md")).read_text()
+    seconds = Seconds("One flow", "our own", {"flows.0.cc": "bbr"}, first=3)
+    done = done_part(reproduction("aulbach-2020"), replace(part, seconds=(seconds,)), Study(directory))
+    text = markdown(Document("", list(_part(done, ()))), "")
+    start = text.index("    [  1]")
+    printed = [line[10:23].strip() for line in text[start:].split("\n\n")[0].splitlines()[2:6]]
+    assert printed == ["0.00-1.00", "1.00-2.00", "2.00-3.00", ""]
+    assert text[start:].split("\n\n")[0] == indent(per_second(found, first=3).rstrip(), "    ")

@@ -35,7 +35,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Code:
-    """A command."""
+    """A command, or lines that a program prints."""
 
     text: str
 

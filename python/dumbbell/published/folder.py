@@ -21,7 +21,18 @@ from dumbbell.published.claims import Claim, Value
 from dumbbell.published.expanding import expanded
 from dumbbell.published.judge import Judge
 from dumbbell.published.judging import NOT_RUN
-from dumbbell.published.model import Finding, Judged, Part, Plot, Published, Reproduction, Signal, Status, Studies
+from dumbbell.published.model import (
+    Finding,
+    Judged,
+    Part,
+    Plot,
+    Published,
+    Reproduction,
+    Seconds,
+    Signal,
+    Status,
+    Studies,
+)
 from dumbbell.published.model import Table as Printed
 from dumbbell.published.rules import rule
 from dumbbell.published.settings import settings
@@ -67,6 +78,7 @@ class _Part(Table):
     quick: dict[str, Any] = Field(default_factory=dict)
     tables: list[Printed] = Field(default_factory=list)
     plots: list[Plot] = Field(default_factory=list)
+    seconds: list[Seconds] = Field(default_factory=list)
     variant_of: str | None = None
     like: str | None = None
     """The part whose keys this one has, unless it gives its own; those of `set` are added to it."""
@@ -236,7 +248,7 @@ def _part(
 
 
 _TAKEN: Final = frozenset(
-    ["title", "scenario", "engines", "by_engine", "quick", "tables", "plots", "variant_of", "notes", "cpu_s"]
+    ["title", "scenario", "engines", "by_engine", "quick", "tables", "plots", "seconds", "variant_of", "notes", "cpu_s"]
 )
 """Keys that a part takes from the part that it is like, unless it has its own."""
 
@@ -267,7 +279,8 @@ def _in_own_cells(part: Part, base: Part, one: _Part, own: tuple[Published, ...]
                 of=tuple(of(name) or "" for name in plot.of))
         for plot in base.plots
     )  # fmt: skip
-    taken: dict[str, Any] = {"published": published, "tables": tables, "plots": plots}
+    seconds = tuple(replace(one, where=part.translated(one.where)) for one in base.seconds)
+    taken: dict[str, Any] = {"published": published, "tables": tables, "plots": plots, "seconds": seconds}
     return replace(part, **{name: value for name, value in taken.items() if name not in one.model_fields_set})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from textwrap import indent
 
 from dumbbell.published.document import LEDGER, Block, Bullets, Code, Document, Heading, Paragraph, Pictures, Rows
 
@@ -21,7 +22,7 @@ def _lines(block: Block, images: str) -> Iterator[str]:
         case Paragraph():
             yield block.text
         case Code():
-            yield f"    {block.text}"
+            yield indent(block.text, "    ", lambda line: True)
         case Bullets():
             yield from (f"- {item}" for item in block.items)
         case Rows():

@@ -148,6 +148,19 @@ class Table:
     """Values are divided by this to be in the title's unit."""
 
 
+@dataclass(frozen=True)
+class Seconds:
+    """Runs second by second, as iperf3 prints them."""
+
+    title: str
+    source: str
+    """The table or slide that prints one."""
+    where: Cell = field(default_factory=dict)
+    """The cells whose first run is printed."""
+    first: Annotated[int, Field(gt=0)] = 10
+    """The number of seconds that are printed; sums are of the whole run."""
+
+
 Settings = Mapping[str, Any]
 """Key -> value, as `--set` would: `{"sweep": {...}, "repeat": 2, "topology.rtt": "10 ms"}`. Tables replace tables."""
 
@@ -172,6 +185,7 @@ class Part:
     tables: tuple[Table, ...] = ()
     """Published numbers outside the tables are shown as a list."""
     plots: tuple[Plot, ...] = ()
+    seconds: tuple[Seconds, ...] = ()
     variant_of: str | None = None
     """The part of which this is a variant."""
     notes: tuple[str, ...] = ()

@@ -19,11 +19,13 @@ from dumbbell.published.markdown import markdown
 from dumbbell.published.model import Part, Plot, Reproduction, Studies
 from dumbbell.published.naming import linked
 from dumbbell.published.page import page
+from dumbbell.published.recorded import whole
 from dumbbell.published.running import Order, size
 from dumbbell.published.sides import Side, nearness, sides
 from dumbbell.published.tables import in_words, tables
 from dumbbell.published.verdicts import verdicts
 from dumbbell.report import words, write_file
+from dumbbell.report.iperf import text as per_second
 from dumbbell.statistics.metrics import values
 from dumbbell.statistics.metrics.model import group_of
 from dumbbell.studies.results import Study
@@ -190,8 +192,19 @@ def _part(one: Done, drawn: Sequence[Picture]) -> Iterator[Block]:
     yield from (replace(rows, part=part.name) for rows in tables(part, one.sides))
     if drawn:
         yield Pictures(drawn)
+    yield from _second_by_second(one)
     if part.evidence and found.has_runs:
         yield Paragraph(part.evidence(found))
+
+
+def _second_by_second(one: Done) -> Iterator[Block]:
+    for table in one.part.seconds:
+        for cell in one.figures.cells(table.where):
+            run = whole(one.study, cell)
+            if run is not None:
+                printed = per_second(run, table.first)
+                yield Paragraph(f"{table.title} ({table.source}): the first {table.first} s and the sums of a run.")
+                yield Code(printed.rstrip())
 
 
 def _heading(part: Part) -> Heading:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import ceil
 from typing import Any, Final
 
@@ -16,8 +16,10 @@ _RULE: Final = "- " * 25
 _CUMULATIVE: Final = ("bytes_sent", "bytes_retransmitted", "retransmitted_segments", "received_bytes")
 
 
-def text(run: Run) -> str:
+def text(run: Run, first: int | None = None) -> str:
     """The table of each flow that has samples, with intervals of one second from its start and its sums.
+
+    `first` is the number of intervals that are printed; `None`: all. The sums are always of all.
 
     A transfer is the payload that a sender sent for the first time in the interval, in powers of 1,024 bytes; a bitrate
     is the same in powers of 1,000 bits. iperf3 counts what its program wrote, which a socket may hold back.
@@ -25,13 +27,13 @@ def text(run: Run) -> str:
     kinds = {one.id: kind(one) for one in run.plan.flows}
     flows = [one for one in run.summary["flows"] if kinds[one["id"]].has_goodput]
     parts = [
-        _flow(number, one, run.samples.filter(pl.col("flow") == one["id"]), kinds[one["id"]].has_segments)
+        _flow(number, one, run.samples.filter(pl.col("flow") == one["id"]), kinds[one["id"]].has_segments, first)
         for number, one in enumerate(flows, 1)
     ]
     return "\n".join(part for part in parts if part)
 
 
-def _flow(number: int, flow: dict[str, Any], samples: pl.DataFrame, has_segments: bool) -> str:
+def _flow(number: int, flow: dict[str, Any], samples: pl.DataFrame, has_segments: bool, first: int | None) -> str:
     """The table of one flow, with windows if it has segments; empty if it was never sampled."""
     if samples.is_empty():
         return ""
@@ -42,12 +44,14 @@ def _flow(number: int, flow: dict[str, Any], samples: pl.DataFrame, has_segments
     id_ = f"[{number:3}]"
     lines = [f"{id_} {flow['label']}: {flow['from']} to {flow['to']} port {flow['port']}"]
     lines.append(f"{_HEAD}         Retr  Cwnd" if has_segments else _HEAD)
-    for (begin, before), (end, after) in pairwise(zip(ends, rows, strict=True)):
+    for (begin, before), (end, after) in islice(pairwise(zip(ends, rows, strict=True)), first):
         line = _line(id_, begin - start, end - start, _new(after) - _new(before))
         if has_segments:
             repeated = after["retransmitted_segments"] - before["retransmitted_segments"]
             line += f"  {repeated:4}   {_bytes(after['cwnd'])}"
         lines.append(line)
+    if first is not None and first < seconds:
+        lines.append("...")
     last, total = rows[-1], stop - start
     lines += [_RULE.rstrip(), f"{_HEAD}         Retr" if has_segments else _HEAD]
     again = f"  {last['retransmitted_segments']:4}" if has_segments else ""
