@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
@@ -16,8 +17,8 @@ from synthetic_study import Synthetic
 from dumbbell import Study
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError
-from dumbbell.published import hand_in, report
-from dumbbell.published.curves import boxes_of, curves, number
+from dumbbell.published import drawing, hand_in, report
+from dumbbell.published.curves import Curve, boxes_of, curves, number
 from dumbbell.published.document import LEDGER, Bullets, Document, Paragraph
 from dumbbell.published.drawing import boxes
 from dumbbell.published.figures import Figures
@@ -197,6 +198,22 @@ def test_boxes_are_of_all_runs(study: Study) -> None:
     assert [text.get_text() for text in axes.get_xticklabels()] == ["10 ms", "20 ms"]
     dots = [line for line in axes.lines if line.get_marker() == "."]
     assert sum(len(line.get_ydata()) for line in dots) == 20, "a dot for each run"
+
+
+def test_names_of_places_stand_apart_and_the_legend_has_algorithms_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    figures: list[MatplotlibFigure] = []
+    monkeypatch.setattr(drawing, "rendered", lambda name, plot, fig: figures.append(fig))
+    cases = [f"1000 ms, {loss} %" for loss in (0, 1, 2, 5, 10)]
+    at, ours = [0.0, 1.0, 2.0, 3.0, 4.0], [Interval(9.0, 8.0, 10.0, 3)] * 5
+    found = [Curve(cc, cases, at, ours, [(0.0, 7.0)], place, cc) for place, cc in enumerate(("reno", "cubic", "bbr"))]
+    plot = replace(PLOT, kind="bars", x=Axis("delay, loss"), marks=((5.0, "equal"),))
+    drawing.picture("bars", plot, drawing.averages(found, plot))
+    (fig,) = figures
+    fig.canvas.draw()
+    boxes = [text.get_window_extent() for text in fig.axes[0].get_xticklabels()]
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+    names = [text.get_text() for text in fig.legends[0].get_texts()]
+    assert names == ["Reno", "CUBIC", "BBRv1", "printed", "equal"]
 
 
 def test_an_algorithm_has_one_colour_whatever_it_is_called() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import as_file, files
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from dumbbell.published.curves import Boxes, Curve
 from dumbbell.published.document import Picture
 from dumbbell.published.looks import looks, named
 from dumbbell.published.model import Axis, Plot
+from dumbbell.report.overlay.figure import POINTS
 from dumbbell.report.render.figures import render
 from dumbbell.report.study.drawing import hatch
 from dumbbell.report.study.drawing import style as of_colour
@@ -26,9 +27,8 @@ _WIDE_IN: Final = 4.0
 _MARKERS: Final = "osD^vP"
 _BAR: Final = 0.8
 """Share of the room between two positions."""
-
-POINTS: Final = 400
-"""Points of a dense curve over time: a printed picture is some 900 pixels wide."""
+_ONE_LINE: Final = 40
+"""Letters and signs that fit side by side into a legend as wide as the picture."""
 
 Series = tuple[str, Sequence[float], Sequence[float]]
 """A label, and points in the axes' units."""
@@ -46,8 +46,18 @@ def picture(name: str, plot: Plot, draw: Callable[[Axes], None]) -> Picture:
         _axis(axes, plot.y, "y")
         axes.set_title(plot.title, fontsize=8)
         if len(axes.get_legend_handles_labels()[1]) > 1:
-            fig.legend(loc="outside upper center", ncols=3, fontsize=6.5)
+            _legend(fig, axes, plot)
         return rendered(name, plot, fig)
+
+
+def _legend(fig: Figure, axes: Axes, plot: Plot) -> None:
+    """Name the curves, then the printed numbers, then the lines that are marks."""
+    marks = ["printed", *(label for _, label in plot.marks)]
+    order = {label: 1 + place for place, label in enumerate(marks)}
+    found = sorted(zip(*axes.get_legend_handles_labels(), strict=True), key=lambda one: order.get(one[1], 0))
+    signs, labels = zip(*found, strict=True)
+    columns = len(labels) if sum(len(label) + 4 for label in labels) <= _ONE_LINE else 3
+    fig.legend(signs, labels, loc="outside upper center", ncols=columns, fontsize=6.5)
 
 
 def rendered(name: str, plot: Plot, fig: Figure) -> Picture:
@@ -102,8 +112,7 @@ def _bars(axes: Axes, curves: Sequence[Curve], plot: Plot) -> None:
                 np.array(x) + shift, y, linestyle="none", marker="_", markersize=7, color="0.1",
                 label="printed" if curve is curves[-1] else "_",
             )  # fmt: skip
-    axes.set_xticks(list(ticks), list(ticks.values()))
-    axes.set_xlim(min(ticks, default=0) - 0.5, max(ticks, default=0) + 0.5)
+    _categories(axes, ticks)
 
 
 def boxes(found: Sequence[Boxes]) -> Callable[[Axes], None]:
@@ -124,10 +133,15 @@ def boxes(found: Sequence[Boxes]) -> Callable[[Axes], None]:
             for x, values in zip(at, one.values, strict=True):
                 axes.plot([x] * len(values), values, ".", color=look.light, markersize=2)
             ticks |= dict(zip(one.at, one.x, strict=True))
-        axes.set_xticks(list(ticks), list(ticks.values()))
-        axes.set_xlim(min(ticks, default=0) - 0.5, max(ticks, default=0) + 0.5)
+        _categories(axes, ticks)
 
     return draw
+
+
+def _categories(axes: Axes, ticks: Mapping[float, str]) -> None:
+    """Name the places along x; the parts of a name stand below each other."""
+    axes.set_xticks(list(ticks), [name.replace(", ", "\n") for name in ticks.values()])
+    axes.set_xlim(min(ticks, default=0) - 0.5, max(ticks, default=0) + 0.5)
 
 
 def lines(series: Sequence[Series]) -> Callable[[Axes], None]:

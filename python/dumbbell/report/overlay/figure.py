@@ -34,7 +34,7 @@ Behind = Callable[[Axes, int, Sequence[int]], Mapping[str, Any]]
 """A plot, the number of its row, and the indices of its runs -> names and signs."""
 _ABREAST: Final = 5
 _ABREAST_OF_MANY: Final = 4
-_POINTS: Final = 250
+POINTS: Final = 250
 """Points of a dense curve: its plot is some 2 inches wide."""
 _MOST_ABOVE: Final = 1.5
 """A band may reach this many times as high as the curves; what is above is cut."""
@@ -125,7 +125,7 @@ def _thin(trace: Trace, duration_s: float) -> tuple[Trace, float | None]:
     values = trace.values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
     found = None
     if trace.low is None:
-        found = means(trace.time_s.cast(pl.Float64).to_numpy(), values, duration_s, _POINTS, trace.holds)
+        found = means(trace.time_s.cast(pl.Float64).to_numpy(), values, duration_s, POINTS, trace.holds)
     if found is None:
         return trace, None
     time_s, mean, low, high = map(pl.Series, (found.time_s, found.values, found.low, found.high))
