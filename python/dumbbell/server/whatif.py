@@ -13,10 +13,10 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
 from dumbbell.engines.registry import engine, first
-from dumbbell.errors import ScenarioError
+from dumbbell.errors import InputError, ScenarioError
 from dumbbell.pipeline.planned import planned
 from dumbbell.plan import wire
-from dumbbell.plan.types import Plan
+from dumbbell.plan.types import ObjectSource, Plan
 from dumbbell.scenario import load
 from dumbbell.scenario.file.loading import read
 from dumbbell.scenario.model import Scenario
@@ -64,6 +64,10 @@ def of_scenario(scenario: Scenario) -> Planned:
     """The plan of a scenario. Raises `DumbbellError` if it can't be simulated."""
     simulator = engine(first(lambda known: known.models_tcp))
     plan = planned(simulator, scenario)
+    for one in plan.algorithms:
+        if isinstance(one.source, ObjectSource):  # The check would compile it, and nobody has agreed to that.
+            why, hint = "it is a BPF program, and the page has no compiler", "run it with the engine simulate"
+            raise InputError(f"the congestion control {one.label} cannot be simulated here", why, hint)
     text = wire.text(plan)
     if problems := simulator.check(scenario, plan):
         raise ScenarioError(problems)
