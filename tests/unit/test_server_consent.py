@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -14,7 +15,7 @@ import threading
 import time
 import tomllib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,8 @@ from test_study_programs import BPF, ENDS, FILES, HEAD
 from dumbbell.core import core
 from dumbbell.errors import InputError
 from dumbbell.scenario.file.loading import load, read
-from dumbbell.scenario.file.started import only
-from dumbbell.server.agreement import Agreement
+from dumbbell.scenario.file.started import DIGEST, only, with_digest
+from dumbbell.server.agreement import Agreement, own
 from dumbbell.server.children import Child, Children
 from dumbbell.studies.programs import programs
 
@@ -196,6 +197,24 @@ def test_a_scenario_starts_what_was_agreed_to_alone(tmp_path: Path) -> None:
     load(file)
 
 
+def test_a_command_passes_for_nothing_else(tmp_path: Path) -> None:
+    def starting(command: str) -> list[str]:
+        (tmp_path / "theirs.toml").write_text(f"{SCENARIO}command = {json.dumps(command)}\n")
+        return list(programs(read(tmp_path / "theirs.toml")))
+
+    text = "= what means nothing"
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    alike = [f"true #{DIGEST}{digest}", f"touch /tmp/never #{DIGEST}{digest}", f"r1.conf{DIGEST}{digest}", digest]
+    listed = [*map(starting, alike), [with_digest("r1.conf", text)]]
+    assert len(set(map(tuple, listed))) == len(listed)
+    for command, own_one in zip(alike, listed, strict=False):
+        for agreed in listed:
+            starting(command)
+            with only(agreed), nullcontext() if agreed == own_one else pytest.raises(InputError, match="has changed"):
+                load(tmp_path / "theirs.toml")
+    assert [*own(text)] not in [starting(own(text)[0]), starting(f"a text of one's own{DIGEST}{digest}")]
+
+
 @pytest.mark.parametrize("start", ["\ufeff", "", "= ="])
 def test_a_study_of_others_goes_on_as_it_would_run(served: Served, start: str) -> None:
     study = served.root / "studies" / "theirs-0123"
@@ -248,6 +267,8 @@ def test_nothing_is_compiled_before_consent_and_the_page_answers_meanwhile(serve
         state = foreign_program(served, page)
         assert not state["trusted"]
         served.json("POST", "/api/plan", {"path": "theirs.toml"})
+        status, _, said = served.ask("POST", "/api/whatif/plan", {"path": "theirs.toml", "overrides": []})
+        assert (status, b"no compiler" in said) == (400, True), said
         time.sleep(1)  # Documents are looked at further 0.3 s after a change.
         assert not compiler.exists()
         served.json("POST", "/api/agree", {"programs": state["runs_programs"]})

@@ -21,7 +21,7 @@ from typing import Final
 from dumbbell import below, inputs
 from dumbbell.errors import InputError
 from dumbbell.machine import state_folder
-from dumbbell.scenario.file.started import DIGEST
+from dumbbell.scenario.file.started import DIGEST, with_digest
 
 _LARGEST: Final = 16 << 20
 """Bytes of the file with what was agreed to: 200,000 agreements. Later ones are asked about in each session."""
@@ -82,8 +82,11 @@ class Agreement:
 
 
 def own(text: str) -> tuple[str, ...]:
-    """Returns the text itself, which stands for the programs of a text that the user writes while nobody knows them."""
-    return (f"a text of one's own{DIGEST}{hashlib.sha256(text.encode()).hexdigest()}",)
+    """Returns the text itself, which stands for the programs of a text that the user writes while nobody knows them.
+
+    It is a file without a name, which no scenario can start.
+    """
+    return (with_digest("", text),)
 
 
 def has_changed(before: Sequence[str], now: Sequence[str]) -> bool:

@@ -57,7 +57,8 @@ def _shown(value: str | File | None) -> Iterator[str]:
     if isinstance(value, File):
         yield with_digest(value.name, value.text)
     elif value is not None:
-        yield value
+        # A command that looks like a file would pass for one, and for other commands with this end.
+        yield with_digest(value, value) if DIGEST in value else value
 
 
 @contextmanager
@@ -104,4 +105,5 @@ def _of_environment() -> frozenset[str] | None:
 
 def _content(program: str) -> str:
     """A program without its file's name, which is another one in the folder of a study."""
-    return program.rpartition(DIGEST)[2]
+    _, sign, rest = program.rpartition(DIGEST)
+    return sign + rest
