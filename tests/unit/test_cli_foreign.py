@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any, Final
 
 import pytest
 import typer
+from synthetic_run import Synthetic
 
 from dumbbell.cli import app, invoke
 
@@ -128,3 +131,13 @@ def test_no_verb_waits_or_fails_otherwise_than_with_a_message(folder: Path, caps
         signal.signal(signal.SIGALRM, former)
     assert not wrong, "\n".join(map(str, wrong[:30]))
     assert count > 500
+
+
+def test_settings_of_matplotlib_in_the_working_directory_are_not_read(tmp_path: Path) -> None:
+    """They may start LaTeX. A pipe shows it: whoever opens it waits for ever."""
+    run = Synthetic().write(tmp_path / "runs" / "theirs")
+    os.mkfifo(tmp_path / "matplotlibrc")
+    command = [sys.executable, "-P", "-m", "dumbbell", "report", "runs/theirs", "--format", "svg"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert list(run.glob("*.svg"))

@@ -142,8 +142,10 @@ _USUAL: Final = 1024
 
 def main(interruptible: bool = False) -> None:
     """Run the command line of this process, and exit. `interruptible`: let Ctrl-C end what goes on."""
+    from dumbbell.cli import matplotlibrc
     from dumbbell.cli.output import Output
 
+    matplotlibrc.ignore()
     # A command makes many objects that stay, such as a large network's plan. To look through them costs time.
     gc.set_threshold(10_000, 20, 20)
     output = Output()
