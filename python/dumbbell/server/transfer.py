@@ -84,9 +84,9 @@ def _read(kind: str, text: str, name: str, beside: Path | None, root: Path) -> t
             return miniedit.scenario(text, name)
         case "containerlab":
             return containerlab.scenario(text, name, none if beside is None else files_beside(beside, root))
-        case "kathara" if beside is None:
-            return kathara.scenario(text, name, lambda _: None)
         case "kathara":
+            if beside is None:
+                return kathara.scenario(text, name, lambda _: None)
             return kathara.of_folder(text, name, beside, root)
         case "mahimahi":
             raise InputError(
