@@ -249,6 +249,10 @@ def test_why_draws_the_path_and_marks_what_stops_packets(application: Applicatio
     expect(page.locator(".lab-answer pre")).to_contain_text("are down\n  mend: link ", timeout=15_000)
     expect(page.locator(".lab-cable.faulty")).to_have_count(1)
     expect(page.locator(".lab-cable.faulty")).to_have_attribute("aria-label", re.compile("^link s1 to h2, down"))
+    # What was changed would be lost: the page asks.
+    page.get_by_role("button", name="End", exact=True).click()
+    page.get_by_role("button", name="End without saving").click()
+    expect(page.get_by_text("No lab is up.")).to_be_visible()
 
 
 def test_what_is_done_is_kept_as_a_run(application: Application, page: Page) -> None:
@@ -274,6 +278,14 @@ def test_a_router_has_a_shell_of_its_daemons(application: Application, page: Pag
     expect(page.locator(".lab-daemons")).to_contain_text("bgpd runs")
     page.get_by_role("button", name="Neighbours").click()
     expect(page.locator(".lab-answer pre")).to_contain_text("BGP", timeout=15_000)
+    shown.locator(".xterm-helper-textarea").focus()
+    page.keyboard.type("configure terminal\ninterface lo\ndescription mine\nend\n")
+    page.get_by_role("button", name="Save changes").click()
+    expect(page.get_by_role("dialog")).to_contain_text("The running configuration of r1 will be saved beside it.")
+    page.get_by_role("button", name="Save as a scenario").click()
+    page.wait_for_selector(".react-flow__node")
+    assert " description mine\n" in (application.workspace / "r1.conf").read_text()
+    assert 'frr = "r1.conf"' in (application.workspace / "net-done.toml").read_text()
 
 
 def test_a_killed_server_takes_its_labs_along(application: Application, page: Page) -> None:

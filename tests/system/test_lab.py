@@ -493,7 +493,7 @@ def test_a_lab_with_routers_and_a_switch(user: Place) -> None:
     assert re.search(r"^10\.\S+\s+h3$", text, re.MULTILINE), text
     (goodput,) = re.findall(r"f1 h1 -> h3: ([\d.]+) Mbit/s", text)
     assert 3 < float(goodput) < 10
-    assert "link s1-r1 (s1 -> r1) is down" in text
+    assert "links s1-r1 (s1 -> r1) and r1-s1 (r1 -> s1) are down" in text
     assert "r2 has no route to h" in text
     assert re.fullmatch(r"10\.\S+", text.splitlines()[-1])
 

@@ -70,7 +70,15 @@ def _of_links(lab: Path) -> list[tuple[int, Link, dict[str, str]]]:
             written = {"up": one.keys.up}
         found = {key: changes.as_text(value) for key, value in written.items() if key not in ("at", "link")}
         keys.setdefault((int(one.at), one.link), {}).update(found)
-    return [(event.at_ns, event.link, keys[event.at_ns, event.link.name]) for event in planned]
+    return [
+        (event.at_ns, event.link, keys.get((event.at_ns, event.link.name), _as_its_cable(event.link)))
+        for event in planned
+    ]
+
+
+def _as_its_cable(link: Link) -> dict[str, str]:
+    """The keys of a direction that goes down or up with the other one: a cable is pulled as a whole."""
+    return {"up": str(link.up).lower(), **({} if link.up else {"carrier": link.carrier})}
 
 
 def _end(planned: Sequence[LinkChange]) -> int:

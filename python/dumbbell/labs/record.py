@@ -1,56 +1,118 @@
-"""Writes what was done in a lab as a scenario: traffic as flows, changes of links as events. A run repeats it."""
+"""Writes what was done in a lab as a scenario: traffic as flows, changes as events, routers' configurations."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell import inputs, outputs
 from dumbbell.errors import InputError
-from dumbbell.labs import changes
+from dumbbell.labs import changes, daemons
+from dumbbell.labs.configurations import typed
+from dumbbell.labs.live import Live
 from dumbbell.labs.traffic import FILE
 from dumbbell.scenario.file.loading import LARGEST
+from dumbbell.scenario.file.writing import ALGORITHMS, TRACES
+from dumbbell.scenario.traces import LARGEST as LARGEST_TRACE
 from dumbbell.units import Rate
 
 _AFTER_NS: Final = 1_000_000_000
 """Time between the last change or flow and the end."""
 
 
-def save(lab: Path, file: Path) -> None:
-    """Write what was done in the lab so far to a new scenario.
+def save(lab: Path, file: Path) -> list[Path]:
+    """Write what was done in the lab so far to a new scenario, and return all files that were written.
 
     Its time 0 is the beginning of the first traffic; links are from the start as they were then. Where the own
-    flows of the scenario were carried out it keeps them, with its duration.
+    flows of the scenario were carried out it keeps them, with its duration; without traffic it is for a lab. Files that
+    the scenario names, and configurations that were typed into routers, are written beside it.
 
     Raises:
-        InputError: there was no traffic, or the file is there already.
+        InputError: nothing was done, or the file is there already.
     """
     import tomlkit
 
-    done = _traffic(lab)
-    if not done:
-        why = "a run needs flows, and this lab has had no traffic"
+    done, configured = _traffic(lab), typed(Live(lab))
+    if not done and not configured and not changes.changes(lab) and not daemons.changes(lab):
+        why = "this lab has had no traffic, and no link or router was changed"
         raise InputError("nothing to save", why, "traffic h1 h2 cc=bbr seconds=5, for example")
-    begin = next((one["time_ns"] for one in done if not one["flows"]), done[0]["time_ns"])
     document: dict[str, Any] = tomlkit.parse(inputs.read_text(lab / "scenario.toml", LARGEST))
+    _add_traffic(document, lab, done)
+    written = [*_copy_files(document, lab, file), *_configure(document, configured, file)]
+    outputs.write_new(file, tomlkit.dumps(document))
+    return [file, *written]
+
+
+def _add_traffic(document: dict[str, Any], lab: Path, done: list[dict[str, Any]]) -> None:
+    # Those of the scenario that happened were made by `play`, and are among the changes.
+    document.pop("events", None)
+    if not done:
+        if events := changes.events(lab):
+            document["events"] = events
+            if "duration" in document:
+                last = max(
+                    [one.time_ns for one in changes.changes(lab)] + [one.time_ns for one in daemons.changes(lab)]
+                )
+                document["duration"] = _seconds(last + _AFTER_NS)
+        return
+    begin = next((one["time_ns"] for one in done if not one["flows"]), done[0]["time_ns"])
     own = any(not one["flows"] for one in done)
     flows = [_flow(flow, one["time_ns"] - begin) for one in done for flow in one["flows"] if one["time_ns"] >= begin]
     events = changes.events(lab, begin)
     ends = [int(flow["stop_ns"]) + one["time_ns"] - begin for one in done for flow in one["flows"]]
-    # Those of the scenario that happened were made by `play`, and are among the changes.
-    document.pop("events", None)
     if not own:
         for key in ("flows", "duration"):
             document.pop(key, None)
         last = max([*ends, *(change.time_ns - begin for change in changes.changes(lab))])
         # A key of the top stands before all tables.
-        document = {"name": document.pop("name"), "duration": _seconds(last + _AFTER_NS), **document}
+        name = document.pop("name")
+        rest = dict(document)
+        document.clear()
+        document |= {"name": name, "duration": _seconds(last + _AFTER_NS), **rest}
     document["flows"] = [*document.get("flows", ()), *flows]
     if events:
         document["events"] = events
-    outputs.write_new(file, tomlkit.dumps(document))
+
+
+def _copy_files(document: dict[str, Any], lab: Path, file: Path) -> list[Path]:
+    """Copy the files that the scenario names into a folder beside the new file, and name the copies."""
+    folder = file.with_name(f"{file.stem}-files")
+    copied: list[Path] = []
+
+    def moved(value: Any) -> Any:
+        if isinstance(value, dict):
+            for key, part in value.items():
+                value[key] = moved(part)
+        elif isinstance(value, list):
+            for at, part in enumerate(value):
+                value[at] = moved(part)
+        elif isinstance(value, str) and value.startswith((f"{TRACES}/", f"{ALGORITHMS}/")) and (lab / value).is_file():
+            copy = folder / value
+            if copy not in copied:
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                outputs.write(copy, inputs.read(lab / value, LARGEST_TRACE))
+                copied.append(copy)
+            return f"{folder.name}/{value}"
+        return value
+
+    moved(document)
+    return copied
+
+
+def _configure(document: dict[str, Any], configured: Mapping[str, str], file: Path) -> Iterator[Path]:
+    """Write configurations of routers beside the scenario, and have their nodes name them."""
+    nodes = document.get("topology", {}).get("nodes", {})
+    for router, text in configured.items():
+        names = (f"{router}.conf", *(f"{file.stem}-{router}{number}.conf" for number in ("", *range(2, 1000))))
+        path = next(path for path in map(file.with_name, names) if not os.path.lexists(path))
+        outputs.write_new(path, text)
+        if router in nodes:
+            nodes[router].pop("bare", None)
+            nodes[router]["frr"] = path.name
+        yield path
 
 
 def _traffic(lab: Path) -> list[dict[str, Any]]:

@@ -137,7 +137,7 @@ class Import(Asked):
     """The file's text; null: `path` in the workspace is read, which may be a folder."""
     path: str | None = None
     routers: Literal["static", "frr"] = "static"
-    """What runs on routers without a configuration: shortest paths, or FRRouting's daemons, which wait for one."""
+    """Routing of routers without a configuration: shortest paths, or FRRouting's daemons, which wait for one."""
 
 
 class Imported(Message):

@@ -162,6 +162,8 @@ class SavedLab(Message):
 
     text: str
     path: str | None
+    routers: list[str]
+    """Routers into which a configuration was typed. It is written beside the file."""
 
 
 class RecordLab(Asked):

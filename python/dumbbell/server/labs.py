@@ -18,6 +18,7 @@ from dumbbell.engines.events import Event
 from dumbbell.errors import InputError, RunFailed
 from dumbbell.labs import capture, changes, daemons, place, record, recording, traffic
 from dumbbell.labs.build import LabScenario
+from dumbbell.labs.configurations import typed
 from dumbbell.labs.live import Live
 from dumbbell.labs.network import Network
 from dumbbell.labs.owner import end
@@ -192,7 +193,8 @@ def router(root: Path, labs: Labs, terminals: Terminals) -> APIRouter:
         path = find(lab)
         if asked.path is not None:
             record.save(path, run_places.scenario(root, asked.path))
-        return SavedLab(text=tomlkit.dumps({"events": changes.events(path)}), path=asked.path)
+        text = tomlkit.dumps({"events": changes.events(path)}) if changes.events(path) else ""
+        return SavedLab(text=text, path=asked.path, routers=list(typed(Live(path))))
 
     @made.post("/{lab}/record")
     def recorded(lab: str, asked: RecordLab) -> Recorded:

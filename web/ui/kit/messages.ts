@@ -519,7 +519,7 @@ export interface Import {
   /** The file's text; null: `path` in the workspace is read, which may be a folder. */
   text?: string | null;
   path?: string | null;
-  /** What runs on routers without a configuration: shortest paths, or FRRouting's daemons, which wait for one. */
+  /** Routing of routers without a configuration: shortest paths, or FRRouting's daemons, which wait for one. */
   routers?: "static" | "frr";
 }
 

@@ -458,6 +458,8 @@ export interface SaveLab {
 export interface SavedLab {
   text: string;
   path: string | null;
+  /** Routers into which a configuration was typed. It is written beside the file. */
+  routers: string[];
 }
 
 /** `POST /api/labs/{id}/record`. */

@@ -22,6 +22,7 @@ export function LabView({ id }: { id: string }): ReactNode {
   const [shown, setShown] = useState<string | null>(null);
   const [answer, setAnswer] = useState<LabAnswer | null>(null);
   const [saving, setSaving] = useState(false);
+  const [ending, setEnding] = useState(false);
   const [busy, setBusy] = useState("");
   const base = `/api/labs/${encodeURIComponent(id)}`;
   const began = useRef(false);
@@ -77,8 +78,14 @@ export function LabView({ id }: { id: string }): ReactNode {
   if (!state) return <p className="loading">Loading…</p>;
   const places = state.nodes.filter(({ kind }) => kind !== "switch").map(({ name }) => name);
 
-  const end = async (): Promise<void> => {
+  const end = async (asked: boolean): Promise<void> => {
     setBusy("end");
+    const unsaved = asked ? null : await ask<SavedLab>(`${base}/save`, {});
+    if (unsaved && (unsaved.text.trim() || unsaved.routers.length)) {
+      setBusy("");
+      setEnding(true);
+      return;
+    }
     if (await endLab(id)) go("labs");
     setBusy("");
   };
@@ -118,7 +125,7 @@ export function LabView({ id }: { id: string }): ReactNode {
           <Button icon="save" onClick={() => setSaving(true)} disabled={lab.ended}>
             Save changes
           </Button>
-          <Button look="danger" icon="stop" onClick={() => void end()} disabled={lab.ended || busy === "end"}>
+          <Button look="danger" icon="stop" onClick={() => void end(false)} disabled={lab.ended || busy === "end"}>
             End
           </Button>
         </div>
@@ -156,15 +163,29 @@ export function LabView({ id }: { id: string }): ReactNode {
       </div>
       <LabPlots lab={lab} />
       {saving && <Save base={base} scenario={state.scenario} onClose={() => setSaving(false)} />}
+      {ending && (
+        <Dialog
+          title="End the lab?" onClose={() => setEnding(false)}
+          actions={
+            <>
+              <Button onClick={() => (setEnding(false), setSaving(true))}>Save first</Button>
+              <Button look="danger" onClick={() => (setEnding(false), void end(true))}>End without saving</Button>
+            </>
+          }
+        >
+          <p>Links were changed, or configurations typed into routers. Both end with the lab.</p>
+        </Dialog>
+      )}
     </article>
   );
 }
 
 function Save({ base, scenario, onClose }: { base: string; scenario: string; onClose: () => void }): ReactNode {
   const [text, setText] = useState("");
+  const [routers, setRouters] = useState<readonly string[]>([]);
   const [path, setPath] = useState(`${scenario.replace(/\.toml$/, "") || "lab"}-done.toml`);
   useEffect(() => {
-    void ask<SavedLab>(`${base}/save`, {}).then((found) => setText(found?.text ?? ""));
+    void ask<SavedLab>(`${base}/save`, {}).then((found) => (setText(found?.text ?? ""), setRouters(found?.routers ?? [])));
   }, [base]);
   const save = async (): Promise<void> => {
     const done = await ask<SavedLab>(`${base}/save`, { path });
@@ -179,7 +200,8 @@ function Save({ base, scenario, onClose }: { base: string; scenario: string; onC
       actions={<><Button icon="copy" onClick={copy} disabled={!text.trim()}>Copy the events</Button><Button look="main" onClick={() => void save()}>Save as a scenario</Button></>}
     >
       <p>The changes as events. A new scenario also has the traffic that the lab has carried out, and a run repeats both.</p>
-      <pre className="run-text">{text.trim() || "Nothing was changed yet."}</pre>
+      {routers.length > 0 && <p>The running {routers.length > 1 ? "configurations" : "configuration"} of {routers.join(", ")} will be saved beside it.</p>}
+      <pre className="run-text">{text.trim() || "No link was changed."}</pre>
       <label className="lab-field">
         <span>New scenario</span>
         <input value={path} onChange={(event) => setPath(event.target.value)} />

@@ -254,7 +254,7 @@ def commands(evidence: Evidence) -> Judgement:
 
 
 def _accounts(evidence: Evidence) -> Iterator[tuple[type[Kind[Any]], Any]]:
-    """What the run has counted of each flow, and the flow's kind."""
+    """Counts of each flow of the run, and the flow's kind."""
     kinds = {flow.id: kind(flow) for flow in evidence.plan.flows}
     return ((kinds[flow["id"]], flow) for flow in evidence.traffic["flows"])
 

@@ -86,10 +86,14 @@ def events(session: Session, words: list[str]) -> None:
 
 
 @word(
-    "save", "FILE", "Write what was done as a scenario: traffic as flows, changes of links as events. A run repeats it."
+    "save",
+    "FILE",
+    "Write what was done as a scenario: traffic as flows, changes of links as events, and beside it the configurations "
+    "that were typed into routers. A run repeats it.",
 )
 def save(session: Session, words: list[str]) -> None:
     """The file is new."""
     if len(words) != 1:
         raise InputError("save needs a file", f"given: {' '.join(words) or 'nothing'}", "save done.toml")
-    record.save(session.lab.path, Path(words[0]))
+    for path in record.save(session.lab.path, Path(words[0])):
+        print(path)

@@ -1,0 +1,58 @@
+"""The configurations of routers that somebody has typed: those that run, where they are not what the scenario says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from dumbbell.errors import RunFailed
+from dumbbell.labs.live import Live
+
+_OF_FRR: Final = re.compile(
+    r"(frr (version|defaults)|hostname|service integrated|username|log|no ipv6? forwarding|exit|end)\b.*|!.*"
+)
+"""Lines that FRRouting writes of itself, and those that end blocks."""
+_BEGINS: Final = "Current configuration:"
+
+
+def typed(lab: Live) -> dict[str, str]:
+    """Router -> its running configuration, of routers whose commands are not those of the scenario.
+
+    FRRouting orders lines as it likes: commands count, each within its block. A router whose daemons do not run has
+    nothing to be asked.
+    """
+    found: dict[str, str] = {}
+    for name, node in lab.network.planned.items():
+        if node.get("routing"):
+            running = _running(lab, name)
+            if running is not None and commands(running) != commands(node["routing"]["config"]):
+                found[name] = running
+    return found
+
+
+def _running(lab: Live, router: str) -> str | None:
+    try:
+        said = lab[router].vtysh("show running-config")
+    except RunFailed:
+        return None
+    _, _, text = said.partition(_BEGINS)
+    return f"{text.strip()}\n" if text.strip() else None
+
+
+def commands(text: str) -> set[tuple[str, ...]]:
+    """The commands of a configuration, each with the blocks that it stands in: `("router bgp 1", "network ...")`."""
+    return set(_commands(text))
+
+
+def _commands(text: str) -> Iterator[tuple[str, ...]]:
+    blocks: list[tuple[int, str]] = []
+    for line in text.splitlines():
+        command = " ".join(line.split())
+        if not command or _OF_FRR.fullmatch(command):
+            continue
+        depth = len(line) - len(line.lstrip())
+        while blocks and blocks[-1][0] >= depth:
+            blocks.pop()
+        blocks.append((depth, command))
+        yield tuple(name for _, name in blocks)
