@@ -7,7 +7,7 @@ use crate::packet::Packet;
 /// Time after which a switch forgets a station that is silent, as Linux's bridges do.
 const AGEING: Duration = Duration::from_secs(300);
 
-/// What joins links: each ends at a station or at a switch, which has a table of stations (IEEE 802.1D).
+/// The joints of links: each ends at a station or at a switch, which has a table of stations (IEEE 802.1D).
 ///
 /// In a lab network switches learn: frames of any protocol go to stations, groups and addresses that no plan knows, and flood
 /// where the station is unknown. In a core network (a dumbbell, a path) stations are the plan's nodes, and tables are
