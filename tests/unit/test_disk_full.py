@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -33,6 +34,8 @@ def run(largest: int, *options: str) -> tuple[int, str]:
         capture_output=True,
         text=True,
         timeout=60,
+        # CPython 3.11 would leave a part of its compiled modules, with which each later start fails.
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
     )
     return done.returncode, done.stderr
