@@ -7,16 +7,14 @@ Chromium and Playwright, as the tests of the page do.
 from __future__ import annotations
 
 import argparse
-import shutil
 import tempfile
 import time
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
-
 import dumbbell
 from benches.pcap import PACKETS, write
 from benches.table import show
+from tests.e2e.application import chromium
 
 STEPS = 40
 AT_MOST = {"report_s": 5.0, "page_mb": 3.0, "zoom_ms": 16.0}
@@ -24,10 +22,7 @@ AT_MOST = {"report_s": 5.0, "page_mb": 3.0, "zoom_ms": 16.0}
 
 def zoom_ms(page_file: Path) -> float:
     """Main-thread time of a zoom step, ms."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium") or "/usr/bin/chromium", args=["--no-sandbox"]
-        )
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(page_file.as_uri())
         page.wait_for_selector(".u-over")
@@ -43,7 +38,6 @@ def zoom_ms(page_file: Path) -> float:
         for step in range(STEPS):
             page.keyboard.press("+" if step % 10 < 6 else "-")
         spent = busy_s() - before
-        browser.close()
     return 1000 * spent / STEPS
 
 

@@ -9,7 +9,6 @@ which draws it.
 from __future__ import annotations
 
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -20,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from playwright.sync_api import CDPSession, Page, sync_playwright
+from playwright.sync_api import CDPSession, Page
 
 from benches.table import show
 from benches.web import begin, terminal
 from benches.web.networks import network
+from tests.e2e.application import chromium
 
 SIZES = {200: 371, 500: 955}
 """Nodes and links."""
@@ -70,9 +70,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         for nodes, links in SIZES.items():
             (Path(scratch) / f"n{nodes}.toml").write_text(network(nodes, links))
-        with serving(Path(scratch)) as (url, server), sync_playwright() as playwright:
-            path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-            browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        with serving(Path(scratch)) as (url, server), chromium() as browser:
             for nodes in SIZES:
                 page = browser.new_page(viewport={"width": 1440, "height": 900})
                 page.goto(url)
@@ -87,7 +85,6 @@ def main() -> None:
             answers = terminal.rows(page, Path(scratch))
             page.close()
             starts = begin.rows(browser, _command(Path(scratch)))
-            browser.close()
     show(f"Start, load {load:.1f}", ["what", "median, ms", "most, ms", "bar"], starts)
     show(
         f"The editor: CPU time of the main thread; of a command, the time until its state is there. Load {load:.1f}",

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import statistics
 import tempfile
 from pathlib import Path
 
 import psutil
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from benches.table import show
 from benches.web.__main__ import Clock, serving
 from dumbbell.scenario import bundled
+from tests.e2e.application import chromium
 
 MOVES = 40
 BAR_MS = 150.0
@@ -44,10 +44,10 @@ def measured(page: Page) -> list[tuple[str, float, float]]:
     clock = Clock(page)
     page.locator('[data-knob="topology.bottleneck.rate"] input[type=range]').focus()
     found: dict[str, list[float]] = {"move to curves": [], "simulator": [], "main thread, CPU": [], "worker, CPU": []}
-    chromium = next(one.pid for one in psutil.Process().children(recursive=True) if "chrom" in one.name())
+    shown = next(one.pid for one in psutil.Process().children(recursive=True) if "chrom" in one.name())
     for move in range(MOVES):
         clock.start()
-        worker = worker_cpu_ms(chromium)
+        worker = worker_cpu_ms(shown)
         page.keyboard.press("ArrowLeft" if move % 4 < 2 else "ArrowRight")
         page.wait_for_timeout(50)
         page.wait_for_selector(".whatif:not([data-busy])")
@@ -56,7 +56,7 @@ def measured(page: Page) -> list[tuple[str, float, float]]:
         found["move to curves"].append(float(page.locator(".whatif").get_attribute("data-latency") or "nan"))
         found["simulator"].append(float(cost[1]) if cost else float("nan"))
         found["main thread, CPU"].append(clock.since())
-        found["worker, CPU"].append(worker_cpu_ms(chromium) - worker)
+        found["worker, CPU"].append(worker_cpu_ms(shown) - worker)
     # The first moves compile the simulator.
     rest = {what: times[5:] for what, times in found.items()}
     return [(what, statistics.median(times), statistics.quantiles(times, n=20)[-1]) for what, times in rest.items()]
@@ -66,9 +66,7 @@ def main() -> None:
     """Measure and print."""
     with tempfile.TemporaryDirectory() as scratch:
         (Path(scratch) / "mine.toml").write_text(bundled.text("bbr-vs-cubic"))
-        with serving(Path(scratch)) as url, sync_playwright() as playwright:
-            path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-            browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        with serving(Path(scratch)) as url, chromium() as browser:
             page = browser.new_page(viewport={"width": 1440, "height": 900})
             page.goto(url)
             page.wait_for_selector(".files")
@@ -78,7 +76,6 @@ def main() -> None:
                 [what, f"{median:.0f}", f"{p95:.0f}", f"<= {BAR_MS:g}" if what == "move to curves" else ""]
                 for what, median, p95 in measured(page)
             ]
-            browser.close()
     load = os.getloadavg()[0]
     show(f"What if: a slider's move, load {load:.1f}", ["what", "median, ms", "95 %, ms", "bar"], rows)
 

@@ -6,24 +6,25 @@ docs/reference/report.md. The run of several bottlenecks is that of docs/explana
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 from typing import Final
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
+
+# The browser is that of the tests.
+sys.path.append(str(Path(__file__).parents[2] / "tests" / "e2e"))
+from application import chromium
 
 IMAGES: Final = Path(__file__).parents[1] / "images"
 
 
 def main(run: Path, study: Path, bottlenecks: Path) -> None:
     """Draw `report.png` and `bottlenecks.png` of runs' directories, and `study-report.png` of a study's."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+    with chromium() as browser:
         draw_run(browser, run / "report.html")
         draw_study(browser, study / "report.html")
         draw_bottlenecks(browser, bottlenecks / "report.html")
-        browser.close()
 
 
 def draw_run(browser: Browser, report: Path) -> None:

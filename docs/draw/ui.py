@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,12 +18,12 @@ from pathlib import Path
 from typing import Final
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 # The server and the steps are those of the tests: what changes on the page is noticed there.
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "e2e"))
 import first_network
-from application import DUMBBELL, Application, serving
+from application import DUMBBELL, Application, chromium, serving
 
 PICTURES: Final = Path(__file__).parents[1] / "images" / "ui"
 WIDTH, HEIGHT = 1280, 760
@@ -103,9 +102,7 @@ def main(wanted: list[str]) -> None:
     if unknown := set(wanted) - {*drawings, "tutorial"}:
         sys.exit(f"no such picture: {', '.join(sorted(unknown))}; there are {', '.join(drawings)}, tutorial")
     PICTURES.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright:
-        chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+    with chromium() as browser:
         with _home() as folder:
             _furnish(folder)
             with serving(folder) as application:
@@ -123,7 +120,6 @@ def main(wanted: list[str]) -> None:
                     if step.picture:
                         keep(page, step.picture)
                 page.context.close()
-        browser.close()
 
 
 @contextmanager
