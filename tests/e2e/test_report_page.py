@@ -195,7 +195,8 @@ def test_the_queue_of_another_link_can_be_chosen(open_report: Any) -> None:
     assert "bottleneck-reverse" in opened.page.locator('[data-plot="queue_bytes"] .note').inner_text()
 
 
-def test_a_thousand_flows_have_a_short_legend_and_all_their_lines(open_report: Any) -> None:
+def test_a_thousand_flows_have_a_short_legend_and_all_their_lines(open_report: Any, reports: dict[str, Path]) -> None:
+    assert reports["many"].stat().st_size < 10e6
     page = open_report("many").page
     assert page.locator("button.flow").all_inner_texts() == ["cubic × 500", "bbr × 500"]  # noqa: RUF001
     assert page.locator("table[aria-label=Flows] tbody tr").count() == 1000

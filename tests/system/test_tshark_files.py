@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -54,4 +55,5 @@ def test_segments_and_connections(file: Path, tmp_path: Path) -> None:
 
 def test_the_files_have_segments(tmp_path: Path) -> None:
     assert len(FILES) == 48 + 14 + 18
-    assert sum(ours(file, tmp_path / str(number))[0] for number, file in enumerate(FILES)) > 300
+    counts = accumulate(ours(file, tmp_path / str(number))[0] for number, file in enumerate(FILES))
+    assert any(count > 300 for count in counts)

@@ -201,10 +201,6 @@ class TestPage:
         assert some in few
         assert every.count(f" {idle['name']} ") == few.count(f" {idle['name']} ") + 1
 
-    def test_a_thousand_flows_stay_below_10_mb(self, tmp_path: Path) -> None:
-        spec = Synthetic(ccs=("cubic", "bbr") * 500, duration_s=10, sample_s=0.05, stagger_s=0.001)
-        assert len(page(Run(spec.write(tmp_path / "run")), tmp_path)) < 10e6
-
 
 def test_a_front_end_that_was_not_built_is_an_error_with_a_hint(run: Run, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     from dumbbell.report.render import html as module

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import cycle
 from pathlib import Path
 
 import psutil
@@ -29,14 +30,14 @@ assert app, "imported here: a server in this process answers at once"
 
 
 @contextmanager
-def many(port: int, count: int, first: bytes = b"") -> Iterator[list[socket.socket]]:
-    """Connections that say `first`, and nothing more."""
+def many(port: int, count: int, *said: bytes) -> Iterator[list[socket.socket]]:
+    """Connections that say nothing, or one of `said` in turn, and nothing more."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     assert hard == resource.RLIM_INFINITY or hard > count + 100, "the test itself takes as many descriptors"
     opened = []
     try:
-        for _ in range(count):
+        for _, first in zip(range(count), cycle(said or (b"",)), strict=False):
             opened.append(socket.create_connection(("127.0.0.1", port)))
             opened[-1].sendall(first)
         yield opened
@@ -84,17 +85,16 @@ def test_idle_connections_do_not_stop_the_server(tmp_path: Path) -> None:
         served = logged_in(url, folder)
         answers_in(served)
         with served.page() as page:
-            for first in (b"", b"GET / HTTP/1.1\r\nHost: "):
-                began = time.monotonic()
-                with many(served.port, IDLE, first) as opened:
-                    assert answers_in(served, "/", tries=5) < 1
-                    assert answers_in(served, tries=5) < 1
-                    assert page.request(do="unsubscribe", topic="files")["type"] == "ack"
-                    held = len(os.listdir(f"/proc/{process.pid}/fd"))
-                    assert held < MOST_CONNECTIONS + 100
-                    # All end in time, the last too.
-                    assert all(is_closed(one, limits.HEAD_S + 10) for one in opened[-2:])
-                    assert time.monotonic() - began < limits.HEAD_S + 20
+            began = time.monotonic()
+            with many(served.port, IDLE, b"", b"GET / HTTP/1.1\r\nHost: ") as opened:
+                assert answers_in(served, "/", tries=5) < 1
+                assert answers_in(served, tries=5) < 1
+                assert page.request(do="unsubscribe", topic="files")["type"] == "ack"
+                held = len(os.listdir(f"/proc/{process.pid}/fd"))
+                assert held < MOST_CONNECTIONS + 100
+                # All end in time, the last of both kinds too.
+                assert all(is_closed(one, limits.HEAD_S + 10) for one in opened[-2:])
+                assert time.monotonic() - began < limits.HEAD_S + 20
         process.terminate()
         _, log = process.communicate(timeout=20)
         assert len(log) < 10_000, log[:1000]
