@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.alone, pytest.mark.real_time]
+pytestmark = pytest.mark.real_time
 
 ROOT = Path(__file__).parents[2]
 ORACLE = (ROOT / "crates/bpf/tests/oracle/main.rs").read_text(encoding="utf-8")
@@ -31,6 +31,7 @@ def cargo(target: str, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(os.geteuid() != 0, reason="loading BPF programs takes root")
 @pytest.mark.parametrize(
     "path", [pytest.param(path, marks=[pytest.mark.thorough] if path in THOROUGH else []) for path in PATHS]
@@ -41,13 +42,16 @@ def test_the_history_is_what_an_oracle_in_the_kernel_saw(path: str) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="loading BPF programs takes root")
 def test_our_reno_and_cubic_answer_as_the_kernels() -> None:
+    """Each answer is compared in the kernel, at the callback: other tests may run beside it."""
     assert "twins_cubic" in cargo("twins")
 
 
+@pytest.mark.alone
 def test_flows_over_loopback_keep_their_schedule() -> None:
     assert "test result: ok" in cargo("live")
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(os.geteuid() != 0, reason="loading BPF programs takes root")
 def test_the_probe_has_a_row_for_each_acknowledgement() -> None:
     assert "test result: ok" in cargo("loopback")
