@@ -283,7 +283,7 @@ SWEEP = """
 
 
 def test_a_study_goes_on_without_a_browser_and_after_a_stop(application: Application, browser: Browser) -> None:
-    given(application, duration=60, rate="100 Mbit/s", more=SWEEP)
+    given(application, duration=30, rate="100 Mbit/s", more=SWEEP)
     page = application.page(browser)
     application.open(page, "pair.toml")
     page.get_by_label("Engine").select_option("simulate")

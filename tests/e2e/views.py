@@ -71,7 +71,8 @@ command = "true"
 def furnish(workspace: Path, name: str) -> None:
     """Scenarios of every sort, two runs and a study of them, by the simulator. `name` is the lab's own."""
     files = {
-        "fine.toml": NET.format(name=name, duration="60 s", cc="bbr"),
+        # Views of the run that goes on take a minute on a busy machine.
+        "fine.toml": NET.format(name=name, duration="600 s", cc="bbr"),
         "wrong.toml": NET.format(name="wrong", duration="3 s", cc="bbr").replace('from = "server"', 'from = "nobody"'),
         "one.toml": NET.format(name="one", duration="2 s", cc="bbr"),
         "other.toml": NET.format(name="other", duration="2 s", cc="reno"),
