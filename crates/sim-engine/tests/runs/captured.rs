@@ -147,7 +147,7 @@ fn path(dumbbell: &Dumbbell) -> Plan {
     first[0].reordering = bottleneck[0].reordering;
     first[0].reorder = bottleneck[0].reorder;
     first[0].duplication = bottleneck[0].duplication;
-    plan.record.capture = true;
+    (plan.record.capture, plan.record.packets) = (true, false);
     plan
 }
 
