@@ -101,6 +101,8 @@ fuzz: fuzz-guided
 SANITIZED := agent bpf emu guest-init guest-links lab probe ready-init realtime records routers supervisor traffic
 sanitize: export RUSTC_BOOTSTRAP := 1
 sanitize: export RUSTFLAGS := -Zsanitizer=address
+# Code that is not optimized at all takes a hundred times as long with it; checks of overflow and debug assertions stay.
+sanitize: export CARGO_PROFILE_DEV_OPT_LEVEL := 1
 sanitize: SANITIZE := cargo test --locked --no-fail-fast --target-dir target/sanitize --target $$(rustc -vV | sed -n 's/^host: //p')
 sanitize: $(VENV)/.test-tools
 	PROPTEST_RNG_SEED=1 $(SANITIZE) --lib --bins $(SANITIZED:%=--package %)
