@@ -16,6 +16,7 @@ from dumbbell.report.model import Plots
 from dumbbell.report.study.payload import StudyPage
 from dumbbell.server import http_messages, lab_messages, messages, run_messages, whatif_messages
 from tools.generate import (
+    capture_rows,
     cellular,
     core_stub,
     event_types,
@@ -73,6 +74,7 @@ TARGETS: Final = (
     Target(
         "web/ui/whatif/messages.ts", "python/dumbbell/server", lambda _: _WHAT_IF + server_types.text(whatif_messages)
     ),
+    Target("python/dumbbell/captures/rows.py", "crates/connections", capture_rows.text),
     Target("python/dumbbell/records/columns.py", "crates/records and crates/figures", tables.columns_module),
     Target("python/dumbbell/statistics/metrics/declared.py", "crates/figures", tables.metrics_module),
     *(

@@ -1,12 +1,14 @@
 //! All that Rust declares and other languages take over: `make generate` writes their files from it.
 
+use connections::rows::{ConnectionRow, DirectionRow};
 use pyo3::prelude::*;
+use records::{Column, Row};
 use serde_json::json;
 
 /// All declarations (JSON), a section each: `plan` is the JSON Schema of plan.json, `messages` that of a run's events and of
 /// orders to it, `algorithms` is {declared: a list of what
 /// each manifest says, kernel: names that mean the kernel's own}, `tables` are a run's tables, `studies` those of a study,
-/// `figures` those of flows and links.
+/// `captures` those of a capture of which Python reads rows, `figures` those of flows and links.
 #[pyfunction]
 pub(crate) fn declarations() -> String {
     json!({
@@ -15,9 +17,14 @@ pub(crate) fn declarations() -> String {
         "algorithms": { "declared": cc::DECLARED.iter().map(algorithm).collect::<Vec<_>>(), "kernel": cc::KERNEL },
         "tables": ([records::tables(), vec![figures::tables::of_run()]].concat()),
         "studies": figures::study::declared(),
+        "captures": [captured::<ConnectionRow>(), captured::<DirectionRow>()],
         "figures": {"flow": figures::tables::flow_figures(), "link": figures::tables::link_figures()},
     })
     .to_string()
+}
+
+fn captured<R: Row>() -> serde_json::Value {
+    json!({"name": R::TABLE, "columns": R::COLUMNS.iter().map(Column::described).collect::<Vec<_>>()})
 }
 
 fn algorithm(one: &cc::Declared) -> serde_json::Value {

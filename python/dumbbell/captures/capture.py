@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from dumbbell import inputs, outputs, parquet
 from dumbbell.captures import model
 from dumbbell.captures.model import SUMMARY
+from dumbbell.captures.rows import Connection, Direction
 from dumbbell.errors import Damaged, InputError
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Capture:
 
     def note(self, key: str, value: object) -> None:
         """Keep something in the summary."""
-        self.summary[key] = value
+        self.summary = cast(model.Summary, self.summary | {key: value})
         outputs.write(self.directory / SUMMARY, dumps(self.summary, indent=2) + "\n")
 
     @property
@@ -73,7 +74,7 @@ class Capture:
         """A row for each connection, in the order of their first packets."""
         return self._table("connections").sort("connection")
 
-    def largest(self, count: int, of: Sequence[int] | None = None) -> list[dict[str, Any]]:
+    def largest(self, count: int, of: Sequence[int] | None = None) -> list[Direction]:
         """Rows of `directions` with the most payload, the largest first; of some connections, or of all. It reads no
         others, not even of a million."""
         import polars as pl
@@ -89,7 +90,9 @@ class Capture:
             .collect()
         )
         rows = self.scan("directions").filter(pl.col("connection").is_in(ranked["connection"].to_list())).collect()
-        return ranked.select(keys).join(rows, on=keys, how="left", maintain_order="left").to_dicts()
+        return cast(
+            list[Direction], ranked.select(keys).join(rows, on=keys, how="left", maintain_order="left").to_dicts()
+        )
 
     def numbers(self, most: int | None = None) -> list[int]:
         """Numbers of the `most` connections with the most payload in a direction, the largest first; else of all."""
@@ -112,9 +115,9 @@ class Capture:
         of = self.scan("connections").select(pl.col("place").cast(pl.String)).drop_nulls().group_by("place").len()
         return dict(of.sort("len", "place", descending=[True, False]).collect().rows())
 
-    def about(self, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
+    def about(self, numbers: Iterable[int]) -> dict[int, Connection]:
         """Rows of `connections` by number, of those that are named."""
-        return {row["connection"]: row for row in self.rows("connections", numbers).to_dicts()}
+        return {row["connection"]: cast(Connection, row) for row in self.rows("connections", numbers).to_dicts()}
 
     def rows(self, table: str, numbers: Iterable[int]) -> pl.DataFrame:
         """Rows of some connections, in the order of connection and time. It keeps no others of a large table."""

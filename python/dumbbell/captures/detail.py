@@ -9,10 +9,11 @@ from json import loads
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dumbbell import parquet
 from dumbbell.captures.capture import INCOMPLETE, KEPT, MOST_CONNECTIONS, Capture
+from dumbbell.captures.rows import Direction
 from dumbbell.core import core
 from dumbbell.errors import InputError, unwritable
 
@@ -94,7 +95,7 @@ def _again(capture: Capture, parts: Sequence[Part], most: int) -> Iterator[tuple
         raise unwritable(capture.directory, error) from None
     try:
         wanted = [(part.connection, part.from_ns, part.to_ns) for part in parts]
-        only, as_said = ([str(name) for name in capture.summary.get(key, ())] for key in ("only", "decode_as"))
+        only, as_said = capture.summary["only"], capture.summary["decode_as"]
         try:
             told = core.capture_segments(files, only, as_said, folder, MOST_CONNECTIONS, wanted, most, lambda *_: None)
         except (RuntimeError, ValueError) as error:  # `decode_as` of a damaged summary may be none.
@@ -111,7 +112,7 @@ def _again(capture: Capture, parts: Sequence[Part], most: int) -> Iterator[tuple
         rmtree(folder, ignore_errors=True)
 
 
-def choose(capture: Capture, directions: Sequence[dict[str, Any]], most: int = MOST_PACKETS) -> list[Part]:
+def choose(capture: Capture, directions: Sequence[Direction], most: int = MOST_PACKETS) -> list[Part]:
     """Where full detail matters, of rows of `directions`: the start, the first losses, the largest RTT.
 
     Each part has two RTTs before and behind, and is cut where it would have more than its share of `most` packets.
@@ -133,7 +134,7 @@ def choose(capture: Capture, directions: Sequence[dict[str, Any]], most: int = M
         # Two packets with data may come with an ACK.
         per_ns = 1.5 * busiest / capture.summary["interval_ns"]
         longest = int(min(_LONGEST_RTTS * around / 2, share / per_ns))
-        start = int(row["start_ns"])
+        start = row["start_ns"] or 0
         parts.append(Part(connection, start, start + longest, "start"))
         resent = events.filter(mine & pl.col("cause").is_not_null() & (pl.col("bytes") > 0))["time_ns"]
         for begin, end in _episodes(resent.to_list(), around):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import log
-from typing import Any, Final
+from typing import Final, cast
 
 import polars as pl
 
@@ -14,6 +14,7 @@ from dumbbell.captures.capture import Capture
 from dumbbell.captures.directions import limits_ns
 from dumbbell.captures.losses import Losses, losses
 from dumbbell.captures.rates import passed_bps, queueing_ns, rate_with_queue_bps, rates_bps
+from dumbbell.captures.rows import Connection, Direction
 
 MOSTLY: Final = 0.5
 """Share of the time for which window or application must limit to be the cause."""
@@ -167,7 +168,7 @@ class Diagnosis:
     """Rate of frames in a second, bit/s, which the bottleneck carries at least; None of a shorter time."""
 
 
-def diagnose(capture: Capture, directions: Sequence[dict[str, Any]]) -> list[Diagnosis]:
+def diagnose(capture: Capture, directions: Sequence[Direction]) -> list[Diagnosis]:
     """A diagnosis of each of some rows of `directions`."""
     numbers = {row["connection"] for row in directions}
     about = capture.about(numbers)
@@ -175,7 +176,7 @@ def diagnose(capture: Capture, directions: Sequence[dict[str, Any]]) -> list[Dia
     width_ns = int(capture.summary["interval_ns"])
     others = {"to-server": "to-client", "to-client": "to-server"}
     acks = {
-        (one["connection"], others[str(one["direction"])]): one
+        (one["connection"], others[str(one["direction"])]): cast(Direction, one)
         for one in capture.rows("directions", numbers).to_dicts()
     }
     found = []
@@ -245,9 +246,9 @@ def _cause_of_losses(seen: Evidence, at: Losses) -> Cause:
 
 
 def _evidence(
-    row: dict[str, Any],
-    acks: dict[str, Any] | None,
-    connection: dict[str, Any],
+    row: Direction,
+    acks: Direction | None,
+    connection: Connection,
     tables: tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame],
     width_ns: int,
 ) -> Evidence:
@@ -256,7 +257,7 @@ def _evidence(
     if row["acknowledged_bytes"] is None:
         return Evidence(syn_repeats=connection["syn_repeats"], marks=marks)
     events, rtt, intervals = tables
-    lost = row["lost_before_packets"] + row["lost_behind_packets"]
+    lost = (row["lost_before_packets"] or 0) + (row["lost_behind_packets"] or 0)
     base = base_rtt_ns(row, connection)
     least = least_queue_ns(base)
     rate = row["goodput_bps"]
@@ -270,7 +271,7 @@ def _evidence(
         row["acknowledged_bytes"],
         lost,
         row["wire_packets"],
-        row["reordered_packets"] + (row["late_behind_packets"] or 0) + (row["needless_retransmissions"] or 0),
+        (row["reordered_packets"] or 0) + (row["late_behind_packets"] or 0) + (row["needless_retransmissions"] or 0),
         base,
         losses(row, events, rtt, base, least) if base and least and lost >= LEAST_LOSSES else None,
         queue,
@@ -278,14 +279,14 @@ def _evidence(
         INITIAL_WINDOW * max(1, row["mss_bytes"] or row["segment_max_bytes"]),
         queue_rate,
         passed_bps(row, intervals, width_ns),
-        float(row["end_ns"] - row["start_ns"]),
+        float((row["end_ns"] or 0) - (row["start_ns"] or 0)),
         connection["place"] == ("client" if row["direction"] == "to-server" else "server"),
         connection["syn_repeats"],
         marks,
     )
 
 
-def _marks(row: dict[str, Any], acks: dict[str, Any] | None) -> dict[str, int]:
+def _marks(row: Direction, acks: Direction | None) -> dict[str, int]:
     """Packets of ECN: the client's SYN carries ECE and CWR, the server's ECE, and these mark nothing."""
     ece = 0 if acks is None else acks["ece_packets"] - min(acks["syns"], acks["ece_packets"])
     is_client = row["direction"] == "to-server"
@@ -298,7 +299,7 @@ def least_queue_ns(base_rtt_ns: float | None) -> float | None:
     return None if base_rtt_ns is None else max(QUEUE_SHARE * base_rtt_ns, QUEUE_NS)
 
 
-def base_rtt_ns(row: dict[str, Any], connection: dict[str, Any]) -> float | None:
+def base_rtt_ns(row: Direction, connection: Connection) -> float | None:
     """The least RTT of a direction: from the capture to its receiver, and to its sender; None if either is unknown."""
     to_server = row["direction"] == "to-server"
     server, client = connection["handshake_server_ns"], connection["handshake_client_ns"]
@@ -307,7 +308,7 @@ def base_rtt_ns(row: dict[str, Any], connection: dict[str, Any]) -> float | None
     return None if there is None or back is None else float(there + back)
 
 
-def _sides(row: dict[str, Any], connection: dict[str, Any]) -> list[str]:
+def _sides(row: Direction, connection: Connection) -> list[str]:
     """Kinds of `rtt` that tell a queue: of sides of the capture with a part of the path. On others hosts wait."""
     base = base_rtt_ns(row, connection)
     least = {"data": row["rtt_min_ns"], "back": row["rtt_back_min_ns"]}

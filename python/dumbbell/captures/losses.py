@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+
+from dumbbell.captures.rows import Direction
 
 Floats = npt.NDArray[np.float64]
 
@@ -67,7 +69,7 @@ class Queueing:
 
 
 def losses(
-    row: dict[str, Any], events: pl.DataFrame, rtt: pl.DataFrame, base_ns: float, least_queue_ns: float
+    row: Direction, events: pl.DataFrame, rtt: pl.DataFrame, base_ns: float, least_queue_ns: float
 ) -> Losses | None:
     """Returns the state of the path at the losses of a direction, `row` of `directions`; None if no RTT tells.
 
@@ -75,7 +77,7 @@ def losses(
 
     Packets that were lost behind the capture were seen when they were sent; of those lost before it a hole was seen.
     """
-    is_behind = row["lost_behind_packets"] >= row["lost_before_packets"]
+    is_behind = (row["lost_behind_packets"] or 0) >= (row["lost_before_packets"] or 0)
     queueing = Queueing.of(rtt, "data" if is_behind else "back")
     if len(queueing.time_ns) < LEAST_SAMPLES:
         return None
@@ -102,7 +104,7 @@ def losses(
         float(known[-1]),
         float((above <= least_queue_ns).mean()),
         float((queueing.above_ns[of_all] <= least_queue_ns).mean()),
-        float(lost_ns[-1]) - row["start_ns"],
+        float(lost_ns[-1]) - (row["start_ns"] or 0),
     )
 
 

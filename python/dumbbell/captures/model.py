@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NotRequired
+from typing import Annotated, Any, Final, Literal, NotRequired, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter
 from typing_extensions import TypedDict
@@ -62,6 +62,7 @@ class Summary(TypedDict):
     connections: _Count
     evicted: _Count
     notes: Notes
+    interfaces: NotRequired[list[str | None]]
     segments_of_connections: NotRequired[_Count]
     segments_incomplete: NotRequired[bool]
     between: NotRequired[Between]
@@ -70,7 +71,7 @@ class Summary(TypedDict):
 _SUMMARY: Final = TypeAdapter(Summary)
 
 
-def summary(directory: Path) -> dict[str, Any]:
+def summary(directory: Path) -> Summary:
     """The summary of the analysed capture in `directory`. Raises `DumbbellError`."""
     found: Any = read_as(directory / SUMMARY, _SUMMARY, "repeat dumbbell pcap FILE")
-    return dict(found)
+    return cast(Summary, dict(found))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dumbbell.captures.capture import Capture
+from dumbbell.captures.rows import Connection
 from dumbbell.errors import InputError
 
 if TYPE_CHECKING:
@@ -126,7 +127,11 @@ def _hint(capture: Capture) -> str:
     return "none has data"
 
 
-def endpoint(connection: dict[str, Any], side: str) -> str:
+def endpoint(connection: Connection, side: str) -> str:
     """`10.0.0.2:80` or `[fd00::2]:80`."""
-    address, port = connection[side], connection[f"{side}_port"]
+    ends = {
+        "client": (connection["client"], connection["client_port"]),
+        "server": (connection["server"], connection["server_port"]),
+    }
+    address, port = ends[side]
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"

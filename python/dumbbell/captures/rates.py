@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
 
 from dumbbell.captures.losses import Floats, Queueing
+from dumbbell.captures.rows import Direction
 
 _LEAST_INTERVALS: Final = 3
 """Intervals with a queue that tell a rate."""
@@ -20,7 +21,7 @@ def queueing_ns(rtt: pl.DataFrame) -> float | None:
     return max((float(np.quantile(above, 0.95)) for above in of_kinds if len(above)), default=None)
 
 
-def passed_bps(row: dict[str, Any], intervals: pl.DataFrame, width_ns: int) -> float | None:
+def passed_bps(row: Direction, intervals: pl.DataFrame, width_ns: int) -> float | None:
     """Returns the rate of frames in a second at the upper quartile, bit/s: the path carries as much. None if short."""
     frames = row["frame_bytes"] / row["payload_bytes"] if row["payload_bytes"] else 1.0
     bytes_ = intervals["acknowledged_bytes"].to_numpy().astype(np.float64)
@@ -31,7 +32,7 @@ def passed_bps(row: dict[str, Any], intervals: pl.DataFrame, width_ns: int) -> f
     return float(np.quantile(sums, 0.75)) * 8e9 * frames / (count * width_ns)
 
 
-def rates_bps(row: dict[str, Any], intervals: pl.DataFrame, width_ns: int) -> Floats:
+def rates_bps(row: Direction, intervals: pl.DataFrame, width_ns: int) -> Floats:
     """Rates that were acknowledged in each row of `intervals` but the first and the last, as frames, bit/s.
 
     It is the mean with the rows beside it, as an ACK that fills a hole tells of earlier data, too.

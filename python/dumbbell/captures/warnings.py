@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
+from dumbbell.captures.model import Summary
 from dumbbell.counts import by_number, count
 
 
-def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[str]:
+def of(summary: Summary, total: Callable[..., tuple[int, ...]]) -> list[str]:
     """Sentences about an analysed capture, the worst first. `total`: sums of columns of a table."""
     notes, found = summary["notes"], list[str]()
     unseen, large, data, packets, doubled, cut = total(
@@ -17,7 +18,7 @@ def of(summary: dict[str, Any], total: Callable[..., tuple[int, ...]]) -> list[s
     one_sided, breaks = total("connections", "one_sided", "clock_breaks")
     (copied,) = total("directions", "network_duplicates")
     if data and copied >= _EACH * data:
-        found.append(_several_places(summary["interfaces"]))
+        found.append(_several_places(summary.get("interfaces", [])))
     if unseen:
         found.append(
             f"The capture lacks packets: {count(unseen, 'byte')} {by_number(unseen, 'was', 'were')} acknowledged but "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dumbbell import outputs
 from dumbbell.captures.capture import Capture
 from dumbbell.captures.detail import Part, read
+from dumbbell.captures.rows import Connection
 from dumbbell.errors import unwritable
 
 if TYPE_CHECKING:
@@ -55,8 +56,11 @@ def write(capture: Capture, folder: Path, only: Sequence[int] | None = None) -> 
     return written
 
 
-def _title(connection: dict[str, Any], direction: str) -> str:
-    ends = [f"{connection[side]}:{connection[f'{side}_port']}" for side in ("client", "server")]
+def _title(connection: Connection, direction: str) -> str:
+    ends = [
+        f"{connection['client']}:{connection['client_port']}",
+        f"{connection['server']}:{connection['server_port']}",
+    ]
     return "_==>_".join(ends if direction == "to-server" else reversed(ends))
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from dumbbell.counts import number
 
 if TYPE_CHECKING:
     from dumbbell.captures import Capture
+    from dumbbell.captures.rows import Direction
     from dumbbell.records.run import Run
     from dumbbell.table import Table
 
@@ -65,7 +66,7 @@ def beside(capture: Capture, run: Run) -> list[Beside]:
         of_flow = data.filter(pl.col("port") == ports[row["id"]])
         if len(of_flow) > 1 and flow.ip == 4:
             of_flow = of_flow.filter(pl.col("server") == str(hosts[flow.to]))
-        seen = of_flow.to_dicts()[0] if len(of_flow) == 1 else None
+        seen = cast("Direction", of_flow.to_dicts()[0]) if len(of_flow) == 1 else None
         again = None if seen is None else sent_again(seen)
         rtt = None if seen is None or seen["rtt_p50_ns"] is None else seen["rtt_p50_ns"] / 1e6
         found.append(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dumbbell.captures.rows import Connection, Direction
 from dumbbell.cli.options import Json
 from dumbbell.cli.times import time_of
 from dumbbell.counts import by_number
@@ -346,7 +347,7 @@ def _print(capture: Capture) -> None:
     print_table(Table(f"{counted(count, 'connection')}{more}", columns, rows))
 
 
-def _row(connection: dict[str, Any], row: dict[str, Any]) -> list[str]:
+def _row(connection: Connection, row: Direction) -> list[str]:
     from dumbbell.captures.directions import sent_again
     from dumbbell.captures.named import endpoint
     from dumbbell.report import words

@@ -42,8 +42,10 @@ class Row:
 
 def settings(a: Capture, b: Capture) -> list[Setting]:
     """Compares files, interfaces and intervals."""
-    keys = ("files", "only", "interval_ns")
-    return differing(*({key: capture.summary[key] for key in keys} for capture in (a, b)))
+    summaries = (a.summary, b.summary)
+    return differing(
+        *({"files": of["files"], "only": of["only"], "interval_ns": of["interval_ns"]} for of in summaries)
+    )
 
 
 def rows(a: Capture, b: Capture) -> list[Row]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.captures.capture import Capture
 from dumbbell.captures.diagnosis import MOST_DIAGNOSED, SYN_TIMEOUT_NS, Cause, Diagnosis, Evidence, diagnose
 from dumbbell.captures.directions import is_window_known
+from dumbbell.captures.rows import Direction
 from dumbbell.report import words
 
 MOST_TOLD: Final = 5
 """Directions whose diagnosis is printed in sentences, those with the most payload."""
 
 
-def sentences(row: dict[str, Any], found: Diagnosis) -> list[str]:
+def sentences(row: Direction, found: Diagnosis) -> list[str]:
     """A few sentences on a direction, `row` of `directions`."""
     said = [_cause(row, found)]
     seen = found.seen
@@ -41,7 +42,7 @@ Told = dict[tuple[int, str], tuple[Diagnosis, list[str]]]
 """Diagnoses and their sentences, by connection and direction."""
 
 
-def told(capture: Capture, rows: Sequence[dict[str, Any]]) -> Told:
+def told(capture: Capture, rows: Sequence[Direction]) -> Told:
     """Diagnoses of the first of some rows of `directions`."""
     rows = rows[:MOST_DIAGNOSED]
     return {
@@ -59,7 +60,7 @@ def listed(found: Told) -> list[tuple[int, str, str]]:
     ]
 
 
-def _cause(row: dict[str, Any], found: Diagnosis) -> str:
+def _cause(row: Direction, found: Diagnosis) -> str:
     seen, at = found.seen, found.seen.losses
     rtt = _ms(seen.base_rtt_ns)
     match found.cause:

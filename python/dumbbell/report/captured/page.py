@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
@@ -12,6 +12,8 @@ from dumbbell import parquet
 from dumbbell.captures import Capture
 from dumbbell.captures.detail import Part
 from dumbbell.captures.directions import sent_again
+from dumbbell.captures.model import Summary
+from dumbbell.captures.rows import Connection, Direction
 from dumbbell.captures.truth import TRUTH, matrix
 from dumbbell.counts import by_number
 from dumbbell.report import words
@@ -91,7 +93,7 @@ def _facts(capture: Capture) -> Html:
     return el("dl", (fact(*pair) for pair in pairs), class_="facts")
 
 
-def _said(summary: dict[str, Any]) -> str:
+def _said(summary: Summary) -> str:
     return f", as --at {summary['at']} says" if summary.get("at") else ""
 
 
@@ -123,17 +125,17 @@ def _connections(capture: Capture) -> list[Html]:
     return [*why, el("h2", "Connections"), region, el("p", said, class_="beneath")]
 
 
-def _row(connection: dict[str, Any], row: dict[str, Any], diagnoses: Told) -> Html:
-    def ms(name: str) -> str:
-        return words.milliseconds(None if row[name] is None else row[name] / 1e6)
+def _row(connection: Connection, row: Direction, diagnoses: Told) -> Html:
+    def ms(time_ns: int | None) -> str:
+        return words.milliseconds(None if time_ns is None else time_ns / 1e6)
 
     again = sent_again(row)
     diagnosis = diagnoses.get((row["connection"], str(row["direction"])))
     numbers = [
         (f"{row['payload_bytes']:,}", row["payload_bytes"]),
         (words.measured_rate(row["goodput_bps"]), row["goodput_bps"]),
-        (ms("rtt_p50_ns"), row["rtt_p50_ns"]),
-        (ms("rtt_p95_ns"), row["rtt_p95_ns"]),
+        (ms(row["rtt_p50_ns"]), row["rtt_p50_ns"]),
+        (ms(row["rtt_p95_ns"]), row["rtt_p95_ns"]),
         (words.count(again), again),
         (words.count(row["needless_retransmissions"]), row["needless_retransmissions"]),
         (words.count(row["timeouts"]), row["timeouts"]),

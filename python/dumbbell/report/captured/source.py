@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
@@ -13,6 +13,7 @@ from dumbbell.captures import Capture
 from dumbbell.captures.detail import Detail, Part, choose, read
 from dumbbell.captures.directions import is_window_known, limits_ns
 from dumbbell.captures.named import endpoint
+from dumbbell.captures.rows import Connection, Direction
 from dumbbell.errors import InputError
 from dumbbell.report import words
 from dumbbell.report.groups import MOST_FLOWS_IN_LEGEND, numbered
@@ -33,7 +34,7 @@ class Way:
     connection: int
     direction: str
     group: int
-    row: dict[str, Any] = field(compare=False)
+    row: Direction = field(compare=False)
     """Its row in `directions`."""
 
     @property
@@ -56,7 +57,7 @@ class Source:
     groups: tuple[Group, ...]
     detail: Detail | None
     parts: Sequence[Part]
-    about: dict[int, dict[str, Any]]
+    about: dict[int, Connection]
     """Rows of `connections` of those that are drawn, by number."""
     missing: list[str]
     """Sentences on what could not be drawn."""
@@ -123,14 +124,14 @@ def source(capture: Capture, parts: Sequence[Part] | None = None, only: Sequence
     return Source(capture, tuple(ways), tuple(groups), detail, wanted, about, missing)
 
 
-def words_of(connection: dict[str, Any], direction: str) -> str:
+def words_of(connection: Connection, direction: str) -> str:
     """`10.0.0.1:40000 → 10.0.0.2:80`, with the network if it has one: `(802.1Q 10)`."""
     ends = [endpoint(connection, side) for side in ("client", "server")]
     network = f" ({connection['network']})" if connection["network"] else ""
     return " → ".join(ends if direction == "to-server" else reversed(ends)) + network
 
 
-def place_of(connection: dict[str, Any]) -> str:
+def place_of(connection: Connection) -> str:
     """`client`: where the capture was taken; `client, as said` if the user said so."""
     place = connection["place"]
     if place is None:
@@ -138,7 +139,7 @@ def place_of(connection: dict[str, Any]) -> str:
     return f"{place}, as said" if connection["place_by"] == "said" else str(place)
 
 
-def limited_by(row: dict[str, Any]) -> str:
+def limited_by(row: Direction) -> str:
     """`window 63 %`: what held a direction back for the longest time; a dash if it is not known."""
     limits = limits_ns(row)
     whole = sum(limits.values())
