@@ -31,7 +31,8 @@ def moved(report: str, study: str) -> tuple[str, dict[str, str]]:
     for heading, text in sections.items():
         name, colon, title = heading.partition(": ")
         if not colon:
-            kept.append(f"### {heading}\n\n{text.strip()}\n")
+            own = text.strip("\n")
+            kept.append(f"### {heading}\n\n{own}\n")
             continue
         part = parts.setdefault(name, {"part": name, "title": title})
         said = [line for line in text.splitlines() if line and not line.startswith(("![", "Printed numbers and ours"))]
@@ -41,10 +42,11 @@ def moved(report: str, study: str) -> tuple[str, dict[str, str]]:
         if pictures := [line for line in text.splitlines() if line.startswith("![")]:
             kept.append(f"### {heading}\n\n" + "\n".join(pictures) + "\n")
     tables[f"{study}-parts.csv"] = _csv(PARTS, ([part.get(key, "") for key in PARTS] for part in parts.values()))
-    numbers = f" and [each number]({study}.csv)" if f"({study}.csv)" in ledger else ""
+    numbers = f" [Each number]({study}.csv): theirs and ours." if f"({study}.csv)" in ledger else ""
     links = (
         f"[Each finding]({study}-findings.csv): our numbers and runs under each reading, where they say it, its rule, "
-        f"and what would change the answer. [Each part]({study}-parts.csv){numbers}: theirs and ours.\n"
+        f"and what would change the answer. [Each part]({study}-parts.csv): its runs, what else they show, and how near "
+        f"our numbers are.{numbers}\n"
     )
     page = "\n".join([front, f"## {LEDGER}\n", links, *kept]).rstrip() + "\n"
     return _with_live_links(page), tables
