@@ -45,8 +45,8 @@ def moved(report: str, study: str) -> tuple[str, dict[str, str]]:
     numbers = f" [Each number]({study}.csv): theirs and ours." if f"({study}.csv)" in ledger else ""
     links = (
         f"[Each finding]({study}-findings.csv): our numbers and runs under each reading, where they say it, its rule, "
-        f"and what would change the answer. [Each part]({study}-parts.csv): its runs, what else they show, and how near "
-        f"our numbers are.{numbers}\n"
+        f"and what would change the answer. [Each part]({study}-parts.csv): its runs, what else they show, and how "
+        f"near our numbers are.{numbers}\n"
     )
     page = "\n".join([front, f"## {LEDGER}\n", links, *kept]).rstrip() + "\n"
     return _with_live_links(page), tables
