@@ -12,7 +12,8 @@ ROOT = Path(__file__).parents[2]
 INDEX = ROOT / "docs" / "index.md"
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 SPECIFICATION = ROOT / "crates" / "cc" / "src" / "bbr" / "SPECIFICATION.md"
-CHECKED = [*sorted(ROOT.glob("*.md")), ROOT / "bpf" / "README.md", SPECIFICATION, *PAGES]
+OTHERS = [ROOT / name for name in ("bpf/README.md", "kernel/README.md", "tools/RELEASE.md", "validation/README.md")]
+CHECKED = [*sorted(ROOT.glob("*.md")), *OTHERS, SPECIFICATION, *PAGES]
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
