@@ -16,6 +16,7 @@ from dumbbell.report.events import REASONS, left_queue_ns
 from dumbbell.report.facts import MOST_LINKS, Facts, buffer_bytes, bytes_tell_delay
 from dumbbell.report.levels import split
 from dumbbell.report.model import Line, Panel, Reference, SecondAxis, Ticks, View
+from dumbbell.report.passages import at_links
 from dumbbell.report.source import Source
 
 _MARKS: Final = 2000
@@ -31,7 +32,12 @@ def _panel(source: Source) -> Panel | None:
     """
     run, known = source.run, source.known
     links = known.limited_links[:MOST_LINKS]
-    views = [view for link in links if (view := _queue(run, link, known)) is not None]
+    if run.has("packets"):
+        columns = ("arrival_ns", "queue_bytes", "sojourn_ns", "departure_ns", "fate", "mark")
+        found = (_queue(run, link, known, rows) for link, rows in at_links(run, links, columns))
+    else:
+        found = (_queue(run, link, known, None) for link in links)
+    views = [view for view in found if view is not None]
     if not views:
         return None
     factor, unit = words.size_unit(max(_top(view) for view in views))
@@ -44,13 +50,10 @@ def _panel(source: Source) -> Panel | None:
     )
 
 
-def _queue(run: Run, link: Link, known: Facts) -> View | None:
-    """The queue in bytes."""
+def _queue(run: Run, link: Link, known: Facts, rows: pl.DataFrame | None) -> View | None:
+    """The queue in bytes. `rows`: the link's packets, if they are recorded."""
     span = run.plan.duration_ns
-    if run.has("packets"):
-        # One look at the file for all that is drawn: a network may have a hundred such links.
-        columns = pl.col("arrival_ns", "queue_bytes", "sojourn_ns", "departure_ns", "fate", "mark")
-        rows = run.scan("packets").filter(pl.col("link") == link.name).select(columns).collect()
+    if rows is not None:
         n, packets = rows.height, rows.lazy()
         thinned = extremes(packets, "arrival_ns", "queue_bytes", span)
         note = _note(thinned, n, f"The queue that each packet found at {link.name}")

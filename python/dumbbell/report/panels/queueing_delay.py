@@ -19,6 +19,7 @@ from dumbbell.report.events import left_queue_ns
 from dumbbell.report.facts import MOST_LINKS, bytes_tell_delay
 from dumbbell.report.levels import split
 from dumbbell.report.model import Group, Line, Panel, Reference, View
+from dumbbell.report.passages import at_links
 from dumbbell.report.source import Source
 from dumbbell.report.spread import Spread
 
@@ -40,7 +41,11 @@ def _panel(source: Source) -> Panel | None:
         shown = Spread.quantities("sojourn_ms")
     else:
         views = [] if (whole := _whole_path(source)) is None else [whole]
-        views += [view for link in others if (view := _view(source.run, link, source.groups)) is not None]
+        columns, left = ("flow", "sojourn_ns", "arrival_ns", "departure_ns"), pl.col("departure_ns").is_not_null()
+        found = (
+            _view(source.run, link, rows, source.groups) for link, rows in at_links(source.run, others, columns, left)
+        )
+        views += [view for view in found if view is not None]
         shown = ()
     if not views:
         return None
@@ -74,14 +79,13 @@ def _whole_path(source: Source) -> View | None:
     return None if rows.is_empty() else _drawn(_WHOLE, what, rows, run, source.groups, [])
 
 
-def _view(run: Run, link: Link, groups: Sequence[Group]) -> View | None:
-    """The view in ms, a line per flow."""
-    left = run.scan("packets").filter((pl.col("link") == link.name) & pl.col("departure_ns").is_not_null())
-    rows = left.select(
+def _view(run: Run, link: Link, packets: pl.DataFrame, groups: Sequence[Group]) -> View | None:
+    """The view in ms, a line per flow. `packets`: those that left the link."""
+    rows = packets.select(
         time_ns=left_queue_ns(),
         flow=pl.col("flow").cast(pl.String),
         v=pl.col("sojourn_ns") / 1e6,
-    ).collect()
+    )
     if rows.is_empty():
         return None
     what = f"How long packets waited at {link.name}, as they left its queue"
