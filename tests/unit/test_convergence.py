@@ -153,5 +153,5 @@ def test_runs_without_a_value_are_told_of(tmp_path: Path) -> None:
     assert isinstance(study, dumbbell.Study)
     assert study.flows.filter(pl.col("converged").is_not_null())["converged"].to_list() == [False] * 4
     time, share = study.manifest["expectations"]
-    assert (time["answer"], time["why"]) == ("cannot be told", "no runs that have it")
+    assert (time["answer"], time["why"]) == ("cannot be told", "no run has it")
     assert share["answer"] == "fails"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,7 +16,7 @@ from dumbbell.errors import InputError
 from dumbbell.report import overlay
 from dumbbell.report.model import Panel
 from dumbbell.report.overlay.differences import differences
-from dumbbell.report.overlay.repetitions import averaged
+from dumbbell.report.overlay.repetitions import averaged, drawn
 from dumbbell.report.overlay.traces import Quantity, Trace
 from dumbbell.report.study.colours import of_names
 from dumbbell.report.thin import means
@@ -24,7 +25,7 @@ from dumbbell.scenario import bundled, load
 SHORT = {"duration": "1 s"}
 
 
-def simulated(folder: Path, scenario: str = "single-flow", **overrides: str | int) -> dumbbell.Run:
+def simulated(folder: Path, scenario: str = "single-flow", **overrides: Any) -> dumbbell.Run:
     run = dumbbell.run(scenario, overrides={**SHORT, **overrides}, directory=folder, engine="simulate", report=False)
     assert isinstance(run, dumbbell.Run)
     return run
@@ -158,6 +159,25 @@ def test_the_mean_of_repetitions_at_a_time() -> None:
     assert (early, late) == (15.0, 10.0)
     assert mean.low[50] == 0.0, "15 -+ 63.5 is cut at 0"
     assert mean.low[150] is None
+
+
+def test_the_band_of_a_goodput_ends_at_what_the_path_carries(tmp_path: Path) -> None:
+    """Also where an event raises the rate; a mean above it stays, as data behind a repaired hole come at once."""
+    loss: dict[str, Any] = {
+        "topology.bottleneck.loss": "1 %",
+        "topology.bottleneck.rate": "20 Mbit/s",
+        "flows.0.cc": "bbr",
+    }
+    event: dict[str, Any] = {"events": [{"at": "0.5 s", "link": "bottleneck", "rate": "30 Mbit/s"}]}
+    for more, rate in (({}, 20e6), (event, 30e6)):
+        alike = [simulated(tmp_path, seed=seed, **loss, **more) for seed in (1, 2)]
+        (goodput,), _ = drawn(alike, ("goodput",), [], bands=True)
+        (mean,) = goodput.traces
+        assert mean.most == rate
+        assert mean.high is not None
+        pairs = [(v, high) for v, high in zip(mean.values, mean.high, strict=True) if high is not None]
+        assert all(high <= max(rate, v) for v, high in pairs)
+        assert any(high == rate for _, high in pairs), "two runs have wide intervals"
 
 
 def test_cases_of_a_study_stand_side_by_side_by_their_names(

@@ -92,7 +92,7 @@ def test_one_run_has_no_interval_and_decides(tmp_path: Path) -> None:
     assert judged(once, metric="goodput", min="1 Gbit/s")[0] == "fails"
     assert judged(once, metric="fct_p50", max="1 s") == (
         "cannot be told",
-        'no runs that have it (flows.0.cc="cubic"); 2 of 2 cells alike',
+        'no run has it (flows.0.cc="cubic"); 2 of 2 cells alike',
     )
 
 

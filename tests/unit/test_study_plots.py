@@ -24,7 +24,7 @@ from dumbbell.report.study.kinds import kind_of, shown
 from dumbbell.report.study.matrices import of_pairs
 from dumbbell.scenario.study import Plot
 from dumbbell.statistics.cells import summaries, summarize
-from dumbbell.statistics.metrics import values
+from dumbbell.statistics.metrics import METRICS, values
 
 THREE = ("cubic", "reno", "bbr")
 
@@ -342,3 +342,23 @@ def test_intervals_end_where_values_are_impossible(tmp_path: Path) -> None:
     assert figure(described(one, metric="utilisation"), panel).axes[0].get_ylim()[1] <= 103
     table = (tmp_path / "tex" / "utilisation.tex") if write(one, "tex", tmp_path / "tex") else Path()
     assert "$96.0$ $[84.9, 100.0]$" in table.read_text()
+
+
+def test_the_interval_of_a_goodput_ends_at_what_the_bottleneck_carries(tmp_path: Path) -> None:
+    """Two runs of which one loses much: Student's interval would reach beyond 10 Mbit/s."""
+    file = tmp_path / "my.toml"
+    file.write_text(
+        'name = "wide"\nduration = "10 s"\nseed = 3\n[topology]\nkind = "path"\nrtt = "20 ms"\n'
+        'bottleneck = { rate = "10 Mbit/s", loss = "1 %" }\n[[flows]]\nfrom = "h1"\nto = "h2"\n'
+    )
+    found = dumbbell.run(file, directory=tmp_path, engine="simulate", repeat=2, report=False)
+    assert isinstance(found, Study)
+    rows = values(found, "goodput").with_columns(value=pl.Series([4e6, 9e6]))
+    ceilings = METRICS["goodput"].ceilings(found)
+    assert ceilings[0] == pytest.approx(10e6, rel=0.01)
+    free, cut = (summarize(rows, ceilings=most).row(0, named=True) for most in ({}, ceilings))
+    assert free["high"] > 30e6
+    assert (cut["low"], cut["high"]) == (free["low"], ceilings[0])
+    assert summarize(rows, ceilings={0: 5e6})["high"].item() == free["high"], "a mean above it is no impossibility"
+    found.flows = found.flows.with_columns(bottleneck=pl.when(pl.col("run") > 0).then("bottleneck"))
+    assert METRICS["goodput"].ceilings(found) == {}, "not known of each run"

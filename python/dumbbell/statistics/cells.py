@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
@@ -32,7 +33,7 @@ def summaries(
     """
     check_confidence(confidence)
     metric = get(metric) if isinstance(metric, str) else metric
-    found = summarize(values(frames, metric, scope), confidence, method, metric.bounds)
+    found = summarize(values(frames, metric, scope), confidence, method, metric.bounds, metric.ceilings(frames))
     return frames.cells.join(found, on="cell", how="inner", maintain_order="left_right")
 
 
@@ -41,8 +42,10 @@ def summarize(
     confidence: float = CONFIDENCE,
     method: Method = "t",
     bounds: tuple[float | None, float | None] = (None, None),
+    ceilings: Mapping[int, float] | None = None,
 ) -> pl.DataFrame:
-    """The same summaries for `values`, without the keys. Intervals end at `bounds`, the metric's possible values."""
+    """The same summaries for `values`, without the keys. Intervals end at `bounds`, the metric's possible values, and
+    at the cell's own ceiling."""
     value = pl.col("value")
     found = (
         rows.group_by("cell", "of", maintain_order=True)
@@ -51,7 +54,11 @@ def summarize(
     )
     low, high = _t(found, confidence) if method == "t" else _drawn(found, confidence)
     found = found.drop("all").with_columns(low=low, high=high)
-    ends = [cut(low, high, mean, bounds) for low, high, mean in found.select("low", "high", "mean").iter_rows()]
+    least, most = bounds
+    ends = [
+        cut(low, high, mean, (least, (ceilings or {}).get(cell, most)))
+        for cell, low, high, mean in found.select("cell", "low", "high", "mean").iter_rows()
+    ]
     lows, highs = ([one[side] for one in ends] for side in (0, 1))
     return found.with_columns(low=pl.Series(lows, dtype=pl.Float64), high=pl.Series(highs, dtype=pl.Float64))
 

@@ -16,6 +16,7 @@ from dumbbell.studies.cells import Cell, written
 
 if TYPE_CHECKING:
     from dumbbell.statistics.frames import Frames
+    from dumbbell.statistics.metrics import Metric
 
 _STATISTICS: Final[dict[str, Callable[[Sequence[float]], float]]] = {"median": median, "least": min, "most": max}
 
@@ -40,6 +41,9 @@ def judge(study: Frames, expectations: Sequence[Expectation]) -> list[Found]:
 
 
 def _judge(study: Frames, expected: Expectation) -> Found:
+    from dumbbell.statistics.metrics import get
+
+    metric = get(expected.metric)
     cells = [i for i, cell in enumerate(study.manifest["cells"]) if is_meant(expected, cell)]
     rows = measures.by_run(study, expected.metric, expected.of) if study.has_runs else None
     values: dict[int, list[float]] = {cell: [] for cell in cells}
@@ -47,7 +51,8 @@ def _judge(study: Frames, expected: Expectation) -> Found:
         if cell in values:
             values[cell].append(value)
     runs = _runs(study)
-    found = [(*_in_cell(values[cell], expected, runs.get(cell, 0)), cell) for cell in cells]
+    ceilings = metric.ceilings(study) if study.has_runs else {}
+    found = [(*_in_cell(values[c], expected, metric, runs.get(c, 0), ceilings.get(c)), c) for c in cells]
     if not found:
         return Found(described(expected), Answer.UNDECIDED, "there is no such cell")
     answer, why, cell = max(found, key=lambda one: list(Answer).index(one[0]))
@@ -73,20 +78,20 @@ def _runs(study: Frames) -> dict[int, int]:
     return dict(usable(study).group_by("cell").len().iter_rows()) if study.has_runs else {}
 
 
-def _in_cell(values: Sequence[float], expected: Expectation, runs: int) -> tuple[Answer, str]:
-    from dumbbell.statistics.metrics import get
-
-    metric = get(expected.metric)
+def _in_cell(
+    values: Sequence[float], expected: Expectation, metric: Metric, runs: int, ceiling: float | None
+) -> tuple[Answer, str]:
     low, high = (measures.read(metric, bound) for bound in expected.bounds)
     if not values:
-        return Answer.UNDECIDED, "no runs that have it"
+        return Answer.UNDECIDED, "no run has it"
     # If only some runs have a value, as with completion times, the answer says so.
     of = f" of {runs}" if runs > len(values) else ""
     n = f"{len(values)}{of} run{'s' if max(runs, len(values)) > 1 else ''}"
     if expected.statistic != "mean":
         value = _STATISTICS[expected.statistic](values)
         return _one(value, low, high), f"{expected.statistic} {measures.show(metric, value)} of {n}"
-    found = of_mean(values, expected.confidence).cut(metric.bounds)
+    least, most = metric.bounds
+    found = of_mean(values, expected.confidence).cut((least, most if ceiling is None else ceiling))
     mean = measures.show(metric, found.value)
     if found.low is None or found.high is None:
         return _one(found.value, low, high), f"{mean} in {n}"

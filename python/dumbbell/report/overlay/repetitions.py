@@ -53,7 +53,10 @@ def _mean(run: int, members: Sequence[Trace], times: np.ndarray) -> Trace:
     mean = np.where(known, values, 0).sum(axis=0) / np.maximum(n, 1)
     spread = np.sqrt(np.where(known, (values - mean) ** 2, 0).sum(axis=0) / np.maximum(n - 1, 1))
     half = np.array([student_t(max(one - 1, 1), CONFIDENCE) for one in n]) * spread / np.sqrt(np.maximum(n, 1))
-    low, high = (np.where(n > 1, end, np.nan) for end in (np.maximum(mean - half, 0), mean + half))
+    bounds = [one.most for one in members if one.most is not None]
+    most = np.maximum(mean, max(bounds) if len(bounds) == len(members) else np.inf)
+    ends = np.maximum(mean - half, 0), np.minimum(mean + half, most)
+    low, high = (np.where(n > 1, end, np.nan) for end in ends)
     series = [pl.Series(one).fill_nan(None) for one in (np.where(n > 0, mean, np.nan), low, high)]
     return replace(members[0], run=run, time_s=pl.Series(times), values=series[0], low=series[1], high=series[2])
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 import polars as pl
 
 from dumbbell.cc.names import title
+from dumbbell.plan.network import network, peak_bps
 from dumbbell.plan.parts import cc
 from dumbbell.records import Run
 from dumbbell.report.model import Line, Panel, Plots
@@ -33,6 +35,8 @@ class Trace:
     low: pl.Series | None = None
     """Lower end of the interval of a mean over runs, as `high` is the upper one; null where one run has a value."""
     high: pl.Series | None = None
+    most: float | None = None
+    """Largest mean that is possible, in the unit of `values`: a goodput is at most what a path carries."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,7 @@ def _traces(at: int, run: Run, plots: Plots, panel: Panel) -> list[Trace]:
     of_flow = {flow.id: cc(flow) or flow.workload.kind for flow in run.plan.flows}
     every = set(of_flow.values())
     several = len({line.group for line in lines}) > 1
+    most = _fastest_bps(run) if panel.title == PLOTS["goodput"] else None
     found = []
     for line in lines:
         group = None if line.group is None else plots.groups[line.group]
@@ -77,5 +82,17 @@ def _traces(at: int, run: Run, plots: Plots, panel: Panel) -> list[Trace]:
             name = line.flow or group.label
             flow = f"{name} {title(algorithm)}" if algorithm and algorithm not in name else name
         time_s = view.time_s if line.time_s is None else line.time_s
-        found.append(Trace(at, flow, algorithm, time_s, line.values * panel.per_unit, line.steps))
+        found.append(Trace(at, flow, algorithm, time_s, line.values * panel.per_unit, line.steps, most=most))
     return found
+
+
+def _fastest_bps(run: Run) -> float | None:
+    """The rate of the fastest path of a flow; none if a path has no limit, or if routing daemons may choose others."""
+    if run.has("routes"):
+        return None
+    known, fastest = network(run.plan), 0.0
+    peaks = {name: [peak_bps(link) for _, link in history] for name, history in known.histories.items()}
+    for flow in run.plan.flows:
+        rates = [max(rate or inf for rate in peaks[link.name]) for link in known.there(flow)]
+        fastest = max(fastest, min(rates, default=inf))
+    return fastest if 0 < fastest < inf else None

@@ -151,7 +151,8 @@ def _panels(
             continue
         of_link = f", {links[0]}" if len(links) == 1 else " by link"
         whose = {"link": of_link, "run": ", all flows" if len(metric.scopes) > 1 else ""}.get(scope, "")
-        found.append(panel(metric, scope, metric.title + whose, (*order, *links), rows, confidence, method))
+        title, ceilings = metric.title + whose, metric.ceilings(study)
+        found.append(panel(metric, scope, title, (*order, *links), rows, confidence, method, ceilings))
     if not found and described is not None:
         raise InputError(f"no values of {described.metric!r}", "no run of the study has this metric")
     return tuple(found)

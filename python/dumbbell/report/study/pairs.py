@@ -97,5 +97,5 @@ def _panels(study: Frames, confidence: float, method: Method, described: Plot) -
             rows = rows.filter(of=main_link(study))
         if not rows.is_empty() and rows["value"].abs().max() != 0:
             title = f"{metric.title}, all flows" if (name, scope) == ("goodput", "run") else metric.title
-            found.append(panel(metric, scope, title, (), rows, confidence, method))
+            found.append(panel(metric, scope, title, (), rows, confidence, method, metric.ceilings(study)))
     return found

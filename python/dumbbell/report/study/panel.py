@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -20,11 +20,12 @@ def panel(
     rows: pl.DataFrame,
     confidence: float,
     method: Method,
+    ceilings: Mapping[int, float] | None = None,
 ) -> Panel:
     """The panel of a metric's `values`, at least one. `order`: of what they are of."""
     there = set(rows["of"])
     of = tuple(name for name in order if name in there) or tuple(sorted(there))
-    points = summarize(rows, confidence, method, metric.bounds)
+    points = summarize(rows, confidence, method, metric.bounds, ceilings)
     factor, unit = unit_of(metric.unit, float(points["mean"].abs().max() or 0))  # type: ignore[arg-type]
     return Panel(metric, scope, title, unit, factor, of, points, rows)
 

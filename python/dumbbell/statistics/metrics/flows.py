@@ -6,7 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell.statistics.metrics.model import OF_ALGORITHMS, OF_FLOWS, Metric, over_flows, ratio
+from dumbbell.statistics.metrics.model import OF_ALGORITHMS, OF_FLOWS, Metric, capacities_bps, over_flows, ratio
 from dumbbell.units.mtu import ETHERNET, MTU, TCP, segment_bytes
 
 _lifetime_s = pl.col("stop_s") - pl.col("start_s")
@@ -31,6 +31,7 @@ METRICS: Final = (
         "8 · Σ received_bytes ÷ (last stop_s - first start_s), over the flows in question",
         "RFC 2647, section 3.17",
         over_flows(ratio(8 * _received, _lasted_s)),
+        ceilings=capacities_bps,
     ),
     Metric(
         "application_rate",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -42,6 +42,8 @@ class Metric:
     """Columns `run`, `of` (an algorithm, a group, a flow, a link; empty for the run itself) and `value`."""
     least: float | None = 0.0
     """The least possible value; `None`: there is none."""
+    ceilings: Callable[[Frames], Mapping[int, float]] = lambda _: {}
+    """Cell -> its largest possible mean, where that is known: what a link carries."""
 
     @property
     def bounds(self) -> tuple[float | None, float | None]:
@@ -62,6 +64,23 @@ def over_flows(value: pl.Expr) -> Callable[[Frames, Scope], pl.DataFrame]:
         return rows.group_by("run", "of", maintain_order=True).agg(value=value.cast(pl.Float64))
 
     return compute
+
+
+def capacities_bps(frames: Frames) -> dict[int, float]:
+    """Cell -> what its bottleneck carries while flows are active, if it is the bottleneck of all flows in all runs.
+
+    It is the bytes that the link could have carried in the whole run, over the time until the last flow stops.
+    """
+    link, run = pl.col("bottleneck"), ("run", "cell")
+    flows = frames.flows.group_by(run).agg(link.first(), one=link.n_unique() == 1, stop_s=pl.col("stop_s").max())
+    known = flows.filter(pl.col("one") & link.is_not_null() & (pl.col("stop_s") > 0))
+    rows = known.join(frames.links, left_on=[*run, "bottleneck"], right_on=[*run, "link"]).filter(
+        pl.col("utilisation") > 0
+    )
+    found = rows.select("cell", most=8 * pl.col("delivered_bytes") / pl.col("utilisation") / pl.col("stop_s"))
+    whole = flows.group_by("cell").len().join(rows.group_by("cell").len("known"), on="cell")
+    every = whole.filter(pl.col("len") == pl.col("known"))
+    return dict(found.join(every, on="cell", how="semi").group_by("cell").agg(pl.col("most").max()).iter_rows())
 
 
 def over_links(value: pl.Expr) -> Callable[[Frames, Scope], pl.DataFrame]:
