@@ -130,7 +130,7 @@ _REMEDIES: Final = {
     errno.ENFILE: "this machine has too many open files: end other programs",
     errno.EAGAIN: "raise the limit of processes, `ulimit -u`, or end other programs",
     errno.ENOMEM: "end other programs",
-    errno.EIO: "look what is wrong with the disk: dmesg",
+    errno.EIO: "see what is wrong with the disk: dmesg",
 }
 
 

@@ -43,7 +43,7 @@ def test_bytes_in_flight_and_the_state_of_bbr_are_seen_live(application: Applica
     (application.workspace / "pair.toml").write_text(SCENARIO.format(name="pair", duration="150 s"))
     application.open(page, "pair.toml")
     page.get_by_role("button", name="Run", exact=True).click()
-    page.locator(".dock").get_by_role("link", name=re.compile("All of it|Report")).click()
+    page.locator(".dock").get_by_role("link", name=re.compile("Open the run|Report")).click()
     states = page.locator("[data-plot=bbr] .values div")
     # CUBIC has none of them.
     expect(states).to_have_count(1)

@@ -67,7 +67,7 @@ def test_a_run_locks_the_drawing_and_takes_no_edit_along(application: Applicatio
     run = begin(application.workspace, "run", "pair.toml")
     try:
         bar = page.locator(".lock")
-        expect(bar).to_contain_text("A run of this goes on")
+        expect(bar).to_contain_text("A run of this scenario goes on")
         typed = f"{before}# typed before"
         eventually(lambda: file.read_text() == typed, "what was typed in the file")
         # Now the text cannot be typed into, and all else asks first.

@@ -49,7 +49,7 @@ def run_from_editor(application: Application, page: Page, engine: str = "emulate
 
 def to_run(page: Page) -> None:
     """From the dock of the editor to the run's own view."""
-    page.locator(".dock").get_by_role("link", name=re.compile("All of it|Report")).click()
+    page.locator(".dock").get_by_role("link", name=re.compile("Open the run|Report")).click()
     page.wait_for_selector(".run-head")
 
 
@@ -316,7 +316,7 @@ def test_a_study_that_was_stopped_shows_what_is_there(application: Application, 
     (study / "study.json").write_text(json.dumps(manifest | {"status": "interrupted"}))
     (study / "report.html").unlink()
     page.evaluate(f"location.hash = '#/studies/{study.name}'")
-    page.get_by_role("button", name="The page of what is there so far").click()
+    page.get_by_role("button", name="Report of the finished runs").click()
     expect(page.frame_locator(".report-frame").locator("h1")).to_have_text("pair")
 
 

@@ -152,7 +152,7 @@ def live(page: Page) -> None:
 def live_run(page: Page) -> None:
     """All plots of the run that goes on."""
     live(page)
-    page.locator(".dock").get_by_role("link", name="All of it").click()
+    page.locator(".dock").get_by_role("link", name="Open the run").click()
     page.wait_for_selector(".run .plot canvas")
 
 

@@ -106,7 +106,7 @@ def test_no_text_takes_long_to_look_through(part: str) -> None:
     ("name", "content", "wrong"),
     [
         ("my.c", b"", "not the name of a BPF program"),
-        ("a b.bpf.c", b"", "records cannot call it that"),
+        ("a b.bpf.c", b"", "not a name for records"),
         ("x.bpf.c", b"\xff", "x.bpf.c is not UTF-8 text"),
         ("x.bpf.c", b"y" * 101, "more than 0 MiB with all that it includes"),
     ],

@@ -218,7 +218,7 @@ def test_labs_of_kathara_are_read_in_a_time_like_their_size() -> None:
     assert time.process_time() - began < 10
 
 
-@pytest.mark.parametrize(("text", "said"), [("", "no machine"), ("pc1[0]=A\nhello", "line 2 is none of lab.conf")])
+@pytest.mark.parametrize(("text", "said"), [("", "no machine"), ("pc1[0]=A\nhello", "line 2 cannot be read")])
 def test_what_is_no_lab_of_kathara_is_refused(text: str, said: str) -> None:
     with pytest.raises(InputError) as refused:
         kathara.scenario(text, "net", lambda _: None)

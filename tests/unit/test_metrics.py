@@ -248,6 +248,6 @@ def test_no_figure_is_nan(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     run(tmp_path)
     (tmp_path / "links.parquet").write_bytes(b"PAR1")
-    with pytest.raises(DumbbellError, match="gives no figures") as error:
+    with pytest.raises(DumbbellError, match="cannot compute metrics for") as error:
         metrics.compute(tmp_path, "emulator.json")
     assert "links.parquet" in str(error.value)

@@ -167,7 +167,7 @@ def test_what_a_killed_writer_left_goes(tmp_path: Path) -> None:
     ("number", "kind", "hint"),
     [
         (errno.ENOSPC, RunFailed, "make room, or here"),
-        (errno.EIO, RunFailed, "look what is wrong with the disk: dmesg, or here"),
+        (errno.EIO, RunFailed, "see what is wrong with the disk: dmesg, or here"),
         (errno.EMFILE, RunFailed, "raise the limit of open files: `ulimit -n 65536`, or here"),
         (errno.EACCES, InputError, "here"),
     ],

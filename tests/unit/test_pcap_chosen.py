@@ -161,7 +161,7 @@ def test_what_says_nothing_is_refused(tmp_path: Path, capsys: pytest.CaptureFixt
     file.write_bytes(lossy())
     assert invoke(["pcap", str(file), "--output", str(tmp_path / "out"), "--decode-as", said]) == 2
     shown = re.sub(r"\s+", " ", capsys.readouterr().err)
-    assert f"--decode-as {said} says nothing" in shown
+    assert f"--decode-as {said}: not understood" in shown
     assert why in shown
     assert "udp:4790=vxlan" in shown
 

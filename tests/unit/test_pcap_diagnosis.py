@@ -90,7 +90,7 @@ def test_the_cause_is_found_at_the_sender_and_at_the_receiver(
             assert one.bottleneck_bps == pytest.approx(10e6, rel=0.05), said
 
 
-_NOT_SEEN = "why can't be told here: the capture saw neither"
+_NOT_SEEN = "the cause can't be told here: the capture saw neither"
 _AT_BASE = "Random loss, or a buffer shorter than"
 _POLICER = 'policer = {{ rate = "10 Mbit/s", burst = "{} kB" }}'
 _ON_OFF = {"buffer": 0.3, "rate": 20, "flow": 'on = "3 s"\noff = "2 s"'}
@@ -104,29 +104,29 @@ _STEP = '[[events]]\nat = "4 s"\ndelay = "120 ms"'
         # Random loss is told where RTTs of the lost packets' neighbours are seen.
         ({"buffer": 2, "link": 'loss = "0.34 %"'}, _AT_BASE, _NOT_SEEN),
         (_FAST | {"buffer": 2, "link": 'loss = "0.5 %"', "cc": "reno"}, _AT_BASE, _NOT_SEEN),
-        (_FAST | {"link": 'loss = "0.01 %"', "rtt": 10}, "why can't be told (queue", _NOT_SEEN),
-        ({"link": 'loss = "2 %"', "cc": "bbr", "rate": 20}, "why can't be told", _NOT_SEEN),
+        (_FAST | {"link": 'loss = "0.01 %"', "rtt": 10}, "the cause can't be told (queue", _NOT_SEEN),
+        ({"link": 'loss = "2 %"', "cc": "bbr", "rate": 20}, "the cause can't be told", _NOT_SEEN),
         ({"buffer": 0.02, "cc": "bbr"}, _AT_BASE, _NOT_SEEN),
         # Most packets were lost when slow start filled the queue, and on most occasions others at random.
-        ({"cc": "vegas", "link": 'loss = "0.1 %"'}, "why can't be told (queue", _NOT_SEEN),
+        ({"cc": "vegas", "link": 'loss = "0.1 %"'}, "the cause can't be told (queue", _NOT_SEEN),
         # Queues and policers seen from the receiver look like losses by chance.
-        ({"buffer": 0.03, "duration": "15 s"}, "why can't be told (queue", _NOT_SEEN),
+        ({"buffer": 0.03, "duration": "15 s"}, "the cause can't be told (queue", _NOT_SEEN),
         (_ON_OFF, "A queue overflows", _NOT_SEEN),
         ({"rtt": 30, "rate": 100, "link": _POLICER.format(60), "duration": "15 s"}, "A policer", _NOT_SEEN),
         ({"rate": 100, "link": _POLICER.format(500), "duration": "15 s"}, "A policer", _NOT_SEEN),
         # What is in flight is seen at the sender.
         ({"sysctl": _WINDOW}, "at most 40.5 kB", "what was in flight is not seen here"),
         # The path became longer: RTTs tell no queue.
-        ({"cc": "vegas", "flow": _STEP}, "why can't be told", _NOT_SEEN),
+        ({"cc": "vegas", "flow": _STEP}, "the cause can't be told", _NOT_SEEN),
         # Losses at the start only.
         ({"cc": "bbr", "buffer": 2}, "A queue overflowed during slow start", "A queue overflowed during slow start"),
         ({"cc": "vegas"}, "bottleneck was full without a loss", "bottleneck was full without a loss"),
         # A queue that never stands does not tell that the bottleneck limits.
-        ({"rtt": 20, "flow": 'on = "20 kB"\noff = "10 ms"'}, "What limits can't be told", "What limits can't be told"),
+        ({"rtt": 20, "flow": 'on = "20 kB"\noff = "10 ms"'}, "The limit can't be told", "The limit can't be told"),
         (
             {"rtt": 60, "rate": 100, "sender": '"net.ipv4.tcp_wmem" = "4096 65536 65536"'},
-            "What limits can't be told",
-            "What limits can't be told",
+            "The limit can't be told",
+            "The limit can't be told",
         ),
         ({"rtt": 1200, "rate": 20, "duration": "20 s"}, "The bottleneck limits", "The bottleneck limits"),
         # Marks, lost SYNs, and lost ACKs.
@@ -227,4 +227,4 @@ def test_too_little_is_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[
     (tmp_path / "trace.pcap").write_bytes(lossy())
     assert invoke(["pcap", str(tmp_path / "trace.pcap"), "--output", str(tmp_path / "out")]) == 0
     shown = capsys.readouterr().out
-    assert "Losses: 9.1 % of the packets were lost (1); why can't be told." in shown
+    assert "Losses: 9.1 % of the packets were lost (1); the cause can't be told." in shown

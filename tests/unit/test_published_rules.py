@@ -79,7 +79,7 @@ def test_comparisons_are_joined_by_and() -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_rule_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="is no rule"):
+    with pytest.raises(InputError, match="is not a rule"):
         rule(text, 0.95)
 
 

@@ -73,7 +73,7 @@ def test_without_daemons_nothing_is_waited_for() -> None:
         ('asn = 100, routing = ["bpg"]', "topology.nodes.r1.routing: no protocol bpg"),
         ('routing = ["bgp"]', "BGP without an AS"),
         ('asn = 100, routing = ["eigrp"]', "no configuration of eigrp can be worked out"),
-        ('asn = 100, routing = ["bgp"], peers = ["r3"]', "r3 is no neighbour of r1"),
+        ('asn = 100, routing = ["bgp"], peers = ["r3"]', "r3 is not a neighbour of r1"),
         ('asn = 100, routing = ["bgp"], networks = ["10.0.0.1/16"]', "has host bits set"),
         ('asn = 0, routing = ["bgp"]', "asn"),
     ],

@@ -78,7 +78,7 @@ def test_parameters_are_values_of_its_constants() -> None:
         ('{ kernel = "nope.c" }', ["cannot read it", "there is my_cc.c"]),
         ('{ kernel = "my_cc.c", parameters = { stpe = 1 } }', ["no such parameter", "did you mean step?"]),
         ('{ kernel = "my_cc.c", bpf = "my_cc.bpf.c" }', ["cc"]),
-        ('{ kernel = "a b.c" }', ["records cannot call it that"]),
+        ('{ kernel = "a b.c" }', ["not a name for records"]),
         ('{ kernel = "no name" }', ["not a name"]),
     ],
 )

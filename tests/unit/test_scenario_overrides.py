@@ -52,7 +52,7 @@ def test_a_value_cannot_smuggle_in_other_keys() -> None:
         ),
         (
             "a b=1",
-            '--set a b=1: "a b" is no key\n  expected a dotted key\n'
+            '--set a b=1: "a b" is not a key\n  expected a dotted key\n'
             'hint: write --set topology.bottleneck.rate="50 Mbit/s"',
         ),
         (

@@ -60,7 +60,7 @@ class Page {
     const { study, host } = this;
     const bands = `Means over runs, with their ${study.confidence} intervals.`;
     const others = study.axes.length - [this.layout.x, this.layout.lines].filter((key) => key !== null).length;
-    const axes = others > 0 ? ` Vertical axes stay as the other keys are chosen, unless largest values differ more than ${study.mostApart} times.` : "";
+    const axes = others > 0 ? ` A metric's vertical axis is the same for all values of the other keys, unless their largest values differ more than ${study.mostApart}-fold.` : "";
     const bar = controls(study, this.layout, () => this.refresh());
     const cards = element("div", { class: "cards" });
     host.append(element("h2", {}, "Metrics"), element("p", { class: "how" }, `${bands} A point opens its runs.${axes}`), bar, cards);
@@ -113,7 +113,7 @@ class Page {
     let at = Math.floor((axis()?.texts.length ?? 1) / 2);
     const bar = element("div", { class: "choices" });
     const cards = element("div", { class: "cards" });
-    const how = "Share of the flows of all runs of a cell that have at most a value.";
+    const how = "Share of flows, over all runs of a cell, with at most this value.";
     this.host.append(element("h2", {}, "Single flows"), element("p", { class: "how" }, how), bar, cards);
     const fill = (): void => {
       const shown = axis();

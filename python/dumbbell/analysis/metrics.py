@@ -83,4 +83,4 @@ def _told(directory: str | PathLike[str], compute: Callable[[], str]) -> Any:
         return json.loads(compute())
     except RuntimeError as error:
         hint = "repeat the run if it was cut short"
-        raise DumbbellError(f"{directory} gives no figures", str(error), hint) from error
+        raise DumbbellError(f"cannot compute metrics for {directory}", str(error), hint) from error

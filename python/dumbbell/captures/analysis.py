@@ -125,7 +125,7 @@ def analyse(
             )
         except ValueError as error:
             word, _, why = str(error).partition(": ")
-            raise InputError(f"--decode-as {word} says nothing", why, "udp:4790=vxlan, or link:147=1") from None
+            raise InputError(f"--decode-as {word}: not understood", why, "udp:4790=vxlan, or link:147=1") from None
         except RuntimeError as error:
             if interfaces and str(error).startswith("no TCP packet"):
                 raise InputError(

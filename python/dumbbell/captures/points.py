@@ -25,7 +25,7 @@ def interfaces(plan: Plan, at: str) -> list[str]:
     """
     if at not in PLACES:
         raise InputError(
-            f"a run's capture is not read in its {at}",
+            f"a run's capture cannot be read in its {at}",
             "a path may have many places between its ends",
             "name the interfaces: --interface LINK:in --interface LINK:out",
         )
@@ -42,7 +42,7 @@ def interfaces(plan: Plan, at: str) -> list[str]:
     for way in (way for pair in ways for way in pair):
         if sum(f"{link}:{side}" in chosen for link in way for side in ("in", "out")) != 1:
             raise InputError(
-                f"the capture is not read at every flow's {at}",
+                f"the capture cannot be read at every flow's {at}",
                 "packets of one flow would count twice, as they pass where another flow's are read",
                 "name the interfaces: --interface LINK:in --interface LINK:out",
             )

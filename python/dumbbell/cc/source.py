@@ -88,7 +88,7 @@ def read(path: Path) -> Program:
         raise SourceError("not the name of a BPF program", expected, f"rename it: {path.name.split('.')[0]}.bpf.c")
     stem = path.name.removesuffix(suffix)
     if not is_name(stem, LONGEST_STEM):
-        raise SourceError("records cannot call it that", "at most 32 letters, digits, _, ., - before .bpf.c")
+        raise SourceError("not a name for records", "at most 32 letters, digits, _, ., - before .bpf.c")
     if suffix == ".bpf.o":
         return Program(stem, inputs.read(path, LARGEST), compiled=True)
     text = "".join(_Inliner().lines(path, path.name))
@@ -101,7 +101,7 @@ def read_linked(path: Path) -> Program:
         raise SourceError("not the name of a source in C", "a congestion control in C (my_cc.c)")
     stem = path.name.removesuffix(SUFFIXES[0]).removesuffix(LINKED_SUFFIX)
     if not is_name(stem, LONGEST_STEM):
-        raise SourceError("records cannot call it that", "at most 32 letters, digits, _, ., - before .c")
+        raise SourceError("not a name for records", "at most 32 letters, digits, _, ., - before .c")
     text = "".join(_Inliner().lines(path, path.name))
     return Program(stem, text.encode(), compiled=False, in_kernel=True)
 

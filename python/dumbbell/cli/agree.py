@@ -38,7 +38,7 @@ def command(
         typer.Option(
             "--starts",
             metavar="TIME",
-            help="Start each flow by chance up to TIME later, by the seed, equally under each engine.",
+            help="Delay each flow's start by a random time up to TIME, drawn by the seed, the same under each engine.",
             show_default=False,
         ),
     ] = None,

@@ -69,7 +69,7 @@ def command(
         typer.Option(
             "--at",
             metavar="sender|receiver|middle",
-            help="Where the capture was taken; detected by default. Of a run: analyse packets at its flows' "
+            help="Where the capture was taken; detected by default. For a run: analyse packets at its flows' "
             "senders (default), or receivers.",
             show_default=False,
         ),
@@ -98,7 +98,7 @@ def command(
         typer.Option(
             "--and",
             metavar="FILE",
-            help="A capture of the same packets at another place: delays, losses between both, and clocks. Of a "
+            help="A capture of the same packets at another place: delays, losses between both, and clocks. For a "
             "run: its directory again.",
             show_default=False,
         ),
@@ -134,7 +134,7 @@ def command(
         bool,
         typer.Option(
             "--identify",
-            help="Of a run: guess the congestion control of each flow from its packets.",
+            help="For a run: guess the congestion control of each flow from its packets.",
         ),
     ] = False,
     report: Annotated[

@@ -211,8 +211,8 @@ def command(
 ) -> int:
     """Write the report of each run, study or analysed capture: a page with plots, figures, or the data behind them.
 
-    Of a reproduction, pdf, tex and md are a report to hand in: question, set-up, figures, numbers with intervals, what
-    holds, limits, and how to repeat it.
+    For a reproduction, pdf, tex and md give a report to hand in: question, set-up, figures, numbers with intervals,
+    findings, limits, and how to repeat it.
 
     A failed run has a report, too: it says so, and which tables are missing. Prints the paths of the written files. Of
     several runs, one that cannot be read is named, and the others have their reports.

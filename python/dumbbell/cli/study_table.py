@@ -44,7 +44,11 @@ def table(study: Study) -> Table:
         runs += f", {doubted[cell['cell']]:,} suspect" if cell["cell"] in doubted else ""
         rows.append([*values, runs, *(figure.get(cell["cell"], words.UNKNOWN) for figure in figures)])
     columns = [*keys, "runs", *(head for head, _, _ in FIGURES)]
-    return Table("Mean over runs ± half-width of the 95 % interval", columns, rows, max(len(keys), 1))
+    is_mean = study.summary.filter(study.summary["runs"] - study.summary["failed"] > 1).height > 0
+    title = (
+        "Mean over runs ± half-width of the 95 % interval" if is_mean else "Figures of one run each, without intervals"
+    )
+    return Table(title, columns, rows, max(len(keys), 1))
 
 
 def cells(study: Study) -> list[dict[str, Any]]:

@@ -78,7 +78,7 @@ def asked(program: Path, steps: Steps) -> Told:
         raise steps.failed(f"{said}\nit has not ended within {_BOOT_S:.0f} s") from None
     algorithms, sysctls = _line(said, _CONTROLS), _line(said, _SYSCTLS)
     if not algorithms:
-        raise steps.failed(f"{said}\nit told no congestion controls")
+        raise steps.failed(f"{said}\nit listed no congestion controls")
     return Told(algorithms, [path.replace("/", ".") for path in sysctls])
 
 

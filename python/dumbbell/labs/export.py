@@ -98,7 +98,7 @@ def _options(link: Mapping[str, Any], notes: dict[str, None]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for key in sorted(link.keys() - SAID):
         if link[key] != PLAIN.get(key):
-            notes[f"links have {key.removesuffix('_bytes').replace('_', ' ')}, which MiniEdit has not"] = None
+            notes[f"links have {key.removesuffix('_bytes').replace('_', ' ')}, which MiniEdit lacks"] = None
     if not link["up"]:
         notes["links that are down are up in the file"] = None
     if link["rate_bps"] is not None:
@@ -116,7 +116,7 @@ def _options(link: Mapping[str, Any], notes: dict[str, None]) -> dict[str, Any]:
             options["jitter"] = _time(drawn["max_ns"] // 2, notes)
             delay_ns += drawn["max_ns"] // 2
         else:
-            notes["jitter is left out: MiniEdit has one that is uniform and reorders"] = None
+            notes["jitter is left out: MiniEdit's only jitter is uniform and reorders"] = None
     if delay_ns:
         options["delay"] = _time(delay_ns, notes)
     match link["loss_before"]:
@@ -125,7 +125,7 @@ def _options(link: Mapping[str, Any], notes: dict[str, None]) -> dict[str, Any]:
         case [{"model": "independent", "probability": probability}]:
             options["loss"] = _number(round(probability * 100, 9), notes)
         case _:
-            notes["losses are left out: MiniEdit has independent ones"] = None
+            notes["losses are left out: MiniEdit has only independent ones"] = None
     return options
 
 

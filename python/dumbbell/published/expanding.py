@@ -24,7 +24,7 @@ def expanded(data: Mapping[str, Any]) -> dict[str, Any]:
     """
     lists = data.get("lists", {})
     if not isinstance(lists, Mapping):
-        raise InputError("lists is no table", hint='[lists] has lists of tables, such as ccs = [{ cc = "bbr" }]')
+        raise InputError("lists is not a table", hint='[lists] has lists of tables, such as ccs = [{ cc = "bbr" }]')
     found = _Expanding(lists).value({key: value for key, value in data.items() if key != "lists"})
     assert isinstance(found, dict)
     return found
@@ -61,7 +61,7 @@ class _Expanding:
         if isinstance(known, list) and all(isinstance(one, Mapping) for one in known):
             return known
         raise InputError(
-            f"each = {each!r} is no list of tables", hint="a list of tables, or the name of one in [lists]"
+            f"each = {each!r} is not a list of tables", hint="a list of tables, or the name of one in [lists]"
         )
 
 

@@ -180,7 +180,7 @@ def _number(place: str, row: Mapping[str, str]) -> Published:
     except QuantityError as error:
         raise InputError(f"{place}: {row['value']!r}: {error.wrong}", error.expected, error.hint) from None
     if value is None or not isfinite(value):
-        raise InputError(f"{place}: {row['value']!r} is no finite number")
+        raise InputError(f"{place}: {row['value']!r} is not a finite number")
     where = {key: value_of(text, key) for key, text in row.items() if key not in _COLUMNS and key and text}
     return Published(
         where, metric, row.get("of") or None, value, row.get("source") or "", row.get("relative_to") or None
@@ -222,7 +222,7 @@ def _part(
     base = None
     if one.like is not None:
         if one.like not in known:
-            raise _wrong(folder, f"part {one.name!r} is like {one.like!r}, which is no part before it")
+            raise _wrong(folder, f"part {one.name!r} is like {one.like!r}, which is not a part before it")
         base = known[one.like]
     given = {key: getattr(one, key) for key in one.model_fields_set & _TAKEN}
     lists: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in given.items()}

@@ -133,14 +133,14 @@ def _nearness(done: Sequence[Done]) -> Iterator[Block]:
         head = ["part", "", "", "numbers", "factor"]
         if any(row[-1] for row in rows):
             said += (
-                " That of changes is the same for what a table's last column is of its reference, row by row; no "
-                "change at all would have the factor that stands behind it."
+                " The factor of changes compares, row by row, by how much a table's last column differs from its "
+                "reference. The last column is the factor that we would get if nothing changed."
             )
             head += ["of changes", "if nothing changed"]
         yield Paragraph(said)
         yield Rows("", head, [row[: len(head)] for row in rows])
     if without:
-        yield Paragraph("These numbers have no factor, so they are left out of it:")
+        yield Paragraph("These numbers have no factor, and are left out:")
         yield Bullets(without)
 
 

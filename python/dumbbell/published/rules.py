@@ -102,12 +102,12 @@ def rule(text: str, confidence: float) -> Rule:
     try:
         node = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise _refused(text, "it is no comparison") from None
+        raise _refused(text, "it is not a comparison") from None
     parts = node.values if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And) else [node]
     comparisons = []
     for part in parts:
         if not isinstance(part, ast.Compare) or not all(isinstance(op, ast.Lt | ast.Gt) for op in part.ops):
-            raise _refused(text, "it is no comparison by < or >")
+            raise _refused(text, "it is not a comparison by < or >")
         sides = [part.left, *part.comparators]
         for side in sides:
             _check(side, text)
@@ -118,7 +118,7 @@ def rule(text: str, confidence: float) -> Rule:
 
 
 def _refused(text: str, why: str) -> InputError:
-    return InputError(f"{text!r} is no rule", why, 'such as "bbr > cubic", "0.5 < bbr / cubic < 2" or "bbr > 85e6"')
+    return InputError(f"{text!r} is not a rule", why, 'such as "bbr > cubic", "0.5 < bbr / cubic < 2" or "bbr > 85e6"')
 
 
 def _check(node: ast.expr, text: str) -> None:

@@ -52,7 +52,7 @@ class Run:
         try:
             inputs.check_files(self.directory)
         except OSError as error:
-            hint = "a run has regular files alone: remove what is none"
+            hint = "a run has only regular files: remove the others"
             raise InputError(f"no run at {self.directory}", error.strerror or str(error), hint) from None
         self.manifest: Mapping[str, Any] = model.manifest(self.directory)
         self._check(incomplete)

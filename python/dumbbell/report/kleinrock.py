@@ -30,8 +30,8 @@ ACK_COLUMNS: Final = (
 )
 SAMPLE_COLUMNS: Final = ("time_ns", "snd_mss_bytes", "bytes_in_flight", "delivery_rate_bps", "srtt_us")
 _LINES: Final = (
-    " Lines: no flow is above the capacity (of payload) or in flight / base RTT, nor below the base RTT or in flight /"
-    " capacity. One that shares the link is farther from them."
+    " The lines are bounds: no flow is above the capacity (of payload) or in flight / base RTT, nor below the base RTT"
+    " or in flight / capacity. A flow that shares the link is farther from them."
 )
 
 
@@ -214,7 +214,7 @@ def frame(run: Run, known: Facts, clouds: Clouds, left_out: Sequence[str]) -> Fr
             end = knee + room * share if room is not None else 9 * right
             slope = (base * 1e3, base * 1e3, end * 8e3 / capacity, end * 8e3 / capacity)
             rtt_limits.append(Limit(f"base {words.seconds(base)}", (0, knee, end, max(end, 9 * right)), slope))
-        note += _LINES + (" The capacity is that of the path with the largest." if known.has_several else "")
+        note += _LINES + (" The capacity is that of the fastest path." if known.has_several else "")
     else:
         note += "  No limits are drawn: the capacity changes." if way is not None else "  No link limits the rate."
     if left_out:

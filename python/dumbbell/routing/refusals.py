@@ -59,7 +59,7 @@ def _bgp(router: Router, network: Network) -> Iterator[Refusal]:
     for neighbour, relation in router.relations.items():
         if neighbour not in outside:
             expected = f"one of {', '.join(sorted(outside))}" if outside else ""
-            wrong = f"{neighbour} is no neighbour of {name} in another AS that speaks BGP"
+            wrong = f"{neighbour} is not a neighbour of {name} in another AS that speaks BGP"
             yield Refusal(name, _KEYS[relation], wrong, expected)
             continue
         back = network.by_name[neighbour].relations.get(name)
@@ -68,7 +68,7 @@ def _bgp(router: Router, network: Network) -> Iterator[Refusal]:
             yield Refusal(name, _KEYS[relation], wrong, f"the {_OPPOSITE[back]} of {name}", "one of the two is enough")
     inside = {one.name for one in network.routers if one.asn == router.asn and one.speaks("bgp")} - {name}
     for client in sorted(router.clients - inside):
-        wrong = f"{client} is no other router of AS {router.asn} that speaks BGP"
+        wrong = f"{client} is not another router of AS {router.asn} that speaks BGP"
         yield Refusal(name, "clients", wrong, f"one of {', '.join(sorted(inside))}" if inside else "")
     reached = {one.peer.name for one in sessions(router, network)}
     for peer in internal_pairs(router, network):

@@ -105,7 +105,7 @@ class Emulate(Table):
     )
     links: Literal["ours", "kernel", "mininet"] = Field(
         default="ours",
-        description="What carries packets. `ours`: dumbbell's link emulator. `kernel`: the kernel's `tbf` and "
+        description="Links that carry packets. `ours`: dumbbell's link emulator. `kernel`: the kernel's `tbf` and "
         "`netem`, to compare ours with them. `mininet`: `htb` and `netem` as Mininet's `TCLink` makes "
         "them; hosts send bursts. The last two refuse keys that they cannot obey.",
     )

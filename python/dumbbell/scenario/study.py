@@ -224,7 +224,7 @@ class Plot(Table):
     )
     metric: str = Field(default="goodput", description="The metric.", examples=["goodput_share"])
     by: Literal["run", "algorithm", "group", "link"] | None = Field(
-        default=None, description="What has a value of its own. Default: each that the page shows."
+        default=None, description="Scope that has a value of its own. Default: each that the page shows."
     )
     across: str | None = Field(
         default=None,

@@ -421,7 +421,7 @@ def _further(known: Checked, may_start: bool) -> Checked:
     except Exception as error:
         if "PYTEST_CURRENT_TEST" in os.environ:
             raise
-        return replace(known, lacks=[_mistake("what this machine lacks could not be found out", error)])
+        return replace(known, lacks=[_mistake("could not find out what this machine lacks", error)])
 
 
 def _mistake(what: str, error: Exception) -> m.Problem:

@@ -168,4 +168,4 @@ def _why_not(topic: str, error: Exception) -> m.Problem:
         case OSError():
             return m.Problem(what=f"{topic} cannot be read", why=error.strerror or str(error))
     why = f"{type(error).__name__}: {error}"
-    return m.Problem(what=f"{topic} cannot be told", why=why, hint="this is a mistake of dumbbell")
+    return m.Problem(what=f"{topic} cannot be sent", why=why, hint="this is a mistake of dumbbell")

@@ -91,7 +91,7 @@ export function removeSelected(): void {
   const notes = state().selection.nodes.filter((id) => id.startsWith("note:")).map((id) => Number(id.slice(5)));
   if ((nodes.length > 0 || links.length > 0) && !isFree()) return;
   const given = [...nodes, ...links].some((one) => one.given);
-  if (given) toast("What a GraphML file makes can't be removed here: “Make it free” writes its nodes and links.");
+  if (given) toast("Nodes and links of a GraphML file can't be removed here: “Make it free” writes them into the scenario.");
   const last = (key: readonly (string | number)[]): number => Number(key.at(-1));
   const commands: Edit[] = [
     // From the last one on: each removal changes the numbers of those behind it.

@@ -74,7 +74,7 @@ export async function exportAs(format: "mn"): Promise<void> {
   try {
     const { name, text, notes } = await get<Exported>("/api/export", { path: state().path, as: format });
     save(name, new Blob([text]));
-    if (notes.length > 0) toast({ what: `${name}: not all could be said`, why: notes.join("; "), hint: "", wrong: "", key: null, line: null, column: null, length: null });
+    if (notes.length > 0) toast({ what: `${name}: some of the scenario is left out`, why: notes.join("; "), hint: "", wrong: "", key: null, line: null, column: null, length: null });
   } catch (thrown) {
     toast(problemOf(thrown));
   }

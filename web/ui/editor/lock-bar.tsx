@@ -8,12 +8,12 @@ import { holders, unlock, useLock } from "../document/lock";
 import { useEditor } from "../document/store";
 
 const OF: Readonly<Record<Going["kind"], { view: string; says: string }>> = {
-  run: { view: "runs", says: "A run of this goes on" },
-  study: { view: "studies", says: "A study of this goes on" },
-  lab: { view: "labs", says: "A lab of this is up" },
+  run: { view: "runs", says: "A run of this scenario goes on" },
+  study: { view: "studies", says: "A study of this scenario goes on" },
+  lab: { view: "labs", says: "A lab of this scenario is up" },
 };
 
-const KEEPS = "What goes on keeps the scenario that it began with; a change counts from the next start.";
+const KEEPS = "It keeps the scenario that it began with; changes count from the next start.";
 
 export function LockBar(): ReactNode {
   const document = useEditor((editor) => editor.document);
@@ -30,7 +30,7 @@ export function LockBar(): ReactNode {
       <p>
         <a href={href(view, first.id)}>{says}</a>
         {going.length > 1 && `, and ${going.length - 1} more`}.{" "}
-        {locks ? "Nodes and notes can be moved; the rest is locked, so that the drawing is what goes on." : KEEPS}
+        {locks ? "Nodes and notes can be moved. The rest is locked, so that the drawing shows what runs." : KEEPS}
         {first.kind === "lab" && locks && " Links of the lab are changed on its page."}
       </p>
       {locks && <Button onClick={() => unlock(document)}>Edit anyway</Button>}

@@ -29,7 +29,7 @@ export function Problems(): ReactNode {
         <b>
           {problems.length} problem{problems.length > 1 ? "s" : ""}
         </b>
-        {!current && <span>the drawing is the last one that the text had</span>}
+        {!current && <span>the drawing is that of the last text without problems</span>}
         <Icon name={open ? "down" : "chevron"} size={14} />
       </button>
       {open && (

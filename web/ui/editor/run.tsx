@@ -28,7 +28,7 @@ function forget(path: string): void {
 
 /** Why a document can't be run now; null: it can. */
 function hindrance(document: Document, realTime: boolean): string | null {
-  if (document.on_disk !== null) return "The file was changed by another program: decide which text holds.";
+  if (document.on_disk !== null) return "The file was changed by another program: decide which text to keep.";
   const [first] = document.problems;
   if (first) return `${document.problems.length > 1 ? `${document.problems.length} problems. ` : ""}${first.what}`;
   const [lack] = document.lacks;
@@ -75,7 +75,7 @@ export function RunButton({ document }: { document: Document }): ReactNode {
       ]),
     [runnable, busy, engine, path, noLab],
   );
-  const title = why ?? (runnable ? `Run it (Ctrl-Enter)${runs[path] ? "; the run beneath is kept" : ""}` : "Add a flow first: what shall send to whom?");
+  const title = why ?? (runnable ? `Run it (Ctrl-Enter)${runs[path] ? "; the run beneath is kept" : ""}` : "Add a flow first: a sender and a receiver.");
   return (
     <>
       <Button look="quiet" icon="terminal" title={noLab ?? "Keep the network up, with terminals in its hosts and routers"} disabled={busy || noLab !== null} onClick={() => void lab()}>
@@ -85,7 +85,7 @@ export function RunButton({ document }: { document: Document }): ReactNode {
         <Button look="main" icon="play" title={title} disabled={!runnable || busy} onClick={() => void run()}>
           {document.study_runs ? `Run ${document.study_runs.toLocaleString("en")}` : "Run"}
         </Button>
-        <select className="engine" aria-label="Engine" title="What carries it out" value={engine} onChange={(event) => useStarted.setState({ engine: event.target.value })}>
+        <select className="engine" aria-label="Engine" title="The engine that runs it" value={engine} onChange={(event) => useStarted.setState({ engine: event.target.value })}>
           {engines.map(({ name }) => (
             <option key={name}>{name}</option>
           ))}
@@ -135,7 +135,7 @@ function Dock({ id, path }: { id: string; path: string }): ReactNode {
             </Button>
           )}
           <a className="button" href={href("runs", place)}>
-            {going ? "All of it" : "Report"}
+            {going ? "Open the run" : "Report"}
           </a>
           <Button look="quiet" icon={folded ? "add" : "minus"} title={folded ? "Show the plots" : "Fold"} onClick={() => setFolded(!folded)} />
           {!going && <Button look="quiet" icon="close" title="Close" onClick={() => forget(path)} />}

@@ -100,7 +100,7 @@ export function ImportDialog({ dir, file, onClose }: { dir: string; file: File |
           )}
           {found.notes.length > 0 && (
             <>
-              <h3>Not taken over, or read in a way you should know of</h3>
+              <h3>Left out, or read in a way that you should know</h3>
               <ul className="notes">
                 {found.notes.map((note) => (
                   <li key={note}>{note}</li>

@@ -139,7 +139,7 @@ export function LabView({ id }: { id: string }): ReactNode {
             onExit={(which, code) => setOpen((before) => before.map((one) => (one.id === which ? { ...one, code } : one)))}
           />
         </div>
-        <aside className="lab-side" aria-label="What is chosen">
+        <aside className="lab-side" aria-label="Selection">
           {chosen?.kind === "node" ? (
             <NodePanel base={base} lab={lab} name={chosen.name} places={places} onTerminal={terminal} onAnswer={setAnswer} />
           ) : chosen?.kind === "cable" ? (

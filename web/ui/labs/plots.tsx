@@ -40,7 +40,7 @@ export function LabPlots({ lab }: { lab: Lab }): ReactNode {
     const goodput: Plot = { key: "goodput", title: "Goodput", unit: "Mbit/s", note: "Flows of `traffic`: bytes read by the receiver, over half a second.", fromZero: true, sources: [{ name: "flows", references: [], curves: ofFlows((flow) => flow.goodput) }] };
     const rtt: Plot = { key: "rtt", title: "RTT", unit: "ms", note: "Smoothed RTT of the sender’s kernel.", fromZero: false, sources: [{ name: "flows", references: [], curves: ofFlows((flow) => flow.rtt) }] };
     const rates: Plot = {
-      key: "rate", title: "Rate", unit: "Mbit/s", note: "What left each link’s queue.", fromZero: true,
+      key: "rate", title: "Rate", unit: "Mbit/s", note: "Rate at which packets left each link’s queue.", fromZero: true,
       sources: [{
         name: "links", references: [],
         curves: () => shown.flatMap((name, group) => {
@@ -75,7 +75,7 @@ export function LabPlots({ lab }: { lab: Lab }): ReactNode {
 
   if (!links.length) return null;
   return (
-    <section className="run-plots" aria-label="What links carry">
+    <section className="run-plots" aria-label="Traffic on links">
       <div className="plots" ref={host} />
     </section>
   );

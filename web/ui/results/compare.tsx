@@ -74,7 +74,7 @@ function Runs({ of }: { of: ComparedRuns }): ReactNode {
       </section>
       <section>
         <h2>Figures</h2>
-        <p className="soft">Of single runs, without intervals: a study of repetitions has them.</p>
+        <p className="soft">Figures of single runs have no intervals; those of a study with repetitions have.</p>
         {many ? <Ranges of={of} /> : <Figures of={of} />}
       </section>
       <Overlay runs={of.runs.map(({ id }, i) => ({ id, name: letter(i) }))} />

@@ -77,8 +77,8 @@ export default function View({ rest }: ViewProps): ReactNode {
       {(study.report || shown) && !going ? <Report id={id} ready kind="studies" /> : (
         <div className="run-part">
           <Command of={study.command} />
-          {!going && study.done > 0 && <Button onClick={() => setShown(true)}>The page of what is there so far</Button>}
-          <p className="soft">{going ? "It goes on if this page is closed, and if the server ends." : ""}</p>
+          {!going && study.done > 0 && <Button onClick={() => setShown(true)}>Report of the finished runs</Button>}
+          <p className="soft">{going ? "The study continues if this page is closed, and if the server ends." : ""}</p>
         </div>
       )}
     </article>

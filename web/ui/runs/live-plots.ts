@@ -328,7 +328,7 @@ const BY_GAINS = ["startup", "drain", "probe_bw_below", "probe_bw", "probe_bw_ab
 function bbrStates(lanes: StateLane[], known: readonly State[]): Plot {
   return {
     key: "bbr", title: "BBR state", unit: "", fromZero: true, states: known.filter(({ key }) => BY_GAINS.includes(key)),
-    note: "As its gains tell, ten times a second: shorter states can be missing. The report has the state as of each ACK.",
+    note: "Derived from its gains, ten times a second: shorter states can be missing. The report has the state as of each ACK.",
     sources: [{ name: ALL_FLOWS, references: [], curves: () => [], lanes }],
   };
 }

@@ -98,7 +98,7 @@ function Exactly({ bench, command }: { bench: Bench; command: string }): ReactNo
   const known = digests !== null && typeof digests === "object" && digests.of === command ? digests.found : null;
   return (
     <section className="exactly">
-      <h3>The same by a command</h3>
+      <h3>The same as a command</h3>
       <p className="run-command">
         <code>{command}</code>
       </p>

@@ -48,7 +48,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _linked(at: Key, name: str) -> Finding:
-    wrong = f"{name} becomes part of a kernel in virtual time, and this machine's kernel is what it is"
+    wrong = f"{name} becomes part of a kernel in virtual time, and this machine's kernel cannot be changed"
     hint = f'run it with --engine virtual; a BPF program can be loaded here: cc = {{ bpf = "{name}" }}'
     return Finding(at, wrong, "a BPF program, or the kernel's", hint)
 

@@ -49,7 +49,9 @@ class SimulateEngine:
                 raise RunFailed(what, why, hint) from error
             return Outcome(interrupted)
 
-        return Worker(work, "a simulated run is the same each time, and an order comes at a time that is not")
+        return Worker(
+            work, "a simulated run is the same each time, and an order comes at a time that nobody can repeat"
+        )
 
     def carry_out(self, batch: Batch, threads: int, judging: Judging, tell: Callable[[Event], bool]) -> None:
         """Simulate the runs of a batch that its directory lacks; see `BatchEngine`."""

@@ -152,7 +152,7 @@ def _version(kernel: bytes, wanted: str) -> str:
     at = 0x200 + int.from_bytes(kernel[_VERSION_AT : _VERSION_AT + 2], "little")
     words = kernel[at : at + _LONGEST_VERSION].partition(b"\0")[0].decode(errors="replace").split()
     if not words:
-        raise InputError(f"{wanted}: not a kernel", "it tells no version", _EXPECTED)
+        raise InputError(f"{wanted}: not a kernel", "it states no version", _EXPECTED)
     return words[0]
 
 

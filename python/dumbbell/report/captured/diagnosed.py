@@ -67,14 +67,14 @@ def _cause(row: Direction, found: Diagnosis) -> str:
         case Cause.UNKNOWN if row["unique_bytes"] is None:
             return "No data of the connection was captured."
         case Cause.UNKNOWN if seen.acknowledged_bytes is not None and seen.has_queue is None:
-            return "What limits can't be told: nothing was lost, and the capture does not show the path's RTT."
+            return "The limit can't be told: nothing was lost, and the capture does not show the path's RTT."
         case Cause.UNKNOWN if seen.acknowledged_bytes is not None:
             return (
-                f"What limits can't be told: nothing was lost, packets were delayed by up to {_ms(seen.queue_ns)} "
+                f"The limit can't be told: nothing was lost, packets were delayed by up to {_ms(seen.queue_ns)} "
                 f"(RTT {rtt}), but the bottleneck was not full for long."
             )
         case Cause.UNKNOWN:
-            return "What limits can't be told: no acknowledgement was captured."
+            return "The limit can't be told: no acknowledgement was captured."
         case Cause.SHORT:
             return f"Too short to judge: {words.count(row['wire_packets'], 'packet')} with data."
         case Cause.WINDOW:
@@ -136,16 +136,16 @@ def _cause(row: Direction, found: Diagnosis) -> str:
             )
         case _ if at is not None and not at.is_behind:
             return (
-                f"Losses: {_lost(found)}; why can't be told here: the capture saw neither these packets nor the queue "
-                "they met."
+                f"Losses: {_lost(found)}; the cause can't be told here: the capture saw neither these packets nor the "
+                "queue they met."
             )
         case _ if at is not None:
             return (
-                f"Losses: {_lost(found)}; why can't be told (queueing delay at the losses: {_ms(at.queue_ns)}, 95th "
-                f"percentile of all: {_ms(seen.queue_ns)}, RTT's minimum: {rtt})."
+                f"Losses: {_lost(found)}; the cause can't be told (queueing delay at the losses: {_ms(at.queue_ns)}, "
+                f"95th percentile of all: {_ms(seen.queue_ns)}, RTT's minimum: {rtt})."
             )
         case _:
-            return f"Losses: {_lost(found)}; why can't be told."
+            return f"Losses: {_lost(found)}; the cause can't be told."
 
 
 def _lost(found: Diagnosis) -> str:

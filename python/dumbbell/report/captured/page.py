@@ -114,7 +114,7 @@ def _connections(capture: Capture) -> list[Html]:
     tall = "wide tall" if len(rows) > 16 else "wide"
     table = el("table", head, el("tbody", *rows), aria_label="Connections", class_="sortable")
     region = el("div", table, class_=tall, tabindex="0", role="region", aria_label="Connections")
-    said = "A row for each direction with data, those with the most first."
+    said = "The table has a row for each direction with data, the largest first."
     if len(rows) == _MOST_ROWS:
         said += " Others are in directions.parquet."
     items = [
@@ -212,7 +212,7 @@ def _hosts(capture: Capture) -> Html:
     ]  # fmt: skip
     head = el("thead", el("tr", *(el("th", name, scope="col", class_=kind) for name, kind in _HOST_HEADS)))
     table = el("table", head, el("tbody", *rows), aria_label="Hosts")
-    said = "Pairs of hosts with the most payload first, and the ports of servers with the most of it."
+    said = "Pairs of hosts and ports of servers, those with the most payload first."
     if count > len(shown):
         more = count - len(shown)
         said += f" {words.count(more, 'more pair')} {by_number(more, 'is', 'are')} in connections.parquet."

@@ -33,12 +33,12 @@ _HEIGHTS: Final = (1.0, 0.7, 0.4)
 """Links beyond the colours have these again in blocks less high."""
 _MOST_LINKS: Final = 254
 _NOTE: Final = (
-    "Of the saturated links on the path, the one at which packets waited longest, in each interval. A gap: none was."
+    "The saturated link of the path at which packets waited longest, in each interval. In a gap no link was saturated."
 )
 
 _GUESSED: Final = (
-    " Packets are not recorded: of paths of equal cost those are shown that the simulator would choose, and kernels "
-    "may have chosen others."
+    " Packets are not recorded: among paths of equal cost, the plot shows those that the simulator would choose; "
+    "kernels may have chosen others."
 )
 
 

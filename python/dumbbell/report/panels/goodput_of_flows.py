@@ -40,7 +40,7 @@ def _panel(source: Source) -> Panel | None:
         for index, (group, rates) in enumerate(zip(source.groups, of_kinds, strict=True))
         if rates
     )
-    note = f"The share of the flows of each kind that had no more goodput while they were active; {len(every):,} flows."
+    note = f"Share of the flows of each kind with at most this goodput while they were active; {len(every):,} flows."
     view = View(
         "", pl.Series([], dtype=pl.Float64), lines, note, low=0.0, top=100.0,
         key="flows_percent", per_unit=1.0, title="Flows", unit="%",

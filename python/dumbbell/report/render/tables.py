@@ -80,7 +80,7 @@ def _some(rows: Sequence[Mapping[str, Any]], every: Sequence[Mapping[str, Any]])
     """A sentence on flows that the table leaves out, and on what plots show of them."""
     if len(rows) == len(every):
         return Html("")
-    said = f"Of {len(every):,} flows: the {_EXTREMES} with the highest goodput, and the {_EXTREMES} with the lowest. "
+    said = f"The {_EXTREMES} flows with the highest goodput and the {_EXTREMES} with the lowest, of {len(every):,}. "
     said += "Plots show the median and the spread of each kind. Every flow is in flows.parquet and summary.json."
     return el("p", said, class_="beneath")
 
@@ -379,7 +379,7 @@ def rerouting(run: Run) -> Html:
         for one in found
     )
     said = (
-        "Last change: of any router's routes before the next event. Lost, looped: packets of flows meanwhile. "
+        "Last change: the last one of any router's routes before the next event. Lost, looped: packets until then. "
         "Outage: the longest time in which nothing of a flow arrived."
     )
     table = _table("Rerouting", head, el("tbody", *body), len(found), "fit")

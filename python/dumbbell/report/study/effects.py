@@ -17,8 +17,8 @@ from dumbbell.statistics.intervals import Interval
 MOST_INTERACTING: Final = 2
 """Keys of one interaction."""
 MEANING: Final = (
-    "effect of a key with two values: the change from the first to the second, of an interaction half of the change "
-    "of that change; with more values: the deviation from the mean"
+    "effect of a key with two values: the change from the first to the second; of an interaction: half of the "
+    "difference of two such changes; of a key with more values: the deviation from the mean"
 )
 
 

@@ -35,7 +35,7 @@ def kind_of(plots: StudyPlots, panel: Panel) -> PlotKind:
     """The kind of plot of a metric. Raises `InputError` for lines over what are no numbers."""
     asked, x = plots.described.kind, plots.layout.x
     if asked == "lines" and (x is None or x.kind == "category"):
-        why = f"the values of {x.label} are none" if x else "the study varies none"
+        why = f"the values of {x.label} are not numbers" if x else "the study varies no key"
         raise InputError("lines need numbers across", why, "write --kind bars, or --across with a key that has numbers")
     if asked != "auto":
         return asked

@@ -155,8 +155,8 @@ def _tables(plots: StudyPlots) -> tuple[Html, tuple[str, ...]]:
     shown = made[:MOST_TABLES]
     hidden = len(made) - len(shown)
     said = (
-        f"{len(shown)} of {words.count(len(made), 'table')} are listed; below them, one shows any metric for the keys "
-        "you choose."
+        f"{len(shown)} of {words.count(len(made), 'table')} are listed; the one below them shows any metric for the "
+        "keys that you choose."
     )
     parts = [
         el(

@@ -65,7 +65,7 @@ def parts_of(key: str, text: str) -> list[str]:
     try:
         table: Any = parse(f"{key} = 0")
     except TOMLDecodeError:
-        raise _refused(text, f"{json.dumps(key)} is no key", "expected a dotted key", _EXAMPLE, key) from None
+        raise _refused(text, f"{json.dumps(key)} is not a key", "expected a dotted key", _EXAMPLE, key) from None
     way = []
     while isinstance(table, dict):
         part, table = next(iter(table.items()))

@@ -92,8 +92,8 @@ class Uniform(AnyJitter):
     distribution: Literal["uniform"] = Field(
         default="uniform", description="A uniformly distributed time from min to max."
     )
-    min: Time = Field(default=Time(0), description="The least.")
-    max: Time = Field(description="The most.")
+    min: Time = Field(default=Time(0), description="Least delay.")
+    max: Time = Field(description="Largest delay.")
 
     @model_validator(mode="after")
     def _check(self) -> Uniform:
@@ -113,14 +113,14 @@ class Normal(AnyJitter):
 
     distribution: Literal["normal"] = Field(description="Gauss; negative values become zero.")
     mean: Time = Field(description="Mean before negative values become zero.")
-    sd: Time = Field(description="Standard deviation, likewise.")
+    sd: Time = Field(description="Standard deviation before negative values become zero.")
 
 
 class Pareto(AnyJitter):
     """Pareto, type I: a heavy tail above a least value."""
 
     distribution: Literal["pareto"] = Field(description="P(X > x) = (min / x) to the power of shape.")
-    min: Duration = Field(description="The least.")
+    min: Duration = Field(description="Least delay.")
     shape: float = Field(le=1000, description="Exponent of the tail, above 1.")
 
     @model_validator(mode="after")

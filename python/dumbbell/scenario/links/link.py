@@ -36,9 +36,9 @@ class Slots(LinkPart):
     min_interval: Duration | None = Field(
         default=None,
         ge=_SHORTEST,
-        description="The least time to the next slot, which is uniform.",
+        description="Least time to the next slot, which is drawn uniformly.",
     )
-    max_interval: Duration | None = Field(default=None, ge=_SHORTEST, description="The most.")
+    max_interval: Duration | None = Field(default=None, ge=_SHORTEST, description="Longest time to the next slot.")
     packets: int | None = Field(
         default=None, ge=1, le=1 << 30, strict=True, description="The most packets in a slot. Default: all that wait."
     )

@@ -20,8 +20,8 @@ class AnyLoss(LinkPart):
 
     position: Literal["before-queue", "after-queue"] = Field(
         default="before-queue",
-        description="Where: before a packet reaches the queue, or after it has left the serializer and taken its "
-        "share of the rate.",
+        description="Place of the losses: before a packet reaches the queue, or after it has left the serializer "
+        "and taken its share of the rate.",
     )
 
     def in_plan(self) -> dict[str, object]:
@@ -49,7 +49,7 @@ class Correlated(AnyLoss):
     """Losses in clusters: a two-state Markov chain that keeps the rate."""
 
     model: Literal["correlated"] = Field(
-        description="In clusters: a Markov chain of two states that keeps `rate`. `correlation` is that of a "
+        description="Losses in clusters: a Markov chain of two states that keeps `rate`. `correlation` is that of a "
         "packet's fate with that of the one before."
     )
     rate: Percent = Field(description="Share of packets that are lost.")
@@ -88,7 +88,7 @@ class FourState(AnyLoss):
     p13: Percent = Field(description="Probability to go from 1 (received, in a gap) to 3 (lost, in a burst).")
     p31: Percent | None = Field(default=None, description="Probability to go from 3 to 1. Default: 100 % - `p13`.")
     p32: Percent = Field(default=_NONE, description="Probability to go from 3 to 2 (received, in a burst).")
-    p23: Percent = Field(default=_ALL, description="From 2 to 3.")
+    p23: Percent = Field(default=_ALL, description="Probability to go from 2 to 3.")
     p14: Percent = Field(default=_NONE, description="Probability to go from 1 to 4 (lost alone, in a gap).")
 
     @property

@@ -121,7 +121,7 @@ class Cake(Discipline):
     )
     isolation: Literal["flows", "triple-isolate"] = Field(
         default="triple-isolate",
-        description="Who gets equal shares of the link: flows, or hosts (by source and destination) and then the "
+        description="Equal shares of the link are for flows, or for hosts (by source and destination) and then the "
         "flows of each.",
     )
     quantum: Amount | None = Field(

@@ -37,8 +37,8 @@ class Red(Discipline):
         default=None,
         gt=0,
         le=1,
-        description="Of the newest queue length in the average, w_q. Default: 0.002; if adaptive, so that the average "
-        "follows within a second.",
+        description="Weight of the newest queue length in the average, w_q. Default: 0.002; if adaptive, so that the "
+        "average follows within a second.",
     )
     average_packet: Amount | None = Field(
         default=None,

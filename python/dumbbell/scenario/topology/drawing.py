@@ -105,7 +105,7 @@ _WAIT: Final = Time(60 * 10**9)
 Spread = Literal["nothing", "destinations", "flows"]
 
 SPREAD: Final = (
-    "What shares out paths of equal cost (ECMP). `nothing`: packets take the links that come first. `destinations`: "
+    "How traffic shares paths of equal cost (ECMP). `nothing`: packets take the links that come first. `destinations`: "
     "one path per subnet. `flows`: one per flow and router. Default: `nothing`; in a fat tree `destinations`."
 )
 

@@ -58,7 +58,9 @@ def parsed(text: str) -> Found:
         hint = "pip install 'dumbbell[graphml]'"
         raise QuantityError("GraphML takes networkx, which is not installed", "the package networkx", hint) from None
     if len(text) > LARGEST:
-        raise LineError(0, f"more than {LARGEST:,} characters", "a graph in GraphML", "leave out what is no network")
+        raise LineError(
+            0, f"more than {LARGEST:,} characters", "a graph in GraphML", "leave out what is not the network"
+        )
     if declared := _DECLARES.search(text):
         # A short file could stand for a very large one.
         raise LineError(0, f"it declares parts of itself: {declared[0]}", "GraphML without a DTD", "write it out")

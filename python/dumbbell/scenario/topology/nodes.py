@@ -287,7 +287,7 @@ class Router(Ends):
     )
     networks: list[Prefix] | None = Field(
         default=None,
-        description="What it announces by BGP. Default: its subnets on which there are hosts.",
+        description="Prefixes that it announces by BGP. Default: its subnets on which there are hosts.",
         examples=[["192.0.2.0/24"]],
     )
     customers: list[str] = Field(

@@ -17,8 +17,8 @@ _STATES: Final = (
     State("half", "half, as BBRv2 and v3", "#b8860b", "#e1bd30", 0.6),
 )
 _NOTE: Final = (
-    "What was in flight fell to 4 packets, or to about half, for 0.2 s or a little longer, without a loss, and rose "
-    "again at once. That is what PROBE_RTT looks like; whether it is, a capture cannot tell."
+    "The bytes in flight fell to 4 packets, or to about half, for 0.2 s or a little longer, without a loss, and rose "
+    "again at once. PROBE_RTT looks like this; a capture cannot tell whether it is."
 )
 
 

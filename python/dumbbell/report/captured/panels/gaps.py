@@ -23,7 +23,7 @@ def _panel(source: Source) -> Panel | None:
         return None
     edges = [(float(one.x.min()), float(one.x.max())) for one in drawn if one.x is not None]  # type: ignore[arg-type]
     most = max(float(one.values.max()) for one in drawn)  # type: ignore[arg-type]
-    note = "Times from a packet with data to the next one: the share of each step, which is about a quarter wide."
+    note = "Times from a packet with data to the next one: the share of each step, which is a quarter wide."
     if any(way.row["large_packets"] for way in source.ways):
         note += " Offloads had merged packets: the wire had them closer."
     view = View(

@@ -38,7 +38,7 @@ def _panel(source: Source) -> Panel | None:
         return None
     lanes = tuple(Lane("", pair.label, None) for pair in shown)
     note = (
-        f"Payload of each {words.seconds(width / 1e9)}, of the {words.count(len(shown), 'pair')} of hosts with the most"
+        f"Payload in each {words.seconds(width / 1e9)} of the {words.count(len(shown), 'pair')} of hosts with the most"
     )
     note += f", of {count:,}." if count > MOST else "."
     view = View("", pl.Series([], dtype=pl.Float64), marks, note, lanes=lanes)

@@ -36,8 +36,8 @@ def _panel(source: Source) -> Panel | None:
         lines.append(line(source, way, times(rows, "start_ns"), windows / factor, 1, steps=True))
         widest = max([widest, *windows[~np.isnan(windows)]])
     note = (
-        f"The most of each {words.seconds(width / 1e9)}: outstanding bytes, less those sacked or deemed lost, plus "
-        "those sent again."
+        f"Largest value in each {words.seconds(width / 1e9)}: outstanding bytes, without those SACKed or deemed lost, "
+        "plus those sent again."
     )
     top = _FAR * most if widest > _FAR * most else None
     if top is not None:

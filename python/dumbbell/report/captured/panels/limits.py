@@ -32,7 +32,7 @@ def _panel(source: Source) -> Panel | None:
         return None
     lanes = tuple(Lane("", way.flow.replace("to-", "to "), way.group) for way in ways)
     width = words.seconds(source.capture.summary["interval_ns"] / 1e9)
-    note = f"What held the sender back for most of each {width}, as far as the capture tells."
+    note = f"The sender's main limit in each {width}, as far as the capture shows."
     view = View("", pl.Series([], dtype=pl.Float64), tuple(marks), note, lanes=lanes)
     return Panel("limited_by", 1.0, "Limited by", "", (view,), states=LIMITS)
 

@@ -34,7 +34,7 @@ def _panel(source: Source) -> Panel | None:
     if not drawn:
         return None
     width = words.seconds(source.capture.summary["interval_ns"] / 1e9)
-    note = f"Time from a packet with data to the next one, of each {width}."
+    note = f"Time from a packet with data to the next one, in each {width}."
     if any(way.row["large_packets"] for way in source.ways):
         note += " Offloads had merged packets: the wire had them closer."
     view = View("", pl.Series([], dtype=pl.Float64), drawn, note)

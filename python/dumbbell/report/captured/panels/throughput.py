@@ -33,7 +33,7 @@ def _panel(source: Source) -> Panel | None:
     factor, unit = words.rate_unit(most)
     lines = (line(source, way, at, values / factor, of, steps=True) for (way, of), (at, values) in rates.items())
     note = (
-        f"Of each {words.seconds(width / 1e9)}: payload as the capture saw it, repeats included, and bytes that were "
+        f"Payload in each {words.seconds(width / 1e9)} as the capture saw it, repeats included, and bytes that were "
         "acknowledged."
     )
     view = View("", pl.Series([], dtype=pl.Float64), tuple(one for one in lines if one), note)

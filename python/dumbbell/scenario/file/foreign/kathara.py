@@ -117,7 +117,7 @@ def _read(text: str, notes: Notes) -> tuple[dict[str, list[End]], dict[str, dict
             continue
         match = _LINE.fullmatch(line)
         if match is None:
-            why = f"line {number} is none of lab.conf: {line.strip()[:60]}"
+            why = f"line {number} cannot be read: {line.strip()[:60]}"
             raise InputError("not a Kathará file", why, 'its lines are such as pc1[0]="A"')
         machine, key, value = match[1], match[2].strip(), match[3].strip().strip("\"'")
         own = keys.setdefault(machine, {})

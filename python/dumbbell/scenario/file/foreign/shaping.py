@@ -111,7 +111,7 @@ def time(text: str) -> int:
     """Nanoseconds; without a unit they are microseconds, as tc reads them. Raises `ValueError`."""
     match = _TIME.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text} is no time")
+        raise ValueError(f"{text} is not a time")
     unit = next(unit for unit in NANOSECONDS if (match[2] or "us").startswith(unit))
     return round(float(match[1]) * NANOSECONDS[unit])
 
@@ -127,7 +127,7 @@ def shortest(ns: int) -> str:
 def _rate(text: str) -> str:
     match = _RATE.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text} is no rate")
+        raise ValueError(f"{text} is not a rate")
     bits = round(float(match[1]) * _PREFIXES[match[2].lower()] * (1 if match[3].lower() == "bit" else 8))
     for unit, size in (("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3)):
         if bits and bits % size == 0:
@@ -139,12 +139,12 @@ def _size(text: str) -> int:
     """Bytes; tc's k and m are powers of 1,024."""
     match = _SIZE.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text} is no size")
+        raise ValueError(f"{text} is not a size")
     return int(match[1]) << {"k": 10, "m": 20}.get(match[2][:1].lower(), 0)
 
 
 def _percentage(text: str) -> str:
     number = text.removesuffix("%")
     if not re.fullmatch(r"\d{1,3}(\.\d{1,9})?", number, re.ASCII):
-        raise ValueError(f"{text} is no percentage")
+        raise ValueError(f"{text} is not a percentage")
     return number

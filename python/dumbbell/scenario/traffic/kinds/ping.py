@@ -33,7 +33,7 @@ class PingFlow(AnyFlow, Kind[PingWorkload]):
     interval: Duration = Field(default=Duration(200_000_000), description="Time from one request to the next.")
     echo: Literal["icmp", "udp"] = Field(
         default="icmp",
-        description="Who answers: the receiving kernel (ICMP echo), or a program (UDP echo, RFC 862).",
+        description="Responder: the receiving kernel (ICMP echo), or a program (UDP echo, RFC 862).",
     )
     payload: Size = Field(
         default=Size(56),

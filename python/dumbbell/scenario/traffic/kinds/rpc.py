@@ -98,7 +98,7 @@ def _sizes(value: Any, info: ValidationInfo) -> Any:
         return Amount.parse(value)
     drawn = value if isinstance(value, Drawn) else Drawn.model_validate(value, context=info.context)
     if drawn.planned() is None:
-        what = f"{drawn.distribution!r} is no distribution of sizes, or keys of it are missing or too many"
+        what = f"{drawn.distribution!r} is not a distribution of sizes, or keys of it are missing or too many"
         raise QuantityError(what, f"a size, a distribution with its keys, or one of {', '.join(PUBLISHED)}", _EXAMPLE)
     return drawn
 
