@@ -269,3 +269,22 @@ def test_the_limit_of_descriptors_is_lifted_as_far_as_it_may() -> None:
     for hard, said in ((64, "16 64"), (512, "128 512"), (4096, "256 4096")):
         done = subprocess.run([sys.executable, "-c", code, str(hard)], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == said
+
+
+def test_no_cookie_of_a_stranger_takes_long(tmp_path: Path) -> None:
+    """Python's parser of cookies takes a minute for this one, and nobody else is answered meanwhile."""
+    with serving(tmp_path) as served, socket.create_connection(("127.0.0.1", served.port), timeout=60) as stranger:
+        began, cookie = time.process_time(), '"' + "\\" * 60_000 + '"'
+        head = f"GET /api/about HTTP/1.1\r\nHost: {served.host}\r\nCookie: {served.access.cookie}={cookie}\r\n\r\n"
+        stranger.sendall(head.encode())
+        assert b" 401 " in stranger.recv(100)
+        assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize("more", ["Content-Length: 1", f"Sec-WebSocket-Protocol: {'a' * 10_000}", "X: y"])
+def test_no_upgrade_of_a_stranger_keeps_its_connection(tmp_path: Path, more: str) -> None:
+    with serving(tmp_path) as served:
+        lines = ["GET /api/socket HTTP/1.1", f"Host: {served.host}", "Connection: upgrade", "Upgrade: websocket", more]
+        with many(served.port, MOST_CONNECTIONS + 20, "\r\n".join([*lines, "", ""]).encode()) as opened:
+            assert answers_in(served) < 2
+            assert all(is_closed(one, 5) for one in opened)

@@ -129,7 +129,10 @@ def protocol(gate: Gate) -> type[H11Protocol]:
 
         def handle_websocket_upgrade(self, event: Any) -> None:
             super().handle_websocket_upgrade(event)
-            gate.work(self._number)
+            if cast(Any, self.transport.get_protocol()).handshake_initiated:
+                gate.work(self._number)
+            else:  # websockets takes no head with a body or a long line, and nobody answers it.
+                self.transport.close()
 
         def on_response_complete(self) -> None:
             self._wait(STALLED_S if self.transport.get_write_buffer_size() else HEAD_S)
