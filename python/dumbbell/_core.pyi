@@ -286,7 +286,7 @@ def declarations() -> str:
     All declarations (JSON), a section each: `plan` is the JSON Schema of plan.json, `messages` that of a run's events and of
     orders to it, `algorithms` is {declared: a list of what
     each manifest says, kernel: names that mean the kernel's own}, `tables` are a run's tables, `studies` those of a study,
-    `figures` those of flows and links.
+    `captures` those of a capture of which Python reads rows, `figures` those of flows and links.
     """
 
 def edit_toml(text: str, operations: str) -> str:
