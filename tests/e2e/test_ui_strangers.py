@@ -47,6 +47,17 @@ def test_other_ports_get_no_cookie(application: Application, page: Page) -> None
     application.complaints.clear()
 
 
+def test_a_new_token_in_an_open_tab_logs_in(application: Application, page: Page) -> None:
+    """As after a restart: the address differs behind `#` alone, so that the browser loads nothing by itself."""
+    page.context.clear_cookies()
+    page.reload()
+    expect(page.locator(".logged-out")).to_be_visible()
+    page.goto(application.url)
+    expect(page.locator(".app .view")).to_be_visible()
+    assert "token" not in page.url
+    application.forget_refusals(401)
+
+
 SCENARIO = """\
 name = "theirs"
 duration = "1 s"

@@ -8,8 +8,10 @@ import type { About } from "./kit/messages";
 import { socket } from "./kit/socket";
 import "./styles.css";
 
+const tokenOf = (hash: string): string | undefined => /^#(?:\/?\??)token=([^&]+)/.exec(hash)?.[1];
+
 async function login(): Promise<void> {
-  const token = /^#(?:\/?\??)token=([^&]+)/.exec(location.hash)?.[1];
+  const token = tokenOf(location.hash);
   if (!token) return;
   // The token must not stay in the history.
   history.replaceState(null, "", "#/");
@@ -30,4 +32,6 @@ async function main(): Promise<void> {
   }
 }
 
+// An address that is typed into a tab in which the page is open changes the part behind `#` alone.
+addEventListener("hashchange", () => tokenOf(location.hash) && location.reload());
 void main();
