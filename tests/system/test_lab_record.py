@@ -73,6 +73,9 @@ def test_a_recording_is_a_run_with_all_packets_and_the_sockets_of_programs(lab: 
     run = record.run
     assert run.directory.parent == Path.cwd() / "runs"
     assert run.name == "first"
+    # The lab's own copy goes with the lab.
+    assert (Path.cwd() / run.manifest["scenario_source"]).is_file()
+    assert not Path(run.manifest["scenario_source"]).is_absolute()
     checks = {check["check"]: check for check in run.summary["checks"]}
     exact = (
         "conservation",

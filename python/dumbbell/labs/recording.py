@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from dumbbell.errors import DumbbellError, InputError, RunFailed
-from dumbbell.labs import changes, daemons
+from dumbbell.labs import changes, daemons, place
 from dumbbell.labs.agent import Connection, ask
 from dumbbell.labs.build import load
 from dumbbell.plan import run_id, wire
@@ -86,12 +86,13 @@ def start(lab: Path, name: str | None = None, directory: str | os.PathLike[str] 
     if is_going_on(lab):
         raise InputError("the lab cannot be recorded", "it is being recorded already", "end that first: record stop")
     scenario, plan = load(lab / "scenario.toml"), _plan(lab, "planned.json")
-    name = name or scenario.name
+    # The lab's copy goes with it.
+    name, source = name or scenario.name, place.facts(lab).get("scenario")
     identity = run_id(plan, ENGINE, manifests.core_version() or "none")
     target = RunDirectory.begin(Path(directory).resolve(), name, identity)
     try:
         writing.write(scenario, target.path)
-        write_json(target.path / "manifest.json", manifests.at_start(name, identity, ENGINE, scenario.source.name, ()))
+        write_json(target.path / "manifest.json", manifests.at_start(name, identity, ENGINE, source, ()))
         write_plan(target.path / "plan.json", plan)
         wanted = {
             "directory": str(target.path),
