@@ -304,6 +304,13 @@ def test_the_file_describes_plots_of_page_and_figures(tmp_path: Path, capsys: py
     assert 'download="mine.svg"' in write(one, "html")[0].read_text()
     assert "mine.pdf" in {path.name for path in write(one, "pdf", tmp_path / "pdf")}
     command = ["report", str(one.directory), "--format", "svg", "--output", str(tmp_path / "svg")]
+    assert invoke([*command, "--metric", "utilisation, jain_index,utilisation", "--kind", "bars"]) == 0
+    assert [Path(line).name for line in capsys.readouterr().out.split()] == [
+        "utilisation_bars.svg",
+        "jain_index_bars.svg",
+    ]
+    assert invoke([*command, "--metric", "jain_index,godput"]) == 2
+    assert "no metric 'godput'" in capsys.readouterr().err
     assert invoke([*command, "--metric", "jain_index", "--kind", "bars", "--across", "b.buffer"]) == 0
     assert capsys.readouterr().out.split() == [str(tmp_path / "svg" / "jain_index_bars.svg")]
     assert invoke([*command, "--across", "bufer"]) == 2

@@ -142,7 +142,12 @@ def command(
     ] = None,
     metric: Annotated[
         str | None,
-        typer.Option("--metric", metavar="NAME", help="Plot this metric of a study only.", show_default=False),
+        typer.Option(
+            "--metric",
+            metavar="NAME,...",
+            help="Plot only these metrics of a study, such as goodput,jain_index.",
+            show_default=False,
+        ),
     ] = None,
     kind: Annotated[
         str | None,

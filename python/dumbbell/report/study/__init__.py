@@ -62,7 +62,8 @@ def write(
         method: how intervals are made.
         reference: the column of tables with which the others are compared; the first if not given.
         over_time: draws runs over time in a format, if the study's file asks for that.
-        described: the plot that is wanted. By default the plots of the study's file and those of all metrics.
+        described: the plot that is wanted, with several metrics between commas one of each. By default the plots of
+            the study's file and those of all metrics.
 
     Raises:
         InputError: there is no such format, column or plot, or `output` cannot be written, or no run can be used.
@@ -75,7 +76,7 @@ def write(
     from dumbbell.report.study.grid import check_reference
 
     is_one = described is not None and (described.metric != EVERY or described.kind != "auto")
-    wanted = [described] if described is not None and is_one else plots_of(study)
+    wanted = _each(described) if described is not None and is_one else plots_of(study)
     if format == "html":
         from dumbbell.report.study.page import page
 
@@ -100,6 +101,12 @@ def write(
             )
         return [write_file(output, *files.values())]
     return [write_file(folder / name, content) for name, content in files.items()]
+
+
+def _each(described: Plot) -> list[Plot]:
+    """The same plot of each metric that it names, between commas."""
+    names = [name.strip() for name in described.metric.split(",") if name.strip()]
+    return [described.model_copy(update={"metric": name}) for name in dict.fromkeys(names)] or [described]
 
 
 def _files(plots: StudyPlots, format: str) -> dict[str, bytes]:
