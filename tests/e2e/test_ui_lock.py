@@ -92,7 +92,7 @@ def test_a_run_locks_the_drawing_and_takes_no_edit_along(application: Applicatio
         page.keyboard.press("h")
         question.get_by_role("button", name="Change it").click()
         expect(page.locator(".node")).to_have_count(3)
-        expect(bar).to_contain_text("counts from the next start")
+        expect(bar).to_contain_text("count from the next start")
         page.keyboard.press("h")
         expect(page.locator(".node")).to_have_count(4)
         expect(page.get_by_role("dialog")).to_have_count(0)
