@@ -1,9 +1,11 @@
 // Levels that curves are read against, and changes of links, drawn over the curves.
 
-import type { Pen } from "./pen";
+import type { Box, Pen } from "./pen";
 import { fontAt } from "./theme";
 
 const LINE_HEIGHT = 13;
+/** Points of a curve that are looked at for room. */
+const MOST = 2000;
 
 /** The view's references, with their names in the gutter, or inside where an axis or nothing is right of the plot. */
 export function drawReferences(pen: Pen): void {
@@ -24,7 +26,7 @@ export function drawReferences(pen: Pen): void {
     if (taken.some((other) => Math.abs(other - y) < 2 * LINE_HEIGHT * ratio)) continue;
     taken.push(y);
     if (pen.hasGutter) labelInGutter(pen, label, box.right + 6 * ratio, y);
-    else labelInside(pen, label, box.right - 4 * ratio, y);
+    else labelInside(pen, label, y);
   }
   ctx.restore();
 }
@@ -41,19 +43,39 @@ export function labelInGutter(pen: Pen, label: string, x: number, y: number): vo
   ctx.fillText(amount.join(" "), x, y + (LINE_HEIGHT / 2) * ratio);
 }
 
-function labelInside(pen: Pen, label: string, x: number, y: number): void {
-  const { ctx, ratio, theme } = pen;
-  const above = y - pen.box.top > (LINE_HEIGHT + 2) * ratio;
-  ctx.textAlign = "right";
-  ctx.textBaseline = above ? "bottom" : "top";
-  const at = y + (above ? -2 : 4) * ratio;
-  const width = ctx.measureText(label).width + 8 * ratio;
+/** Write beside a line at `y`, where the fewest points of curves are. */
+function labelInside(pen: Pen, label: string, y: number): void {
+  const { ctx, box, ratio, theme } = pen;
+  const [width, height] = [ctx.measureText(label).width + 8 * ratio, (LINE_HEIGHT + 2) * ratio];
+  const tops = [y - height, y + 2 * ratio].filter((top) => top >= box.top && top + height <= box.bottom);
+  const lefts = [box.right - width, (box.left + box.right - width) / 2, box.left].filter((left) => left >= box.left);
+  const places = tops.flatMap((top) => lefts.map((left): Box => ({ left, right: left + width, top, bottom: top + height })));
+  const ranked = places.map((place) => ({ place, hidden: pointsIn(pen, place) })).sort((one, other) => one.hidden - other.hidden);
+  const best = ranked[0];
+  if (!best) return;
   ctx.fillStyle = theme.color("ground");
   ctx.globalAlpha = 0.85;
-  ctx.fillRect(x - width + 4 * ratio, above ? at - LINE_HEIGHT * ratio : at - 2 * ratio, width, (LINE_HEIGHT + 2) * ratio);
+  if (best.hidden === 0) ctx.fillRect(best.place.left, best.place.top, width, height);
   ctx.globalAlpha = 1;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
   ctx.fillStyle = theme.color("soft");
-  ctx.fillText(label, x, at);
+  ctx.fillText(label, best.place.left + 4 * ratio, (best.place.top + best.place.bottom) / 2);
+}
+
+/** The number of points of curves in a part of the plot; of long curves, of so many points. */
+function pointsIn(pen: Pen, place: Box): number {
+  let found = 0;
+  for (const mark of pen.view.marks) {
+    if (mark.kind !== "line") continue;
+    const at = mark.x ?? mark.timeS ?? pen.view.timeS;
+    const step = Math.ceil(mark.values.length / MOST);
+    for (let i = 0; i < mark.values.length; i += step) {
+      const [x, y] = [pen.x(at[i] ?? Number.NaN), pen.y(mark.values[i] ?? Number.NaN)];
+      if (x >= place.left && x <= place.right && y >= place.top && y <= place.bottom) found++;
+    }
+  }
+  return found;
 }
 
 /** Dotted lines upwards, at levels of a horizontal axis that is not time. */
