@@ -169,6 +169,29 @@ def test_every_word_says_what_it_does() -> None:
     assert all(one.meaning.endswith(".") for one in WORDS.values())
 
 
+def test_ctrl_c_between_two_lines_ends_neither_shell_nor_lab(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import json
+
+    (tmp_path / "plan.json").write_text(json.dumps(document(plan_of(load(scenario))[0])))
+    shell = Shell(Live(tmp_path))
+    typed = iter(["nodes", "interrupted", "nodes"])
+    carry_out = shell.execute
+
+    def execute(line: str) -> int:
+        if line == "interrupted":
+            raise KeyboardInterrupt
+        return carry_out(line)
+
+    monkeypatch.setattr(shell, "execute", execute)
+    monkeypatch.setattr(shell, "_read", lambda: typed)
+    assert shell.interact() == 0
+    assert capsys.readouterr().out.count("available nodes are") == 2
+    with pytest.raises(KeyboardInterrupt):
+        shell.interact(["interrupted"])
+
+
 def test_the_shell_refuses_in_words(scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import json
 

@@ -129,7 +129,7 @@ export function Toasts(): ReactNode {
 export function Keys({ of }: { of: string }): ReactNode {
   return (
     <span className="keys">
-      {of.split("-").map((key) => (
+      {of.split(/-(?=.)/).map((key) => (
         <kbd key={key}>{key}</kbd>
       ))}
     </span>

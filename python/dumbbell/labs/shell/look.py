@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import replace
 
@@ -80,10 +81,10 @@ def ports_of_bridges(session: Session, words: list[str]) -> None:
         print(port)
 
 
-@word("watch", "[SECONDS]", "Show each link's rate, queue and drops, again and again, until Ctrl-C.")
+@word("watch", "[SECONDS]", "Show each link's rate, queue and drops, every second until Ctrl-C; in a script, once.")
 def watch(session: Session, words: list[str]) -> None:
     """A table a second."""
-    rounds = int(float(words[0])) if words else None
+    rounds = int(float(words[0])) if words else None if sys.stdin.isatty() else 1  # Nobody would press Ctrl-C.
     while rounds is None or rounds > 0:
         for link in session.lab.progress():
             rate, queue = Rate(link["rate_bps"]), Size(link["queue_bytes"])

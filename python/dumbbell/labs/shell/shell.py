@@ -46,13 +46,26 @@ class Shell:
         code = 0
         try:
             with self._session.lab.interrupted_at_end():
-                for line in lines if lines is not None else self._read():
-                    code = self.execute(line)
-                    if self._session.over:
-                        break
+                rest = iter(lines if lines is not None else self._read())
+                is_over = False
+                while not is_over:
+                    try:
+                        is_over, code = self._next(rest, code)
+                    except KeyboardInterrupt:  # Between two lines, where it means none of them.
+                        if lines is not None:
+                            raise
+                        print()
         except LabEnded:
             print("\nthe lab has ended", file=sys.stderr)
         return code
+
+    def _next(self, lines: Iterator[str], code: int) -> tuple[bool, int]:
+        """Carry out the next line. Returns whether it was the last one, and the exit code of the last command."""
+        line = next(lines, None)
+        if line is None:
+            return True, code
+        code = self.execute(line)
+        return self._session.over, code
 
     def execute(self, line: str) -> int:
         """Carry out a line: a word, or a node and a command. Prints errors. Returns the exit code."""
