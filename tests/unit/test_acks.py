@@ -9,7 +9,7 @@ import known_run
 import polars as pl
 import pytest
 
-from dumbbell.analysis.acks import Coverage, coverage
+from dumbbell.analysis.evidence import Coverage, coverage
 from dumbbell.records import Run
 from dumbbell.records.schema import polars_schema
 

@@ -39,7 +39,7 @@ BBR3 = Parameters(
 @pytest.fixture(autouse=True)
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for module in ("dumbbell.scenario.resolve.algorithms.parameters_of", "dumbbell.cc.core.parameters_of"):
+    for module in ("dumbbell.scenario.resolve.resolved.parameters_of", "dumbbell.cc.core.parameters_of"):
         monkeypatch.setattr(module, lambda label: BBR3 if label == "bbr3" else None)
     Path("my_cc.bpf.c").write_text(PROGRAM)
 

@@ -9,7 +9,7 @@ import pytest
 from test_statistics_intervals import SLEEP
 
 from dumbbell.statistics.bootstrap import bootstrap
-from dumbbell.statistics.effects import cliffs_delta, hedges_g
+from dumbbell.statistics.contrasts import cliffs_delta, hedges_g
 from dumbbell.statistics.enough import is_enough, relative_half_width, still_needed
 from dumbbell.statistics.intervals import Interval, of_mean
 

@@ -13,8 +13,7 @@ import known_run
 import polars as pl
 import pytest
 
-from dumbbell.analysis.acks import Coverage
-from dumbbell.analysis.evidence import Evidence
+from dumbbell.analysis.evidence import Coverage, Evidence
 from dumbbell.analysis.pace import Pace
 from dumbbell.analysis.rules.hosts import UNCONNECTED
 from dumbbell.analysis.rules.rule import Check, Verdict, at_least, at_most, several, worst

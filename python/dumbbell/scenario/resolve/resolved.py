@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from weakref import ref
 
+from dumbbell.cc.core import parameters_of
+from dumbbell.cc.parameters import misfits
 from dumbbell.errors import ScenarioError
+from dumbbell.hints import nearest, some
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve.algorithms import check_algorithms
 from dumbbell.scenario.resolve.connections import Connection, used
 from dumbbell.scenario.resolve.drawn.network import outline
 from dumbbell.scenario.resolve.flows import resolve_flows
 from dumbbell.scenario.resolve.labels import Label, Labelled, labelled
 from dumbbell.scenario.resolve.network import Network, resolve_network
 from dumbbell.scenario.resolve.programs import check_programs
-from dumbbell.scenario.resolve.settings import check_settings
 from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.topology.hosts import Hosts
+from dumbbell.scenario.traffic.algorithms import Algorithm
 
 
 @dataclass(frozen=True)
@@ -65,3 +68,73 @@ def _resolve(scenario: Scenario) -> Resolved:
 def _sysctls(scenario: Scenario) -> dict[str, dict[str, str]]:
     all_hosts, single = scenario.hosts.sysctl, scenario.hosts.single
     return {host: {**all_hosts, **(single[host].sysctl if host in single else {})} for host in scenario.topology.hosts}
+
+
+def check_settings(scenario: Scenario) -> Iterator[Finding]:
+    """Problems of `[hosts]`, `[emulate]` and `[record]`."""
+    yield from _hosts(scenario)
+    yield from _emulate(scenario)
+    if scenario.record.sample_interval > scenario.duration:
+        yield Finding(("record", "sample_interval"), "longer than the run", f"at most {scenario.duration}")
+
+
+def _hosts(scenario: Scenario) -> Iterator[Finding]:
+    known = scenario.topology.hosts
+    for name in scenario.hosts.single:
+        if name not in known:
+            hint = nearest(name, [*known, *Hosts.model_fields])
+            yield Finding(("hosts", name), "unknown host", some(known), hint)
+
+
+def _emulate(scenario: Scenario) -> Iterator[Finding]:
+    given = scenario.emulate
+    for key, asked in (("merge", bool(given.merge)), ("whole_bursts", given.whole_bursts)):
+        if asked and given.path == "wire":
+            hint = 'write path = "gso", or leave path out'
+            yield Finding(("emulate", key), "there are no bursts on a wire", 'path = "gso"', hint)
+
+
+def check_algorithms(
+    scenario: Scenario, used: Mapping[Key, Algorithm], labels: Mapping[Key, Label]
+) -> Iterator[Finding]:
+    """Problems of the congestion controls that can be found on any machine."""
+    for at, algorithm in used.items():
+        yield from _parameters((*at, "parameters"), algorithm)
+        yield from _ecn(at, scenario, algorithm)
+    yield from _labels(labels)
+
+
+def _parameters(at: Key, algorithm: Algorithm) -> Iterator[Finding]:
+    known = algorithm.file.program.parameters if algorithm.file else parameters_of(algorithm.bundled)
+    if known is None:
+        return  # The kernel's own; or the core is not built, and no run will start.
+    for one in misfits(str(algorithm), known, algorithm.parameters):
+        yield Finding((*at, one.name), one.wrong, one.expected, one.hint)
+
+
+def _ecn(at: Key, scenario: Scenario, algorithm: Algorithm) -> Iterator[Finding]:
+    i = at[1]
+    flow = scenario.flows[int(i)]
+    if flow.negotiates_ecn is None:
+        return
+    if algorithm.bundled in ("bbr2", "bbr3") and algorithm.parameters.get("ecn") is True and not flow.negotiates_ecn:
+        what = f"{algorithm} should answer marks, but the flow does not negotiate ECN"
+        yield Finding((*at, "parameters", "ecn"), what, "ecn = true on the flow, too", "add ecn = true")
+    if algorithm.needs_ecn and "ecn" in flow.model_fields_set and not flow.negotiates_ecn:
+        yield Finding(("flows", i, "ecn"), f"{algorithm} always negotiates ECN", "true", "leave ecn out")
+
+
+def _labels(labels: Mapping[Key, Label]) -> Iterator[Finding]:
+    seen: dict[str, Labelled] = {}
+    for at, found in labels.items():
+        if isinstance(found, Labelled):
+            first = seen.setdefault(found.label, found)
+            if _what(first) != _what(found):
+                hint = "give one of the files another name"
+                yield Finding(at, f"two programs would be called {found.label}", "a name each", hint)
+
+
+def _what(found: Labelled) -> tuple[object, ...]:
+    """Key by which two algorithms of one label are the same."""
+    program = found.algorithm.file.program if found.algorithm.file is not None else None
+    return found.algorithm.bundled, found.algorithm.own, found.file, program, found.algorithm.parameters
