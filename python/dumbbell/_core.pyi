@@ -44,6 +44,7 @@ __all__ = [
     "simulate_check",
     "simulate_many",
     "simulate_parameters",
+    "simulate_traced",
     "static_routes",
     "stay",
     "version",
@@ -428,6 +429,16 @@ def simulate_parameters(name: str) -> str:
     """
     Lists the parameters of the simulator's algorithm `name` (JSON): {name, default, limits, meaning} each; null if there is
     no such algorithm.
+    """
+
+def simulate_traced(plan: str, tso: bool, objects: dict[str, bytes | bytearray], wanted: str) -> str:
+    """
+    Simulates a plan without records, and returns the calls of users' programs (JSON): {calls, more, failure}. Each call is {time_ns,
+    flow, call, arguments, read, set, returns, fault}: lists of [name, value], of [name, value] and of [name, before, after].
+
+    `wanted` is {flows, callbacks, from_ns, to_ns, changes, most} (JSON). `objects`: compiled programs by the hash of their source.
+
+    Raises RuntimeError: what failed, and why. A signal ends it.
     """
 
 def static_routes(plan: str) -> list[tuple[str, list[tuple[str, list[str]]]]]:

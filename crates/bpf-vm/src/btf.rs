@@ -13,6 +13,10 @@ pub(crate) struct Type {
     pub members: Vec<Member>,
     /// The number of a function type's parameters.
     pub parameters: usize,
+    /// Bytes of an integer or an enumeration.
+    pub bytes: usize,
+    /// True for an integer with a sign.
+    pub is_signed: bool,
 }
 
 /// A part of a type.
@@ -28,6 +32,7 @@ pub(crate) struct Member {
 
 /// The kinds of types that matter here.
 pub(crate) mod kind {
+    pub(crate) const INT: u8 = 1;
     pub(crate) const PTR: u8 = 2;
     pub(crate) const ARRAY: u8 = 3;
     pub(crate) const STRUCT: u8 = 4;
@@ -94,6 +99,11 @@ impl Types {
         members.filter_map(|member| self.get(member.of)).filter(|one| one.kind == kind::VAR).collect()
     }
 
+    /// A variable by its name.
+    pub(crate) fn variable(&self, name: &str) -> Option<&Type> {
+        self.types.iter().find(|one| one.kind == kind::VAR && one.name == name)
+    }
+
     pub(crate) fn string(&self, offset: u32) -> &str {
         text(&self.strings, offset as usize)
     }
@@ -105,7 +115,12 @@ fn parse_type(data: &[u8], at: usize, strings: &[u8]) -> Option<(Type, usize)> {
     let mut one = Type { name: text(strings, name as usize).to_owned(), kind, of, ..Type::default() };
     let begin = at + 12;
     let (bytes, each) = match kind {
-        1 | 17 => (4, 0),
+        kind::INT => {
+            one.bytes = of as usize;
+            one.is_signed = word(data, begin)? >> 24 & 1 == 1;
+            (4, 0)
+        }
+        17 => (4, 0),
         kind::VAR => (4, 0),
         kind::ARRAY => {
             one.of = word(data, begin)?;
@@ -117,6 +132,9 @@ fn parse_type(data: &[u8], at: usize, strings: &[u8]) -> Option<(Type, usize)> {
         2 | 7..=12 | 16 | 18 => (0, 0),
         _ => return None,
     };
+    if kind == kind::ENUM {
+        one.bytes = of as usize;
+    }
     one.parameters = if kind == kind::FUNC_PROTO { count } else { 0 };
     // A function has a linkage where others have a count.
     let count = if each == 0 { 0 } else { count };

@@ -11,6 +11,7 @@ use crate::interpreter::{World, call};
 use crate::memory::{ARGUMENTS, Memory, SAMPLE, SOCKET};
 use crate::model::{PRIVATE_AT, spell_ack, spell_rate, spell_socket, take_back};
 use crate::program::Program;
+use crate::trace::{Call, Tracer, Watched};
 
 /// A flow of a program. A call that does what no kernel would let it do ends the simulation, by unwinding with a
 /// [`Failure`](messages::Failure).
@@ -19,7 +20,12 @@ pub struct Flow {
     program: Arc<Program>,
     /// Questions that change nothing run on it, too.
     memory: RefCell<Memory>,
+    /// The tracer, and the id of the flow.
+    traced: Option<(Tracer, Arc<str>)>,
 }
+
+/// Callbacks that have a result.
+const ANSWERS: [&str; 4] = ["ssthresh", "undo_cwnd", "min_tso_segs", "sndbuf_expand"];
 
 /// `cong_control`'s flag: the ACK carries ECE.
 const FLAG_ECE: u64 = 0x40;
@@ -28,20 +34,50 @@ impl Flow {
     /// A flow; [`CongestionControl::init`] comes first.
     pub fn new(program: Arc<Program>) -> Flow {
         let memory = RefCell::new(program.memory());
-        Flow { program, memory }
+        Flow { program, memory, traced: None }
+    }
+
+    /// The flow, whose calls `tracer` gets under the id `flow`.
+    pub fn traced(self, tracer: Tracer, flow: &str) -> Flow {
+        Flow { traced: Some((tracer, flow.into())), ..self }
     }
 
     /// Calls the function at `entry` with the socket and up to three more arguments.
-    fn call(&self, sk: &mut Socket, entry: Option<usize>, arguments: [u64; ARGUMENTS - 1]) -> Option<u64> {
+    fn call(
+        &self,
+        callback: &'static str,
+        sk: &mut Socket,
+        entry: Option<usize>,
+        arguments: [u64; ARGUMENTS - 1],
+    ) -> Option<u64> {
         let entry = entry?;
-        let mut memory = self.memory.borrow_mut();
+        let memory = &mut *self.memory.borrow_mut();
         spell_socket(sk, &mut memory.socket[..PRIVATE_AT]);
         let [a, b, c] = arguments;
         for (place, argument) in memory.context.chunks_exact_mut(8).zip([SOCKET, a, b, c]) {
             place.copy_from_slice(&argument.to_le_bytes());
         }
         let mut world = World { now_ns: sk.tcp_clock_cache, ticks: sk.ticks(), random: sk.random, ack: None };
-        let result = match call(&self.program.code, entry, &mut memory, &mut world) {
+        let called = match &self.traced {
+            None => call(&self.program.code, entry, memory, &mut world, &mut ()),
+            Some((tracer, flow)) => {
+                let mut watched = Watched::new(memory);
+                let called = call(&self.program.code, entry, memory, &mut world, &mut watched);
+                let fields = watched.told(memory, &self.program.state, callback == "cong_control");
+                tracer.take(Call {
+                    flow: flow.clone(),
+                    time_ns: world.now_ns,
+                    callback,
+                    arguments: self.named(callback, arguments),
+                    read: fields.read,
+                    set: fields.set,
+                    returns: called.as_ref().ok().filter(|_| ANSWERS.contains(&callback)).map(|&result| result as u32),
+                    fault: called.as_ref().err().map(|(fault, at)| self.program.said(fault, *at)),
+                });
+                called
+            }
+        };
+        let result = match called {
             Ok(result) => result,
             Err((fault, at)) => resume_unwind(Box::new(self.program.failure(&fault, at))),
         };
@@ -53,10 +89,23 @@ impl Flow {
         Some(result)
     }
 
+    /// The arguments of a callback by their names.
+    fn named(&self, callback: &str, arguments: [u64; ARGUMENTS - 1]) -> Vec<(&'static str, u64)> {
+        let names: &[&'static str] = match callback {
+            "cong_avoid" => &["ack", "acked"],
+            "cong_control" if self.program.callbacks.has_flag => &["ack", "flag"],
+            "set_state" => &["new_state"],
+            "cwnd_event" => &["event"],
+            "in_ack_event" => &["flags"],
+            _ => &[],
+        };
+        names.iter().copied().zip(arguments).collect()
+    }
+
     /// The answer to a question that changes nothing.
-    fn ask(&self, sk: &Socket, entry: Option<usize>) -> Option<u32> {
+    fn ask(&self, callback: &'static str, sk: &Socket, entry: Option<usize>) -> Option<u32> {
         entry?;
-        self.call(&mut sk.clone(), entry, [0; 3]).map(|answer| answer as u32)
+        self.call(callback, &mut sk.clone(), entry, [0; 3]).map(|answer| answer as u32)
     }
 }
 
@@ -67,15 +116,15 @@ impl CongestionControl for Flow {
 
     fn init(&mut self, sk: &mut Socket) {
         self.memory.get_mut().socket[PRIVATE_AT..].fill(0);
-        self.call(sk, self.program.callbacks.init, [0; 3]);
+        self.call("init", sk, self.program.callbacks.init, [0; 3]);
     }
 
     fn ssthresh(&mut self, sk: &mut Socket) -> u32 {
-        self.call(sk, self.program.callbacks.ssthresh, [0; 3]).unwrap_or_default() as u32
+        self.call("ssthresh", sk, self.program.callbacks.ssthresh, [0; 3]).unwrap_or_default() as u32
     }
 
     fn cong_avoid(&mut self, sk: &mut Socket, ack: u32, acked: u32) {
-        self.call(sk, self.program.callbacks.cong_avoid, [ack.into(), acked.into(), 0]);
+        self.call("cong_avoid", sk, self.program.callbacks.cong_avoid, [ack.into(), acked.into(), 0]);
     }
 
     fn has_cong_control(&self) -> bool {
@@ -87,11 +136,11 @@ impl CongestionControl for Flow {
         let flag = if rs.is_ece { FLAG_ECE } else { 0 };
         let arguments =
             if self.program.callbacks.has_flag { [sk.snd_una.into(), flag, SAMPLE] } else { [SAMPLE, 0, 0] };
-        self.call(sk, self.program.callbacks.cong_control, arguments);
+        self.call("cong_control", sk, self.program.callbacks.cong_control, arguments);
     }
 
     fn set_state(&mut self, sk: &mut Socket, state: CaState) {
-        self.call(sk, self.program.callbacks.set_state, [state as u64, 0, 0]);
+        self.call("set_state", sk, self.program.callbacks.set_state, [state as u64, 0, 0]);
     }
 
     fn cwnd_event(&mut self, sk: &mut Socket, event: CaEvent) {
@@ -105,30 +154,30 @@ impl CongestionControl for Flow {
             // Mainline Linux does not have it.
             CaEvent::TlpRecovery => return,
         };
-        self.call(sk, self.program.callbacks.cwnd_event, [number, 0, 0]);
+        self.call("cwnd_event", sk, self.program.callbacks.cwnd_event, [number, 0, 0]);
     }
 
     fn in_ack_event(&mut self, sk: &mut Socket, flags: u32) {
         let known = ack_event::SLOWPATH | ack_event::WIN_UPDATE | ack_event::ECE;
-        self.call(sk, self.program.callbacks.in_ack_event, [(flags & known).into(), 0, 0]);
+        self.call("in_ack_event", sk, self.program.callbacks.in_ack_event, [(flags & known).into(), 0, 0]);
     }
 
     fn undo_cwnd(&mut self, sk: &mut Socket) -> u32 {
-        self.call(sk, self.program.callbacks.undo_cwnd, [0; 3]).unwrap_or_default() as u32
+        self.call("undo_cwnd", sk, self.program.callbacks.undo_cwnd, [0; 3]).unwrap_or_default() as u32
     }
 
     fn pkts_acked(&mut self, sk: &mut Socket, sample: &AckSample) {
         spell_ack(sample, &mut self.memory.get_mut().sample);
-        self.call(sk, self.program.callbacks.pkts_acked, [SAMPLE, 0, 0]);
+        self.call("pkts_acked", sk, self.program.callbacks.pkts_acked, [SAMPLE, 0, 0]);
     }
 
     fn min_tso_segs(&self, sk: &Socket) -> u32 {
-        self.ask(sk, self.program.callbacks.min_tso_segs).unwrap_or(2)
+        self.ask("min_tso_segs", sk, self.program.callbacks.min_tso_segs).unwrap_or(2)
     }
 
     fn sndbuf_expand(&self) -> u32 {
         // The kernel asks with the socket; no program has been seen that looks at it.
-        let asked = self.ask(&Socket::new(1448, 0), self.program.callbacks.sndbuf_expand);
+        let asked = self.ask("sndbuf_expand", &Socket::new(1448, 0), self.program.callbacks.sndbuf_expand);
         asked.unwrap_or(2)
     }
 

@@ -6,6 +6,7 @@ use crate::code::{CALL, EXIT, Instruction, LD_IMM64, LOCAL, POISON, bytes, class
 use crate::fault::{Fault, MOST_INSTRUCTIONS};
 use crate::memory::{CONTEXT, FRAME_BYTES, FRAMES, Memory, STACK};
 use crate::model::demands_cwr;
+use crate::trace::Watch;
 
 /// The moment of a call, and what a program has done by helpers.
 #[derive(Debug)]
@@ -37,11 +38,12 @@ mod helper {
 ///
 /// # Errors
 /// What it did, and the instruction that did it.
-pub(crate) fn call(
+pub(crate) fn call<W: Watch>(
     code: &[Instruction],
     entry: usize,
     memory: &mut Memory,
     world: &mut World,
+    watch: &mut W,
 ) -> Result<u64, (Fault, usize)> {
     let mut registers = [0; 16];
     registers[1] = CONTEXT;
@@ -71,14 +73,18 @@ pub(crate) fn call(
                         }
                     })*
                     $($l => {
-                        let value = memory.load(registers[src].wrapping_add(off as u64), bytes($l)).map_err(fault)?;
+                        let address = registers[src].wrapping_add(off as u64);
+                        let value = memory.load(address, bytes($l)).map_err(fault)?;
+                        watch.read(address, bytes($l));
                         // Loads that extend the sign take it from the highest bit of the bytes.
                         let shift = if $l & 0xe0 == 0x80 { 64 - 8 * bytes($l) as u32 } else { 0 };
                         registers[dst] = (((value << shift) as i64) >> shift) as u64;
                     })*
                     $($s => {
                         let value = if $s & 7 == class::STX { registers[src] } else { imm as u64 };
-                        memory.store(registers[dst].wrapping_add(off as u64), bytes($s), value).map_err(fault)?;
+                        let address = registers[dst].wrapping_add(off as u64);
+                        memory.store(address, bytes($s), value).map_err(fault)?;
+                        watch.written(address, bytes($s));
                     })*
                     $($rest)*
                 }
@@ -185,7 +191,7 @@ mod tests {
         for (at, one) in code.iter_mut().enumerate().filter(|(_, one)| one.code == CALL && one.src == LOCAL) {
             one.imm += at as i64 + 1;
         }
-        call(&code, 0, &mut memory, &mut world).map_err(|(fault, _)| fault)
+        call(&code, 0, &mut memory, &mut world, &mut ()).map_err(|(fault, _)| fault)
     }
 
     /// r0 = a; r0 = r0 OPERATION b.

@@ -14,6 +14,7 @@ use crate::memory::{CONSTANTS, FRAMES, Memory};
 use crate::object::{Link, Object};
 use crate::reach::poisoned;
 use crate::relocations::{answer, patch};
+use crate::trace::{Named, state};
 
 /// A congestion control of one object, with its parameters: all that its flows share.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct Program {
     lines: Vec<(usize, String)>,
     /// The names of things that are not modelled, by number.
     unmodelled: Vec<String>,
+    /// Members of the private state, where they are known.
+    pub(crate) state: Vec<Named>,
 }
 
 /// Bytes of an object: its names are copied, so a hostile one takes some hundred times as many.
@@ -85,6 +88,7 @@ impl Program {
             publishes,
             lines,
             unmodelled: made.unmodelled,
+            state: state(&types),
         };
         match poisoned(&program.code, &program.callbacks.entries(), &program.memory()) {
             Some(at) => Err(refuse(program.said(&Fault::Unmodelled(program.code[at].imm as usize), at))),
@@ -109,7 +113,7 @@ impl Program {
     }
 
     /// A fault in words, with its line.
-    fn said(&self, fault: &Fault, at: usize) -> String {
+    pub(crate) fn said(&self, fault: &Fault, at: usize) -> String {
         let said = match fault {
             Fault::Unmodelled(number) => {
                 let what = self.unmodelled.get(*number).map_or("something", String::as_str);

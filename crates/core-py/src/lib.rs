@@ -41,5 +41,5 @@ mod _core {
     #[pymodule_export]
     use crate::runs::read_runs;
     #[pymodule_export]
-    use crate::simulate::{simulate, simulate_check, simulate_parameters};
+    use crate::simulate::{simulate, simulate_check, simulate_parameters, simulate_traced};
 }

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use serde::Serialize;
 use sim::{Objects, Options, Problem};
+use sim_engine::Wanted;
 
 /// Simulate the plan in `directory/plan.json`, and write its records there. `tso`: hosts send trains of segments.
 ///
@@ -55,6 +56,36 @@ pub(crate) fn simulate_check(
     let found = py.detach(|| Plan::parse(plan).map(|plan| sim::check(&plan, options)));
     let problems: Vec<Told> = found.map_err(raised)?.into_iter().map(told).collect();
     Ok(serde_json::to_string(&problems).expect("problems are plain data"))
+}
+
+/// Simulates a plan without records, and returns the calls of users' programs (JSON): {calls, more, failure}. Each call is {time_ns,
+/// flow, call, arguments, read, set, returns, fault}: lists of [name, value], of [name, value] and of [name, before, after].
+///
+/// `wanted` is {flows, callbacks, from_ns, to_ns, changes, most} (JSON). `objects`: compiled programs by the hash of their source.
+///
+/// Raises RuntimeError: what failed, and why. A signal ends it.
+#[pyfunction]
+pub(crate) fn simulate_traced(
+    py: Python<'_>,
+    plan: &str,
+    tso: bool,
+    objects: BTreeMap<String, PyBackedBytes>,
+    wanted: &str,
+) -> PyResult<String> {
+    let objects = owned(objects);
+    let options = Options { tso, objects: &objects, ..Options::default() };
+    let mut signal = None;
+    let traced = py.detach(|| {
+        let wanted: Wanted = serde_json::from_str(wanted)?;
+        sim_engine::trace(&Plan::parse(plan)?, options, &wanted, || {
+            signal = Python::attach(|py| py.check_signals()).err();
+            signal.is_none()
+        })
+    });
+    match signal {
+        Some(error) => Err(error),
+        None => Ok(serde_json::to_string(&traced.map_err(raised)?).expect("calls are plain data")),
+    }
 }
 
 /// Each is {name, default, limits, meaning}, `limits` being the least and the most, or null of a flag.

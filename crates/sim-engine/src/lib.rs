@@ -3,7 +3,7 @@
 //! [`sim`] computes the events, without files, threads or a clock; this crate has all of these. [`simulate`] carries
 //! out one run as the emulation engine would, and leaves the same tables. [`summarize`] writes nothing: it returns the
 //! accounts of flows and links, for runs by the thousand; [`observe`] does the same and lets the caller's observer
-//! listen. [`batch`] keeps the figures of many runs, simulated on many threads.
+//! listen. [`trace`] returns the calls of users' programs. [`batch`] keeps the figures of many runs, simulated on many threads.
 //!
 //! Tables depend only on the plan: the same plan gives the same bytes, on every machine and whatever the timing of
 //! threads.
@@ -16,8 +16,10 @@ mod frames;
 mod recorder;
 mod run;
 mod samples;
+mod trace;
 
 pub use accounts::{Accounts, Ledger, observe, summarize};
 pub use drive::OnEvent;
 pub use recorder::Recorder;
 pub use run::{SimulatorReport, TrafficReport, simulate};
+pub use trace::{Traced, Wanted, trace};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bpf_vm::{Flow, Program};
+use bpf_vm::{Flow, Program, Tracer};
 use cc::{CongestionControl, Setting, Unfit};
 use messages::Failure;
 use plan::{Algorithm, Parameter, Source};
@@ -22,25 +22,37 @@ pub(crate) struct Algorithms<'a> {
     declared: &'a [Algorithm],
     /// Users' programs, by label.
     programs: BTreeMap<&'a str, Result<Arc<Program>, Failure>>,
+    tracer: Option<&'a Tracer>,
 }
 
 impl<'a> Algorithms<'a> {
     pub(crate) fn new(declared: &'a [Algorithm], objects: &Objects) -> Algorithms<'a> {
         let programs = declared.iter().filter(|one| matches!(one.source, Source::Object { .. }));
         let programs = programs.map(|one| (one.label.as_str(), program(one, objects))).collect();
-        Algorithms { declared, programs }
+        Algorithms { declared, programs, tracer: None }
     }
 
-    /// A new instance of the congestion control that flows call `label`. One that is not among the plan's algorithms is the
+    /// The algorithms, whose users' programs `tracer` follows.
+    pub(crate) fn traced(self, tracer: Option<&'a Tracer>) -> Algorithms<'a> {
+        Algorithms { tracer, ..self }
+    }
+
+    /// A new instance, for the flow with this id, of the congestion control that flows call `label`. One that is not among the plan's algorithms is the
     /// kernel's own of that name.
-    pub(crate) fn create(&self, label: &str) -> Result<Box<dyn CongestionControl>, Failure> {
+    pub(crate) fn create(&self, label: &str, flow: &str) -> Result<Box<dyn CongestionControl>, Failure> {
         let Some(Algorithm { source, parameters, .. }) = self.declared.iter().find(|one| one.label == label) else {
             return cc::create(label).ok_or_else(|| unknown(label));
         };
         let name = match source {
             Source::Bundled { name } | Source::Tuned { of: name, .. } => cc::twin_of(name).unwrap_or(name),
             Source::Kernel { name } => name,
-            Source::Object { .. } => return Ok(Box::new(Flow::new(self.programs[label].clone()?))),
+            Source::Object { .. } => {
+                let made = Flow::new(self.programs[label].clone()?);
+                return Ok(Box::new(match self.tracer {
+                    Some(tracer) => made.traced(tracer.clone(), flow),
+                    None => made,
+                }));
+            }
             Source::Linked { .. } => {
                 let why = "it is a source in C, which becomes part of a kernel in virtual time";
                 return Err(Failure::new(format!("the congestion control {label}"), why).hint(VIRTUAL));
@@ -116,7 +128,7 @@ mod tests {
         let algorithms = algorithms();
         let objects = Objects::new();
         let algorithms = Algorithms::new(&algorithms, &objects);
-        let made = |label: &str| algorithms.create(label).unwrap();
+        let made = |label: &str| algorithms.create(label, "f1").unwrap();
         for (label, name) in [
             ("cubic", "cubic"),
             ("bbr", "bbr"),
@@ -140,7 +152,7 @@ mod tests {
         let algorithms = algorithms();
         let objects = Objects::new();
         let algorithms = Algorithms::new(&algorithms, &objects);
-        let refusal = |label: &str| algorithms.create(label).unwrap_err();
+        let refusal = |label: &str| algorithms.create(label, "f1").unwrap_err();
         assert_eq!(refusal("mine").why, "it is a BPF program, and nothing here compiles it");
         assert_eq!(refusal("odd").what, "setting beta of odd");
         assert!(refusal("odd").hint.starts_with("it has startup_pacing_gain, "));

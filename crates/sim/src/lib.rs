@@ -64,6 +64,7 @@ pub mod tcp;
 mod traffic;
 
 pub use algorithm::Objects;
+pub use bpf_vm::{Call, Tracer};
 pub use kinds::Datagrams;
 pub use network::Tally;
 pub use observer::{AckRow, DatagramRow, FlowRow, LinkRow, Observer, PacketRow};

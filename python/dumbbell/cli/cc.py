@@ -85,6 +85,7 @@ def new(
     typer.echo(
         f"\ncd {folder}\n"
         "dumbbell run test.toml --engine simulate\n"
+        f"dumbbell cc trace {name}.bpf.c test.toml --changes\n"
         f"dumbbell cc score {name}.bpf.c --beside cubic\n"
         "dumbbell run study.toml --engine simulate"
     )
@@ -189,6 +190,62 @@ def score(
         return
     others = [subject(name, {}) for name in beside or ()]
     cc_score.run([own, *others], cases, seed, algorithm, directory, json, quiet)
+
+
+@app.command()
+def trace(
+    file: File,
+    scenario: Annotated[
+        str,
+        typer.Argument(metavar="[SCENARIO]", help="A TOML file, or the name of a bundled scenario."),
+    ] = "single-flow",
+    overrides: SetParameter = None,
+    case: Annotated[
+        str | None,
+        typer.Option("--case", metavar="NAME", help="A network of dumbbell cc score instead.", show_default=False),
+    ] = None,
+    flow: Annotated[
+        list[str] | None,
+        typer.Option("--flow", metavar="ID", help="Only this flow, or group. Repeatable.", show_default=False),
+    ] = None,
+    call: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--call", metavar="NAME", help="Only this callback, such as ssthresh. Repeatable.", show_default=False
+        ),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--from", metavar="TIME", help='First moment: "2 s".', show_default=False)
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--to", metavar="TIME", help="Moment after the last.", show_default=False)
+    ] = None,
+    changes: Annotated[bool, typer.Option("--changes", help="Only calls that change a field.")] = False,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1_000_000, metavar="N", help="The most calls.")] = 100,
+    json: Annotated[bool, typer.Option("--json", help="Print a JSON object per call.")] = False,
+) -> None:
+    """Print each call of a program in a simulated run: the fields that it read, and those that it set, old -> new.
+
+    The first flow of the scenario gets the program, unless another flow names it. The simulation ends with the last
+    call that is printed.
+
+    Exit code: 0; 1 if the program does not compile, or did what no kernel lets it do; 2 for bad input.
+    """
+    from dumbbell.cc.algorithm import parse
+    from dumbbell.cli import cc_trace
+    from dumbbell.cli.times import time_of
+    from dumbbell.errors import InputError
+    from dumbbell.hints import nearest
+    from dumbbell.pipeline.traced import CALLBACKS, Wanted
+
+    for name in call or ():
+        if name not in CALLBACKS:
+            hint = nearest(name, CALLBACKS, f"one of {', '.join(CALLBACKS)}")
+            raise InputError(f"--call {name}: no such callback", "", hint)
+    chosen = cc_trace.scenario_of(str(file), parse(overrides or ()), scenario, case)
+    first = 0 if since is None else time_of("--from", since)
+    last = 1 << 63 if until is None else time_of("--to", until)
+    cc_trace.run(chosen, Wanted(flow or (), call or (), first, last, changes, limit), json)
 
 
 @app.command()

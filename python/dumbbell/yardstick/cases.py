@@ -100,6 +100,14 @@ def chosen(found: Sequence[Group], names: Sequence[str]) -> list[Case]:
     return [case for case in every if case.name in names or case.group.name in names]
 
 
+def only(name: str) -> Case:
+    """The case with this name. Raises `InputError`."""
+    found = chosen(groups(), [name])
+    if len(found) > 1:
+        raise InputError(f"{name} is a group of {len(found)} networks", "", f"name one of them: {found[0].name}")
+    return found[0]
+
+
 def slug(cell: Cell) -> str:
     """A cell's values as a name: `12Mbps-20ms-0.5bdp`; a named case's name comes last."""
     parts = [part for key, value in cell.items() if key not in _named(cell) for part in _written(value)]

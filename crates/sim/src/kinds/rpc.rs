@@ -31,8 +31,8 @@ impl Rpc {
     ) -> Result<Rpc> {
         let plan::Workload::Rpc { cc, ecn, requests, .. } = &flow.workload else { unreachable!("a flow of RPCs") };
         let end = |settings: Settings, name: &str| {
-            let algorithm = algorithms.create(cc)?;
-            let observer = algorithm.needs_ecn().then(|| algorithms.create(cc)).transpose()?;
+            let algorithm = algorithms.create(cc, &flow.id)?;
+            let observer = algorithm.needs_ecn().then(|| algorithms.create(cc, &flow.id)).transpose()?;
             let seed = Stream::new(seed, &format!("flow/{}/{name}", flow.id)).at(0);
             Ok::<_, anyhow::Error>((Sender::new(settings, algorithm, seed, *ecn), Receiver::new(settings, observer)))
         };

@@ -33,7 +33,7 @@ impl Tcp {
         ecn: bool,
         on_off: Option<OnOff>,
     ) -> Result<Tcp> {
-        let create = || algorithms.create(cc);
+        let create = || algorithms.create(cc, &flow.id);
         let algorithm = create()?;
         let seed = Stream::new(seed, &format!("flow/{}/cc", flow.id)).at(0);
         let observer = if algorithm.needs_ecn() { Some(create()?) } else { None };

@@ -11,6 +11,8 @@ use link::{Link, Packet, Passage, mix};
 use plan::Plan;
 use units::{Ip, Time};
 
+use bpf_vm::Tracer;
+
 use crate::algorithm::Objects;
 use crate::event_queue::EventQueue;
 use crate::kinds::Outbox;
@@ -36,6 +38,8 @@ pub struct Options<'a> {
     pub turnaround: bool,
     /// Users' compiled programs.
     pub objects: &'a Objects,
+    /// Follows the calls of users' programs.
+    pub tracer: Option<&'a Tracer>,
 }
 
 /// No programs.
@@ -43,7 +47,7 @@ static NONE: Objects = Objects::new();
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { tso: true, turnaround: true, objects: &NONE }
+        Options { tso: true, turnaround: true, objects: &NONE, tracer: None }
     }
 }
 
