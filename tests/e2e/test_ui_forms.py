@@ -69,9 +69,9 @@ def test_every_key_of_a_scenario_is_in_a_form(application: Application, page: Pa
     page.locator(".form-pane .field").first.wait_for()
     shown = opened()
     drawn_elsewhere = {"topology", "flows"}
-    tables = {"record", "emulate", "simulate", "sweep", "hosts", "report"}
+    tables = {"record", "emulate", "simulate", "sweep", "hosts", "report", "hunt"}
     assert shown >= set(schema["properties"]) - drawn_elsewhere - tables
-    for of in ("Record", "Emulate", "Simulate", "Event", "Program", "Expectation", "Report", "Plot"):
+    for of in ("Record", "Emulate", "Simulate", "Event", "Program", "Expectation", "Report", "Plot", "Hunt"):
         # The kind of a plot is the choice of its table.
         assert shown >= properties(of) - {"kind"}, of
     assert shown >= properties("Graph") - {"kind", "nodes", "links"}

@@ -119,7 +119,7 @@ def test_schema(capsys: pytest.CaptureFixture[str]) -> None:
             'hint: write "5 s" or "5 ms"\n'
             "error: --set sed=1: unknown key\n"
             "  expected one of name, description, duration, seed, starts, topology, events, flows, programs, hosts, "
-            "record, emulate, simulate, sweep, repeat, expect, report\n"
+            "record, emulate, simulate, sweep, repeat, expect, report, hunt\n"
             "hint: did you mean seed?\n",
         ),
     ],

@@ -26,6 +26,7 @@ def test_verbs_with_options_of_their_own_have_a_table() -> None:
         "query",
         "pcap",
         "agree",
+        "hunt",
         "import",
         "export",
         "kernel build",

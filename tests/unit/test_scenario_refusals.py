@@ -65,7 +65,7 @@ CASES = {
         "sed = 1",
         "my.toml:3: sed = 1: unknown key\n"
         "  expected one of name, description, duration, seed, starts, topology, events, flows, programs, hosts, "
-        "record, emulate, simulate, sweep, repeat, expect, report\n"
+        "record, emulate, simulate, sweep, repeat, expect, report, hunt\n"
         "hint: did you mean seed?",
     ),
     "key of another table": (

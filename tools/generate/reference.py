@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from dumbbell.scenario import model, study
+from dumbbell.scenario import hunt, model, study
 from dumbbell.scenario.links import changes, delays, link, losses, part, queues, rates
 from dumbbell.scenario.topology import cables, drawing, nodes
 from dumbbell.scenario.topology import kinds as kinds_of_networks
@@ -62,6 +62,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
         "keys of repeat": lambda: keys(study.Repeat),
         "keys of expect": lambda: keys(study.Expectation),
         "keys of plots": lambda: keys(study.Plot),
+        "keys of hunt": lambda: keys(hunt.Hunt),
     },
     "command-line.md": {**options(), **event_lines.sections()},
     "records.md": tables.sections(),

@@ -39,6 +39,7 @@ VERBS = (
     "query",
     "pcap",
     "agree",
+    "hunt",
     "scenarios",
     "schema",
     "cc",

@@ -14,6 +14,7 @@ from weakref import ref
 from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool
 
 from dumbbell import names
+from dumbbell.scenario.hunt import Hunt
 from dumbbell.scenario.links.changes import Event
 from dumbbell.scenario.source import Source
 from dumbbell.scenario.study import ONCE, Expectation, Repetitions, Report, Sweep
@@ -170,6 +171,7 @@ class Scenario(Table):
     )
     expect: list[Expectation] = Field(default=[], description="Expectations of the study.")
     report: Report = Field(default=Report(), description="Plots of the study's report. They change no run.")
+    hunt: Hunt = Field(default=Hunt(), description="Search space of `dumbbell hunt`. It changes no run.")
 
     _source: Source = PrivateAttr(default_factory=Source)
     _resolved: tuple[ref[Any], Any] | None = PrivateAttr(default=None)

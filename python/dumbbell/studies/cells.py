@@ -20,8 +20,8 @@ Cell = Mapping[str, Any]
 Vary = Mapping[str, Any] | Sequence[Cell]
 """A list or range of values for each key, all combinations of which are cells; or the cells themselves."""
 
-KEYS: Final = ("sweep", "repeat", "expect", "report")
-"""Keys that make a scenario a study; the scenario of a cell has none of these."""
+KEYS: Final = ("sweep", "repeat", "expect", "report", "hunt")
+"""Keys that are about many runs; the scenario of a cell has none of these."""
 
 _EXAMPLE = 'write --vary topology.bottleneck.buffer="0.5 bdp,1 bdp"'
 

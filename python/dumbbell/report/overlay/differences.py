@@ -17,7 +17,7 @@ _NAMED_BY_THEIR_TABLE: Final = (("loss", "rate"), ("queue", "kind"))
 """Ends of keys that a scenario can also write as the table's value."""
 _CHANCE: Final = ("seed", "starts")
 """Keys that make repetitions differ; a study adds them to its cells."""
-_LEFT_OUT: Final = frozenset(("name", "description", "record", "sweep", "repeat", "expect", "report"))
+_LEFT_OUT: Final = frozenset(("name", "description", "record", "sweep", "repeat", "expect", "report", "hunt"))
 """Keys that change no curve."""
 
 

@@ -1,0 +1,58 @@
+"""The log of a hunt: a line of JSON per candidate, in the order in which they were proposed.
+
+It is only ever appended to. A command that was killed may leave half a line, which the next one cuts off; the search
+is a function of its seed and of these results, and so continues as if it had never stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell import inputs, outputs
+from dumbbell.errors import Damaged
+from dumbbell.hunt.evaluating import Result
+from dumbbell.hunt.space import Candidate, Gene
+
+FILE: Final = "log.jsonl"
+LARGEST: Final = 1 << 30
+"""Bytes of the log of two million candidates."""
+
+
+class Log:
+    """The results so far, in memory and on disk."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the log, and cut off what a killed command has left. Raises `Damaged` if a whole line is no result."""
+        self._path = path
+        self.results: dict[Candidate, Result] = {}
+        if not path.exists():
+            return
+        text = inputs.read(path, LARGEST)
+        whole = text.rfind(b"\n") + 1
+        if whole < len(text):
+            os.truncate(path, whole)
+        for number, line in enumerate(text[:whole].splitlines(), 1):
+            try:
+                candidate, result = _parsed(json.loads(line))
+            except (ValueError, TypeError, KeyError) as error:
+                hint = "remove this line and those after it: the same command finds them again"
+                raise Damaged(f"{path} cannot be read", f"line {number}: {error}", hint) from error
+            self.results[candidate] = result
+
+    def add(self, found: Sequence[tuple[Candidate, Result]]) -> None:
+        """Append results. Raises `OSError`: nothing was appended."""
+        outputs.append(self._path, "".join(_line(*one) for one in found))
+        self.results.update(found)
+
+
+def _line(candidate: Candidate, result: Result) -> str:
+    told: Mapping[str, Any] = {"events": [list(gene) for gene in candidate], **result.as_json()}
+    return json.dumps(told, separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def _parsed(told: dict[str, Any]) -> tuple[Candidate, Result]:
+    return tuple(Gene(*gene) for gene in told.pop("events")), Result(**told)
