@@ -186,6 +186,12 @@ def test_a_router_goes_from_its_neighbours_lists() -> None:
     assert "events" not in data
 
 
+def test_the_space_of_a_hunt_follows() -> None:
+    text = NETWORK + '\n[hunt]\nlink = "r2-h2"\nflows = ["f2"]\n'
+    assert tomllib.loads(done(text, m.RenameNode(name="r2", to="edge")).text)["hunt"]["link"] == "edge-h2"
+    assert tomllib.loads(done(text, m.RemoveNode(name="h2")).text)["hunt"] == {"flows": ["f1"]}
+
+
 def test_all_follows_a_new_name() -> None:
     work = done(NETWORK, m.RenameNode(name="r2", to="edge"), layout=m.Layout(nodes={"r2": m.Point(x=1, y=1)}))
     data = tomllib.loads(work.text)

@@ -14,9 +14,12 @@ from dumbbell.server.whatif_messages import Knob
 
 _QUANTITY: Final = re.compile(r"\s*\+?\s*(\d+(?:\.\d+)?)\s*([^\s\d]\S*)\s*")
 _LEFT_OUT: Final = frozenset(
-    ("name", "description", "vary", "repeat", "expect", "report", "groups", "record", "emulate", "simulate", "routing")
+    (
+        *("name", "description", "vary", "repeat", "expect", "report", "hunt", "groups", "record", "emulate"),
+        *("simulate", "routing"),
+    )
 )
-"""Keys at the top that change no curve, or those of a study."""
+"""Keys at the top that change no curve, or those of a study or a hunt."""
 _PLAIN: Final = frozenset(("port", "mtu", "ip", "asn", "id", "cost", "priority", "vlan", "version"))
 """Numbers that are names, or that have few values."""
 _RATE: Final = frozenset(("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "bps", "kbps", "Mbps", "Gbps", "b/s", "kb/s", "Mb/s"))

@@ -42,7 +42,7 @@ def _is_pair(between: Any) -> TypeGuard[list[str]]:
 
 
 def follow_links(draft: Draft, before: Sequence[tuple[str, str] | None], kept: Sequence[int | None]) -> None:
-    """Let events and expectations follow links that are called otherwise now, and remove events of those that are gone.
+    """Let what names links follow those that are called otherwise now, and remove events of those that are gone.
 
     Args:
         draft: in which links have changed.
@@ -63,7 +63,20 @@ def follow_links(draft: Draft, before: Sequence[tuple[str, str] | None], kept: S
             remove_item(draft, ["events", i])
         elif to != named:
             draft.set(["events", i, "link"], to)
+    _follow_names(draft, names)
+
+
+def _follow_names(draft: Draft, names: Mapping[str, str | None]) -> None:
+    """Let expectations and the space of a hunt follow what is called otherwise now, or is gone."""
     _follow_expectations(draft, names)
+    link = draft.get(("hunt", "link"))
+    if isinstance(link, str) and (to := names.get(link, link)) != link:
+        draft.unset(["hunt", "link"]) if to is None else draft.set(["hunt", "link"], to)
+    flows = draft.get(("hunt", "flows"))
+    if isinstance(flows, list):
+        kept = [to for one in flows if (to := names.get(one, one)) is not None]
+        if kept != flows:
+            draft.set(["hunt", "flows"], kept)
 
 
 def _follow_expectations(draft: Draft, names: Mapping[str, str | None]) -> None:
@@ -85,12 +98,12 @@ def flow_names(draft: Draft) -> list[str]:
 
 
 def remove_flow(draft: Draft, index: int) -> None:
-    """Remove a flow. Expectations follow later ones, whose names may be by position."""
+    """Remove a flow. What names flows follows later ones, whose names may be by position."""
     before = flow_names(draft)
     remove_item(draft, ["flows", index])
     after = flow_names(draft)
     after.insert(index, "")
-    _follow_expectations(draft, {old: new or None for old, new in zip(before, after, strict=True)})
+    _follow_names(draft, {old: new or None for old, new in zip(before, after, strict=True)})
 
 
 def remove_item(draft: Draft, key: Sequence[str | int]) -> None:
