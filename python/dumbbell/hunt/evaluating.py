@@ -198,7 +198,11 @@ class Evaluator:
         figures = figures_of(self.goal, self.base, frames) if ready else {}
         errors = {i: one for i, one in enumerate(plans) if isinstance(one, str)}
         if ready:
-            errors |= {cell: why for cell, why in frames.runs.select("cell", "error").iter_rows() if why}
+            errors |= {
+                cell: why.partition("\nhint: ")[0]
+                for cell, why in frames.runs.select("cell", "error").iter_rows()
+                if why
+            }
         shutil.rmtree(self.directory, ignore_errors=True)
         return [(figures.get(i, Figures()), errors.get(i)) for i in range(len(candidates))]
 

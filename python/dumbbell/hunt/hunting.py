@@ -172,8 +172,10 @@ class _Hunt:
 
     def search(self) -> None:
         """Propose and learn until the budget or the time is spent."""
-        # The plain network first: a fault without any event is the shortest.
+        # The plain network first: if it shows the fault, no search is needed.
         self._learn([()])
+        if self._seen[()].is_fault:
+            return
         search, barren = SEARCHES[self._wanted.search](self._space, self._wanted.seed), 0
         while not self._is_over() and barren < BARREN:
             proposed = search.propose(BATCH)
