@@ -165,6 +165,16 @@ def test_a_find_is_a_scenario_whose_expectation_fails(tmp_path: Path) -> None:
     assert plain.summary["flows"][0]["goodput_bps"] > 4e6
 
 
+FOUND = sorted((Path(__file__).parents[2] / "docs" / "results" / "data" / "hunt").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
+def test_published_finds_still_show_their_faults(path: Path, tmp_path: Path) -> None:
+    """A change of the simulator that mends one changes `docs/results/hunt.md`."""
+    study = dumbbell.run(path, directory=tmp_path, engine="simulate", repeat=1, report=False)
+    assert [one["answer"] for one in study.manifest["expectations"]] == ["fails"]
+
+
 def test_a_hunt_that_was_killed_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
     whole = hunt(tmp_path / "whole").directory / "log.jsonl"
     text = whole.read_bytes()
