@@ -48,7 +48,7 @@ def test_other_ports_get_no_cookie(application: Application, page: Page) -> None
 
 
 def test_a_new_token_in_an_open_tab_logs_in(application: Application, page: Page) -> None:
-    """As after a restart: the address differs behind `#` alone, so that the browser loads nothing by itself."""
+    """The address differs behind `#` alone, so that the browser loads nothing by itself."""
     page.context.clear_cookies()
     page.reload()
     expect(page.locator(".logged-out")).to_be_visible()
