@@ -230,6 +230,14 @@ def test_no_route_leaves_the_workspace_fails_or_waits(served: Served, descriptio
     assert outside(served) == before
 
 
+@pytest.mark.parametrize("route", ["runs", "labs", "whatif/plan"])
+def test_what_is_wrong_can_be_said_of_any_text(tmp_path: Path, route: str) -> None:
+    bundled.copy("bbr-vs-cubic", tmp_path / "mine.toml")
+    with serving(tmp_path) as served:
+        status, _, said = served.ask("POST", f"/api/{route}", {"path": "mine.toml", "overrides": ["seed=\ud800"]})
+    assert (status, "\ud800" in json.loads(said)["what"]) == (400, True), said
+
+
 def test_every_topic_of_nothing_is_answered_at_once(served: Served) -> None:
     """Topics of a missing run, study or lab, and of names that none can have, are answered."""
     kinds = routes(Workspace(served.root), Access(1)).state.topics

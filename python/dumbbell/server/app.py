@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
@@ -93,8 +94,9 @@ async def _lifespan(app: FastAPI) -> AsyncGenerator[None, None]:
         work.end(app)
 
 
-def _answer(status: int, told: Problem) -> JSONResponse:
-    return JSONResponse(told.model_dump(mode="json"), status)
+def _answer(status: int, told: Problem) -> Response:
+    # In ASCII: a name that a request brings may have lone surrogates, which are no UTF-8.
+    return Response(json.dumps(told.model_dump(mode="json")), status, media_type="application/json")
 
 
 async def _refused(request: Request, error: Exception) -> Response:
