@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import struct
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import dumbbell
+from dumbbell.core import core
 from dumbbell.engines.missing import missing
 from dumbbell.engines.registry import engine
 from dumbbell.errors import RunFailed, ScenarioError
 from dumbbell.pipeline.planned import planned
+from dumbbell.plan import wire
+from dumbbell.plan.algorithms import objects
 from dumbbell.scenario import load
+from dumbbell.scenario.resolve import resolve
 
 pytestmark = pytest.mark.skipif(shutil.which("clang") is None, reason="apt-get install clang")
 
@@ -87,6 +94,25 @@ def test_what_is_not_modelled_is_refused_by_name_and_line(line: str, lacks: str)
     (problem,) = simulate.check(loaded, planned(simulate, loaded))
     assert problem.why.startswith(f"the congestion control other: the simulator does not have {lacks}")
     assert "(other.bpf.c:5" in problem.why
+
+
+def test_an_object_takes_no_more_memory_than_its_file_warrants() -> None:
+    """A section over all of the file costs 64 bytes in the file: 60,000 of them would have been 240 GB."""
+    loaded = load("calm.toml")
+    plan = wire.text(planned(engine("simulate"), loaded))
+    ((digest, whole),) = objects(resolve(loaded).labels.values()).items()
+    (begin,), (count,) = struct.unpack_from("<Q", whole, 40), struct.unpack_from("<H", whole, 60)
+    content = whole + bytes(-len(whole) % 8)
+    over = struct.pack("<IIQQQQIIQQ", 0, 1, 2, 0, 0, len(content), 0, 0, 1, 0)
+
+    def told(more: int) -> Any:
+        made = bytearray(content + whole[begin : begin + 64 * count] + over * more)
+        struct.pack_into("<Q", made, 40, len(content))
+        struct.pack_into("<H", made, 60, count + more)
+        return json.loads(core.simulate_check(plan, False, {digest: bytes(made)}))
+
+    assert told(0) == []
+    assert [one["why"] for one in told(100)] == ["it is no BPF object"]
 
 
 def test_a_source_that_does_not_compile_is_refused_at_its_flow() -> None:

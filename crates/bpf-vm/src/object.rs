@@ -47,8 +47,11 @@ impl Object {
     pub(crate) fn parse(file: &[u8]) -> Option<Object> {
         let elf = ElfFile64::<LittleEndian>::parse(file).ok()?;
         (elf.elf_header().e_machine(LittleEndian) == object::elf::EM_BPF).then_some(())?;
+        // Sections that lie over each other, or share a long name, would make gigabytes of a small file.
+        let bytes: u64 = elf.sections().map(|one| one.data().map_or(0, |data| data.len() as u64)).sum();
+        (bytes <= file.len() as u64).then_some(())?;
         let symbol = |one: &object::read::elf::ElfSymbol64<'_, '_, LittleEndian>| Symbol {
-            name: one.name().unwrap_or_default().to_owned(),
+            name: short(one.name()),
             section: match one.section() {
                 SymbolSection::Section(index) => Some(index.0),
                 _ => None,
@@ -66,7 +69,7 @@ impl Object {
             let index = section.index().0;
             sections.resize(sections.len().max(index + 1), Section::default());
             sections[index] = Section {
-                name: section.name().unwrap_or_default().to_owned(),
+                name: short(section.name()),
                 is_code: flags & EXECUTABLE != 0,
                 is_constant: flags & (ALLOCATED | WRITABLE | EXECUTABLE) == ALLOCATED,
                 data: section.data().ok()?.to_vec(),
@@ -91,7 +94,12 @@ pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// The longest text that is read: names are shorter in a kernel (`KSYM_NAME_LEN`), lines of a source may be cut.
-const LONGEST: usize = 512;
+pub(crate) const LONGEST: usize = 512;
+
+/// A name; empty if it is too long, or no UTF-8.
+fn short(name: object::Result<&str>) -> String {
+    name.ok().filter(|name| name.len() <= LONGEST).unwrap_or_default().to_owned()
+}
 
 /// Text up to a zero; empty if it is no UTF-8.
 pub(crate) fn text(bytes: &[u8], at: usize) -> &str {

@@ -166,11 +166,8 @@ impl Maker {
 
     /// Marks an instruction that needs `what`, which is not modelled.
     fn poison(&mut self, at: usize, what: String) {
-        let number = self.unmodelled.iter().position(|known| *known == what).unwrap_or_else(|| {
-            self.unmodelled.push(what);
-            self.unmodelled.len() - 1
-        });
-        self.code[at] = Instruction { code: POISON, imm: number as i64, ..self.code[at] };
+        self.code[at] = Instruction { code: POISON, imm: self.unmodelled.len() as i64, ..self.code[at] };
+        self.unmodelled.push(what);
     }
 
     /// Calls and addresses of what is in the object.

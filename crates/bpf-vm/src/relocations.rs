@@ -3,6 +3,7 @@
 use crate::btf::{Relocation, Type, Types, kind};
 use crate::code::{Instruction, LD_IMM64, class};
 use crate::model::{ACK_FIELDS, EMBEDDED, PRIVATE, PRIVATE_AT, PRIVATE_BYTES, RATE_FIELDS, SOCKET_FIELDS};
+use crate::object::LONGEST;
 
 /// The question that a place asks (`enum bpf_core_relo_kind`).
 mod asks {
@@ -85,7 +86,7 @@ fn place(path: &str) -> Option<Place> {
     if let Some(rest) = path.strip_prefix(PRIVATE) {
         let word: usize = if rest.is_empty() { 0 } else { rest.strip_prefix('.')?.parse().ok()? };
         let bytes = if rest.is_empty() { PRIVATE_BYTES } else { 8 };
-        return (8 * word < PRIVATE_BYTES).then_some(Place { offset: PRIVATE_AT + 8 * word, bytes, is_signed: false });
+        return (word < PRIVATE_BYTES / 8).then_some(Place { offset: PRIVATE_AT + 8 * word, bytes, is_signed: false });
     }
     fields().find(|(known, _)| *known == path).map(|(_, place)| place)
 }
@@ -117,6 +118,7 @@ fn path(types: &Types, of: &Type, indices: &str) -> Option<String> {
         }
         let inner = EMBEDDED.iter().find(|(outer, member, _)| *outer == path && *member == name);
         path = inner.map_or_else(|| format!("{path}.{name}"), |(.., inner)| (*inner).to_owned());
+        (path.len() <= LONGEST).then_some(())?;
     }
     Some(path)
 }
