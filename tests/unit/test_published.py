@@ -19,11 +19,12 @@ from dumbbell.cli import invoke
 from dumbbell.errors import InputError
 from dumbbell.published import drawing, hand_in, report
 from dumbbell.published.curves import Curve, boxes_of, curves, number
-from dumbbell.published.document import LEDGER, Bullets, Document, Paragraph
+from dumbbell.published.document import LEDGER, Bullets, Code, Document, Paragraph
 from dumbbell.published.drawing import boxes
 from dumbbell.published.figures import Figures
 from dumbbell.published.found import judged
 from dumbbell.published.judging import above, all_of, below, told, within
+from dumbbell.published.latex import latex
 from dumbbell.published.long_tables import SCREEN
 from dumbbell.published.looks import looks
 from dumbbell.published.model import Axis, Finding, Judged, Part, Plot, Published, Reproduction, Status, Studies, Table
@@ -380,3 +381,9 @@ def test_names_between_backticks_are_code_on_the_page() -> None:
     text = page(Document("title", blocks))
     assert "<p>see <code>a&lt;b</code></p>" in text
     assert "<li>part <code>x</code>, and <code>y</code></li>" in text
+
+
+def test_no_command_of_a_stranger_gives_tex_orders() -> None:
+    text = latex(Document("theirs", [Code(r"true \end{verbatim} \input{/etc/passwd}")]), "plots")
+    assert text.count(r"\end{verbatim}") == 1
+    assert text.index(r"\input{/etc/passwd}") < text.index(r"\end{verbatim}")

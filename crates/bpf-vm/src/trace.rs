@@ -102,7 +102,8 @@ impl Watched {
     /// The fields that were read and set. `state`: members of the private state; `has_rate`: the sample is one of the delivery
     /// rate.
     pub(crate) fn told(&self, memory: &Memory, state: &[Named], has_rate: bool) -> Fields {
-        let (mut read, mut set): (Vec<(String, i64)>, Vec<(String, i64, i64)>) = (Vec::new(), Vec::new());
+        let mut read: Vec<(String, i64)> = Vec::new();
+        let mut set: Vec<(String, i64, i64)> = Vec::new();
         for &(place, at, count, is_write) in &self.accesses {
             let (before, after): (&[u8], &[u8]) =
                 if place == SOCKET { (&self.socket, &memory.socket) } else { (&self.sample, &memory.sample) };

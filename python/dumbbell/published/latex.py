@@ -37,7 +37,12 @@ def _lines(block: Block, images: str) -> Iterator[str]:
         case Paragraph():
             yield _words(block.text)
         case Code():
-            yield from (r"\begin{verbatim}", block.text, r"\end{verbatim}")
+            # A stranger's command could end the environment, and go on with orders to TeX.
+            yield from (
+                r"\begin{verbatim}",
+                block.text.replace(r"\end{verbatim}", r"\end {verbatim}"),
+                r"\end{verbatim}",
+            )
         case Bullets():
             yield from (r"\begin{itemize}", *(rf"\item {{}}{_words(item)}" for item in block.items), r"\end{itemize}")
         case Rows():
