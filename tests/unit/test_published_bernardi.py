@@ -15,17 +15,9 @@ from synthetic_study import Synthetic
 from dumbbell import Run, Study
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError
-from dumbbell.published.bernardi_2020 import code
-from dumbbell.published.bernardi_2020.code import (
-    CC,
-    CPUS,
-    KERNEL,
-    first_cut_s,
-    peak_bps,
-    rests_of,
-    swings,
-    timeouts,
-)
+from dumbbell.published.bernardi_2020 import code, flows
+from dumbbell.published.bernardi_2020.evidence import CC, CPUS, KERNEL
+from dumbbell.published.bernardi_2020.flows import first_cut_s, peak_bps, rests_of, swings, timeouts
 from dumbbell.published.model import Judged, Part, Status
 from dumbbell.published.registry import chosen, reproduction
 from dumbbell.published.running import Order, check
@@ -102,7 +94,7 @@ def test_the_threshold_falls_with_the_window_of_the_loss(
     windows = [130] * 60 + [91] * 60 + [120] * 60 + [84] * 60
     thresholds = [1000] * 60 + [91] * 120 + [second] * 60
     run = sampled({"cwnd_packets": windows, "ssthresh_packets": thresholds})
-    assert code.thresholds(run, "f1") == [(130.0, 91.0), (120.0, float(second))]
+    assert flows.thresholds(run, "f1") == [(130.0, 91.0), (120.0, float(second))]
     assert told(code.lower_threshold, run, monkeypatch) is status
 
 
@@ -122,7 +114,7 @@ def test_reno_sends_less_after_it_halved_its_window(
 def test_a_queue_that_is_filled_again_and_again(times: int, status: Status, monkeypatch: pytest.MonkeyPatch) -> None:
     queue = ([0.0] * 20 + [195_000.0] * 5) * times + [0.0] * 500
     run = sampled({"cwnd_packets": [100.0] * len(queue)}, queue)
-    assert code.fillings(run, 180_000, 0.05) == times
+    assert flows.fillings(run, 180_000, 0.05) == times
     assert told(code.fills_again, run, monkeypatch, buffer=200_000) is status
 
 

@@ -14,6 +14,7 @@ from synthetic_study import Synthetic
 from dumbbell import Study
 from dumbbell.published.aulbach_2020 import code as aulbach
 from dumbbell.published.bernardi_2020 import code as bernardi
+from dumbbell.published.bernardi_2020.evidence import CPUS
 from dumbbell.published.folder import FILE
 from dumbbell.published.model import Status
 from dumbbell.published.packaged import folder
@@ -97,7 +98,7 @@ def test_the_loss_that_a_flow_bears(tmp_path: Path, bbr: float, status: Status) 
 
 @pytest.mark.parametrize(("bbr", "status"), [(20.0, H), (80.0, F)])
 def test_one_cpu_makes_bbr_far_worse(tmp_path: Path, bbr: float, status: Status) -> None:
-    cells = [{CC: cc, bernardi.CPUS: 1} for cc in ("bbr", "bbr2")]
+    cells = [{CC: cc, CPUS: 1} for cc in ("bbr", "bbr2")]
     found = study(tmp_path, cells, lambda _, cc: bbr if cc == "bbr" else 90.0)
     assert bernardi.far_worse(found, 0.8).status is status
 
