@@ -19,7 +19,7 @@ WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f ! -name
 KERNEL ?= 6.12
 
 .PHONY: run build ui kernel test test-rust test-python test-page test-together test-alone test-system test-web test-all test-thorough test-exhaustive test-wheel \
-	fuzz fuzz-guided sanitize lint wasm what-if generate lock format bench truth pictures wheel sdist clean
+	fuzz fuzz-guided sanitize lint wasm what-if generate lock format bench truth pictures wheel sdist image test-image clean
 
 run: build
 	$(BIN)/dumbbell run $(SCENARIO)
@@ -82,6 +82,10 @@ test-web: test-page
 test-wheel: wheel sdist kernel $(VENV)/.develop $(VENV)/.test-tools
 	tools/install wheel
 	$(BIN)/pytest tests/wheel
+
+# The machine image, booted without KVM. Not a part of `make test-all`: it takes root and a system's packages, and most of an hour.
+test-image: image $(VENV)/.develop
+	$(BIN)/pytest tests/image
 
 # Inputs that coverage chooses, FUZZ_S seconds of CPU for each kind of file (tests/fuzz). With FUZZ="--inputs --seed 1", the same each time.
 FUZZ_S ?= 600
@@ -196,6 +200,11 @@ wheel: build $(VENV)/.page
 sdist: build $(VENV)/.page
 	rm -f dist/*.tar.gz
 	$(BIN)/python tools/backend.py sdist dist
+
+# A machine with all of it, for QEMU and VirtualBox; as root on Debian.
+image: wheel
+	tools/install image
+	tools/image/build dist/dumbbell-*.whl dist/dumbbell.qcow2
 
 clean:
 	rm -rf dist $(VENV) target web/node_modules web/simulator.wasm python/dumbbell/report/assets python/dumbbell/server/page python/dumbbell/_core*.so python/dumbbell/kernels/*.so
