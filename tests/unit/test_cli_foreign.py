@@ -35,7 +35,7 @@ FILES: Final = frozenset(
     ["DIR", "DIRECTORY", "FILE", "PATH", "NAME", "DIR|TARBALL", "[NAME]", "[SCENARIO]", "[NAME|FILE]"]
 )
 """Metavariables of options and of arguments that may be omitted."""
-SUCCEED: Final = frozenset(["runs list", "runs clean", "runs remove", "reproduce", "cc headers"])
+SUCCEED: Final = frozenset(["runs list", "runs clean", "runs remove", "reproduce", "cc headers", "cc new"])
 """Verbs that take any folder, or pass over what they do not know."""
 WITH: Final = {"kernel build": ["--source", "nothing.tar.xz"]}
 """Options without which a verb would do its work."""

@@ -133,5 +133,5 @@ def test_flows_in_opposite_directions_need_interfaces_by_name(run: dumbbell.Run)
 
     there, back = run.plan.flows[:2]
     turned = replace(back, from_=back.to, to=back.from_, port=7_000)
-    with pytest.raises(InputError, match="not read at every flow's sender"):
+    with pytest.raises(InputError, match="cannot be read at every flow's sender"):
         interfaces(replace(run.plan, flows=(there, turned)), "sender")

@@ -15,7 +15,7 @@ from dumbbell.scenario.file.writing import write
 from dumbbell.table import Table
 from dumbbell.yardstick.cases import Case
 from dumbbell.yardstick.score import document, score
-from dumbbell.yardstick.subject import Subject
+from dumbbell.yardstick.subject import Subject, is_name
 
 LARGEST = 64 << 20
 """Bytes of a file of a case."""
@@ -56,7 +56,15 @@ def run(
     json: bool,
     quiet: bool,
 ) -> None:
-    """Score, print, and write the page and the figures."""
+    """Score, print, and write the page and the figures.
+
+    Raises:
+        InputError: the simulator has no algorithm of a name, as the first network shows.
+    """
+    for one in subjects:
+        problem = score([one], cases[:1], seed, _Progress(True))[0].cases[0].problem if is_name(one) else None
+        if problem is not None:
+            raise InputError(problem.splitlines()[0], f"no file is called {one.label} either", "dumbbell cc list")
     scores = score(subjects, cases, seed, _Progress(json or quiet))
     told = dumps(document(scores, seed), indent=2)
     # The tables' library starts threads, with which the planning processes cannot be forked.

@@ -18,6 +18,7 @@ from dumbbell.scenario.hunt import Hunt, Kind
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.traffic.flows import DEFAULT, KINDS, kind_of
 from dumbbell.units import Percent, Rate, Size, Time
 
 BURST: Final = "30 kB"
@@ -72,7 +73,7 @@ _STUDY: Final = ("sweep", "repeat", "expect", "report")
 
 def _is_tested(index: int, entry: Mapping[str, Any], hunt: Hunt) -> bool:
     name = entry.get("id", f"f{index + 1}")
-    return name in hunt.flows if hunt.flows else entry.get("protocol", "tcp") == "tcp" and "command" not in entry
+    return name in hunt.flows if hunt.flows else kind_of(entry) is KINDS[DEFAULT]
 
 
 def base(draft: Draft) -> tuple[Base, Scenario]:
