@@ -95,6 +95,23 @@ def test_files_that_a_lab_names_are_saved_with_it(apart: Place) -> None:
         assert not again.link("right").state["right"]["up"]
 
 
+def test_a_daemon_that_died_and_was_started_is_saved_so_that_it_runs(apart: Place) -> None:
+    """Nobody ordered its end, whose time is not known; changes of daemons are within the saved duration."""
+    with dumbbell.Lab(apart.write(BGP)) as lab:
+        assert _answers(lab)
+        lab["r1"].run("pkill bgpd", check=True)
+        time.sleep(1)
+        assert lab.ping_all().hosts, "the lab goes on"
+        lab["r1"].daemon("bgpd", up=True)
+        lab["r2"].daemon("bgpd", up=True)
+        assert _answers(lab)
+        lab.tcp("h1", "h2", seconds=0.5)
+        lab["r1"].daemon("bgpd", up=False)
+        save(lab.path, Path("saved.toml"))
+    planned = dumbbell.load("saved.toml")
+    assert [event.router for event in planned.events] == ["r1"]
+
+
 def test_commands_count_and_not_their_order() -> None:
     text = (
         "frr version 8.4\n!\nrouter bgp 1\n bgp router-id 1.1.1.1\n neighbor 10.0.0.1 remote-as 2\n !\nexit\n!\nend\n"

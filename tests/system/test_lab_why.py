@@ -99,6 +99,22 @@ def _wait_for_answers(lab: dumbbell.Lab, fault: Fault) -> None:
     raise AssertionError((fault, found.text("h1", "h2")))
 
 
+def test_an_address_that_another_node_has_is_no_fault_of_neighbours(lab: dumbbell.Lab, why: Asked) -> None:
+    lab["r2"].run(["ip", "addr", "add", f"{lab['h1'].address}/32", "dev", "lo"], check=True)
+    said = why()
+    assert f"r2 has h1's address {lab['h1'].address}, too, at lo\n  mend: r2 ip addr del" in said
+    assert "00:00:00:00:00:00" not in said
+
+
+def test_a_firewall_that_lets_pings_pass_is_named(lab: dumbbell.Lab, why: Asked) -> None:
+    lab["r1"].run("nft add table inet wall", check=True)
+    lab["r1"].run("nft add chain inet wall here '{ type filter hook forward priority 0; }'", check=True)
+    lab["r1"].run("nft add rule inet wall here ip protocol tcp drop", check=True)
+    said = why(code=0)
+    assert said.startswith("h2 answers h1: ")
+    assert "r1's firewall may drop some packets, though not these pings: inet wall, here: ip protocol tcp drop" in said
+
+
 def test_why_as_another_user(user: Place) -> None:
     """The ordinary user's namespaces allow the same questions; the lab outlives errors of every word."""
     lines = [

@@ -108,6 +108,7 @@ ROUTES = (
     _one("r1 ip -6 route add unreachable fd00:0:0:3::2/128", "unreachable fd00:0:0:3::2", ip=6),
     _one("r2 ip route replace 10.0.0.6/32 via 10.0.0.1", "packets from h1 to h2 run in a circle: r1 -> r2 -> r1"),
     _one("r1 ip rule add from 10.1.0.2 prohibit", "by a policy: from 10.1.0.2 prohibit"),
+    _one("h1 ip rule add to 10.0.0.6 prohibit", "h1 drops packets from h1 to h2 by a policy: from all to 10.0.0.6"),
 )
 SETTINGS = (
     _one("r1 sysctl -qw net.ipv4.ip_forward=0", "r1 does not forward packets: net.ipv4.ip_forward is 0"),
@@ -146,6 +147,8 @@ RINGS = (
     Fault(("r4 sh -c 'kill -9 $(cat /var/run/frr/ospfd.pid)'", "r1 sleep 3"), ("ospfd does not run in r4",)),
 )
 SESSIONS = (
+    # Programs of all nodes have one table of processes: both die, by a signal that they could refuse.
+    Fault(("r1 pkill bgpd", "r1 sleep 3"), ("bgpd does not run in r1", "bgpd does not run in r2")),
     Fault(("daemon r2 bgpd stop", "r1 sleep 3"), ("bgpd does not run in r2", "r1's session of BGP with 10.0.0.6")),
     Fault(
         ("r1 vtysh -c 'configure terminal' -c 'router bgp 65001' -c 'neighbor 10.0.0.6 shutdown'", "r1 sleep 1"),

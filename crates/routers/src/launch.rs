@@ -42,16 +42,18 @@ pub(crate) struct Router<'a> {
     step: Step,
     /// The daemons that were started again and have no configuration yet; at first, none of them has.
     again: Vec<String>,
+    is_lab: bool,
 }
 
 impl<'a> Router<'a> {
     /// Makes a router's folders and starts its first daemon. `dir` is the run's directory.
-    pub(crate) fn start(seat: Seat<'a>, dir: &Path) -> Result<Router<'a>> {
+    pub(crate) fn start(seat: Seat<'a>, dir: &Path, is_lab: bool) -> Result<Router<'a>> {
         let logs = dir.join("logs").join(seat.name);
         fs::create_dir_all(&logs).with_context(|| format!("creating {}", logs.display()))?;
         folders::furnish(&seat)?;
         let sockets = folders::of(seat.name).join("frr");
-        let mut router = Router { seat, daemons: Vec::new(), sockets, logs, step: Step::Manager, again: Vec::new() };
+        let mut router =
+            Router { seat, daemons: Vec::new(), sockets, logs, step: Step::Manager, again: Vec::new(), is_lab };
         if daemon(MANAGER).is_some() {
             router.spawn(MANAGER)?;
         } else {
@@ -115,13 +117,12 @@ impl<'a> Router<'a> {
         }
     }
 
-    /// Takes daemons that ended by themselves as killed, and returns their names: in a lab, its user may have done it. Those
-    /// that have no configuration yet are none of these.
+    /// Takes daemons that ended by themselves as killed, and returns their names: in a lab, its user may have done it.
     pub(crate) fn lose_dead(&mut self) -> Result<Vec<String>> {
         let mut dead = Vec::new();
-        for daemon in &mut self.daemons {
-            if daemon.status()?.is_some() && !self.again.contains(&daemon.name) {
-                dead.push(daemon.name.clone());
+        for index in 0..self.daemons.len() {
+            if !self.is_starting(index) && self.daemons[index].status()?.is_some() {
+                dead.push(self.daemons[index].name.clone());
             }
         }
         dead.iter().for_each(|name| self.kill(name));
@@ -142,14 +143,22 @@ impl<'a> Router<'a> {
     }
 
     /// # Errors
-    /// A daemon ended.
+    /// A daemon ended; in a lab, one that has no configuration yet.
     pub(crate) fn check(&mut self) -> Result<()> {
-        for daemon in &mut self.daemons {
-            if let Some(status) = daemon.status()? {
-                return Err(daemon.failure(status).into());
+        for index in 0..self.daemons.len() {
+            if self.is_lab && !self.is_starting(index) {
+                continue;
+            }
+            if let Some(status) = self.daemons[index].status()? {
+                return Err(self.daemons[index].failure(status).into());
             }
         }
         Ok(())
+    }
+
+    /// The daemon has no configuration yet.
+    fn is_starting(&self, index: usize) -> bool {
+        !self.is_running() && (self.again.is_empty() || self.again.contains(&self.daemons[index].name))
     }
 
     fn start_zebra(&mut self) -> Result<()> {

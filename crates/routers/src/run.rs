@@ -66,7 +66,7 @@ pub fn run(
     let began = Instant::now();
     let mut routers = Routers {
         monitors,
-        routers: seats.iter().map(|seat| Router::start(*seat, dir)).collect::<Result<_>>()?,
+        routers: seats.iter().map(|seat| Router::start(*seat, dir, is_lab)).collect::<Result<_>>()?,
         changes: Vec::new(),
         last_change: began,
         control: Inbox::new(File::from(control)),

@@ -189,7 +189,9 @@ def score(
         cc_score.write_case(cases, own, seed, output)
         return
     others = [subject(name, {}) for name in beside or ()]
-    cc_score.run([own, *others], cases, seed, algorithm, directory, json, quiet)
+    # A page of some networks does not replace that of all.
+    part = "".join(f"-{one.replace('/', '-')}" for one in case or ())
+    cc_score.run([own, *others], cases, seed, algorithm, part, directory, json, quiet)
 
 
 @app.command()

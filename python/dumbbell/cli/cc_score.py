@@ -52,6 +52,7 @@ def run(
     cases: Sequence[Case],
     seed: int,
     named: str,
+    part: str,
     directory: Path,
     json: bool,
     quiet: bool,
@@ -71,7 +72,7 @@ def run(
     from dumbbell.yardstick import shown
     from dumbbell.yardstick.page import page
 
-    stem = directory / subjects[0].stem
+    stem = directory / f"{subjects[0].stem}{part}"
     html = stem.with_name(f"{stem.name}.html")
     try:
         directory.mkdir(parents=True, exist_ok=True)

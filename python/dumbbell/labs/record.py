@@ -66,7 +66,8 @@ def _add_traffic(document: dict[str, Any], lab: Path, done: list[dict[str, Any]]
     if not own:
         for key in ("flows", "duration"):
             document.pop(key, None)
-        last = max([*ends, *(change.time_ns - begin for change in changes.changes(lab))])
+        changed = [one.time_ns - begin for of in (changes, daemons) for one in of.changes(lab)]
+        last = max([*ends, *changed])
         # A key of the top stands before all tables.
         name = document.pop("name")
         rest = dict(document)

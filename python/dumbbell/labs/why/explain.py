@@ -59,6 +59,8 @@ def explain(lab: Live, from_: str, to: str, ip: int = 4) -> Answer:
     if rtt_ns is None:
         return Answer(None, tuple(dict.fromkeys(_reasons(case))), True, way, crossed)
     found = [*sizes.large(case), *sizes.large(Case(lab, to, from_, ip))]
+    named = {node for one, _ in found for node in one.nodes}
+    found += [(one, False) for one in packets.firewalls(case, named, "some packets, though not these pings")]
     return Answer(rtt_ns, tuple(one for one, _ in found), any(is_lost for _, is_lost in found), way, crossed)
 
 
@@ -83,11 +85,13 @@ def _reasons(case: Case) -> list[Finding]:
         *nodes.addressed(case),
         *nodes.doubled(case),
         *nodes.neighbours(case),
+        *routing.dead(case),
     ]
     explained = {node for one in found for node in one.nodes}
     lacking = list(routes.routes(case, explained))
-    if not found:  # What daemons do not know may be the reason; what they know late, too.
-        found += routing.routing(case)
+    if not {node for one in found for node in one.nodes} and not {link for one in found for link in one.links}:
+        # What daemons do not know may be the reason; what they know late, too.
+        found += routing.sessions(case)
     found += lacking
     seen = packets.traced(case)
     explained = {node for one in found for node in one.nodes}

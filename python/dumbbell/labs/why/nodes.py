@@ -36,11 +36,12 @@ def doubled(case: Case) -> Iterator[Finding]:
 
 def neighbours(case: Case) -> Iterator[Finding]:
     """Entries of neighbour tables that name another hardware address than the node's; interfaces without ARP."""
+    # Others that have the address, too, on an interface without a hardware address, are a reason of their own.
     holders = {
         address.partition("/")[0]: (node, known.mac)
         for node in case.nodes
         for known in case.facts[node].interfaces.values()
-        for address in known.addresses
+        for address in (known.addresses if known.name != "lo" else ())
     }
     for node in case.nodes:
         for address, mac in case.facts[node].neighbours.items():

@@ -91,13 +91,13 @@ def _dropped(case: Case, node: str, what: str) -> Finding:
     return Finding(f"{what}; its firewall has: {said}", tuple(mend for _, mend in rules), (node,))
 
 
-def firewalls(case: Case, nodes: Collection[str]) -> Iterator[Finding]:
+def firewalls(case: Case, nodes: Collection[str], what: str = "packets, too") -> Iterator[Finding]:
     """Rules of firewalls at nodes to which pings may not have come, and that are not among `nodes`."""
     for node in case.nodes:
         rules = firewall(case, node) if node not in nodes and case.is_needed(node) else []
         if rules:
             said = "; ".join(text for text, _ in rules[:_MOST_RULES])
-            text = f"{node}'s firewall may drop packets, too: {said}"
+            text = f"{node}'s firewall may drop {what}: {said}"
             yield Finding(text, tuple(mend for _, mend in rules), (node,))
 
 

@@ -49,12 +49,12 @@ def _ending(case: Case, step: ways.Step, from_: str, to: str) -> Iterator[Findin
     elif step.refusal and (kind := refusing(case, node, to)):
         text = f"{node} has a route that refuses packets for {to}: {kind}"
         yield Finding(text, (f"{node} ip -{case.ip} route del {kind}", *_again(case, node, to)), (node,))
+    elif step.refusal and _UNREACHABLE not in step.refusal and (rules := ways.policies(case.lab, node, case.ip)):
+        text = f"{node} drops packets from {from_} to {to} by a policy: {'; '.join(rules)} ({step.refusal})"
+        yield Finding(text, tuple(f"{node} ip -{case.ip} rule del {rule}" for rule in rules), (node,))
     elif step.refusal and not ways.has_route(case.lab, node, to, case.ip):
         text = f"{node} has no route to {to} ({address}): {step.refusal}"
         yield Finding(text, tuple(_again(case, node, to)), (node,))
-    elif step.refusal and (rules := ways.policies(case.lab, node, case.ip)):
-        text = f"{node} drops packets from {from_} to {to} by a policy: {'; '.join(rules)} ({step.refusal})"
-        yield Finding(text, tuple(f"{node} ip -{case.ip} rule del {rule}" for rule in rules), (node,))
     elif step.refusal and (names := _filters(case, node, step.came_in)):
         text = f"{node} drops packets from {from_}, whose address it would not reach by {step.came_in}: {names[0]} is 1"
         yield Finding(text, tuple(f"{node} sysctl -qw {name}=0" for name in names), (node,))
@@ -77,6 +77,8 @@ def _filters(case: Case, node: str, came_in: str | None) -> list[str]:
 
 
 _BY_HAND: Final = ("boot", "static")
+_UNREACHABLE: Final = "Network is unreachable"
+"""The kernel's answer if no table has a route; a policy has others."""
 
 
 def _again(case: Case, node: str, to: str) -> Iterator[str]:

@@ -11,19 +11,28 @@ from dumbbell.labs.why.case import Case
 from dumbbell.labs.why.finding import Finding
 
 
-def routing(case: Case) -> Iterator[Finding]:
-    """Daemons of routers on the way that do not run; sessions of BGP, and neighbours of OSPF, that are not up."""
-    own = daemons.routers(case.lab.path)
-    for node in case.nodes:
-        if node not in own:
-            continue
-        dead = [name for name in own[node] if not _runs(case, node, name)]
-        for name in dead:
-            yield Finding(f"{name} does not run in {node}", (f"daemon {node} {name} start",))
-        if "zebra" in dead:
-            continue
-        if "bgpd" in own[node] and "bgpd" not in dead:
+def dead(case: Case) -> Iterator[Finding]:
+    """Daemons of routers on the way that do not run. Others forget their routes with zebra, and are started again."""
+    for node, own in _daemons(case):
+        for name in own:
+            if _runs(case, node, name):
+                continue
+            mends = [f"daemon {node} {name} start"]
+            if name == "zebra":
+                mends += [f"daemon {node} {one} {do}" for one in own if one != name for do in ("stop", "start")]
+            yield Finding(f"{name} does not run in {node}", tuple(mends))
+
+
+def sessions(case: Case) -> Iterator[Finding]:
+    """Sessions of BGP of routers on the way that are not up."""
+    for node, own in _daemons(case):
+        if "bgpd" in own:
             yield from _sessions(case, node)
+
+
+def _daemons(case: Case) -> list[tuple[str, list[str]]]:
+    known = daemons.routers(case.lab.path)
+    return [(node, known[node]) for node in case.nodes if node in known]
 
 
 def _runs(case: Case, node: str, name: str) -> bool:
