@@ -190,7 +190,7 @@ def score(
         return
     others = [subject(name, {}) for name in beside or ()]
     # A page of some networks does not replace that of all.
-    part = "".join(f"-{one.replace('/', '-')}" for one in case or ())
+    part = "-part" if case else ""
     cc_score.run([own, *others], cases, seed, algorithm, part, directory, json, quiet)
 
 
