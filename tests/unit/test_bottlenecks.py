@@ -236,7 +236,7 @@ def test_the_main_link_of_a_study_is_found(links: Any, expected: list[str]) -> N
     schema = {"link": pl.String, "bottleneck_share": pl.Float64, "utilisation": pl.Float64}
     frames: Any = SimpleNamespace(links=pl.DataFrame(rows, schema=schema))
     assert limited_links(frames) == expected
-    assert main_link(frames) == (expected[0] if expected else None)
+    assert main_link(frames) == (expected[0] if expected else "")
 
 
 def test_many_flows_have_a_lane_per_path(tmp_path: Path) -> None:

@@ -121,9 +121,9 @@ def suspects(runs: pl.DataFrame) -> dict[str, int]:
     return dict(checks.to_series().value_counts(sort=True).iter_rows())
 
 
-def main_link(frames: Frames) -> str | None:
-    """The study's main link, the first of `limited_links`; `None` without links."""
-    return next(iter(limited_links(frames)), None)
+def main_link(frames: Frames) -> str:
+    """The study's main link, the first of `limited_links`; empty without links, as no link is called so."""
+    return next(iter(limited_links(frames)), "")
 
 
 def limited_links(frames: Frames) -> list[str]:

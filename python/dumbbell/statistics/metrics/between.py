@@ -32,7 +32,7 @@ def _power(frames: Frames, _: Scope) -> pl.DataFrame:
 
     Uses the base RTT, not the least measured one: where the queue is never empty, that is mostly queue.
     """
-    used = frames.links.filter(pl.col("link") == (main_link(frames) or "")).select("run", "utilisation")
+    used = frames.links.filter(pl.col("link") == main_link(frames)).select("run", "utilisation")
     nearness = frames.flows.group_by("run", maintain_order=True).agg(
         nearness=ratio(pl.col("base_rtt_ms"), pl.col("rtt_p50_ms")).mean()
     )
@@ -57,7 +57,7 @@ def _utilisation_busy(frames: Frames, _: Scope) -> pl.DataFrame:
         .group_by("run")
         .agg(alone=(payload * _DATAGRAM).sum())
     )
-    used = frames.links.filter(pl.col("link") == (main_link(frames) or ""))
+    used = frames.links.filter(pl.col("link") == main_link(frames))
     rows = used.join(times, on="run", maintain_order="left").join(alone, on="run", how="left", maintain_order="left")
     kept = 1 - ratio(pl.col("alone").fill_null(0), pl.col("delivered_bytes"))
     return rows.select("run", of=pl.lit(""), value=pl.col("utilisation") * kept * pl.col("run_s") / pl.col("until_s"))
