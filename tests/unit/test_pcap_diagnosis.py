@@ -91,7 +91,7 @@ def test_the_cause_is_found_at_the_sender_and_at_the_receiver(
 
 
 _NOT_SEEN = "the cause can't be told here: the capture saw neither"
-_AT_BASE = "Random loss, or a buffer shorter than"
+_AT_BASE = "Random loss, a policer, or a buffer shorter than"
 _POLICER = 'policer = {{ rate = "10 Mbit/s", burst = "{} kB" }}'
 _ON_OFF = {"buffer": 0.3, "rate": 20, "flow": 'on = "3 s"\noff = "2 s"'}
 _FAST = {"rate": 1000, "duration": "4 s"}
@@ -174,7 +174,7 @@ def test_a_lossy_download_says_that_no_queue_stood(
     simulated(tmp_path, buffer=2, link='loss = "0.34 %"')
     assert invoke(["pcap", "sender"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "Random loss, or a buffer shorter than 2.01 ms: 0." in shown
+    assert "Random loss, a policer, or a buffer shorter than 2.01 ms: 0." in shown
     assert "the queue was no longer than that: the RTT was at its minimum of 40.2 ms." in shown
     assert "The bottleneck's rate can't be told" in shown
     page = Path("sender/report.html").read_text(encoding="utf-8")

@@ -95,8 +95,8 @@ def _cause(row: Direction, found: Diagnosis) -> str:
         case Cause.RANDOM if at is not None:
             occasions = f"{_percent(at.at_base_share)} of {words.count(at.episodes, 'occasion')}"
             return (
-                f"Random loss, or a buffer shorter than {_ms(seen.least_queue_ns)}: {_lost(found)}. On {occasions} the "
-                f"queue was no longer than that: the RTT was at its minimum of {rtt}."
+                f"Random loss, a policer, or a buffer shorter than {_ms(seen.least_queue_ns)}: {_lost(found)}. "
+                f"On {occasions} the queue was no longer than that: the RTT was at its minimum of {rtt}."
             )
         case Cause.START if at is not None:
             after = (
