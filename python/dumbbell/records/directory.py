@@ -55,17 +55,19 @@ class RunDirectory:
             outputs.make_folder(root)
             with _root_lock(root):
                 _file_stale(root)
+                # Each at once: if this is killed, the caller's next run files it.
                 path.mkdir()
+                give(path)
                 try:
                     (path / "logs").mkdir()
+                    give(path / "logs")
                     lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except OSError:
                     shutil.rmtree(path, ignore_errors=True)
                     raise
-                # At once: if this is killed, the caller's next run files it.
                 give(root / _LOCK)
-                give(path)
+                give(path / "lock")
         except OSError as error:
             raise unwritable(f"runs to {root}", error) from error
         outputs.sync_later(path)
