@@ -138,10 +138,11 @@ def test_links_change_while_a_program_sends(application: Application, page: Page
     # Both directions change, one after the other.
     slow, down, up = (at for at, one in zip(times, events, strict=True) if one["link"] == "h2-s1")
 
-    # Without traffic of the lab's own there is nothing that a run could repeat, which is said on top of the dialog.
+    # No file is replaced, which is said on top of the dialog.
+    page.get_by_role("textbox", name="New scenario").fill("net.toml")
     page.get_by_role("button", name="Save as a scenario").click()
     refusal = page.locator(".toast.problem")
-    expect(refusal).to_contain_text("no traffic")
+    expect(refusal).to_contain_text("net.toml")
     assert page.locator(".toasts").evaluate("toasts => toasts.matches(':popover-open')")
     application.complaints.clear()  # The browser notes each refusal.
     # In a scenario with a flow, the events are the same steps of capacity. The simulator takes each at its time,

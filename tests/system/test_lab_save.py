@@ -59,6 +59,10 @@ def test_typed_configurations_are_there_in_the_saved_lab(apart: Place) -> None:
         _configure(lab, "r2", 200, "10.9.0.1", 100, "10.1.0.0/24")
         assert _answers(lab)
         running = typed(lab)
+        Path("there.toml").touch()
+        with pytest.raises(InputError, match=r"there\.toml is there already"):
+            save(lab.path, Path("there.toml"))
+        assert not Path("r1.conf").exists()
         written = save(lab.path, Path("saved.toml"))
     assert written == [Path(name) for name in ("saved.toml", "r1.conf", "saved-r2.conf")]
     assert Path("r2.conf").read_text() == "! Somebody's.\n"

@@ -35,6 +35,8 @@ def save(lab: Path, file: Path) -> list[Path]:
     """
     import tomlkit
 
+    if os.path.lexists(file):  # What lies beside it is written first.
+        raise InputError(f"{file} is there already", "nothing is overwritten", "choose another name")
     done, configured = _traffic(lab), typed(Live(lab))
     if not done and not configured and not changes.changes(lab) and not daemons.changes(lab):
         why = "this lab has had no traffic, and no link or router was changed"
