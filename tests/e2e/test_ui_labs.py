@@ -250,7 +250,7 @@ def test_why_draws_the_path_and_marks_what_stops_packets(application: Applicatio
     expect(page.locator(".lab-answer pre")).to_contain_text("are down\n  mend: link ", timeout=15_000)
     expect(page.locator(".lab-cable.faulty")).to_have_count(1)
     expect(page.locator(".lab-cable.faulty")).to_have_attribute("aria-label", re.compile("^link s1 to h2, down"))
-    # What was changed would be lost: the page asks.
+    # The page asks, as the change would be lost.
     page.get_by_role("button", name="End", exact=True).click()
     page.get_by_role("button", name="End without saving").click()
     expect(page.get_by_text("No lab is up.")).to_be_visible()

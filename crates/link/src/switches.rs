@@ -32,7 +32,7 @@ const NONE: u32 = u32::MAX;
 struct Switch {
     /// The links into which frames to unknown stations go; none where all stations are known.
     links: Vec<u32>,
-    /// By station: the link that leads there, and how long that holds.
+    /// The link that leads to each station, and how long that holds.
     stations: Vec<Option<(u32, Time)>>,
 }
 

@@ -71,8 +71,8 @@ def _held_back(result: Result) -> str:
 def clustered(faults: Iterable[Fault]) -> list[Fault]:
     """A fault of each cause, the first by rank.
 
-    Of two faults that are held back alike, one with more kinds of events than the other has the same cause: the further
-    kinds only make it worse. A fault without any event is the cause of all.
+    Two faults that are held back alike have one cause if one has all kinds of events of the other: the further kinds
+    only make it worse. A fault without any event is the cause of all.
     """
     found: list[Fault] = []
     for fault in sorted(faults, key=lambda one: one.rank):

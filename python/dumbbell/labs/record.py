@@ -49,7 +49,7 @@ def save(lab: Path, file: Path) -> list[Path]:
 
 
 def _add_traffic(document: dict[str, Any], lab: Path, done: list[dict[str, Any]]) -> None:
-    # Those of the scenario that happened were made by `play`, and are among the changes.
+    # Events of the scenario that happened were made by `play`, and are among the changes.
     document.pop("events", None)
     if not done:
         if events := changes.events(lab):

@@ -78,7 +78,7 @@ def hop(
         came_in: the interface at which they come.
 
     Returns:
-        What it does; and the next node with its interface, `None` if there is none or it is not known.
+        The step; and the next node with its interface, `None` if there is none or it is not known.
     """
     target = lab.network.address(to, ip)
     done = lab[node].run(["ip", f"-{ip}", "route", "get", target, *more])

@@ -84,7 +84,7 @@ class Agreement:
 def own(text: str) -> tuple[str, ...]:
     """Returns the text itself, which stands for the programs of a text that the user writes while nobody knows them.
 
-    It is a file without a name, which no scenario can start.
+    The text stands as a file without a name, which no scenario can start.
     """
     return (with_digest("", text),)
 

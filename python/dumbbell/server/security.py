@@ -125,7 +125,7 @@ class Access:
     def has_cookie(self, headers: Iterable[bytes]) -> bool:
         """True if one of the headers `Cookie` has the session.
 
-        As browsers send it, without quotes: Python's parser takes seconds for a header of many backslashes.
+        Browsers send it without quotes, and Python's parser takes seconds for a header of many backslashes.
         """
         wanted = f"{self.cookie}={self.session}".encode()
         return any(hmac.compare_digest(one.strip(), wanted) for header in headers for one in header.split(b";"))

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dumbbell.labs import bridges, changes, ways
 from dumbbell.labs.live import Live
@@ -33,7 +33,7 @@ def took_ns(link: Link) -> int:
 
 @dataclass(frozen=True)
 class Case:
-    """A pair of nodes that do not reach each other. What is looked at is read once."""
+    """A pair of nodes that do not reach each other. Each fact is read once."""
 
     lab: Live
     from_: str
@@ -93,19 +93,19 @@ class Case:
 
     def is_needed(self, node: str) -> bool:
         """Packets take the node now, or have no way without it."""
-        if node in self._taken:
+        if node in self.taken:
             return True
         return self.to not in self._reached(self.from_, node)
 
     @cached_property
-    def _taken(self) -> list[str]:
-        """Nodes of both ways that packets take now."""
-        return [step.node for way in (self.there, self.back) for step in way.steps]
+    def taken(self) -> list[str]:
+        """Nodes of both ways that packets take now, each once."""
+        return list(dict.fromkeys(step.node for way in (self.there, self.back) for step in way.steps))
 
     @cached_property
     def nodes(self) -> list[str]:
         """The nodes of these ways in which programs run."""
-        known = dict.fromkeys([self.from_, *self._taken, self.to])
+        known = dict.fromkeys([self.from_, *self.taken, self.to])
         every = dict.fromkeys([*known, *(end for cable in self.cables for end in cable.ends)])
         return [node for node in (every if len(every) <= MOST else known) if node in self.network.places]
 
@@ -119,11 +119,6 @@ class Case:
     def facts(self) -> Mapping[str, Facts]:
         """The state of these nodes."""
         return {node: read(self.lab, node) for node in self.nodes}
-
-    @cached_property
-    def planned(self) -> Mapping[str, Mapping[str, Any]]:
-        """The plan's nodes by name."""
-        return self.network.planned
 
     @cached_property
     def states(self) -> Mapping[str, Link]:

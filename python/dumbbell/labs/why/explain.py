@@ -60,7 +60,8 @@ def explain(lab: Live, from_: str, to: str, ip: int = 4) -> Answer:
         return Answer(None, tuple(dict.fromkeys(_reasons(case))), True, way, crossed)
     found = [*sizes.large(case), *sizes.large(Case(lab, to, from_, ip))]
     named = {node for one, _ in found for node in one.nodes}
-    found += [(one, False) for one in packets.firewalls(case, named, "some packets, though not these pings")]
+    passed = [node for node in case.taken if node not in named]
+    found += [(one, False) for one in packets.firewalls(case, passed, "some packets, though not these pings")]
     return Answer(rtt_ns, tuple(one for one, _ in found), any(is_lost for _, is_lost in found), way, crossed)
 
 
@@ -89,7 +90,7 @@ def _reasons(case: Case) -> list[Finding]:
     ]
     explained = {node for one in found for node in one.nodes}
     lacking = list(routes.routes(case, explained))
-    if not {node for one in found for node in one.nodes} and not {link for one in found for link in one.links}:
+    if not any(one.nodes or one.links for one in found):
         # What daemons do not know may be the reason; what they know late, too.
         found += routing.sessions(case)
     found += lacking
@@ -99,5 +100,6 @@ def _reasons(case: Case) -> list[Finding]:
     found += packets.ended(case, seen, explained, lossy)
     explained |= {node for one in found for node in one.nodes}
     if found:
-        found += packets.firewalls(case, explained)
+        rest = [node for node in case.nodes if node not in explained and case.is_needed(node)]
+        found += packets.firewalls(case, rest, "packets, too")
     return [*found, *packets.overflowed(case, lossy)]

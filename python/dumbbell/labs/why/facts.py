@@ -52,11 +52,11 @@ class Facts:
     """The state of a node."""
 
     interfaces: Mapping[str, Interface]
-    neighbours: Mapping[str, str]
-    """Permanent entries: address -> MAC address."""
+    neighbours: Mapping[str, tuple[str, str]]
+    """Permanent entries: address -> MAC address and interface."""
     routes: tuple[Route, ...]
     sysctls: Mapping[str, int]
-    """By their names with dots, of all interfaces."""
+    """Values of settings of the kernel, of all interfaces, by names with dots."""
 
     def sysctl(self, name: str, default: int = 0) -> int:
         """The value of a setting, or `default` if this kernel has none."""
@@ -69,7 +69,7 @@ def read(lab: Live, node: str) -> Facts:
     addresses, neighbours, *routes = [json.loads(line) for line in lines if line.startswith("[")]
     return Facts(
         {one.name: one for one in map(_interface, addresses)},
-        {one["dst"]: one["lladdr"] for one in neighbours if "lladdr" in one},
+        {one["dst"]: (one["lladdr"], one["dev"]) for one in neighbours if "lladdr" in one},
         tuple(_route(one) for table in routes for one in table if one.get("type", "unicast") == "unicast"),
         {"net." + found[1].replace("/", "."): int(found[2]) for line in lines if (found := _SYSCTL.fullmatch(line))},
     )

@@ -26,7 +26,7 @@ def _longest(routes: Iterable[Route], address: str) -> Route | None:
 
 
 def _planned(case: Case, node: str, versions: Collection[int]) -> list[Route]:
-    routes = case.planned[node].get("routes") or ()
+    routes = case.network.planned[node].get("routes") or ()
     return [Route(one["to"], tuple(one["via"])) for one in routes if one["via"] and _version(one["to"]) in versions]
 
 

@@ -38,34 +38,24 @@ def neighbours(case: Case) -> Iterator[Finding]:
     """Entries of neighbour tables that name another hardware address than the node's; interfaces without ARP."""
     # Others that have the address, too, on an interface without a hardware address, are a reason of their own.
     holders = {
-        address.partition("/")[0]: (node, known.mac)
+        address.partition("/")[0]: (node, held.mac)
         for node in case.nodes
-        for known in case.facts[node].interfaces.values()
-        for address in (known.addresses if known.name != "lo" else ())
+        for held in case.facts[node].interfaces.values()
+        for address in (held.addresses if held.name != "lo" else ())
     }
     for node in case.nodes:
-        for address, mac in case.facts[node].neighbours.items():
+        for address, (mac, interface) in case.facts[node].neighbours.items():
             holder, own = holders.get(address, (node, mac))
             if own != mac and (":" in address) == (case.ip == 6):
                 text = f"{node} sends packets for {address} to {mac}, and {holder} has {own} there"
-                yield Finding(text, (_resolved(case, node, address, own),), (node, holder))
+                mend = f"{node} ip neigh replace {address} lladdr {own} dev {interface} nud permanent"
+                yield Finding(text, (mend,), (node, holder))
     for node, name in case.interfaces:
-        interface = case.facts[node].interfaces.get(name)
-        if case.ip == 4 and interface is not None and interface.is_up and not interface.answers_arp:
+        known = case.facts[node].interfaces.get(name)
+        if case.ip == 4 and known is not None and known.is_up and not known.answers_arp:
             text = f"{node}'s interface {name} neither asks nor answers by ARP: it has the flag NOARP"
             others = [other for other, _, _ in case.network.joined(node, name)]
             yield Finding(text, (f"{node} ip link set {name} arp on",), (node, *others))
-
-
-def _resolved(case: Case, node: str, address: str, mac: str) -> str:
-    interface = next(
-        (name for name, _ in case.network.interfaces(node) if any(
-            address in [held.partition("/")[0] for held in dict(case.network.interfaces(other)).get(end, [])]
-            for other, end, _ in case.network.joined(node, name)
-        )),
-        "eth0",
-    )  # fmt: skip
-    return f"{node} ip neigh replace {address} lladdr {mac} dev {interface} nud permanent"
 
 
 def settings(case: Case) -> Iterator[Finding]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from dumbbell.counts import count
@@ -18,8 +19,8 @@ _MOST_RULES: Final = 3
 
 def traced(case: Case, size_bytes: int | None = None) -> list[trace.Seen]:
     """Send a ping each way, and return where they came by, at all nodes on both ways."""
-    nodes = {step.node for way in (case.there, case.back) for step in way.steps} | {case.from_, case.to}
-    places = [(node, name) for node in sorted(nodes) for name, _ in case.network.interfaces(node)]
+    nodes = sorted({*case.taken, case.from_, case.to})
+    places = [(node, name) for node in nodes for name, _ in case.network.interfaces(node)]
     hosts = [case.from_, case.to]
     return trace.pings(
         case.lab.path, places, lambda: pings.ping_all(case.lab.path, hosts, case.wait_s, case.ip, size_bytes)
@@ -50,14 +51,11 @@ def _last(
     case: Case, echo: trace.Seen, from_: str, to: str, nodes: Collection[str], links: Collection[str]
 ) -> Iterator[Finding]:
     if echo.is_sent:
-        way = case.there if from_ == case.from_ else case.back
         after = [links for name, _, links in case.network.joined(echo.node, echo.interface)]
         if {link for found in after for link in found} & set(links) or not after:
             return
-        into = next((step.node for step in way.steps[1:] if step.came_in and step.node != echo.node), to)
-        following = [step.node for step in way.steps]
-        if echo.node in following[:-1]:
-            into = following[following.index(echo.node) + 1]
+        steps = (case.there if from_ == case.from_ else case.back).steps
+        into = next((after.node for step, after in pairwise(steps) if step.node == echo.node), to)
         if {echo.node, into} & set(nodes):
             return
         text = f"packets from {from_} to {to} leave {echo.node} at {echo.interface}, and do not come to {into}"
@@ -84,24 +82,25 @@ def _hops(case: Case, from_: str) -> tuple[str, ...]:
 
 
 def _dropped(case: Case, node: str, what: str) -> Finding:
-    rules = firewall(case, node)
-    if not rules:
-        return Finding(what, (), (node,))
-    said = "; ".join(text for text, _ in rules[:_MOST_RULES])
-    return Finding(f"{what}; its firewall has: {said}", tuple(mend for _, mend in rules), (node,))
+    rules, mends = firewall(case, node)
+    return Finding(f"{what}; its firewall has: {rules}" if rules else what, mends, (node,))
 
 
-def firewalls(case: Case, nodes: Collection[str], what: str = "packets, too") -> Iterator[Finding]:
-    """Rules of firewalls at nodes to which pings may not have come, and that are not among `nodes`."""
-    for node in case.nodes:
-        rules = firewall(case, node) if node not in nodes and case.is_needed(node) else []
+def firewalls(case: Case, nodes: Iterable[str], what: str) -> Iterator[Finding]:
+    """Rules of firewalls of `nodes` that drop packets, of which pings tell nothing."""
+    for node in nodes:
+        rules, mends = firewall(case, node)
         if rules:
-            said = "; ".join(text for text, _ in rules[:_MOST_RULES])
-            text = f"{node}'s firewall may drop {what}: {said}"
-            yield Finding(text, tuple(mend for _, mend in rules), (node,))
+            yield Finding(f"{node}'s firewall may drop {what}: {rules}", mends, (node,))
 
 
-def firewall(case: Case, node: str) -> list[tuple[str, str]]:
+def firewall(case: Case, node: str) -> tuple[str, tuple[str, ...]]:
+    """The first rules of a node's firewall that drop or refuse packets, and the commands that remove all of them."""
+    rules = _rules(case, node)
+    return "; ".join(text for text, _ in rules[:_MOST_RULES]), tuple(mend for _, mend in rules)
+
+
+def _rules(case: Case, node: str) -> list[tuple[str, str]]:
     """The rules of a node's nftables that drop or refuse packets, and the commands that remove them:
     `inet own, forward: icmp type echo-request drop`."""
     if shutil.which("nft") is None:

@@ -30,10 +30,9 @@ def large(case: Case) -> Iterator[tuple[Finding, bool]]:
     leaves = next((step.leaves for step in way.steps if step.node == node), None)
     fits = None if leaves is None else ways.mtu(lab, node, leaves)
     if fits is None or fits >= largest:
-        rules = firewall(case, node)
+        rules, mends = firewall(case, node)
         text = f"{node} takes packets of {largest} bytes from {case.from_}, and does not send them on"
-        said = f"; its firewall has: {'; '.join(rule for rule, _ in rules)}" if rules else ""
-        yield Finding(f"{text}{said}", tuple(mend for _, mend in rules), (node,)), True
+        yield Finding(f"{text}; its firewall has: {rules}" if rules else text, mends, (node,)), True
         return
     known = ways.known_mtu(lab, case.from_, case.to, ip)
     what = f"packets of more than {fits} bytes from {case.from_} to {case.to} do not fit into {leaves} of {node}"
