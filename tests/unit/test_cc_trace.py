@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from dumbbell.cc.new import create
 from dumbbell.cli import invoke
+from dumbbell.pipeline.traced import CALLBACKS
 
 pytestmark = pytest.mark.skipif(shutil.which("clang") is None, reason="apt-get install clang")
 
@@ -97,3 +99,8 @@ def test_a_program_that_stops_the_run_shows_its_last_call(capsys: pytest.Capture
 def test_bad_input_is_told_in_words(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["cc", "trace", *arguments]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_callbacks_are_those_that_the_interpreter_calls() -> None:
+    source = (Path(__file__).parents[2] / "crates/bpf-vm/src/callbacks.rs").read_text()
+    assert re.findall(r'"(\w+)" => &mut self', source) == list(CALLBACKS)
