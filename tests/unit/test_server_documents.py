@@ -21,6 +21,7 @@ from hypothesis.stateful import (
 )
 
 from dumbbell.errors import DumbbellError, InputError
+from dumbbell.server import disk
 from dumbbell.server import messages as m
 from dumbbell.server.document import OUTSIDE, Document, Stale
 from dumbbell.server.journal import DEPTH, Journal
@@ -64,6 +65,7 @@ class Authors(RuleBasedStateMachine):
         # The model: all texts, which of them is the present one, and what the file holds.
         self.texts, self.places, self.at = [START], [{}], 0
         self.on_disk = START
+        self.was_outside = False
         self.tabs = [self.document.revision] * 2
 
     def teardown(self) -> None:
@@ -71,6 +73,7 @@ class Authors(RuleBasedStateMachine):
             self.folder.cleanup()
 
     def push(self, text: str, places: dict[str, Any]) -> None:
+        self.was_outside = False
         del self.texts[self.at + 1 :], self.places[self.at + 1 :]
         self.texts.append(text)
         self.places.append(places)
@@ -106,6 +109,7 @@ class Authors(RuleBasedStateMachine):
     @rule(step=st.sampled_from([-1, 1]))
     def undo_or_redo(self, step: int) -> None:
         command = m.Undo() if step < 0 else m.Redo()
+        self.was_outside = self.was_outside and not 0 <= self.at + step < len(self.texts)
         if 0 <= self.at + step < len(self.texts):
             self.document.apply(command, None, 0, self.now)
             self.at += step
@@ -128,7 +132,10 @@ class Authors(RuleBasedStateMachine):
         if self.document.on_disk is None and self.texts[self.at] != self.document.text:
             assert self.document.undo_label == OUTSIDE
             assert self.document.text == self.on_disk
+            if self.was_outside:
+                self.at -= 1
             self.push(self.on_disk, self.places[self.at])
+            self.was_outside = True
 
     @rule()
     def look_at_the_disk(self) -> None:
@@ -148,6 +155,7 @@ class Authors(RuleBasedStateMachine):
     def kill_the_server(self) -> None:
         text, revision = self.document.text, self.document.revision
         is_new = not journal_of(self.file).file.exists()
+        self.was_outside = False
         self.document = opened(self.file)
         if is_new:
             # Nothing was done with it: it begins anew.
@@ -188,7 +196,27 @@ class Authors(RuleBasedStateMachine):
 
 def test_two_tabs_another_program_and_killed_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # No machine stops here.
+    monkeypatch.setattr(disk, "CLOCK_NS", 10**18)  # However long a step takes, a file may have been half written.
     run_state_machine_as_test(Authors, settings=settings(max_examples=100, stateful_step_count=30, deadline=None))
+
+
+def test_a_file_that_is_read_half_written_is_one_step(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk, "CLOCK_NS", 10**18)
+    document = opened(file)
+    typed(document, START + "# mine\n")
+    document.save()
+    for part in ("", "name", START + "# theirs\n"):
+        file.write_text(part)
+        assert document.look()
+    document.apply(m.Undo(), None, 1, 0.0)
+    assert document.text == START + "# mine\n"
+    # What was undone and saved is a step of its own again.
+    document.apply(m.Redo(), None, 1, 0.0)
+    document.save()
+    file.write_text(START)
+    assert document.look()
+    document.apply(m.Undo(), None, 1, 0.0)
+    assert document.text == START + "# theirs\n"
 
 
 def test_each_server_begins_with_another_revision(file: Path) -> None:

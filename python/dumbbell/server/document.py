@@ -48,7 +48,8 @@ class Document:
         self._is_gone = False
         """True if another program removed the file."""
         self._last: tuple[object, float] = (None, 0.0)
-        """The kind of the last step and its time: the next of this kind may be part of it."""
+        """The kind of the last step and its time: the next of this kind may be part of it. `OUTSIDE`: the last step was
+        read from a file that may have been half written."""
         recovered = journal.read()
         if recovered is None:
             if self._disk.text is None:
@@ -254,8 +255,8 @@ class Document:
             OUTSIDE,
         )
         if (theirs.text, theirs.layout) != (now.text, now.layout):
-            self._note(theirs, "push")
-            self._last = (None, 0.0)
+            self._note(theirs, "top" if self._last[0] == OUTSIDE else "push")
+            self._last = (OUTSIDE if self._disk.is_young else None, 0.0)
         elif on_disk == self.on_disk and not (text_changed or layout_changed):
             return False
         if self.is_saved:
