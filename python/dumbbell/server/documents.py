@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.errors import DumbbellError, InputError, ScenarioError
@@ -76,15 +77,16 @@ class Documents:
         self.agreement = Agreement(workspace.root)
         self._lookout = Lookout(workspace.root)
         self._open: dict[str, Open] = {}
+        self._opening: dict[str, asyncio.Task[None]] = {}
         self._one_check = asyncio.Lock()
         self._one_look = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def recover(self) -> None:
         """Save what a killed server had acknowledged and not saved."""
-        for path in list(journals(self.workspace.own / "edits")):
+        for path in await asyncio.to_thread(lambda: list(journals(self.workspace.own / "edits"))):
             with suppress(DumbbellError):
-                one = self._opened(path)
+                one = await self._opened(path)
                 if one.document.wants_saving:
                     await self._save(one)
                 self._drop(one)
@@ -122,7 +124,7 @@ class Documents:
 
     async def events(self, path: str, since: int | None) -> AsyncGenerator[m.Document, None]:
         """The states of a document, the newest whenever the last one is taken: the topic `document/PATH`."""
-        one = self._opened(path)
+        one = await self._opened(path)
         listener = asyncio.Event()
         one.listeners.add(listener)
         try:
@@ -143,15 +145,26 @@ class Documents:
         """A path as all documents are known by it. Raises `InputError`."""
         return self.workspace.relative(self.workspace.path(path))
 
-    def _opened(self, path: str) -> Open:
+    async def _opened(self, path: str) -> Open:
         """The open document of a path. Raises `InputError`."""
         file = self.workspace.writable(path)
         if file.name.endswith(LAYOUT):
             raise InputError(f"{path} is not a scenario", "it is where a scenario's nodes are drawn")
         key = self.workspace.relative(file)
-        if key not in self._open:
-            self._open[key] = Open(Document(key, file, Journal(self.workspace.own / "edits", key)))
-        return self._open[key]
+        # It may be closed again before this goes on.
+        while (one := self._open.get(key)) is None:
+            if key not in self._opening:
+                self._opening[key] = self._begin(self._read(key, file))
+            await asyncio.shield(self._opening[key])
+        return one
+
+    async def _read(self, key: str, file: Path) -> None:
+        """Open a document; a long journal takes seconds to read."""
+        try:
+            document = await asyncio.to_thread(Document, key, file, Journal(self.workspace.own / "edits", key))
+            self._open[key] = Open(document)
+        finally:
+            del self._opening[key]
 
     def _drop(self, one: Open) -> None:
         """Close a document that nobody needs open."""
@@ -202,7 +215,7 @@ class Documents:
             Stale: it is for another revision.
             DumbbellError: it can't be carried out.
         """
-        one = self._opened(path)
+        one = await self._opened(path)
         loop = asyncio.get_running_loop()
         async with one.turn:
             if one.is_closed:
@@ -244,7 +257,7 @@ class Documents:
 
         Raises `InputError` if it is not saved or means nothing, `NotAgreed` if it runs what the user has not agreed to.
         """
-        one = self._opened(path)
+        one = await self._opened(path)
         await self._save(one)
         try:
             if not one.document.is_saved:
@@ -301,6 +314,8 @@ class Documents:
         """While a file is renamed or deleted: it is saved before, nobody writes meanwhile, and its document is closed
         after that."""
         path = self._key(path)
+        with suppress(KeyError, DumbbellError):
+            await asyncio.shield(self._opening[path])
         one = self._open.get(path)
         if one is None:
             yield

@@ -19,6 +19,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +36,8 @@ LARGEST: Final = 8 << 20
 """Bytes of a journal from which on it is written anew when it is twice as large as what it holds."""
 _MOST: Final = 128 << 20
 """Bytes of a journal that is read: more than one that dumbbell wrote has."""
+_FIRST: Final = 64 << 10
+"""Bytes in which a journal's first line ends: no path is as long."""
 
 
 @dataclass(frozen=True)
@@ -133,10 +136,12 @@ class Journal:
         appended to it: then all is written anew."""
         self._lacks = not _ends_whole(self.file)
         history, revision, disk = History([]), 0, None
+        # One text of a layout stands in many lines.
+        laid = cache(_layout)
         for line in _lines(self.file):
             match line:
-                case {"do": "push" | "top" as do, "text": str(text), "layout": str(layout), "revision": int(number)}:
-                    state = State(text, _layout(layout), str(line.get("label", "")))
+                case {"do": "push" | "top" as do, "text": str(text), "layout": str(places), "revision": int(number)}:
+                    state = State(text, laid(places), str(line.get("label", "")))
                     (history.push if do == "push" or not history.states else history.replace)(state)
                     revision = number
                 case {"do": "at", "index": int(index), "revision": int(number)} if 0 <= index < len(history.states):
@@ -154,7 +159,9 @@ class Journal:
 def journals(folder: Path) -> Iterator[str]:
     """The paths of the documents that have a journal."""
     for file in sorted(folder.glob("*.jsonl")) if folder.is_dir() else []:
-        first = next(_lines(file), {})
+        first: Mapping[str, object] = {}
+        with suppress(OSError, ValueError), open(inputs.opened(file), "rb") as content:
+            first = found if isinstance(found := from_json(content.readline(_FIRST)), dict) else {}
         if isinstance(path := first.get("path"), str):
             yield path
 
