@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +23,11 @@ from hypothesis.stateful import (
 )
 
 from dumbbell.errors import DumbbellError, InputError
-from dumbbell.server import disk
+from dumbbell.server import disk, documents
 from dumbbell.server import messages as m
 from dumbbell.server.document import OUTSIDE, Document, Stale
 from dumbbell.server.journal import DEPTH, Journal
-from dumbbell.server.workspace import layout_of
+from dumbbell.server.workspace import Workspace, layout_of
 
 START = 'name = "a"\nduration = "1 s"\n'
 TEXTS = st.integers(0, 30).map(lambda n: f"{START}# {n}\n")
@@ -430,3 +432,31 @@ def test_a_command_that_fails_changes_nothing(file: Path) -> None:
     with pytest.raises(DumbbellError):
         document.apply(batch, revision, 1, 0.0)
     assert (document.text, document.revision) == (START, revision)
+
+
+def test_a_document_that_takes_long_to_open_is_opened_once_beside_others(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_go_on, read = threading.Event(), []
+
+    class Slow(Document):
+        def __init__(self, path: str, *rest: Any) -> None:
+            read.append(path)
+            assert path != "a.toml" or may_go_on.wait(60)
+            super().__init__(path, *rest)
+
+    monkeypatch.setattr(documents, "Document", Slow)
+    file.with_name("b.toml").write_text(START)
+
+    async def scene() -> None:
+        known = documents.Documents(Workspace(file.parent))
+        slow = [asyncio.ensure_future(anext(known.events("a.toml", None))) for _ in range(3)]
+        assert (await anext(known.events("b.toml", None))).text == START
+        assert not any(one.done() for one in slow)
+        slow.pop().cancel()
+        may_go_on.set()
+        assert [one.text for one in await asyncio.gather(*slow)] == [START, START]
+        await known.close()
+
+    asyncio.run(scene())
+    assert sorted(read) == ["a.toml", "b.toml"]
