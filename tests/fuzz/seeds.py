@@ -20,7 +20,7 @@ import polars as pl
 
 import dumbbell
 from dumbbell.core import core
-from dumbbell.labs.export import miniedit
+from dumbbell.labs.exports.miniedit import miniedit
 from dumbbell.plan.expand import expand
 from dumbbell.plan.wire import document
 from dumbbell.scenario import bundled

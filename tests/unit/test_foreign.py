@@ -13,7 +13,7 @@ from graphs import event, flow, graph, link
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError
 from dumbbell.labs.build import load
-from dumbbell.labs.export import miniedit as exported
+from dumbbell.labs.exports.miniedit import miniedit as exported
 from dumbbell.plan.expand import expand
 from dumbbell.plan.wire import document
 from dumbbell.scenario.file.foreign import containerlab, kathara, miniedit
@@ -319,6 +319,68 @@ def test_the_command_exports_any_kind_of_network(tmp_path: Path, capsys: pytest.
     found = json.loads(capsys.readouterr().out)
     assert [one["opts"]["hostname"] for one in found["switches"]] == ["left", "right"]
     miniedit.scenario(json.dumps(found), "net")
+
+
+OFFICE = graph(
+    link("h1", "s1", rate="10 Mbit/s", delay="5 ms", buffer="30000 B"),
+    link("h3", "s1", jitter="2 ms", reordering=True),
+    link("s1", "r1"),
+    link("r1", "r2", rate="20 Mbit/s", delay="10 ms", buffer="50000 B", loss="1 %", mtu=1400),
+    link("r2", "h2", delay="1500 us", reverse={"delay": "1 ms"}),
+    nodes={"h2": {"address": "10.9.0.7/24"}},
+    ipv6=True,
+)
+
+
+def test_a_network_of_containerlab_comes_back_equal(tmp_path: Path) -> None:
+    (tmp_path / "office.toml").write_text(OFFICE)
+    first = planned(OFFICE, tmp_path)
+    assert invoke(["export", str(tmp_path / "office.toml"), "-o", str(tmp_path / "o.clab.yml")]) == 0
+    text, notes = containerlab.scenario((tmp_path / "o.clab.yml").read_text(), "office")
+    again = planned(text, tmp_path)
+    assert not [note for note in notes if "left out" in note and "images" not in note], notes
+    assert held(again) == held(first)
+    routes = lambda plan: {node["name"]: node.get("routes") for node in plan["nodes"]}  # noqa: E731
+    assert routes(again) == routes(first)
+    for link_ in (*first["links"], *again["links"]):
+        link_.pop("name")
+    key = lambda one: (one["from"], one["to"])  # noqa: E731
+    assert sorted(again["links"], key=key) == sorted(first["links"], key=key)
+
+
+def test_an_export_notes_what_containerlab_cannot_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = graph(
+        link("h1", "s1", rate="1 Mbit/s", buffer="9 packets", queue="fq-codel"),
+        link("s1", "h2", jitter="1 ms", loss={"model": "gilbert-elliott", "p": "1 %", "r": "10 %"}),
+        flow(),
+    )
+    (tmp_path / "net.toml").write_text(text)
+    assert invoke(["export", str(tmp_path / "net.toml"), "--format", "containerlab"]) == 0
+    told = capsys.readouterr().err
+    for said in ("flows and events", "queue", "in packets", "jitter", "losses"):
+        assert said in told, (said, told)
+
+
+@pytest.mark.parametrize("source", [OFFICE, "fat-tree", "bbr-vs-cubic"], ids=["graph", "fat-tree", "dumbbell"])
+def test_a_program_draws_the_network_that_it_was_made_from(tmp_path: Path, source: str) -> None:
+    scenario = source
+    if "\n" in source:
+        scenario = str(tmp_path / "net.toml")
+        (tmp_path / "net.toml").write_text(source)
+    assert invoke(["export", scenario, "-o", str(tmp_path / "net.py")]) == 0
+    drawing, _, _ = (tmp_path / "net.py").read_text().partition("with lab:")
+    made: dict[str, Any] = {}
+    exec(drawing, made)
+    networks = [document(expand(one)) for one in (load(scenario), made["lab"].scenario())]
+    for node in (node for one in networks for node in one["nodes"]):
+        node.pop("sysctl", None)  # Buffers of hosts follow from the flows.
+    assert networks[0]["nodes"] == networks[1]["nodes"]
+    assert networks[0]["links"] == networks[1]["links"]
+
+
+def test_an_unknown_format_of_an_export_is_refused_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["export", "fat-tree", "--format", "visio"]) == 2
+    assert "formats: miniedit, containerlab, python" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

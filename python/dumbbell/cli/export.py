@@ -8,11 +8,21 @@ from typing import Annotated
 import typer
 
 from dumbbell.cli.options import ScenarioArgument, Set
+from dumbbell.errors import InputError
 
 
 def command(
     scenario: ScenarioArgument,
     overrides: Set = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="miniedit, containerlab or python. Default: by the end of FILE's name, else miniedit.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -20,9 +30,10 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Write the network of a scenario as a file of MiniEdit (.mn), Mininet's editor.
+    """Write the network of a scenario as a file of another program, or as a program that draws it.
 
-    What MiniEdit has no words for is noted on stderr. The scenario needs no flows and no duration.
+    Formats: miniedit (.mn), Mininet's editor; containerlab (.clab.yml); python (.py), a program that draws it with
+    dumbbell.Lab. What the format has no words for is noted on stderr. The scenario needs no flows and no duration.
 
     Exit code: 0, or 2 if the scenario is wrong, or the file is there already.
     """
@@ -30,11 +41,12 @@ def command(
 
     from dumbbell import outputs
     from dumbbell.labs.build import load
-    from dumbbell.labs.export import miniedit
-    from dumbbell.plan.expand import expand
-    from dumbbell.plan.wire import document
+    from dumbbell.labs.exports import FORMATS, of_name
 
-    text, notes = miniedit(document(expand(load(scenario, overrides or ()))))
+    chosen = format or of_name(output.name if output else "")
+    if chosen not in FORMATS:
+        raise InputError(f"no format {chosen}", f"formats: {', '.join(FORMATS)}", "")
+    text, notes = FORMATS[chosen].write(load(scenario, overrides or ()))
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
     if output is None:

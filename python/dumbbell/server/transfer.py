@@ -18,7 +18,7 @@ from dumbbell.engines.missing import missing
 from dumbbell.engines.registry import DEFAULT, engine, option
 from dumbbell.errors import DumbbellError, InputError, ScenarioError
 from dumbbell.labs.build import of_draft
-from dumbbell.labs.export import miniedit as as_miniedit
+from dumbbell.labs.exports.miniedit import miniedit as as_miniedit
 from dumbbell.labs.imports import plannable, unconfigured, with_daemons
 from dumbbell.plan.expand import expand
 from dumbbell.plan.view import tables

@@ -13,7 +13,8 @@ from dumbbell.scenario.file.foreign import shaping
 from dumbbell.scenario.file.foreign.shaping import Shaping
 
 _FORWARDING: Final = re.compile(
-    r"net[./]ipv4[./]ip_forward\s*=\s*1|echo\s+[\"']?1[\"']?\s*>\s*/proc/sys/net/ipv4/ip_forward"
+    r"net[./](?:ipv4[./]ip_forward|ipv6[./]conf[./](?:all|default)[./]forwarding)\s*=\s*1"
+    r"|echo\s+[\"']?1[\"']?\s*>\s*/proc/sys/net/ipv(?:4/ip_forward|6/conf/(?:all|default)/forwarding)"
 )
 
 

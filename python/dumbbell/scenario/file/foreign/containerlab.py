@@ -49,6 +49,8 @@ def scenario(text: str, name: str, files: Files = frr.none) -> tuple[str, list[s
     if "links" in found:
         notes.add("links beside topology are not read: containerlab reads topology.links")
     links = [made for one in _list(topology, "links") if (made := _link(one, nodes, notes))]
+    for node, one in nodes.items():
+        network.bridge(one, {port for link in links for end, port in link.ends if end == node})
     return network.text(name, "containerlab", nodes, mended(nodes, links, notes, "mgmt"), notes)
 
 

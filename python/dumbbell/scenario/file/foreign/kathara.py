@@ -74,7 +74,7 @@ def scenario(
         # Machines of Kathará forward packets.
         node = nodes[checked(machine, nodes)] = Node("router" if len(ports.get(machine, ())) > 1 else "host", done)
         if node.kind == "router":
-            _bridge(node, ports[machine])
+            network.bridge(node, ports[machine])
         if node.kind == "router":
             frr.configure(node, f"{machine}/etc/frr/frr.conf", files)
         for key, values in own.items():
@@ -92,19 +92,6 @@ def scenario(
             nodes[switch] = Node("switch", comments=[f"Kathará's collision domain {domain}"])
             links += [Link((end, (switch, f"port{number}"))) for number, end in enumerate(ends)]
     return network.text(name, "Kathará", nodes, mended(nodes, links, notes), notes)
-
-
-def _bridge(node: Node, ports: set[str]) -> None:
-    """Make a machine a switch if all that it does is to bridge its interfaces; else its bridges stand in comments."""
-    done = node.settings
-    if len(done.bridges) == 1 and not done.addresses and not done.routes:
-        (bridge,) = done.bridges.values()
-        if ports == set(bridge.ports):
-            node.kind = "switch"
-            if bridge.stp:
-                node.keys |= {"bridge": "true", "stp": "true"}
-            return
-    done.rest += [command for bridge in done.bridges.values() for command in bridge.commands]
 
 
 def _read(text: str, notes: Notes) -> tuple[dict[str, list[End]], dict[str, dict[str, list[str]]]]:

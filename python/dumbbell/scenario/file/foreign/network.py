@@ -52,6 +52,19 @@ class Link:
         return self.ends[0][0], self.ends[1][0]
 
 
+def bridge(node: Node, ports: set[str]) -> None:
+    """Make a node a switch if all that it does is to bridge its interfaces; else its bridges stand in comments."""
+    done = node.settings
+    if len(done.bridges) == 1 and not done.addresses and not done.routes:
+        (bridge,) = done.bridges.values()
+        if ports == set(bridge.ports):
+            node.kind = "switch"
+            if bridge.stp:
+                node.keys |= {"bridge": "true", "stp": "true"}
+            return
+    done.rest += [command for bridge in done.bridges.values() for command in bridge.commands]
+
+
 def text(
     name: str,
     program: str,
@@ -123,12 +136,12 @@ def _head(name: str, program: str) -> list[str]:
 
 
 def _shared(routes: Iterable[str]) -> list[str]:
-    """Routes with one entry for each destination; several next hops share it."""
-    hops: dict[str, list[str]] = {}
+    """Routes with one entry for each destination; several next hops share it. IPv4 and IPv6 have a default each."""
+    hops: dict[tuple[str, bool], list[str]] = {}
     for route in routes:
         to, _, hop = route.partition(" via ")
-        hops.setdefault(to, []).append(hop)
-    return [f"{to} via {', '.join(dict.fromkeys(several))}" for to, several in hops.items()]
+        hops.setdefault((to, ":" in hop), []).append(hop)
+    return [f"{to} via {', '.join(dict.fromkeys(several))}" for (to, _), several in hops.items()]
 
 
 def _kept(addresses: Iterable[str]) -> list[str]:
