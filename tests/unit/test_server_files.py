@@ -276,7 +276,7 @@ def test_a_drawing_of_miniedit_keeps_its_places(served: Served) -> None:
     new = {"do": "new", "path": "lab.toml", "text": found["text"], "layout": found["layout"], "foreign": True}
     change(served, **new)
     assert served.json("POST", "/api/import", {"name": "lab.mn", "text": text})["name"] == "lab-2.toml"
-    exported = served.json("GET", "/api/export?path=lab.toml&as=mn")
+    exported = served.json("GET", "/api/export?path=lab.toml&as=miniedit")
     assert exported["name"] == "lab.mn"
     again = served.json("POST", "/api/import", {"name": "lab.mn", "text": exported["text"]})
     assert again["layout"] == found["layout"]
@@ -285,6 +285,10 @@ def test_a_drawing_of_miniedit_keeps_its_places(served: Served) -> None:
     assert [link["between"] for link in after["links"]] == [link["between"] for link in before["links"]]
     assert after["links"][0]["rate"] == before["links"][0]["rate"]
     assert served.json("GET", "/api/export?path=lab.toml&as=toml")["text"] == found["text"]
+    for form, end, said in (("containerlab", ".clab.yml", "topology:"), ("python", ".py", "dumbbell.Lab(")):
+        exported = served.json("GET", f"/api/export?path=lab.toml&as={form}")
+        assert exported["name"] == f"lab{end}"
+        assert said in exported["text"]
 
 
 def test_routers_of_an_import_run_daemons_on_request_as_on_the_command_line(served: Served, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from dumbbell.engines.missing import missing
 from dumbbell.engines.registry import DEFAULT, engine, option
 from dumbbell.errors import DumbbellError, InputError, ScenarioError
 from dumbbell.labs.build import of_draft
-from dumbbell.labs.exports.miniedit import miniedit as as_miniedit
+from dumbbell.labs.exports import FORMATS
 from dumbbell.labs.imports import plannable, unconfigured, with_daemons
 from dumbbell.plan.expand import expand
 from dumbbell.plan.view import tables
@@ -41,7 +41,7 @@ from dumbbell.studies.programs import programs
 
 LARGEST: Final = 8_000_000
 """Bytes of a file that is imported from the workspace."""
-FORMATS: Final = {".mn": "mn", ".yml": "containerlab", ".yaml": "containerlab", ".conf": "kathara", ".toml": "toml"}
+BY_ENDING: Final = {".mn": "mn", ".yml": "containerlab", ".yaml": "containerlab", ".conf": "kathara", ".toml": "toml"}
 MARGIN: Final = 60
 """Pixels from the edge of MiniEdit's canvas to the first node, if it would lie beyond it."""
 router = APIRouter(prefix="/api")
@@ -60,7 +60,7 @@ def import_(request: Request, asked: Import) -> Imported:
             file, beside = file / "lab.conf", file
         text = inputs.read_named(file, LARGEST, file.name)
     base = Path(asked.name).name
-    kind = FORMATS.get(Path(base).suffix, "mn") if asked.format == "auto" else asked.format
+    kind = BY_ENDING.get(Path(base).suffix, "mn") if asked.format == "auto" else asked.format
     stem = beside.name if kind == "kathara" and beside is not None else base.partition(".")[0]
     name = re.sub(r"[^A-Za-z0-9._-]", "-", stem).lstrip("._-")[:64] or "imported"
     free = _free(workspace, name)
@@ -95,7 +95,7 @@ def _read(kind: str, text: str, name: str, beside: Path | None, root: Path) -> t
                 'put it beside the scenario: rate = { trace = "FILE" }',
             )
         case _:
-            raise InputError(f"no format {kind}", f"expected one of {', '.join(FORMATS.values())}")
+            raise InputError(f"no format {kind}", f"expected one of {', '.join(BY_ENDING.values())}")
 
 
 def _free(workspace: Workspace, name: str) -> str:
@@ -126,9 +126,11 @@ def places(text: str) -> Layout | None:
 
 @router.get("/export")
 async def export(
-    request: Request, path: str, form: Annotated[Literal["mn", "toml"], Query(alias="as")] = "mn"
+    request: Request,
+    path: str,
+    form: Annotated[Literal["miniedit", "containerlab", "python", "toml"], Query(alias="as")] = "miniedit",
 ) -> Exported:
-    """A scenario's network as a file of MiniEdit, or its text. The page itself makes SVG and PNG."""
+    """A scenario's network as a file of another program, or its text. The page itself makes SVG and PNG."""
     documents: Documents = request.app.state.documents
     await documents.settle(path)
     file = documents.workspace.writable(path)
@@ -147,8 +149,11 @@ def _exported(file: Path, form: str) -> Exported:
     except TOMLDecodeError as error:
         raise ScenarioError([not_toml(file.name, found.text, str(error))]) from None
     scenario = of_draft(Draft(file.name, found.text, data, file.parent, {}))
-    made, notes = as_miniedit(document(expand(scenario)))
-    return Exported(name=f"{stem}.mn", text=placed(made, found.parsed_layout), notes=notes)
+    chosen = FORMATS[form]
+    made, notes = chosen.write(scenario)
+    if form == "miniedit":
+        made = placed(made, found.parsed_layout)
+    return Exported(name=f"{stem}{chosen.end}", text=made, notes=notes)
 
 
 def placed(text: str, layout: Layout) -> str:

@@ -66,6 +66,8 @@ export function editorActions(): Action[] {
     { id: "svg", title: "Save the drawing as SVG", group: "Export", icon: "export", run: () => void download("svg") },
     { id: "png", title: "Save the drawing as PNG", group: "Export", icon: "export", run: () => void download("png") },
     { id: "toml", title: "Save a copy of the scenario (TOML)", group: "Export", icon: "export", run: () => void download("toml") },
-    { id: "mn", title: "Export for MiniEdit (.mn)", group: "Export", icon: "export", run: () => void exportAs("mn") },
+    { id: "mn", title: "Export for MiniEdit (.mn)", group: "Export", icon: "export", run: () => void exportAs("miniedit") },
+    { id: "clab", title: "Export for containerlab (.clab.yml)", group: "Export", icon: "export", run: () => void exportAs("containerlab") },
+    { id: "py", title: "Export as a program in Python (.py)", group: "Export", icon: "export", run: () => void exportAs("python") },
   ];
 }

@@ -70,7 +70,7 @@ export async function download(as: "svg" | "png" | "toml"): Promise<void> {
 }
 
 /** A file for another tool, made by the server; what that tool can't say is listed. */
-export async function exportAs(format: "mn"): Promise<void> {
+export async function exportAs(format: "miniedit" | "containerlab" | "python"): Promise<void> {
   try {
     const { name, text, notes } = await get<Exported>("/api/export", { path: state().path, as: format });
     save(name, new Blob([text]));

@@ -14,7 +14,7 @@ export interface MenuPlace {
 const OF_SELECTION = ["edit", "link", "flow", "copy", "cut", "duplicate", "frame", "delete"];
 const OF_GROUND = ["host", "switch", "router", "paste", "note", "layout", "fit", "select-all", "svg", "png"];
 
-const OF_EXPORT = ["toml", "mn", "svg", "png"];
+const OF_EXPORT = ["toml", "mn", "clab", "py", "svg", "png"];
 
 /** What fits the selection; or what the file can be exported as. */
 export function Menu({ at, onClose, of = "selection" }: { at: MenuPlace; onClose: () => void; of?: "selection" | "export" }): ReactNode {
