@@ -556,3 +556,43 @@ def test_labs_of_root_and_of_others_stand_side_by_side(
         (link,) = (ordinary.directory / ".local" / "state" / "dumbbell").iterdir()
         shutil.rmtree(link.readlink())
         taken.rmdir()
+
+
+def test_programs_become_other_users_where_the_machine_lends_ids(
+    ordinary: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs such as tcpdump and nginx leave root's rights; in a user namespace that takes ids of /etc/subuid."""
+    if not ordinary.becomes_ordinary:
+        pytest.skip("only root can lend ids")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime_of(ordinary)))
+    (ordinary.directory / "lent").mkdir()
+    lent = ordinary.directory / "lent"
+    uid = ordinary.uid
+    (lent / "passwd").write_text(f"{Path('/etc/passwd').read_text()}tester:x:{uid}:{uid}::/tmp:/bin/sh\n")
+    for name in ("subuid", "subgid"):
+        (lent / name).write_text("tester:200000:65536\n")
+    script = 'cd "$1" && for f in *; do touch /etc/"$f"; mount --bind "$f" /etc/"$f"; done && shift && exec "$@"'
+    ids = "h1 setpriv --reuid=33 --regid=33 --groups=4,33 sh -c 'id -u; id -G; touch /tmp/x-$$ && rm /tmp/x-$$'"
+    words = ordinary.command("lab", "up", "--topo", "single,2", "-c", ids, "-c", "h1 cat /proc/self/uid_map")
+    for prefix, told in (
+        (["unshare", "--mount", "sh", "-c", script, "sh", str(lent)], "33\n33 4\n"),
+        # Without them root is alone.
+        ([], "setpriv: "),
+    ):
+        done = subprocess.run(
+            [*prefix, *words], cwd=ordinary.directory, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert told in done.stdout + done.stderr, (done.stdout, done.stderr)
+        assert ("200000" in done.stdout) == bool(prefix)
+
+
+def test_a_lab_of_many_nodes_needs_no_higher_limit_of_files(user: Place) -> None:
+    """A usual soft limit is 1,024 files: 250 hosts."""
+    words = user.command(
+        "lab", "up", "--topo", "single,300", "-c", "h1 ping -c1 -W5 h300", "-c", "h1 sh -c 'ulimit -n'"
+    )
+    limited = ["sh", "-c", 'ulimit -Sn 1024 && exec "$@"', "sh", *words]
+    done = subprocess.run(limited, cwd=user.directory, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "1 received" in done.stdout
+    assert 1024 < int(done.stdout.split()[-1]) < 4096

@@ -19,7 +19,7 @@ use crate::netlink::{Batch, Netlink};
 use crate::release::close_together;
 use crate::requests;
 use crate::sysctl::Sysctls;
-use crate::{Host, Shortages, names, network, shortage};
+use crate::{Host, Shortages, files, names, network, shortage};
 use messages::Failure;
 use plan::{EmulatePath, Plan};
 
@@ -102,6 +102,7 @@ impl Lab {
     /// A name or an address that namespaces cannot have, or a request that the kernel refuses.
     pub fn build(plan: &Plan) -> Result<Lab> {
         network::check(plan)?;
+        files::allow(files::of_nodes(plan))?;
         let core = namespace::current()?;
         let mut socket = Netlink::open()?;
         Sysctls::default().disable_ipv6().context("in the core")?;

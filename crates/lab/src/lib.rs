@@ -17,6 +17,7 @@ mod bridge;
 mod carrier;
 mod doors;
 mod ethtool;
+pub mod files;
 mod hops;
 mod host;
 mod lab;

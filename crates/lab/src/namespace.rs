@@ -11,6 +11,8 @@ use nix::sched::{CloneFlags, setns, unshare};
 
 use messages::Failure;
 
+use crate::files;
+
 /// Folder in which `ip netns` looks for names.
 pub const NAMES: &str = "/run/netns";
 const OWN: &str = "/proc/thread-self/ns/net";
@@ -19,11 +21,7 @@ const OWN: &str = "/proc/thread-self/ns/net";
 pub fn current() -> Result<OwnedFd> {
     let open = |why: io::Error| {
         let error = Failure::new(format!("opening {OWN}"), &why);
-        if why.raw_os_error() == Some(libc::EMFILE) {
-            error.hint("raise the limit of open files: `ulimit -n 65536`")
-        } else {
-            error
-        }
+        if why.raw_os_error() == Some(libc::EMFILE) { error.hint(files::HINT) } else { error }
     };
     Ok(File::open(OWN).map_err(open)?.into())
 }

@@ -197,7 +197,7 @@ fn hint(why: &io::Error) -> &'static str {
              CONFIG_BRIDGE_VLAN_FILTERING"
         }
         Some(libc::EEXIST) => "two hosts ask for the same thing, or the sandbox already holds a lab",
-        Some(libc::EMFILE) => "raise the limit of open files: `ulimit -n 65536`",
+        Some(libc::EMFILE) => crate::files::HINT,
         Some(libc::ENOMEM | libc::ENOBUFS) => "the machine is short of memory: use fewer hosts",
         _ => "",
     }

@@ -10,7 +10,7 @@ use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{fchdir, sethostname};
 
-use crate::namespace;
+use crate::{files, namespace};
 
 /// The mount and UTS namespaces of a node.
 #[derive(Debug)]
@@ -129,7 +129,6 @@ fn show_interfaces() {
 }
 
 fn open(path: &str) -> Result<OwnedFd> {
-    let hint = "raise the limit of open files: `ulimit -n 65536`";
-    let opened = File::open(path).map_err(|why| Failure::new(format!("opening {path}"), why).hint(hint))?;
+    let opened = File::open(path).map_err(|why| Failure::new(format!("opening {path}"), why).hint(files::HINT))?;
     Ok(opened.into())
 }

@@ -1,6 +1,7 @@
 //! Namespaces around a whole lab: whatever happens inside ends with the sandbox's pid 1.
 
 mod check;
+mod ids;
 
 use std::fs;
 use std::io;
@@ -16,6 +17,7 @@ use crate::namespace;
 use messages::Failure;
 
 pub use check::{Fact, check};
+use ids::Lender;
 
 /// True if this process may not make namespaces by itself, and needs a user namespace in which it may.
 pub fn is_unprivileged() -> bool {
@@ -38,14 +40,10 @@ pub fn enter(rootless: bool) -> Result<()> {
     }
     if rootless {
         let (user, group) = (geteuid(), getegid());
+        let lender = Lender::start(user, group);
         unshare(CloneFlags::CLONE_NEWUSER).map_err(|why| refusal("making a user namespace", why.into(), rootless))?;
-        let map = |file: &str, line: &str| {
-            fs::write(file, line).map_err(|why| refusal(&format!("writing {file}"), why, rootless))
-        };
-        // The kernel lets nobody map a group without this (user_namespaces(7)).
-        map("/proc/self/setgroups", "deny")?;
-        map("/proc/self/uid_map", &format!("0 {user} 1"))?;
-        map("/proc/self/gid_map", &format!("0 {group} 1"))?;
+        ids::map_caller(lender, user, group)
+            .map_err(|(file, why)| refusal(&format!("writing {file}"), why, rootless))?;
     }
     let all = CloneFlags::CLONE_NEWNS
         | CloneFlags::CLONE_NEWNET

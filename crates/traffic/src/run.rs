@@ -10,7 +10,6 @@ use lab::Doors;
 use messages::{Event, FlowCounts, Inbox, Process};
 use nix::sys::epoll::EpollFlags;
 use nix::sys::prctl::set_timerslack;
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use plan::Plan;
 use records::Files;
 use records::kinds::KindTables;
@@ -63,7 +62,7 @@ pub fn run<'a>(
         plan.flows.len()
     );
     set_timerslack(1)?;
-    allow_many_files(plan)?;
+    lab::files::allow(files(plan))?;
     let files = Files { directory: dir.to_owned(), names: records::Names::of(plan), backlog_limit: usize::MAX };
     let mut shared = Shared {
         clock: Clock::new(0),
@@ -172,16 +171,6 @@ fn start_servers<'a>(
         }
         std::thread::sleep(Wait::from_millis(5));
     }
-}
-
-/// The usual soft limit of open files, 1024, is 300 flows. Raised no further than needed: programs inherit it.
-fn allow_many_files(plan: &Plan) -> Result<()> {
-    let needed = files(plan);
-    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
-    if soft < needed {
-        setrlimit(Resource::RLIMIT_NOFILE, needed.min(hard), hard).context("raising the limit of open files")?;
-    }
-    Ok(())
 }
 
 /// The most files that a plan has open at once.

@@ -61,7 +61,7 @@ pub fn udp(flow: &str, ip: Ip) -> Result<OwnedFd> {
 fn open(flow: &str, ip: Ip, kind: SockType, protocol: SockProtocol) -> Result<OwnedFd> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     socket(family(ip), kind, flags, protocol).map_err(|errno| {
-        let hint = if errno == Errno::EMFILE { "raise the limit of open files (ulimit -Hn)" } else { "" };
+        let hint = if errno == Errno::EMFILE { lab::files::HINT } else { "" };
         Failure::new(format!("flow {flow}: opening a socket"), errno).hint(hint).into()
     })
 }
