@@ -15,6 +15,8 @@ from dumbbell.scenario.file.writing import write
 from dumbbell.scenario.topology import graphml
 from dumbbell.scenario.topology.cables import CableKeys
 from dumbbell.scenario.traces import File, LineError
+from dumbbell.server.drawing import draw
+from dumbbell.server.messages import Spot
 
 ZOO = """\
 <?xml version="1.0" encoding="utf-8"?>
@@ -160,3 +162,13 @@ def test_a_run_keeps_a_copy(tmp_path: Path) -> None:
     write(found, tmp_path / "run")
     assert (tmp_path / "run" / "traces" / "zoo.graphml").read_text() == ZOO
     assert expand(load(tmp_path / "run" / "scenario.toml")) == expand(found)
+
+
+def test_a_page_gets_the_places_of_a_file() -> None:
+    """Hosts that are added and nodes without coordinates have none."""
+    values = scenario()
+    drawn = draw(values, Path(), load(values), [])
+    assert drawn is not None
+    places = {node.name: node.place for node in drawn.nodes}
+    assert places["Vienna"] == Spot(latitude=48.20849, longitude=16.37208)
+    assert {name for name, place in places.items() if place} == {"Vienna", "Graz-Technica"}

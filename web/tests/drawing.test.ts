@@ -5,11 +5,12 @@ import { digits, prefix } from "../charts/numbers";
 import { round } from "../charts/scales";
 import { beside, LINE } from "../ui/document/beside";
 import { iconOf } from "../ui/editor/node-icon";
-import { GRID, laidOut, places } from "../ui/document/places";
+import { laidOut, places } from "../ui/document/places";
+import { GRID } from "../ui/layouts/arrange";
 import type { Drawing } from "../ui/kit/messages";
 
 function drawing(names: string[], links: [string, string][], sender: string, receiver: string): Drawing {
-  const nodes = names.map((name) => ({ name, kind: "host" as const, key: [], given: true, written: {}, addresses: [], interfaces: [], problems: 0 }));
+  const nodes = names.map((name) => ({ name, kind: "host" as const, key: [], given: true, written: {}, addresses: [], interfaces: [], place: null, problems: 0 }));
   const of = links.map((between) => ({ key: [], between, given: true, forward: null, back: null, written: {}, name: null, problems: 0 }));
   const flow = { sender, receiver } as Drawing["flows"][number];
   return { topology: "graph", free: true, flows: [flow], current: true, nodes, links: of };

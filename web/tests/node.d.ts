@@ -11,3 +11,4 @@ declare module "node:assert/strict" {
   };
   export default assert;
 }
+declare const process: { cpuUsage(before?: { user: number; system: number }): { user: number; system: number } };

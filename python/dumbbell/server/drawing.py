@@ -29,7 +29,7 @@ from dumbbell.scenario.topology.kinds import Topology
 from dumbbell.scenario.traces import FOLDER
 from dumbbell.scenario.traffic.flows import kind_of
 from dumbbell.server.expansion import topology_of
-from dumbbell.server.messages import Drawing, DrawnDirection, DrawnFlow, DrawnLink, DrawnNode, Key, Problem
+from dumbbell.server.messages import Drawing, DrawnDirection, DrawnFlow, DrawnLink, DrawnNode, Key, Problem, Spot
 from dumbbell.server.problems import count_below
 from dumbbell.units import Duration, QuantityError, Time
 from dumbbell.units.mtu import MTU
@@ -124,7 +124,11 @@ def _graph(
     listed = listed if isinstance(listed, list) else []
     if isinstance(topology, Graph) and topology.file is not None:
         drawn = topology.drawing
-        nodes = [_node(name, node.kind, {}, True, known) for name, node in drawn.nodes.items() if name not in tables]
+        nodes = [
+            _node(name, node.kind, {}, True, known).model_copy(update={"place": _spot(drawn.spots.get(name))})
+            for name, node in drawn.nodes.items()
+            if name not in tables
+        ]
         count = len(drawn.cables) - len(topology.links)
         of_file = replace(drawn, cables=drawn.cables[:count], keys=drawn.keys[:count])
         links = _preset(of_file, topology.mtu, written, known)[1]
@@ -139,6 +143,10 @@ def _graph(
         pair = _directions(cable, name, mtu if type(mtu) is int else MTU, known)
         links.append(_link(["topology", "links", i], ends, False, pair, _table(table), known))
     return nodes, links
+
+
+def _spot(place: tuple[float, float] | None) -> Spot | None:
+    return None if place is None else Spot(latitude=place[0], longitude=place[1])
 
 
 def _kind(table: Any) -> str:

@@ -83,6 +83,13 @@ class Layout(Message):
     annotations: list[Annotation] = []
 
 
+class Spot(Message):
+    """A place on the earth, in degrees."""
+
+    latitude: float
+    longitude: float
+
+
 class DrawnNode(Message):
     """A node of the drawing."""
 
@@ -98,6 +105,8 @@ class DrawnNode(Message):
     """Addresses of its interfaces with the lengths of their prefixes, written or assigned."""
     interfaces: list[str] = []
     """Names of its interfaces, in the order of its links; empty where the core forwards packets."""
+    place: Spot | None = None
+    """Its place on the earth, if a GraphML file says it."""
     problems: int = 0
     """The number of problems that are about it."""
 

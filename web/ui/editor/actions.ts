@@ -2,11 +2,11 @@
 
 import type { Action } from "../kit/actions";
 import { copy, duplicate, paste } from "./clipboard";
-import { addNode, annotate, layOut, nudge, removeSelected, selectAll } from "./commands";
+import { addNode, annotate, hasPlaces, layOut, nudge, removeSelected, selectAll } from "./commands";
 import { go } from "../kit/route";
 import { download, exportAs } from "./export";
 import { ask } from "./questions";
-import { GRID } from "../document/places";
+import { GRID, type Arrangement } from "../layouts/arrange";
 import { stage } from "./stage";
 import { select, send, state, toggle, useEditor } from "../document/store";
 
@@ -15,6 +15,14 @@ const some = (): boolean => {
   return nodes.length + links.length + flows.length > 0;
 };
 const nodes = (): boolean => state().selection.nodes.length > 0;
+
+const ARRANGEMENTS: readonly { how: Arrangement; title: string }[] = [
+  { how: "tree", title: "as a tree" },
+  { how: "ring", title: "as a ring" },
+  { how: "layers", title: "in layers" },
+  { how: "geography", title: "as on a map" },
+  { how: "force", title: "with neighbours near each other" },
+];
 
 /** Show the form and put the focus into it. */
 export function editSelected(): void {
@@ -59,7 +67,8 @@ export function editorActions(): Action[] {
     { id: "outline", title: "Show or hide the outline", group: "View", icon: "outline", keys: ["O"], run: () => toggle("outline") },
     { id: "form", title: "Show or hide the form", group: "View", icon: "settings", keys: ["P"], run: () => toggle("form") },
     { id: "flows", title: "Show or hide flows", group: "View", icon: "flow", run: () => toggle("flowsShown") },
-    { id: "layout", title: "Lay out all nodes", group: "View", icon: "layout", run: layOut },
+    { id: "layout", title: "Arrange all nodes as their links suggest", group: "View", icon: "layout", run: () => layOut() },
+    ...ARRANGEMENTS.map(({ how, title }): Action => ({ id: `arrange-${how}`, title: `Arrange ${title}`, group: "View", icon: "layout", can: () => how !== "geography" || hasPlaces(), run: () => layOut(how) })),
     { id: "fit", title: "Show all", group: "View", icon: "fit", keys: ["1"], run: () => stage()?.fit() },
     { id: "zoom-in", title: "Zoom in", group: "View", icon: "add", keys: ["+", "="], run: () => stage()?.zoom(1.25) },
     { id: "zoom-out", title: "Zoom out", group: "View", icon: "minus", keys: ["-"], run: () => stage()?.zoom(0.8) },

@@ -9,7 +9,7 @@ import { Menu, type MenuPlace } from "./menu";
 import { NetworkNodeView } from "./node";
 import { NoteView } from "./note";
 import type { Point } from "../kit/messages";
-import { GRID, snap } from "../document/places";
+import { GRID, snap } from "../layouts/arrange";
 import { setStage } from "./stage";
 import { select, state, useEditor } from "../document/store";
 

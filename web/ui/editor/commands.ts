@@ -3,7 +3,8 @@
 import { toast } from "../kit/parts";
 import type { DrawnNode, Edit, Point } from "../kit/messages";
 import { annotations } from "./notes";
-import { laidOut, snap } from "../document/places";
+import { laidOut, netOfDrawing } from "../document/places";
+import { isPlaced, snap, type Arrangement } from "../layouts/arrange";
 import { stage } from "./stage";
 import { select, selected, send, sendAll, state } from "../document/store";
 
@@ -79,10 +80,17 @@ export function nudge(dx: number, dy: number): void {
   if (names.length > 0) move(Object.fromEntries(names.map((name) => [name, { x: (now[name]?.x ?? 0) + dx, y: (now[name]?.y ?? 0) + dy }])));
 }
 
-export function layOut(): void {
+/** Arrange all nodes: as the network's structure suggests, or in a chosen way. */
+export function layOut(how?: Arrangement): void {
   const drawing = state().document?.drawing;
   if (!drawing) return;
-  void send({ do: "move", nodes: laidOut(drawing) }).then(() => setTimeout(() => stage()?.fit(), 60));
+  void send({ do: "move", nodes: laidOut(drawing, how) }).then(() => setTimeout(() => stage()?.fit(), 60));
+}
+
+/** True if a file says where the nodes are on the earth. */
+export function hasPlaces(): boolean {
+  const drawing = state().document?.drawing;
+  return drawing ? isPlaced(netOfDrawing(drawing)) : false;
 }
 
 /** Remove what is selected: one step, with all that hangs on it. */

@@ -14,10 +14,13 @@ export interface MenuPlace {
 const OF_SELECTION = ["edit", "link", "flow", "copy", "cut", "duplicate", "frame", "delete"];
 const OF_GROUND = ["host", "switch", "router", "paste", "note", "layout", "fit", "select-all", "svg", "png"];
 
-const OF_EXPORT = ["toml", "mn", "clab", "py", "svg", "png"];
+const OF = {
+  export: ["toml", "mn", "clab", "py", "svg", "png"],
+  arrange: ["layout", "arrange-tree", "arrange-ring", "arrange-layers", "arrange-geography", "arrange-force"],
+};
 
-/** What fits the selection; or what the file can be exported as. */
-export function Menu({ at, onClose, of = "selection" }: { at: MenuPlace; onClose: () => void; of?: "selection" | "export" }): ReactNode {
+/** What fits the selection; what the file can be exported as; or how nodes can be arranged. */
+export function Menu({ at, onClose, of = "selection" }: { at: MenuPlace; onClose: () => void; of?: "selection" | keyof typeof OF }): ReactNode {
   const menu = useRef<HTMLDivElement>(null);
   useEffect(() => {
     menu.current?.querySelector("button")?.focus();
@@ -29,7 +32,7 @@ export function Menu({ at, onClose, of = "selection" }: { at: MenuPlace; onClose
   }, [onClose]);
   const { selection } = state();
   const isSome = of === "selection" && selection.nodes.length + selection.links.length + selection.flows.length > 0;
-  const ids = of === "export" ? OF_EXPORT : isSome ? OF_SELECTION : OF_GROUND;
+  const ids = of !== "selection" ? OF[of] : isSome ? OF_SELECTION : OF_GROUND;
   const all = actions();
   // What the runs' and labs' part of the page offers for an element comes behind.
   const shown = [...ids.flatMap((id) => all.filter((action) => action.id === id)), ...all.filter((action) => isSome && action.group === "Element")].filter((action) => !action.can || action.can());

@@ -1,9 +1,8 @@
 // Tools above the canvas. A tool stays until another one is taken: many nodes are placed with as many clicks.
 
-import { memo, useState, type ReactNode } from "react";
+import { memo, useState, type MouseEvent, type ReactNode } from "react";
 import { Button } from "../kit/parts";
 import { Chooser } from "../kit/palette";
-import { layOut } from "./commands";
 import { Menu, type MenuPlace } from "./menu";
 import { ask, useQuestion } from "./questions";
 import { stage } from "./stage";
@@ -25,7 +24,11 @@ export const Toolbar = memo(function Toolbar(): ReactNode {
   const undo = useEditor((editor) => editor.document?.undo ?? "");
   const redo = useEditor((editor) => editor.document?.redo ?? "");
   const flowsShown = useEditor((editor) => editor.flowsShown);
-  const [menu, setMenu] = useState<MenuPlace | null>(null);
+  const [menu, setMenu] = useState<(MenuPlace & { of: "export" | "arrange" }) | null>(null);
+  const open = (of: "export" | "arrange", { currentTarget }: MouseEvent<HTMLElement>): void => {
+    const { left, bottom } = currentTarget.getBoundingClientRect();
+    setMenu({ of, x: left, y: bottom + 4 });
+  };
   return (
     <>
       <div className="toolbar" role="toolbar" aria-label="Drawing">
@@ -39,7 +42,7 @@ export const Toolbar = memo(function Toolbar(): ReactNode {
         <Button look="quiet" icon="redo" title={`Redo${redo ? `: ${redo}` : ""} (Ctrl-Shift-Z)`} disabled={!can_redo} onClick={() => void send({ do: "redo" })} />
         <span className="gap" />
         <Button look="quiet" icon="template" title="Insert a group of nodes" onClick={() => ask("generate")} />
-        <Button look="quiet" icon="layout" title="Lay out all nodes" onClick={layOut} />
+        <Button look="quiet" icon="layout" title="Arrange all nodes" aria-haspopup="menu" onClick={(event) => open("arrange", event)} />
         <Button look="quiet" icon="fit" title="Show all (1)" onClick={() => stage()?.fit()} />
         <Button look="quiet" icon="search" title="Find (/)" onClick={() => ask("find")} />
         <Button
@@ -47,14 +50,11 @@ export const Toolbar = memo(function Toolbar(): ReactNode {
           icon="export"
           title="Export"
           aria-haspopup="menu"
-          onClick={({ currentTarget }) => {
-            const { left, bottom } = currentTarget.getBoundingClientRect();
-            setMenu({ x: left, y: bottom + 4 });
-          }}
+          onClick={(event) => open("export", event)}
         />
         <Button look="quiet" icon="flow" className="flows-toggle" title={flowsShown ? "Hide flows" : "Show flows"} aria-pressed={flowsShown} onClick={() => toggle("flowsShown")} />
       </div>
-      {menu && <Menu at={menu} of="export" onClose={() => setMenu(null)} />}
+      {menu && <Menu at={menu} of={menu.of} onClose={() => setMenu(null)} />}
     </>
   );
 });

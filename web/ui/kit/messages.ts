@@ -66,6 +66,12 @@ export interface Layout {
   annotations: Annotation[];
 }
 
+/** A place on the earth, in degrees. */
+export interface Spot {
+  latitude: number;
+  longitude: number;
+}
+
 /** A node of the drawing. */
 export interface DrawnNode {
   name: string;
@@ -80,6 +86,8 @@ export interface DrawnNode {
   addresses: string[];
   /** Names of its interfaces, in the order of its links; empty where the core forwards packets. */
   interfaces: string[];
+  /** Its place on the earth, if a GraphML file says it. */
+  place: Spot | null;
   /** The number of problems that are about it. */
   problems: number;
 }

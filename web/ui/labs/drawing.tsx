@@ -54,7 +54,7 @@ export function LabDrawing({ lab, why, chosen, onChoose, onOpen }: { lab: Lab; w
   const names = state.nodes.map(({ name }) => name).join();
   const cables = useMemo(() => cablesOf(state), [state]);
   const at = useMemo((): Record<string, Point> => {
-    const none = { key: [], given: true, written: {}, addresses: [], interfaces: [], problems: 0 };
+    const none = { key: [], given: true, written: {}, addresses: [], interfaces: [], place: null, problems: 0 };
     const drawing: Drawing = {
       topology: "graph", free: true, flows: [], current: true,
       nodes: state.nodes.map(({ name, kind }) => ({ ...none, name, kind })),

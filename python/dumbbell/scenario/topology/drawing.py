@@ -128,6 +128,7 @@ class Drawing:
         rtt: the base RTT by which BDPs are reckoned and hosts prepared, over the first cable; `None`: those of the
             ways of flows.
         pools, ipv6, neighbours, routing, wait, spread, anycast: the topology's keys.
+        spots: latitude and longitude in degrees of the nodes that a file places on the earth.
     """
 
     nodes: Mapping[str, Node]
@@ -145,6 +146,7 @@ class Drawing:
     wait: Time = _WAIT
     spread: Spread = "nothing"
     anycast: Sequence[Prefix] = field(default=())
+    spots: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @cached_property
     def structure(self) -> Structure:

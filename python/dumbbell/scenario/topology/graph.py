@@ -60,4 +60,4 @@ class Graph(Drawn):
             return Drawing(self.nodes, self.links, keys, anycast=self.anycast)
         first = graphml.draw(self.file, self.link)
         nodes, cables = {**first.nodes, **self.nodes}, [*first.cables, *self.links]
-        return Drawing(nodes, cables, [*first.keys, *keys], first.notes, anycast=self.anycast)
+        return Drawing(nodes, cables, [*first.keys, *keys], first.notes, anycast=self.anycast, spots=first.spots)

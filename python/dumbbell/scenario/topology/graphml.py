@@ -104,6 +104,7 @@ class _Drawer:
 
     def done(self) -> Drawing:
         nodes: dict[str, Node] = {}
+        spots: dict[str, tuple[float, float]] = {}
         names: dict[str, str] = {}
         numbers: dict[tuple[str, int], int] = {}
         has_hosts = any(keys.get("kind") == "host" for keys in self.found.nodes.values())
@@ -112,12 +113,14 @@ class _Drawer:
             label = str(keys.get("label") or keys.get("name") or id_)
             name = names[id_] = node_name(label, nodes, longest, numbers)
             nodes[name] = _node(keys)
+            if (place := _place(keys)) is not None:
+                spots[name] = place
         cables = list(self._cables(names))
         if not has_hosts:
             for router in [name for name, node in nodes.items() if isinstance(node, Router)]:
                 nodes[f"h-{router}"] = Host()
                 cables.append(Cable(between=[f"h-{router}", router]))
-        return Drawing(nodes, cables, [KEY] * len(cables), self._told())
+        return Drawing(nodes, cables, [KEY] * len(cables), self._told(), spots=spots)
 
     def _cables(self, names: Mapping[str, str]) -> Iterator[Cable]:
         for a, b, keys in self.found.edges:
