@@ -74,14 +74,21 @@ class Case:
         return first in self._reached(self.from_, second) and second in self._reached(self.to, first)
 
     def _reached(self, begin: str, without: str) -> set[str]:
-        """Nodes that can be reached from `begin` without a node."""
+        """Nodes that can be reached from `begin` without a node. Each is looked for once: all its cables ask."""
+        if (found := self._walked.get((begin, without))) is not None:
+            return found
         seen, queue = {begin} - {without}, deque({begin} - {without})
         while queue:
             for other in self._neighbours[queue.popleft()]:
                 if other not in seen and other != without:
                     seen.add(other)
                     queue.append(other)
+        self._walked[begin, without] = seen
         return seen
+
+    @cached_property
+    def _walked(self) -> dict[tuple[str, str], set[str]]:
+        return {}
 
     @cached_property
     def _neighbours(self) -> Mapping[str, set[str]]:
