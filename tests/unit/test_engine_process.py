@@ -118,6 +118,14 @@ def test_one_interrupt_stops_early_and_keeps_what_was_measured(number: int, dire
     assert events.helper_is_gone
 
 
+def test_an_interrupt_after_the_traffic_s_end_stops_nothing(directory: Path, lock: int) -> None:
+    """The records are complete: they are being written."""
+    events = Events("done")
+    assert execute("slow-writer", directory, lock, events) == Outcome(interrupted=False)
+    assert events.kinds[-4:] == ["done", "done", "done", "end"]
+    assert "stopping" not in events.kinds
+
+
 def test_a_second_interrupt_ends_the_run_at_once(directory: Path, lock: int) -> None:
     events = Events("progress")
     events_twice = Events("stopping")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_engine import FakeEngine, scenario
+from fake_engine import FakeEngine, Files, scenario
 
 from dumbbell.errors import Interrupted, Problem, ScenarioError
 from dumbbell.execute import Carried, Job, Progress, carry_out, look_up
 from dumbbell.execute.progress import Forecast
+from dumbbell.plan import Plan
 from dumbbell.records import Run
 from dumbbell.scenario import load
 
@@ -116,6 +120,30 @@ def test_an_interrupt_ends_what_goes_on_and_keeps_what_is_complete(tmp_path: Pat
     assert len(engine.executed) == 2
     assert len(look_up(jobs(engine, tmp_path), seed).results) == 1
     assert len(list(tmp_path.glob("*.failed-1"))) == 1
+
+
+def test_a_run_whose_traffic_was_over_at_an_interrupt_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came = threading.Event()
+
+    def interrupted(number: int, frame: object) -> None:
+        came.set()
+        raise KeyboardInterrupt
+
+    def interrupt(plan: Plan, files: Files) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert came.wait(60)
+        time.sleep(0.2)  # Then the batch is ending, and the run's last event comes.
+
+    former = signal.signal(signal.SIGINT, interrupted)
+    try:
+        with pytest.raises(Interrupted, match="after 0 of 3 runs"):
+            carry_out(jobs(FakeEngine(change=interrupt), tmp_path), seed)
+    finally:
+        signal.signal(signal.SIGINT, former)
+    assert not list(tmp_path.glob("*.failed-1"))
+    assert len(look_up(jobs(FakeEngine(), tmp_path), seed).results) == 1
 
 
 def test_the_forecast_follows_the_work_that_is_left() -> None:

@@ -13,11 +13,13 @@ import pytest
 
 import dumbbell
 import dumbbell.report
+from dumbbell import records
 from dumbbell.engines.emulate.engine import EmulateEngine
 from dumbbell.engines.events import Event
 from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.realm.conductor import Conductor
 from dumbbell.errors import InputError, Interrupted, RunFailed, ScenarioError
+from dumbbell.pipeline import compose
 from dumbbell.pipeline.run import execute
 from dumbbell.plan import Plan
 
@@ -195,9 +197,33 @@ def test_an_interrupt_outside_the_engine_keeps_the_run_too(scenario: Path) -> No
     assert names(scenario)[0].endswith(".failed-1")
 
 
-def test_an_interrupt_while_the_run_is_judged_keeps_it_too(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("owner", "name"), [(compose, "check_all"), (records.directory, "sync_tree"), (dumbbell.Run, "report")]
+)
+def test_an_interrupt_once_the_traffic_is_over_changes_nothing(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, number: signal.Signals
+) -> None:
+    """While the run is judged, gets its name, and its report is written."""
+    work, came = getattr(owner, name), []
+
+    def interrupted(*given: Any) -> Any:
+        came.append(number)
+        os.kill(os.getpid(), number)
+        return work(*given)
+
+    monkeypatch.setattr(owner, name, interrupted)
+    finished = run(scenario, "good")
+    assert came == [number]
+    assert names(scenario) == [finished.directory.name]
+    assert finished.manifest["status"] == "complete"
+    assert finished.verdict == "valid"
+
+
+def test_a_second_interrupt_while_the_run_is_judged_ends_it(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(evidence: Any) -> Any:
         os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGTERM)
         raise AssertionError("it goes on")
 
     monkeypatch.setattr("dumbbell.pipeline.compose.check_all", interrupted)

@@ -120,6 +120,7 @@ class _Threads:
         return Ended(job, run, job.unusable(run))
 
     def _watch(self, event: Event) -> None:
-        """Ends a run at its next event, because no signal ends a run outside the main thread."""
-        if self._stopped.is_set():
+        """Ends a run at its next event, because no signal ends a run outside the main thread. One whose traffic is over
+        is complete, and is judged."""
+        if self._stopped.is_set() and event["event"] not in ("done", "end", "composing"):
             raise Interrupted("the batch was interrupted")

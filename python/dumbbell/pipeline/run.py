@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Final
 from dumbbell.command import rebuild
 from dumbbell.engines.events import Event, OnEvent
 from dumbbell.engines.foreseen import warn
-from dumbbell.engines.orders import Stop, StopNow
 from dumbbell.engines.protocol import Engine, LiveRun, Outcome
 from dumbbell.engines.registry import DEFAULT
 from dumbbell.engines.registry import engine as engine_of
-from dumbbell.engines.signals import taken_over
 from dumbbell.errors import DumbbellError, Interrupted, RunFailed, ScenarioError, remedy, unwritable
+from dumbbell.pipeline.interrupts import Interrupts
 from dumbbell.pipeline.planned import planned
 from dumbbell.plan import run_id, wire
 from dumbbell.plan.types import Plan
@@ -94,34 +93,36 @@ def run(
     manifest = manifests.at_start(
         loaded.name, identity, engine.capabilities.name, _source(loaded), [*_varied(scenario), *_texts(overrides)]
     )
-    try:
-        write_json(target.path / "manifest.json", manifest)
-        _write_input(target.path, loaded, plan)
-        with progress.kept(target.path, on_event, first) if keep_events else nullcontext(on_event) as tell:
-            finished = _carry_out(engine, plan, target, manifest, tell, others, on_live)
-    except (KeyboardInterrupt, Interrupted) as error:
-        what = error.what if isinstance(error, Interrupted) else "the run was interrupted"
-        kept = target.fail("interrupted", what)
-        why = error.why if isinstance(error, Interrupted) else ""
-        kept_in = f"the measurements until then are in {kept}"
-        raise Interrupted(what, "\n".join(filter(None, [why, kept_in]))) from None
-    except DumbbellError as error:
-        kept = target.fail("failed", str(error))
-        why = "\n".join(filter(None, [error.why, f"the measurements until then are in {kept}"]))
-        raise RunFailed(error.what, why, error.hint or _elsewhere(error.why)) from error
-    except OSError as error:
-        kept = target.fail("failed", str(error))
-        raise unwritable(f"the run to {directory}", error, f"the measurements until then are in {kept}") from error
-    except BaseException as error:
-        target.fail("failed", f"{type(error).__name__}: {error}")
-        raise
-    if report:
+    interrupts = Interrupts()
+    with interrupts.taken_over():
         try:
-            finished.report()
+            write_json(target.path / "manifest.json", manifest)
+            _write_input(target.path, loaded, plan)
+            with progress.kept(target.path, on_event, first) if keep_events else nullcontext(on_event) as tell:
+                finished = _carry_out(engine, plan, target, manifest, tell, others, on_live, interrupts)
+        except (KeyboardInterrupt, Interrupted) as error:
+            what = error.what if isinstance(error, Interrupted) else "the run was interrupted"
+            kept = target.fail("interrupted", what)
+            why = error.why if isinstance(error, Interrupted) else ""
+            kept_in = f"the measurements until then are in {kept}"
+            raise Interrupted(what, "\n".join(filter(None, [why, kept_in]))) from None
         except DumbbellError as error:
-            why = "\n".join(filter(None, [error.why, f"the run is complete: {finished.directory}"]))
-            raise RunFailed(error.what, why, error.hint) from error
-    return finished
+            kept = target.fail("failed", str(error))
+            why = "\n".join(filter(None, [error.why, f"the measurements until then are in {kept}"]))
+            raise RunFailed(error.what, why, error.hint or _elsewhere(error.why)) from error
+        except OSError as error:
+            kept = target.fail("failed", str(error))
+            raise unwritable(f"the run to {directory}", error, f"the measurements until then are in {kept}") from error
+        except BaseException as error:
+            target.fail("failed", f"{type(error).__name__}: {error}")
+            raise
+        if report:
+            try:
+                finished.report()
+            except DumbbellError as error:
+                why = "\n".join(filter(None, [error.why, f"the run is complete: {finished.directory}"]))
+                raise RunFailed(error.what, why, error.hint) from error
+        return finished
 
 
 def _carry_out(
@@ -132,6 +133,7 @@ def _carry_out(
     on_event: OnEvent,
     others: Mapping[str, int] | None,
     on_live: OnLive | None,
+    interrupts: Interrupts,
 ) -> Run:
     began = time.monotonic()
     changes: list[Event] = []
@@ -145,7 +147,7 @@ def _carry_out(
             write_plan(target.path / "plan.json", plan)
         on_event(event)
 
-    outcome = execute(engine, given, target.path, target.lock, note, on_live)
+    outcome = execute(engine, given, target.path, target.lock, note, on_live, interrupts)
     if changes:
         manifest = {
             **manifest,
@@ -179,10 +181,9 @@ def execute(
     lock: int,
     on_event: OnEvent,
     on_live: OnLive | None = None,
+    interrupts: Interrupts | None = None,
 ) -> Outcome:
     """Carry out `plan`, whose `plan.json` lies in `directory`, and write the records there.
-
-    The first Ctrl-C stops early and keeps what was measured, the second ends at once.
 
     Args:
         engine: what carries it out.
@@ -191,19 +192,23 @@ def execute(
         lock: descriptor of the lock.
         on_event: told of each event. What it raises ends the run.
         on_live: gets the run as it begins, to give it orders.
+        interrupts: takes the signals; by default, for as long as the run lasts.
 
     Raises:
         RunFailed: with what failed, why, and a hint.
         Interrupted: it was ended at once, or before it began.
     """
-    orders = iter([Stop()])
+    interrupts = interrupts or Interrupts()
     live = engine.prepare(plan, directory, lock)
-    with taken_over(lambda: live.order(next(orders, StopNow()))), live:
+    interrupts.begin(live)
+    with interrupts.taken_over(), live:
         if on_live is not None:
             on_live(live)
         for event in live.events():
             on_event(event)
-        return live.wait()
+        outcome = live.wait()
+        interrupts.end()
+        return outcome
 
 
 def _elsewhere(why: str) -> str:

@@ -58,7 +58,7 @@ class Conductor:
         self._orders: deque[Order] = deque()
         self._wake: Wake | None = None
         self._phase, self._deadline = "setting up", float("inf")
-        self._interrupted = self._started = self._over = False
+        self._interrupted = self._started = self._complete = self._over = False
         self._failure: Event | None = None
 
     def __enter__(self) -> Self:
@@ -141,7 +141,8 @@ class Conductor:
                 return {"event": "refused", "what": what, "why": self._fixed_links, "hint": hint}
             case ChangeLink():
                 self._helper.order(order)
-            case Stop() if not self._interrupted:
+            # Traffic that is over is complete: there is nothing to stop.
+            case Stop() if not (self._interrupted or self._complete):
                 self._interrupted = True
                 if not self._started:
                     self._deadline = time.monotonic() + self._bounds.stopping_s
@@ -155,6 +156,7 @@ class Conductor:
                 self._started = True
                 self._phase, self._deadline = "running", time.monotonic() + self._bounds.longest_s
             case "done":
+                self._complete = self._complete or event["process"] == "traffic"
                 self._phase, self._deadline = "writing the records", float("inf")
             case "failed" if self._failure is None:
                 self._failure = event
