@@ -11,7 +11,7 @@ import pytest
 from graphs import graph, link
 
 from dumbbell.errors import InputError, ScenarioError
-from dumbbell.labs import changes, place, topo
+from dumbbell.labs import changes, place, record, topo
 from dumbbell.labs.build import load, plan_of
 from dumbbell.labs.live import Live
 from dumbbell.labs.network import Network
@@ -339,3 +339,34 @@ def test_what_is_no_shape_is_refused_in_the_words_of_the_command() -> None:
         with pytest.raises(InputError) as refused:
             topo.scenario(text, keys)
         assert said in str(refused.value), text
+
+
+def saved_files(document: dict[str, object], tmp_path: Path) -> list[Path]:
+    """The files that are saved beside `home/mine.toml` for a lab with one trace, and with a file beside its folder."""
+    (tmp_path / "labs" / "net" / "traces").mkdir(parents=True)
+    (tmp_path / "labs" / "net" / "traces" / "cell.trace").write_text("1\n")
+    (tmp_path / "labs" / "stolen").write_text("theirs")
+    (tmp_path / "home").mkdir(exist_ok=True)
+    return record._copy_files(document, tmp_path / "labs" / "net", tmp_path / "home" / "mine.toml")
+
+
+@pytest.mark.parametrize("way", ["traces/../../stolen", "traces/./../../stolen", "traces//../../stolen", "traces/"])
+def test_a_text_that_looks_like_the_path_of_a_copy_leads_nowhere(way: str, tmp_path: Path) -> None:
+    document: dict[str, object] = {"description": way, "trace": "traces/cell.trace"}
+    copy = tmp_path / "home" / "mine-files" / "traces" / "cell.trace"
+    assert saved_files(document, tmp_path) == [copy]
+    assert document == {"description": way, "trace": "mine-files/traces/cell.trace"}
+    assert [path for path in (tmp_path / "home").rglob("*") if path.is_file()] == [copy]
+
+
+@pytest.mark.parametrize("is_link", [True, False])
+def test_a_lab_is_not_saved_into_a_folder_that_is_there(is_link: bool, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    folder = tmp_path / "home" / "mine-files"
+    folder.parent.mkdir()
+    folder.symlink_to(elsewhere) if is_link else folder.mkdir()
+    with pytest.raises(InputError, match="mine-files is there already"):
+        saved_files({"trace": "traces/cell.trace"}, tmp_path)
+    assert not list(elsewhere.iterdir())
+    assert not list(folder.iterdir())

@@ -81,9 +81,13 @@ def _add_traffic(document: dict[str, Any], lab: Path, done: list[dict[str, Any]]
 
 
 def _copy_files(document: dict[str, Any], lab: Path, file: Path) -> list[Path]:
-    """Copy the files that the scenario names into a folder beside the new file, and name the copies."""
+    """Copy the files that the scenario names into a folder beside the new file, and name the copies.
+
+    Raises `InputError` if that folder is there already.
+    """
     folder = file.with_name(f"{file.stem}-files")
     copied: list[Path] = []
+    is_new = not os.path.lexists(folder)  # A link could lead anywhere.
 
     def moved(value: Any) -> Any:
         if isinstance(value, dict):
@@ -92,10 +96,12 @@ def _copy_files(document: dict[str, Any], lab: Path, file: Path) -> list[Path]:
         elif isinstance(value, list):
             for at, part in enumerate(value):
                 value[at] = moved(part)
-        elif isinstance(value, str) and value.startswith((f"{TRACES}/", f"{ALGORITHMS}/")) and (lab / value).is_file():
+        elif isinstance(value, str) and _is_copy(value) and (lab / value).is_file():
             copy = folder / value
             if copy not in copied:
-                copy.parent.mkdir(parents=True, exist_ok=True)
+                if not is_new:
+                    raise InputError(f"{folder} is there already", "nothing is overwritten", "choose another name")
+                outputs.make_folder(copy.parent)
                 outputs.write(copy, inputs.read(lab / value, LARGEST_TRACE))
                 copied.append(copy)
             return f"{folder.name}/{value}"
@@ -103,6 +109,12 @@ def _copy_files(document: dict[str, Any], lab: Path, file: Path) -> list[Path]:
 
     moved(document)
     return copied
+
+
+def _is_copy(path: str) -> bool:
+    """True for the path of a copy that a lab keeps of a file. Other texts may lead to anywhere."""
+    first, *others = path.split("/")
+    return first in (TRACES, ALGORITHMS) and bool(others) and not {"", ".", ".."}.intersection(others)
 
 
 def _configure(document: dict[str, Any], configured: Mapping[str, str], file: Path) -> Iterator[Path]:
