@@ -21,6 +21,10 @@ STUDY = {"status": "interrupted", "name": "theirs", "engine": "simulate", "cells
 """The `study.json` of a study that was interrupted."""
 
 
+PATIENCE_S = 60
+"""Longest wait for an answer: the server imports a lot before its first one, on a busy machine in tens of seconds."""
+
+
 @dataclass
 class Served:
     """A server that answers."""
@@ -49,7 +53,7 @@ class Served:
     def ask(
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
     ) -> tuple[int, Mapping[str, str], bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         asked = {"Host": self.host, **(self.headers if headers is None else headers)}
         data = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
         try:
@@ -85,6 +89,7 @@ class Page:
             origin=self.served.origin,  # type: ignore[arg-type]
             additional_headers={"Cookie": cookie},
             max_size=None,
+            open_timeout=PATIENCE_S,
         )
         self.socket: ClientConnection = self._connecting.__enter__()
         return self
@@ -92,7 +97,7 @@ class Page:
     def __exit__(self, *_: object) -> None:
         self._connecting.__exit__(None, None, None)
 
-    def hear(self, timeout: float = 10) -> dict[str, Any]:
+    def hear(self, timeout: float = PATIENCE_S) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.socket.recv(timeout))
         if found["type"] == "event":
             self.events.append(found)
