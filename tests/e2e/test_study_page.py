@@ -54,7 +54,7 @@ def page(browser: Browser, path: Path, complaints: list[str], request: pytest.Fi
     opened.on("console", lambda message: complaints.append(message.text))
     opened.on("pageerror", lambda error: complaints.append(str(error)))
     opened.on("request", lambda asked: complaints.append(asked.url) if not asked.url.startswith("file:") else None)
-    opened.set_default_timeout(10_000)
+    opened.set_default_timeout(60_000)
     opened.goto(path.as_uri())
     opened.wait_for_selector(".card svg")
     yield opened

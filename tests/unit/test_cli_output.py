@@ -140,7 +140,7 @@ def test_ctrl_c_that_compiled_code_swallows_is_repeated() -> None:
         "cli.invoke = swallow\n"
         "cli.main(True)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=20)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=120)
     assert (done.returncode, done.stderr) == (130, b"")
 
 
@@ -156,7 +156,7 @@ def test_ctrl_c_that_compiled_code_turns_into_another_error_ends_the_command() -
         "cli.invoke = turned\n"
         "cli.main(True)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=20)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=120)
     assert (done.returncode, done.stderr) == (130, b"")
 
 

@@ -96,7 +96,7 @@ def test_idle_connections_do_not_stop_the_server(tmp_path: Path) -> None:
                 assert all(is_closed(one, limits.HEAD_S + 10) for one in opened[-2:])
                 assert time.monotonic() - began < limits.HEAD_S + 20
         process.terminate()
-        _, log = process.communicate(timeout=20)
+        _, log = process.communicate(timeout=120)
         assert len(log) < 10_000, log[:1000]
     finally:
         running.__exit__(None, None, None)

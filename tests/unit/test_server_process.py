@@ -78,7 +78,7 @@ def test_the_url_logs_in_and_is_listed(workspace: Path) -> None:
         # Another user sees the arguments of a process, and not the token.
         assert served.access.token.encode() not in Path(f"/proc/{process.pid}/cmdline").read_bytes()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=120)
         assert served.access.token not in out + err
         assert not note.exists()
 
@@ -119,7 +119,7 @@ def test_looking_changes_nothing(workspace: Path) -> None:
                     page.open(path.name)
         time.sleep(1.2)  # Longer than it waits before it saves, or looks at the disk.
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=20)
+        process.communicate(timeout=120)
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in workspace.iterdir()} == before
 
 
@@ -135,7 +135,7 @@ def test_a_unix_socket_is_for_its_user_alone(workspace: Path, tmp_path: Path) ->
         connection.request("GET", "/api/about", headers={"Host": f"{name[1]}:8080"})
         assert connection.getresponse().status == 401
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=20)
+        process.communicate(timeout=120)
     assert not path.exists()
 
 
