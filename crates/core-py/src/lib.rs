@@ -27,7 +27,7 @@ mod _core {
     #[pymodule_export]
     use crate::declarations::{declarations, version};
     #[pymodule_export]
-    use crate::edits::edit_toml;
+    use crate::edits::{edit_toml, toml_values};
     #[pymodule_export]
     use crate::emulate::{check_namespaces, cpu_share_refusal, emulate, stay};
     #[pymodule_export]

@@ -16,16 +16,18 @@ const USUAL: u64 = 1 << 20;
 
 const MANIFEST: &str = "manifest.json";
 const SUMMARY: &str = "summary.json";
+const SCENARIO: &str = "scenario.toml";
 
-/// A run's manifest, its summary, bytes of its files, and its stamp.
-type Documents<T> = (Option<T>, Option<T>, u64, (Change, Change, Change));
+/// A run's manifest, its summary, bytes of its files, its stamp, and its scenario.
+type Documents<T> = (Option<T>, Option<T>, u64, (Change, Change, Change), Option<T>);
 /// Time (ns), inode and size of a file; zeros if it is missing.
 type Change = (i64, i64, i64);
 
-/// Reads `manifest.json` and `summary.json` of the runs that are called `names` in a folder, given by its descriptor: of each,
-/// both documents, the bytes of all files of the run, and its stamp from before it was read: time (ns), inode and size of its
-/// directory, its manifest and its summary, zeros for one that is missing. No link is followed. A document that is missing,
-/// large, or no regular file is None: who wants it, or the reason, opens it by itself. Other threads of Python run meanwhile.
+/// Reads `manifest.json`, `summary.json` and `scenario.toml` of the runs that are called `names` in a folder, given by its
+/// descriptor: of each, the first two, the bytes of all files of the run, its stamp from before it was read, and the scenario.
+/// A stamp is time (ns), inode and size of the directory, the manifest and the summary, zeros for one that is missing. No link
+/// is followed. A document that is missing, large, or no regular file is None: who wants it, or the reason, opens it by itself.
+/// Other threads of Python run meanwhile.
 ///
 /// Raises OSError if the descriptor is no folder's.
 #[pyfunction]
@@ -42,7 +44,9 @@ pub(crate) fn read_runs<'py>(
     let bytes = |content: Option<Vec<u8>>| content.map(|content| PyBytes::new(py, &content));
     Ok(found
         .into_iter()
-        .map(|(manifest, summary, size, stamp)| (bytes(manifest), bytes(summary), size, stamp))
+        .map(|(manifest, summary, size, stamp, scenario)| {
+            (bytes(manifest), bytes(summary), size, stamp, bytes(scenario))
+        })
         .collect())
 }
 
@@ -51,7 +55,8 @@ fn documents(folder: &OwnedFd, name: &Path) -> io::Result<Documents<Vec<u8>>> {
     let run = openat(folder, name, flags, Mode::empty())?;
     let folder = held(run.as_raw_fd());
     let stamp = (change(fstat(&run)), change(stat(&folder.join(MANIFEST))), change(stat(&folder.join(SUMMARY))));
-    Ok((document(&run, MANIFEST).ok(), document(&run, SUMMARY).ok(), size(&folder), stamp))
+    let [manifest, summary, scenario] = [MANIFEST, SUMMARY, SCENARIO].map(|name| document(&run, name).ok());
+    Ok((manifest, summary, size(&folder), stamp, scenario))
 }
 
 fn change(found: nix::Result<FileStat>) -> Change {

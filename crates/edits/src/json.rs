@@ -2,7 +2,10 @@
 
 use std::fmt;
 
+use anyhow::{Context, Result, bail};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
+use toml_edit::{Document, Item, Value};
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +30,59 @@ impl Json {
     /// True for a table.
     pub(crate) fn is_table(&self) -> bool {
         matches!(self, Json::Table(_))
+    }
+}
+
+/// Returns the values of a TOML text.
+///
+/// # Errors
+/// The text is no TOML, or has values that JSON lacks: times, infinite numbers, and those that are not numbers.
+pub fn values(text: &str) -> Result<Json> {
+    let document: Document<&str> = Document::parse(text).context("the text is no TOML")?;
+    item(document.as_item())
+}
+
+fn item(of: &Item) -> Result<Json> {
+    match of {
+        Item::None => Ok(Json::Null),
+        Item::Value(one) => value(one),
+        Item::Table(table) => entries(table.iter()),
+        Item::ArrayOfTables(tables) => {
+            tables.iter().map(|table| entries(table.iter())).collect::<Result<_>>().map(Json::List)
+        }
+    }
+}
+
+fn entries<'a>(of: impl Iterator<Item = (&'a str, &'a Item)>) -> Result<Json> {
+    of.map(|(key, one)| Ok((key.to_owned(), item(one)?))).collect::<Result<_>>().map(Json::Table)
+}
+
+fn value(of: &Value) -> Result<Json> {
+    Ok(match of {
+        Value::String(text) => Json::Text(text.value().clone()),
+        Value::Integer(number) => Json::Whole(*number.value()),
+        Value::Float(number) if number.value().is_finite() => Json::Real(*number.value()),
+        Value::Boolean(truth) => Json::Truth(*truth.value()),
+        Value::Array(items) => Json::List(items.iter().map(value).collect::<Result<_>>()?),
+        Value::InlineTable(table) => {
+            let each = table.iter().map(|(key, one)| Ok((key.to_owned(), value(one)?)));
+            Json::Table(each.collect::<Result<_>>()?)
+        }
+        Value::Float(_) | Value::Datetime(_) => bail!("JSON has no such value"),
+    })
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Json::Null => to.serialize_unit(),
+            Json::Truth(truth) => to.serialize_bool(*truth),
+            Json::Whole(number) => to.serialize_i64(*number),
+            Json::Real(number) => to.serialize_f64(*number),
+            Json::Text(text) => to.serialize_str(text),
+            Json::List(items) => to.collect_seq(items),
+            Json::Table(entries) => to.collect_map(entries.iter().map(|(key, one)| (key, one))),
+        }
     }
 }
 

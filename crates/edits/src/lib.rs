@@ -12,7 +12,7 @@ mod style;
 use anyhow::{Context, Result};
 use toml_edit::DocumentMut;
 
-pub use json::Json;
+pub use json::{Json, values};
 pub use operation::{Operation, Part};
 
 /// The text after all operations, in their order.

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::{Operation, edit};
+use crate::{Operation, edit, values};
 
 const SCENARIO: &str = r#"# A scenario of mine.
 
@@ -181,4 +181,18 @@ fn what_does_not_fit_is_refused() {
         assert!(edit(SCENARIO, &operations).is_err(), "{operation}");
     }
     assert!(edit("a = ", &[]).is_err());
+}
+
+#[test]
+fn values_are_those_that_were_written_in_their_order() {
+    let text = "b = 1.0\na = 'x'\n[t]\nz = [1, true]\ny = { w = -2 }\n[[l]]\nk = \"v\"\n[[l]]\n";
+    let found = serde_json::to_string(&values(text).unwrap()).unwrap();
+    assert_eq!(found, r#"{"b":1.0,"a":"x","t":{"z":[1,true],"y":{"w":-2}},"l":[{"k":"v"},{}]}"#);
+}
+
+#[test]
+fn a_text_that_json_cannot_say_has_no_values() {
+    for text in ["a = 2020-01-01", "a = inf", "a = nan", "a = ", "a = 99999999999999999999"] {
+        assert!(values(text).is_err(), "{text}");
+    }
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from dumbbell.records import Run
@@ -30,6 +31,8 @@ class What:
     unit: str
 
 
+_what: Final = lru_cache(maxsize=4096)(What)
+"""Returns a quantity; many runs have the same ones."""
 Figures = Mapping[What, float]
 """Figures that a run's records give."""
 
@@ -40,14 +43,19 @@ def figures(run: Run) -> Figures:
     The total goodput is what all flows received over the run's duration. Links without a rate have no queue and no
     utilisation, and are left out.
     """
-    return {what: float(value) for what, value in _all(run.summary) if value is not None}
+    return of_summary(run.summary)
+
+
+def of_summary(summary: Mapping[str, Any]) -> Figures:
+    """Returns the figures as `figures`, by the content of a `summary.json`."""
+    return {what: float(value) for what, value in _all(summary) if value is not None}
 
 
 def _all(summary: Mapping[str, Any]) -> Iterator[tuple[What, float | None]]:
     received = sum(flow["received_bytes"] or 0 for flow in summary["flows"])
     lasted_s = summary["duration_s"]
-    yield What("run", "", TOTAL_GOODPUT, "Mbit/s"), 8e-6 * received / lasted_s if lasted_s else None
-    yield What("run", "", JAIN, ""), summary["jain_index"]
+    yield _what("run", "", TOTAL_GOODPUT, "Mbit/s"), 8e-6 * received / lasted_s if lasted_s else None
+    yield _what("run", "", JAIN, ""), summary["jain_index"]
     for flow in summary["flows"]:
         yield from _flow(flow)
     for link in summary["links"]:
@@ -57,23 +65,23 @@ def _all(summary: Mapping[str, Any]) -> Iterator[tuple[What, float | None]]:
 
 def _flow(flow: Mapping[str, Any]) -> Iterator[tuple[What, float | None]]:
     goodput = flow["goodput_bps"]
-    yield What("flow", flow["id"], "goodput", "Mbit/s"), None if goodput is None else goodput / 1e6
+    yield _what("flow", flow["id"], "goodput", "Mbit/s"), None if goodput is None else goodput / 1e6
     for key in ("min", "p50", "p95"):
-        yield What("flow", flow["id"], f"RTT {key}", "ms"), flow["rtt_ms"][key]
+        yield _what("flow", flow["id"], f"RTT {key}", "ms"), flow["rtt_ms"][key]
     yield from _queue("flow", flow["id"], flow["queue_ms"])
-    yield What("flow", flow["id"], RETRANSMITTED, "segments"), flow["retransmitted_segments"]
+    yield _what("flow", flow["id"], RETRANSMITTED, "segments"), flow["retransmitted_segments"]
 
 
 def _link(link: Mapping[str, Any]) -> Iterator[tuple[What, float | None]]:
-    yield What("link", link["name"], UTILISATION, ""), link["utilisation"]
+    yield _what("link", link["name"], UTILISATION, ""), link["utilisation"]
     yield from _queue("link", link["name"], link["queue_ms"])
     for key in ("drops", "losses", "marks"):
-        yield What("link", link["name"], key, "packets"), link[key]
+        yield _what("link", link["name"], key, "packets"), link[key]
 
 
 def _queue(scope: Scope, of: str, queue: Mapping[str, float] | None) -> Iterator[tuple[What, float | None]]:
     for key in ("p50", "p95", "max"):
-        yield What(scope, of, f"queue {key}", "ms"), (queue or {}).get(key)
+        yield _what(scope, of, f"queue {key}", "ms"), (queue or {}).get(key)
 
 
 def common(runs: Sequence[Figures]) -> list[What]:

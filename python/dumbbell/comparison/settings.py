@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell import inputs
 from dumbbell.cc.names import label
+from dumbbell.core import core
 from dumbbell.engines.registry import capabilities
 from dumbbell.plan.wire import document
 from dumbbell.records.run import Run
@@ -67,12 +70,26 @@ def flat(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _of_scenario(directory: Path) -> dict[str, Any]:
+def of_documents(manifest: Mapping[str, Any], scenario: bytes) -> dict[str, str]:
+    """Returns all settings of a run, by its manifest and its scenario. A damaged scenario has none."""
+    found = dict(_manifest(manifest))
+    with suppress(ValueError):  # TOMLDecodeError and UnicodeDecodeError are among them.
+        found |= _of_text(scenario.decode())
+    return {key: _text(found, key) for key in found}
+
+
+def _of_scenario(directory: Path) -> Mapping[str, Any]:
     """Keys of the scenario that a run or a study keeps; empty if it keeps none."""
     try:
-        scenario = parse(inputs.read_text(directory / "scenario.toml", LARGEST))
-    except (OSError, ValueError):  # TOMLDecodeError and UnicodeDecodeError are among them.
+        return _of_text(inputs.read_text(directory / "scenario.toml", LARGEST))
+    except (OSError, ValueError):
         return {}
+
+
+@lru_cache(maxsize=256)
+def _of_text(text: str) -> Mapping[str, Any]:
+    values = core.toml_values(text)
+    scenario = parse(text) if values is None else json.loads(values)
     # Varied keys are compared by all their values, and a description is no setting.
     return flat({key: value for key, value in scenario.items() if key not in ("sweep", "repeat", "description")})
 
@@ -80,7 +97,7 @@ def _of_scenario(directory: Path) -> dict[str, Any]:
 def _of_study(study: Frames) -> dict[str, Any]:
     varied = {f"varied: {key}": list(dict.fromkeys(map(_word, study.cells[key].to_list()))) for key in study.keys}
     about = {"repetitions": study.manifest.get("repetitions")}
-    return _manifest(study.manifest) | about | varied | _of_scenario(study.directory)
+    return {**_manifest(study.manifest), **about, **varied, **_of_scenario(study.directory)}
 
 
 def _word(value: Any) -> str:

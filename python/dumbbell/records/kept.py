@@ -71,9 +71,10 @@ def kept(root: Path) -> list[Kept]:
     return sorted(runs, key=lambda one: (one.started_at, one.path.name), reverse=True)
 
 
-Documents = tuple[bytes | None, bytes | None, int, Stamp]
-"""A run's manifest and summary, `None` for one that is to be opened by itself, bytes of its files, and its stamp."""
-_UNREAD: Final[Documents] = (None, None, 0, UNKNOWN)
+Documents = tuple[bytes | None, bytes | None, int, Stamp, bytes | None]
+"""A run's manifest and summary, `None` for one that is to be opened by itself, bytes of its files, its stamp, and its
+scenario, likewise."""
+_UNREAD: Final[Documents] = (None, None, 0, UNKNOWN, None)
 
 
 def documents(root: Path, names: Sequence[str]) -> Iterator[tuple[Path, Documents]]:
