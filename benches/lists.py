@@ -20,6 +20,7 @@ import dumbbell
 from benches.table import show
 from dumbbell.records.kept import kept
 from dumbbell.server.results import Listing
+from dumbbell.server.run_messages import AskRows, AskTable
 from dumbbell.server.workspace import Workspace
 
 RUNS = 10_000
@@ -42,13 +43,15 @@ def main() -> None:
             (root / "many" / f"{number:06}.txt").touch()
         _runs(root / "runs")
         workspace, listing = Workspace(root), Listing(root)
+        names = os.listdir(root / "runs")
         rows = [
             _timed("runs, in Python", lambda: kept(root / "runs")),
             _timed("runs, in Python again", lambda: kept(root / "runs")),
             _timed("runs, by `dumbbell runs list`", lambda: _command(root)),
-            _timed("runs, first page", lambda: listing.page(0, "", "", "")),
-            _timed("runs, first search", lambda: listing.page(0, "cubic", "", "")),
-            _timed("runs, next search", lambda: listing.page(0, "bbr", "", "")),
+            _timed("runs, the page's table", lambda: listing.table(AskTable())),
+            _timed("runs, searched", lambda: listing.table(AskTable(search="cubic"))),
+            _timed("runs, sorted and grouped", lambda: listing.table(AskTable(sort="seed", group="topology.rtt"))),
+            _timed("runs, 100 further rows", lambda: listing.rows(AskRows(ids=names[:100], columns=["seed"]))),
             _timed("folder of files", lambda: workspace.entries("many")),
             _timed("folder of runs", lambda: workspace.entries("runs")),
         ]
@@ -56,9 +59,10 @@ def main() -> None:
 
 
 def _runs(folder: Path) -> None:
-    """Runs whose large files are the same ones on disk."""
+    """Runs of different seeds, round-trip times and rates, whose large files are the same ones on disk."""
     first = dumbbell.run(SCENARIO, directory=folder, engine="simulate").directory
-    own = ("manifest.json", "summary.json", "scenario.toml")
+    own = ("manifest.json", "summary.json")
+    text = (first / "scenario.toml").read_text()
     for number in range(1, RUNS):
         path = folder / f"{first.name}.{number}"
         path.mkdir()
@@ -67,6 +71,9 @@ def _runs(folder: Path) -> None:
                 (path / file.name).mkdir()
             elif file.name in own:
                 shutil.copyfile(file, path / file.name)
+            elif file.name == "scenario.toml":
+                changed = text.replace("5 Mbit/s", f"{5 + number % 7} Mbit/s").replace("10 ms", f"{10 + number % 5} ms")
+                (path / file.name).write_text(f"seed = {number}\n{changed}")
             else:
                 os.link(file, path / file.name)
 

@@ -192,9 +192,9 @@ def _live(page: Page) -> None:
 
 def _comparison(page: Page) -> None:
     """Two runs that differ in one setting: figures, and curves over each other."""
-    _go(page, "runs", ".results-table")
+    _go(page, "runs", ".runs-table")
     for name in ("third-bbr", "third-cubic"):
-        row = page.locator(".results-table tbody tr", has_text=name)
+        row = page.locator(".runs-table tbody tr", has_text=name)
         row.locator(".pick input").check()
     page.get_by_role("button", name="Compare").click()
     page.get_by_role("button", name="RTT", exact=True).click()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -209,7 +211,7 @@ def test_a_run_that_the_command_line_began_is_found(application: Application, pa
         runs = application.workspace / "runs"
         eventually(lambda: list(runs.glob(".partial-*/manifest.json")))
         page.evaluate("location.hash = '#/runs'")
-        row = page.locator(".results-table tbody tr")
+        row = page.locator(".runs-table tbody tr")
         expect(row).to_contain_text("running")
         row.get_by_role("link").click()
         page.get_by_role("button", name="Stop early").click()
@@ -294,7 +296,8 @@ def test_a_study_goes_on_without_a_browser_and_after_a_stop(application: Applica
     page.context.close()
     page = application.page(browser)
     page.goto(where.split("#")[0] + "#/runs")
-    page.get_by_role("region", name="Studies").get_by_role("link", name="pair").click()
+    page.get_by_role("link", name="Studies").click()
+    page.get_by_role("link", name="pair").click()
     expect(pill(page)).to_have_text("running")
     page.get_by_role("button", name="Stop").click()
     expect(pill(page)).to_have_text("interrupted", timeout=30_000)
@@ -334,7 +337,7 @@ def test_two_runs_are_compared_settings_first_then_figures_then_curves(applicati
     kept(application, "slow", rate_bps=20e6)
     kept(application, "fast", rate_bps=80e6)
     page.evaluate("location.hash = '#/runs'")
-    boxes = page.locator(".results-table tbody .pick input")
+    boxes = page.locator(".runs-table tbody .pick input")
     expect(boxes).to_have_count(2)
     for box in boxes.all():
         box.check()
@@ -380,19 +383,120 @@ def test_runs_are_searched_tagged_and_removed(application: Application, page: Pa
     kept(application, "slow", rate_bps=20e6)
     fast = kept(application, "fast", rate_bps=80e6)
     page.evaluate("location.hash = '#/runs'")
-    rows = page.locator(".results-table tbody tr")
+    rows = page.locator(".runs-table tbody tr")
     expect(rows).to_have_count(2)
     page.get_by_label("Search runs").fill("fast")
     expect(rows).to_have_count(1)
     page.get_by_label(f"Choose {fast}").check()
     page.get_by_label("Tag the chosen runs").fill("baseline")
     page.keyboard.press("Enter")
-    expect(rows).to_contain_text("#baseline")
+    expect(rows.locator(".tag-word")).to_have_text("baseline")
     page.get_by_label("Search runs").fill("")
     expect(rows).to_have_count(2)
     page.get_by_label("Tag", exact=True).select_option("baseline")
     expect(rows).to_have_count(1)
-    page.get_by_role("button", name="Remove").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(page.get_by_text("No run matches.")).to_be_visible()
     assert names(application) == ["slow-0123456789ab"]
+
+
+def vary(path: Path, seed: int, rtt: str, began: int) -> None:
+    """Give a run of the scenario `same` a seed and a round-trip time of its own, and a time at which it began."""
+    (path / "scenario.toml").write_text(f'name = "same"\nseed = {seed}\n[topology]\nrtt = "{rtt}"\n')
+    manifest = json.loads((path / "manifest.json").read_text())
+    (path / "manifest.json").write_text(json.dumps({**manifest, "name": "same"}))
+    os.utime(path / "scenario.toml", (began, began))
+
+
+def column(page: Page, title: str) -> list[str]:
+    """The values of a column, line by line."""
+    heads = page.locator(".runs-table thead tr").first.locator("th").all_inner_texts()
+    at = next(i for i, head in enumerate(heads) if head.startswith(title))
+    return [row.locator("> *").nth(at).inner_text() for row in page.locator(".runs-table tbody tr[data-line]").all()]
+
+
+def test_the_table_shows_what_differs_sorts_groups_and_compares_with_a_baseline(
+    application: Application, page: Page
+) -> None:
+    for number, (rate, rtt) in enumerate([(20e6, "100 ms"), (40e6, "20 ms"), (80e6, "20 ms")]):
+        path = application.workspace / "runs" / kept(application, f"run{number}", rate_bps=rate)
+        vary(path, number, rtt, number)
+    page.evaluate("location.hash = '#/runs'")
+    rows = page.locator(".runs-table tbody tr[data-line]")
+    expect(rows).to_have_count(3)
+    assert column(page, "rtt") == ["20 ms", "20 ms", "100 ms"]
+    assert column(page, "seed") == ["2", "1", "0"]
+    expect(rows.first).to_contain_text("rtt 20 ms")
+    expect(rows.first.locator("svg.spark path")).to_have_count(2)
+    page.get_by_role("button", name="rtt", exact=True).click()
+    page.get_by_role("button", name="rtt", exact=True).click()
+    expect(page.locator("[aria-sort]")).to_have_attribute("aria-sort", "descending")
+    eventually(lambda: column(page, "rtt") == ["100 ms", "20 ms", "20 ms"])
+    rows.first.hover()
+    rows.first.locator(".pin").click()
+    base = page.locator(".runs-base")
+    expect(base).to_contain_text("100 ms")
+    assert all("%" in one for one in column(page, "total goodput")[1:])
+    page.get_by_label("Group by").select_option("topology.rtt")
+    heads = page.locator(".runs-group")
+    expect(heads).to_have_count(2)
+    assert [head.inner_text().split()[:3] for head in heads.all()] == [["rtt", "20", "ms"], ["rtt", "100", "ms"]]
+    heads.first.get_by_role("button").click()
+    expect(rows).to_have_count(3)
+    page.get_by_label("Choose all with rtt 20 ms").check()
+    page.get_by_role("button", name="Compare with the baseline").click()
+    expect(page.locator(".compare h1")).to_have_text("3 runs compared")
+    assert page.evaluate("location.hash").startswith("#/compare/run0-")
+    page.go_back()
+    expect(page.locator(".runs-base")).to_be_visible()  # The table is as it was.
+
+
+def test_columns_are_chosen(application: Application, page: Page) -> None:
+    kept(application, "one")
+    page.evaluate("location.hash = '#/runs'")
+    page.get_by_role("button", name="Columns").click()
+    dialog = page.get_by_role("dialog", name="Columns")
+    dialog.get_by_label("Search columns").fill("f1 rtt p95")
+    dialog.get_by_label("f1 RTT p95").check()
+    dialog.get_by_role("button", name="Done").click()
+    expect(page.locator(".runs-table thead")).to_contain_text("f1 RTT p95")
+    page.get_by_role("button", name="Columns").click()
+    dialog.get_by_role("button", name="What differs").click()
+    dialog.get_by_role("button", name="Done").click()
+    expect(page.locator(".runs-table thead")).not_to_contain_text("f1 RTT p95")
+
+
+def test_thousands_of_runs_are_a_table_of_few_rows_that_keys_move_through(application: Application, page: Page) -> None:
+    runs = 2000
+    first = application.workspace / "runs" / kept(application, "one")
+    vary(first, 0, "10 ms", 0)
+    for number in range(1, runs):
+        copy = first.with_name(f"{first.name}.{number}")
+        copy.mkdir()
+        for file in first.iterdir():
+            if file.is_file():
+                os.link(file, copy / file.name) if file.name == "summary.json" else shutil.copy(file, copy)
+        vary(copy, number, "10 ms", number)
+    page.evaluate("location.hash = '#/runs'")
+    rows = page.locator(".runs-table tbody tr[data-line]")
+    expect(rows.first).to_contain_text("seed 1999")
+    assert rows.count() < 60
+    page.get_by_role("region", name="Runs, a line each").focus()
+    page.keyboard.press("End")
+    last = page.locator(".runs-table a:focus")
+    page.keyboard.press("End")
+    expect(last).to_have_accessible_name(re.compile("seed 0"))
+    assert rows.count() < 60
+    page.keyboard.press("Space")
+    page.keyboard.press("Shift+ArrowUp")
+    expect(page.get_by_role("region", name="Chosen runs")).to_contain_text("2 chosen")
+    page.keyboard.press("b")
+    expect(page.locator(".runs-base")).to_contain_text("seed 1")
+    page.keyboard.press("Home")
+    expect(last).to_have_accessible_name(re.compile("seed 1999"))
+    page.get_by_label("Choose all", exact=True).check()
+    expect(page.get_by_role("region", name="Chosen runs")).to_contain_text("2,000 chosen")
+    expect(page.get_by_role("button", name="Compare")).to_be_disabled()
+    page.get_by_label("Search runs").fill("seed=77")
+    expect(page.get_by_role("status").first).to_contain_text("11 of 2,000 runs")

@@ -105,7 +105,7 @@ def test_a_damaged_run_is_a_row_that_says_so(
         text = (path / file).read_text()
         assert before in text
         (path / file).write_text(text.replace(before, after, 1))
-        rows = {row["id"]: row for row in seeds.served.json("GET", "/api/runs")["runs"]}
+        rows = {row["id"]: row for row in seeds.served.json("POST", "/api/runs/table", {})["rows"]}
         assert rows[path.name]["verdict"] == "damaged"
         assert rows[path.name]["problem"].startswith(f"{path / file} cannot be read: ")
         assert rows[seeds.run.name]["verdict"] == "valid"
@@ -165,7 +165,7 @@ def test_a_pipe_is_no_manifest(seeds: Seeds) -> None:
     with damaged.copied(seeds.run) as path:
         (path / "manifest.json").unlink()
         os.mkfifo(path / "manifest.json")
-        (row,) = [row for row in seeds.served.json("GET", "/api/runs")["runs"] if row["id"] == path.name]
+        (row,) = [row for row in seeds.served.json("POST", "/api/runs/table", {})["rows"] if row["id"] == path.name]
         assert "Not a regular file" in row["problem"]
 
 

@@ -290,7 +290,7 @@ def test_what_the_application_keeps_is_in_the_workspace(tmp_path: Path) -> None:
         with served.page() as page:
             page.open("a.toml")
             page.do("a.toml", do="replace_text", text='name = "b"\n')
-        assert served.json("GET", "/api/runs")["runs"] == []
+        assert served.json("POST", "/api/runs/table", {})["rows"] == []
         status, _, content = served.ask("POST", "/api/files", {"do": "delete", "path": "a.toml"})
         assert (status, "outside" in json.loads(content)["why"]) == (400, True)
         bundled.copy("bbr-vs-cubic", root / "c.toml")

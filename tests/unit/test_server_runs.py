@@ -25,7 +25,8 @@ from dumbbell.records.progress import FILE, kept
 from dumbbell.report import overlay
 from dumbbell.server import children, live, run_places
 from dumbbell.server.children import Children
-from dumbbell.server.results import PAGE, Listing
+from dumbbell.server.results import Listing
+from dumbbell.server.run_messages import AskRows, AskTable, RunTable
 
 RUN_ID = "0123456789ab"
 
@@ -51,57 +52,147 @@ def served(workspace: Path) -> Iterator[Served]:
         yield found
 
 
-# The list
+# The table
 
 
-def test_the_list_is_newest_first_and_says_what_came_of_each(workspace: Path) -> None:
+def table(root: Path, **asked: Any) -> RunTable:
+    return Listing(root).table(AskTable(**asked))
+
+
+def named(found: RunTable) -> list[str]:
+    return [one.removesuffix(f"-{RUN_ID}") for one in found.ids]
+
+
+def scenario(path: Path, text: str, overrides: list[str] | None = None) -> None:
+    """Give a run another scenario."""
+    (path / "scenario.toml").write_text(text)
+    manifest = json.loads((path / "manifest.json").read_text())
+    write_json(path / "manifest.json", {**manifest, "name": "same", "overrides": overrides or []})
+
+
+@pytest.fixture(scope="module")
+def varied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of one scenario, with three buffers and two rates."""
+    root = tmp_path_factory.mktemp("varied")
+    for number, (name, rate, buffer) in enumerate(
+        [("a", "900 kbit/s", "2 bdp"), ("b", "10 Mbit/s", "0.5 bdp"), ("c", "10 Mbit/s", "1 bdp")]
+    ):
+        path = run(root, name, rate_bps=20e6 * (number + 1))
+        scenario(path, f'name = "same"\nseed = 3\n[bottleneck]\nrate = "{rate}"\nbuffer = "{buffer}"\n')
+        os.utime(path / "scenario.toml", (number, number))
+    return root
+
+
+def test_the_table_is_newest_first_and_says_what_came_of_each(workspace: Path) -> None:
     for number, name in enumerate(("beta", "alpha", "gamma")):
         os.utime(workspace / "runs" / f"{name}-{RUN_ID}" / "scenario.toml", (number, number))
-    found = Listing(workspace).page(0, "", "", "")
-    assert [one.id for one in found.runs] == [f"{name}-{RUN_ID}" for name in ("gamma", "alpha", "beta")]
-    beta = found.runs[2]
+    found = table(workspace)
+    assert named(found) == ["gamma", "alpha", "beta"]
+    assert (found.total, found.running, found.groups) == (3, 0, [])
+    beta = found.rows[2]
     assert (beta.verdict, beta.checks, beta.left_over) == ("invalid", ["lateness"], False)
-    assert len(beta.flows) == 2
-    assert beta.flows[0].startswith("f1 cubic ")
-    assert beta.flows[0].endswith("Mbit/s")
-    assert (found.total, found.cursor) == (3, None)
 
 
-def test_search_looks_at_names_flows_tags_and_checks(workspace: Path) -> None:
-    listing = Listing(workspace)
-
+def test_search_looks_at_names_settings_flows_tags_and_checks(workspace: Path, varied: Path) -> None:
     def names(**wanted: str) -> set[str]:
-        page = listing.page(0, **{"search": "", "tag": "", "verdict": "", **wanted})
-        return {one.id.removesuffix(f"-{RUN_ID}") for one in page.runs}
+        return set(named(table(workspace, **wanted)))
 
     assert names(search="lateness") == {"beta"}
     assert names(search="ALPHA") == {"alpha"}
     assert names(verdict="invalid") == {"beta"}
-    assert names(search="bbr") == {"alpha", "gamma"}
+    assert names(search="gamma bbr") == {"gamma"}
     assert names(search="nothing of the kind") == set()
+    assert set(named(table(varied, search="rate=10 buffer=1"))) == {"c"}
+
+
+def test_columns_are_what_differs_and_the_commonest_figures(varied: Path) -> None:
+    found = table(varied)
+    assert found.shown[:2] == ["bottleneck.rate", "bottleneck.buffer"]
+    columns = {one.key: one for one in found.columns}
+    assert [columns[key].title for key in found.shown[:5]] == [
+        "rate",
+        "buffer",
+        "total goodput",
+        "Jain's index",
+        "f1 goodput",
+    ]
+    assert (columns["seed"].differs, columns["bottleneck.rate"].differs) == (False, True)
+    assert all(one.runs == 3 for one in found.columns)
+    row = next(one for one in found.rows if one.id.startswith("a-"))
+    assert row.cells[:2] == ["900 kbit/s", "2 bdp"]
+    summary = json.loads((varied / "runs" / row.id / "summary.json").read_text())
+    goodput = found.shown.index(next(key for key in found.shown if columns[key].title == "f1 goodput"))
+    assert row.cells[goodput] == pytest.approx(summary["flows"][0]["goodput_bps"] / 1e6)
+
+
+def test_names_say_by_what_runs_differ(varied: Path, tmp_path: Path) -> None:
+    assert [one.label for one in table(varied).rows] == [
+        "rate 10 Mbit/s, buffer 1 bdp",
+        "rate 10 Mbit/s, buffer 0.5 bdp",
+        "rate 900 kbit/s, buffer 2 bdp",
+    ]
+    one, two = run(tmp_path, "one"), run(tmp_path, "two")
+    scenario(one, 'name = "same"\n[[flows]]\ncc = "bbr"\nstart = "1 s"\n', ["flows.0.start=1 s"])
+    scenario(two, 'name = "same"\n[[flows]]\ncc = "cubic"\n')
+    assert {one.label for one in table(tmp_path).rows} == {"flows.0.start 1 s, flows.0.cc bbr", "flows.0.cc cubic"}
+    manifest = json.loads((two / "manifest.json").read_text())
+    write_json(two / "manifest.json", {**manifest, "scenario_source": "lab/my net.toml"})
+    assert {one.name for one in table(tmp_path).rows} == {"same", "same (my net.toml)"}
+
+
+def test_values_are_sorted_by_what_they_mean(varied: Path) -> None:
+    assert named(table(varied, sort="bottleneck.rate"))[0] == "a"
+    assert named(table(varied, sort="bottleneck.buffer")) == ["b", "c", "a"]
+    assert named(table(varied, sort="bottleneck.buffer", descending=True)) == ["a", "c", "b"]
+    assert len(named(table(varied, sort="no such column"))) == 3
+
+
+def test_runs_without_a_value_come_last_in_either_order(tmp_path: Path) -> None:
+    for name, text in {"none": "", "one": "seed = 1", "ten": "seed = 10", "nine": "seed = 9"}.items():
+        scenario(run(tmp_path, name), text)
+    assert named(table(tmp_path, sort="seed")) == ["one", "nine", "ten", "none"]
+    assert named(table(tmp_path, sort="seed", descending=True)) == ["ten", "nine", "one", "none"]
+
+
+def test_groups_have_common_settings_and_means(varied: Path) -> None:
+    found = table(varied, group="bottleneck.rate", sort="bottleneck.buffer", columns=["bottleneck.buffer", "seed"])
+    assert [(one.value, one.runs, one.cells) for one in found.groups] == [
+        ("900 kbit/s", 1, ["2 bdp", "3"]),
+        ("10 Mbit/s", 2, [None, "3"]),
+    ]
+    assert named(found) == ["a", "b", "c"]
+    figure = next(one.key for one in found.columns if one.title == "total goodput")
+    one, two = (row.cells[0] for row in table(varied, columns=[figure], search="rate=10").rows)
+    group = table(varied, group="bottleneck.rate", columns=[figure]).groups[1]
+    assert isinstance(one, float)
+    assert isinstance(two, float)
+    assert group.cells == [pytest.approx((one + two) / 2)]
 
 
 def test_a_row_changes_when_its_run_does(tmp_path: Path) -> None:
     path = run(tmp_path, "delta")
     listing = Listing(tmp_path)
-    assert listing.page(0, "", "", "").runs[0].tags == []
+    assert listing.table(AskTable()).rows[0].tags == []
     manifest = json.loads((path / "manifest.json").read_text())
     write_json(path / "manifest.json", {**manifest, "tags": ["baseline"]})
-    found = listing.page(0, "", "baseline", "")
-    assert [one.tags for one in found.runs] == [["baseline"]]
+    found = listing.table(AskTable(tag="baseline"))
+    assert [one.tags for one in found.rows] == [["baseline"]]
     assert found.tags == ["baseline"]
+    shutil.rmtree(path)
+    assert listing.rows(AskRows(ids=[path.name])).rows == []
+    assert listing.table(AskTable()).ids == []
 
 
-def test_pages_follow_each_other(tmp_path: Path) -> None:
+def test_rows_come_as_they_are_asked_for(tmp_path: Path) -> None:
     first = run(tmp_path, "many")
-    for number in range(PAGE + 5):
+    for number in range(24):
         shutil.copytree(first, first.with_name(f"{first.name}.{number + 1}"))
     listing = Listing(tmp_path)
-    one = listing.page(0, "", "", "")
-    assert (len(one.runs), one.total, one.cursor) == (PAGE, PAGE + 6, str(PAGE))
-    two = listing.page(int(one.cursor or 0), "", "", "")
-    assert (len(two.runs), two.cursor) == (6, None)
-    assert not {entry.id for entry in one.runs} & {entry.id for entry in two.runs}
+    found = listing.table(AskTable(rows=10))
+    assert (len(found.ids), [one.id for one in found.rows]) == (25, found.ids[:10])
+    later = listing.rows(AskRows(ids=[found.ids[20], "../gone", found.ids[12]], columns=found.shown))
+    assert [one.id for one in later.rows] == [found.ids[20], found.ids[12]]
+    assert all(len(one.cells) == len(found.shown) for one in later.rows)
 
 
 # Places
@@ -318,11 +409,13 @@ def test_a_tag_is_given_and_a_run_removed(tmp_path: Path) -> None:
     run(tmp_path, "beta")
     with serving(tmp_path) as served:
         served.json("POST", "/api/runs/tags", {"ids": [f"beta-{RUN_ID}"], "tag": "base"})
-        assert [one["id"] for one in served.json("GET", "/api/runs?tag=base")["runs"]] == [f"beta-{RUN_ID}"]
+        assert [one["id"] for one in served.json("POST", "/api/runs/table", {"tag": "base"})["rows"]] == [
+            f"beta-{RUN_ID}"
+        ]
         status, _, _ = served.ask("POST", "/api/runs/tags", {"ids": [f"beta-{RUN_ID}"], "tag": "no tag"})
         assert status == 400
         served.json("POST", "/api/runs/remove", {"ids": [f"beta-{RUN_ID}"]})
-        assert [one["id"] for one in served.json("GET", "/api/runs")["runs"]] == [f"alpha-{RUN_ID}"]
+        assert [one["id"] for one in served.json("POST", "/api/runs/table", {})["rows"]] == [f"alpha-{RUN_ID}"]
         assert not (tmp_path / "runs" / f"beta-{RUN_ID}").exists()
 
 

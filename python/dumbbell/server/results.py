@@ -1,27 +1,26 @@
-"""The list of runs: pages of it, search, tags; and removing runs."""
+"""The table of runs: search, order, groups, rows, tags; and removing runs."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final
+from statistics import fmean
+from threading import Lock
 
 from fastapi import APIRouter
 
 from dumbbell import below
-from dumbbell.engines.registry import DEFAULT
 from dumbbell.records import kept
 from dumbbell.records.directory import PARTIAL, RUNS
-from dumbbell.records.index import Stamp, stamp
+from dumbbell.records.index import UNKNOWN, Stamp, stamp
 from dumbbell.records.model import MANIFEST
-from dumbbell.report import words
 from dumbbell.server import run_places
-from dumbbell.server.run_messages import RemoveRuns, RunEntry, RunList, TagRuns
-
-PAGE: Final = 100
-SHOWN_FLOWS: Final = 3
+from dumbbell.server.run_columns import columns, place, told_by
+from dumbbell.server.run_messages import AskRows, AskTable, RemoveRuns, RunGroup, RunRow, RunRows, RunTable, TagRuns
+from dumbbell.server.run_rows import Row, read
 
 
 class Listing:
@@ -30,27 +29,58 @@ class Listing:
     def __init__(self, root: Path) -> None:
         """Runs in the workspace `root`."""
         self._folder = root / RUNS
-        self._known: dict[str, tuple[Stamp, RunEntry]] = {}
+        self._known: dict[str, tuple[Stamp, Row]] = {}
+        self._told_by: dict[str, tuple[str, ...]] | None = None
+        self._reading = Lock()
 
-    def page(self, cursor: int, search: str, tag: str, verdict: str) -> RunList:
-        """The runs from number `cursor` on that match, the latest first."""
-        names = [name for _, name in sorted(self._begun(), reverse=True)]
-        if search or tag or verdict:
-            names = [one.id for one in self._entries(names) if _matches(one, search, tag, verdict)]
-        shown = self._entries(names[cursor : cursor + PAGE])
-        following = cursor + PAGE
-        return RunList(
-            runs=shown,
-            total=len(names),
-            cursor=str(following) if following < len(names) else None,
-            tags=sorted({tag for _, entry in self._known.values() for tag in entry.tags}),
+    def table(self, asked: AskTable) -> RunTable:
+        """The runs that match, in the order that is asked for."""
+        rows = self._rows([name for _, name in sorted(self._begun(), reverse=True)])
+        matching = [one for one in rows if _matches(one, asked)]
+        every, chosen = columns(matching)
+        there = {one.key for one in every}
+        shown = chosen if asked.columns is None else [key for key in asked.columns if key in there]
+        ordered = _sorted(matching, asked.sort, asked.descending)
+        groups = _grouped(ordered, asked.group) if asked.group else []
+        if groups:
+            ordered = [row for _, members in groups for row in members]
+        return RunTable(
+            ids=[one.id for one in ordered],
+            total=len(rows),
+            groups=[_group(value, members, shown) for value, members in groups],
+            columns=every,
+            shown=shown,
+            rows=self._messages(ordered[: asked.rows], shown),
+            tags=sorted({tag for one in rows for tag in one.tags}),
+            running=sum(one.verdict == "running" for one in ordered),
         )
 
-    def _entries(self, names: Sequence[str]) -> list[RunEntry]:
-        """The rows of runs."""
-        for path, one in kept.documents(self._folder, [name for name in names if self._is_changed(name)]):
-            self._known[path.name] = one[3], _read(path, one)
-        return [self._known[name][1] for name in names]
+    def rows(self, asked: AskRows) -> RunRows:
+        """Some rows of the table."""
+        there = [name for name in asked.ids if name in self._known]
+        return RunRows(rows=self._messages(self._rows(there, is_all=False), asked.columns))
+
+    def _messages(self, rows: Sequence[Row], shown: list[str]) -> list[RunRow]:
+        with self._reading:
+            if self._told_by is None:
+                self._told_by = told_by(one for _, one in self._known.values())
+            known = self._told_by
+        return [one.message(shown, known.get(one.name, ())) for one in rows]
+
+    def _rows(self, names: Sequence[str], is_all: bool = True) -> list[Row]:
+        """The runs that are called `names`. Two requests at once read each run once."""
+        with self._reading:
+            changed = [name for name in names if self._is_changed(name)]
+            for path, one in kept.documents(self._folder, changed):
+                self._known[path.name] = one[3], read(path, one)
+                if one[3] == UNKNOWN and not path.exists():  # It was removed meanwhile.
+                    del self._known[path.name]
+            gone = self._known.keys() - set(names) if is_all else ()
+            for name in gone:
+                del self._known[name]
+            if changed or gone:
+                self._told_by = None
+            return [self._known[name][1] for name in names if name in self._known]
 
     def _is_changed(self, name: str) -> bool:
         known = self._known.get(name)
@@ -77,10 +107,15 @@ def router(root: Path) -> APIRouter:
     made = APIRouter(prefix="/api/runs")
     listing = Listing(root)
 
-    @made.get("")
-    def runs(cursor: int = 0, search: str = "", tag: str = "", verdict: str = "") -> RunList:
-        """A page of runs, the latest first."""
-        return listing.page(max(0, cursor), search, tag, verdict)
+    @made.post("/table")
+    def table(asked: AskTable) -> RunTable:
+        """The runs that match, and the first rows."""
+        return listing.table(asked)
+
+    @made.post("/rows")
+    def rows(asked: AskRows) -> RunRows:
+        """Further rows."""
+        return listing.rows(asked)
 
     @made.post("/tags")
     def tags(asked: TagRuns) -> dict[str, int]:
@@ -100,32 +135,36 @@ def router(root: Path) -> APIRouter:
     return made
 
 
-def _matches(entry: RunEntry, search: str, tag: str, verdict: str) -> bool:
-    if tag and tag not in entry.tags:
+def _matches(row: Row, asked: AskTable) -> bool:
+    if asked.tag and asked.tag not in row.tags:
         return False
-    if verdict and entry.verdict != verdict:
+    if asked.verdict and row.verdict != asked.verdict:
         return False
-    text = " ".join([entry.id, entry.name, entry.engine, *entry.overrides, *entry.tags, *entry.flows, *entry.checks])
-    return all(word in text.lower() for word in search.lower().split())
+    return all(word in row.text for word in asked.search.lower().split())
 
 
-def _read(path: Path, documents: kept.Documents) -> RunEntry:
-    run = kept.state(path, documents)
-    manifest, summary, verdict = run.manifest, run.summary, run.verdict
-    flows: Sequence[Mapping[str, Any]] = summary.get("flows", ())
-    return RunEntry(
-        id=path.name,
-        name=str(manifest.get("name", path.name)),
-        engine=str(manifest.get("engine", DEFAULT)),
-        verdict=verdict,
-        checks=[reason["check"] for reason in summary.get("reasons", ())],
-        started_at=str(manifest.get("started_at", "")),
-        duration_s=summary.get("duration_s"),
-        scenario_source=manifest.get("scenario_source"),
-        overrides=list(manifest.get("overrides") or ()),
-        tags=list(manifest.get("tags", ())),
-        flows=[f"{flow['label']} {words.measured_rate(flow['goodput_bps'])}" for flow in flows[:SHOWN_FLOWS]],
-        more_flows=max(0, len(flows) - SHOWN_FLOWS),
-        left_over=kept.is_left_over(path.name, verdict),
-        problem=run.problem,
-    )
+def _sorted(rows: list[Row], key: str, descending: bool) -> list[Row]:
+    """Rows by the value of a column; those without one come last in either order."""
+    if not key:
+        return rows
+    with_value = [(place(value), row) for row in rows if (value := row.value(key)) is not None]
+    with_value.sort(key=itemgetter(0), reverse=descending)
+    return [row for _, row in with_value] + [row for row in rows if row.value(key) is None]
+
+
+def _grouped(rows: Sequence[Row], key: str) -> list[tuple[str, list[Row]]]:
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(str(row.value(key) or ""), []).append(row)
+    return sorted(groups.items(), key=lambda one: (not one[0], place(one[0])))
+
+
+def _group(value: str, rows: Sequence[Row], shown: Sequence[str]) -> RunGroup:
+    return RunGroup(value=value, runs=len(rows), cells=[_common([row.value(key) for row in rows]) for key in shown])
+
+
+def _common(values: Sequence[str | float | None]) -> str | float | None:
+    numbers = [one for one in values if isinstance(one, float)]
+    if numbers:
+        return fmean(numbers)
+    return values[0] if len(set(values)) == 1 else None

@@ -175,40 +175,100 @@ class RunDetail(Message):
     """The number of events kept so far."""
 
 
-class RunEntry(Message):
-    """A row of the list of runs."""
+class AskTable(Asked):
+    """`POST /api/runs/table`: the runs that match, in an order, and what can be shown of them."""
+
+    search: str = Field(default="", max_length=1000)
+    """Words that must occur in names, settings (`rtt=20 ms`), tags, flows, or reasons of the verdict."""
+    tag: str = ""
+    verdict: str = ""
+    sort: str = ""
+    """Key of a column, `name`, `verdict`, `tags` or `started`; empty: the latest first."""
+    descending: bool = False
+    group: str = ""
+    """Key of a setting, `name`, `verdict` or `tags`: runs of one value stand together. Empty: they are not grouped."""
+    columns: list[str] | None = Field(default=None, max_length=100)
+    """Keys of the columns that are to be shown; null: the server chooses."""
+    rows: int = Field(default=100, ge=0, le=1000)
+    """Number of rows that come at once."""
+
+
+class AskRows(Asked):
+    """`POST /api/runs/rows`: rows of the table, with these columns."""
+
+    ids: list[str] = Field(max_length=1000)
+    columns: list[str] = Field(default=[], max_length=100)
+
+
+class RunColumn(Message):
+    """A setting or a figure that some of the listed runs have."""
+
+    key: str
+    title: str
+    """The shortest end of the setting's key that no other one has; the name of the figure."""
+    unit: str
+    kind: Literal["setting", "figure"]
+    differs: bool
+    """True if the listed runs have different values."""
+    runs: int
+    """The number of runs that have a value."""
+
+
+class RunRow(Message):
+    """A row of the table of runs."""
 
     id: str
     name: str
-    engine: str
+    """Name of the scenario, or of its file where that is called otherwise."""
+    label: str
+    """Settings by which the run differs from others of its name: `buffer 0.5 bdp, rate 10 Mbit/s`."""
     verdict: str
     """Verdict; of a run without one `running`, `failed`, `interrupted`, `killed` or `damaged`."""
     checks: list[str]
     """Reasons of the verdict."""
     started_at: str
-    duration_s: float | None
-    scenario_source: str | None
-    overrides: list[str]
     tags: list[str]
-    flows: list[str]
-    """Results of the first flows: `f1 cubic 47.1 Mbit/s`."""
-    more_flows: int
     left_over: bool
     """True if the run failed, was killed, or is an earlier run of a plan that was run again."""
     problem: str
     """Which file of it is damaged, why, and what to do; empty if none is."""
+    cells: list[str | float | None]
+    """Values of the columns that were asked for: texts of settings, numbers of figures."""
 
 
-class RunList(Message):
-    """`GET /api/runs`: a page of runs, the latest first."""
+class RunGroup(Message):
+    """Runs of the table that have the same value."""
 
-    runs: list[RunEntry]
+    value: str
+    runs: int
+    cells: list[str | float | None]
+    """Value of each column that all of them have, or the mean of the figure; null: the values differ."""
+
+
+class RunTable(Message):
+    """Answer to `POST /api/runs/table`."""
+
+    ids: list[str]
+    """All runs that match, in their order; those of a group follow each other."""
     total: int
-    """All runs that match."""
-    cursor: str | None
-    """The next page; null: this is the last."""
+    """All runs of the folder."""
+    groups: list[RunGroup]
+    columns: list[RunColumn]
+    """All that there are, settings first."""
+    shown: list[str]
+    """Keys of the columns that the cells belong to."""
+    rows: list[RunRow]
+    """The first rows."""
     tags: list[str]
-    """All tags of the runs that are known so far."""
+    """All tags in the folder."""
+    running: int
+    """The number of listed runs that go on."""
+
+
+class RunRows(Message):
+    """Answer to `POST /api/runs/rows`: a run that is gone is left out."""
+
+    rows: list[RunRow]
 
 
 class TagRuns(Asked):

@@ -150,38 +150,93 @@ export interface RunDetail {
   events: number;
 }
 
-/** A row of the list of runs. */
-export interface RunEntry {
+/** `POST /api/runs/table`: the runs that match, in an order, and what can be shown of them. */
+export interface AskTable {
+  /** Words that must occur in names, settings (`rtt=20 ms`), tags, flows, or reasons of the verdict. */
+  search?: string;
+  tag?: string;
+  verdict?: string;
+  /** Key of a column, `name`, `verdict`, `tags` or `started`; empty: the latest first. */
+  sort?: string;
+  descending?: boolean;
+  /** Key of a setting, `name`, `verdict` or `tags`: runs of one value stand together. Empty: they are not grouped. */
+  group?: string;
+  /** Keys of the columns that are to be shown; null: the server chooses. */
+  columns?: string[] | null;
+  /** Number of rows that come at once. */
+  rows?: number;
+}
+
+/** `POST /api/runs/rows`: rows of the table, with these columns. */
+export interface AskRows {
+  ids: string[];
+  columns?: string[];
+}
+
+/** A setting or a figure that some of the listed runs have. */
+export interface RunColumn {
+  key: string;
+  /** The shortest end of the setting's key that no other one has; the name of the figure. */
+  title: string;
+  unit: string;
+  kind: "setting" | "figure";
+  /** True if the listed runs have different values. */
+  differs: boolean;
+  /** The number of runs that have a value. */
+  runs: number;
+}
+
+/** A row of the table of runs. */
+export interface RunRow {
   id: string;
+  /** Name of the scenario, or of its file where that is called otherwise. */
   name: string;
-  engine: string;
+  /** Settings by which the run differs from others of its name: `buffer 0.5 bdp, rate 10 Mbit/s`. */
+  label: string;
   /** Verdict; of a run without one `running`, `failed`, `interrupted`, `killed` or `damaged`. */
   verdict: string;
   /** Reasons of the verdict. */
   checks: string[];
   started_at: string;
-  duration_s: number | null;
-  scenario_source: string | null;
-  overrides: string[];
   tags: string[];
-  /** Results of the first flows: `f1 cubic 47.1 Mbit/s`. */
-  flows: string[];
-  more_flows: number;
   /** True if the run failed, was killed, or is an earlier run of a plan that was run again. */
   left_over: boolean;
   /** Which file of it is damaged, why, and what to do; empty if none is. */
   problem: string;
+  /** Values of the columns that were asked for: texts of settings, numbers of figures. */
+  cells: (string | number | null)[];
 }
 
-/** `GET /api/runs`: a page of runs, the latest first. */
-export interface RunList {
-  runs: RunEntry[];
-  /** All runs that match. */
+/** Runs of the table that have the same value. */
+export interface RunGroup {
+  value: string;
+  runs: number;
+  /** Value of each column that all of them have, or the mean of the figure; null: the values differ. */
+  cells: (string | number | null)[];
+}
+
+/** Answer to `POST /api/runs/table`. */
+export interface RunTable {
+  /** All runs that match, in their order; those of a group follow each other. */
+  ids: string[];
+  /** All runs of the folder. */
   total: number;
-  /** The next page; null: this is the last. */
-  cursor: string | null;
-  /** All tags of the runs that are known so far. */
+  groups: RunGroup[];
+  /** All that there are, settings first. */
+  columns: RunColumn[];
+  /** Keys of the columns that the cells belong to. */
+  shown: string[];
+  /** The first rows. */
+  rows: RunRow[];
+  /** All tags in the folder. */
   tags: string[];
+  /** The number of listed runs that go on. */
+  running: number;
+}
+
+/** Answer to `POST /api/runs/rows`: a run that is gone is left out. */
+export interface RunRows {
+  rows: RunRow[];
 }
 
 /** `POST /api/runs/tags`: give runs a tag, or take it away. */

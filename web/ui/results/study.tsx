@@ -12,9 +12,14 @@ import { stop } from "../runs/start";
 import { Pill } from "../runs/verdict";
 import { socket } from "../kit/socket";
 import { count } from "../../charts/counts";
+import { Studies } from "./studies";
 
 export default function View({ rest }: ViewProps): ReactNode {
-  const [id = ""] = rest;
+  const [id] = rest;
+  return id ? <StudyView id={id} /> : <Studies />;
+}
+
+function StudyView({ id }: { id: string }): ReactNode {
   const [study, setStudy] = useState<StudyState | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [shown, setShown] = useState(false);
