@@ -468,7 +468,7 @@ def stay(directory: str | PathLike[str], listener: SupportsIndex) -> int:
 def toml_values(text: str) -> str | None:
     """
     The values of a TOML text as JSON, in the order in which they were written; None if it is no TOML, or if JSON lacks one of
-    its values: times and infinite numbers. Twenty times as fast as tomllib.
+    its values: times and infinite numbers. Takes a third of the time of tomllib.
     """
 
 def version() -> str:

@@ -25,7 +25,7 @@ from dumbbell.records.progress import FILE, kept
 from dumbbell.report import overlay
 from dumbbell.server import children, live, run_places
 from dumbbell.server.children import Children
-from dumbbell.server.results import Listing
+from dumbbell.server.results import AT_LEAST, Listing
 from dumbbell.server.run_messages import AskRows, AskTable, RunTable
 
 RUN_ID = "0123456789ab"
@@ -193,6 +193,20 @@ def test_rows_come_as_they_are_asked_for(tmp_path: Path) -> None:
     later = listing.rows(AskRows(ids=[found.ids[20], "../gone", found.ids[12]], columns=found.shown))
     assert [one.id for one in later.rows] == [found.ids[20], found.ids[12]]
     assert all(len(one.cells) == len(found.shown) for one in later.rows)
+
+
+def test_of_thousands_of_new_runs_the_latest_are_given_first(tmp_path: Path) -> None:
+    first = run(tmp_path, "many")
+    for number in range(AT_LEAST + 20):
+        copy = first.with_name(f"{first.name}.{number + 1}")
+        copy.mkdir()
+        for name in ("manifest.json", "summary.json", "scenario.toml"):
+            os.link(first / name, copy / name)
+    listing = Listing(tmp_path, patience_s=0)
+    found = listing.table(AskTable())
+    assert (len(found.ids), found.total, found.unread) == (AT_LEAST, AT_LEAST, 21)
+    found = listing.table(AskTable())
+    assert (len(found.ids), found.total, found.unread) == (AT_LEAST + 21, AT_LEAST + 21, 0)
 
 
 # Places

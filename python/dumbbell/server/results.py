@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
 from threading import Lock
+from typing import Final
 
 from fastapi import APIRouter
 
@@ -22,20 +24,25 @@ from dumbbell.server.run_columns import columns, place, told_by
 from dumbbell.server.run_messages import AskRows, AskTable, RemoveRuns, RunGroup, RunRow, RunRows, RunTable, TagRuns
 from dumbbell.server.run_rows import Row, read
 
+PATIENCE_S: Final = 0.4
+"""Time after which a table is given without the runs that are not read yet. The next request goes on with them."""
+AT_LEAST: Final = 250
+"""Runs that a request reads in any case."""
+
 
 class Listing:
     """The runs of a workspace. What was read is kept until it changes: 10,000 runs are read once."""
 
-    def __init__(self, root: Path) -> None:
-        """Runs in the workspace `root`."""
-        self._folder = root / RUNS
+    def __init__(self, root: Path, patience_s: float = PATIENCE_S) -> None:
+        """Runs in the workspace `root`, of which a request reads new ones for about `patience_s`."""
+        self._folder, self._patience_s = root / RUNS, patience_s
         self._known: dict[str, tuple[Stamp, Row]] = {}
         self._told_by: dict[str, tuple[str, ...]] | None = None
         self._reading = Lock()
 
     def table(self, asked: AskTable) -> RunTable:
         """The runs that match, in the order that is asked for."""
-        rows = self._rows([name for _, name in sorted(self._begun(), reverse=True)])
+        rows, unread = self._rows([name for _, name in sorted(self._begun(), reverse=True)])
         matching = [one for one in rows if _matches(one, asked)]
         every, chosen = columns(matching)
         there = {one.key for one in every}
@@ -52,13 +59,14 @@ class Listing:
             shown=shown,
             rows=self._messages(ordered[: asked.rows], shown),
             tags=sorted({tag for one in rows for tag in one.tags}),
+            unread=unread,
             running=sum(one.verdict == "running" for one in ordered),
         )
 
     def rows(self, asked: AskRows) -> RunRows:
         """Some rows of the table."""
         there = [name for name in asked.ids if name in self._known]
-        return RunRows(rows=self._messages(self._rows(there, is_all=False), asked.columns))
+        return RunRows(rows=self._messages(self._rows(there, is_all=False)[0], asked.columns))
 
     def _messages(self, rows: Sequence[Row], shown: list[str]) -> list[RunRow]:
         with self._reading:
@@ -67,20 +75,25 @@ class Listing:
             known = self._told_by
         return [one.message(shown, known.get(one.name, ())) for one in rows]
 
-    def _rows(self, names: Sequence[str], is_all: bool = True) -> list[Row]:
-        """The runs that are called `names`. Two requests at once read each run once."""
+    def _rows(self, names: Sequence[str], is_all: bool = True) -> tuple[list[Row], int]:
+        """The runs that are called `names`, and how many are not read yet. Two requests at once read each run once."""
         with self._reading:
             changed = [name for name in names if self._is_changed(name)]
-            for path, one in kept.documents(self._folder, changed):
+            until = time.monotonic() + self._patience_s
+            unread = 0
+            for number, (path, one) in enumerate(kept.documents(self._folder, changed), 1):
                 self._known[path.name] = one[3], read(path, one)
                 if one[3] == UNKNOWN and not path.exists():  # It was removed meanwhile.
                     del self._known[path.name]
+                if number % AT_LEAST == 0 and time.monotonic() > until:
+                    unread = len(changed) - number
+                    break
             gone = self._known.keys() - set(names) if is_all else ()
             for name in gone:
                 del self._known[name]
             if changed or gone:
                 self._told_by = None
-            return [self._known[name][1] for name in names if name in self._known]
+            return [self._known[name][1] for name in names if name in self._known], unread
 
     def _is_changed(self, name: str) -> bool:
         known = self._known.get(name)

@@ -251,7 +251,7 @@ class RunTable(Message):
     ids: list[str]
     """All runs that match, in their order; those of a group follow each other."""
     total: int
-    """All runs of the folder."""
+    """All runs of the folder that are read."""
     groups: list[RunGroup]
     columns: list[RunColumn]
     """All that there are, settings first."""
@@ -261,6 +261,8 @@ class RunTable(Message):
     """The first rows."""
     tags: list[str]
     """All tags in the folder."""
+    unread: int
+    """Runs of the folder that are not read yet, of thousands of new ones: the next table has more of them."""
     running: int
     """The number of listed runs that go on."""
 

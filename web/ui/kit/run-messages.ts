@@ -219,7 +219,7 @@ export interface RunGroup {
 export interface RunTable {
   /** All runs that match, in their order; those of a group follow each other. */
   ids: string[];
-  /** All runs of the folder. */
+  /** All runs of the folder that are read. */
   total: number;
   groups: RunGroup[];
   /** All that there are, settings first. */
@@ -230,6 +230,8 @@ export interface RunTable {
   rows: RunRow[];
   /** All tags in the folder. */
   tags: string[];
+  /** Runs of the folder that are not read yet, of thousands of new ones: the next table has more of them. */
+  unread: number;
   /** The number of listed runs that go on. */
   running: number;
 }

@@ -49,6 +49,7 @@ export function ResultsList(): ReactNode {
         <Button icon="settings" onClick={() => setAsking("columns")} disabled={!table}>Columns</Button>
         {table && table.total > 0 && (
           <span className="soft" role="status">
+            {table.unread > 0 && `Reading ${count(table.unread, "more run")}… `}
             {isFiltered ? `${table.ids.length.toLocaleString("en")} of ${count(table.total, "run")}` : count(table.total, "run")}
           </span>
         )}

@@ -54,6 +54,10 @@ export function useTable(query: Query): Table {
     return () => clearTimeout(timer);
   }, [read, search]);
   useEffect(() => socket.subscribe("files", () => void read()), [read]);
+  // Of thousands of new runs the first ones are there at once.
+  useEffect(() => {
+    if (table?.unread) void read();
+  }, [table, read]);
   const running = (table?.running ?? 0) > 0;
   useEffect(() => {
     if (!running) return;
