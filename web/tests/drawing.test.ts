@@ -4,7 +4,7 @@ import { dashes } from "../charts/legend";
 import { digits, prefix } from "../charts/numbers";
 import { round } from "../charts/scales";
 import { beside, LINE } from "../ui/document/beside";
-import { iconOf } from "../ui/editor/node-icon";
+import { iconOf } from "../ui/network/node-icon";
 import { laidOut, places } from "../ui/document/places";
 import { GRID } from "../ui/layouts/arrange";
 import type { Drawing } from "../ui/kit/messages";

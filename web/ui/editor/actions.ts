@@ -7,7 +7,7 @@ import { go } from "../kit/route";
 import { download, exportAs } from "./export";
 import { ask } from "./questions";
 import { GRID, type Arrangement } from "../layouts/arrange";
-import { stage } from "./stage";
+import { stage } from "../network/stage";
 import { select, send, state, toggle, useEditor } from "../document/store";
 
 const some = (): boolean => {

@@ -3,14 +3,16 @@
 import { Background, BackgroundVariant, ConnectionMode, Controls, ReactFlow, ReactFlowProvider, SelectionMode, applyNodeChanges, useReactFlow, useStore, type Connection, type EdgeChange, type NodeChange } from "@xyflow/react";
 import { memo, useCallback, useEffect, useMemo, useRef, useState, type MouseEvent, type ReactNode } from "react";
 import { addFlow, addLink, addNode, move } from "./commands";
-import { FlowEdgeView, LinkEdgeView } from "./edges";
-import { edges as edgesOf, nodes as nodesOf, type AnyEdge, type AnyNode } from "./elements";
+import { FlowEdgeView, LinkEdgeView } from "../network/edges";
+import { edges as edgesOf, nodes as nodesOf, type AnyEdge, type AnyNode } from "../network/elements";
 import { Menu, type MenuPlace } from "./menu";
-import { NetworkNodeView } from "./node";
+import { NetworkNodeView } from "../network/node";
+import { FAR, hit, MANY, Overview, realParts } from "../network/overview";
+import { LEAST_ZOOM, MOST_ZOOM, useView } from "../network/use-view";
 import { NoteView } from "./note";
 import type { Point } from "../kit/messages";
 import { GRID, snap } from "../layouts/arrange";
-import { setStage } from "./stage";
+import { setStage } from "../network/stage";
 import { select, state, useEditor } from "../document/store";
 
 const NODE_TYPES = { network: NetworkNodeView, note: NoteView };
@@ -20,9 +22,6 @@ const LABELS = {
   "node.a11yDescription.keyboardDisabled": "Enter selects the node, arrow keys move it, Delete removes it.",
   "edge.a11yDescription.default": "Enter selects it, Delete removes it.",
 };
-/** Above so many elements, small ones lose their labels. */
-const MANY = 600;
-
 // React Flow draws all again that gets another object or another function: these stay the same from drawing to drawing.
 const ORIGIN: [number, number] = [0.5, 0.5];
 const SNAP: [number, number] = [GRID, GRID];
@@ -33,9 +32,6 @@ const isPossible = ({ source, target }: { source: string; target: string }): boo
 const onGrid = ({ x, y }: Point): Point => ({ x: snap(x), y: snap(y) });
 const onNodeTwice = (_: unknown, node: AnyNode): void => edit(node.id);
 const onEdgeTwice = (): void => edit(null);
-
-/** How all of a drawing is shown. */
-const WHOLE = { padding: 0.18, maxZoom: 1.25, duration: 0 };
 
 export const Canvas = memo(function Canvas(): ReactNode {
   return (
@@ -52,19 +48,28 @@ function Inside(): ReactNode {
   const tool = useEditor((editor) => editor.tool);
   const flowsShown = useEditor((editor) => editor.flowsShown);
   const flow = useReactFlow<AnyNode, AnyEdge>();
-  const far = useStore(({ transform }) => transform[2] < 0.5);
+  const far = useStore(({ transform }) => transform[2] < FAR);
   const [nodes, setNodes] = useState<AnyNode[]>([]);
   const [edges, setEdges] = useState<AnyEdge[]>([]);
   const [menu, setMenu] = useState<MenuPlace | null>(null);
   const dragged = useRef(new Set<string>());
   const pointer = useRef<{ x: number; y: number } | null>(null);
   const box = useRef<HTMLDivElement>(null);
-  const fitted = useRef(false);
-  /** True until the user pans or zooms: then the view is the user's. */
-  const whole = useRef(true);
   const shield = useRef<HTMLDivElement>(null);
   const now = useRef<AnyNode[]>([]);
   now.current = nodes;
+  const isMany = nodes.length + edges.length > MANY;
+  /** What is painted under the pointer, or null. */
+  const [at, setAt] = useState<string | null>(null);
+  const isPainted = isMany && far;
+  /** What is being dragged: the same set while it is. */
+  const moving = dragged.current;
+  const shown = useMemo(() => (isPainted ? realParts(nodes, edges, at, dragged.current) : { nodes, edges }), [isPainted, nodes, edges, at]);
+  const paintedAt = useCallback((event: { clientX: number; clientY: number }) => hit(now.current, links.current, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }, { snapToGrid: false }), flow.getZoom()), [flow]);
+  const links = useRef<AnyEdge[]>([]);
+  links.current = edges;
+  /** A few selected nodes are elements; of many, those that are only painted move along. */
+  const painted = (): AnyNode[] => (isPainted ? now.current.filter((node) => node.selected && !shown.nodes.includes(node)) : []);
 
   useEffect(() => {
     if (!drawing || !layout) return;
@@ -72,35 +77,7 @@ function Inside(): ReactNode {
     setEdges((before) => edgesOf(drawing, layout, selection, flowsShown, before));
   }, [drawing, layout, selection, flowsShown]);
 
-  const fit = useCallback(() => {
-    whole.current = true;
-    void flow.fitView(WHOLE);
-  }, [flow]);
-  useEffect(() => {
-    let [width, height] = [box.current?.clientWidth ?? 0, box.current?.clientHeight ?? 0];
-    const inSight = (): boolean => {
-      const { x, y, zoom } = flow.getViewport();
-      const all = flow.getNodesBounds(flow.getNodes());
-      return all.x * zoom + x >= 0 && all.y * zoom + y >= 0 && (all.x + all.width) * zoom + x <= width && (all.y + all.height) * zoom + y <= height;
-    };
-    // Where a pane opens beside the drawing, all that was in sight stays so.
-    const resized = new ResizeObserver(() => {
-      const wasInSight = inSight();
-      [width, height] = [box.current?.clientWidth ?? 0, box.current?.clientHeight ?? 0];
-      if (!fitted.current || !(whole.current || (wasInSight && !inSight()))) return;
-      requestAnimationFrame(() => void flow.fitView(WHOLE));
-    });
-    if (box.current) resized.observe(box.current);
-    return () => resized.disconnect();
-  }, [flow]);
-  useEffect(() => {
-    if (fitted.current || !drawing) return;
-    fitted.current = true;
-    // On an empty drawing, what one places stays where one has clicked.
-    if (drawing.nodes.length === 0) whole.current = false;
-    else requestAnimationFrame(fit);
-  }, [drawing, fit]);
-
+  const { fit, show, leave } = useView(box, () => now.current, drawing !== null && nodes.length === drawing.nodes.length + (layout?.annotations.length ?? 0));
   useEffect(() => {
     setStage({
       spot: () => {
@@ -110,12 +87,26 @@ function Inside(): ReactNode {
       },
       fit,
       zoom: (factor) => void flow.zoomTo(flow.getZoom() * factor),
-      show: (names) => void flow.fitView({ nodes: names.map((id) => ({ id })), padding: 0.6, maxZoom: Math.max(1, flow.getZoom()), duration: 0 }),
+      show,
       positions: () => Object.fromEntries(now.current.map((node) => [node.id, { x: Math.round(node.position.x), y: Math.round(node.position.y) }])),
       focus: () => box.current?.querySelector<HTMLElement>(".react-flow__node.selected, .react-flow__node, .react-flow")?.focus(),
     });
     return () => setStage(null);
   }, [flow, fit]);
+
+  const along = useRef<AnyNode[]>([]);
+  const paintedNow = useRef(painted);
+  paintedNow.current = painted;
+  /** Positions as React Flow changes them, and of selected nodes that it does not draw as far. */
+  const alongside = useCallback((changes: NodeChange<AnyNode>[], before: AnyNode[]): AnyNode[] => {
+    const after = applyNodeChanges(changes, before);
+    const first = changes.find((change) => change.type === "position" && change.position);
+    if (along.current.length === 0 || first?.type !== "position" || !first.position) return after;
+    const from = before.find(({ id }) => id === first.id)?.position ?? first.position;
+    const [dx, dy] = [first.position.x - from.x, first.position.y - from.y];
+    const too = new Set(along.current.map(({ id }) => id));
+    return after.map((node) => (too.has(node.id) ? { ...node, position: { x: node.position.x + dx, y: node.position.y + dy } } : node));
+  }, []);
 
   // Arrow keys move what is selected; several presses are one step of undo.
   const steps = useRef<ReturnType<typeof setTimeout> | null>(null);
@@ -130,7 +121,7 @@ function Inside(): ReactNode {
   }, []);
   const onNodesChange = useCallback((changes: NodeChange<AnyNode>[]) => {
     const moved = changes.filter((change) => change.type !== "select" && change.type !== "remove");
-    if (moved.length > 0) setNodes((before) => applyNodeChanges(moved, before));
+    if (moved.length > 0) setNodes((before) => alongside(moved, before));
     const byKeys = moved.filter((change) => change.type === "position" && change.dragging === false && (steps.current || dragged.current.size === 0));
     if (byKeys.length > 0) stepped(byKeys.map((change) => (change as { id: string }).id));
     chosen(changes, "nodes");
@@ -141,13 +132,19 @@ function Inside(): ReactNode {
   const shielded = useCallback((is: boolean) => {
     if (shield.current) shield.current.hidden = !is;
   }, []);
-  const dragStart = useCallback((_: unknown, __: AnyNode, all: AnyNode[]) => {
-    dragged.current = new Set(all.map((node) => node.id));
+  const dragStart = useCallback((_: unknown, node: AnyNode, all: AnyNode[]) => {
+    along.current = node.selected ? paintedNow.current() : [];
+    dragged.current = new Set([...all, ...along.current].map(({ id }) => id));
     shielded(true);
   }, []);
-  const dragStop = useCallback((_: unknown, __: AnyNode, all: AnyNode[]) => {
+  const dragStop = useCallback((_: unknown, one: AnyNode, all: AnyNode[]) => {
     const before = state().document?.layout.nodes ?? {};
-    const to = Object.fromEntries(all.map((node) => [node.id, onGrid(node.position)]));
+    const too = new Set(along.current.map(({ id }) => id));
+    const last = now.current.find(({ id }) => id === one.id)?.position ?? one.position;
+    const [dx, dy] = [one.position.x - last.x, one.position.y - last.y];
+    const painted = now.current.filter(({ id }) => too.has(id)).map(({ id, position }) => [id, onGrid({ x: position.x + dx, y: position.y + dy })] as const);
+    const to = Object.fromEntries([...all.map((node) => [node.id, onGrid(node.position)] as const), ...painted]);
+    along.current = [];
     const isMoved = Object.entries(to).some(([name, at]) => before[name]?.x !== at.x || before[name]?.y !== at.y);
     dragged.current = new Set();
     shielded(false);
@@ -161,9 +158,12 @@ function Inside(): ReactNode {
     (event: MouseEvent) => {
       setMenu(null);
       const { tool: one } = state();
+      // Fingers touch without hovering first.
+      const under = one === "select" && isPainted ? paintedAt(event) : null;
+      if (under) return under.includes("~") ? selectEdge(under) : select({ nodes: [under] });
       if (one === "host" || one === "switch" || one === "router") void addNode(one, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }));
     },
-    [flow],
+    [flow, isPainted, paintedAt],
   );
   const onMenu = useCallback((event: MouseEvent | globalThis.MouseEvent) => {
     event.preventDefault();
@@ -190,19 +190,38 @@ function Inside(): ReactNode {
     },
     [onMenu],
   );
+  const onPointer = useCallback(
+    (event: { clientX: number; clientY: number; buttons: number }) => {
+      pointer.current = { x: event.clientX, y: event.clientY };
+      if (isPainted && event.buttons === 0) setAt(paintedAt(event));
+    },
+    [isPainted, paintedAt],
+  );
+  // React Flow selects what it draws; what is painted is found here.
+  const areaFrom = useRef<Point | null>(null);
+  const areaStart = useCallback((event: MouseEvent) => (areaFrom.current = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }, { snapToGrid: false })), [flow]);
+  const areaEnd = useCallback(
+    (event: MouseEvent) => {
+      const [from, to] = [areaFrom.current, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }, { snapToGrid: false })];
+      if (!isPainted || !from) return;
+      const inside = ({ x, y }: Point): boolean => x >= Math.min(from.x, to.x) && x <= Math.max(from.x, to.x) && y >= Math.min(from.y, to.y) && y <= Math.max(from.y, to.y);
+      select({ nodes: now.current.filter((node) => node.type === "network" && inside(node.position)).map(({ id }) => id) });
+    },
+    [flow, isPainted],
+  );
   const onMoveStart = useCallback((event: unknown) => {
-    if (event) whole.current = false;
+    if (event) leave();
   }, []);
   // Not before the ground has moved, or a click would not reach it; nor by the wheel, which is turned over the drawing.
   const onMove = useCallback((event: globalThis.MouseEvent | TouchEvent | null) => event?.type === "mousemove" && shielded(true), []);
   const onMoveEnd = useCallback(() => shielded(false), []);
-  const kinds = useMemo(() => ["canvas", `tool-${tool}`, far ? "far" : "", nodes.length + edges.length > MANY ? "many" : ""].join(" "), [tool, far, nodes.length, edges.length]);
+  const kinds = useMemo(() => ["canvas", `tool-${tool}`, far ? "far" : "", isMany ? "many" : "", isPainted ? "painted" : ""].join(" "), [tool, far, isMany, isPainted]);
 
   return (
-    <div ref={box} className={kinds} data-keys onPointerMove={(event) => (pointer.current = { x: event.clientX, y: event.clientY })} onPointerLeave={() => (pointer.current = null)}>
+    <div ref={box} className={kinds} data-keys onPointerMove={onPointer} onPointerLeave={() => (pointer.current = null)}>
       <ReactFlow<AnyNode, AnyEdge>
-        nodes={nodes}
-        edges={edges}
+        nodes={shown.nodes}
+        edges={shown.edges}
         nodeTypes={NODE_TYPES}
         edgeTypes={EDGE_TYPES}
         nodeOrigin={ORIGIN}
@@ -223,6 +242,8 @@ function Inside(): ReactNode {
         onNodeContextMenu={onNodeMenu}
         onEdgeContextMenu={onEdgeMenu}
         onSelectionContextMenu={onMenu}
+        onSelectionStart={areaStart}
+        onSelectionEnd={areaEnd}
         connectionMode={ConnectionMode.Loose}
         isValidConnection={isPossible}
         connectionRadius={34}
@@ -235,17 +256,18 @@ function Inside(): ReactNode {
         deleteKeyCode={null}
         snapToGrid
         snapGrid={SNAP}
-        minZoom={0.1}
-        maxZoom={3}
+        minZoom={LEAST_ZOOM}
+        maxZoom={MOST_ZOOM}
         elevateNodesOnSelect={false}
         elevateEdgesOnSelect={false}
-        onlyRenderVisibleElements={nodes.length > MANY}
+        onlyRenderVisibleElements={isMany}
         zoomOnDoubleClick={false}
         ariaLabelConfig={LABELS}
         proOptions={PRO}
       >
         <Background variant={BackgroundVariant.Dots} gap={GRID * 2} size={1} />
-        <Controls showInteractive={false} position="bottom-left" />
+        {isPainted && <Overview nodes={nodes} edges={edges} moving={moving} />}
+        <Controls showInteractive={false} position="bottom-left" onFitView={fit} />
       </ReactFlow>
       <div ref={shield} className="shield" hidden onPointerMove={(event) => event.buttons === 0 && shielded(false)} />
       {menu && <Menu at={menu} onClose={() => setMenu(null)} />}

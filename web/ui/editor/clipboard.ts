@@ -3,7 +3,7 @@
 import { toast } from "../kit/parts";
 import type { DrawnNode, Edit, Point } from "../kit/messages";
 import { isFree, pinned } from "./commands";
-import { stage } from "./stage";
+import { stage } from "../network/stage";
 import { select, selected, sendAll, settled, state } from "../document/store";
 
 interface Copied {

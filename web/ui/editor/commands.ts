@@ -5,7 +5,7 @@ import type { DrawnNode, Edit, Point } from "../kit/messages";
 import { annotations } from "./notes";
 import { laidOut, netOfDrawing } from "../document/places";
 import { isPlaced, snap, type Arrangement } from "../layouts/arrange";
-import { stage } from "./stage";
+import { stage } from "../network/stage";
 import { select, selected, send, sendAll, state } from "../document/store";
 
 export type NodeKind = DrawnNode["kind"];

@@ -3,8 +3,8 @@
 import { get, problemOf } from "../kit/api";
 import { toast } from "../kit/parts";
 import type { DrawnNode, Exported } from "../kit/messages";
-import { said, SIZE } from "./elements";
-import { stage } from "./stage";
+import { said, SIZE } from "../network/elements";
+import { stage } from "../network/stage";
 import { state } from "../document/store";
 
 function save(name: string, content: Blob): void {

@@ -3,7 +3,7 @@
 import type { DrawnNode, Edit, Point } from "../kit/messages";
 import { freeNames } from "./clipboard";
 import { pinned } from "./commands";
-import { stage } from "./stage";
+import { stage } from "../network/stage";
 import { select, sendAll, settled, state } from "../document/store";
 import { count } from "../../charts/counts";
 

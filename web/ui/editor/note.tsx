@@ -3,7 +3,7 @@
 import { NodeResizer, type NodeProps } from "@xyflow/react";
 import { memo, type ReactNode } from "react";
 import { annotations, changeNote } from "./notes";
-import type { NoteNode } from "./elements";
+import type { NoteNode } from "../network/elements";
 
 export const NoteView = memo(function NoteView({ data: { note, at }, selected }: NodeProps<NoteNode>): ReactNode {
   const rename = (text: string): void => {

@@ -5,7 +5,7 @@ import type { Choice } from "../kit/palette";
 import { toast } from "../kit/parts";
 import { addFlow, addLink, isFree } from "./commands";
 import { GENERATORS, generate } from "./generate";
-import { stage } from "./stage";
+import { stage } from "../network/stage";
 import { linkIds, select, state, toggle } from "../document/store";
 
 interface Question {

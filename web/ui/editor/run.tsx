@@ -6,7 +6,7 @@ import { offer } from "../kit/actions";
 import { theAbout } from "../kit/about";
 import { Button } from "../kit/parts";
 import { href } from "../kit/route";
-import { useLive, type LiveDirection } from "./live";
+import { useLive, type LiveDirection } from "../network/live";
 import type { About, Document } from "../kit/messages";
 import { rate } from "../runs/figures";
 import type { LiveRun } from "../runs/live";

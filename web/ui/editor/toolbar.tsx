@@ -5,7 +5,7 @@ import { Button } from "../kit/parts";
 import { Chooser } from "../kit/palette";
 import { Menu, type MenuPlace } from "./menu";
 import { ask, useQuestion } from "./questions";
-import { stage } from "./stage";
+import { stage } from "../network/stage";
 import { send, toggle, useEditor, type Tool } from "../document/store";
 
 const TOOLS: readonly { tool: Tool; title: string; hint: string }[] = [

@@ -6,10 +6,10 @@ import { Icon } from "../kit/icons";
 import type { NetworkNode } from "./elements";
 import { iconOf } from "./node-icon";
 
-export const NetworkNodeView = memo(function NetworkNodeView({ data: { drawn, flows } }: NodeProps<NetworkNode>): ReactNode {
+export const NetworkNodeView = memo(function NetworkNodeView({ data: { drawn, flows, marked = "" } }: NodeProps<NetworkNode>): ReactNode {
   const [first, ...more] = drawn.addresses;
   return (
-    <div className={`node ${drawn.kind} ${drawn.given ? "made" : ""} ${drawn.problems > 0 ? "wrong" : ""}`} data-node={drawn.name}>
+    <div className={`node ${drawn.kind} ${drawn.given ? "made" : ""} ${drawn.problems > 0 ? "wrong" : ""} ${marked}`} data-node={drawn.name}>
       <div className="shape">
         <Icon name={iconOf(drawn)} size={24} />
         {drawn.problems > 0 && (

@@ -1,12 +1,14 @@
 // The drawing as React Flow wants it. An element that did not change stays the same object, so it is not drawn again.
 
-import type { Edge, Node } from "@xyflow/react";
+import { Position, type Edge, type Node, type NodeHandle } from "@xyflow/react";
 import type { Annotation, Drawing, DrawnDirection, DrawnFlow, DrawnLink, DrawnNode, Layout, Point } from "../kit/messages";
 import { places } from "../document/places";
 import { linkIds, type Selection } from "../document/store";
 import { count } from "../../charts/counts";
+import { nodeBoxes, Taken, wordsBox } from "./labels";
 
-export type NetworkNode = Node<{ drawn: DrawnNode; flows: number }, "network">;
+/** `marked`: further classes, of a lab. */
+export type NetworkNode = Node<{ drawn: DrawnNode; flows: number; marked?: string }, "network">;
 export type NoteNode = Node<{ note: Annotation; at: number }, "note">;
 export type AnyNode = NetworkNode | NoteNode;
 
@@ -15,14 +17,25 @@ export interface Parallel {
   at: number;
   of: number;
 }
-export type LinkEdge = Edge<{ drawn: DrawnLink; parallel: Parallel; said: string[]; flip: boolean }, "link">;
+/** `covered`: its words would lie upon others, and are shown where the link is chosen. */
+export type LinkEdge = Edge<{ drawn: DrawnLink; parallel: Parallel; said: string[]; flip: boolean; covered: boolean; marked?: string }, "link">;
 export type FlowEdge = Edge<{ drawn: DrawnFlow; bend: number; below: boolean }, "flow">;
 export type AnyEdge = LinkEdge | FlowEdge;
 
 /** Side of a node's shape, pixels. */
 export const SIZE = 44;
+/** Pixels between parallel links. */
+export const APART = 16;
+/** What React Flow would measure: with it, a node that is out of sight need not be drawn for that. */
+const MEASURED = { width: SIZE, height: SIZE };
+const HANDLES: NodeHandle[] = [{ id: "centre", type: "source", position: Position.Top, x: SIZE / 2, y: SIZE / 2, width: 1, height: 1 }];
 /** Above this many flows, only selected ones are drawn. */
 const MOST_FLOWS = 12;
+
+/** Pixels between a link and the line through its nodes. */
+export function asideOf({ at, of }: Parallel, flip: boolean): number {
+  return (at - (of - 1) / 2) * APART * (flip ? -1 : 1);
+}
 
 function short(direction: DrawnDirection): string {
   const limit = /unlimited|no limit/.test(direction.rate) ? "" : direction.rate;
@@ -51,7 +64,14 @@ function reuse<T extends { id: string }>(before: readonly T[], made: T, same: (o
   return old && same(old) ? old : made;
 }
 
-const text = JSON.stringify;
+const texts = new WeakMap<object, string>();
+
+/** An object as text: of each once, as each is compared with the one before and the one after it. */
+function text(of: object = {}): string {
+  let found = texts.get(of);
+  if (found === undefined) texts.set(of, (found = JSON.stringify(of)));
+  return found;
+}
 
 export function nodes(drawing: Drawing, layout: Layout, selection: Selection, before: readonly AnyNode[], dragged: ReadonlySet<string>): AnyNode[] {
   const where = places(drawing, layout);
@@ -80,6 +100,8 @@ export function nodes(drawing: Drawing, layout: Layout, selection: Selection, be
     const at: Point = where[one.name] ?? { x: 0, y: 0 };
     const position = dragged.has(one.name) && old ? old.position : at;
     const made: NetworkNode = {
+      measured: MEASURED,
+      handles: HANDLES,
       ...(old?.type === "network" ? old : {}),
       id: one.name,
       type: "network",
@@ -106,12 +128,21 @@ export function edges(drawing: Drawing, layout: Layout, selection: Selection, fl
     count.set(ends, (count.get(ends) ?? 0) + 1);
   }
   const names = new Set(drawing.nodes.map((node) => node.name));
+  const where = places(drawing, layout);
+  const taken = new Taken();
+  for (const { name, addresses: [first = ""] } of drawing.nodes) if (where[name]) for (const box of nodeBoxes(where[name], name, first)) taken.add(box);
   const links = drawing.links.flatMap((one, i): AnyEdge[] => {
     const id = ids[i] ?? "";
     const [a, b] = one.between;
     if (!names.has(a) || !names.has(b)) return [];
     const cut = id.lastIndexOf("~");
     const lines = said(one);
+    const flip = a > b;
+    const parallel = { at: Number(id.slice(cut + 1)), of: count.get(id.slice(0, cut)) ?? 1 };
+    const [from, to] = [where[a], where[b]];
+    const box = from && to ? wordsBox(from, to, lines, asideOf(parallel, flip)) : null;
+    const covered = box !== null && !taken.isFree(box);
+    if (box && !covered) taken.add(box);
     const made: LinkEdge = {
       id,
       type: "link",
@@ -121,13 +152,12 @@ export function edges(drawing: Drawing, layout: Layout, selection: Selection, fl
       targetHandle: "centre",
       selected: chosen.has(id),
       ariaLabel: spoken(one, lines),
-      data: { drawn: one, parallel: { at: Number(id.slice(cut + 1)), of: count.get(id.slice(0, cut)) ?? 1 }, said: lines, flip: a > b },
+      data: { drawn: one, parallel, said: lines, flip, covered },
     };
     const old = known.get(id);
     return [old && (old.selected ?? false) === made.selected && text(old.data) === text(made.data) && old.source === a ? old : made];
   });
   const bends = new Map<string, number>();
-  const where = places(drawing, layout);
   const middle = drawing.nodes.reduce((sum, node) => sum + (where[node.name]?.y ?? 0), 0) / (drawing.nodes.length || 1);
   const arcs = drawing.flows.flatMap((one, i): AnyEdge[] => {
     if (!names.has(one.sender) || !names.has(one.receiver) || one.sender === one.receiver) return [];

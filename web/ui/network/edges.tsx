@@ -3,31 +3,29 @@
 import { type EdgeProps } from "@xyflow/react";
 import { memo, type ReactNode } from "react";
 import { beside, LINE } from "../document/beside";
-import { SIZE, type FlowEdge, type LinkEdge } from "./elements";
+import { asideOf, SIZE, type FlowEdge, type LinkEdge } from "./elements";
 import { useLive, type LiveDirection } from "./live";
-
-/** Pixels between parallel links. */
-const APART = 16;
 
 export const LinkEdgeView = memo(function LinkEdgeView({ sourceX, sourceY, targetX, targetY, data, selected }: EdgeProps<LinkEdge>): ReactNode {
   const forward = useLive((live) => live.links[data?.drawn.forward?.name ?? ""]);
   const back = useLive((live) => live.links[data?.drawn.back?.name ?? ""]);
   if (!data) return null;
-  const { drawn, parallel, said, flip } = data;
+  const { drawn, parallel, said, flip, covered, marked = "" } = data;
   const length = Math.hypot(targetX - sourceX, targetY - sourceY) || 1;
   const [ux, uy] = [(targetX - sourceX) / length, (targetY - sourceY) / length];
-  const aside = (parallel.at - (parallel.of - 1) / 2) * APART * (flip ? -1 : 1);
+  const aside = asideOf(parallel, flip);
   const [x1, y1, x2, y2] = [sourceX - uy * aside, sourceY + ux * aside, targetX - uy * aside, targetY + ux * aside];
   const [mx, my] = [(x1 + x2) / 2, (y1 + y2) / 2];
   const plain = drawn.forward?.transparent && drawn.back?.transparent;
-  const shown = forward || back ? live(forward, back) : said;
+  const isChosen = selected || /on-way|faulty|down/.test(marked);
+  const shown = covered && !isChosen ? [] : forward || back ? live(forward, back) : said;
   const running = Boolean(forward || back);
   const steep = beside(ux, uy, shown.length, running ? 14 : 8);
   // Where two nodes stand close, what is written stands above both.
   const close = !steep && Math.max(0, ...shown.map((line) => line.length)) * 6.2 + SIZE + 14 > length ? 20 : 0;
   const lift = steep ? ((shown.length - 1) * LINE) / 2 : (running ? 19 : 7) + close + (shown.length - 1) * LINE;
   return (
-    <g className={`link ${plain ? "plain" : ""} ${selected ? "selected" : ""} ${drawn.given ? "made" : ""} ${drawn.problems > 0 ? "wrong" : ""}`}>
+    <g className={`link ${plain ? "plain" : ""} ${selected ? "selected" : ""} ${drawn.given ? "made" : ""} ${drawn.problems > 0 ? "wrong" : ""} ${marked}`}>
       <path className="react-flow__edge-path" d={`M${x1} ${y1}L${x2} ${y2}`} />
       {forward && <Load from={[x1, y1]} to={[x2, y2]} of={forward} side={1} />}
       {back && <Load from={[x2, y2]} to={[x1, y1]} of={back} side={1} />}
