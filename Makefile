@@ -13,12 +13,13 @@ SCENARIO ?= bbr-vs-cubic
 unexport PYTHONDONTWRITEBYTECODE
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) $(shell find bpf -name '*.[ch]') Cargo.toml Cargo.lock
+QUIC_SOURCES := $(shell find quic crates/quic-lines -name '*.rs' -o -name 'Cargo.*')
 WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f ! -name '*.wasm' -print)
 
 # The kernel of tests in virtual time; built once, in minutes, and kept below the user's cache directory.
 KERNEL ?= 6.12
 
-.PHONY: run build ui kernel test test-rust test-python test-page test-together test-alone test-system test-web test-all test-thorough test-exhaustive test-wheel \
+.PHONY: run build ui kernel quic test-quic test test-rust test-python test-page test-together test-alone test-system test-web test-all test-thorough test-exhaustive test-wheel \
 	fuzz fuzz-guided sanitize lint wasm what-if generate lock format bench truth pictures wheel sdist image test-image clean
 
 run: build
@@ -34,6 +35,12 @@ ui: build $(VENV)/.page
 kernel: build $(VENV)/.guests $(VENV)/.kernel-tools
 	$(ALONE) $(BIN)/dumbbell kernel build $(KERNEL)
 
+# The program of QUIC flows, with the stacks of others: a minute or two of CPU. `make run` and `make test` do without.
+quic: $(VENV)/bin/dumbbell-quic
+
+test-quic: quic
+	$(ALONE) cargo test --release --locked --manifest-path quic/Cargo.toml --target-dir target/quic
+
 # Each part of the program once, on real parts. Second chances of one call of make count as those of one run.
 export TEST_RUN := $(or $(TEST_RUN),$(shell date -u +%FT%TZ))
 test:
@@ -45,7 +52,7 @@ test:
 test-all: test-thorough test-exhaustive fuzz-guided
 	$(BIN)/python -m tools.second_chances
 
-test-thorough: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
+test-thorough: kernel test-quic $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and not exhaustive and not alone" tests/system tests/e2e
 	$(BIN)/python -m tools.second_chances -m "thorough and not exhaustive and alone" tests/system
 
@@ -115,6 +122,7 @@ sanitize: $(VENV)/.test-tools
 # Needs rustfmt and clippy, which Debian 12 packages only for its old compiler: not a part of `make test`.
 lint: build $(VENV)/.develop
 	cargo fmt --all --check
+	cargo fmt --check --manifest-path quic/Cargo.toml
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
 	cargo clippy --release --locked --workspace --test oracle --test twins --test live --test loopback -- -D warnings
 	$(BIN)/ruff check
@@ -138,6 +146,7 @@ generate: build $(VENV)/.develop
 
 format: $(VENV)/.develop
 	cargo fmt --all
+	cargo fmt --manifest-path quic/Cargo.toml
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
@@ -248,6 +257,10 @@ $(VENV)/.core: $(RUST_SOURCES) pyproject.toml | $(VENV)/.python
 $(VENV)/.guests: $(RUST_SOURCES) tools/backend.py | $(VENV)/.python
 	$(ALONE) $(BIN)/python tools/backend.py guest
 	touch $@
+
+$(VENV)/bin/dumbbell-quic: $(QUIC_SOURCES) | $(VENV)/.build-tools
+	$(ALONE) cargo build --release --locked --manifest-path quic/Cargo.toml --target-dir target/quic
+	install -m 755 target/quic/release/dumbbell-quic $@
 
 $(VENV)/.wasm: $(RUST_SOURCES) tools/wasm | $(VENV)/.build-tools
 	$(ALONE) tools/wasm || echo "going on without the simulator for browsers"

@@ -1,0 +1,121 @@
+//! The command line.
+
+use std::net::{IpAddr, SocketAddr};
+
+use anyhow::{Context, Result, bail, ensure};
+
+pub const HELP: &str = "\
+usage: dumbbell-quic stacks
+       dumbbell-quic receive STACK ADDRESS:PORT INTERVAL_NS
+       dumbbell-quic send STACK CC ADDRESS ADDRESS:PORT INTERVAL_NS [BYTES]
+
+stacks   lists stacks with their congestion controls, as JSON
+receive  waits for a connection at an address
+send     connects from the first address to the second, and sends BYTES or without end
+
+Orders come on standard input, lines go to standard output, one each INTERVAL_NS: see crates/quic-lines.
+";
+
+/// What a command line asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Arguments {
+    /// This text.
+    Help,
+    /// The list of stacks.
+    Stacks,
+    /// An end of a flow.
+    Run(Settings),
+}
+
+/// An end of a flow.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Name of the stack.
+    pub stack: String,
+    /// Which end.
+    pub end: End,
+    /// Time between samples.
+    pub interval_ns: i64,
+}
+
+/// The settings of an end.
+#[derive(Debug, PartialEq, Eq)]
+pub enum End {
+    /// Waits for a connection.
+    Receiver {
+        /// Address at which it waits.
+        at: SocketAddr,
+    },
+    /// Connects, and sends.
+    Sender {
+        /// Name of the congestion control.
+        cc: String,
+        /// Own address.
+        from: IpAddr,
+        /// Receiver's address.
+        to: SocketAddr,
+        /// Application data to send; `None`: without end.
+        bytes: Option<u64>,
+    },
+}
+
+impl Arguments {
+    /// Reads a command line without the program's name.
+    ///
+    /// # Errors
+    /// Words that are missing, too many, or no values.
+    pub fn parse(words: impl Iterator<Item = String>) -> Result<Arguments> {
+        let words: Vec<String> = words.collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let interval = |word: &str| -> Result<i64> {
+            let interval = word.parse().with_context(|| format!("the interval {word}"))?;
+            ensure!(interval > 0, "the interval {word} is not a time");
+            Ok(interval)
+        };
+        Ok(match words[..] {
+            ["--help" | "-h"] => Arguments::Help,
+            ["stacks"] => Arguments::Stacks,
+            ["receive", stack, at, every] => Arguments::Run(Settings {
+                stack: stack.to_owned(),
+                end: End::Receiver { at: at.parse().with_context(|| format!("the address {at}"))? },
+                interval_ns: interval(every)?,
+            }),
+            ["send", stack, cc, from, to, every, ref bytes @ ..] if bytes.len() < 2 => Arguments::Run(Settings {
+                stack: stack.to_owned(),
+                end: End::Sender {
+                    cc: cc.to_owned(),
+                    from: from.parse().with_context(|| format!("the address {from}"))?,
+                    to: to.parse().with_context(|| format!("the address {to}"))?,
+                    bytes: bytes.first().map(|word| word.parse()).transpose().context("the number of bytes")?,
+                },
+                interval_ns: interval(every)?,
+            }),
+            _ => bail!("not understood: {}\n\n{HELP}", words.join(" ")),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Arguments> {
+        Arguments::parse(line.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn a_sender_has_both_addresses_and_perhaps_a_size() {
+        let Ok(Arguments::Run(settings)) = parse("send quinn cubic 10.0.0.1 10.0.0.2:5001 10000000 300000") else {
+            panic!("it is a sender");
+        };
+        let End::Sender { cc, bytes, .. } = settings.end else { panic!("it is a sender") };
+        assert_eq!((cc.as_str(), bytes, settings.interval_ns), ("cubic", Some(300_000), 10_000_000));
+    }
+
+    #[test]
+    fn a_line_with_a_mistake_is_refused() {
+        for line in ["", "send quinn", "receive quinn 10.0.0.1 1", "receive quinn 10.0.0.1:1 0", "stacks all"] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+    }
+}

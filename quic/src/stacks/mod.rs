@@ -1,0 +1,43 @@
+//! The stacks, one a module: a line in [`STACKS`] for each.
+
+mod certificate;
+mod flight;
+mod noq;
+mod quinn;
+mod tls;
+
+use anyhow::{Result, bail};
+
+use crate::stack::Endpoint;
+
+/// A stack that this program has.
+pub struct Stack {
+    /// Name in scenarios.
+    pub name: &'static str,
+    /// Version of its package.
+    pub version: &'static str,
+    /// Names of its congestion controls.
+    pub algorithms: &'static [&'static str],
+    /// Makes the sender, with one of these.
+    pub sender: fn(&str) -> Result<Box<dyn Endpoint>>,
+    /// Makes the receiver.
+    pub receiver: fn() -> Result<Box<dyn Endpoint>>,
+}
+
+/// Stacks in the order of documents.
+pub const STACKS: &[Stack] = &[quinn::STACK, noq::STACK];
+
+/// The largest window of received data that is not read yet, for the stream and the connection: larger than the 6 MiB that
+/// Linux's TCP gives a receiver by default, so that congestion control is the limit.
+const RECEIVE_WINDOW: u32 = 16 << 20;
+
+/// Finds a stack.
+///
+/// # Errors
+/// This program does not have it.
+pub fn named(name: &str) -> Result<&'static Stack> {
+    match STACKS.iter().find(|stack| stack.name == name) {
+        Some(stack) => Ok(stack),
+        None => bail!("no stack {name}: there are {}", STACKS.iter().map(|s| s.name).collect::<Vec<_>>().join(", ")),
+    }
+}

@@ -1,0 +1,99 @@
+//! Every stack with every algorithm carries data over loopback, by the program itself.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use quic_lines::{Line, Order, Received, Sent, Stack, line, parse};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_dumbbell-quic");
+const BYTES: u64 = 300_000;
+const INTERVAL_NS: &str = "10000000";
+
+struct End {
+    child: Child,
+    orders: ChildStdin,
+    lines: BufReader<ChildStdout>,
+}
+
+impl End {
+    fn start(arguments: &[&str]) -> End {
+        let mut command = Command::new(PROGRAM);
+        let mut child = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let orders = child.stdin.take().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        let mut first = String::new();
+        lines.read_line(&mut first).unwrap();
+        assert!(matches!(parse(&first), Ok(Line::Ready(_))), "{arguments:?}: {first:?}");
+        End { child, orders, lines }
+    }
+
+    fn begin(&mut self) {
+        let start = Order::Start { zero_monotonic_ns: 0 };
+        self.orders.write_all(line(&start).as_bytes()).unwrap();
+    }
+
+    /// What it writes until its end.
+    fn rest(mut self) -> Vec<Line> {
+        let lines = self.lines.lines().map(|one| parse(&one.unwrap()).unwrap()).collect();
+        assert!(self.child.wait().unwrap().success());
+        lines
+    }
+}
+
+fn stacks() -> Vec<Stack> {
+    let listed = Command::new(PROGRAM).arg("stacks").output().unwrap();
+    serde_json::from_slice(&listed.stdout).unwrap()
+}
+
+/// A port of loopback that nobody had a moment ago.
+fn port() -> u16 {
+    std::net::UdpSocket::bind("127.0.0.3:0").unwrap().local_addr().unwrap().port()
+}
+
+fn last<T>(lines: &[Line], of: impl Fn(&Line) -> Option<T>) -> T {
+    lines.iter().rev().find_map(of).expect("a sample")
+}
+
+#[test]
+fn every_algorithm_carries_all_bytes_and_tells_of_its_path() {
+    let all = stacks();
+    assert!(all.len() > 1);
+    for Stack { name, algorithms, .. } in all {
+        for cc in algorithms {
+            let to = format!("127.0.0.3:{}", port());
+            let mut receiver = End::start(&["receive", &name, &to, INTERVAL_NS]);
+            let mut sender = End::start(&["send", &name, &cc, "127.0.0.2", &to, INTERVAL_NS, &BYTES.to_string()]);
+            receiver.begin();
+            sender.begin();
+            let (sent, received) = (sender.rest(), receiver.rest());
+            let received: Received = last(&received, |one| match one {
+                Line::Received(row) => Some(*row),
+                _ => None,
+            });
+            assert_eq!((received.bytes, received.complete, received.socket_drops), (BYTES, true, 0), "{name} {cc}");
+            let sent: Sent = last(&sent, |one| match one {
+                Line::Sent(row) => Some(*row),
+                _ => None,
+            });
+            assert_eq!((sent.written_bytes, sent.complete), (BYTES, true), "{name} {cc}");
+            assert!(sent.sent_bytes > BYTES && sent.cwnd_bytes > 2 * 1200, "{name} {cc}: {sent:?}");
+            let (least, smoothed) = (sent.min_rtt_us.unwrap(), sent.srtt_us.unwrap());
+            assert!(0 < least && least <= smoothed, "{name} {cc}: {sent:?}");
+            // All is acknowledged but, perhaps, the last packets without data.
+            assert!(sent.bytes_in_flight.unwrap() < 2 * 1500, "{name} {cc}: {sent:?}");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_stack_or_algorithm_is_refused_with_those_there_are() {
+    let refused = |arguments: &[&str]| {
+        let output = Command::new(PROGRAM).args(arguments).output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let said = refused(&["send", "quinn", "vegas", "127.0.0.2", "127.0.0.3:1", INTERVAL_NS]);
+    assert!(said.contains("no congestion control vegas") && said.contains("cubic"), "{said}");
+    let said = refused(&["receive", "quic", "127.0.0.3:1", INTERVAL_NS]);
+    assert!(said.contains("no stack quic") && said.contains("quinn"), "{said}");
+}
