@@ -59,7 +59,7 @@ def test_a_program_gets_its_share_or_is_refused_with_the_reason(anyone: Place) -
     used, took = json.loads((run.directory / "logs" / "limited.stdout").read_text())
     # The kernel gives 20 ms in each 100 ms; whoever begins in the middle of one gets those of a whole.
     assert 0 < used / took < 0.27, (used, took)
-    until(lambda: not left_behind(), 30, "the groups' end")
+    until(lambda: not left_behind(), 60, "the groups' end")
 
 
 @pytest.mark.real_time
@@ -75,7 +75,7 @@ def test_programs_of_a_lab_get_it_too_or_none_of_its_words_works(user: Place) ->
     assert limited / took < 0.27
     # The other host has no limit; other tests have the machine, too.
     assert free / its > limited / took
-    until(lambda: not left_behind(), 30, "the groups' end")
+    until(lambda: not left_behind(), 60, "the groups' end")
 
 
 HIDE = """

@@ -168,7 +168,7 @@ def test_ctrl_c_ends_the_tasks_and_the_study_goes_on(cluster: Nodes, tmp_path: P
         signal.signal(signal.SIGINT, former)
     until(
         lambda: Counter(what for what, *_ in slow.noted())["interrupted"] == len(cluster.ids),
-        10,
+        60,
         "the end of all tasks",
     )
     study = dumbbell.run(scenario(), engine=engine, repeat=6, **wanted)

@@ -17,6 +17,8 @@ import pytest
 from harness import Live, Place, place, until
 from scenarios import flow, path
 
+import dumbbell
+
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
     reason="loading congestion controls takes root, and a kernel with type information",
@@ -71,7 +73,7 @@ def fixed(here: Place) -> Iterator[Fixed]:
 @pytest.mark.parametrize("victim", ["command", "helper", "db-init", "db-emulator", "db-traffic", "db-probe"])
 def test_a_killed_process_takes_the_registrations_with_it(here: Place, fixed: Fixed, victim: str) -> None:
     insists = "record = { acks = true }"
-    with here.running(path(fixed.flow(10), fixed.flow(20), duration="20 s", more=insists)) as live:
+    with here.running(path(fixed.flow(10), fixed.flow(20), duration="120 s", more=insists)) as live:
         assert len(fixed.registered()) == 2
         live.part(victim).send_signal(signal.SIGKILL)
         until(lambda: not fixed.registered(), 60, "the end of its registrations")
@@ -93,9 +95,9 @@ def test_one_that_is_killed_while_it_loads_leaves_nothing(
 def test_one_that_is_killed_before_its_start_leaves_nothing(here: Place, fixed: Fixed, victim: str) -> None:
     """Kill the victim as soon as it is there; the traffic process still waits for a server that never comes."""
     slow = flow(command="true", server_command="sleep 30")
-    scenario = path(fixed.flow(10), slow, duration="20 s", more="record = { acks = true }")
+    scenario = path(fixed.flow(10), slow, duration="120 s", more="record = { acks = true }")
     with here.starting(scenario) as live:
-        until(lambda: is_there(live, victim), 30, victim)
+        until(lambda: is_there(live, victim), 120, victim)
         live.part(victim).send_signal(signal.SIGKILL)
         assert live.end(15) == 1
         until(lambda: not fixed.registered(), 60, "the end of its registrations")
@@ -104,8 +106,8 @@ def test_one_that_is_killed_before_its_start_leaves_nothing(here: Place, fixed: 
 def test_an_interrupt_while_it_loads_ends_it_as_soon_as_that_is_done(here: Place, fixed: Fixed) -> None:
     with loading(here, fixed) as live:
         live.part("command").send_signal(signal.SIGINT)
-        # The program that is being verified is loaded first.
-        assert live.end(8) == 130
+        # The program that is being verified is loaded first. The run alone would take two minutes.
+        assert live.end() == 130
         until(lambda: not fixed.registered(), 60, "the end of its registrations")
 
 
@@ -120,22 +122,32 @@ def is_there(live: Live, name: str) -> bool:
 def loading(here: Place, fixed: Fixed) -> Iterator[Live]:
     """A run the first of whose algorithms can be seen, while others keep the verifier busy."""
     bbr = [flow(cc={"name": "bbr3", "parameters": {"beta_keep": 100 + i}}) for i in range(2)]
-    with here.starting(path(fixed.flow(10), *bbr, fixed.flow(20), duration="20 s")) as live:
-        until(lambda: bool(fixed.registered()), 30, "its first algorithm")
+    with here.starting(path(fixed.flow(10), *bbr, fixed.flow(20), duration="120 s")) as live:
+        until(lambda: bool(fixed.registered()), 120, "its first algorithm")
         yield live
+
+
+def interrupted(live: Live) -> dumbbell.Run:
+    """Ends a run early; what it has measured."""
+    live.process.send_signal(signal.SIGINT)
+    assert live.end() == 130, live.output()
+    (kept,) = [path for path in live.runs.iterdir() if path.is_dir()]
+    return dumbbell.open(kept, incomplete=True)
 
 
 def test_two_runs_at_once_have_their_own(here: Place, fixed: Fixed) -> None:
     """One algorithm with the same parameters and with others: three registrations in two runs, and each is obeyed."""
     with place(ordinary=False) as there:
         (there.directory / fixed.source).write_text(SOURCE)
-        link = {"rate": "50 Mbit/s", "rtt": "20 ms", "duration": "3 s"}
+        # The buffer holds both windows, and the runs go on until the test ends them.
+        link = {"rate": "5 Mbit/s", "bottleneck": 'buffer = "100 packets"', "duration": "600 s"}
         with (
             here.running(path(fixed.flow(10), fixed.flow(40), **link)) as first,
             there.running(path(fixed.flow(10), **link)) as second,
         ):
             assert len(fixed.registered()) == 3
-            runs = [live.result() for live in (first, second)]
+            time.sleep(1)
+            runs = [interrupted(live) for live in (first, second)]
         entries = [entry for run in runs for entry in run.manifest["algorithms"]]
         assert len({entry["registered"] for entry in entries}) == 3
         assert all(entry["registered"].startswith(fixed.stem) for entry in entries)
@@ -143,5 +155,4 @@ def test_two_runs_at_once_have_their_own(here: Place, fixed: Fixed) -> None:
             run.samples.filter(pl.col("flow") == name)["cwnd_packets"].drop_nulls()
             for run, name in ((runs[0], "f1"), (runs[0], "f2"), (runs[1], "f1"))
         ]
-        assert all(len(window) > 10 for window in windows)
         assert [window.unique().to_list() for window in windows] == [[10], [40], [10]]

@@ -71,7 +71,7 @@ def test_an_ordinary_user_goes_on_where_sudo_was(ordinary: Place) -> None:
     for killed in (False, True):
         process = subprocess.Popen(command, cwd=ordinary.directory, env=environment, stdout=subprocess.DEVNULL)
         if killed:
-            until(lambda: any(name.startswith(".partial-") for name in ordinary.runs()), 30, "a run that goes on")
+            until(lambda: any(name.startswith(".partial-") for name in ordinary.runs()), 120, "a run that goes on")
             process.kill()
         assert process.wait(120) in ((-9,) if killed else (0, 3))
     roots = [path for path in (ordinary.directory / "runs").rglob("*") if path.stat().st_uid == 0]

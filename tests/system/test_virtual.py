@@ -251,7 +251,7 @@ def test_one_interrupt_ends_a_program_of_the_users_that_loops(here: Place) -> No
         assert live.end() == 1
         took_s = time.monotonic() - sent
         assert "error: the kernel's clock stands still: calm_cong_avoid() of endless.c loops\n" in live.output()
-    assert took_s < 10, "by itself it would have ended after 90 s of computing"
+    assert took_s < 60, "by itself it would have ended after 90 s of computing"
 
 
 def test_a_users_program_is_one_file_in_the_kernel_and_in_the_simulator(tmp_path: Path) -> None:
