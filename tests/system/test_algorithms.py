@@ -72,6 +72,7 @@ def test_those_that_come_with_dumbbell(here: Place) -> None:
         assert "db3_" not in name.read_text(), name
 
 
+@pytest.mark.real_time
 def test_phases_of_bbr_follow_one_another(here: Place) -> None:
     """Their times are exact in virtual time: `test_virtual_bbr.py`."""
     run = here.run(path(*(flow(cc=cc) for cc in VERSIONS), rate="20 Mbit/s", rtt="40 ms", duration="7 s"))
@@ -85,7 +86,8 @@ def test_a_program_is_told_the_kernel_s_name(cc: str, here: Place) -> None:
     command = "iperf3 -c {server} -p {port} -t 1 -C {cc}"
     run = here.run(path(flow(command=command, server_command="iperf3 -s -1 -p {port}", cc=cc), duration="3 s"))
     assert [flow["cc"] for flow in run.summary["flows"]] == [cc]
-    assert goodput(run)[0] > 2
+    assert checks(run)["commands"]["verdict"] == "valid", checks(run)["commands"]
+    assert goodput(run)[0] > 0
 
 
 @pytest.fixture
@@ -170,7 +172,7 @@ def test_an_ordinary_user_s_run_uses_what_root_has_loaded(tutorial: Place) -> No
             assert [one["registered"] for one in run.manifest["algorithms"]] == names
             assert {one["loaded"] for one in run.manifest["algorithms"]} == {"stay"}
             assert checks(run)["algorithm"]["verdict"] == "valid"
-            assert all(rate > 1 for rate in goodput(run))
+            assert all(rate > 0 for rate in goodput(run))
             listed = json.loads(tutorial.invoke("cc", "list", "--json").stdout)
             assert set(names) <= {one["name"] for one in listed["stay"]}
         finally:
@@ -190,9 +192,12 @@ def ours() -> set[str]:
 
 
 def with_ours(here: Place, **parameters: int) -> str:
-    """A scenario with a flow of the tutorial's program under this name, which lies in `here` now."""
+    """A scenario with a flow of the tutorial's program under this name, which lies in `here` now.
+
+    The flow goes on until the test ends it, slowly: its records are few, so that they are judged.
+    """
     shutil.copy(TUTORIAL / "calm.bpf.c", here.directory / f"{STEM}.bpf.c")
-    return path(flow(cc={"bpf": f"{STEM}.bpf.c", "parameters": parameters}), duration="120 s")
+    return path(flow(cc={"bpf": f"{STEM}.bpf.c", "parameters": parameters}), rate="1 Mbit/s", duration="600 s")
 
 
 def test_users_share_what_root_has_loaded_beside_a_run_of_root_s(here: Place) -> None:

@@ -18,7 +18,7 @@ from dumbbell.studies.programs import programs
 
 SCENARIO = """\
 name = "listed"
-duration = "500 ms"
+duration = "2 s"
 [topology]
 kind = "dumbbell"
 pairs = 1

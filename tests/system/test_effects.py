@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from harness import Place
+from harness import Place, assert_enough
 from scenarios import checks, flow, link, pace, path
 
 from dumbbell.engines.names import EMULATE, SIMULATE
@@ -34,15 +34,16 @@ def test_everything_at_once_adds_up(here: Place) -> None:
     fates = dict(packets["fate"].cast(pl.String).value_counts().iter_rows())
     reasons = {fate: count for fate, count in bottleneck["drops_by_reason"].items() if count}
     assert reasons == {fate: count for fate, count in fates.items() if fate.startswith("dropped-")}
-    assert set(reasons) == {"dropped-tail", "dropped-down"}
-    assert bottleneck["losses"] == fates["lost-before"] > 0
-    assert bottleneck["duplicates"] == packets["duplicate"].sum() > 0
     delivered = packets.filter(pl.col("fate") == "delivered")
-    assert bottleneck["reordered"] == delivered["reordered"].count() > 0
-    assert set(delivered["reordered"].drop_nulls().cast(pl.String)) == {"skipped-delay"}
-    assert bottleneck["corrupted"] == delivered["corrupted"].sum() > 0
-    assert bottleneck["marks"] == packets.filter(pl.col("departure_ns").is_not_null())["mark"].count() > 0
-    assert set(packets["mark"].drop_nulls().cast(pl.String)) == {"threshold", "random"}
+    counted = {
+        "losses": fates.get("lost-before", 0),
+        "duplicates": packets["duplicate"].sum(),
+        "reordered": delivered["reordered"].count(),
+        "corrupted": delivered["corrupted"].sum(),
+        "marks": packets.filter(pl.col("departure_ns").is_not_null())["mark"].count(),
+    }
+    assert {key: bottleneck[key] for key in counted} == counted
+    assert set(delivered["reordered"].drop_nulls().cast(pl.String)) <= {"skipped-delay"}
     # The receiver drops what is corrupted, and counts a datagram that comes twice once.
     mine = delivered.filter((pl.col("flow") == "stream") & ~pl.col("corrupted"))
     (found,) = [row for row in run.summary["flows"] if row["id"] == "stream"]
@@ -50,7 +51,11 @@ def test_everything_at_once_adds_up(here: Place) -> None:
     assert found["udp"]["duplicate_packets"] == len(mine) - mine["packet"].n_unique()
     # The first of two copies to arrive counts, marked or not.
     first = mine.sort("sent_ns", maintain_order=True).unique("packet", keep="first", maintain_order=True)
-    assert found["udp"]["ce_packets"] == first.filter(pl.col("ecn") == "ce").height > 0
+    assert found["udp"]["ce_packets"] == first.filter(pl.col("ecn") == "ce").height
+    marks = set(packets["mark"].drop_nulls().cast(pl.String))
+    kinds = (set(reasons), marks) == ({"dropped-tail", "dropped-down"}, {"threshold", "random"})
+    happened = {**counted, "ce_packets": found["udp"]["ce_packets"]}
+    assert_enough(run, kinds and all(happened.values()), (happened, reasons, marks))
 
 
 @pytest.mark.parametrize("engine", [EMULATE, SIMULATE])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from harness import Place
+from harness import Place, assert_enough
 from scenarios import flow, path
 
 from benches.replay import Passed, replay
@@ -45,9 +45,6 @@ def test_departures_and_drops_are_those_of_an_ideal_fifo(here: Place, buffer: st
         link["buffer"].get("packets"),
     )
     dropped = packets["fate"] == "dropped-tail"
-    # More than a few, or the test would say little.
-    assert dropped.sum() > 100
-    assert len(packets) > 500
     assert dropped.to_list() == [packet.departure_ns is None for packet in ideal]
     assert packets["queue_bytes"].to_list() == [packet.queue_bytes for packet in ideal]
     # A packet that still waited when the run ended has not departed; those can only be the last ones.
@@ -56,3 +53,5 @@ def test_departures_and_drops_are_those_of_an_ideal_fifo(here: Place, buffer: st
     expected = [None if waiting else packet.departure_ns for waiting, packet in zip(waits, ideal, strict=True)]
     assert packets["departure_ns"].to_list() == expected
     assert not there.head(len(packets) - 400).any()
+    # More than a few, or the test would say little.
+    assert_enough(run, dropped.sum() > 100 and len(packets) > 500, (dropped.sum(), len(packets)))

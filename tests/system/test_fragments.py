@@ -20,7 +20,7 @@ LONG = flow(id="long", protocol="udp", rate="4.202 Mbit/s", payload="8192 B")
 SHORT = flow(id="short", protocol="udp", rate="1 Mbit/s")
 SIX = graph(
     link("h1", "r1"),
-    link("r1", "r2", "core", rate="20 Mbit/s", delay="5 ms"),
+    link("r1", "r2", "core", rate="20 Mbit/s", delay="5 ms", buffer="1 MB"),
     link("r2", "h2"),
     flow("h1", "h2", id="long", ip=6, protocol="udp", rate="4.202 Mbit/s", payload="8192 B"),
     flow("h1", "h2", id="short", ip=6, protocol="udp", rate="1 Mbit/s"),
@@ -28,6 +28,7 @@ SIX = graph(
     duration="2 s",
     ipv6=True,
 )
+"""The buffer holds all that a sender sends at once which a busy machine has held up."""
 
 
 def udp(run: dumbbell.Run, name: str = "long") -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 import transfer
-from harness import Place
+from harness import Place, assert_enough
 from scenarios import checks, flow, link, path
 
 import dumbbell
@@ -74,10 +74,9 @@ def test_drops_losses_and_copies_in_the_middle_of_bursts_are_repaired(here: Plac
     assert_accounted_for(run)
     crossed_in_bursts(run)
     fates = run.packets.filter(pl.col("link") == "bottleneck")["fate"].value_counts()
-    of = dict(fates.iter_rows())
-    assert of["dropped-tail"] > 0
-    assert of["lost-before"] > 0
-    assert run.packets["duplicate"].sum() > 10
+    happened = {**dict(fates.iter_rows()), "duplicates": run.packets["duplicate"].sum()}
+    is_enough = {"dropped-tail", "lost-before"} <= happened.keys() and happened["duplicates"] > 10
+    assert_enough(run, is_enough, happened)
 
 
 def test_corruption_is_found_by_the_receivers_checksum(here: Place) -> None:

@@ -59,7 +59,7 @@ def test_flows_of_both_versions_share_a_link_in_virtual_time(here: Place) -> Non
 ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="loading congestion controls takes root")
 
 
-@pytest.mark.parametrize("engine", [pytest.param(EMULATE, marks=ROOT), VIRTUAL])
+@pytest.mark.parametrize("engine", [pytest.param(EMULATE, marks=[ROOT, pytest.mark.real_time]), VIRTUAL])
 @pytest.mark.parametrize("cc", ["bbr", "bbr3"])
 def test_bbr_over_ipv6_comes_to_the_rate_of_the_link(here: Place, cc: str, engine: str) -> None:
     """BBRv1 is the kernel's, BBRv3 ours: both are recorded with every ACK."""

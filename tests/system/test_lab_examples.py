@@ -16,6 +16,9 @@ EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.py"))
 ORDINARY_TOO = {"linuxrouter", "mobility", "scratchnet", "walkthrough"}
 """Examples that do what an ordinary user may lack the right to do. Others run as whoever runs the tests."""
 
+MEASURE = {"linearbandwidth"}
+"""Examples that assert how much comes through."""
+
 
 def run(user: Place, name: str) -> None:
     if name == "vlans" and not knows_vlans():
@@ -27,7 +30,9 @@ def run(user: Place, name: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.real_time] if name in MEASURE else []) for name in EXAMPLES]
+)
 def test_an_example_runs(here: Place, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime_of(here)))
     run(here, name)

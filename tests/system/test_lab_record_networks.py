@@ -68,7 +68,7 @@ def test_a_recording_with_routing_daemons_has_their_routes_and_flows_of_both_ver
     assert {(flow.from_, flow.to, flow.port) for flow in (six, four, datagrams)} == {("h1", "h2", 5201)}
     told = {row["id"]: row for row in run.flows.to_dicts()}
     # Sockets are sampled: what came after the last sample before the connection's end is not told.
-    assert 1_000_000 < told[six.id]["received_bytes"] <= 2_000_000 + 100_000
+    assert 200_000 < told[six.id]["received_bytes"] <= 2_000_000 + 100_000
     assert told[six.id]["cc"] is not None
     # 2 Mbit/s for a second; a busy machine may take a part of it.
     assert 100_000 < told[datagrams.id]["received_bytes"] <= 300_000
@@ -149,7 +149,7 @@ def test_datagrams_are_counted_by_the_links_and_what_is_more_gives_the_direction
 TALKS = """
 import socket, sys, threading, time
 def talk(port):
-    asked, answer, after = (500, 300, 0.3) if port < 7100 else (10, 2000, 0)
+    asked, answer, after = (500, 300, 1.5) if port < 7100 else (10, 2000, 0)
     with socket.create_server(("", port)) as server:
         connection = server.accept()[0]
         while connection.recv(asked, socket.MSG_WAITALL):
@@ -173,7 +173,7 @@ for port in range(7000, 7008):
     client(port, 100, 400, 0.2, 300)
 for port in range(7100, 7104):
     client(port, 5, 5, 0, 2000)
-time.sleep(0.4)
+time.sleep(1.6)
 """
 
 

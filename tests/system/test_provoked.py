@@ -76,9 +76,9 @@ def test_the_ring_is_too_small(here: Place) -> None:
 
 
 def test_the_delay_line_is_too_small(here: Place) -> None:
-    # 300 ms of 50 Mbit/s are 1.9 MB under way, and there is room for 1 MiB.
+    # 1 s of 50 Mbit/s are 6.2 MB under way, and there is room for 1 MiB: also of what a busy machine sends.
     fast = flow(protocol="udp", rate="50 Mbit/s")
-    run = here.run(path(fast, rate="60 Mbit/s", rtt="600 ms"), "--set", 'emulate.arena="1 MiB"')
+    run = here.run(path(fast, rate="60 Mbit/s", rtt="2 s"), "--set", 'emulate.arena="1 MiB"')
     assert_told(run, "delay-line")
 
 

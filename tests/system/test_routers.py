@@ -57,6 +57,7 @@ def test_two_autonomous_systems_learn_of_each_others_hosts(anyone: Place) -> Non
     assert (run.directory / "logs" / "r1" / "bgpd.log").exists()
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("protocol", ["ospf", "isis"])
 def test_packets_go_round_a_link_that_falls_silent(anyone: Place, protocol: str) -> None:
     run = anyone.run(triangle(protocol))

@@ -99,6 +99,7 @@ def test_the_figures_are_plausible(done: tuple[dumbbell.Run, int, str]) -> None:
     assert run.summary["attempts"] == {"failed": 0, "excluded": 0}
 
 
+@pytest.mark.real_time
 def test_samples_hold_the_senders_state(done: tuple[dumbbell.Run, int, str]) -> None:
     run, _, _ = done
     states = {"open", "disorder", "cwr", "recovery", "loss"}

@@ -32,7 +32,8 @@ def test_a_sized_flow_delivers_its_bytes_in_no_less_than_an_rtt(anyone: Place) -
 
 
 def test_udp_below_the_rate_arrives_completely(anyone: Place) -> None:
-    run = anyone.run(path(flow(protocol="udp", rate="5 Mbit/s", stop="1 s")))
+    # The buffer holds all that a sender sends at once which a busy machine has held up.
+    run = anyone.run(path(flow(protocol="udp", rate="5 Mbit/s", stop="1 s"), bottleneck='buffer = "1 MB"'))
     udp = measured(run)["udp"]
     # One each 8 * 1514 / 5 Mbit/s = 2.4224 ms, the first at once, the last before 1 s.
     assert udp["sent_packets"] + udp["refused_packets"] == 413
@@ -91,6 +92,7 @@ def test_ecn_is_negotiated_if_asked_for(here: Place, ecn: bool) -> None:
     assert (" ecn " in said) == ecn
 
 
+@pytest.mark.real_time
 def test_a_program_is_started_sampled_and_logged(anyone: Place) -> None:
     iperf3 = flow(
         command="iperf3 -c {server} -p {port} -t 1 -C reno",
@@ -141,7 +143,7 @@ def test_flows_start_and_stop_when_they_should(here: Place) -> None:
 def test_each_direction_has_its_own_rate_and_delay(here: Place) -> None:
     flows = [flow(a, b, protocol="udp", rate="25 Mbit/s", stop="1 s") for a, b in (("h1", "h2"), ("h2", "h1"))]
     asymmetric = 'buffer = "10 packets", delay = "15 ms", reverse = { rate = "5 Mbit/s", overhead = "24 B" }'
-    run = here.run(path(*flows, bottleneck=asymmetric))
+    run = here.run(path(*flows, bottleneck=asymmetric), "--engine", VIRTUAL)
     there, back = link(run), link(run, "bottleneck-reverse")
     assert (there["rate_bps"], back["rate_bps"]) == (20_000_000, 5_000_000)
     assert (there["delay_ms"], back["delay_ms"]) == (15, 5)
@@ -154,8 +156,8 @@ def test_each_direction_has_its_own_rate_and_delay(here: Place) -> None:
         # Behind another packet each takes its transmission time, exactly. Most are: the flow is faster than the link.
         gaps_ns = passed["departure_ns"].sort().diff().drop_nulls()
         assert gaps_ns.min() == gaps_ns.median() == gap_ns
-        # 1 s at the rate, 10 packets that wait and one in service. A sender that a busy machine holds back sends fewer.
-        assert 0.5 < found["delivered_packets"] / (1e9 / gap_ns + 11) <= 1.001
+        # 1 s at the rate, 10 packets that wait and one in service.
+        assert 0.99 < found["delivered_packets"] / (1e9 / gap_ns + 11) <= 1.001
 
 
 def test_a_buffer_of_two_packets(here: Place) -> None:
@@ -188,6 +190,7 @@ def test_overhead_counts_in_rate_and_buffer(here: Place) -> None:
     assert gaps.max() <= 615_200 + 1
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("echo", ["icmp", "udp"])
 def test_pings_take_the_rtt_and_are_lost_where_packets_are(anyone: Place, echo: str) -> None:
     ping = flow(protocol="ping", interval="20 ms", echo=echo, stop="1 s")
