@@ -270,7 +270,7 @@ def test_a_verdict_that_turns_invalid_shows_while_the_run_goes_on(application: A
     expect(pill(page)).to_have_text("interrupted", timeout=20_000)
     # The page begins anew, at its report, when the run gets the name of one that has ended.
     expect(page.locator(".report-frame")).to_have_attribute("src", re.compile(r"\.failed-1/"))
-    page.get_by_role("tab", name="Live").click()
+    page.get_by_role("tab", name="Plots").click()
     expect(verdict).to_contain_text("stall")
 
 

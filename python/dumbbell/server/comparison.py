@@ -20,7 +20,7 @@ from dumbbell.pipeline.results import Run
 from dumbbell.report import overlay, series
 from dumbbell.report.decimate import extremes
 from dumbbell.report.groups import HUES
-from dumbbell.report.model import Line
+from dumbbell.report.model import Line, Ticks, View
 from dumbbell.report.study import confidence
 from dumbbell.report.study.panel import unit_of
 from dumbbell.server import run_places, studies
@@ -42,9 +42,13 @@ PLOTS: Final = {
     "goodput": ("Goodput", "Mbit/s", 1e6),
     "rtt": ("RTT", "ms", 1.0),
     "cwnd": ("Congestion window", "packets", 1.0),
+    "in-flight": ("Bytes in flight", "kB", 1e3),
     "queue": ("Queue", "kB", 1e3),
 }
 """Plots that can be laid over each other: title of the report's panel, unit, and what the unit is in the panel's."""
+MOST_LINKS: Final = 12
+"""Links whose queues are drawn, at most."""
+MOST_DROPS: Final = 2000
 PERCENT: Final = 95
 _DRAWING: Final = Lock()
 """Styles of matplotlib hold for the whole process."""
@@ -68,11 +72,17 @@ def router(root: Path) -> APIRouter:
         points: int = 800,
         begin: Annotated[float, Query(alias="from", ge=0, allow_inf_nan=False)] = 0.0,
         end: Annotated[float | None, Query(alias="to", gt=0, allow_inf_nan=False)] = None,
+        every: bool = False,
     ) -> Series:
-        """A plot of a run's records between two times, in seconds, thinned out: the less time, the finer."""
+        """A plot of a run's records between two times, in seconds, thinned out: the less time, the finer.
+
+        `every`: of each link that has a queue, in place of the one with most traffic.
+        """
         if plot not in PLOTS:
             raise InputError(f"no plot {plot!r}", f"the plots are {', '.join(PLOTS)}", "choose one of them")
-        return _series(Run(run_places.find(root, run), incomplete=True), plot, min(max(points, 10), 4000), begin, end)
+        return _series(
+            Run(run_places.find(root, run), incomplete=True), plot, min(max(points, 10), 4000), begin, end, every
+        )
 
     @made.get("/overlay.{format}")
     def overlaid(format: str, run: Annotated[list[str], Query()], plots: str = "") -> Response:
@@ -164,13 +174,13 @@ def _row(row: Row, factor: float, unit: str) -> ComparedRow:
     )
 
 
-def _series(run: Run, plot: str, points: int, begin: float, end: float | None) -> Series:
+def _series(run: Run, plot: str, points: int, begin: float, end: float | None, every: bool = False) -> Series:
     title, unit, size = PLOTS[plot]
     drawn = series.build(run, (title,))
     end = drawn.duration_s if end is None else min(end, drawn.duration_s)
     curves: list[Curve] = []
-    for panel in drawn.panels:
-        view = panel.views[0]
+    shown = [(panel, view) for panel in drawn.panels for view in panel.views[: MOST_LINKS if every else 1]]
+    for panel, view in shown:
         for mark in view.marks:
             if isinstance(mark, Line) and not mark.is_level and mark.quantity == 0:
                 times = view.time_s if mark.time_s is None else mark.time_s
@@ -189,6 +199,14 @@ def _series(run: Run, plot: str, points: int, begin: float, end: float | None) -
                         dash=list(group.dash) if group else [],
                         t=[round(at / 1e9, 6) for at in thin.time_ns],
                         y=[float(f"{value * panel.per_unit / size:.6g}") for value in thin.values],
+                        drops=_drops(view, begin, end),
                     )
                 )
     return Series(plot=plot, title=title, unit=unit, plots={key: one[0] for key, one in PLOTS.items()}, curves=curves)
+
+
+def _drops(view: View, begin: float, end: float) -> list[float]:
+    """Times of the link's drops, of many some."""
+    ticks = [mark for mark in view.marks if isinstance(mark, Ticks) and mark.edge == "drop"]
+    times = [round(at, 3) for mark in ticks for at in mark.time_s.to_list() if begin <= at <= end]
+    return times[:: len(times) // MOST_DROPS + 1]

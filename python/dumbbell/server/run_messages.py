@@ -420,6 +420,8 @@ class Curve(Message):
     dash: list[int]
     t: list[float]
     y: list[float | None]
+    drops: list[float]
+    """Times at which the link has dropped packets, thinned out."""
 
 
 class Series(Message):

@@ -20,7 +20,24 @@ interface Started {
   runs: Readonly<Record<string, string>>;
   engine: string;
 }
-const useStarted = create<Started>(() => ({ runs: {}, engine: "emulate" }));
+const KEPT = "dumbbell-started";
+const useStarted = create<Started>(() => ({ runs: {}, engine: "emulate", ...kept() }));
+// After a reload the run is beneath its drawing again.
+useStarted.subscribe((started) => {
+  try {
+    sessionStorage.setItem(KEPT, JSON.stringify(started));
+  } catch {
+    // It is full or forbidden: runs are in their list all the same.
+  }
+});
+
+function kept(): Partial<Started> {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEPT) ?? "{}") as Partial<Started>;
+  } catch {
+    return {};
+  }
+}
 
 function forget(path: string): void {
   useStarted.setState(({ runs }) => ({ runs: Object.fromEntries(Object.entries(runs).filter(([one]) => one !== path)) }));

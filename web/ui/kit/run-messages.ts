@@ -370,6 +370,8 @@ export interface Curve {
   dash: number[];
   t: number[];
   y: (number | null)[];
+  /** Times at which the link has dropped packets, thinned out. */
+  drops: number[];
 }
 
 /** `GET /api/runs/{id}/series?plot=&from=&to=`: a plot of the run's records; with a span, in seconds, only that. */

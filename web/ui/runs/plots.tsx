@@ -2,19 +2,14 @@
 
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import type { Change } from "../../charts/model";
-import { get } from "../kit/api";
-import type { Legend, Series } from "../kit/run-messages";
+import type { Legend } from "../kit/run-messages";
 import type { LiveRun } from "./live";
-import { LivePlots, plotsOf, type Curve, type Finer } from "./live-plots";
+import { LivePlots, plotsOf, type Curve, type Finer, type Measured } from "./live-plots";
+import { IN_RECORDS, plotOf, recorded } from "./recorded";
 import { valuesOf } from "./series";
 
 /** Runs longer than this show their last minute, and all of it if asked. */
 const WINDOW_S = 60;
-
-/** Plots whose records are finer than the events of a run. */
-const IN_RECORDS = new Set(["goodput", "rtt", "cwnd", "queue"]);
-/** Points of a curve: two for each pixel of a wide plot. */
-const POINTS = 2400;
 
 /** How many flows have told a state of BBR. */
 function lanesOf(live: LiveRun): number {
@@ -25,16 +20,37 @@ function lanesOf(live: LiveRun): number {
 function fromRecords(live: LiveRun, legend: Legend): Finer {
   return async (plot, source, from, to) => {
     const id = live.state?.id;
-    if (!id || !IN_RECORDS.has(plot)) return null;
-    const span = { plot, from: String(from), to: String(to), points: String(POINTS) };
-    const { curves } = await get<Series>(`/api/runs/${encodeURIComponent(id)}/series`, span);
-    const found = curves.flatMap(({ label, flow, t, y }): Curve[] => {
+    if (!id || !IN_RECORDS.some((one) => one === plot)) return null;
+    const { curves } = await plotOf(id, plot, { from: String(from), to: String(to) });
+    const found = curves.flatMap(({ label, flow, t, y, drops }): Curve[] => {
       const of = legend.flows.find((one) => one.id === flow);
       if (plot === "queue" ? label !== source : !of) return [];
-      return [{ label: of?.label ?? label, group: of?.group ?? null, flow, series: valuesOf({ t, y }) }];
+      return [{ label: of?.label ?? label, group: of?.group ?? null, flow, series: valuesOf({ t, y }), drops }];
     });
     return found.length ? found : null;
   };
+}
+
+/** Fewer looks at a run than this make no plot. */
+const FEW = 5;
+
+/** What the plots of a run show: what came while it goes on, then its records. Null: not known yet; undefined: there is nothing. */
+function useMeasured(live: LiveRun, going: boolean): Measured | null | undefined {
+  const [records, setRecords] = useState<{ of: LiveRun; found: Measured | null } | null>(null);
+  const id = live.state?.id;
+  const legend = live.legend;
+  useEffect(() => {
+    if (going || !id || !legend) return;
+    let wanted = true;
+    void recorded(id, legend, live).then((found) => wanted && setRecords({ of: live, found }));
+    return () => {
+      wanted = false;
+    };
+  }, [live, legend, id, going]);
+  const seen = live.ticks >= (going ? 1 : FEW) ? live : undefined;
+  if (going) return live;
+  if (records?.of !== live) return seen ?? null;
+  return records.found ?? seen;
 }
 
 /** `only`: keys of the plots that are shown; all by default. */
@@ -48,13 +64,14 @@ export function RunPlots({ live, only }: { live: LiveRun; only?: readonly string
   const [lanes, setLanes] = useState(() => lanesOf(live));
   const status = live.state?.status;
   const going = !status || status === "starting" || status === "running";
+  const measured = useMeasured(live, going);
   const wanted = asked ? window_ : long && going ? WINDOW_S : null;
 
   useEffect(() => {
-    if (!host.current || !legend) return;
+    if (!host.current || !legend || !measured) return;
     const groups = legend.groups.map(({ label, light, dark, dash }) => ({ label, light, dark, dash, flows: [] }));
     const changes: Change[] = legend.changes.map(({ at_s, words }) => ({ timeS: at_s, link: "", words, label: words }));
-    const chosen = plotsOf(live, legend).filter(({ key }) => !only || only.includes(key));
+    const chosen = plotsOf(measured, legend).filter(({ key }) => !only || only.includes(key));
     const made = new LivePlots(host.current, chosen, groups, changes, legend.duration_s, going ? null : fromRecords(live, legend));
     plots.current = made;
     return () => {
@@ -62,16 +79,16 @@ export function RunPlots({ live, only }: { live: LiveRun; only?: readonly string
       plots.current = null;
       host.current?.replaceChildren();
     };
-  }, [live, legend, only?.join(), lanes, going]);
+  }, [live, legend, only?.join(), lanes, going, measured]);
 
   // Plots draw by themselves: React has no part in it.
   useEffect(() => {
     let drawn = -1;
     const look = (): void => {
       const made = plots.current;
-      if (made && live.version !== drawn && live.ticks) {
+      if (made && live.version !== drawn && (live.ticks || measured !== live)) {
         drawn = live.version;
-        made.follow(wanted, live.time);
+        made.follow(wanted, going ? live.time : Math.max(live.time, legend?.duration_s ?? 0));
         made.draw();
         // Flows of BBR have a lane each, and a plot of lanes has its height from the start.
         setLanes(lanesOf(live));
@@ -80,8 +97,10 @@ export function RunPlots({ live, only }: { live: LiveRun; only?: readonly string
     look();
     const timer = setInterval(look, 50);
     return () => clearInterval(timer);
-  }, [live, legend, wanted, lanes, going]);
+  }, [live, legend, wanted, lanes, going, measured]);
 
+  if (measured === null) return <p className="loading">Reading the records…</p>;
+  if (measured === undefined) return <p className="loading">No records of this run’s flows are kept.</p>;
   return (
     <div className="run-plots">
       {long && (

@@ -13,11 +13,8 @@ import { Tags } from "./tags";
 import { useRun } from "./use-run";
 import { Pill, Verdict } from "./verdict";
 
-/** Fewer looks at a run than this make no plot. */
-const FEW = 5;
-
 type Tab = "live" | "report" | "scenario" | "log";
-const TITLES: Readonly<Record<Tab, string>> = { live: "Live", report: "Report", scenario: "Scenario", log: "Log and files" };
+const TITLES: Readonly<Record<Tab, string>> = { live: "Plots", report: "Report", scenario: "Scenario", log: "Log and files" };
 
 export function RunView({ id }: { id: string }): ReactNode {
   const { live, detail, problem, refresh } = useRun(id);
@@ -177,16 +174,15 @@ export function when(iso: string): string {
 
 function Live({ live, going }: { live: LiveRun; going: boolean }): ReactNode {
   if (!live.legend) return <p className="loading">{going ? live.stage || "starting" : "It ended before it had a plan."}</p>;
-  if (!going && live.ticks < FEW) {
-    const why = live.ticks ? "It was over before it could be watched." : "No events of this run are kept.";
-    return <p className="loading">{why} Its report has all that was measured.</p>;
-  }
   return (
     <>
-      <div className="live-tables" tabIndex={0} role="group" aria-label="Flows and links, now">
-        <FlowTable live={live} legend={live.legend} />
-        <LinkTable live={live} legend={live.legend} />
-      </div>
+      {/* A run that has ended has them in its report. */}
+      {going && (
+        <div className="live-tables" tabIndex={0} role="group" aria-label="Flows and links, now">
+          <FlowTable live={live} legend={live.legend} />
+          <LinkTable live={live} legend={live.legend} />
+        </div>
+      )}
       <RunPlots live={live} />
     </>
   );
