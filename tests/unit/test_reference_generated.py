@@ -25,6 +25,7 @@ def test_verbs_with_options_of_their_own_have_a_table() -> None:
         "compare",
         "query",
         "pcap",
+        "fit",
         "agree",
         "hunt",
         "import",

@@ -38,6 +38,7 @@ VERBS = (
     "compare",
     "query",
     "pcap",
+    "fit",
     "agree",
     "hunt",
     "scenarios",

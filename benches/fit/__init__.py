@@ -1,0 +1,1 @@
+"""Judges `dumbbell fit` by paths that it does not know."""

@@ -1,0 +1,166 @@
+"""How often is `dumbbell fit` right? Draws hidden paths, captures a transfer over each, and judges every estimate.
+
+    python -m benches.fit                        # the tables of docs/results/fit.md: 96 paths, simulated
+    python -m benches.fit --engine virtual --paths 16     # the same, over the TCP of Linux
+
+Targets: capacity within 2 %, base RTT within 1 ms, buffer within 10 %, a policer found and none where there is none,
+loss within 20 %. `inside`: the truth lies within the interval that the fit gives.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path as File
+from typing import Final
+
+from benches.fit.paths import FAMILIES, SIDES, Hidden, captured, draw
+from benches.table import show, write_csv
+from dumbbell.errors import DumbbellError
+from dumbbell.fit import Estimate, Fit
+from dumbbell.fit.reading import read
+
+SEED: Final = 40
+PATHS: Final = 96
+PROPERTIES: Final = ("capacity", "base RTT", "buffer", "policer", "loss")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An estimate beside the truth."""
+
+    path: Hidden
+    side: str
+    name: str
+    truth: float | None
+    """None: the path has no such property, so a value is a false alarm."""
+    value: float | None
+    low: float | None
+    high: float | None
+    is_right: bool | None
+    """True within the target; None without a value."""
+    is_inside: bool | None
+    why_not: str
+
+
+def judged(path: Hidden, side: str, found: Fit) -> list[Judged]:
+    """Each estimate of a fit beside the truth."""
+    rows = [
+        _relative(path, side, "capacity", path.capacity_bps, found.rate.capacity, 0.02),
+        _absolute(path, side, "base RTT", path.rtt_ms * 1e6, found.base_rtt, 1e6),
+        _relative(path, side, "loss", None if path.policer_bps else path.loss, found.losses.loss, 0.2),
+        _relative(path, side, "policer", path.policer_bps, found.policer.rate, 0.02),
+    ]
+    buffer = None if path.policer_bps else path.buffer_bytes
+    return [*rows, _relative(path, side, "buffer", buffer, found.losses.buffer, 0.1)]
+
+
+def _relative(path: Hidden, side: str, name: str, truth: float | None, one: Estimate, share: float) -> Judged:
+    right = None
+    if one.value is not None:
+        right = truth is not None and (abs(one.value - truth) <= share * truth if truth else one.low == 0)
+    return _judged(path, side, name, truth, one, right)
+
+
+def _absolute(path: Hidden, side: str, name: str, truth: float, one: Estimate, most: float) -> Judged:
+    right = None if one.value is None else abs(one.value - truth) <= most
+    return _judged(path, side, name, truth, one, right)
+
+
+def _judged(path: Hidden, side: str, name: str, truth: float | None, one: Estimate, right: bool | None) -> Judged:
+    inside = None
+    if one.value is not None and one.low is not None and one.high is not None:
+        inside = truth is not None and one.low <= truth <= one.high
+    return Judged(path, side, name, truth, one.value, one.low, one.high, right, inside, one.why_not)
+
+
+def judge(path: Hidden, engine: str, folder: File) -> list[Judged]:
+    """A transfer over a path, captured and fitted at each side. A fit that is refused identifies nothing."""
+    rows: list[Judged] = []
+    with captured(path, engine, folder) as (file, sides):
+        for side in SIDES:
+            try:
+                rows += judged(path, side, read(file, None, None, sides[side]))
+            except DumbbellError as error:
+                why = error.problems[0].what
+                rows += [Judged(path, side, name, None, None, None, None, None, None, why) for name in PROPERTIES]
+    return rows
+
+
+def tell(rows: Sequence[Judged], tables: File | None) -> None:
+    """Print how many estimates are right; write `fit.csv` with each that is not into `tables`."""
+    head = ["property", "seen from", "cases", "identified", "within the target", "inside the interval"]
+    cells = []
+    for name in PROPERTIES:
+        for side in SIDES:
+            of = [one for one in rows if one.name == name and one.side == side]
+            known = [one for one in of if one.value is not None]
+            right, inside = sum(one.is_right is True for one in known), sum(one.is_inside is True for one in known)
+            cells.append([name, side, str(len(of)), str(len(known)), _share(right, known), _share(inside, known)])
+    show("fit", head, cells)
+    by: dict[tuple[str, str], list[Judged]] = defaultdict(list)
+    for one in rows:
+        by[one.path.family, one.name].append(one)
+    families = [
+        [family, *(_family(by[family, name]) for name in PROPERTIES)]
+        for family in FAMILIES
+        if any(by[family, name] for name in PROPERTIES)
+    ]
+    show("fit-families", ["family", *PROPERTIES], families)
+    real = [one for one in rows if one.name == "policer" and one.path.policer_bps is not None]
+    others = [one for one in rows if one.name == "policer" and one.path.policer_bps is None]
+    print(
+        f"policers found: {sum(one.value is not None for one in real)} of {len(real)}; "
+        f"false alarms: {sum(one.value is not None for one in others)} of {len(others)}\n"
+    )
+    wrong = [one for one in rows if one.is_right is False or one.is_inside is False]
+    columns = ["path", "family", "algorithm", "seen from", "property", "truth", "value", "low", "high", "within target"]
+    failures = [
+        [
+            one.path.words, one.path.family, one.path.cc, one.side, one.name,
+            *(_figure(x) for x in (one.truth, one.value, one.low, one.high)), "yes" if one.is_right else "no",
+        ]
+        for one in wrong
+    ]  # fmt: skip
+    show("fit-wrong", columns, failures)
+    if tables is not None:
+        write_csv(tables / "fit.csv", head, cells)
+        write_csv(tables / "fit-families.csv", ["family", *PROPERTIES], families)
+        write_csv(tables / "fit-wrong.csv", columns, failures)
+
+
+def _share(count: int, of: Sequence[Judged]) -> str:
+    return f"{count} ({100 * count / len(of):.1f} %)" if of else "0"
+
+
+def _family(of: Sequence[Judged]) -> str:
+    """`right / identified / cases`."""
+    return f"{sum(one.is_right is True for one in of)} / {sum(one.value is not None for one in of)} / {len(of)}"
+
+
+def _figure(value: float | None) -> str:
+    return "none" if value is None else f"{value:.6g}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--engine", choices=("simulate", "virtual"), default="simulate")
+    parser.add_argument("--paths", type=int, default=PATHS)
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--csv", type=File, metavar="FOLDER", help="write the tables there, too: docs/results/data")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch, ProcessPoolExecutor(options.jobs) as pool:
+        work = partial(judge, engine=options.engine, folder=File(scratch))
+        rows = [row for of_path in pool.map(work, draw(options.seed, options.paths)) for row in of_path]
+    tell(rows, options.csv)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+"""Capacity of the bottleneck: the rate at which it served packets, and how that varied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+from scipy.signal import find_peaks
+
+from dumbbell.fit.estimate import Estimate, unknown
+from dumbbell.fit.queue import Queue, queue
+from dumbbell.fit.trace import Bools, Floats, Trace
+
+_BIN: Final = 0.005
+"""Width of the bins of rates, as a share."""
+_SMOOTH: Final = 3
+"""Bins that are averaged on each side."""
+_NEAR: Final = 0.06
+"""Rates within this share of a mode belong to it."""
+_MASS: Final = 0.04
+"""Share of the data that a mode has at least."""
+_HEIGHT: Final = 0.05
+"""Height of a mode at least, as a share of the highest one's."""
+_PROMINENCE: Final = 0.4
+"""Share of its height by which a mode stands above the valley beside it: less is noise."""
+_LEAST: Final = 20
+"""Deliveries of a mode or block at least."""
+_BLOCK_PACKETS: Final = 40
+_BLOCK_NS: Final = 200e6
+"""A block has so many packets and lasts so long at least."""
+_SAME: Final = 0.025
+"""Rates that differ by less are equal."""
+_VARIES: Final = 0.05
+"""Blocks whose modes differ by more than this share (median deviation) tell a rate that varies."""
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """Rate of the bottleneck."""
+
+    capacity: Estimate
+    """Rate of frames while it serves, bit/s; of a varying rate, its mean over time."""
+    available: Estimate
+    """Rate that this connection got while its packets queued, bit/s: less than the capacity if others send, or if the
+    link pauses."""
+    varies: bool = False
+    series: list[tuple[float, float]] = field(default_factory=list)
+    """Start of a block, s, and the rate in it, bit/s, where packets queued."""
+
+
+def rough_bps(trace: Trace) -> float:
+    """A rate near the bottleneck's: what was delivered in a window of 20 deliveries, at the 90th percentile."""
+    width = min(20, max(1, len(trace.time_ns) - 1))
+    total = np.cumsum(trace.bytes)
+    time = trace.time_ns[width:] - trace.time_ns[:-width]
+    if not len(time) or not (time > 0).any():
+        return 1e6
+    return float(np.quantile(((total[width:] - total[:-width])[time > 0]) * 8e9 / time[time > 0], 0.9))
+
+
+def capacity(trace: Trace, rough: float) -> tuple[Capacity, Queue]:
+    """Returns the rate of the bottleneck, and the queue before it."""
+    seen = queue(trace, rough)
+    gaps = np.diff(trace.time_ns)
+    sizes = trace.bytes[1:]
+    busy = _busy(seen, rough)
+    fastest = _mode(sizes, gaps, np.ones(len(gaps), dtype=bool))
+    blocks = _blocks(trace, busy, sizes, gaps, rough)
+    lower = float(np.sum(trace.bytes[1:]) * 8 / max(trace.span_s, 1e-9))
+    served = float(gaps[busy].sum())
+    available = unknown("packets hardly ever queued", lower)
+    if served > 0 and busy.sum() >= _LEAST:
+        value = float(sizes[busy].sum()) * 8e9 / served
+        low, high = _around(value, [rate for _, rate, _ in blocks])
+        evidence = f"{int(trace.packets[1:][busy].sum()):,} packets in {served / 1e9:.1f} s with a queue"
+        available = Estimate(value, low, high, evidence)
+    rates = np.array([rate for _, rate, _ in blocks])
+    if len(rates) >= 4 and _varies(blocks):
+        series = [(time, rate) for time, rate, _ in blocks]
+        mean = _mean_over_time(series, trace)
+        evidence = f"{len(rates)} blocks of {_block_ns(trace, rough) / 1e6:.0f} ms with a queue"
+        share = len(rates) * _block_ns(trace, rough) / max(1.0, trace.span_s * 1e9)
+        if share < 0.5:
+            return Capacity(
+                unknown("the rate varies, and packets queued for less than half of the time", lower, None, evidence),
+                available,
+                True,
+                series,
+            ), seen
+        # Rates between blocks are not seen.
+        error = max(0.02 * mean, max(0.0, 1 - share) * float(np.std(rates)) + 0.015 * mean)
+        return Capacity(Estimate(mean, mean - error, mean + error, evidence), available, True, series), seen
+    if fastest is None:
+        why = "no rate stands out at which packets came back to back, so others may send between them"
+        return Capacity(unknown(why, available.low if available.low is not None else lower), available), seen
+    mode, count, spread = fastest
+    plateau = _plateau(rates)
+    width = max(0.015, 3 * spread / count**0.5)
+    value = mode
+    if plateau is not None and plateau > mode * (1 + _SAME):
+        # What queued was served faster: packets that the sender paced came in the mode.
+        return Capacity(replace(available, value=plateau, low=0.99 * plateau, high=1.01 * plateau), available), seen
+    if plateau is not None and abs(plateau / mode - 1) < max(_SAME, 0.5 * spread):
+        value, width = plateau, max(0.005, abs(plateau / mode - 1) / 2)
+    evidence = f"{count:,} deliveries back to back"
+    return Capacity(Estimate(value, value * (1 - width), value * (1 + width), evidence), available), seen
+
+
+def _busy(seen: Queue, rough: float) -> Bools:
+    """True for intervals between deliveries in which the bottleneck never idled.
+
+    The newest packet of a delivery had waited since before the delivery before it, or longer.
+    """
+    trace = seen.trace
+    step = 0.0 if np.isnan(trace.resolution_ns) else trace.resolution_ns
+    serial = trace.segment_bytes * 8e9 / rough
+    gaps, waited = np.diff(trace.time_ns), seen.filled_ns
+    margin = serial * np.maximum(1.0, trace.packets[1:] - 1) + step
+    return (gaps + margin <= waited[1:]) & (waited[:-1] > step)
+
+
+def _mode(sizes: Floats, gaps: Floats, use: Bools) -> tuple[float, int, float] | None:
+    """The highest rate at which many deliveries followed each other, bit/s; their number; and the spread, a share."""
+    use = use & (gaps > 0)
+    if use.sum() < _LEAST:
+        return None
+    sizes, gaps = sizes[use], gaps[use]
+    logs = np.log(sizes * 8e9 / gaps)
+    low = float(np.quantile(logs, 0.01))
+    bins = ((logs - low) / _BIN).astype(np.int64)
+    bins = np.clip(bins, 0, min(int(bins.max()), 4000))
+    counts = np.bincount(bins, weights=sizes).astype(np.float64)
+    kernel = np.hanning(2 * _SMOOTH + 3)[1:-1]
+    smooth = np.convolve(counts, kernel / kernel.sum(), mode="same")
+    padded = np.r_[0.0, smooth, 0.0]
+    tops, about = find_peaks(padded, height=_HEIGHT * smooth.max(), prominence=0.0)
+    for top, height, prominence in zip(
+        tops[::-1] - 1, about["peak_heights"][::-1], about["prominences"][::-1], strict=True
+    ):
+        if prominence < _PROMINENCE * height:
+            continue
+        centre = low + (top + 0.5) * _BIN
+        near = np.abs(logs - centre) <= _NEAR
+        if near.sum() < _LEAST or sizes[near].sum() < _MASS * sizes.sum():
+            continue
+        rate = float(sizes[near].sum() * 8e9 / gaps[near].sum())
+        return rate, int(near.sum()), float(np.std(logs[near]))
+    return None
+
+
+def _block_ns(trace: Trace, rough: float) -> float:
+    return max(_BLOCK_NS, _BLOCK_PACKETS * trace.segment_bytes * 8e9 / rough)
+
+
+def _blocks(
+    trace: Trace, busy: Bools, sizes: Floats, gaps: Floats, rough: float
+) -> list[tuple[float, float, float | None]]:
+    """Start, s, of each block that was busy for half of its time, the rate while it was, and its mode, bit/s."""
+    width = _block_ns(trace, rough)
+    slots = ((trace.time_ns[1:] - trace.time_ns[0]) / width).astype(np.int64)
+    edges = np.flatnonzero(np.r_[True, np.diff(slots) > 0, True]) if len(slots) else np.zeros(0, dtype=np.int64)
+    found: list[tuple[float, float, float | None]] = []
+    for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        use = busy[first:last]
+        time = float(gaps[first:last][use].sum())
+        if use.sum() < _LEAST // 2 or time < 0.5 * width:
+            continue
+        mode = _mode(sizes[first:last], gaps[first:last], use)
+        rate = float(sizes[first:last][use].sum()) * 8e9 / time
+        found.append((float(slots[first]) * width / 1e9, rate, None if mode is None else mode[0]))
+    return found
+
+
+def _varies(blocks: list[tuple[float, float, float | None]]) -> bool:
+    """True if the rate at which packets follow each other differs from block to block, and blocks are even inside."""
+    both = np.array([(rate, mode) for _, rate, mode in blocks if mode is not None])
+    if len(both) < 4:
+        return False
+    rates, modes = both[:, 0], both[:, 1]
+    differ = [float(np.median(np.abs(of / np.median(of) - 1))) for of in (rates, modes)]
+    return min(differ) > _VARIES and float(np.median(rates / modes)) > 0.8
+
+
+def _plateau(rates: Floats) -> float | None:
+    """The rate of most blocks at the top: the median of those near the upper quartile."""
+    if len(rates) < 3:
+        return None
+    top = float(np.quantile(rates, 0.75))
+    near = rates[np.abs(rates / top - 1) < _SAME]
+    return float(np.median(near)) if len(near) else None
+
+
+def _around(value: float, rates: list[float]) -> tuple[float, float]:
+    error = 2 * float(np.std(rates)) / len(rates) ** 0.5 if len(rates) > 1 else 0.05 * value
+    error = max(error, 0.005 * value)
+    return value - error, value + error
+
+
+def _mean_over_time(series: list[tuple[float, float]], trace: Trace) -> float:
+    times = np.array([time for time, _ in series])
+    rates = np.array([rate for _, rate in series])
+    grid = np.linspace(0, trace.span_s, 2000)
+    return float(np.interp(grid, times, rates).mean())

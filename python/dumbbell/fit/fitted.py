@@ -1,0 +1,201 @@
+"""A path that is fitted to a captured transfer, with every estimate and its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from dumbbell.captures.capture import Capture
+from dumbbell.captures.diagnosis import Cause, Diagnosis, diagnose
+from dumbbell.captures.directions import is_window_known
+from dumbbell.captures.rows import Direction
+from dumbbell.errors import InputError
+from dumbbell.fit.capacity import Capacity, capacity, rough_bps
+from dumbbell.fit.estimate import Estimate, unknown
+from dumbbell.fit.losses import SHARED, Losses, losses
+from dumbbell.fit.policer import Policer, policer
+from dumbbell.fit.queue import Queue, base_rtt, queue
+from dumbbell.fit.trace import Trace, trace
+
+_BEYOND: Final = 1.03
+"""A link behind a policer is seen only if packets come faster than the policer's rate, by this factor."""
+_MOSTLY: Final = 0.5
+"""Share of the time for which a limit holds to be the cause."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Estimates of a path and of a transfer over it."""
+
+    name: str
+    """Name of the capture."""
+    trace: Trace
+    queue: Queue
+    diagnosis: Diagnosis
+    rate: Capacity
+    base_rtt: Estimate
+    """Base RTT, ns."""
+    policer: Policer
+    losses: Losses
+    late: Estimate
+    """Share of packets that came later than ones sent after them, 0 to 1."""
+    ack_packets: Estimate
+    """Packets that an ACK covers, on average."""
+    window: Estimate
+    """Largest window of the receiver, bytes."""
+    shares: Mapping[str, float]
+    """Share of the time for which window, application, recovery or network limited the sender."""
+
+    @property
+    def goodput_bps(self) -> float:
+        """Acknowledged bytes per time, bit/s."""
+        return float(self.trace.row["goodput_bps"] or 0)
+
+    @property
+    def is_window_limited(self) -> bool:
+        """True if the receiver's window held the sender back for most of the time."""
+        return self.shares.get("window", 0.0) >= _MOSTLY
+
+    @property
+    def is_application_limited(self) -> bool:
+        """True if the application held the sender back for most of the time."""
+        return self.shares.get("application", 0.0) >= _MOSTLY
+
+    @property
+    def is_shared(self) -> bool:
+        """True if the connection got less than the capacity while it queued: others send, or the link pauses."""
+        whole, part = self.rate.capacity.value, self.rate.available.value
+        return not self.rate.varies and whole is not None and part is not None and part < SHARED * whole
+
+    @property
+    def queue_ms(self) -> tuple[float, float]:
+        """Median and 99th percentile of the delay in the queue, ms."""
+        known = self.queue.above_ns[np.isfinite(self.queue.above_ns)]
+        if not len(known):
+            return 0.0, 0.0
+        return float(np.median(known)) / 1e6, float(np.quantile(known, 0.99)) / 1e6
+
+    def estimates(self) -> dict[str, Estimate]:
+        """Every estimate by its name; times are ns, rates bit/s, sizes bytes, shares 0 to 1."""
+        return {
+            "capacity": self.rate.capacity,
+            "available": self.rate.available,
+            "base_rtt": self.base_rtt,
+            "buffer": self.losses.buffer,
+            "policer_rate": self.policer.rate,
+            "policer_burst": self.policer.burst,
+            "loss": self.losses.loss,
+            "late": self.late,
+            "ack_packets": self.ack_packets,
+            "window": self.window,
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """All estimates, for machines."""
+        return {
+            "capture": self.name,
+            "connection": self.trace.row["connection"],
+            "direction": self.trace.row["direction"],
+            "side": self.trace.side,
+            "goodput_bps": self.goodput_bps,
+            "rate_varies": self.rate.varies,
+            "loss_burst_packets": self.losses.burst_packets,
+            "drops_early": self.losses.is_early,
+            "limits": dict(self.shares),
+            "estimates": {name: one.as_json() for name, one in self.estimates().items()},
+            "rate_over_time": [list(point) for point in self.rate.series],
+        }
+
+
+def fit(capture: Capture, row: Direction | None = None, at: str | None = None) -> Fit:
+    """Fits a path to a direction of a connection: by default, the one with the most payload.
+
+    Raises:
+        InputError: the packets are too few, were captured in the middle of the path, or in one direction only.
+    """
+    if row is None:
+        rows = capture.largest(1)
+        if not rows:
+            raise InputError(f"{capture.name} has no data", "no connection carried payload", "name another capture")
+        row = rows[0]
+    seen = trace(capture, row, at)
+    (diagnosis,) = diagnose(capture, [row])
+    rough = rough_bps(seen)
+    rate, _ = capacity(seen, rough)
+    served = rate.capacity.value or rough
+    waited = queue(seen, served)
+    policed = policer(waited)
+    if policed.rate.value is not None and (rate.capacity.value or 0.0) < _BEYOND * policed.rate.value:
+        why = "the sender kept to the policer's rate"
+        rate = replace(rate, capacity=unknown(why, policed.rate.value))
+    lost = losses(waited, rate.capacity, rate.available.value, rate.varies, policed.is_found)
+    limits = diagnosis.seen.limits_ns
+    total = max(1, sum(limits.values()))
+    return Fit(
+        capture.name,
+        seen,
+        waited,
+        diagnosis,
+        rate,
+        _base_rtt(seen, rate, served),
+        policed,
+        lost,
+        _late(row, seen),
+        _ack_packets(seen),
+        _window(row, capture),
+        {name: time / total for name, time in limits.items()},
+    )
+
+
+def _base_rtt(seen: Trace, rate: Capacity, served: float) -> Estimate:
+    if not rate.varies:
+        return base_rtt(seen, served, _pause_ns(seen, rate))
+    # The least round trip was likely seen while the rate was high.
+    slowest, fastest = np.quantile([bps for _, bps in rate.series], [0.1, 0.9])
+    return base_rtt(seen, float(fastest), 0.0, float(slowest))
+
+
+def _pause_ns(seen: Trace, rate: Capacity) -> float:
+    """Longest usual wait for a link that pauses, or for packets of others: even the least delay may contain one."""
+    whole, part = rate.capacity.value, rate.available.value
+    if rate.varies or whole is None or part is None or part >= SHARED * whole:
+        return 0.0
+    gaps = np.diff(seen.time_ns) - seen.bytes[1:] * 8e9 / whole
+    return float(np.quantile(np.maximum(gaps, 0.0), 0.95))
+
+
+def _late(row: Direction, seen: Trace) -> Estimate:
+    count = row["late_behind_packets"] if seen.side == "sender" else row["reordered_packets"]
+    packets = row["data_packets"]
+    if count is None:
+        return unknown("the ACKs have no SACK blocks, or were cut")
+    share, error = count / packets, 2 * (count + 1) ** 0.5 / packets
+    return Estimate(share, max(0.0, share - error), share + error, f"{count:,} of {packets:,} packets")
+
+
+def _ack_packets(seen: Trace) -> Estimate:
+    if not len(seen.acks):
+        return unknown("no ACK was captured")
+    mean = float(seen.packets.sum()) / len(seen.acks)
+    return Estimate(mean, 0.95 * mean, 1.05 * mean, f"{len(seen.acks):,} ACKs")
+
+
+def _window(row: Direction, capture: Capture) -> Estimate:
+    import polars as pl
+
+    other = "to-client" if row["direction"] == "to-server" else "to-server"
+    of = capture.rows("directions", [row["connection"]]).filter(pl.col("direction").cast(pl.String) == other)
+    if of.is_empty():
+        return unknown("no ACK was captured")
+    largest = float(of["window_max_bytes"][0])
+    if not is_window_known(row):
+        return unknown("the SYNs are missing, and they hold the window's scale", largest)
+    return Estimate(largest, largest, largest, "windows of all ACKs")
+
+
+def is_short(found: Fit) -> bool:
+    """True if the transfer ended before it filled the path."""
+    return found.diagnosis.cause in (Cause.SHORT, Cause.SLOW_START)

@@ -1,0 +1,138 @@
+"""A policer, or a virtual queue: the token bucket that explains which packets were lost.
+
+A bucket that holds `burst` bytes and gains `rate` drops a packet if it has fewer tokens than the packet's bytes. Its
+deficit is that of a virtual queue: what passed, less what the rate would have drained. All losses find the same
+deficit, and no packet passes at a larger one. A queue of a link obeys the same law with its own rate and buffer, but
+delays packets by deficit / rate; a policer does not. After Flach et al., An Internet-Wide Analysis of Traffic Policing,
+SIGCOMM 2016.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from dumbbell.fit.estimate import Estimate, unknown
+from dumbbell.fit.queue import Queue
+from dumbbell.fit.trace import Floats, Trace
+
+_LEAST_LOSSES: Final = 8
+_LEAST_EPISODES: Final = 2
+_TIGHT: Final = 0.12
+"""Deficits at losses differ from their median by this share of it, or by two packets, at the median."""
+_MOST_BEYOND: Final = 0.02
+"""Share of the packets that may pass at a larger deficit than losses find."""
+_DELAYED: Final = 0.5
+"""Share of deficit / rate by which packets are delayed at losses, from which on it is a queue."""
+_LEAST_BURST: Final = 3
+"""Packets that a bucket holds at least."""
+_GRID: Final = 240
+
+
+@dataclass(frozen=True)
+class Policer:
+    """A token bucket before the bottleneck."""
+
+    rate: Estimate
+    """Rate of tokens, bit/s of frames."""
+    burst: Estimate
+    """Size of the bucket, bytes."""
+
+    @property
+    def is_found(self) -> bool:
+        """True if losses tell a policer."""
+        return self.rate.is_identifiable
+
+
+def policer(seen: Queue) -> Policer:
+    """Returns the token bucket that explains the losses, if one does and packets were not delayed as by a queue."""
+    trace = seen.trace
+    losses = int(trace.lost.sum())
+    if losses < _LEAST_LOSSES:
+        return _none(f"{losses} packets were lost, and a policer shows in {_LEAST_LOSSES} or more")
+    episodes = _episodes(trace)
+    if episodes < _LEAST_EPISODES:
+        return _none("all losses came at once")
+    found = _fit(trace if trace.side == "sender" else _as_sent(seen))
+    if found is None:
+        return _none("no rate explains the losses")
+    rate, burst, spread, beyond = found
+    tight = max(_TIGHT * burst, 2 * trace.segment_bytes)
+    if spread > tight or beyond > _MOST_BEYOND:
+        return _none("losses do not follow a token bucket")
+    delayed = float(np.nanmedian(seen.at_losses()))
+    if not np.isfinite(delayed):
+        return _none("the delay at losses is not known")
+    expected = burst * 8e9 / rate
+    if delayed >= _DELAYED * expected:
+        return _none("packets were delayed at losses: a queue overflowed")
+    evidence = f"{losses:,} losses in {episodes:,} episodes"
+    share = max(0.01, 2 * trace.segment_bytes / burst / episodes**0.5)
+    slack = max(2 * trace.segment_bytes, 0.05 * burst)
+    return Policer(
+        Estimate(rate, rate * (1 - share), rate * (1 + share), evidence),
+        Estimate(burst, burst - slack, burst + slack, evidence),
+    )
+
+
+def _as_sent(seen: Queue) -> Trace:
+    """The trace with times at which packets would have arrived without the queue."""
+    waited = np.nan_to_num(seen.at_sending())
+    return replace(seen.trace, sent_ns=np.maximum.accumulate(seen.trace.sent_ns - waited))
+
+
+def _none(why: str) -> Policer:
+    return Policer(unknown(why), unknown(why))
+
+
+def _episodes(trace: Trace) -> int:
+    """Groups of losses that are more than 1.5 round trips apart."""
+    lost = trace.sent_ns[trace.lost]
+    floor = float(trace.floor_ns.min()) if len(trace.floor_ns) else 100e6
+    return int(1 + (np.diff(lost) > 1.5 * floor).sum()) if len(lost) else 0
+
+
+def deficits(trace: Trace, rate_bps: float) -> Floats:
+    """Bytes by which what had passed before each transmission exceeds what a bucket of a rate had gained."""
+    passed = np.where(trace.lost, 0.0, trace.sent_bytes)
+    before = np.cumsum(passed) - passed
+    tokens = (trace.sent_ns - trace.sent_ns[0]) * rate_bps / 8e9 - before
+    found: Floats = np.maximum.accumulate(tokens) - tokens
+    return found
+
+
+def _spread(trace: Trace, rate_bps: float) -> tuple[float, float, float, float]:
+    """Median deficit at losses under a rate, their mean distance from it, the usual longest deficit, and beyond.
+
+    All in bytes but the last: the share of packets that passed at a deficit beyond that of losses, by two packets.
+    """
+    every = deficits(trace, rate_bps)
+    is_first = trace.lost & ~np.r_[False, trace.lost[:-1]]
+    at, passed = every[is_first], every[~trace.lost]
+    middle = float(np.median(at))
+    beyond = float((passed > middle + 2 * trace.segment_bytes).mean())
+    return middle, float(np.mean(np.abs(at - middle))), float(np.quantile(every, 0.98)), beyond
+
+
+def _fit(trace: Trace) -> tuple[float, float, float, float] | None:
+    """Rate, burst, spread of the deficits, and the share of packets that passed beyond the burst."""
+    passed = float(trace.sent_bytes[~trace.lost].sum())
+    mean = passed * 8e9 / max(1.0, float(trace.sent_ns[-1] - trace.sent_ns[0]))
+    rates = mean * np.geomspace(0.7, 4.0, _GRID)
+    best = min(rates, key=lambda rate: _cost(trace, float(rate)))
+    if not np.isfinite(_cost(trace, float(best))):
+        return None
+    for width in (0.01, 0.002):
+        best = min(best * np.linspace(1 - width, 1 + width, 21), key=lambda rate: _cost(trace, float(rate)))
+    middle, spread, _, beyond = _spread(trace, float(best))
+    # A packet is lost if its bytes do not fit into what is left.
+    return float(best), middle + trace.segment_bytes / 2, spread, beyond
+
+
+def _cost(trace: Trace, rate_bps: float) -> float:
+    middle, spread, longest, beyond = _spread(trace, rate_bps)
+    if middle < _LEAST_BURST * trace.segment_bytes:
+        return np.inf
+    return spread / (longest + 3 * trace.segment_bytes) + beyond

@@ -1,0 +1,135 @@
+"""Base RTT, and the delay of each delivery above it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from dumbbell.fit.estimate import Estimate, unknown
+from dumbbell.fit.trace import Bools, Floats, Ints, Trace
+
+_TIMER_NS: Final = 10e6
+"""A packet without a successor for so long may have waited for the timer of delayed ACKs, 40 ms or more in Linux."""
+SYN_BYTES: Final = 74
+ACK_BYTES: Final = 66
+"""Frames with usual options."""
+_FLOOR_SHARE: Final = 0.01
+_FLOOR_NS: Final = 300_000.0
+"""Samples within this of the least one are at the floor: a share of it, or so long."""
+_LEAST_FLOOR: Final = 3
+"""Samples at the floor, each of another round trip, without which it is only an upper bound."""
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Delay of deliveries above the least one, ns."""
+
+    trace: Trace
+    above_ns: Floats
+    """Delay of each delivery; NaN if it is not known."""
+    standing_ns: float
+    """Part of the least delay that the handshake did not have: a queue that never drained."""
+
+    @cached_property
+    def filled_ns(self) -> Floats:
+        """`above_ns`, where it is unknown that of the delivery before."""
+        known = np.isfinite(self.above_ns)
+        last = np.maximum.accumulate(np.where(known, np.arange(len(known)), -1))
+        return np.where(last >= 0, self.above_ns[np.maximum(last, 0)], 0.0)
+
+    @cached_property
+    def by_sending(self) -> tuple[Floats, Floats]:
+        """Times at which delivered packets were sent (at the receiver: arrived), and their delays."""
+        known = np.isfinite(self.above_ns)
+        time, above = self.trace.time_ns[known], self.above_ns[known]
+        if self.trace.side == "receiver":
+            return time, above
+        sent = time - self.trace.delay_ns[known]
+        order = np.argsort(sent, kind="stable")
+        return sent[order], above[order]
+
+    def at_losses(self) -> Floats:
+        """The larger delay of the packets delivered just before and just after each lost one."""
+        times, above = self.by_sending
+        lost = self.trace.sent_ns[self.trace.lost]
+        if len(times) == 0:
+            return np.full(len(lost), np.nan)
+        at = np.searchsorted(times, lost)
+        before, after = above[np.maximum(at - 1, 0)], above[np.minimum(at, len(above) - 1)]
+        return np.fmax(before, after)
+
+    def at_sending(self) -> Floats:
+        """The delay that each transmission met: that of the delivered packet sent last before it."""
+        times, above = self.by_sending
+        if len(times) == 0:
+            return np.full(len(self.trace.sent_ns), np.nan)
+        at: Ints = np.searchsorted(times, self.trace.sent_ns, "right") - 1
+        return above[np.maximum(at, 0)]
+
+
+def without_timers(trace: Trace) -> Floats:
+    """`delay_ns` of a trace without deliveries that may have waited for the timer of delayed ACKs."""
+    if trace.side == "receiver":
+        return trace.delay_ns
+    sent = trace.time_ns - trace.delay_ns
+    following = np.searchsorted(trace.sent_ns, sent, "right")
+    gap = np.full(len(sent), np.inf)
+    within = following < len(trace.sent_ns)
+    gap[within] = trace.sent_ns[following[within]] - sent[within]
+    waits: Bools = (trace.packets <= 1) & (gap > _TIMER_NS)
+    return np.where(waits, np.nan, trace.delay_ns)
+
+
+def queue(trace: Trace, rate_bps: float) -> Queue:
+    """The delays of a trace above the base, with the rate of the bottleneck as far as it is known."""
+    delay = without_timers(trace)
+    if not np.isfinite(delay).any():
+        return Queue(trace, delay, 0.0)
+    standing = 0.0
+    if trace.handshake_ns is not None and len(trace.floor_ns):
+        larger = (trace.segment_bytes - SYN_BYTES) * 8e9 / rate_bps
+        beyond = float(trace.floor_ns.min()) - trace.handshake_ns - larger
+        # Hosts answer data later than a SYN, and a timestamp has steps.
+        tolerance = max(1e6, 0.03 * trace.handshake_ns, 0.0 if np.isnan(trace.resolution_ns) else trace.resolution_ns)
+        standing = beyond if beyond > tolerance else 0.0
+    return Queue(trace, delay - np.nanmin(delay) + standing, standing)
+
+
+def base_rtt(trace: Trace, rate_bps: float, pause_ns: float = 0.0, slowest_bps: float | None = None) -> Estimate:
+    """Returns the base RTT, ns: without serialisation at the bottleneck, and without queues.
+
+    `pause_ns` is what the least round trip may have waited for a link that pauses, or for others. `slowest_bps` is the
+    least of a rate that varies.
+    """
+    floor = trace.floor_ns
+    if trace.side == "sender":
+        delay = without_timers(trace)
+        floor = delay[np.isfinite(delay)]
+    candidates: list[tuple[float, str]] = []
+    serial = (trace.segment_bytes + ACK_BYTES) * 8e9 / rate_bps
+    if len(floor):
+        candidates.append((float(floor.min()) - serial, "data"))
+    if trace.handshake_ns is not None:
+        candidates.append((trace.handshake_ns - 2 * SYN_BYTES * 8e9 / rate_bps, "handshake"))
+    if not candidates:
+        return unknown("no round trip was seen: it takes timestamps, or ACKs")
+    value, source = min(candidates)
+    value = max(value, 0.0)
+    tolerance = max(_FLOOR_NS, _FLOOR_SHARE * value)
+    others = [one for one, _ in candidates if one - value <= tolerance]
+    at_floor = 0
+    if len(floor):
+        near = np.flatnonzero(floor - serial - value <= tolerance)
+        at_floor = len(near)
+    evidence = (
+        f"least of {len(floor):,} round trips of data{' and the handshake' if trace.handshake_ns is not None else ''}"
+    )
+    if slowest_bps is not None:
+        pause_ns += (trace.segment_bytes + ACK_BYTES) * 8e9 * (1 / slowest_bps - 1 / rate_bps)
+    width = max(0.2e6, 0.005 * value, ACK_BYTES * 8e9 / rate_bps)
+    if len(others) < 2 and at_floor < _LEAST_FLOOR and source != "handshake":
+        return unknown("the least round trip was seen once, so a queue may never have been empty", 0.0, value, evidence)
+    return Estimate(value, max(0.0, value - width - pause_ns), value + width, evidence)

@@ -1,0 +1,279 @@
+"""Deliveries, transmissions and losses of a transfer, packet by packet, as one end saw them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.captures.capture import Capture
+from dumbbell.captures.detail import ASKED, Part, read
+from dumbbell.captures.rows import Connection, Direction
+from dumbbell.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+MOST_PACKETS: Final = 2_000_000
+"""Packets of a connection that are read, the first ones: about 400 MB of memory."""
+LEAST_PACKETS: Final = 30
+"""Fewer packets with data tell nothing about a path."""
+_SENT_AGAIN: Final = ("fast", "tail-loss-probe", "timeout", "after-timeout", "unknown")
+_OTHER: Final = {"to-server": "to-client", "to-client": "to-server"}
+_TICKS_PER_S: Final = (1000, 250, 100, 1_000_000)
+"""Usual rates of the clocks behind TCP timestamps (RFC 7323 section 5.4)."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A direction of data, seen from its sender or from its receiver. Times are ns from the capture's first segment."""
+
+    side: str
+    """`sender` or `receiver`."""
+    row: Direction
+    about: Connection
+    frame_bytes: float
+    """Bytes of headers of a packet with data: frame less payload."""
+    time_ns: Floats
+    """Times at which data was delivered: arrivals at the receiver, ACKs that the sender got."""
+    bytes: Floats
+    """Frame bytes that each of them delivered."""
+    delay_ns: Floats
+    """Round trip (sender), or one-way delay with an unknown offset (receiver), of the newest packet delivered; NaN if
+    it is not known."""
+    packets: Floats
+    """Packets that each of them delivered."""
+    sent_ns: Floats
+    """Times of all transmissions, in order. At the receiver, of arrivals and of holes."""
+    sent_bytes: Floats
+    """Frame bytes of each."""
+    lost: Bools
+    """True where that transmission was lost."""
+    handshake_ns: float | None
+    """Round trip of the handshake, seen from this side."""
+    floor_ns: Floats
+    """Round trips of data, seen from this side, ns."""
+    left_out: int
+    """Packets beyond `MOST_PACKETS`, which are not read."""
+    resolution_ns: float
+    """Step of `delay_ns`."""
+    acks: Floats
+    """Times of ACKs of the data, ns."""
+
+    @property
+    def segment_bytes(self) -> float:
+        """Frame bytes of a full packet."""
+        return float(self.row["segment_max_bytes"] if not self.row["large_packets"] else 1448) + self.frame_bytes
+
+    @property
+    def span_s(self) -> float:
+        """Time from the first delivery to the last, s."""
+        return float(self.time_ns[-1] - self.time_ns[0]) / 1e9 if len(self.time_ns) else 0.0
+
+
+def trace(capture: Capture, row: Direction, side: str | None = None) -> Trace:
+    """Reads the packets of a direction again. `side` overrides where the capture was taken.
+
+    Raises:
+        InputError: the capture was taken in the middle of the path, is one-sided, or has too few packets.
+    """
+    import polars as pl
+
+    number, name = row["connection"], row["direction"]
+    about = capture.about([number])[number]
+    side = side or _side(capture, about, row)
+    if row["data_packets"] < LEAST_PACKETS:
+        raise InputError(
+            f"{capture.name}: connection {number} is too short",
+            f"it has {row['data_packets']} packets with data, and a path shows in {LEAST_PACKETS} or more",
+            "capture a longer transfer, or name another: --connection N",
+        )
+    found = read(capture, [Part(number, 0, 1 << 62, ASKED)], MOST_PACKETS)
+    segments = found.segments.with_columns(pl.col("direction").cast(pl.String), pl.col("class").cast(pl.String))
+    data = segments.filter(
+        (pl.col("direction") == name) & (pl.col("bytes") > 0) & (pl.col("class") != "keepalive").fill_null(True)
+    )
+    acks = segments.filter((pl.col("direction") == _OTHER[name]) & pl.col("ack").is_not_null())
+    events = capture.rows("events", [number]).filter(pl.col("direction").cast(pl.String) == name)
+    if side == "sender":
+        if acks.is_empty():
+            raise InputError(
+                f"{capture.name}: connection {number} has no ACKs", "one direction only was captured", "capture both"
+            )
+        sacks = found.sacks.filter(pl.col("direction").cast(pl.String) == name)
+        return _at_sender(row, about, data, acks, sacks, events, found.left_out)
+    back = capture.rows("rtt", [number]).filter(
+        (pl.col("direction").cast(pl.String) == name) & (pl.col("kind").cast(pl.String) == "back")
+    )
+    return _at_receiver(row, about, data, acks, events, back, found.left_out)
+
+
+def _side(capture: Capture, about: Connection, row: Direction) -> str:
+    is_to_server = row["direction"] == "to-server"
+    place = about["place"]
+    if place in (None, "middle"):
+        why = "its place on the path cannot be told" if place is None else "it was taken in the middle of the path"
+        raise InputError(
+            f"{capture.name}: connection {about['connection']} cannot be fitted",
+            f"{why}, and a fit needs the packets as an end saw them",
+            "say where it was taken: --at sender, or --at receiver",
+        )
+    return "sender" if (place == "client") == is_to_server else "receiver"
+
+
+def _floats(frame: pl.DataFrame, column: str) -> Floats:
+    return frame[column].cast(float).to_numpy().astype(np.float64)
+
+
+def _lost(events: pl.DataFrame, is_behind: bool) -> pl.DataFrame:
+    """Repairs of lost packets, with the time `lost_ns` at which they were last seen, or a hole was first seen."""
+    import polars as pl
+
+    return events.filter(
+        pl.col("cause").cast(pl.String).is_in(_SENT_AGAIN)
+        & pl.col("needless").is_null()
+        & ((pl.col("class").cast(pl.String) == "fill") != is_behind)
+        & (pl.col("bytes") > 0)
+    ).with_columns(lost_ns=pl.col("time_ns") - pl.col("delay_ns").fill_null(0))
+
+
+def _header(row: Direction) -> float:
+    packets = max(1, row["data_packets"])
+    # Frames of data only: pure ACKs of this direction are as long as the headers.
+    others = row["packets"] - packets
+    headers = (row["frame_bytes"] - row["payload_bytes"]) / max(1, packets + others)
+    return float(np.clip(headers, 40.0, 200.0))
+
+
+def _at_sender(
+    row: Direction,
+    about: Connection,
+    data: pl.DataFrame,
+    acks: pl.DataFrame,
+    sacks: pl.DataFrame,
+    events: pl.DataFrame,
+    left_out: int,
+) -> Trace:
+    header, mss = _header(row), max(1.0, float(row["mss_bytes"] or row["segment_max_bytes"]))
+    sent_ns, seq, size = (_floats(data, name) for name in ("time_ns", "seq", "bytes"))
+    end = seq + size
+    # Packets in the order of their bytes, the newest copy of each: its send time stands only if it was sent once.
+    order = np.lexsort((sent_ns, seq))
+    first = np.r_[True, np.diff(seq[order]) > 0]
+    index = order[first]
+    starts, ends = seq[index], end[index]
+    copies = np.diff(np.r_[np.flatnonzero(first), len(order)])
+    ack_ns, ack = _floats(acks, "time_ns"), np.maximum.accumulate(_floats(acks, "ack"))
+    at = np.searchsorted(ack, ends, "left")
+    delivered = np.where(at < len(ack), ack_ns[np.minimum(at, len(ack) - 1)], np.inf)
+    _paint(delivered, starts, ends, sacks)
+    known = np.isfinite(delivered)
+    sent = sent_ns[index]
+    by = np.argsort(delivered[known], kind="stable")
+    when, since = delivered[known][by], np.where(copies[known] == 1, sent[known], np.nan)[by]
+    payload = (ends - starts)[known][by]
+    parts = np.maximum(1.0, np.ceil(payload / mss))
+    groups = np.flatnonzero(np.r_[True, np.diff(when) > 0]) if len(when) else np.zeros(0, dtype=np.int64)
+    newest = np.fmax.reduceat(since, groups) if len(groups) else since
+    is_lost = np.zeros(len(sent_ns), dtype=bool)
+    lost = _lost(events, is_behind=True)
+    if not lost.is_empty():
+        is_lost |= _marked(sent_ns, seq, _floats(lost, "lost_ns"), _floats(lost, "seq"))
+    rtt = when[groups] - newest
+    is_to_server = row["direction"] == "to-server"
+    handshake = about["handshake_server_ns"] if is_to_server else about["handshake_client_ns"]
+    return Trace(
+        "sender", row, about, header,
+        when[groups],
+        np.add.reduceat(payload + parts * header, groups) if len(groups) else payload,
+        rtt,
+        np.add.reduceat(parts, groups) if len(groups) else parts,
+        sent_ns, size + np.maximum(1.0, np.ceil(size / mss)) * header, is_lost,
+        None if handshake is None else float(handshake),
+        rtt[np.isfinite(rtt)], left_out, 1.0, ack_ns,
+    )  # fmt: skip
+
+
+def _marked(sent_ns: Floats, seq: Floats, lost_ns: Floats, lost_seq: Floats) -> Bools:
+    """True for transmissions that are named by time and first byte."""
+    named = set(zip(lost_ns.tolist(), lost_seq.tolist(), strict=True))
+    return np.fromiter((one in named for one in zip(sent_ns.tolist(), seq.tolist(), strict=True)), bool, len(seq))
+
+
+def _paint(delivered: Floats, starts: Floats, ends: Floats, sacks: pl.DataFrame) -> None:
+    """Lower `delivered` to the time of the first SACK block that covers a packet. Each packet is visited once."""
+    rows = sacks.unique(["start", "end"], keep="first", maintain_order=True)
+    lows = np.searchsorted(starts, _floats(rows, "start"), "left").tolist()
+    highs = np.searchsorted(ends, _floats(rows, "end"), "right").tolist()
+    following = list(range(len(starts) + 1))
+
+    def unpainted(at: int) -> int:
+        root = at
+        while following[root] != root:
+            root = following[root]
+        while following[at] != root:
+            following[at], at = root, following[at]
+        return root
+
+    for time, low, high in zip(_floats(rows, "time_ns").tolist(), lows, highs, strict=True):
+        at = unpainted(low)
+        while at < high:
+            delivered[at] = min(delivered[at], time)
+            following[at] = at + 1
+            at = unpainted(at + 1)
+
+
+def _at_receiver(
+    row: Direction,
+    about: Connection,
+    data: pl.DataFrame,
+    acks: pl.DataFrame,
+    events: pl.DataFrame,
+    back: pl.DataFrame,
+    left_out: int,
+) -> Trace:
+    header, mss = _header(row), max(1.0, float(row["mss_bytes"] or row["segment_max_bytes"]))
+    time_ns, size = _floats(data, "time_ns"), _floats(data, "bytes")
+    parts = np.maximum(1.0, np.ceil(size / mss))
+    whole = size + parts * header
+    delay, step = _one_way(time_ns, _floats(data, "tsval"))
+    lost = _lost(events, is_behind=False)
+    # A hole shows when the first packet beyond it arrives.
+    beyond = np.maximum.accumulate(_floats(data, "seq") + size)
+    at = np.minimum(np.searchsorted(beyond, _floats(lost, "seq"), "right"), len(time_ns) - 1)
+    holes, missing = time_ns[at], _floats(lost, "bytes")
+    order = np.argsort(np.r_[time_ns, holes - 0.5], kind="stable")
+    is_to_server = row["direction"] == "to-server"
+    handshake = about["handshake_client_ns"] if is_to_server else about["handshake_server_ns"]
+    return Trace(
+        "receiver", row, about, header, time_ns, whole, delay, parts,
+        np.r_[time_ns, holes][order],
+        np.r_[whole, missing + np.maximum(1.0, np.ceil(missing / mss)) * header][order],
+        np.r_[np.zeros(len(time_ns), dtype=bool), np.ones(len(holes), dtype=bool)][order],
+        None if handshake is None else float(handshake),
+        _floats(back, "rtt_ns"), left_out, step, _floats(acks, "time_ns"),
+    )  # fmt: skip
+
+
+def _one_way(time_ns: Floats, tsval: Floats) -> tuple[Floats, float]:
+    """One-way delay of each packet by its timestamp, with an unknown offset, and the clock's step; NaN without one."""
+    known = np.isfinite(tsval)
+    none = np.full(len(time_ns), np.nan)
+    if known.sum() < LEAST_PACKETS:
+        return none, np.nan
+    ticks = np.unwrap(tsval[known], period=2.0**32)
+    passed_s = (time_ns[known][-1] - time_ns[known][0]) / 1e9
+    if passed_s <= 0 or ticks[-1] <= ticks[0]:
+        return none, np.nan
+    rate = (ticks[-1] - ticks[0]) / passed_s
+    per_s = min(_TICKS_PER_S, key=lambda one: abs(np.log(one / rate)))
+    if not 0.9 < rate / per_s < 1.1:
+        return none, np.nan
+    none[known] = time_ns[known] - ticks * (1e9 / per_s)
+    return none, 1e9 / per_s
