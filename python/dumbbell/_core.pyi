@@ -9,8 +9,10 @@ from pathlib import Path as Path2
 from typing import Any, SupportsFloat, SupportsIndex, final
 
 from _typeshed import SupportsGetItem
+from typing_extensions import Buffer
 
 __all__ = [
+    "HeldRun",
     "LinkFacts",
     "Path",
     "analyse_captures",
@@ -34,6 +36,7 @@ __all__ = [
     "emulate",
     "figures_between",
     "figures_of",
+    "held_fields",
     "missing_shards",
     "network",
     "peak_bps",
@@ -42,14 +45,57 @@ __all__ = [
     "run_helper",
     "simulate",
     "simulate_check",
+    "simulate_held",
     "simulate_many",
     "simulate_parameters",
     "simulate_traced",
     "static_routes",
     "stay",
     "toml_values",
+    "step_held",
     "version",
 ]
+
+@final
+class HeldRun:
+    """
+    A simulation of a plan (JSON) with this seed, whose `flows` are held. Nothing is written.
+
+    A decision is due after `interval_us`, or after `interval_rtts` smoothed RTTs if that is given; a step ends without one when no ACK
+    has come for `timeout_us`. With `paces`, actions have a second number. `objects`: compiled programs by the hash of their source.
+
+    Raises RuntimeError: what cannot be simulated, and why.
+    """
+    def __new__(
+        cls,
+        /,
+        plan: str,
+        seed: SupportsIndex,
+        flows: SupportsGetItem[int, str],
+        *,
+        interval_us: SupportsIndex,
+        interval_rtts: SupportsFloat | SupportsIndex | None,
+        timeout_us: SupportsIndex,
+        paces: bool,
+        objects: dict[str, bytes | bytearray] = ...,
+    ) -> HeldRun: ...
+    def decisions(self, /) -> list[list[tuple[int, int, int | None]]]:
+        """
+        The decisions of each held flow so far, for `simulate_held`: ACKs before it, window and pacing rate (in windows per smoothed
+        RTT; None: not paced) in 1/1024.
+        """
+    def ended(self, /) -> list[bool]:
+        """
+        Held flows that have ended, in the order in which they were named.
+        """
+    def now_ns(self, /) -> int:
+        """
+        The simulated time, ns.
+        """
+    def received_bytes(self, /) -> list[int]:
+        """
+        Payload that each held flow's receiver has got, bytes.
+        """
 
 @final
 class LinkFacts:
@@ -325,6 +371,11 @@ def figures_of(directory: str | PathLike[str], network: str, opened: Any) -> str
     Raises RuntimeError: what failed, and why. Ctrl-C ends it.
     """
 
+def held_fields() -> list[tuple[str, str, float, str]]:
+    """
+    The numbers of a flow's observation, in order: name, unit, largest value and meaning of each.
+    """
+
 def missing_shards(
     directory: str | PathLike[str], runs: SupportsIndex, shard_runs: SupportsIndex
 ) -> list[tuple[int, int]]:
@@ -404,6 +455,18 @@ def simulate_check(plan: str, tso: bool, objects: dict[str, bytes | bytearray] =
     Raises RuntimeError if it is no plan.
     """
 
+def simulate_held(
+    directory: str | PathLike[str],
+    tso: bool,
+    decisions: dict[str, SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex, SupportsIndex | None]]],
+    on_event: Any,
+) -> bool:
+    """
+    Like `simulate`, but flows whose `decisions` are given, by id, replay them.
+
+    Raises RuntimeError: what failed, and why.
+    """
+
 def simulate_many(
     plans: SupportsGetItem[int, str],
     runs: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex, SupportsIndex, SupportsIndex, str]],
@@ -469,6 +532,15 @@ def toml_values(text: str) -> str | None:
     """
     The values of a TOML text as JSON, in the order in which they were written; None if it is no TOML, or if JSON lacks one of
     its values: times and infinite numbers. Takes a third of the time of tomllib.
+def step_held(
+    runs: SupportsGetItem[int, HeldRun], actions: Buffer | None, observations: Buffer, threads: SupportsIndex
+) -> list[bool]:
+    """
+    Lets each of `runs` take its row of `actions`, simulates it until its next decision is due, on `threads` threads, and writes its
+    row of `observations`: both are buffers of doubles, with a row for each run, in which the flows follow each other. Without `actions`,
+    nothing changes. Returns for each whether its simulation is over.
+
+    Raises ValueError if a buffer has another size, or a run is there twice; RuntimeError if a user's program stopped the simulation.
     """
 
 def version() -> str:

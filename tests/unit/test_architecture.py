@@ -59,7 +59,7 @@ def folder_of(file: Path, named: Mapping[str, int]) -> str:
     return next(name for name in above if name in named)
 
 
-QUICK = {"carrying", "declarations", "peak_bps", "routing_daemon", "simulate_parameters", "version"}
+QUICK = {"carrying", "declarations", "held_fields", "peak_bps", "routing_daemon", "simulate_parameters", "version"}
 """Functions of the core that neither wait nor reckon for long."""
 
 

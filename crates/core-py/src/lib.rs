@@ -7,6 +7,7 @@ mod declarations;
 mod edits;
 mod emulate;
 mod figures;
+mod held;
 mod helper;
 mod network;
 mod routing;
@@ -32,6 +33,8 @@ mod _core {
     use crate::emulate::{check_namespaces, cpu_share_refusal, emulate, stay};
     #[pymodule_export]
     use crate::figures::{bottlenecks_of, carrying, check_table, figures_between, figures_of};
+    #[pymodule_export]
+    use crate::held::{HeldRun, held_fields, simulate_held, step_held};
     #[pymodule_export]
     use crate::helper::run_helper;
     #[pymodule_export]

@@ -3,7 +3,8 @@
 //! [`sim`] computes the events, without files, threads or a clock; this crate has all of these. [`simulate`] carries
 //! out one run as the emulation engine would, and leaves the same tables. [`summarize`] writes nothing: it returns the
 //! accounts of flows and links, for runs by the thousand; [`observe`] does the same and lets the caller's observer
-//! listen. [`trace`] returns the calls of users' programs. [`batch`] keeps the figures of many runs, simulated on many threads.
+//! listen. [`trace`] returns the calls of users' programs. [`held`] stops whenever a flow's
+//! policy is to decide. [`batch`] keeps the figures of many runs, simulated on many threads.
 //!
 //! Tables depend only on the plan: the same plan gives the same bytes, on every machine and whatever the timing of
 //! threads.
@@ -13,6 +14,7 @@ pub mod batch;
 mod delays;
 mod drive;
 mod frames;
+pub mod held;
 mod recorder;
 mod run;
 mod samples;

@@ -8,6 +8,8 @@ use cc::{CongestionControl, Setting, Unfit};
 use messages::Failure;
 use plan::{Algorithm, Parameter, Source};
 
+use crate::held::Held;
+
 /// Users' compiled programs, by the hash of their source as plans have it.
 pub type Objects = BTreeMap<String, Vec<u8>>;
 
@@ -23,13 +25,14 @@ pub(crate) struct Algorithms<'a> {
     /// Users' programs, by label.
     programs: BTreeMap<&'a str, Result<Arc<Program>, Failure>>,
     tracer: Option<&'a Tracer>,
+    held: Option<&'a Held>,
 }
 
 impl<'a> Algorithms<'a> {
     pub(crate) fn new(declared: &'a [Algorithm], objects: &Objects) -> Algorithms<'a> {
         let programs = declared.iter().filter(|one| matches!(one.source, Source::Object { .. }));
         let programs = programs.map(|one| (one.label.as_str(), program(one, objects))).collect();
-        Algorithms { declared, programs, tracer: None }
+        Algorithms { declared, programs, tracer: None, held: None }
     }
 
     /// The algorithms, whose users' programs `tracer` follows.
@@ -37,9 +40,17 @@ impl<'a> Algorithms<'a> {
         Algorithms { tracer, ..self }
     }
 
+    /// The algorithms, but for the flows that are `held`.
+    pub(crate) fn held(self, held: Option<&'a Held>) -> Algorithms<'a> {
+        Algorithms { held, ..self }
+    }
+
     /// A new instance, for the flow with this id, of the congestion control that flows call `label`. One that is not among the plan's algorithms is the
     /// kernel's own of that name.
     pub(crate) fn create(&self, label: &str, flow: &str) -> Result<Box<dyn CongestionControl>, Failure> {
+        if let Some(control) = self.held.and_then(|held| held.create(flow)) {
+            return Ok(control);
+        }
         let Some(Algorithm { source, parameters, .. }) = self.declared.iter().find(|one| one.label == label) else {
             return cc::create(label).ok_or_else(|| unknown(label));
         };

@@ -50,6 +50,7 @@
 
 mod algorithm;
 mod event_queue;
+pub mod held;
 mod kinds;
 mod memory;
 mod network;

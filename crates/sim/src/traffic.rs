@@ -208,6 +208,10 @@ impl Traffic {
         self.phase == Phase::Active
     }
 
+    pub(crate) fn is_over(&self) -> bool {
+        self.phase == Phase::Over
+    }
+
     #[inline]
     pub(crate) fn sender(&self) -> Option<&Sender> {
         each!(&self.kind, ends => ends.sender())

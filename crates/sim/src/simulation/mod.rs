@@ -15,6 +15,7 @@ use bpf_vm::Tracer;
 
 use crate::algorithm::Objects;
 use crate::event_queue::EventQueue;
+use crate::held::Held;
 use crate::kinds::Outbox;
 use crate::network::{Network, Tally};
 use crate::observer::Observer;
@@ -40,6 +41,8 @@ pub struct Options<'a> {
     pub objects: &'a Objects,
     /// Follows the calls of users' programs.
     pub tracer: Option<&'a Tracer>,
+    /// Flows whose congestion controls are held from outside.
+    pub held: Option<&'a Held>,
 }
 
 /// No programs.
@@ -47,7 +50,7 @@ static NONE: Objects = Objects::new();
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { tso: true, turnaround: true, objects: &NONE, tracer: None }
+        Options { tso: true, turnaround: true, objects: &NONE, tracer: None, held: None }
     }
 }
 
@@ -165,6 +168,12 @@ impl<O: Observer> Simulation<O> {
 
     /// Let everything happen that is due by `until`, but not what is due after the plan's end.
     pub fn run_until(&mut self, until: Time) {
+        self.run_until_or(until, || false);
+    }
+
+    /// Like [`run_until`](Simulation::run_until), but `stops` is asked after each event. Returns true if it said so, and the time is that
+    /// of the event.
+    pub fn run_until_or(&mut self, until: Time, stops: impl Fn() -> bool) -> bool {
         let until = until.min(self.end);
         loop {
             let (reply, arrival) = (self.turnarounds.next(), self.arrivals.next());
@@ -182,8 +191,12 @@ impl<O: Observer> Simulation<O> {
                 self.on_turnaround();
             }
             self.enter();
+            if stops() {
+                return true;
+            }
         }
         self.now = self.now.max(until);
+        false
     }
 
     /// The simulation is over, at the end or before it: the observer gets the last events. Flows that are still active
@@ -231,6 +244,11 @@ impl<O: Observer> Simulation<O> {
     /// The sender of each flow, in the plan's order; `None` if it is not TCP's.
     pub fn senders(&self) -> impl Iterator<Item = Option<&Sender>> {
         self.traffic.iter().map(Traffic::sender)
+    }
+
+    /// True if the plan's flow with this index has ended.
+    pub fn is_over(&self, flow: usize) -> bool {
+        self.traffic[flow].is_over()
     }
 
     /// Packets that were sent so far.
