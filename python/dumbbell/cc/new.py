@@ -24,11 +24,7 @@ def create(name: str, folder: Path) -> list[Path]:
         InputError: the name is none for an algorithm, or the folder is there already.
         RunFailed: it cannot be written.
     """
-    if _NAME.fullmatch(name) is None:
-        expected = "expected at most 15 of a to z, 0 to 9 and _, the first a letter: it is an identifier of C"
-        raise InputError(f"{name!r} cannot be the name of a congestion control", expected, "choose another: my_cc")
-    if name in BUNDLED or name in KERNEL:
-        raise InputError(f"{name} is a congestion control already", "", f"choose another name: my_{name}"[:60])
+    checked_name(name)
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
@@ -41,3 +37,13 @@ def create(name: str, folder: Path) -> list[Path]:
         written.append(folder / file.format(name=name))
         outputs.write_new(written[-1], text.replace("NAME", name))
     return written
+
+
+def checked_name(name: str) -> str:
+    """The name, if a new congestion control can have it. Raises `InputError`."""
+    if _NAME.fullmatch(name) is None:
+        expected = "expected at most 15 of a to z, 0 to 9 and _, the first a letter: it is an identifier of C"
+        raise InputError(f"{name!r} cannot be the name of a congestion control", expected, "choose another: my_cc")
+    if name in BUNDLED or name in KERNEL:
+        raise InputError(f"{name} is a congestion control already", "", f"choose another name: my_{name}"[:60])
+    return name

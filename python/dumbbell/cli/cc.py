@@ -92,6 +92,27 @@ def new(
 
 
 @app.command()
+def export(
+    policy: Annotated[Path, typer.Argument(metavar="POLICY", help="A policy: policy.json.", show_default=False)],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="The program: mine.bpf.c.", show_default=False)
+    ],
+) -> None:
+    """Write a policy that was trained in dumbbell.gym as a program in C, in fixed point. Prints its path.
+
+    The file's name is that of the algorithm. Exit code: 0, or 2 if it is no policy, or the name cannot be an
+    algorithm's.
+    """
+    from dumbbell.cc.new import checked_name
+    from dumbbell.gym.export import write
+    from dumbbell.gym.policy import Policy
+
+    name = checked_name(output.name.removesuffix(".c").removesuffix(".bpf"))
+    write(Policy.read(policy), name, output)
+    typer.echo(output)
+
+
+@app.command()
 def headers(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="A folder; created if it does not exist.", show_default=False)
