@@ -1,6 +1,6 @@
 """Measure the web application: `python -m benches.web`, on an idle machine with Chromium.
 
-Its start, the editor on networks of 200 and 1,000 nodes, and a lab's terminal. Of the editor, CPU time of the page's main
+Its start, the editor on networks of 200 and 1,000 nodes, and a lab's terminal. Of the editor, CPU time of its main
 thread, not frames: it is steady beside other work. A command's time is until its answer, with problems and drawing, has
 come back to the page. Beside it stands the CPU time that it costs the server's process, and the page's main thread,
 which draws it.

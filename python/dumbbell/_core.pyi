@@ -51,8 +51,8 @@ __all__ = [
     "simulate_traced",
     "static_routes",
     "stay",
-    "toml_values",
     "step_held",
+    "toml_values",
     "version",
 ]
 
@@ -528,10 +528,6 @@ def stay(directory: str | PathLike[str], listener: SupportsIndex) -> int:
     the lab's. Standard input, output and threads are as in `emulate`: the end of standard input ends the lab.
     """
 
-def toml_values(text: str) -> str | None:
-    """
-    The values of a TOML text as JSON, in the order in which they were written; None if it is no TOML, or if JSON lacks one of
-    its values: times and infinite numbers. Takes a third of the time of tomllib.
 def step_held(
     runs: SupportsGetItem[int, HeldRun], actions: Buffer | None, observations: Buffer, threads: SupportsIndex
 ) -> list[bool]:
@@ -541,6 +537,12 @@ def step_held(
     nothing changes. Returns for each whether its simulation is over.
 
     Raises ValueError if a buffer has another size, or a run is there twice; RuntimeError if a user's program stopped the simulation.
+    """
+
+def toml_values(text: str) -> str | None:
+    """
+    The values of a TOML text as JSON, in the order in which they were written; None if it is no TOML, or if JSON lacks one of
+    its values: times and infinite numbers. Takes a third of the time of tomllib.
     """
 
 def version() -> str:
