@@ -236,6 +236,42 @@ def test_those_who_have_waited_longest_make_room() -> None:
         assert [is_closed(one, 0.01) for one in theirs] == [False, True, False, False, True]
 
 
+def test_a_stranger_keeps_its_place_and_the_user_gets_a_new_one() -> None:
+    gate = Gate(most=3)
+    with ExitStack() as stack:
+        pairs = [socket.socketpair() for _ in range(5)]
+        for pair in pairs:
+            for one in pair:
+                stack.enter_context(one)
+        ours, theirs = zip(*pairs, strict=True)
+        for one in ours[:3]:
+            gate.admit(one)
+        gate.work(ours[0].fileno())
+        gate.wait(ours[0].fileno(), 10)
+        gate.wait(ours[1].fileno(), 10)  # A stranger, who asks for one thing after another.
+        gate.admit(ours[3])
+        gate.admit(ours[4])
+        assert [is_closed(one, 0.01) for one in theirs] == [False, True, True, False, False]
+
+
+def test_strangers_whose_answers_take_long_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks for the page without end has it answered without end; the user is let in all the same."""
+    over = threading.Event()
+
+    def content(path: str) -> tuple[int, bytes, bytes]:
+        over.wait(60)
+        return 404, b"text/plain", b""
+
+    with serving(tmp_path) as served:
+        answers_in(served)
+        monkeypatch.setattr(assets, "_content", content)
+        asked = f"GET / HTTP/1.1\r\nHost: {served.host}\r\n\r\n".encode() * 20
+        with many(served.port, 2 * MOST_CONNECTIONS, asked):
+            for _ in range(5):
+                answers_in(served)
+            over.set()
+
+
 def test_the_log_of_what_strangers_send_is_bounded(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving(tmp_path) as served:
         began = time.monotonic()

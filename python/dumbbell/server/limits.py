@@ -2,8 +2,10 @@
 log.
 
 Whoever connects has no cookie yet, so all of this holds before the guard has seen a request. A connection *waits* while
-its peer has to act: to send a request, or to take in an answer. It *works* while a request is answered, and
-as a WebSocket. Only those that wait are closed, after a time, or when others come and there are too many.
+its peer has to act: to send a request, or to take in an answer. It *works* while a request with the cookie is
+answered, and as a WebSocket. Only those that wait are closed, after a time, or when others come and there are too many:
+first the one that has shown no cookie for the longest time. So strangers who ask without end, for the page, which
+anybody may load, make room for each other and for the user.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import resource
 import socket
 import time
 from asyncio import BaseTransport, Transport
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Final, cast
 
@@ -53,7 +56,7 @@ class Gate:
         self._most = most
         self._open: dict[int, socket.socket] = {}
         self._due: dict[int, float] = {}
-        """When each connection that waits is closed, in the order in which they began to."""
+        """When each connection that waits is closed, in the order in which they came or last showed the cookie."""
 
     def admit(self, connection: socket.socket) -> None:
         """Count a new connection; close another one, or this, if there are too many."""
@@ -66,12 +69,11 @@ class Gate:
             self._close(next(iter(self._due)))
 
     def wait(self, number: int, most_s: float) -> None:
-        """The peer of the connection with this descriptor has to act within `most_s` seconds."""
-        self._due.pop(number, None)
+        """The connection with this descriptor has to go on within `most_s` seconds. A stranger's keeps its place."""
         self._due[number] = time.monotonic() + most_s
 
     def work(self, number: int) -> None:
-        """The server has to act, or the connection is a WebSocket."""
+        """The server has to act for somebody with the cookie, or the connection is a WebSocket of theirs."""
         self._due.pop(number, None)
 
     def sweep(self) -> None:
@@ -112,8 +114,11 @@ def listener(opened: socket.socket, gate: Gate) -> Listener:
     return made
 
 
-def protocol(gate: Gate) -> type[H11Protocol]:
-    """The protocol of connections, which tells the gate when they wait and when they work."""
+def protocol(gate: Gate, has_cookie: Callable[[Iterable[bytes]], bool]) -> type[H11Protocol]:
+    """The protocol of connections, which tells the gate when they wait and when they work.
+
+    `has_cookie` tells by the headers `Cookie` whether a request is the user's.
+    """
 
     class Gated(H11Protocol):
         _number = -1
@@ -130,7 +135,8 @@ def protocol(gate: Gate) -> type[H11Protocol]:
         def handle_websocket_upgrade(self, event: Any) -> None:
             super().handle_websocket_upgrade(event)
             if cast(Any, self.transport.get_protocol()).handshake_initiated:
-                gate.work(self._number)
+                if self._is_known():
+                    gate.work(self._number)
             else:  # websockets takes no head with a body or a long line, and nobody answers it.
                 self.transport.close()
 
@@ -150,10 +156,14 @@ def protocol(gate: Gate) -> type[H11Protocol]:
                 self._wait(HEAD_S)
 
         def _answer(self) -> None:
-            if self.cycle.more_body:
-                self._wait(STALLED_S)
-            else:
+            is_known = self._is_known()
+            if is_known:
                 gate.work(self._number)
+            if self.cycle.more_body or not is_known:
+                self._wait(STALLED_S)
+
+        def _is_known(self) -> bool:
+            return has_cookie(value for name, value in self.headers if name == b"cookie")
 
         def _is_answering(self) -> bool:
             return self.cycle is not None and not self.cycle.response_complete and not self.transport.is_closing()

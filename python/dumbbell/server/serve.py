@@ -194,7 +194,7 @@ def server(listening: Listening, root: Path, ready: Callable[[], None]) -> tuple
     certificate = None if listening.certificate is None else os.fspath(listening.certificate)
     settings = uvicorn.Config(
         application(root, listening.access),
-        http=limits.protocol(gate),
+        http=limits.protocol(gate, listening.access.has_cookie),
         backlog=limits.BACKLOG,
         ws="websockets-sansio",
         ws_max_size=9_000_000,
