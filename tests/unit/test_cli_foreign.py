@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -141,3 +142,15 @@ def test_settings_of_matplotlib_in_the_working_directory_are_not_read(tmp_path: 
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert list(run.glob("*.svg"))
+
+
+def test_a_terminal_obeys_no_note_of_an_import(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = "\x1b[2J\x9b31m\u202e\r"
+    node = {"kind": "linux", odd: odd, "image": odd, "exec": [odd]}
+    links = [{"endpoints": ["a:eth1", "b:eth1"], odd: odd}]
+    file = tmp_path / "odd.clab.yml"
+    file.write_text(json.dumps({"topology": {"nodes": {"a": node, "b": {}}, "links": links}}))
+    assert invoke(["import", str(file)]) == 0
+    told = capsys.readouterr()
+    assert "the key [2J 31m of nodes is left out" in told.err
+    assert not set(odd) - set("[2J31m") & set(told.out + told.err)

@@ -199,7 +199,7 @@ def _warn(message: Warning | str, category: type[Warning], *where: Any, **more: 
     text = f"warning: {message}" if known else warnings.formatwarning(message, category, *where[:2])
     if text not in _warned:
         _warned.add(text)
-        print(text, file=sys.stderr, flush=True)
+        print(printable(text), file=sys.stderr, flush=True)
 
 
 _warned: set[str] = set()

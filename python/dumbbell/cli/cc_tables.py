@@ -10,6 +10,7 @@ from dumbbell.cc.algorithm import Algorithm
 from dumbbell.cc.answers import Checked, Contents, Registered
 from dumbbell.cc.bundled import BUNDLED, SIMULATED
 from dumbbell.cc.parameters import Parameters, Values, spelled, written
+from dumbbell.cli.output import say
 from dumbbell.cli.tables import print_table
 from dumbbell.table import Table
 
@@ -37,7 +38,7 @@ def known(told: Registered) -> Iterator[Table]:
 def print_held(found: Algorithm, held: Contents) -> None:
     """Print the contents of an object."""
     if found.text:
-        print(found.text)
+        say(found.text)
     rows = [["name if loaded to stay", held["name"]], ["licence", held["licence"]]]
     if found.compiler:
         rows.insert(0, ["compiled by", found.compiler])

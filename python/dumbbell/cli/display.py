@@ -63,11 +63,6 @@ def fitting(quiet: bool, lines: Callable[[], Display], bar: Callable[[], Display
     return bar() if sys.stdout.isatty() else lines()
 
 
-def say(line: str) -> None:
-    """Print `line` at once, also into a pipe."""
-    print(line, flush=True)
-
-
 class Written(Display):
     """A display that also writes each event as a line of JSON. The plan is left out: plan.json has it.
 

@@ -40,6 +40,7 @@ def command(
     import sys
 
     from dumbbell import outputs
+    from dumbbell.cli.output import say
     from dumbbell.labs.build import load
     from dumbbell.labs.exports import FORMATS, of_name
 
@@ -48,7 +49,7 @@ def command(
         raise InputError(f"no format {chosen}", f"formats: {', '.join(FORMATS)}", "")
     text, notes = FORMATS[chosen].write(load(scenario, overrides or ()))
     for note in notes:
-        print(f"note: {note}", file=sys.stderr)
+        say(f"note: {note}", sys.stderr)
     if output is None:
         print(text, end="")
         return

@@ -6,7 +6,8 @@ import time
 from typing import Final
 
 from dumbbell.cli import display
-from dumbbell.cli.display import Display, fitting, say
+from dumbbell.cli.display import Display, fitting
+from dumbbell.cli.output import say
 from dumbbell.counts import count
 from dumbbell.engines.events import Event
 

@@ -43,6 +43,7 @@ def command(
     import sys
 
     from dumbbell import inputs, outputs
+    from dumbbell.cli.output import say
     from dumbbell.errors import InputError
     from dumbbell.scenario.file.loading import LARGEST
 
@@ -57,7 +58,7 @@ def command(
     except InputError as error:
         raise InputError(f"{file}: {error.what}", error.why, error.hint) from None
     for note in notes:
-        print(f"note: {note}", file=sys.stderr)
+        say(f"note: {note}", sys.stderr)
     if output is None:
         print(made, end="")
         return

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final, Self
 
 from dumbbell.cli import display
-from dumbbell.cli.display import Display, fitting, say
+from dumbbell.cli.display import Display, fitting
+from dumbbell.cli.output import say
 from dumbbell.counts import count
 from dumbbell.engines.events import Event
 

@@ -39,9 +39,12 @@ class _Sink(io.FileIO):
             return memoryview(data).nbytes
 
 
-def say(text: object = "") -> None:
-    """Print a line that may have texts of strangers: a terminal obeys none of it."""
-    print(printable(str(text)))
+def say(text: object = "", out: TextIO | None = None) -> None:
+    """Print a line that may have texts of strangers at once: a terminal obeys none of it.
+
+    `out`: where; without it, standard output.
+    """
+    print(printable(str(text), keep="\n\t"), file=out, flush=True)
 
 
 def without_advice_of_matplotlib() -> None:

@@ -11,6 +11,7 @@ import typer
 
 from dumbbell.captures.rows import Connection, Direction
 from dumbbell.cli.options import Json
+from dumbbell.cli.output import say
 from dumbbell.cli.times import time_of
 from dumbbell.counts import by_number
 from dumbbell.counts import count as counted
@@ -206,7 +207,7 @@ def command(
         )
         return
     for warning in capture.warnings:
-        print(f"warning: {warning}")
+        say(f"warning: {warning}")
     _print(capture)
     if flows:
         print_table(table(flows))
@@ -333,7 +334,7 @@ def _print(capture: Capture) -> None:
     ]
     diagnoses = told(capture, data)
     for number, direction, said in listed(diagnoses)[:MOST_TOLD]:
-        print(f"{number}  {words_of(about[number], direction)}\n   {said}")
+        say(f"{number}  {words_of(about[number], direction)}\n   {said}")
     rows = [_row(about[row["connection"]], row) for row in data]
     for cells, (found, _) in zip(rows, diagnoses.values(), strict=True):
         cells.append(str(found.cause))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from dumbbell.cli.options import Json, Repeat, ScenarioArgument, Set, Vary
+from dumbbell.cli.output import say
 from dumbbell.cli.tables import print_table
 from dumbbell.counts import count, listed
 
@@ -77,7 +78,7 @@ def command(
     for table in tables(plan, resolve(found).network.rtts):
         print_table(table)
     for note in (*found.topology.drawing.notes, *_buffers(resolve(found).network)):
-        print(f"note: {note}", file=sys.stderr)
+        say(f"note: {note}", sys.stderr)
     if names := tied(moved(found, found.repeat.most)):
         print(
             f"note: {listed(names)} start at the same instant, and their order in the file decides which sends first: "
@@ -85,12 +86,12 @@ def command(
             file=sys.stderr,
         )
     for problem in foreseen(found, plan, chosen):
-        print(f"warning: {problem.text()}", file=sys.stderr)
+        say(f"warning: {problem.text()}", sys.stderr)
     for problem in (
         missing(chosen, found, plan, compiles) if chosen else algorithms.lacking(found, algorithms.available())
     ):
         # The plan may be meant for another machine or engine, so these are notes; `dumbbell run` refuses.
-        print(f"note: {problem.text()}", file=sys.stderr)
+        say(f"note: {problem.text()}", sys.stderr)
     if chosen and not compiles:
         print(
             "note: nothing was compiled, and this machine was not looked at: the scenario names files with programs or "
@@ -178,7 +179,7 @@ def _study(draft: Draft, engine: Engine, json: bool, compiles: bool) -> None:
             "dumbbell run checks all"
         )
     for said in sentences(cells, equal):
-        print(f"warning: {said}: expect equal results", file=sys.stderr)
+        say(f"warning: {said}: expect equal results", sys.stderr)
     print()
     print_table(Table(f"Cells{more}", ["cell", *columns], rows))
     print("Without what is varied:\n")

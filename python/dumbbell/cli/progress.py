@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Self
 
 from dumbbell.cli import display
-from dumbbell.cli.display import Display, fitting, say
+from dumbbell.cli.display import Display, fitting
+from dumbbell.cli.output import say
 from dumbbell.counts import by_number, count
 from dumbbell.engines.events import Event, LinkProgress
 from dumbbell.engines.registry import DEFAULT, capabilities

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dumbbell.cli.output import say
+
 if TYPE_CHECKING:
     from dumbbell.studies import Study
 
@@ -39,7 +41,7 @@ def find(name: str) -> Path:
         return study
     if study is None:
         return run
-    print(f"note: {name} is also a run: {run}", file=sys.stderr)
+    say(f"note: {name} is also a run: {run}", sys.stderr)
     return study
 
 

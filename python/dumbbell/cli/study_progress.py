@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from dumbbell.cli import display
-from dumbbell.cli.display import Display, fitting, say
+from dumbbell.cli.display import Display, fitting
+from dumbbell.cli.output import say
 from dumbbell.counts import by_number, count
 from dumbbell.engines.events import Event
 from dumbbell.studies.status import left

@@ -25,7 +25,7 @@ class Notes:
 
     def add(self, what: str) -> None:
         """Note something."""
-        self.counts[what] += 1
+        self.counts[one_line(what)] += 1
 
     def __iter__(self) -> Iterator[str]:
         """A sentence for each kind."""
