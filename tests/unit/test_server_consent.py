@@ -212,6 +212,11 @@ def test_a_command_passes_for_nothing_else(tmp_path: Path) -> None:
             starting(command)
             with only(agreed), nullcontext() if agreed == own_one else pytest.raises(InputError, match="has changed"):
                 load(tmp_path / "theirs.toml")
+    # Nor does a file that holds it.
+    for command in alike:
+        starting(command)
+        with only([with_digest("r1.conf", command)]), pytest.raises(InputError, match="has changed"):
+            load(tmp_path / "theirs.toml")
     assert [*own(text)] not in [starting(own(text)[0]), starting(f"a text of one's own{DIGEST}{digest}")]
 
 

@@ -57,8 +57,10 @@ def _shown(value: str | File | None) -> Iterator[str]:
     if isinstance(value, File):
         yield with_digest(value.name, value.text)
     elif value is not None:
-        # A command that looks like a file would pass for one, and for other commands with this end.
-        yield with_digest(value, value) if DIGEST in value else value
+        # A command that looks like a file would pass for one, and for other commands with this end. No file that is
+        # started begins with this byte, so none passes for a command with its content.
+        digest = hashlib.sha256(b"\xff" + value.encode()).hexdigest()
+        yield f"{value}{DIGEST}{digest}" if DIGEST in value else value
 
 
 @contextmanager
