@@ -281,7 +281,7 @@ def _invoke(commands: list[list[str]]) -> int:
     return len(commands)
 
 
-ROUTES_OF_RUN: Final = ("", "/events", "/report.html", "/series?plot=goodput", "/files/summary.json")
+ROUTES_OF_RUN: Final = ("", "/report.html", "/series?plot=goodput", "/files/summary.json")
 ROUTES_OF_STUDY: Final = ("", "/report.html")
 
 

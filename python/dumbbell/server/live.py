@@ -6,12 +6,13 @@ Whoever comes later, or back, gets what was said before from the file; so the ru
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+from pydantic_core import from_json
 
 from dumbbell.analysis.so_far import SoFar
 from dumbbell.engines.events import Event
@@ -29,6 +30,8 @@ LOOK_S: Final = 0.05
 REPORT_S: Final = 120.0
 MOST_PROGRESS: Final = 1200
 """Events of progress in a replay: of more, every n-th is sent. Two minutes at ten a second."""
+MOST_OTHERS: Final = 1000
+"""Events of other kinds in a replay. A run has a few, and one for each change of a link."""
 READ_BYTES: Final = 1 << 22
 
 
@@ -89,14 +92,13 @@ class Live:
             wanted = since or 0
             judged = Judged(tail.path)
             while True:
-                going_on = is_locked(tail.path / "lock")
-                first = tail.number
-                lines = tail.lines()
-                for event in told(lines, first, wanted):
-                    yield judged(event)
+                # A stranger's file may have a million lines in a few bytes each: they make nobody else wait.
+                lines, going_on, events = await asyncio.to_thread(_new, tail, judged, wanted)
+                for event in events:
+                    yield event
                 if not lines and not going_on:
                     break
-                await asyncio.sleep(0 if len(lines) > MOST_PROGRESS else LOOK_S)
+                await asyncio.sleep(0 if lines > MOST_PROGRESS else LOOK_S)
             if state.status == "running":
                 yield run_places.standing(tail.path).model_dump()
             async for state in self._until_reported(path, tail.path):
@@ -160,7 +162,10 @@ class Judged:
         judge = self._find()
         if judge is None or not judge.applies:
             return event
-        verdict, checks = judge.judge(health)
+        try:
+            verdict, checks = judge.judge(health)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # A stranger's may be anything.
+            return event
         return {**event, "so_far": {"verdict": str(verdict), "reasons": [check.as_json() for check in checks]}}
 
     def _find(self) -> SoFar | None:
@@ -171,6 +176,13 @@ class Judged:
                 run = Run(self._path, incomplete=True)
                 self._judge = SoFar(run.plan, run.engine)
         return self._judge
+
+
+def _new(tail: Tail, judged: Judged, wanted: int) -> tuple[int, bool, list[Event]]:
+    """How many lines came, whether the run went on before that, and their events from number `wanted` on."""
+    going_on, first = is_locked(tail.path / "lock"), tail.number
+    lines = tail.lines()
+    return len(lines), going_on, [judged(event) for event in told(lines, first, wanted)]
 
 
 def told(lines: list[bytes], first: int, wanted: int) -> Iterator[Event]:
@@ -184,24 +196,29 @@ def told(lines: list[bytes], first: int, wanted: int) -> Iterator[Event]:
 
 
 def thinned(events: list[dict[str, object]]) -> list[dict[str, object]]:
-    """All events, but of much progress only every n-th, and the last."""
+    """All events, but of much progress only every n-th, and the last; and the first `MOST_OTHERS` others."""
     progress = sum(event.get("event") == "progress" for event in events)
-    step = -(-progress // MOST_PROGRESS)
-    if step <= 1:
+    step = max(1, -(-progress // MOST_PROGRESS))
+    if step == 1 and len(events) - progress <= MOST_OTHERS:
         return events
-    kept, count = [], 0
+    kept, count, others = [], 0, 0
     for index, event in enumerate(events):
         if event.get("event") == "progress":
             count += 1
             if count % step and index < len(events) - 1:
+                continue
+        else:
+            others += 1
+            if others > MOST_OTHERS:
                 continue
         kept.append(event)
     return kept
 
 
 def _parsed(line: bytes, number: int) -> dict[str, object] | None:
-    with suppress(ValueError):
-        found = json.loads(line)
-        if isinstance(found, dict):
+    with suppress(ValueError):  # One that is nested too deeply is none, too.
+        found = from_json(line)
+        # A replay is ours alone.
+        if isinstance(found, dict) and isinstance(found.get("event"), str) and found["event"] != "replay":
             return {**found, "n": number}
     return None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from fastapi import APIRouter, Request
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
 
 from dumbbell import inputs
@@ -34,9 +34,6 @@ from dumbbell.server.legend import legend
 from dumbbell.server.run_messages import RunDetail, Started, StartRun, Stop
 from dumbbell.studies.cells import is_study, varied
 from dumbbell.studies.directory import STUDIES
-
-LARGEST_EVENTS: Final = 1 << 30
-"""Bytes of a run's events."""
 
 
 def router(root: Path, children: Children) -> APIRouter:
@@ -72,14 +69,6 @@ def router(root: Path, children: Children) -> APIRouter:
         pid = run_places.pid_of(path.name)
         stop_holder(path / "lock", asked.how, None if pid is None else [pid], f"the run {path.name}")
         return {"stopping": True}
-
-    @made.get("/{run}/events")
-    def events(run: str, since: int = 0) -> Response:
-        """The events that the run has told, from number `since` on, a line each."""
-        path, lines = run_places.find(root, run) / FILE, []
-        if path.exists():
-            lines = inputs.read(path, LARGEST_EVENTS).splitlines(keepends=True)
-        return Response(b"".join(lines[max(0, since) :]), media_type="application/jsonl")
 
     @made.get("/{run}/report.html")
     def report(run: str) -> FileResponse:
