@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import ast
+import asyncio
+import json
 import os
 import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+from serving import serving
+from synthetic_run import Synthetic
 
 import dumbbell
 from dumbbell.errors import InputError
 from dumbbell.records import files
-from dumbbell.server.children import COMMAND
-from dumbbell.server.journal import journals
+from dumbbell.server import live
+from dumbbell.server.children import COMMAND, Children
+from dumbbell.server.journal import Journal, Recovered, journals
 from dumbbell.server.runs import _events
 from dumbbell.studies import directory
 
@@ -60,7 +70,103 @@ def test_a_journal_of_a_stranger_is_passed_over(tmp_path: Path) -> None:
     (folder / "deep.jsonl").write_text("[" * 200_000)
     (folder / "huge.jsonl").touch()
     os.truncate(folder / "huge.jsonl", 1 << 30)
-    assert [one for one in journals(folder) if one.read() is not None] == []
+    assert list(journals(folder)) == []
+
+
+def journal(folder: Path, path: str, *lines: Mapping[str, object]) -> Journal:
+    made = Journal(folder, path)
+    folder.mkdir(exist_ok=True)
+    made.file.write_text("".join(json.dumps(line) + "\n" for line in ({"path": path}, *lines)))
+    return made
+
+
+def state(text: str, layout: str = "", revision: int = 1) -> Mapping[str, object]:
+    return {"do": "push", "text": text, "layout": layout, "label": "", "revision": revision}
+
+
+def test_a_journal_that_dumbbell_cannot_have_written_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dumbbell.server.journal._MOST_LINES", 1000)
+    assert journal(tmp_path, "a.toml", *[state("x = 1")] * 998).read() is not None
+    assert journal(tmp_path, "b.toml", *[state("x = 1")] * 1000).read() is None
+    assert journal(tmp_path, "c.toml", state("#" * 2_000_001)).read() is None
+
+
+def test_layouts_of_a_journal_take_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dumbbell.server.journal._MOST_LAYOUTS", 1000)
+    laid = [json.dumps({"nodes": {f"h{number}": {"x": number, "y": 0}}}) for number in range(100)]
+    lines = [state(f"# {number}", one) for number, one in enumerate(laid)]
+    found = journal(tmp_path, "a.toml", *lines).read()
+    assert found is not None
+    texts = [one.text for one in found.history.states]
+    assert 20 < len(texts) < 40
+    assert texts == [f"# {number}" for number in range(100 - len(texts), 100)]
+    assert found.history.now.text == "# 99"
+    assert all(one.layout.nodes for one in found.history.states)
+    # The present text counts though states before which it was undone have taken all the room.
+    back = journal(tmp_path, "b.toml", *lines, {"do": "at", "index": 3, "revision": 1}).read()
+    assert back is not None
+    assert back.history.now.text == "# 3"
+
+
+def test_the_latest_journals_are_looked_through_as_far_as_is_worth_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dumbbell.server.journal._MOST_AT_ONCE", 1000)
+    for number in range(100):
+        os.utime(journal(tmp_path, f"{number}.toml").file, (number, number))
+    assert 20 < len(found := list(journals(tmp_path))) < 60
+    assert found == [f"{number}.toml" for number in range(99, 99 - len(found), -1)]
+
+
+def test_a_server_answers_while_journals_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.toml").write_text("x = 1\n")
+    journal(tmp_path / ".dumbbell", "none.toml")
+    journal(tmp_path / ".dumbbell" / "edits", "a.toml", state("x = 2\n"))
+    read, may_end = Journal.read, threading.Event()
+
+    def slow(self: Journal) -> Recovered | None:
+        may_end.wait(60)
+        return read(self)
+
+    monkeypatch.setattr(Journal, "read", slow)
+    with serving(tmp_path) as served:
+        assert served.json("GET", "/api/files")["entries"]
+        assert (tmp_path / "a.toml").read_text() == "x = 1\n"
+        may_end.set()
+        # It is saved though nobody opens it.
+        until = time.monotonic() + 60
+        while (tmp_path / "a.toml").read_text() != "x = 2\n" and time.monotonic() < until:
+            time.sleep(0.05)
+    assert (tmp_path / "a.toml").read_text() == "x = 2\n"
+
+
+def test_events_of_a_stranger_make_nobody_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Synthetic(name="theirs", duration_s=1, packets=False).write(tmp_path / "runs" / "theirs")
+    odd = b'{"event":"x"}\n{}\n{"event":5}\n[]\n{"event":"replay","events":5}\n'
+    odd += b'{"event":"progress","health":{"worst":[]}}\n{"event":"progress","health":5}\n'
+    (path / "events.jsonl").write_bytes(odd * 20_000)
+    parsed, threads = live.told, set()
+
+    def told(lines: list[bytes], first: int, wanted: int) -> Iterator[Any]:
+        threads.add(threading.current_thread())
+        return parsed(lines, first, wanted)
+
+    async def heard() -> list[Any]:
+        return [event async for event in live.Live(tmp_path, Children(tmp_path))(path.name, None)]
+
+    monkeypatch.setattr(live, "told", told)
+    events = asyncio.run(heard())
+    replays = [event for event in events if event.get("event") == "replay"]
+    assert replays
+    for replay in replays:
+        kinds = Counter(event["event"] for event in replay["events"])
+        assert kinds["x"] == live.MOST_OTHERS
+        assert live.MOST_PROGRESS // 2 <= kinds["progress"] <= live.MOST_PROGRESS + 1
+        assert set(kinds) == {"x", "progress"}
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 def test_events_are_counted_in_bounded_memory(tmp_path: Path) -> None:

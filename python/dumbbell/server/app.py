@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -82,14 +82,14 @@ class _Confined:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncGenerator[None, None]:
     documents: Documents = app.state.documents
-    await documents.recover()
-    watching = asyncio.create_task(documents.watch())
+    # A stranger's folder may have journals that take long.
+    tasks = [asyncio.create_task(documents.recover()), asyncio.create_task(documents.watch())]
     try:
         yield
     finally:
-        watching.cancel()
-        with suppress(asyncio.CancelledError):
-            await watching
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await documents.close()
         work.end(app)
 

@@ -19,9 +19,8 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from pydantic_core import from_json
 
@@ -29,6 +28,7 @@ from dumbbell import inputs, outputs
 from dumbbell.server.layout import read as read_layout
 from dumbbell.server.layout import write as write_layout
 from dumbbell.server.messages import Layout
+from dumbbell.server.workspace import LARGEST as LARGEST_TEXT
 
 DEPTH: Final = 200
 """The most states that can be undone."""
@@ -36,6 +36,12 @@ LARGEST: Final = 8 << 20
 """Bytes of a journal from which on it is written anew when it is twice as large as what it holds."""
 _MOST: Final = 128 << 20
 """Bytes of a journal that is read: more than one that dumbbell wrote has."""
+_MOST_LINES: Final = 1 << 18
+"""Lines of a journal that is read: `LARGEST` bytes hold fewer."""
+_MOST_LAYOUTS: Final = 16 << 20
+"""Characters of layouts that are read: a point takes thirty times the memory of its text. Older states are left out."""
+_MOST_AT_ONCE: Final = 256 << 20
+"""Bytes of journals that are looked through together. Further ones are read with their documents."""
 _FIRST: Final = 64 << 10
 """Bytes in which a journal's first line ends: no path is as long."""
 
@@ -49,36 +55,43 @@ class State:
     label: str = ""
 
 
+S = TypeVar("S")
+
+
 @dataclass
-class History:
+class History(Generic[S]):
     """The states of a document, one of which is the present one."""
 
-    states: list[State]
+    states: list[S]
     at: int = 0
 
     @property
-    def now(self) -> State:
+    def now(self) -> S:
         """The present state."""
         return self.states[self.at]
 
-    def push(self, state: State) -> None:
+    def push(self, state: S) -> None:
         """A new state; what could be made again is gone."""
         del self.states[self.at + 1 :]
         self.states.append(state)
         del self.states[: max(0, len(self.states) - DEPTH - 1)]
         self.at = len(self.states) - 1
 
-    def replace(self, state: State) -> None:
+    def replace(self, state: S) -> None:
         """A state in place of the present one; what could be made again is gone."""
         del self.states[self.at :]
         self.states.append(state)
+
+
+_Line = tuple[str, str, str]
+"""A state as a journal has it: the texts of scenario and layout, and the label."""
 
 
 @dataclass
 class Recovered:
     """Content of a journal."""
 
-    history: History
+    history: History[State]
     revision: int
     disk: tuple[str, str] | None
     """Digests of the files of text and layout as they were known last."""
@@ -135,20 +148,22 @@ class Journal:
         """Reads the journal; `None` if there is none. A last line that was cut off is passed over, and nothing is
         appended to it: then all is written anew."""
         self._lacks = not _ends_whole(self.file)
-        history, revision, disk = History([]), 0, None
-        # One text of a layout stands in many lines.
-        laid = cache(_layout)
-        for line in _lines(self.file):
+        history, revision, disk = History[_Line]([]), 0, None
+        for count, line in enumerate(_lines(self.file)):
+            if count == _MOST_LINES:
+                return None
             match line:
                 case {"do": "push" | "top" as do, "text": str(text), "layout": str(places), "revision": int(number)}:
-                    state = State(text, laid(places), str(line.get("label", "")))
-                    (history.push if do == "push" or not history.states else history.replace)(state)
+                    if len(text) > LARGEST_TEXT:
+                        return None
+                    one = text, places, str(line.get("label", ""))
+                    (history.push if do == "push" or not history.states else history.replace)(one)
                     revision = number
                 case {"do": "at", "index": int(index), "revision": int(number)} if 0 <= index < len(history.states):
                     history.at, revision = index, number
                 case {"do": "disk", "text": str(text), "layout": str(layout)}:
                     disk = text, layout
-        return Recovered(history, revision, disk) if history.states else None
+        return Recovered(_laid(history), revision, disk) if history.states else None
 
     def remove(self) -> None:
         """Remove the file."""
@@ -157,13 +172,24 @@ class Journal:
 
 
 def journals(folder: Path) -> Iterator[str]:
-    """The paths of the documents that have a journal."""
-    for file in sorted(folder.glob("*.jsonl")) if folder.is_dir() else []:
+    """The paths of the documents that have a journal, the latest first, as many as are worth a look at once."""
+    room = _MOST_AT_ONCE
+    for _, file in sorted(((_changed_ns(file), file) for file in folder.glob("*.jsonl")), reverse=True):
         first: Mapping[str, object] = {}
         with suppress(OSError, ValueError), open(inputs.opened(file), "rb") as content:
+            if (size := os.fstat(content.fileno()).st_size) > _MOST:
+                continue
+            if (room := room - size) < 0:
+                return
             first = found if isinstance(found := from_json(content.readline(_FIRST)), dict) else {}
         if isinstance(path := first.get("path"), str):
             yield path
+
+
+def _changed_ns(file: Path) -> int:
+    with suppress(OSError):
+        return file.lstat().st_mtime_ns
+    return 0
 
 
 def digest(text: str) -> str:
@@ -173,6 +199,23 @@ def digest(text: str) -> str:
 
 def _line(state: State) -> dict[str, object]:
     return {"text": state.text, "layout": write_layout(state.layout), "label": state.label}
+
+
+def _laid(history: History[_Line]) -> History[State]:
+    """The states with their layouts, without those for which there is no room, from the newest of these on."""
+    # One text of a layout stands in many lines.
+    known = dict[str, Layout]()
+    room, made = _MOST_LAYOUTS, list[State]()
+    for index, (text, places, label) in reversed(list(enumerate(history.states))):
+        room -= len(places) if places not in known else 0
+        if room < 0 and index < history.at:
+            break
+        if room >= 0 and places not in known:
+            known[places] = _layout(places)
+        # The present text counts in any case.
+        made.append(State(text, known.get(places, Layout()), label))
+    made.reverse()
+    return History(made, history.at - (len(history.states) - len(made)))
 
 
 def _layout(text: str) -> Layout:
