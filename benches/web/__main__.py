@@ -1,9 +1,9 @@
 """Measure the web application: `python -m benches.web`, on an idle machine with Chromium.
 
-Its start, the editor on networks of 200 and 1,000 nodes, and a lab's terminal. Of the editor, CPU time of its main
-thread, not frames: it is steady beside other work. A command's time is until its answer, with problems and drawing, has
-come back to the page. Beside it stands the CPU time that it costs the server's process, and the page's main thread,
-which draws it.
+Its start, the editor on networks of 200 and 1,000 nodes, and a lab's terminal. Of the editor, CPU time of the page's
+main thread, not frames: it is steady beside other work. A command's time is until its answer, with problems and
+drawing, has come back to the page. Beside it stands the CPU time that it costs the server's process, and the page's
+main thread, which draws it.
 """
 
 from __future__ import annotations

@@ -284,7 +284,7 @@ def test_a_router_has_a_shell_of_its_daemons(application: Application, page: Pag
     page.get_by_role("button", name="Save changes").click()
     expect(page.get_by_role("dialog")).to_contain_text("The running configuration of r1 will be saved beside it.")
     page.get_by_role("button", name="Save as a scenario").click()
-    page.wait_for_selector(".react-flow__node")
+    page.wait_for_selector(".editor .react-flow__node")
     assert " description mine\n" in (application.workspace / "r1.conf").read_text()
     assert 'frr = "r1.conf"' in (application.workspace / "net-done.toml").read_text()
 

@@ -8,7 +8,8 @@ import { remove } from "../kit/api";
 import type { LabAnswer, Recorded, SavedLab, TerminalState, TrafficResult } from "../kit/run-messages";
 import { endLab } from "../runs/start";
 import { ask } from "./ask";
-import { LabDrawing, type Chosen } from "./drawing";
+import { LabDrawing, type Chosen, type LabStage } from "./drawing";
+import { LabOutline } from "./outline";
 import { CablePanel, NodePanel } from "./panels";
 import { LabPlots } from "./plots";
 import { Terminals } from "./terminals";
@@ -26,6 +27,7 @@ export function LabView({ id }: { id: string }): ReactNode {
   const [busy, setBusy] = useState("");
   const base = `/api/labs/${encodeURIComponent(id)}`;
   const began = useRef(false);
+  const stage = useRef<LabStage | null>(null);
 
   // Terminals that were open before the page was loaded again are there again.
   const known = lab.state?.terminals;
@@ -133,13 +135,20 @@ export function LabView({ id }: { id: string }): ReactNode {
       {lab.ended && <p className="lab-over" role="status">The lab has ended, and all programs in it. <a href={href("edit", state.scenario)}>Open {state.scenario}</a></p>}
       <div className="lab-main">
         <div className="lab-left">
-          <LabDrawing lab={lab} why={answer?.why ?? null} chosen={chosen} onChoose={setChosen} onOpen={(node) => void terminal(node, "shell")} />
+          <LabDrawing lab={lab} why={answer?.why ?? null} chosen={chosen} onChoose={setChosen} onOpen={(node) => void terminal(node, "shell")} stage={stage} />
           <Terminals
             open={open} shown={shown} onShow={setShown} onClose={close}
             onExit={(which, code) => setOpen((before) => before.map((one) => (one.id === which ? { ...one, code } : one)))}
           />
         </div>
         <aside className="lab-side" aria-label="Selection">
+          <LabOutline
+            state={state} chosen={chosen} onOpen={(node) => void terminal(node, "shell")}
+            onChoose={(one, at) => {
+              setChosen(one);
+              stage.current?.show(at);
+            }}
+          />
           {chosen?.kind === "node" ? (
             <NodePanel base={base} lab={lab} name={chosen.name} places={places} onTerminal={terminal} onAnswer={setAnswer} />
           ) : chosen?.kind === "cable" ? (

@@ -8,7 +8,7 @@ import { distances, type Net, type Places } from "./net";
 const PIVOTS = 24;
 const LENGTH = 150;
 /** Steps of the simulation: the less, the larger the network; the start is good already. */
-const STEPS = (nodes: number): number => Math.round(Math.max(40, Math.min(300, 36_000 / nodes)));
+const STEPS = (nodes: number): number => Math.round(Math.max(25, Math.min(300, 25_000 / nodes)));
 
 interface Body extends SimulationNodeDatum {
   index: number;
@@ -84,7 +84,7 @@ export function force(net: Net): Places {
   const { width, height } = net.cell;
   const simulation = forceSimulation(bodies)
     .force("links", forceLink<Body, { source: number; target: number }>(links).distance(LENGTH))
-    .force("apart", forceManyBody<Body>().strength(-900).theta(1.1).distanceMax(1200))
+    .force("apart", forceManyBody<Body>().strength(-900).theta(1.3).distanceMax(700))
     .force("cells", forceCollide<Body>((width + height) / 4).strength(0.8))
     .force("x", forceX<Body>(0).strength(0.02))
     .force("y", forceY<Body>(0).strength(0.02 * ASPECT))

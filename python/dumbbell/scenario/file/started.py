@@ -41,10 +41,20 @@ def started(value: Any) -> Iterator[str]:
     elif isinstance(value, BaseModel):
         own = starting(type(value))
         for name, part in value:
-            yield from _shown(part) if name in own else started(part)
+            if name in own:
+                yield from _shown(part)
+            elif _has_parts(type(part)):
+                yield from started(part)
     elif isinstance(value, Mapping | list | tuple):
         for part in value.values() if isinstance(value, Mapping) else value:
-            yield from started(part)
+            if _has_parts(type(part)):
+                yield from started(part)
+
+
+@cache
+def _has_parts(kind: type) -> bool:
+    """Returns true if a value of this type may hold something that is started: most of a large network are numbers."""
+    return issubclass(kind, ProgramFile | BaseModel | Mapping | list | tuple)
 
 
 @cache
