@@ -235,6 +235,19 @@ def test_nodes_answer_questions(application: Application, page: Page) -> None:
     says(shown, "0% dropped (2/2 received)")
 
 
+def test_the_list_finds_a_node_and_opens_its_terminal(application: Application, page: Page) -> None:
+    start(application, page)
+    rows = page.locator(".lab-outline li")
+    expect(rows).to_have_count(5)
+    page.get_by_role("searchbox", name="Find a node, a link, an address").fill("h2")
+    expect(rows).to_have_count(2)
+    page.get_by_role("button", name="Terminal in h2").click()
+    says(page.locator(".terminal-box:not([hidden])"), "h2")
+    page.locator(".lab-outline .lab-row", has_text="s1").click()
+    expect(page.locator(".lab-panel h2")).to_contain_text("s1 – h2")  # noqa: RUF001
+    expect(page.locator(".lab-cable.selected")).to_have_count(1)
+
+
 def test_why_draws_the_path_and_marks_what_stops_packets(application: Application, page: Page) -> None:
     start(application, page)
     node(page, "h1")

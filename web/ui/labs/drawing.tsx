@@ -8,6 +8,7 @@ import { useLive, type LiveDirection } from "../network/live";
 import { NetworkNodeView } from "../network/node";
 import { FAR, hit, MANY, Overview, realParts } from "../network/overview";
 import { LEAST_ZOOM, MOST_ZOOM, useView } from "../network/use-view";
+import { forgetPlaces } from "../document/places";
 import { linkIds, NOTHING } from "../document/store";
 import type { Document, Drawing, Layout } from "../kit/messages";
 import type { LabState, WhyShown } from "../kit/run-messages";
@@ -62,6 +63,8 @@ export function LabDrawing(props: Props): ReactNode {
 
 function Inside({ lab, why, chosen, onChoose, onOpen, stage }: Props): ReactNode {
   const state = lab.state as LabState;
+  // Places of another network are not those of this one, though its nodes may have the same names.
+  useState(forgetPlaces);
   const document = useDocument(state.scenario);
   const box = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState<string | null>(null);
