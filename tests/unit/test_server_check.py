@@ -19,9 +19,11 @@ from dumbbell.scenario.resolve.drawn import network, ways
 from dumbbell.scenario.resolve.drawn.remembered import remembered
 from dumbbell.scenario.understood import Understood
 from dumbbell.server import messages as m
-from dumbbell.server.check import Checked, check
+from dumbbell.server.check import Checked, check, looked_further
 from dumbbell.server.commands import Work, carry_out
+from dumbbell.server.legend import of_plan
 from dumbbell.server.reading import values
+from dumbbell.server.ways import carried
 
 NETWORK = """\
 name = "mine"
@@ -237,3 +239,65 @@ def test_the_last_results_are_kept_for_equal_arguments() -> None:
         with pytest.raises(ValueError, match="nothing"):
             total([])
     assert asked[4:] == [[], []]
+
+
+PAIR = """\
+name = "pair"
+[topology]
+kind = "graph"
+[topology.nodes]
+h1 = {}
+h2 = { address = "10.5.0.2/24" }
+r = { kind = "router" }
+[[topology.links]]
+between = ["h1", "r"]
+[[topology.links]]
+between = ["r", "h2"]
+"""
+FLOWS = """\
+[[flows]]
+from = "h1"
+to = "h2"
+cc = "bbr"
+[[flows]]
+from = "h2"
+to = "h1"
+connections = 2
+"""
+
+
+@pytest.mark.parametrize("more", ["", '[[flows]]\nfrom = "h1"\nto = "nobody"\n', "events = 7\n"])
+def test_nodes_have_addresses_before_there_is_traffic(tmp_path: Path, more: str) -> None:
+    top, rest = (more, "") if more.startswith("events") else ("", more)
+    found = check(top + PAIR + rest, tmp_path / "pair.toml")
+    assert found.problems
+    assert found.drawing is not None
+    addresses = {node.name: node.addresses for node in found.drawing.nodes}
+    assert addresses["h1"][0].startswith("10.0.0.")
+    assert addresses["h2"] == ["10.5.0.2/24"]
+    assert len(addresses["r"]) == 2
+    assert [node.interfaces for node in found.drawing.nodes] == [["eth0"], ["eth0"], ["eth0", "eth1"]]
+
+
+def test_flows_have_the_colours_of_plots_and_their_ways(tmp_path: Path) -> None:
+    path = tmp_path / "pair.toml"
+    known = check(f'duration = "2 s"\n{PAIR}{FLOWS}', path)
+    assert known.drawing is not None
+    assert [flow.via for flow in known.drawing.flows] == [[], []]
+    found = looked_further(known, False).drawing
+    assert found is not None
+    one, two = found.flows
+    assert (one.via, two.via) == (["h1", "r", "h2"], ["h2", "r", "h1"])
+    plots = of_plan(expand(known.scenario)) if known.scenario else None
+    assert plots is not None
+    assert (one.light, one.dark) == (plots.groups[0].light, plots.groups[0].dark)
+    assert two.light == ""  # Each of its connections has a colour of its own.
+    # What is known stays until the changed text's plan is known, unless a node is gone.
+    changed = check(f'duration = "3 s"\n{PAIR}{FLOWS}', path).drawing
+    later = carried(changed, found)
+    assert later is not None
+    assert [flow.via for flow in later.flows] == [one.via, two.via]
+    gone = found.model_copy(update={"nodes": found.nodes[:2], "flows": changed.flows if changed else []})
+    renewed = carried(gone, found)
+    assert renewed is not None
+    assert [flow.via for flow in renewed.flows] == [[], []]

@@ -3,7 +3,9 @@ import test from "node:test";
 import { dashes } from "../charts/legend";
 import { digits, prefix } from "../charts/numbers";
 import { round } from "../charts/scales";
+import { lanesOf, wayAlong, widthOf } from "../ui/network/way";
 import { beside, LINE } from "../ui/document/beside";
+import { interfacesOf } from "../ui/document/interfaces";
 import { iconOf } from "../ui/network/node-icon";
 import { laidOut, places } from "../ui/document/places";
 import { GRID } from "../ui/layouts/arrange";
@@ -72,4 +74,28 @@ test("a router with routing daemons has an icon of its own", () => {
   assert.equal(iconOf({ kind: "router", written: { frr: "r1.conf" } }), "daemons");
   for (const written of [{}, { routing: "static" }, { routing: [] }]) assert.equal(iconOf({ kind: "router", written }), "router");
   assert.equal(iconOf({ kind: "host", written: { routing: ["bgp"] } }), "host");
+});
+
+test("flows that share a link have lanes of their own, and their names stand apart", () => {
+  const { lanes, taken } = lanesOf([["a", "l", "r", "b"], ["c", "l", "r", "d"], ["b", "r", "l", "a"], ["a", "l", "r", "b"], []]);
+  assert.deepEqual(lanes.map(({ lane }) => lane), [0, 1, 0, 2, 0]);
+  // The second's name stands where it is alone, those of equal ways at different places.
+  assert.equal(lanes[1]?.leg, 0);
+  assert.ok(lanes[0]?.along !== lanes[3]?.along);
+  assert.equal(taken.get('["l","r"]')?.size, 3);
+  assert.equal(taken.get('["r","l"]')?.size, 1);
+  assert.deepEqual([widthOf(0), widthOf(1), widthOf(2)], [0, 8, 14]);
+});
+
+test("a way goes beside its links, on the right", () => {
+  const way = wayAlong([{ x: 0, y: 0 }, { x: 200, y: 0 }, { x: 200, y: 200 }], { lane: 0, leg: 0, along: 0.5 }, 44);
+  assert.equal(way?.path, "M29 8L178 8Q196 4 192 22L192 171");
+  assert.deepEqual(way?.head, { x: 192, y: 171, angle: 90 });
+  assert.equal(wayAlong([{ x: 0, y: 0 }], { lane: 0, leg: 0, along: 0.5 }, 44), null);
+});
+
+test("a link names the interfaces that it joins, in the order of each node's links", () => {
+  const { nodes, links } = drawing(["a", "b", "s"], [["a", "b"], ["b", "s"], ["a", "s"]], "a", "b");
+  for (const node of nodes) node.interfaces = node.name === "s" ? [] : ["eth0", "eth1"];
+  assert.deepEqual(interfacesOf({ nodes, links }), [["eth0", "eth0"], ["eth1", ""], ["eth1", ""]]);
 });

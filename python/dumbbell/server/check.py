@@ -22,6 +22,7 @@ from dumbbell.server.drawing import draw, plain
 from dumbbell.server.messages import Drawing, Problem
 from dumbbell.server.problems import problem, problems
 from dumbbell.server.reading import values
+from dumbbell.server.ways import led
 from dumbbell.studies.cells import is_study
 from dumbbell.studies.programs import programs
 
@@ -73,7 +74,7 @@ def check(text: str, path: Path, name: str = "", understood: Understood | None =
     return Checked(
         found,
         [],
-        draw(data, path.parent, scenario, found),
+        draw(data, path.parent, scenario, found, None if scenario is not None else _network(draft, understood)),
         None if scenario is None else float(scenario.duration) / 1e9,
         _runs(draft, scenario),
         _programs(draft, scenario, understood),
@@ -98,10 +99,24 @@ def looked_further(known: Checked, may_start: bool) -> Checked:
         plan = expand(scenario)
     except DumbbellError as error:
         return replace(known, problems=problems(error, data))
+    if known.drawing is not None:
+        known = replace(known, drawing=led(known.drawing, plan))
     try:
         return replace(known, lacks=[problem(one, data) for one in missing(engine(DEFAULT), scenario, plan, may_start)])
     except InputError as error:
         return replace(known, lacks=problems(error, data))
+
+
+_TRAFFIC: Final = ("duration", "flows", "events")
+"""Keys that the addresses of a network do not depend on."""
+
+
+def _network(draft: Draft, understood: Understood | None) -> Scenario | None:
+    """The network of a text that has no traffic yet, or none without problems; `None` if the network has some, too."""
+    with suppress(DumbbellError, RecursionError):
+        rest = {key: value for key, value in draft.data.items() if key not in _TRAFFIC}
+        return checked(replace(draft, data=rest), LabScenario, understood)
+    return None
 
 
 def _programs(draft: Draft, scenario: Scenario | None, understood: Understood | None) -> tuple[str, ...] | None:

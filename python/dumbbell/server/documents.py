@@ -21,6 +21,7 @@ from dumbbell.server.check import Checked, check, looked_further
 from dumbbell.server.document import Document
 from dumbbell.server.going import Lookout
 from dumbbell.server.journal import Journal, journals
+from dumbbell.server.ways import carried
 from dumbbell.server.workspace import LAYOUT, Workspace
 from dumbbell.studies.programs import programs
 
@@ -362,7 +363,7 @@ class Documents:
             if one.checked is known:
                 one.checked = one.further = found
                 one.looked_all = may_start
-                if (found.problems, found.lacks) != (known.problems, known.lacks):
+                if (found.problems, found.lacks, found.drawing) != (known.problems, known.lacks, known.drawing):
                     one.tell()
 
     async def _understood(self, one: Open) -> None:
@@ -376,6 +377,7 @@ class Documents:
                 if text == one.own_text and not has_changed(one.programs, found.programs):
                     self.agreement.add(found.programs)
                 one.programs = found.programs
+            found = replace(found, drawing=carried(found.drawing, one.checked.drawing))
             if found.drawing is None and one.checked.drawing is not None:
                 found = replace(found, drawing=one.checked.drawing.model_copy(update={"current": False}))
             if found.data is None:

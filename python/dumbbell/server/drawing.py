@@ -44,7 +44,9 @@ _SOME_TIME: Final = Duration(10 * 10**9)
 """The duration of a scenario that gives none, for rates that change."""
 
 
-def draw(data: Data, folder: Path, scenario: Scenario | None, found: Sequence[Problem]) -> Drawing | None:
+def draw(
+    data: Data, folder: Path, scenario: Scenario | None, found: Sequence[Problem], network: Scenario | None = None
+) -> Drawing | None:
     """The drawing of a scenario's values; none if its preset is not understood.
 
     Args:
@@ -52,6 +54,7 @@ def draw(data: Data, folder: Path, scenario: Scenario | None, found: Sequence[Pr
         folder: where relative paths begin.
         scenario: what they mean, if there is nothing wrong with them.
         found: what is wrong with them.
+        network: what they mean without the traffic, if it is the traffic that is wrong.
     """
     resolved = None if scenario is None else resolve(scenario)
     written = data.get("topology")
@@ -60,7 +63,7 @@ def draw(data: Data, folder: Path, scenario: Scenario | None, found: Sequence[Pr
         # Nothing drawn yet: the first node makes it a graph.
         return Drawing(topology="graph", free=True, nodes=[], links=[], flows=_flows(data, resolved, found))
     topology = _topology(data, folder) if scenario is None else scenario.topology
-    known = Known(found, resolved)
+    known = Known(found, resolved, None if network is None else resolve(network))
     if kind == "graph":
         nodes, links = _graph(written, topology, folder, known)
     elif topology is None:
@@ -75,10 +78,11 @@ def draw(data: Data, folder: Path, scenario: Scenario | None, found: Sequence[Pr
 class Known:
     """Nodes and links by name, as far as they are known: all, once there is nothing wrong with the scenario."""
 
-    def __init__(self, found: Sequence[Problem], resolved: Resolved | None) -> None:
-        """`found`: what is wrong with the scenario."""
+    def __init__(self, found: Sequence[Problem], resolved: Resolved | None, network: Resolved | None) -> None:
+        """`found`: what is wrong with the scenario; `network`: without its traffic, from which nodes have addresses."""
         self.found = found
-        self.nodes = {} if resolved is None else {node.name: node for node in resolved.network.nodes}
+        placed = resolved or network
+        self.nodes = {} if placed is None else {node.name: node for node in placed.network.nodes}
         self.directions = None if resolved is None else _all_directions(resolved)
 
 

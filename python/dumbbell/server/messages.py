@@ -160,6 +160,11 @@ class DrawnFlow(Message):
     """The congestion control's label; null without one. A mix: its parts with `+` between them."""
     connections: int
     start: str
+    light: str = ""
+    """Its colour in plots on a light ground; empty while it is unknown, or if its connections have several."""
+    dark: str = ""
+    via: list[str] = []
+    """Nodes of its way from sender to receiver; empty while it is unknown, or if its connections take several."""
     written: dict[str, Any]
     problems: int = 0
 

@@ -138,6 +138,11 @@ export interface DrawnFlow {
   congestion_control: string | null;
   connections: number;
   start: string;
+  /** Its colour in plots on a light ground; empty while it is unknown, or if its connections have several. */
+  light: string;
+  dark: string;
+  /** Nodes of its way from sender to receiver; empty while it is unknown, or if its connections take several. */
+  via: string[];
   written: Record<string, unknown>;
   problems: number;
 }

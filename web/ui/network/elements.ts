@@ -2,10 +2,12 @@
 
 import { Position, type Edge, type Node, type NodeHandle } from "@xyflow/react";
 import type { Annotation, Drawing, DrawnDirection, DrawnFlow, DrawnLink, DrawnNode, Layout, Point } from "../kit/messages";
+import { interfacesOf } from "../document/interfaces";
 import { places } from "../document/places";
 import { linkIds, type Selection } from "../document/store";
 import { count } from "../../charts/counts";
 import { nodeBoxes, Taken, wordsBox } from "./labels";
+import { direction, lanesOf, type Lane } from "./way";
 
 /** `marked`: further classes, of a lab. */
 export type NetworkNode = Node<{ drawn: DrawnNode; flows: number; marked?: string }, "network">;
@@ -18,8 +20,8 @@ export interface Parallel {
   of: number;
 }
 /** `covered`: its words would lie upon others, and are shown where the link is chosen. */
-export type LinkEdge = Edge<{ drawn: DrawnLink; parallel: Parallel; said: string[]; flip: boolean; covered: boolean; marked?: string }, "link">;
-export type FlowEdge = Edge<{ drawn: DrawnFlow; bend: number; below: boolean }, "flow">;
+export type LinkEdge = Edge<{ drawn: DrawnLink; parallel: Parallel; said: string[]; flip: boolean; covered: boolean; marked?: string; interfaces: [string, string]; above: number }, "link">;
+export type FlowEdge = Edge<{ drawn: DrawnFlow; bend: number; below: boolean; lane: Lane }, "flow">;
 export type AnyEdge = LinkEdge | FlowEdge;
 
 /** Side of a node's shape, pixels. */
@@ -31,6 +33,7 @@ const MEASURED = { width: SIZE, height: SIZE };
 const HANDLES: NodeHandle[] = [{ id: "centre", type: "source", position: Position.Top, x: SIZE / 2, y: SIZE / 2, width: 1, height: 1 }];
 /** Above this many flows, only selected ones are drawn. */
 const MOST_FLOWS = 12;
+const NO_LANE: Lane = { lane: 0, leg: 0, along: 0.5 };
 
 /** Pixels between a link and the line through its nodes. */
 export function asideOf({ at, of }: Parallel, flip: boolean): number {
@@ -120,6 +123,7 @@ export function nodes(drawing: Drawing, layout: Layout, selection: Selection, be
 export function edges(drawing: Drawing, layout: Layout, selection: Selection, flowsShown: boolean, before: readonly AnyEdge[]): AnyEdge[] {
   const chosen = new Set(selection.links);
   const flows = new Set(selection.flows);
+  const isDrawn = (i: number): boolean => flows.has(i) || (flowsShown && drawing.flows.length <= MOST_FLOWS);
   const ids = linkIds(drawing);
   const known = new Map(before.map((edge) => [edge.id, edge]));
   const count = new Map<string, number>();
@@ -128,7 +132,9 @@ export function edges(drawing: Drawing, layout: Layout, selection: Selection, fl
     count.set(ends, (count.get(ends) ?? 0) + 1);
   }
   const names = new Set(drawing.nodes.map((node) => node.name));
+  const interfaces = interfacesOf(drawing);
   const where = places(drawing, layout);
+  const { lanes, taken: carried } = lanesOf(drawing.flows.map(({ via }, i) => (isDrawn(i) ? via : [])));
   const taken = new Taken();
   for (const { name, addresses: [first = ""] } of drawing.nodes) if (where[name]) for (const box of nodeBoxes(where[name], name, first)) taken.add(box);
   const links = drawing.links.flatMap((one, i): AnyEdge[] => {
@@ -143,6 +149,9 @@ export function edges(drawing: Drawing, layout: Layout, selection: Selection, fl
     const box = from && to ? wordsBox(from, to, lines, asideOf(parallel, flip)) : null;
     const covered = box !== null && !taken.isFree(box);
     if (box && !covered) taken.add(box);
+    // Flows to the left are above a link.
+    const [left, right] = (where[a]?.x ?? 0) <= (where[b]?.x ?? 0) ? [a, b] : [b, a];
+    const above = Math.max(0, ...[...(carried.get(direction(right, left)) ?? [])].map((lane) => lane + 1));
     const made: LinkEdge = {
       id,
       type: "link",
@@ -152,7 +161,7 @@ export function edges(drawing: Drawing, layout: Layout, selection: Selection, fl
       targetHandle: "centre",
       selected: chosen.has(id),
       ariaLabel: spoken(one, lines),
-      data: { drawn: one, parallel, said: lines, flip, covered },
+      data: { drawn: one, parallel, said: lines, flip, covered, interfaces: interfaces[i] ?? ["", ""], above },
     };
     const old = known.get(id);
     return [old && (old.selected ?? false) === made.selected && text(old.data) === text(made.data) && old.source === a ? old : made];
@@ -161,7 +170,7 @@ export function edges(drawing: Drawing, layout: Layout, selection: Selection, fl
   const middle = drawing.nodes.reduce((sum, node) => sum + (where[node.name]?.y ?? 0), 0) / (drawing.nodes.length || 1);
   const arcs = drawing.flows.flatMap((one, i): AnyEdge[] => {
     if (!names.has(one.sender) || !names.has(one.receiver) || one.sender === one.receiver) return [];
-    if (!flows.has(i) && (!flowsShown || drawing.flows.length > MOST_FLOWS)) return [];
+    if (!isDrawn(i)) return [];
     const ends = [one.sender, one.receiver].sort().join("~");
     const bend = bends.get(ends) ?? 0;
     bends.set(ends, bend + 1);
@@ -176,7 +185,7 @@ export function edges(drawing: Drawing, layout: Layout, selection: Selection, fl
       zIndex: flows.has(i) ? 1 : 0,
       ariaLabel: `flow ${one.name} from ${one.sender} to ${one.receiver}${one.congestion_control ? `, ${one.congestion_control}` : ""}`,
       // Arcs keep out of the middle, where links are.
-      data: { drawn: one, bend, below: ((where[one.sender]?.y ?? 0) + (where[one.receiver]?.y ?? 0)) / 2 > middle + 1 },
+      data: { drawn: one, bend, lane: lanes[i] ?? NO_LANE, below: one.via.length === 0 && ((where[one.sender]?.y ?? 0) + (where[one.receiver]?.y ?? 0)) / 2 > middle + 1 },
     };
     return [reuse(before, made, (old) => (old.selected ?? false) === made.selected && text(old.data) === text(made.data))];
   });
