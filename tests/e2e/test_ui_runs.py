@@ -401,6 +401,24 @@ def test_runs_are_searched_tagged_and_removed(application: Application, page: Pa
     assert names(application) == ["slow-0123456789ab"]
 
 
+def test_a_problem_goes_with_its_view_or_with_a_retry_that_works(application: Application, page: Page) -> None:
+    kept(application, "one")
+    page.evaluate("location.hash = '#/runs'")
+    problem = page.locator(".toast.problem")
+    page.locator(".runs-table tbody .pick input").check()
+    for after in ("a retry", "another view"):
+        page.get_by_label("Tag the chosen runs").fill("no tag")
+        page.keyboard.press("Enter")
+        expect(problem).to_contain_text("no tag")
+        if after == "a retry":
+            page.get_by_label("Tag the chosen runs").fill("good")
+            page.keyboard.press("Enter")
+        else:
+            page.evaluate("location.hash = '#/files'")
+        expect(problem).to_have_count(0)
+    application.forget_refusals(400)
+
+
 def vary(path: Path, seed: int, rtt: str, began: int) -> None:
     """Give a run of the scenario `same` a seed and a round-trip time of its own, and a time at which it began."""
     (path / "scenario.toml").write_text(f'name = "same"\nseed = {seed}\n[topology]\nrtt = "{rtt}"\n')

@@ -134,7 +134,7 @@ def test_names_say_by_what_runs_differ(varied: Path, tmp_path: Path) -> None:
     one, two = run(tmp_path, "one"), run(tmp_path, "two")
     scenario(one, 'name = "same"\n[[flows]]\ncc = "bbr"\nstart = "1 s"\n', ["flows.0.start=1 s"])
     scenario(two, 'name = "same"\n[[flows]]\ncc = "cubic"\n')
-    assert {one.label for one in table(tmp_path).rows} == {"flows.0.start 1 s, flows.0.cc bbr", "flows.0.cc cubic"}
+    assert {one.label for one in table(tmp_path).rows} == {"flows.0.cc bbr, flows.0.start 1 s", "flows.0.cc cubic"}
     manifest = json.loads((two / "manifest.json").read_text())
     write_json(two / "manifest.json", {**manifest, "scenario_source": "lab/my net.toml"})
     assert {one.name for one in table(tmp_path).rows} == {"same", "same (my net.toml)"}

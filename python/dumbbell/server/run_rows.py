@@ -64,8 +64,8 @@ class Row:
 
     def _label(self, told_by: tuple[str, ...]) -> str:
         first = [key for key in self.overridden if key in told_by]
-        keys = dict.fromkeys(key for key in [*first, *told_by] if key in self.settings)
-        return ", ".join(f"{short(key)} {self.settings[key]}" for key in list(keys)[:SHOWN_SETTINGS])
+        keys = list(dict.fromkeys(key for key in [*first, *told_by] if key in self.settings))[:SHOWN_SETTINGS]
+        return ", ".join(f"{short(key)} {self.settings[key]}" for key in told_by if key in keys)
 
 
 def short(key: str) -> str:

@@ -88,7 +88,12 @@ function put(next: readonly Toast[]): void {
   for (const redraw of changed) redraw();
 }
 
-/** Say something in passing, or show a problem until it is closed. */
+/** Take problems away that are over: another view is shown, or a retry has worked. */
+export function forgetProblems(): void {
+  if (toasts.some(({ problem }) => problem)) put(toasts.filter(({ problem }) => !problem));
+}
+
+/** Say something in passing, or show a problem until it is closed, or over. */
 export function toast(said: string | Problem): void {
   const id = ++made;
   const problem = typeof said === "string" ? null : said;
@@ -108,6 +113,10 @@ export function Toasts(): ReactNode {
     () => toasts,
   );
   const host = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    addEventListener("hashchange", forgetProblems);
+    return () => removeEventListener("hashchange", forgetProblems);
+  }, []);
   // On top of all, also of a dialog that was open before.
   useEffect(() => {
     if (host.current?.matches(":popover-open")) host.current.hidePopover();

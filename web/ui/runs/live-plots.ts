@@ -291,8 +291,8 @@ export class LivePlots {
 
 const ALL_FLOWS = "all flows";
 
-/** The plots of a run: goodput, RTT and window of each flow, queues of the links that have a rate. */
-export function plotsOf(run: Measured, legend: Legend): Plot[] {
+/** The plots of a run: goodput, RTT and window of each flow, queues of the links that have a rate. `live`: as events tell them. */
+export function plotsOf(run: Measured, legend: Legend, live = true): Plot[] {
   const flows = (pick: (flow: FlowSeries) => Series | undefined) => (): Curve[] =>
     legend.flows.flatMap(({ id, label, group }) => {
       const live = run.flows.get(id);
@@ -305,7 +305,7 @@ export function plotsOf(run: Measured, legend: Legend): Plot[] {
   const base: Reference[] = legend.base_rtt_s ? [{ value: legend.base_rtt_s * 1e3, label: `base ${digits(legend.base_rtt_s * 1e3)} ms` }] : [];
   const of = (references: Reference[], curves: () => Curve[]): Source[] => [{ name: ALL_FLOWS, references, curves }];
   const plots: Plot[] = [
-    { key: "goodput", title: "Goodput", unit: "Mbit/s", note: "Bytes read by the receiver's application, over half a second.", fromZero: true, sources: of(capacity, flows((flow) => flow.goodput)) },
+    { key: "goodput", title: "Goodput", unit: "Mbit/s", note: `Bytes read by the receiver's application${live ? ", over half a second" : ""}.`, fromZero: true, sources: of(capacity, flows((flow) => flow.goodput)) },
     { key: "rtt", title: "RTT", unit: "ms", note: "Smoothed RTT of the sender's kernel.", fromZero: false, sources: of(base, flows((flow) => flow.rtt)) },
     { key: "cwnd", title: "Congestion window", unit: "packets", note: "", fromZero: true, sources: of([], flows((flow) => flow.cwnd)) },
   ];
@@ -317,7 +317,7 @@ export function plotsOf(run: Measured, legend: Legend): Plot[] {
     return bbr?.state.length ? [{ name: label, group, bbr }] : [];
   });
   if (lanes.length) plots.push(bbrStates(lanes.slice(0, MOST_LANES), legend.states));
-  if (limited.length) plots.push(queues(limited, (name) => run.links.get(name)));
+  if (limited.length) plots.push(queues(limited, (name) => run.links.get(name), live));
   return plots;
 }
 
@@ -334,15 +334,15 @@ function bbrStates(lanes: StateLane[], known: readonly State[]): Plot {
 }
 
 /** The queue of each link that has one; first those called `bottleneck`. */
-export function queues(limited: Pick<Legend["links"][number], "name" | "buffer_bytes">[], live: (name: string) => LinkSeries | undefined): Plot {
+export function queues(limited: Pick<Legend["links"][number], "name" | "buffer_bytes">[], of: (name: string) => LinkSeries | undefined, live = true): Plot {
   const sorted = [...limited].sort((a, b) => Number(b.name === "bottleneck") - Number(a.name === "bottleneck"));
   return {
-    key: "queue", title: "Queue", unit: "kB", note: "Bytes that wait, ten times a second. Triangles: drops.", fromZero: true,
+    key: "queue", title: "Queue", unit: "kB", note: `Bytes that wait${live ? ", ten times a second" : ""}. Triangles: drops.`, fromZero: true,
     sources: sorted.map(({ name, buffer_bytes }) => ({
       name,
       references: buffer_bytes ? [{ value: buffer_bytes / 1e3, label: `buffer ${digits(buffer_bytes / 1e3)} kB` }] : [],
       curves: () => {
-        const link = live(name);
+        const link = of(name);
         return link ? [{ label: name, group: null, flow: null, series: link.queue, drops: link.drops }] : [];
       },
     })),

@@ -71,7 +71,7 @@ export function RunPlots({ live, only }: { live: LiveRun; only?: readonly string
     if (!host.current || !legend || !measured) return;
     const groups = legend.groups.map(({ label, light, dark, dash }) => ({ label, light, dark, dash, flows: [] }));
     const changes: Change[] = legend.changes.map(({ at_s, words }) => ({ timeS: at_s, link: "", words, label: words }));
-    const chosen = plotsOf(measured, legend).filter(({ key }) => !only || only.includes(key));
+    const chosen = plotsOf(measured, legend, measured === live).filter(({ key }) => !only || only.includes(key));
     const made = new LivePlots(host.current, chosen, groups, changes, legend.duration_s, going ? null : fromRecords(live, legend));
     plots.current = made;
     return () => {

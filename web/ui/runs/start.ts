@@ -1,7 +1,7 @@
 // Start runs, studies and labs; stop them.
 
 import { withConsent } from "../kit/consent";
-import { toast } from "../kit/parts";
+import { forgetProblems, toast } from "../kit/parts";
 import { go } from "../kit/route";
 import { post, problemOf, remove } from "../kit/api";
 import type { LabState, Started } from "../kit/run-messages";
@@ -10,6 +10,7 @@ import type { LabState, Started } from "../kit/run-messages";
 export async function startRun(path: string, engine: string | null = null, repeat: number | null = null): Promise<Started | null> {
   try {
     const started = await withConsent(() => post<Started>("/api/runs", { path, engine, repeat }));
+    if (started) forgetProblems();
     if (started && started.beside > 0) {
       const others = started.beside === 1 ? "another run goes on" : `${started.beside} other runs go on`;
       toast(`${others} in real time: they disturb each other`);

@@ -1,13 +1,14 @@
 // Tags of a run: names by which it is found.
 
 import { useState, type ReactNode } from "react";
-import { Button, toast } from "../kit/parts";
+import { Button, forgetProblems, toast } from "../kit/parts";
 import { post, problemOf } from "../kit/api";
 import type { RunDetail } from "../kit/run-messages";
 
 export async function tag(ids: string[], name: string, remove = false): Promise<boolean> {
   try {
     await post("/api/runs/tags", { ids, tag: name, remove });
+    forgetProblems();
     return true;
   } catch (thrown) {
     toast(problemOf(thrown));
