@@ -23,8 +23,7 @@ from typing import Final
 from benches.fit.paths import FAMILIES, SIDES, Hidden, captured, draw
 from benches.table import show, write_csv
 from dumbbell.errors import DumbbellError
-from dumbbell.fit import Estimate, Fit
-from dumbbell.fit.reading import read
+from dumbbell.fitting import Estimate, Fit, fit
 
 SEED: Final = 40
 PATHS: Final = 96
@@ -86,7 +85,7 @@ def judge(path: Hidden, engine: str, folder: File) -> list[Judged]:
     with captured(path, engine, folder) as (file, sides):
         for side in SIDES:
             try:
-                rows += judged(path, side, read(file, None, None, sides[side]))
+                rows += judged(path, side, fit(file, None, None, sides[side]))
             except DumbbellError as error:
                 why = error.problems[0].what
                 rows += [Judged(path, side, name, None, None, None, None, None, None, why) for name in PROPERTIES]

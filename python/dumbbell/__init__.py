@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from dumbbell.comparison.frames import compare
     from dumbbell.errors import DumbbellError, InputError, Interrupted, RunFailed, RunInvalid, ScenarioError
+    from dumbbell.fitting import Fit, fit
     from dumbbell.labs.lab import Lab
     from dumbbell.pipeline.captured import Capture, pcap
     from dumbbell.pipeline.results import Run, open
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Capture",
     "DumbbellError",
+    "Fit",
     "InputError",
     "Interrupted",
     "Lab",
@@ -40,6 +42,7 @@ __all__ = [
     "Study",
     "compare",
     "expand",
+    "fit",
     "load",
     "open",
     "overlay",
@@ -50,6 +53,7 @@ __all__ = [
 _HOME = {
     "Capture": "dumbbell.pipeline.captured",
     "DumbbellError": "dumbbell.errors",
+    "Fit": "dumbbell.fitting",
     "InputError": "dumbbell.errors",
     "Interrupted": "dumbbell.errors",
     "Lab": "dumbbell.labs.lab",
@@ -62,6 +66,7 @@ _HOME = {
     "Study": "dumbbell.studies",
     "compare": "dumbbell.comparison.frames",
     "expand": "dumbbell.plan",
+    "fit": "dumbbell.fitting",
     "load": "dumbbell.scenario",
     "open": "dumbbell.pipeline.results",
     "overlay": "dumbbell.report.overlay",

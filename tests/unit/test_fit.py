@@ -14,11 +14,11 @@ import dumbbell
 from dumbbell.captures.points import FILE, interfaces
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError
-from dumbbell.fit import Estimate, Fit
-from dumbbell.fit.reading import read
-from dumbbell.fit.scenario import toml
-from dumbbell.fit.trace import _one_way, _paint
-from dumbbell.fit.words import answer
+from dumbbell.fitting import Estimate, Fit, fit
+from dumbbell.fitting.scenario import toml
+from dumbbell.fitting.trace import _one_way, _paint
+from dumbbell.fitting.whatif import CAPTURED, changes, what_if
+from dumbbell.fitting.words import answer
 
 pytestmark = pytest.mark.xdist_group("fit")
 PATHS: dict[str, dict[str, Any]] = {
@@ -56,7 +56,7 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, 
 @pytest.fixture(scope="module")
 def fits(captures: dict[str, tuple[Path, dict[str, list[str]]]]) -> dict[tuple[str, str], Fit]:
     return {
-        (name, side): read(file, None, None, sides[side]) for name, (file, sides) in captures.items() for side in SIDES
+        (name, side): fit(file, None, None, sides[side]) for name, (file, sides) in captures.items() for side in SIDES
     }
 
 
@@ -154,13 +154,13 @@ def test_what_shows_no_end_of_a_path_is_refused(
 ) -> None:
     file, sides = captures["loss"]
     with pytest.raises(InputError, match="middle"):
-        read(file, at="middle")
+        fit(file, at="middle")
     with pytest.raises(InputError, match="no connection 7"):
-        read(file, 7, None, sides["sender"])
+        fit(file, 7, None, sides["sender"])
     short = tmp_path / "short.pcapng"
     short.write_bytes(file.read_bytes()[:4000])
     with pytest.raises(InputError, match="short"):
-        read(short, None, "sender", sides["sender"])
+        fit(short, None, "sender", sides["sender"])
 
 
 def test_sack_blocks_deliver_each_packet_once() -> None:
@@ -176,3 +176,27 @@ def test_one_way_delays_follow_the_senders_clock() -> None:
     delay, step = _one_way((np.arange(0.0, 200.0, 2.0) + 30) * 1e6, sent_ms % 2.0**32)
     assert step == 1e6
     assert np.ptp(delay) < 1
+
+
+def test_another_algorithm_is_predicted_within_a_tenth(fits: dict[tuple[str, str], Fit], tmp_path: Path) -> None:
+    found = fits["loss", "sender"]
+    captured, other = what_if(found, changes(["cc=bbr"]), "cubic", 3)
+    assert captured.words.startswith(CAPTURED)
+    size = f"{found.trace.row['acknowledged_bytes']} B"
+    true = scenario("loss") | {"flows": [{"from": "s1", "to": "r1", "cc": "bbr", "bytes": size}], "record": {}}
+    run = dumbbell.run(true, (), tmp_path, engine="simulate", report=False)
+    assert other.seconds is not None
+    assert np.mean(other.seconds) == pytest.approx(float(run.flows["fct_s"][0]), rel=0.1)
+    assert captured.seconds is not None
+    assert other.seconds[1] < captured.seconds[0]
+
+
+@pytest.mark.parametrize("text", ["cc", "=bbr", "cc="])
+def test_a_change_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="not understood"):
+        changes([text])
+
+
+def test_queues_are_changed_by_either_spelling() -> None:
+    (one,) = changes(["queue=fq_codel"])
+    assert (one.key, one.value) == ("topology.bottleneck.queue", "fq-codel")

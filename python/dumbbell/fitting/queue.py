@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from dumbbell.fit.estimate import Estimate, unknown
-from dumbbell.fit.trace import Bools, Floats, Ints, Trace
+from dumbbell.fitting.estimate import Estimate, unknown
+from dumbbell.fitting.trace import Bools, Floats, Ints, Trace
 
 _TIMER_NS: Final = 10e6
 """A packet without a successor for so long may have waited for the timer of delayed ACKs, 40 ms or more in Linux."""

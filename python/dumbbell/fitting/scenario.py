@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from dumbbell.fit.estimate import Estimate
-from dumbbell.fit.fitted import Fit
-from dumbbell.fit.words import answer, milliseconds, rate, share_of, size
+from dumbbell.fitting.estimate import Estimate
+from dumbbell.fitting.fitted import Fit
+from dumbbell.fitting.words import answer, milliseconds, rate, share_of, size
 
 _LEAST_S: Final = 5.0
 _MOST_STEPS: Final = 2_000

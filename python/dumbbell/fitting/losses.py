@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from dumbbell.fit.estimate import Estimate, unknown
-from dumbbell.fit.queue import Queue
-from dumbbell.fit.trace import Bools, Floats
+from dumbbell.fitting.estimate import Estimate, unknown
+from dumbbell.fitting.queue import Queue
+from dumbbell.fitting.trace import Bools, Floats
 
 FULL: Final = 0.8
 """A queue that overflows delays packets by this share of the longest delay, or more."""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final
 
 from dumbbell.captures.diagnosis import Cause
-from dumbbell.fit.estimate import Estimate
-from dumbbell.fit.fitted import Fit, is_short
+from dumbbell.fitting.estimate import Estimate
+from dumbbell.fitting.fitted import Fit, is_short
 
 _FULL: Final = 0.85
 """Share of the capacity above which the bottleneck is full."""

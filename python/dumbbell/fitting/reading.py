@@ -11,10 +11,10 @@ from typing import Literal, cast
 from dumbbell.captures import Capture, analyse, is_capture
 from dumbbell.captures.named import Named
 from dumbbell.errors import InputError
-from dumbbell.fit.fitted import Fit, fit
+from dumbbell.fitting.fitted import Fit, fit_direction
 
 
-def read(
+def fit(
     capture: str | os.PathLike[str],
     connection: str | int | None = None,
     at: str | None = None,
@@ -49,4 +49,4 @@ def _fitted(capture: Capture, connection: str | int | None, at: str | None) -> F
     rows = capture.largest(1, numbers)
     if not rows:
         raise InputError(f"{capture.name} has no data", "no connection carried payload", "name another")
-    return fit(capture, rows[0], at)
+    return fit_direction(capture, rows[0], at)

@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 from scipy.signal import find_peaks
 
-from dumbbell.fit.estimate import Estimate, unknown
-from dumbbell.fit.queue import Queue, queue
-from dumbbell.fit.trace import Bools, Floats, Trace
+from dumbbell.fitting.estimate import Estimate, unknown
+from dumbbell.fitting.queue import Queue, queue
+from dumbbell.fitting.trace import Bools, Floats, Trace
 
 _BIN: Final = 0.005
 """Width of the bins of rates, as a share."""

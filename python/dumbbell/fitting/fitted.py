@@ -13,12 +13,12 @@ from dumbbell.captures.diagnosis import Cause, Diagnosis, diagnose
 from dumbbell.captures.directions import is_window_known
 from dumbbell.captures.rows import Direction
 from dumbbell.errors import InputError
-from dumbbell.fit.capacity import Capacity, capacity, rough_bps
-from dumbbell.fit.estimate import Estimate, unknown
-from dumbbell.fit.losses import SHARED, Losses, losses
-from dumbbell.fit.policer import Policer, policer
-from dumbbell.fit.queue import Queue, base_rtt, queue
-from dumbbell.fit.trace import Trace, trace
+from dumbbell.fitting.capacity import Capacity, capacity, rough_bps
+from dumbbell.fitting.estimate import Estimate, unknown
+from dumbbell.fitting.losses import SHARED, Losses, losses
+from dumbbell.fitting.policer import Policer, policer
+from dumbbell.fitting.queue import Queue, base_rtt, queue
+from dumbbell.fitting.trace import Trace, trace
 
 _BEYOND: Final = 1.03
 """A link behind a policer is seen only if packets come faster than the policer's rate, by this factor."""
@@ -110,7 +110,7 @@ class Fit:
         }
 
 
-def fit(capture: Capture, row: Direction | None = None, at: str | None = None) -> Fit:
+def fit_direction(capture: Capture, row: Direction | None = None, at: str | None = None) -> Fit:
     """Fits a path to a direction of a connection: by default, the one with the most payload.
 
     Raises:

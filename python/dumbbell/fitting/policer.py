@@ -14,9 +14,9 @@ from typing import Final
 
 import numpy as np
 
-from dumbbell.fit.estimate import Estimate, unknown
-from dumbbell.fit.queue import Queue
-from dumbbell.fit.trace import Floats, Trace
+from dumbbell.fitting.estimate import Estimate, unknown
+from dumbbell.fitting.queue import Queue
+from dumbbell.fitting.trace import Floats, Trace
 
 _LEAST_LOSSES: Final = 8
 _LEAST_EPISODES: Final = 2

@@ -1,0 +1,235 @@
+"""Reruns a captured transfer over its fitted path, with something changed: another algorithm, queue, or any key."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from dumbbell.errors import InputError
+from dumbbell.fitting.estimate import Estimate
+from dumbbell.fitting.fitted import Fit
+from dumbbell.fitting.scenario import toml
+from dumbbell.fitting.words import rate, share_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+DRAWS: Final = 10
+"""Paths that are drawn from the intervals of the fit, for each change."""
+SEEDS: Final = 2
+"""Runs over each of them, with other random losses."""
+_LONGEST: Final = 4.0
+"""A rerun ends after so many times the captured transfer's length."""
+_SHORT: Final = {"cc": "flows.0.cc", "queue": "topology.bottleneck.queue", "buffer": "topology.bottleneck.buffer"}
+"""Keys of a scenario by the names that users type."""
+_BUFFERS_BDP: Final = (0.5, 4.0)
+"""Buffers that are likely where the capture does not tell, in bandwidth-delay products."""
+CAPTURED: Final = "as captured"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A key of the scenario with another value."""
+
+    key: str
+    value: str
+    words: str
+    """The change as the user typed it."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Reruns of a transfer with a change: intervals over the drawn paths hold nine of ten."""
+
+    words: str
+    runs: int
+    unfinished: int
+    """Reruns that took more than four times as long as the captured transfer."""
+    seconds: tuple[float, float] | None
+    """Least and longest time; None if none finished."""
+    goodput_bps: tuple[float, float]
+    retransmitted: float
+    """Median share of segments sent again, 0 to 1."""
+    rtt_ms: float
+    """Median of the median RTT, ms."""
+    limit: str
+    """Limit of the transfer then: `policer`, `capacity`, ..."""
+
+
+def changes(texts: Sequence[str]) -> list[Change]:
+    """Reads `cc=bbr3,bbr` and `queue=fq-codel`: one change for each value. Raises `InputError`."""
+    found = []
+    for text in texts:
+        key, equals, values = text.partition("=")
+        if not equals or not key or not values:
+            raise InputError(
+                f"--what-if {text}: not understood", "expected a key, = and values", "--what-if cc=bbr3,bbr"
+            )
+        for value in values.split(","):
+            named = value.strip().replace("_", "-") if key == "queue" else value.strip()
+            found.append(Change(_SHORT.get(key, key), named, f"{key} = {named}"))
+    return found
+
+
+def what_if(found: Fit, wanted: Sequence[Change], cc: str = "cubic", draws: int = DRAWS) -> list[Outcome]:
+    """Reruns the transfer as captured, and with each change, by simulation.
+
+    Args:
+        found: The fit.
+        wanted: What to change, one at a time.
+        cc: Congestion control of the captured transfer, which the capture does not tell.
+        draws: Paths drawn from the intervals of the fit, the same for each change.
+
+    Raises:
+        InputError: a change names an unknown key or value.
+    """
+    from dumbbell import studies
+
+    base = tomllib.loads(toml(found, cc))
+    base["flows"][0]["bytes"] = f"{int(found.trace.row['acknowledged_bytes'] or 1)} B"
+    base["duration"] = f"{_LONGEST * max(1.0, found.trace.span_s):.1f} s"
+    base["record"] = {"packets": False, "acks": False}
+    paths = [_path(found, base, number) for number in range(draws)]
+    every = [Change("flows.0.cc", cc, f"{CAPTURED}, {cc}"), *wanted]
+    cells: list[Mapping[str, Any]] = []
+    keys = {change.key for change in wanted}
+    default = _defaults(base)
+    for change in every:
+        others = {key: default[key] for key in keys if key in default}
+        cells += [{**others, **path, change.key: change.value} for path in paths]
+    with TemporaryDirectory(prefix="dumbbell-fit-") as folder:
+        done = studies.run(base, (), Path(folder), engine="simulate", vary=cells, repeat=SEEDS, report=False)
+        flows = done.scan("flows").filter(id="fitted").collect()
+    groups = [range(at * draws, (at + 1) * draws) for at in range(len(every))]
+    return [_outcome(found, change, flows, group) for change, group in zip(every, groups, strict=True)]
+
+
+def _defaults(base: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of the fitted path, for keys that some cells change."""
+    link = base["topology"]["bottleneck"]
+    return {
+        "flows.0.cc": base["flows"][0]["cc"],
+        "topology.bottleneck.queue": link.get("queue", "drop-tail"),
+        "topology.bottleneck.buffer": link["buffer"],
+    }
+
+
+def _path(found: Fit, base: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """Keys of a path that is drawn from the intervals; the first one is the fitted path."""
+    random = Random(f"fit/{number}")
+
+    def drawn(one: Estimate) -> float | None:
+        at = random.random()
+        if one.value is None or one.low is None or one.high is None:
+            return None
+        return one.value if number == 0 else one.low + at * (one.high - one.low)
+
+    keys: dict[str, Any] = {}
+    link = base["topology"]["bottleneck"]
+    capacity, base_ns, buffer = (drawn(one) for one in (found.rate.capacity, found.base_rtt, _buffer(found, number)))
+    loss, policed, burst = (drawn(one) for one in (found.losses.loss, found.policer.rate, found.policer.burst))
+    if capacity is not None and isinstance(link["rate"], str):
+        keys["topology.bottleneck.rate"] = f"{capacity:.0f} bit/s"
+    if base_ns is not None:
+        keys["topology.rtt"] = f"{max(1000, round(base_ns))} ns"
+    if buffer is not None:
+        keys["topology.bottleneck.buffer"] = f"{buffer:.0f} B"
+    if loss and isinstance(link.get("loss"), str):
+        keys["topology.bottleneck.loss"] = f"{100 * loss:.5f} %"
+    if policed is not None and burst is not None:
+        keys["topology.bottleneck.policer"] = {"rate": f"{policed:.0f} bit/s", "burst": f"{burst:.0f} B"}
+    return keys
+
+
+def _buffer(found: Fit, number: int) -> Estimate:
+    """The buffer; one that is not identifiable is anywhere between what waited, or a half, and four times the BDP."""
+    one = found.losses.buffer
+    if one.value is not None:
+        return one
+    served = found.rate.capacity.value or found.rate.available.value or found.goodput_bps
+    bdp = served / 8e9 * (found.base_rtt.value or found.base_rtt.high or 1e6)
+    low = max(one.low or 0.0, _BUFFERS_BDP[0] * bdp, 4 * found.trace.segment_bytes)
+    high = max(one.high or _BUFFERS_BDP[1] * bdp, low)
+    value = low * (high / low) ** Random(f"fit/buffer/{number}").random()
+    return Estimate(value, value, value)
+
+
+def _outcome(found: Fit, change: Change, flows: pl.DataFrame, cells: range) -> Outcome:
+    import polars as pl
+
+    rows = flows.filter(pl.col("cell").is_in(list(cells)))
+    if rows.is_empty():
+        raise InputError(
+            f"--what-if {change.words}: every run failed", "the simulator refuses it", "dumbbell cc list, or another"
+        )
+    times = rows["fct_s"].drop_nulls().to_numpy()
+    seconds = None if not len(times) else (float(np.quantile(times, 0.05)), float(np.quantile(times, 0.95)))
+    goodput = rows["goodput_bps"].to_numpy()
+    segments = np.maximum(1, rows["sent_bytes"].to_numpy() / 1448)
+    again = rows["retransmitted_segments"].to_numpy() / segments
+    return Outcome(
+        change.words,
+        len(rows),
+        len(rows) - len(times),
+        seconds,
+        (float(np.quantile(goodput, 0.05)), float(np.quantile(goodput, 0.95))),
+        float(np.median(again)),
+        float(np.median(rows["rtt_p50_ms"].drop_nulls().to_numpy())) if rows["rtt_p50_ms"].count() else 0.0,
+        _limit(found, float(np.median(goodput)), float(np.median(rows["rwnd_limited_share"].fill_null(0)))),
+    )
+
+
+def _limit(found: Fit, goodput_bps: float, window: float) -> str:
+    if window >= 0.5:
+        return "receiver's window"
+    header = found.trace.segment_bytes / (found.trace.segment_bytes - found.trace.frame_bytes)
+    frames = goodput_bps * header
+    if found.policer.rate.value is not None and frames >= 0.85 * found.policer.rate.value:
+        return "policer"
+    capacity = found.rate.available.value if found.is_shared else found.rate.capacity.value
+    if capacity is not None and frames >= 0.85 * capacity:
+        return "capacity"
+    return "congestion window"
+
+
+def sentences(found: Fit, outcomes: Sequence[Outcome]) -> list[str]:
+    """A sentence for each change: what would have happened in place of what did."""
+    measured = found.trace.span_s
+    return [
+        f"With {one.words}, the transfer would take {_seconds(one)} in place of {measured:.3g} s; "
+        f"then the {one.limit} limits it."
+        for one in outcomes[1:]
+    ]
+
+
+def _seconds(one: Outcome) -> str:
+    if one.seconds is None:
+        return "more than four times as long"
+    low, high = (f"{value:.3g}" for value in one.seconds)
+    span = f"{low} s" if low == high else f"{low} to {high} s"
+    return span if not one.unfinished else f"{span}, or more than four times as long ({one.unfinished} of {one.runs})"
+
+
+def cells(found: Fit, outcomes: Sequence[Outcome]) -> list[list[str]]:
+    """Rows of a table: the captured transfer, the rerun of it, and each change."""
+    lost = share_of(float(found.trace.lost.mean()), 2)
+    base = (found.base_rtt.value or 0.0) / 1e6
+    rows = [
+        ["captured", f"{found.trace.span_s:.3g} s", rate(found.goodput_bps), lost, _rtt(base + found.queue_ms[0]), ""]
+    ]
+    for one in outcomes:
+        low, high = (rate(value) for value in one.goodput_bps)
+        goodput = low if low == high else f"{low} to {high}"
+        rows.append([one.words, _seconds(one), goodput, share_of(one.retransmitted, 2), _rtt(one.rtt_ms), one.limit])
+    return rows
+
+
+def _rtt(value: float) -> str:
+    return f"{value:.3g} ms"
