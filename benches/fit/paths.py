@@ -10,6 +10,8 @@ from random import Random
 from shutil import rmtree
 from typing import Any, Final
 
+import tomlkit
+
 import dumbbell
 from dumbbell.captures.points import FILE, interfaces
 
@@ -147,19 +149,18 @@ def _log(random: Random, least: float, most: float) -> float:
 def captured(hidden: Hidden, engine: str, folder: File) -> Iterator[tuple[File, dict[str, list[str]]]]:
     """The capture of a transfer, and by side the interfaces that see it there. Both are gone afterwards."""
     place = folder / hidden.table["name"]
-    place.mkdir()
     try:
-        for name, text in hidden.files.items():
-            (place / name).write_text(text)
-        scenario = place / "scenario.toml"
-        scenario.write_text(_toml(hidden.table))
-        run = dumbbell.run(scenario, (), place / "runs", engine=engine, report=False)
+        run = dumbbell.run(written(place, hidden.table, hidden.files), (), place / "runs", engine=engine, report=False)
         yield run.directory / FILE, {side: list(interfaces(run.plan, side)) for side in SIDES}
     finally:
         rmtree(place, ignore_errors=True)
 
 
-def _toml(table: dict[str, Any]) -> str:
-    import tomlkit
-
-    return tomlkit.dumps(table)
+def written(place: File, table: dict[str, Any], files: dict[str, str]) -> File:
+    """The scenario's file in a new folder, beside the files that it names."""
+    place.mkdir()
+    for name, text in files.items():
+        (place / name).write_text(text)
+    scenario = place / "scenario.toml"
+    scenario.write_text(tomlkit.dumps(table))
+    return scenario

@@ -24,6 +24,12 @@ _HEIGHT: Final = 0.05
 """Height of a mode at least, as a share of the highest one's."""
 _PROMINENCE: Final = 0.4
 """Share of its height by which a mode stands above the valley beside it: less is noise."""
+_TOGETHER: Final = 4
+"""Deliveries that are taken together where a mode is not sharp,"""
+_SHARP: Final = 0.02
+"""which is a standard deviation within it below this share."""
+_SEEN: Final = 0.85
+"""Share of the time for which a rate that varies must be seen."""
 _LEAST: Final = 20
 """Deliveries of a mode or block at least."""
 _BLOCK_PACKETS: Final = 40
@@ -65,7 +71,6 @@ def capacity(trace: Trace, rough: float) -> tuple[Capacity, Queue]:
     gaps = np.diff(trace.time_ns)
     sizes = trace.bytes[1:]
     busy = _busy(seen, rough)
-    fastest = _mode(sizes, gaps, np.ones(len(gaps), dtype=bool))
     blocks = _blocks(trace, busy, sizes, gaps, rough)
     lower = float(np.sum(trace.bytes[1:]) * 8 / max(trace.span_s, 1e-9))
     served = float(gaps[busy].sum())
@@ -81,9 +86,14 @@ def capacity(trace: Trace, rough: float) -> tuple[Capacity, Queue]:
         mean = _mean_over_time(series, trace)
         evidence = f"{len(rates)} blocks of {_block_ns(trace, rough) / 1e6:.0f} ms with a queue"
         share = len(rates) * _block_ns(trace, rough) / max(1.0, trace.span_s * 1e9)
-        if share < 0.5:
+        if share < _SEEN:
             return Capacity(
-                unknown("the rate varies, and packets queued for less than half of the time", lower, None, evidence),
+                unknown(
+                    "the rate varies, and packets did not queue for all of the time: while it is high, they queue less",
+                    lower,
+                    None,
+                    evidence,
+                ),
                 available,
                 True,
                 series,
@@ -91,12 +101,13 @@ def capacity(trace: Trace, rough: float) -> tuple[Capacity, Queue]:
         # Rates between blocks are not seen.
         error = max(0.02 * mean, max(0.0, 1 - share) * float(np.std(rates)) + 0.015 * mean)
         return Capacity(Estimate(mean, mean - error, mean + error, evidence), available, True, series), seen
+    plateau = _plateau(rates)
+    fastest = _fastest(sizes, gaps, plateau)
     if fastest is None:
         why = "no rate stands out at which packets came back to back, so others may send between them"
         return Capacity(unknown(why, available.low if available.low is not None else lower), available), seen
     mode, count, spread = fastest
-    plateau = _plateau(rates)
-    width = max(0.015, 3 * spread / count**0.5)
+    width = max(0.015, 1.5 * spread)
     value = mode
     if plateau is not None and plateau > mode * (1 + _SAME):
         # What queued was served faster: packets that the sender paced came in the mode.
@@ -118,6 +129,17 @@ def _busy(seen: Queue, rough: float) -> Bools:
     gaps, waited = np.diff(trace.time_ns), seen.filled_ns
     margin = serial * np.maximum(1.0, trace.packets[1:] - 1) + step
     return (gaps + margin <= waited[1:]) & (waited[:-1] > step)
+
+
+def _fastest(sizes: Floats, gaps: Floats, plateau: float | None) -> tuple[float, int, float] | None:
+    """The mode of single deliveries; where hosts blur it, that of some at a time, if `plateau` says the same."""
+    found = _mode(sizes, gaps, np.ones(len(gaps), dtype=bool))
+    if plateau is None or (found is not None and found[2] < _SHARP):
+        return found
+    count = len(gaps) // _TOGETHER * _TOGETHER
+    sums = [of[:count].reshape(-1, _TOGETHER).sum(axis=1) for of in (sizes, gaps)]
+    together = _mode(sums[0], sums[1], np.ones(len(sums[0]), dtype=bool))
+    return together if together is not None and abs(together[0] / plateau - 1) < _SAME else found
 
 
 def _mode(sizes: Floats, gaps: Floats, use: Bools) -> tuple[float, int, float] | None:
