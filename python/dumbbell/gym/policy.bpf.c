@@ -82,7 +82,7 @@ static void @NAME@_decide(struct tcp_sock *tp, struct state *state)
 	(void)queue, (void)trend, (void)loss, (void)marks, (void)waiting;
 }
 
-static void @NAME@_cong_control(struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs)
+static void @NAME@_control(struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct state *state = inet_csk_ca(sk);
@@ -118,7 +118,7 @@ static __u32 @NAME@_undo_cwnd(struct sock *sk)
 	return tcp_sk(sk)->snd_cwnd;
 }
 
-CONGESTION_CONTROL(@NAME@, (init, @NAME@_init), (cong_control, @NAME@_cong_control), (ssthresh, @NAME@_ssthresh),
+CONGESTION_CONTROL(@NAME@, (init, @NAME@_init), (cong_control, @NAME@_control), (ssthresh, @NAME@_ssthresh),
 		   (undo_cwnd, @NAME@_undo_cwnd));
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
