@@ -186,6 +186,7 @@ bench: build kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 	$(BIN)/python -m benches.simulator.report
 	$(BIN)/python -m benches.simulator.study
 	$(BIN)/python -m benches.simulator.programs
+	$(BIN)/python -m benches.gym
 	$(BIN)/python -m benches.cluster
 	$(BIN)/python -m benches.web
 	$(BIN)/python -m benches.web.whatif

@@ -20,7 +20,7 @@ from dumbbell.scenario.topology import cables, drawing, nodes
 from dumbbell.scenario.topology import kinds as kinds_of_networks
 from dumbbell.scenario.traffic import algorithms, flows, programs, shares
 from dumbbell.scenario.traffic.kinds.flow import AnyFlow
-from tools.generate import event_lines, tables, yardstick
+from tools.generate import event_lines, gym, tables, yardstick
 from tools.generate.keys import keys, kinds
 from tools.generate.options import options
 from tools.generate.quantities import quantities
@@ -67,6 +67,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
     "command-line.md": {**options(), **event_lines.sections()},
     "records.md": tables.sections(),
     "study-metrics.md": {"metrics": tables.study_metrics},
+    "gym.md": {"observations": gym.observations, "features": gym.features},
     "score.md": {"metrics": yardstick.metrics, "networks": yardstick.networks},
 }
 """The sections, by page and by the name in the comment."""
