@@ -212,6 +212,19 @@ class RpcWorkload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuicWorkload:
+    """One QUIC connection that sends as much as its congestion control allows, over a stack of others in user space."""
+
+    kind: Literal["quic"] = "quic"
+    stack: str
+    """Name of the stack."""
+    cc: str
+    """The stack's name of its congestion control."""
+    bytes: int | None
+    """Stop after this many bytes of application data."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommandWorkload:
     """Any program, run in the sending host's namespace."""
 
@@ -227,6 +240,6 @@ class CommandWorkload:
 
 
 Workload = Annotated[
-    TcpWorkload | UdpWorkload | PingWorkload | RpcWorkload | CommandWorkload, Field(discriminator="kind")
+    TcpWorkload | UdpWorkload | PingWorkload | RpcWorkload | QuicWorkload | CommandWorkload, Field(discriminator="kind")
 ]
 """The data that a flow sends."""

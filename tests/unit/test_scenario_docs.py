@@ -38,7 +38,7 @@ def test_the_example_can_be_planned() -> None:
 
 
 def test_there_are_snippets() -> None:
-    assert len(SNIPPETS) == 6
+    assert len(SNIPPETS) == 7
     assert len(TRAFFIC) == 5
 
 

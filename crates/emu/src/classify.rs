@@ -90,7 +90,7 @@ impl Classifier {
             let (from, to) = plan.ends_of(flow).expect("the plan was checked");
             let protocol = flow.workload.transport().map(|transport| match transport {
                 Transport::Tcp => TCP,
-                Transport::Udp(_) => UDP,
+                Transport::Udp(_) | Transport::Quic => UDP,
                 Transport::Icmp if from.is_ipv4() => ICMP,
                 Transport::Icmp => ICMP_V6,
             });

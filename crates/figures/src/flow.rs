@@ -180,8 +180,8 @@ pub static FIGURES: &[Figure<Flow>] = &[
     figure(Column::required("label", Text(|f| Some(f.label.as_str())), "id and algorithm, for legends")),
     figure(Column::required("from", Text(|f| Some(f.plan.from.as_str())), "sending host")),
     figure(Column::required("to", Text(|f| Some(f.plan.to.as_str())), "receiving host")),
-    figure(Column::required("protocol", Text(|f| Some(f.protocol())), "`tcp`, `udp`, `ping`, `rpc` or `command`")),
-    figure(Column::optional("cc", Text(Flow::cc), "congestion control, as read back from the socket")),
+    figure(Column::required("protocol", Text(|f| Some(f.protocol())), "`tcp`, `udp`, `ping`, `rpc`, `quic` or `command`")),
+    figure(Column::optional("cc", Text(Flow::cc), "congestion control, as read back from the socket; `STACK/NAME` of QUIC")),
     figure(Column::required("port", U16(|f| Some(f.plan.port)), "port of the receiver")),
     figure(Column::required(
         "start_s",
@@ -235,8 +235,8 @@ pub static FIGURES: &[Figure<Flow>] = &[
     }),
     figure(Column::optional(
         "retransmitted_segments",
-        U64(|f| (!matches!(f.protocol(), "udp" | "ping")).then(|| f.report.retransmitted_segments.into())),
-        "segments sent again; null for UDP and pings",
+        U64(|f| f.plan.workload.repeats_segments().then(|| f.report.retransmitted_segments.into())),
+        "segments sent again; null for UDP, pings and QUIC",
     ))
     .studied(Metric {
         name: "retransmitted_segments",
@@ -377,6 +377,44 @@ pub static FIGURES: &[Figure<Flow>] = &[
     slowdown!("p50", 0.50, "median", "median slowdown of its requests: completion time ÷ that on [an unloaded path](metrics.md#per-flow)"),
     slowdown!("p95", 0.95, "95th percentile", "95th percentile of it"),
     slowdown!("p99", 0.99, "99th percentile", "99th percentile of it"),
+    figure(Column::optional(
+        "quic_handshake_ms",
+        F64(|f| Some(f.report.quic.as_ref()?.handshake_ns? as f64 / 1e6)),
+        "time from the start of its QUIC handshake until the sender could send data; null for other flows than QUIC",
+    ))
+    .at(&["quic", "handshake_ms"])
+    .studied(Metric {
+        name: "quic_handshake",
+        title: "QUIC handshake",
+        unit: "ms",
+        better: Better::Lower,
+        scope: Scope::Run,
+        over: Over::Mean,
+        formula: "mean over the flows of QUIC of quic_handshake_ms",
+        source: "RFC 9001, section 4.1.1",
+    }),
+    figure(Column::optional(
+        "quic_sent",
+        U64(|f| Some(f.report.quic.as_ref()?.sent_packets)),
+        "UDP datagrams that its sender sent",
+    ))
+    .at(&["quic", "sent_packets"]),
+    figure(Column::optional(
+        "quic_lost",
+        U64(|f| Some(f.report.quic.as_ref()?.lost_packets)),
+        "packets that its sender declared lost",
+    ))
+    .at(&["quic", "lost_packets"])
+    .studied(Metric {
+        name: "quic_lost",
+        title: "QUIC packets declared lost",
+        unit: "packets",
+        better: Better::Lower,
+        scope: Scope::Run,
+        over: Over::Sum,
+        formula: "Σ quic_lost: packets that QUIC senders declared lost, rightly or not",
+        source: "RFC 9002, section 6",
+    }),
     figure(Column::optional(
         "rpc_completed",
         U64(|f| (f.plan.workload.table() == Some("requests")).then(|| f.measured.get("fct_ns").map_or(0, |all| all.len() as u64))),

@@ -68,6 +68,15 @@ pub enum Workload {
         /// Stop after this many requests.
         requests: Option<u64>,
     },
+    /// One QUIC connection that sends as much as its congestion control allows, over a stack of others in user space.
+    Quic {
+        /// Name of the stack.
+        stack: String,
+        /// The stack's name of its congestion control.
+        cc: String,
+        /// Stop after this many bytes of application data.
+        bytes: Option<u64>,
+    },
     /// Any program, run in the sending host's namespace.
     Command {
         /// Shell command line, placeholders filled in.
@@ -101,6 +110,8 @@ pub enum Transport {
     Tcp,
     /// Datagrams with this many bytes of payload.
     Udp(u32),
+    /// UDP datagrams whose sizes their program chooses.
+    Quic,
     /// Echo requests, of ICMP or ICMPv6.
     Icmp,
 }
@@ -113,6 +124,7 @@ impl Workload {
             Workload::Udp { .. } => "udp",
             Workload::Ping { .. } => "ping",
             Workload::Rpc { .. } => "rpc",
+            Workload::Quic { .. } => "quic",
             Workload::Command { .. } => "command",
         }
     }
@@ -125,6 +137,7 @@ impl Workload {
                 Some(Transport::Udp(*payload_bytes))
             }
             Workload::Ping { echo: Echo::Icmp, .. } => Some(Transport::Icmp),
+            Workload::Quic { .. } => Some(Transport::Quic),
             Workload::Command { .. } => None,
         }
     }
@@ -134,18 +147,18 @@ impl Workload {
         self.transport().is_none_or(|transport| transport == Transport::Tcp)
     }
 
-    /// Label of the congestion control of its own sockets. Programs set theirs.
+    /// Label of the congestion control of its own sockets in the kernel. Programs set theirs.
     pub fn cc(&self) -> Option<&str> {
         match self {
             Workload::Tcp { cc, .. } | Workload::Rpc { cc, .. } => Some(cc),
-            Workload::Udp { .. } | Workload::Ping { .. } | Workload::Command { .. } => None,
+            Workload::Udp { .. } | Workload::Ping { .. } | Workload::Quic { .. } | Workload::Command { .. } => None,
         }
     }
 
     /// Bytes after which it is complete.
     pub fn size_bytes(&self) -> Option<u64> {
         match self {
-            Workload::Tcp { bytes, .. } | Workload::Udp { bytes, .. } => *bytes,
+            Workload::Tcp { bytes, .. } | Workload::Udp { bytes, .. } | Workload::Quic { bytes, .. } => *bytes,
             Workload::Ping { .. } | Workload::Rpc { .. } | Workload::Command { .. } => None,
         }
     }
@@ -153,13 +166,13 @@ impl Workload {
     fn on_off(&self) -> Option<OnOff> {
         match self {
             Workload::Tcp { on_off, .. } | Workload::Udp { on_off, .. } => *on_off,
-            Workload::Ping { .. } | Workload::Rpc { .. } | Workload::Command { .. } => None,
+            Workload::Ping { .. } | Workload::Rpc { .. } | Workload::Quic { .. } | Workload::Command { .. } => None,
         }
     }
 
-    /// True of a flow of TCP without a size or pauses.
+    /// True of a flow of TCP or QUIC without a size or pauses.
     pub fn is_bulk(&self) -> bool {
-        matches!(self, Workload::Tcp { bytes: None, on_off: None, .. })
+        matches!(self, Workload::Tcp { bytes: None, on_off: None, .. } | Workload::Quic { bytes: None, .. })
     }
 
     /// Name of the table that only flows of its kind have rows in.
@@ -167,8 +180,22 @@ impl Workload {
         match self {
             Workload::Ping { .. } => Some("pings"),
             Workload::Rpc { .. } => Some("requests"),
-            Workload::Tcp { .. } | Workload::Udp { .. } | Workload::Command { .. } => None,
+            Workload::Tcp { .. } | Workload::Udp { .. } | Workload::Quic { .. } | Workload::Command { .. } => None,
         }
+    }
+
+    /// Number of programs that it runs, of the user's or of dumbbell's.
+    pub fn programs(&self) -> u64 {
+        match self {
+            Workload::Quic { .. } => 2,
+            Workload::Command { server_command, .. } => 1 + u64::from(server_command.is_some()),
+            Workload::Tcp { .. } | Workload::Udp { .. } | Workload::Ping { .. } | Workload::Rpc { .. } => 0,
+        }
+    }
+
+    /// True if the kernel counts segments that it sends again.
+    pub fn repeats_segments(&self) -> bool {
+        self.may_have_tcp()
     }
 
     /// True if its ends are programs of the user's.

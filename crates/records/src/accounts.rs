@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 pub struct FlowReport {
     /// The plan's.
     pub id: String,
-    /// The name in the plan; `None` if the flow is not our TCP.
+    /// The name in the plan; `None` if the flow is neither our TCP nor QUIC, of which it is `STACK/NAME`.
     pub cc_requested: Option<String>,
-    /// The name in the kernel, read back after the handshake.
+    /// The name in the kernel, read back after the handshake; of QUIC, as its program says.
     pub cc_actual: Option<String>,
     /// Payload that the receiver's application has read: TCP until the flow's stop, UDP until the run's end. For
     /// programs, payload that their sockets at the flow's port have received in order.
     pub received_bytes: u64,
-    /// Payload sent at least once, repetitions not counted.
+    /// Payload sent at least once, repetitions not counted; of QUIC, what the stack has taken of it.
     pub sent_bytes: u64,
     /// The time at which it began to connect or to send, or its program to run.
     pub start_ns: Option<i64>,
@@ -44,6 +44,9 @@ pub struct FlowReport {
     pub udp: Option<UdpReport>,
     /// Filled for flows that ping.
     pub ping: Option<PingReport>,
+    /// Filled for QUIC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quic: Option<QuicReport>,
     /// Filled for programs.
     pub command: Option<CommandReport>,
 }
@@ -103,6 +106,27 @@ pub struct PingReport {
     pub duplicate_packets: u64,
     /// Sent minus due.
     pub schedule_error_us: Quantiles,
+}
+
+/// The account of a QUIC connection, by its programs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuicReport {
+    /// Version of the stack.
+    pub version: String,
+    /// Time from the start of the handshake until it was complete at the sender; `None` if it never was.
+    pub handshake_ns: Option<i64>,
+    /// UDP datagrams that the sender handed to the kernel.
+    pub sent_packets: u64,
+    /// UDP payload in them.
+    pub sent_bytes: u64,
+    /// Packets that the sender declared lost (RFC 9002 section 6).
+    pub lost_packets: u64,
+    /// Dropped by the receiver's socket because its buffer was full: lost at the host, not in the network.
+    pub socket_drops: u64,
+    /// Times that something else took the sender's CPU while it wanted to run on.
+    pub sender_preempted: u64,
+    /// Same, of the receiver.
+    pub receiver_preempted: u64,
 }
 
 /// The ends of programs: an exit code, or minus the signal that ended the program.

@@ -7,7 +7,7 @@ use units::{Duration, Time};
 use crate::acks::{Ack, Moment};
 use crate::links::LinkRow;
 use crate::packets::PacketRow;
-use crate::samples::{BbrSample, CaState, Sample, TcpSample};
+use crate::samples::{BbrSample, CaState, QuicSample, Sample, TcpSample};
 
 /// How rows become bytes, and are read from them.
 pub struct Encoding<R> {
@@ -159,7 +159,9 @@ pub(crate) use fields;
 fields! {
     Time { 0 }
     Duration { 0 }
-    Sample { time flow socket bytes_sent received_bytes lost_packets tcp }
+    Sample { time flow socket bytes_sent received_bytes lost_packets tcp quic }
+    QuicSample { cwnd_bytes ssthresh_bytes datagram_bytes srtt_us rttvar_us min_rtt_us bytes_in_flight pacing_rate_bps
+        bandwidth_bps }
     TcpSample { cwnd_packets ssthresh_packets snd_mss_bytes srtt_us rttvar_us min_rtt_us bytes_in_flight pacing_rate_bps
         delivery_rate_bps delivery_rate_app_limited retransmitted_segments ca_state bytes_acked bytes_retransmitted
         delivered_packets delivered_ce_packets busy_us rwnd_limited_us sndbuf_limited_us bbr }
@@ -237,7 +239,29 @@ mod tests {
             bbr: Some(bbr),
         };
         let (time, flow, socket) = (Time(-1), 2, 3);
-        check(&Sample { time, flow, socket, bytes_sent: 4, received_bytes: Some(5), lost_packets: 6, tcp: Some(tcp) });
+        let of_tcp = Sample {
+            time,
+            flow,
+            socket,
+            bytes_sent: 4,
+            received_bytes: Some(5),
+            lost_packets: 6,
+            tcp: Some(tcp),
+            quic: None,
+        };
+        check(&of_tcp);
+        let quic = QuicSample {
+            cwnd_bytes: 1,
+            ssthresh_bytes: Some(2),
+            datagram_bytes: 3,
+            srtt_us: Some(4),
+            rttvar_us: None,
+            min_rtt_us: Some(6),
+            bytes_in_flight: Some(7),
+            pacing_rate_bps: Some(8),
+            bandwidth_bps: None,
+        };
+        check(&Sample { tcp: None, quic: Some(quic), ..of_tcp });
         check(&Ack {
             time,
             flow,

@@ -14,15 +14,18 @@ pub struct Sample {
     pub flow: u16,
     /// Local port of the sending socket.
     pub socket: u16,
-    /// Payload sent so far, retransmissions included.
+    /// Payload sent so far, retransmissions included. QUIC: UDP payload.
     pub bytes_sent: u64,
     /// Payload that the receiver's application has read so far. For a program's connection, payload that its receiving
     /// socket has received in order, read or not (`tcpi_bytes_received`); `None` while that socket is not known.
     pub received_bytes: Option<u64>,
     /// TCP: segments now deemed lost and not yet repaired. UDP: gaps in the sequence numbers received so far.
+    /// QUIC: packets declared lost so far (RFC 9002 section 6).
     pub lost_packets: u32,
     /// Filled for TCP.
     pub tcp: Option<TcpSample>,
+    /// Filled for QUIC.
+    pub quic: Option<QuicSample>,
 }
 
 /// Linux's account of a TCP connection (`tcp(7)`, `struct tcp_info`).
@@ -70,6 +73,63 @@ pub struct TcpSample {
     pub bbr: Option<BbrSample>,
 }
 
+/// A QUIC stack's account of its connection. What a stack does not tell is `None`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuicSample {
+    /// Congestion window.
+    pub cwnd_bytes: u64,
+    /// Slow start threshold; `None` is infinity, too.
+    pub ssthresh_bytes: Option<u64>,
+    /// UDP payload of a full datagram.
+    pub datagram_bytes: u32,
+    /// Smoothed RTT (RFC 9002 section 5.3).
+    pub srtt_us: Option<u32>,
+    /// Variation of the RTT (RFC 9002 section 5.3).
+    pub rttvar_us: Option<u32>,
+    /// Least RTT (RFC 9002 section 5.2).
+    pub min_rtt_us: Option<u32>,
+    /// Bytes in flight (RFC 9002 section 2).
+    pub bytes_in_flight: Option<u64>,
+    /// Rate at which the stack paces.
+    pub pacing_rate_bps: Option<u64>,
+    /// BBR's estimate of the bottleneck's bandwidth.
+    pub bandwidth_bps: Option<u64>,
+}
+
+impl QuicSample {
+    /// `bytes` in full datagrams, rounded.
+    fn packets(&self, bytes: u64) -> u32 {
+        let full = u64::from(self.datagram_bytes.max(1));
+        u32::try_from(bytes.saturating_add(full / 2) / full).unwrap_or(u32::MAX)
+    }
+}
+
+impl Sample {
+    fn mss_bytes(&self) -> Option<u32> {
+        self.tcp.map(|tcp| tcp.snd_mss_bytes).or(self.quic.map(|quic| quic.datagram_bytes))
+    }
+
+    /// Congestion window in full segments or datagrams.
+    pub fn cwnd_packets(&self) -> Option<u32> {
+        self.tcp.map(|tcp| tcp.cwnd_packets).or_else(|| self.quic.map(|quic| quic.packets(quic.cwnd_bytes)))
+    }
+
+    fn ssthresh_packets(&self) -> Option<u32> {
+        let of_quic = || self.quic.and_then(|quic| quic.ssthresh_bytes.map(|bytes| quic.packets(bytes)));
+        self.tcp.and_then(|tcp| tcp.ssthresh_packets).or_else(of_quic)
+    }
+
+    /// Bytes in flight.
+    pub fn bytes_in_flight(&self) -> Option<u64> {
+        self.tcp.map(|tcp| tcp.bytes_in_flight).or(self.quic.and_then(|quic| quic.bytes_in_flight))
+    }
+
+    /// Smoothed RTT.
+    pub fn srtt_us(&self) -> Option<u32> {
+        self.tcp.and_then(|tcp| tcp.srtt_us).or(self.quic.and_then(|quic| quic.srtt_us))
+    }
+}
+
 /// BBR's model of the path (`struct tcp_bbr_info`).
 #[derive(Clone, Copy, Debug)]
 pub struct BbrSample {
@@ -114,27 +174,39 @@ impl Row for Sample {
         ),
         Column::optional(
             "cwnd_packets",
-            U32(|s| Some(s.tcp?.cwnd_packets)),
+            U32(Sample::cwnd_packets),
             "congestion window, in segments of `snd_mss_bytes`",
         ),
         Column::optional(
             "ssthresh_packets",
-            U32(|s| s.tcp?.ssthresh_packets),
+            U32(Sample::ssthresh_packets),
             "slow start threshold; null while it is infinite",
         ),
-        Column::optional("snd_mss_bytes", U32(|s| Some(s.tcp?.snd_mss_bytes)), "payload of a full segment"),
-        Column::optional("srtt_us", U32(|s| s.tcp?.srtt_us), "smoothed RTT (RFC 6298)"),
-        Column::optional("rttvar_us", U32(|s| s.tcp?.rttvar_us), "its mean deviation"),
-        Column::optional("min_rtt_us", U32(|s| s.tcp?.min_rtt_us), "smallest RTT in the kernel's window"),
+        Column::optional(
+            "snd_mss_bytes",
+            U32(Sample::mss_bytes),
+            "payload of a full segment, or of a full datagram of QUIC",
+        ),
+        Column::optional("srtt_us", U32(Sample::srtt_us), "smoothed RTT (RFC 6298, RFC 9002)"),
+        Column::optional(
+            "rttvar_us",
+            U32(|s| s.tcp.map_or(s.quic.and_then(|q| q.rttvar_us), |tcp| tcp.rttvar_us)),
+            "its mean deviation",
+        ),
+        Column::optional(
+            "min_rtt_us",
+            U32(|s| s.tcp.map_or(s.quic.and_then(|q| q.min_rtt_us), |tcp| tcp.min_rtt_us)),
+            "smallest RTT in the kernel's window, or of a QUIC connection",
+        ),
         Column::optional(
             "bytes_in_flight",
-            U64(|s| Some(s.tcp?.bytes_in_flight)),
-            "sent and not yet acknowledged, by the kernel's estimate: (unacked - sacked - lost + retransmitted) segments",
+            U64(Sample::bytes_in_flight),
+            "sent and not yet acknowledged, by the kernel's estimate: (unacked - sacked - lost + retransmitted) segments; or by a QUIC stack's (RFC 9002 section 2)",
         ),
         Column::optional(
             "pacing_rate_bps",
-            U64(|s| s.tcp?.pacing_rate_bps),
-            "the rate that the kernel computes for pacing; CUBIC and Reno have one, too, without being paced by it",
+            U64(|s| s.tcp.map_or(s.quic.and_then(|q| q.pacing_rate_bps), |tcp| tcp.pacing_rate_bps)),
+            "the rate that the kernel or the QUIC stack computes for pacing; the kernel's CUBIC and Reno have one, too, without being paced by it",
         ),
         Column::optional("delivery_rate_bps", U64(|s| s.tcp?.delivery_rate_bps), "latest sample of the delivery rate"),
         Column::optional(
@@ -146,14 +218,18 @@ impl Row for Sample {
         Column::optional(
             "lost_packets",
             U32(|s| Some(s.lost_packets)),
-            "now marked as lost; for UDP, gaps in the sequence numbers, cumulative",
+            "now marked as lost; for UDP, gaps in the sequence numbers, and for QUIC, packets declared lost, both cumulative",
         ),
         Column::optional(
             "ca_state",
             Word(|s| Some(s.tcp?.ca_state as u16), &CA_STATES),
             "the kernel's state: open, disorder, cwr, recovery, loss",
         ),
-        Column::required("bytes_sent", U64(|s| Some(s.bytes_sent)), "payload sent, with retransmissions, cumulative"),
+        Column::required(
+            "bytes_sent",
+            U64(|s| Some(s.bytes_sent)),
+            "payload sent, with retransmissions, cumulative; for QUIC, UDP payload",
+        ),
         Column::optional("bytes_acked", U64(|s| Some(s.tcp?.bytes_acked)), "payload acknowledged, cumulative"),
         Column::optional("bytes_retransmitted", U64(|s| Some(s.tcp?.bytes_retransmitted)), "cumulative"),
         Column::optional(
@@ -184,7 +260,7 @@ impl Row for Sample {
         ),
         Column::optional(
             "bbr_bw_bps",
-            U64(|s| Some(s.tcp?.bbr?.bw_bps)),
+            U64(|s| s.tcp.and_then(|tcp| tcp.bbr).map(|bbr| bbr.bw_bps).or(s.quic.and_then(|q| q.bandwidth_bps))),
             "BBR's estimate of the bottleneck's bandwidth",
         ),
         Column::optional(

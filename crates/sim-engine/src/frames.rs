@@ -79,7 +79,7 @@ impl Headers {
             let protocol = match flow.workload.transport() {
                 Some(Transport::Udp(payload)) => Protocol::Udp { payload },
                 Some(Transport::Icmp) => Protocol::Icmp,
-                Some(Transport::Tcp) | None => {
+                Some(Transport::Tcp | Transport::Quic) | None => {
                     Protocol::Tcp { mss: (mtu.bytes() - flow.ip.header_bytes() - headers::TCP) as u16 }
                 }
             };

@@ -23,6 +23,7 @@ pub fn sample(row: &observer::FlowRow<'_>) -> Option<Sample> {
         received_bytes: Some(row.received_bytes),
         lost_packets: u32::try_from(lost).unwrap_or(u32::MAX),
         tcp: row.sender.map(tcp),
+        quic: None,
     })
 }
 

@@ -74,6 +74,11 @@ pub trait Agent {
     /// Ends them at once.
     fn kill(&self) {}
 
+    /// Takes what programs of the flow have written until they ended.
+    fn collect(&mut self, _shared: &mut Shared) -> Result<()> {
+        Ok(())
+    }
+
     /// Application bytes at the receiver so far.
     fn received_bytes(&self) -> u64;
 

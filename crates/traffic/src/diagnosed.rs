@@ -159,6 +159,7 @@ impl Connection {
             received_bytes: peer.map(|c| c.info.received()),
             lost_packets: self.info.lost,
             tcp: Some(self.info.sample(self.bbr)),
+            quic: None,
         }
     }
 }

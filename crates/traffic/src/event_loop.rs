@@ -10,7 +10,7 @@ use messages::{BbrProgress, FlowCounts, Inbox, Order, PUBLICATION};
 use nix::sys::epoll::EpollFlags;
 use plan::Plan;
 use realtime::{Sleep, thread_cpu_ns};
-use records::samples::BbrSample;
+use records::samples::{BbrSample, Sample};
 use units::{Duration, Time};
 
 use crate::agent::Agent;
@@ -231,10 +231,10 @@ impl<'a> EventLoop<'a> {
             let counts = FlowCounts {
                 time_ns: now.as_nanos(),
                 received_bytes: agent.received_bytes().max(sampled),
-                srtt_us: tcp.and_then(|tcp| tcp.srtt_us),
-                cwnd_packets: tcp.map(|tcp| tcp.cwnd_packets),
+                srtt_us: latest.and_then(Sample::srtt_us),
+                cwnd_packets: latest.and_then(Sample::cwnd_packets),
                 retransmitted_segments: tcp.map(|tcp| tcp.retransmitted_segments),
-                bytes_in_flight: tcp.map(|tcp| tcp.bytes_in_flight),
+                bytes_in_flight: latest.and_then(Sample::bytes_in_flight),
                 bbr: tcp.and_then(|tcp| tcp.bbr).map(|BbrSample { bw_bps, min_rtt_us, pacing_gain, cwnd_gain }| {
                     BbrProgress { bw_bps, min_rtt_us, pacing_gain, cwnd_gain }
                 }),
@@ -289,6 +289,6 @@ impl<'a> EventLoop<'a> {
         wait_while_running(grace);
         self.agents.iter().for_each(|agent| agent.kill());
         wait_while_running(grace);
-        Ok(())
+        self.agents.iter_mut().try_for_each(|agent| agent.collect(&mut self.shared))
     }
 }

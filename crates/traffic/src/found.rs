@@ -286,6 +286,7 @@ impl Flow {
             received_bytes: Some(counts.received_bytes),
             lost_packets: counts.lost_packets.min(u64::from(u32::MAX)) as u32,
             tcp: None,
+            quic: None,
         }
     }
 
@@ -390,6 +391,7 @@ impl Connection {
             received_bytes: self.ends[1 - sender].as_ref().map(|end| end.now().received()),
             lost_packets: info.lost,
             tcp: Some(info.sample(end.bbr)),
+            quic: None,
         })
     }
 }

@@ -147,6 +147,7 @@ impl KernelSampler {
             received_bytes: Some(row.received),
             lost_packets: info.lost,
             tcp: Some(info.sample(bbr)),
+            quic: None,
         })
     }
 }

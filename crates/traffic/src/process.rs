@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result};
 use lab::Doors;
@@ -29,14 +29,27 @@ impl Process {
     /// Run `line` by `/bin/sh` in a node, in this process's working directory; its output goes to `<log>.stdout` and
     /// `<log>.stderr`.
     pub fn spawn(line: &str, node: Doors<'_>, log: &Path) -> Result<Process> {
-        let create = |extension: &str| {
-            let mut path = log.as_os_str().to_owned();
-            path.push(extension);
-            let path = PathBuf::from(path);
-            File::create(&path).with_context(|| format!("creating {}", path.display()))
-        };
         let mut command = Command::new("/bin/sh");
-        command.arg("-c").arg(line).stdin(Stdio::null()).stdout(create(".stdout")?).stderr(create(".stderr")?);
+        command.arg("-c").arg(line).stdin(Stdio::null());
+        command.stdout(create(log, ".stdout")?).stderr(create(log, ".stderr")?);
+        Process::start(command, node).with_context(|| format!("starting `{line}`"))
+    }
+
+    /// Runs a program without a shell; its errors go to `<log>.stderr`. Returns the pipes to its standard input and from
+    /// its standard output.
+    pub fn spawn_piped(
+        mut command: Command,
+        node: Doors<'_>,
+        log: &Path,
+    ) -> Result<(Process, ChildStdin, ChildStdout)> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(create(log, ".stderr")?);
+        let mut process = Process::start(command, node)?;
+        let pipes = process.child.stdin.take().zip(process.child.stdout.take());
+        let (input, output) = pipes.context("the program has no pipes")?;
+        Ok((process, input, output))
+    }
+
+    fn start(mut command: Command, node: Doors<'_>) -> Result<Process> {
         command.process_group(0);
         if !netns::is_ours(node.net())? {
             node.lead(&mut command, &env::current_dir().unwrap_or_default())?;
@@ -53,7 +66,7 @@ impl Process {
                 Ok(())
             });
         }
-        let child = command.spawn().with_context(|| format!("starting `{line}`"))?;
+        let child = command.spawn()?;
         // SAFETY: the child is not reaped yet, so its pid is its own; the returned descriptor is ours.
         let pidfd = unsafe {
             let fd = libc::syscall(libc::SYS_pidfd_open, child.id() as libc::pid_t, 0);
@@ -83,6 +96,14 @@ impl Process {
     pub fn signal(&self, signal: Signal) {
         let _ = killpg(Pid::from_raw(self.child.id() as i32), signal);
     }
+}
+
+/// Creates the file of a program's output.
+fn create(log: &Path, extension: &str) -> Result<File> {
+    let mut path = log.as_os_str().to_owned();
+    path.push(extension);
+    let path = PathBuf::from(path);
+    File::create(&path).with_context(|| format!("creating {}", path.display()))
 }
 
 /// Returns the meaning of an exit code, as the predicate of a sentence.

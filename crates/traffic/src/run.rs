@@ -175,8 +175,8 @@ fn start_servers<'a>(
 
 /// The most files that a plan has open at once.
 fn files(plan: &Plan) -> u64 {
-    let programs = plan.flows.iter().filter(|flow| flow.workload.runs_programs()).count();
+    let programs: u64 = plan.flows.iter().map(|flow| flow.workload.programs()).sum();
     // Each host has an inherited namespace; each flow a listener, a receiver and a sender; each program its pidfd, its
     // server's, a namespace, the hosts' diagnostic sockets and, as it starts, its logs. Some are for ourselves.
-    (plan.hosts().count() + 3 * plan.flows.len() + 8 * programs + 4 * plan.programs.len() + 100) as u64
+    8 * programs + (plan.hosts().count() + 3 * plan.flows.len() + 4 * plan.programs.len() + 100) as u64
 }

@@ -61,7 +61,7 @@ def beside(capture: Capture, run: Run) -> list[Beside]:
     found: list[Beside] = []
     for row in run.flows.to_dicts():
         flow = next(flow for flow in plan.flows if flow.id == row["id"])
-        if not kind(flow).is_bulk:
+        if not (kind(flow).is_bulk and kind(flow).has_segments):
             continue
         of_flow = data.filter(pl.col("port") == ports[row["id"]])
         if len(of_flow) > 1 and flow.ip == 4:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 
 from dumbbell.command import rebuild
-from dumbbell.doctor import bpf, installation, kernels, machine, network, routing
+from dumbbell.doctor import bpf, installation, kernels, machine, network, quic, routing
 from dumbbell.doctor.finding import Finding, Level
 from dumbbell.records.manifest import core_version
 
@@ -32,6 +32,7 @@ def examine() -> list[Finding]:
         *bpf.examine(),
         *kernels.examine(),
         *routing.examine(),
+        quic.examine(),
         *machine.tools(),
     ]
 

@@ -62,6 +62,7 @@ fn write_run(directory: &Path, plan: &Plan) {
         received_bytes: Some(50_000),
         lost_packets: 0,
         tcp: None,
+        quic: None,
     };
     write(directory, plan, [0, 1].map(sample));
     write(

@@ -164,6 +164,11 @@ impl Kind {
             plan::Workload::Rpc { .. } => {
                 Kind::Rpc(Box::new(Rpc::new(index, flow, (from, to), algorithms, seed, ideal)?))
             }
+            plan::Workload::Quic { .. } => {
+                let why = "the simulator models TCP, and QUIC stacks are programs";
+                let hint = "run it with --engine emulate or --engine virtual";
+                return Err(Failure::new("a QUIC flow", why).hint(hint).into());
+            }
             plan::Workload::Command { .. } => {
                 let why = "the simulator can't run programs";
                 return Err(Failure::new("a command", why).hint(algorithm::KERNEL).into());

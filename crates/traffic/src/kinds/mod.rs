@@ -2,6 +2,7 @@
 
 mod command;
 mod ping;
+mod quic;
 mod rpc;
 mod tcp;
 mod udp;
@@ -19,6 +20,7 @@ use crate::agent::Agent;
 use crate::sockets::Algorithm;
 use command::{CommandFlow, with_cc};
 use ping::PingFlow;
+use quic::QuicFlow;
 use rpc::RpcFlow;
 use tcp::TcpFlow;
 use udp::UdpFlow;
@@ -52,6 +54,10 @@ pub fn new_agent<'a>(
         Workload::Rpc { cc, requests, .. } => {
             let cc = Algorithm { label: cc.clone(), kernel: names.kernel(cc).to_owned() };
             Box::new(RpcFlow::new(index, flow, cc, requests.is_none(), plan.seed, ideal, to))
+        }
+        Workload::Quic { stack, cc, bytes } => {
+            let every = plan.record.sample_interval_ns;
+            Box::new(QuicFlow::new(index, flow, (stack, cc, *bytes), (from, to), doors(&flow.from)?, every, dir)?)
         }
         Workload::Command { command, server_command, cc } => {
             let fill = |line: &String| cc.as_ref().map_or(line.clone(), |cc| with_cc(line, names.kernel(cc)));

@@ -126,6 +126,7 @@ impl PingFlow {
             received_bytes: Some(self.received_bytes()),
             lost_packets: self.echoes.counts(now).lost as u32,
             tcp: None,
+            quic: None,
         }
     }
 

@@ -270,6 +270,7 @@ impl Agent for RpcFlow {
             received_bytes: Some(self.received_bytes()),
             lost_packets: self.client.last.lost,
             tcp: Some(self.client.last.sample(bbr)),
+            quic: None,
         };
         shared.sampler.push(sample);
         Ok(())

@@ -234,6 +234,7 @@ impl TcpFlow {
             received_bytes: Some(self.received_bytes()),
             lost_packets: self.last.lost,
             tcp: Some(self.last.sample(bbr)),
+            quic: None,
         })
     }
 

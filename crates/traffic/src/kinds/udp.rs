@@ -124,6 +124,7 @@ impl UdpFlow {
             received_bytes: Some(received),
             lost_packets: lost as u32,
             tcp: None,
+            quic: None,
         }
     }
 

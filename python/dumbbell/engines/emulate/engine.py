@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell.engines.emulate.capabilities import CAPABILITIES
-from dumbbell.engines.realm import algorithms, machine
+from dumbbell.engines.realm import algorithms, machine, quic
 from dumbbell.engines.realm.conductor import Bounds, Conductor
 from dumbbell.errors import Problem
 from dumbbell.plan.types import Plan
@@ -43,6 +43,7 @@ class EmulateEngine:
 
     def prepare(self, plan: Plan, directory: Path, lock: int) -> Conductor:
         """A run of `plan`."""
+        quic.offer(plan)
         bounds = Bounds(self._silence_s, plan.duration_ns / 1e9 + OVERTIME_S, self._stopping_s)
         return Conductor(self._helper, directory, lock, bounds, lambda: algorithms.prepare(plan, directory))
 

@@ -12,6 +12,7 @@ from dumbbell.command import rebuild
 from dumbbell.engines.realm import algorithms, qdiscs, sysctls
 from dumbbell.engines.realm.bridges import check_bridges
 from dumbbell.engines.realm.programs import check_cpus, check_programs
+from dumbbell.engines.realm.quic import check_quic
 from dumbbell.engines.realm.routing import check_routers
 from dumbbell.errors import Problem
 from dumbbell.machine import cores
@@ -36,6 +37,7 @@ def check(scenario: Scenario, plan: Plan) -> list[Problem]:
         *_check_sysctls(scenario),
         *_check_default_algorithms(scenario),
         *check_programs(scenario, plan),
+        *check_quic(scenario, plan),
         *check_cpus(scenario, plan),
         *check_routers(scenario, plan),
         *check_bridges(scenario),

@@ -11,7 +11,7 @@ from typing import Final
 
 from dumbbell import kernels
 from dumbbell.command import rebuild
-from dumbbell.engines.realm import algorithms, sysctls
+from dumbbell.engines.realm import algorithms, quic, sysctls
 from dumbbell.engines.realm.conductor import Bounds, Conductor
 from dumbbell.engines.realm.programs import check_programs, refuse_cpus
 from dumbbell.engines.realm.routing import check_routers
@@ -66,7 +66,8 @@ class VirtualEngine:
             problems = [*refusals.check(scenario, kernel), *check_sysctls(scenario, kernel)]
             if kernel.machine is not None:
                 return [*problems, *refusals.check_ready(scenario, plan)]
-            problems += [*check_programs(scenario, plan), *check_routers(scenario, plan, kernel)]
+            problems += [*check_programs(scenario, plan), *quic.check_quic(scenario, plan)]
+            problems += check_routers(scenario, plan, kernel)
             problems += refuse_cpus(scenario, plan, "a kernel in virtual time has one CPU")
             problems += refusals.check_linked(scenario, kernel)
         return problems
@@ -75,6 +76,7 @@ class VirtualEngine:
         """A run of `plan`."""
         name = plan.emulate.kernel or kernels.DEFAULT
         kernel = kernels.find(name, programs(plan, directory))
+        quic.offer(plan)
         bounds = Bounds(self._silence_s, LONGEST_S, self._stopping_s)
         command = [*self._guard, "--kernel", str(kernel.path), "--release", kernel.version]
         if (machine := kernel.machine) is not None:

@@ -115,6 +115,8 @@ def check_ready(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
     for flow in plan.flows:
         if lines := kind(flow).command_lines(flow.workload):
             yield scenario.source.problem(Finding(("flows", entries[flow.id], next(iter(lines))), what, "", hint))
+        if kind(flow).quic_stack(flow.workload):
+            yield scenario.source.problem(Finding(("flows", entries[flow.id], "protocol"), what, "", hint))
     yield from refuse_routers(scenario, plan, what, hint)
 
 

@@ -56,7 +56,7 @@ class Kind(Generic[W]):
     instead: ClassVar[str | None] = None
     """Key by which a scenario chooses this kind, in place of `protocol`."""
     is_bulk: ClassVar[bool] = False
-    """True if a flow is one TCP connection that sends as fast as it can."""
+    """True if a flow is one connection of TCP or QUIC that sends as fast as it can."""
     is_paced: ClassVar[bool] = False
     """True if it sends at a constant rate, whatever the network does."""
     has_segments: ClassVar[bool] = False
@@ -117,6 +117,11 @@ class Kind(Generic[W]):
     @classmethod
     def failed_programs(cls, account: Mapping[str, Any]) -> Iterator[str] | None:
         """Exit codes other than 0 of programs that ended by themselves; `None` if none ran; argument as above."""
+        return None
+
+    @classmethod
+    def quic_stack(cls, workload: W) -> tuple[str, str] | None:
+        """The QUIC stack that a flow needs, and its congestion control."""
         return None
 
     @classmethod

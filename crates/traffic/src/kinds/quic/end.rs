@@ -1,0 +1,122 @@
+//! A program of a QUIC flow.
+
+use std::cell::RefCell;
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdin, ChildStdout, Command};
+
+use anyhow::{Context, Result, anyhow};
+use lab::Doors;
+use messages::Failure;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::signal::Signal;
+use quic_lines::{Line, Order, line, parse};
+
+use crate::process::{Process, ended};
+
+/// Environment variable with the path of the program. Without it, the program is on the PATH.
+const VARIABLE: &str = "DUMBBELL_QUIC";
+const NAME: &str = "dumbbell-quic";
+
+/// One of both programs.
+pub struct End {
+    process: Process,
+    orders: ChildStdin,
+    output: RefCell<Output>,
+    stderr: PathBuf,
+}
+
+struct Output {
+    pipe: ChildStdout,
+    pending: Vec<u8>,
+    /// Lines that nobody has taken yet.
+    lines: Vec<Line>,
+}
+
+impl End {
+    /// Starts the program with these arguments in a node.
+    pub fn start(arguments: &[&str], node: Doors<'_>, log: &Path) -> Result<End> {
+        let program = env::var_os(VARIABLE).unwrap_or_else(|| OsString::from(NAME));
+        let mut command = Command::new(&program);
+        command.args(arguments);
+        let (process, orders, pipe) = Process::spawn_piped(command, node, log).map_err(|error| {
+            let hint = "build it: make quic; dumbbell doctor says whether it is there";
+            Failure::new(format!("cannot start {}", program.display()), format!("{error:#}")).hint(hint)
+        })?;
+        fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).context("preparing a pipe")?;
+        let mut stderr = log.as_os_str().to_owned();
+        stderr.push(".stderr");
+        let output = RefCell::new(Output { pipe, pending: Vec::new(), lines: Vec::new() });
+        Ok(End { process, orders, output, stderr: stderr.into() })
+    }
+
+    /// True if the program has its socket open.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn is_ready(&self) -> Result<bool> {
+        let mut output = self.output.borrow_mut();
+        output.read()?;
+        if output.lines.iter().any(|line| matches!(line, Line::Ready(_))) {
+            return Ok(true);
+        }
+        match self.process.exit_code() {
+            None => Ok(false),
+            Some(code) => {
+                let said = fs::read_to_string(&self.stderr).unwrap_or_default();
+                Err(anyhow!("it {} before the run began. It said: {}", ended(code), said.trim()))
+            }
+        }
+    }
+
+    /// Gives an order. A program that has ended gets none.
+    pub fn order(&mut self, order: Order) {
+        let _ = self.orders.write_all(line(&order).as_bytes());
+    }
+
+    /// Takes the lines that it has written by now.
+    ///
+    /// # Errors
+    /// It has written something else.
+    pub fn read(&mut self) -> Result<Vec<Line>> {
+        let output = self.output.get_mut();
+        output.read()?;
+        Ok(std::mem::take(&mut output.lines))
+    }
+
+    /// An exit code, or minus the signal that ended it; `None` while it runs.
+    pub fn exit_code(&self) -> Option<i32> {
+        self.process.exit_code()
+    }
+
+    /// Ends it at once.
+    pub fn kill(&self) {
+        self.process.signal(Signal::SIGKILL);
+    }
+}
+
+impl Output {
+    fn read(&mut self) -> Result<()> {
+        let mut room = [0; 1 << 16];
+        loop {
+            match self.pipe.read(&mut room) {
+                Ok(0) => break,
+                Ok(bytes) => self.pending.extend_from_slice(&room[..bytes]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error).context("reading from a QUIC program"),
+            }
+        }
+        let Some(end) = self.pending.iter().rposition(|byte| *byte == b'\n') else { return Ok(()) };
+        let whole: Vec<u8> = self.pending.drain(..=end).collect();
+        let text = String::from_utf8_lossy(&whole);
+        for one in text.lines() {
+            let why = |error| Failure::new("a QUIC program wrote a line that is none of its own", error);
+            self.lines.push(parse(one).map_err(why)?);
+        }
+        Ok(())
+    }
+}

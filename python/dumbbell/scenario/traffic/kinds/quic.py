@@ -1,0 +1,101 @@
+"""QUIC over stacks of others in user space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Final, Literal
+
+from pydantic import Field
+
+from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.traffic.kinds.flow import AnyFlow, Ends, Kind
+from dumbbell.scenario.traffic.kinds.pauses import amounts
+from dumbbell.units import Amount
+from dumbbell.workloads import QuicWorkload
+
+STACKS: Final[Mapping[str, tuple[str, ...]]] = {
+    "quinn": ("cubic", "reno", "bbr"),
+    "noq": ("cubic", "reno", "bbr3"),
+}
+"""Stacks of `dumbbell-quic` (the folder `quic`), with their congestion controls; the first is the default."""
+_DEFAULT: Final = next(iter(STACKS))
+
+
+class QuicFlow(AnyFlow, Kind[QuicWorkload]):
+    """QUIC: one stream that sends as much as the stack's congestion control allows, until `stop` or `bytes`."""
+
+    place: ClassVar = 45
+    kind: ClassVar = "quic"
+    is_bulk: ClassVar = True
+    plural: ClassVar = "QUIC"
+    figures: ClassVar = {
+        "Handshake (ms)": "handshake_ms",
+        "Datagrams sent": "sent_packets",
+        "Packets declared lost": "lost_packets",
+    }
+
+    protocol: Literal["quic"] = Field(description="QUIC (RFC 9000), by a stack in user space.")
+    stack: str = Field(
+        default=_DEFAULT,
+        description=f"Stack of both ends: {', '.join(f'`{name}`' for name in STACKS)}. `make quic` builds them.",
+        examples=["quinn", "noq"],
+    )
+    cc: str = Field(
+        default=STACKS[_DEFAULT][0],
+        description="Congestion control, by the stack's own name: "
+        + "; ".join(f"`{name}` has {', '.join(map('`{}`'.format, all_))}" for name, all_ in STACKS.items())
+        + ".",
+        examples=["cubic", "bbr3"],
+    )
+    bytes: Amount | None = Field(default=None, description="Application data to send. Default: no end before `stop`.")
+
+    @property
+    def port_protocols(self) -> tuple[str, ...]:
+        """UDP."""
+        return ("udp",)
+
+    def sizes_of(self, seed: int, group: str) -> list[Amount | None]:
+        """The same for all connections."""
+        return [self.bytes] * self.number
+
+    def check(self, at: Key, mtu: Callable[[bool], int], has_one_mtu: bool) -> Iterator[Finding]:
+        """A stack that there is not, and an algorithm that a stack does not have."""
+        if self.stack not in STACKS:
+            expected = f"one of {', '.join(STACKS)}"
+            yield Finding((*at, "stack"), f"no QUIC stack {self.stack!r}", expected, f'write stack = "{_DEFAULT}"')
+        elif self.cc not in STACKS[self.stack]:
+            names = STACKS[self.stack]
+            others = [name for name, algorithms in STACKS.items() if self.cc in algorithms]
+            hint = f'stack = "{others[0]}" has it' if others else f'write cc = "{names[0]}"'
+            wrong = f"{self.stack} has no congestion control {self.cc!r}"
+            yield Finding((*at, "cc"), wrong, f"one of {', '.join(names)}", hint)
+
+    def workload(self, ends: Ends) -> QuicWorkload:
+        """The workload of one connection."""
+        return QuicWorkload(stack=self.stack, cc=self.cc, bytes=ends.bytes)
+
+    @classmethod
+    def sends(cls, workload: QuicWorkload) -> str:
+        """`QUIC, quinn/cubic, 300 kB`."""
+        return f"QUIC, {workload.stack}/{workload.cc}{amounts(workload.bytes, None)}"
+
+    @classmethod
+    def label(cls, workload: QuicWorkload) -> str:
+        """The stack and its algorithm: `quinn/cubic` is not the kernel's `cubic`."""
+        return f"{workload.stack}/{workload.cc}"
+
+    @classmethod
+    def size_bytes(cls, workload: QuicWorkload) -> int | None:
+        """Application data."""
+        return workload.bytes
+
+    @classmethod
+    def quic_stack(cls, workload: QuicWorkload) -> tuple[str, str]:
+        """Stack and congestion control of the plan."""
+        return workload.stack, workload.cc
+
+    @classmethod
+    def lost_in_hosts(cls, account: Mapping[str, Any]) -> tuple[int, int] | None:
+        """A QUIC sender waits while its socket is full."""
+        counted = account.get("quic")
+        return counted and (0, counted["socket_drops"])

@@ -1,0 +1,88 @@
+"""Flows of QUIC: what a scenario may ask for, and what is said without the program."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dumbbell
+from dumbbell.engines import registry
+from dumbbell.engines.names import SIMULATE
+from dumbbell.engines.realm import quic
+from dumbbell.errors import ScenarioError
+
+FLOW = {"protocol": "quic", "from": "s1", "to": "r1"}
+
+
+def scenario(flow: dict[str, Any]) -> dict[str, Any]:
+    """A scenario with this flow."""
+    link = {"rate": "10 Mbit/s", "buffer": "1 bdp"}
+    topology = {"kind": "dumbbell", "pairs": 1, "rtt": "20 ms", "bottleneck": link}
+    return {"name": "quic", "duration": "1 s", "topology": topology, "flows": [flow]}
+
+
+def program(path: Path, stacks: dict[str, list[str]]) -> Path:
+    """A program that lists these stacks."""
+    listed = [{"name": name, "version": "1", "algorithms": algorithms} for name, algorithms in stacks.items()]
+    path.write_text(f"#!/bin/sh\necho '{json.dumps(listed)}'\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def test_a_plan_names_stack_algorithm_and_size() -> None:
+    given = scenario({**FLOW, "stack": "noq", "cc": "bbr3", "bytes": "300 kB", "connections": 2})
+    plan = dumbbell.expand(dumbbell.load(given))
+    assert [flow.id for flow in plan.flows] == ["f1.1", "f1.2"]
+    workload = plan.flows[0].workload
+    assert (workload.kind, workload.stack, workload.cc, workload.bytes) == ("quic", "noq", "bbr3", 300_000)
+    default = dumbbell.expand(dumbbell.load(scenario(FLOW))).flows[0].workload
+    assert (default.stack, default.cc, default.bytes) == ("quinn", "cubic", None)
+
+
+@pytest.mark.parametrize(
+    ("keys", "key", "words"),
+    [
+        ({"stack": "picoquic"}, "stack", "quinn, noq"),
+        ({"cc": "bbr3"}, "cc", 'stack = "noq" has it'),
+        ({"stack": "noq", "cc": "bbr"}, "cc", "cubic, reno, bbr3"),
+        ({"cc": "vegas"}, "cc", 'write cc = "cubic"'),
+        ({"on": "1 s"}, "on", "on"),
+    ],
+)
+def test_what_a_stack_has_not_is_refused_with_what_it_has(keys: dict[str, Any], key: str, words: str) -> None:
+    with pytest.raises(ScenarioError) as refusal:
+        dumbbell.expand(dumbbell.load(scenario({**FLOW, **keys})))
+    assert f"flows.0.{key}" in str(refusal.value) or f"flows[0].{key}" in str(refusal.value)
+    assert words in str(refusal.value)
+
+
+def test_without_its_program_a_flow_is_refused_with_what_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = dumbbell.load(scenario(FLOW))
+    plan = dumbbell.expand(given)
+
+    def said() -> list[str]:
+        found = quic.check_quic(given, plan)
+        return [f"{one.what} {one.why} {one.hint}" for one in found]
+
+    monkeypatch.setenv(quic.VARIABLE, str(tmp_path / "nowhere"))
+    (missing,) = said()
+    assert "the program of QUIC flows" in missing
+    assert "make quic" in missing
+    monkeypatch.setenv(quic.VARIABLE, str(program(tmp_path / "other", {"noq": ["cubic"], "quinn": ["reno"]})))
+    (lacking,) = said()
+    assert "no quinn with cubic" in lacking
+    assert "noq: cubic; quinn: reno" in lacking
+    monkeypatch.setenv(quic.VARIABLE, str(program(tmp_path / "whole", {"quinn": ["cubic"]})))
+    assert said() == []
+
+
+def test_the_simulator_refuses_it() -> None:
+    given = dumbbell.load(scenario(FLOW))
+    problems = registry.engine(SIMULATE).check(given, dumbbell.expand(given))
+    assert ["QUIC" in one.why and "--engine virtual" in one.hint for one in problems] == [True]
