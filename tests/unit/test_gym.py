@@ -14,6 +14,7 @@ from pettingzoo.test import parallel_api_test
 from dumbbell import gym
 from dumbbell.core import core
 from dumbbell.errors import InputError, ScenarioError
+from dumbbell.gym.reward import reward
 from dumbbell.gym.terms import Field, Terms
 from tests.unit.gym_networks import one, two
 
@@ -63,6 +64,19 @@ def test_the_numbers_mean_what_they_say() -> None:
     assert (late[:, Field.IS_DUE] == 1).all()
     assert info["received_bytes"]["mine"] == pytest.approx(4 * rate * 1448, rel=0.05)
     assert np.isfinite(rewards).all()
+
+
+def test_the_default_reward_is_the_same_for_one_and_many() -> None:
+    rows, rewards, _ = episode(gym.make(one(duration="1 s"), flow="mine"), 1, lambda _: [0.1])
+    assert reward(rows[1:]) == pytest.approx(rewards)
+    row = np.zeros(len(Field))
+    # 10 packets in 12 ms are 10 Mbit/s; the RTT is twice the minimum; 2 % are lost, but for rounding.
+    row[[Field.DURATION, Field.DELIVERED, Field.RTT_MEAN, Field.MIN_RTT]] = 0.012, 10, 0.08, 0.04
+    assert reward(row) == pytest.approx(0.012 * np.log(10 / 2))
+    row[[Field.DELIVERED, Field.LOST]] = 9.8, 0.2
+    assert reward(row) == pytest.approx(0.012 * np.log(9.8 / 2 / 2))
+    assert np.isfinite(reward(np.zeros((2, len(Field))))).all()
+    assert np.isfinite(reward(np.zeros(len(Field))))
 
 
 def test_a_larger_window_fills_the_queue_and_overflows_it() -> None:

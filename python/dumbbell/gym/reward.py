@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -25,10 +26,22 @@ def reward(seen: Array) -> Any:
     This is the logarithm of Kleinrock's power (Remy's objective with a weight of 1: Winstein and Balakrishnan, SIGCOMM
     2013), less the yardstick's term of loss. An interval in which nothing is delivered counts as one packet.
     """
-    columns = (Field.DURATION, Field.DELIVERED, Field.LOST, Field.RTT_MEAN, Field.MIN_RTT)
-    duration, delivered, lost, rtt, least = (seen[..., column] for column in columns)
-    passed = np.maximum(duration, 1e-9)
-    rate = np.maximum(delivered, 1) * PACKET_MBIT / passed
-    delay = np.log(np.where(rtt > 0, np.maximum(rtt, 1e-9) / np.maximum(least, 1e-9), 1.0))
-    loss = lost / np.maximum(delivered + lost, 1)
-    return duration * (np.log(rate) - delay - np.log1p(loss / TOO_MUCH))
+    if seen.ndim == 1:
+        # Calls of numpy for single numbers take longer than the simulation.
+        numbers = seen.tolist()
+        return _formula(*(numbers[at] for at in _COLUMNS), math.log, max)
+    return _formula(*(seen[..., at] for at in _COLUMNS), np.log, np.maximum)
+
+
+_COLUMNS: Final = tuple(map(int, (Field.DURATION, Field.DELIVERED, Field.LOST, Field.RTT_MEAN, Field.MIN_RTT)))
+_TINY: Final = 1e-9
+
+
+def _formula(
+    duration: Any, delivered: Any, lost: Any, rtt: Any, least: Any, log: Callable[[Any], Any], most: Callable[..., Any]
+) -> Any:
+    rate = most(delivered, 1.0) * PACKET_MBIT / most(duration, _TINY)
+    # Without a sample of the RTT this is 1.
+    delay = most(most(rtt, least), _TINY) / most(least, _TINY)
+    loss = lost / most(delivered + lost, 1.0)
+    return duration * log(rate / delay / (1 + loss / TOO_MUCH))
