@@ -14,6 +14,7 @@ from dumbbell.engines import registry
 from dumbbell.engines.names import SIMULATE
 from dumbbell.engines.realm import quic
 from dumbbell.errors import ScenarioError
+from dumbbell.scenario.traffic.kinds.quic import QuicFlow
 
 FLOW = {"protocol": "quic", "from": "s1", "to": "r1"}
 
@@ -86,3 +87,8 @@ def test_the_simulator_refuses_it() -> None:
     given = dumbbell.load(scenario(FLOW))
     problems = registry.engine(SIMULATE).check(given, dumbbell.expand(given))
     assert ["QUIC" in one.why and "--engine virtual" in one.hint for one in problems] == [True]
+
+
+def test_what_a_full_socket_dropped_is_a_loss_inside_the_host() -> None:
+    assert QuicFlow.lost_in_hosts({"quic": {"socket_drops": 7}}) == (0, 7)
+    assert QuicFlow.lost_in_hosts({}) is None, "its program never said that it was ready"
