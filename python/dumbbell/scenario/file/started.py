@@ -43,17 +43,21 @@ def started(value: Any) -> Iterator[str]:
         for name, part in value:
             if name in own:
                 yield from _shown(part)
-            elif _has_parts(type(part)):
+            elif _has_parts(part):
                 yield from started(part)
     elif isinstance(value, Mapping | list | tuple):
         for part in value.values() if isinstance(value, Mapping) else value:
-            if _has_parts(type(part)):
+            if _has_parts(part):
                 yield from started(part)
 
 
+def _has_parts(value: object) -> bool:
+    """Returns true if a value of its type may hold something that is started: most of a large network are numbers."""
+    return _holds(type(value))
+
+
 @cache
-def _has_parts(kind: type) -> bool:
-    """Returns true if a value of this type may hold something that is started: most of a large network are numbers."""
+def _holds(kind: type[object]) -> bool:
     return issubclass(kind, ProgramFile | BaseModel | Mapping | list | tuple)
 
 
