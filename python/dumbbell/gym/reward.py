@@ -29,8 +29,8 @@ def reward(seen: Array) -> Any:
     if seen.ndim == 1:
         # Calls of numpy for single numbers take longer than the simulation.
         numbers = seen.tolist()
-        return _formula(*(numbers[at] for at in _COLUMNS), math.log, max)
-    return _formula(*(seen[..., at] for at in _COLUMNS), np.log, np.maximum)
+        return _formula(math.log, max, *(numbers[at] for at in _COLUMNS))
+    return _formula(np.log, np.maximum, *(seen[..., at] for at in _COLUMNS))
 
 
 _COLUMNS: Final = tuple(map(int, (Field.DURATION, Field.DELIVERED, Field.LOST, Field.RTT_MEAN, Field.MIN_RTT)))
@@ -38,7 +38,7 @@ _TINY: Final = 1e-9
 
 
 def _formula(
-    duration: Any, delivered: Any, lost: Any, rtt: Any, least: Any, log: Callable[[Any], Any], most: Callable[..., Any]
+    log: Callable[[Any], Any], most: Callable[..., Any], duration: Any, delivered: Any, lost: Any, rtt: Any, least: Any
 ) -> Any:
     rate = most(delivered, 1.0) * PACKET_MBIT / most(duration, _TINY)
     # Without a sample of the RTT this is 1.

@@ -53,12 +53,12 @@ def started(value: Any) -> Iterator[str]:
 
 def _has_parts(value: object) -> bool:
     """Returns true if a value of its type may hold something that is started: most of a large network are numbers."""
-    return _holds(type(value))
+    if (found := _known.get(type(value))) is None:
+        found = _known[type(value)] = isinstance(value, ProgramFile | BaseModel | Mapping | list | tuple)
+    return found
 
 
-@cache
-def _holds(kind: type[object]) -> bool:
-    return issubclass(kind, ProgramFile | BaseModel | Mapping | list | tuple)
+_known: Final[dict[type, bool]] = {}
 
 
 @cache
