@@ -19,7 +19,7 @@ pub struct Notes {
     pub malformed_frames: u64,
     /// Frames without a time.
     pub timeless_frames: u64,
-    /// Frames of link types that dumbbell does not read: type and count.
+    /// Frames of link types that dumbbell does not read: type and count, in the order of types.
     pub unknown_links: Vec<(u16, u64)>,
     /// Files whose last record is cut off, as that of a file which still grows.
     pub cut_files: u32,
@@ -60,9 +60,10 @@ impl Notes {
     }
 
     pub(crate) fn unknown_link(&mut self, link: u16) {
-        match self.unknown_links.iter_mut().find(|one| one.0 == link) {
-            Some(one) => one.1 += 1,
-            None => self.unknown_links.push((link, 1)),
+        // A file may have each of 65,536 types.
+        match self.unknown_links.binary_search_by_key(&link, |one| one.0) {
+            Ok(at) => self.unknown_links[at].1 += 1,
+            Err(at) => self.unknown_links.insert(at, (link, 1)),
         }
     }
 }

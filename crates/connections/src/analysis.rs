@@ -202,14 +202,21 @@ pub(crate) fn take_all(
     })
 }
 
+/// Link types that are named.
+const MOST_LINKS: usize = 4;
+
 /// Why there is no TCP segment.
 fn nothing(notes: &Notes) -> String {
     let mut reasons = Vec::new();
     if notes.frames == 0 {
         reasons.push("there is no packet in it".to_owned());
     }
-    for (link, count) in &notes.unknown_links {
+    for (link, count) in notes.unknown_links.iter().take(MOST_LINKS) {
         reasons.push(format!("{count} packets are of link type {link}, which dumbbell does not read"));
+    }
+    if let Some(others @ [_, ..]) = notes.unknown_links.get(MOST_LINKS..) {
+        let packets: u64 = others.iter().map(|one| one.1).sum();
+        reasons.push(format!("{packets} packets are of {} further link types", others.len()));
     }
     if notes.headless_frames > 0 {
         let cut = notes.headless_frames;

@@ -4,6 +4,9 @@ use std::collections::VecDeque;
 
 /// Segments that are remembered at once. Older ones have no RTT and no cause.
 const MOST: usize = 1 << 20;
+/// Segments that may be moved for one that comes, on average, to make room among them. A capture can be made so that each moves half of
+/// them.
+const MOST_MOVED: usize = 1 << 12;
 
 /// A segment that was sent and not acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,6 +58,8 @@ pub(crate) struct Scoreboard {
     pub(crate) late: u64,
     /// Repeats under way: when sent, their first byte, and the one behind their last.
     repeats: VecDeque<(i64, i64, i64)>,
+    /// Segments that may still be moved.
+    may_move: usize,
     blocks: [(i64, i64); 4],
     pub(crate) hidden: u64,
 }
@@ -68,13 +73,28 @@ impl Scoreboard {
             }
             self.hidden += 1;
         }
+        self.may_move = self.may_move.saturating_add(MOST_MOVED);
         self.ring.push_back(sent);
     }
 
     /// A segment among others.
     pub(crate) fn insert(&mut self, sent: Sent) {
         let at = self.ring.partition_point(|one| one.start < sent.start);
-        self.ring.insert(at, sent);
+        if self.has_room(at) {
+            self.ring.insert(at, sent);
+        } else {
+            self.hidden += 1;
+        }
+    }
+
+    /// Returns true if a segment may be put at `at`.
+    fn has_room(&mut self, at: usize) -> bool {
+        let moved = at.min(self.ring.len() - at);
+        if self.ring.len() >= MOST || moved > self.may_move {
+            return false;
+        }
+        self.may_move -= moved;
+        true
     }
 
     /// The segment with byte `place`.
@@ -95,8 +115,10 @@ impl Scoreboard {
 
     fn split(&mut self, place: i64) {
         let at = self.ring.partition_point(|one| one.end <= place);
-        if let Some(one) = self.ring.get_mut(at)
-            && one.start < place
+        // Without room, the segment counts as a whole.
+        if self.ring.get(at).is_some_and(|one| one.start < place)
+            && self.has_room(at + 1)
+            && let Some(one) = self.ring.get_mut(at)
         {
             let tail = Sent { start: place, ..*one };
             one.end = place;
@@ -124,6 +146,10 @@ impl Scoreboard {
             if !one.is_lost {
                 one.is_lost = true;
                 self.lost += one.end - one.start;
+            }
+            // One packet may repeat thousands. Of an older repeat it stays unknown whether its time is over.
+            if self.repeats.len() == MOST {
+                self.repeats.pop_front();
             }
             self.repeats.push_back((now_ns, one.start, one.end));
         }
@@ -280,5 +306,51 @@ impl Scoreboard {
     /// Something sent behind `one`, or at the same time and above it, was delivered (RFC 8985 section 6.2).
     pub(crate) fn is_overtaken(&self, one: &Sent) -> bool {
         self.delivered_sent > (one.last_ns, one.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(start: i64, end: i64) -> Sent {
+        Sent { start, end, copies: 1, ..Sent::default() }
+    }
+
+    #[test]
+    fn packets_that_repeat_thousands_take_bounded_memory() {
+        let mut board = Scoreboard::default();
+        (0..65_000).for_each(|byte| board.push(sent(byte, byte + 1)));
+        (0..100).for_each(|now_ns| assert_eq!(board.repeat(0, 65_000, now_ns, 0, 0), 0));
+        assert_eq!((board.repeats.len(), board.lost, board.again), (MOST, 65_000, 65_000));
+        board.acknowledge(65_000, 100, 0);
+        assert_eq!((board.lost, board.again, board.ring.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn segments_in_the_midst_of_many_are_left_out_before_they_take_long() {
+        let mut board = Scoreboard::default();
+        let (many, half) = (100_000, 50_000);
+        (0..many).for_each(|place| board.push(sent(10 * place, 10 * place + 2)));
+        // On average each may move 4,096, and here it would be 50,000.
+        let mut left_out = 0;
+        for place in 0..many {
+            board.insert(sent(10 * half + 3 + (place & 1), 10 * half + 4 + (place & 1)));
+            left_out = board.hidden;
+        }
+        assert_eq!(board.ring.len() as i64 + left_out as i64, 2 * many);
+        assert!(left_out > 90_000, "{left_out}");
+        // At either end there is room.
+        board.insert(sent(-1, 0));
+        assert_eq!(board.hidden, left_out);
+    }
+
+    #[test]
+    fn the_segments_that_are_remembered_are_bounded() {
+        let mut board = Scoreboard::default();
+        (0..2 * MOST as i64).for_each(|place| board.insert(sent(2 * place, 2 * place + 1)));
+        assert_eq!((board.ring.len(), board.hidden), (MOST, MOST as u64));
+        board.sack(0, 2 * MOST as i64, 1, 0, &mut Told::default());
+        assert_eq!((board.ring.len(), board.sacked), (MOST, MOST as i64));
     }
 }

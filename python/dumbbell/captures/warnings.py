@@ -71,11 +71,16 @@ def of(summary: Summary, total: Callable[..., tuple[int, ...]]) -> list[str]:
             "The table of segments lacks connections that became large late: memory was short, and standard input "
             "cannot be read again. Analyse a file instead."
         )
-    for link, packets in notes["unknown_links"]:
+    for link, packets in notes["unknown_links"][:_MOST_LINKS]:
         found.append(f"Not read: {count(packets, 'packet')} of link type {link}, which dumbbell does not know.")
+    if others := notes["unknown_links"][_MOST_LINKS:]:
+        packets = sum(packets for _, packets in others)
+        found.append(f"Not read: {count(packets, 'packet')} of {len(others):,} further link types.")
     return found
 
 
+_MOST_LINKS: Final = 4
+"""Link types that are named."""
 _EACH: Final = 0.4
 """Share of the packets with data that are copies of others, from which on a capture has most of them twice."""
 

@@ -2,7 +2,7 @@
 
 use capture::Segment;
 
-use super::{Scope, Stream};
+use super::{MOST_RANGES, Scope, Stream};
 use crate::cause::{Scene, cause};
 use crate::rows::{Cause, Class, EventRow, Evidence, Needless};
 use crate::scoreboard::Sent;
@@ -177,7 +177,7 @@ impl Stream {
 
     /// The bytes were seen.
     pub(super) fn take_seen(&mut self, start: i64, end: i64) {
-        if start <= self.front {
+        if start <= self.front || self.seen.len() >= MOST_RANGES {
             self.front = self.front.max(end);
         } else {
             self.seen.add(start, end);
