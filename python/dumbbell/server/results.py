@@ -26,6 +26,8 @@ from dumbbell.server.run_rows import Row, read
 
 PATIENCE_S: Final = 0.4
 """Time after which a table is given without the runs that are not read yet. The next request goes on with them."""
+LATER: Final = 5
+"""Times as much time has a request that goes on: somebody sees the first runs already."""
 AT_LEAST: Final = 250
 """Runs that a request reads in any case."""
 
@@ -79,7 +81,7 @@ class Listing:
         """The runs that are called `names`, and how many are not read yet. Two requests at once read each run once."""
         with self._reading:
             changed = [name for name in names if self._is_changed(name)]
-            until = time.monotonic() + self._patience_s
+            until = time.monotonic() + self._patience_s * (LATER if self._known else 1)
             unread = 0
             for number, (path, one) in enumerate(kept.documents(self._folder, changed), 1):
                 self._known[path.name] = one[3], read(path, one)
