@@ -80,3 +80,27 @@ def test_nodes_are_arranged_as_the_user_chooses(application: Application, page: 
         assert max(far) - min(far) < 20, "all on a circle"
     page.keyboard.press("Control+z")
     eventually(lambda: not places(application, "ring"), "one step of undo")
+
+
+def test_what_hangs_on_a_node_is_folded_and_moves_with_it(application: Application, page: Page) -> None:
+    ends = [("h1", "s1"), ("h2", "s1"), ("s1", "s2"), ("s2", "h3"), ("s2", "h4")]
+    text = given(application, page, graph(["s1", "s2", "h1", "h2", "h3", "h4"], ends, ("h1", "h3")), "fold.toml")
+    before = text()
+    page.locator('[data-node="s1"] .shape').click()
+    page.keyboard.press("c")
+    expect(page.locator('[data-node="h1"]')).to_have_count(0)
+    expect(page.locator('[data-node="s1"] .name')).to_contain_text("s1 +2")
+    page.keyboard.press("ArrowDown")
+    eventually(lambda: "h1" in places(application, "fold"), "the move, of hidden nodes, too")
+    at = places(application, "fold")
+    page.keyboard.press("ArrowDown")
+    eventually(lambda: places(application, "fold") != at, "the second move")
+    now = places(application, "fold")
+    assert {name for name in at if now[name] != at[name]} == {"s1", "h1", "h2"}, "the group, and nothing else"
+    page.keyboard.press("c")
+    expect(page.locator('[data-node="h1"]')).to_be_visible()
+    page.keyboard.press("Shift+C")
+    expect(page.locator(".react-flow__node")).to_have_count(2)
+    page.keyboard.press("Shift+C")
+    expect(page.locator(".react-flow__node")).to_have_count(6)
+    assert text() == before, "the scenario stays"

@@ -35,6 +35,8 @@ interface Editor {
   /** The key whose field or line is to be shown; a new object each time. */
   target: { key: Key; line: number | null } | null;
   flowsShown: boolean;
+  /** Nodes and frames (`note:N`) whose groups are folded; in this view only. */
+  folded: ReadonlySet<string>;
 }
 
 function kept(name: string, otherwise: boolean): boolean {
@@ -57,6 +59,7 @@ export const useEditor = create<Editor>(() => ({
   pane: "draw",
   target: null,
   flowsShown: kept("flowsShown", true),
+  folded: new Set(),
 }));
 
 const set = useEditor.setState;
@@ -80,7 +83,7 @@ export function openDocument(path: string): () => void {
   revision = 0;
   renumbered = 0;
   forgetPlaces();
-  set({ path, document: null, refused: null, selection: NOTHING, tool: "select", target: null });
+  set({ path, document: null, refused: null, selection: NOTHING, tool: "select", target: null, folded: new Set() });
   // A server that was started again may count from another number: its first state holds, whatever it says.
   let isNew = true;
   const unwatch = socket.watch((link) => (isNew ||= link === "lost"));

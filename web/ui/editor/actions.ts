@@ -3,6 +3,7 @@
 import type { Action } from "../kit/actions";
 import { copy, duplicate, paste } from "./clipboard";
 import { addNode, annotate, hasPlaces, layOut, nudge, removeSelected, selectAll } from "./commands";
+import { canFold, foldHosts, foldSelected } from "./folding";
 import { go } from "../kit/route";
 import { download, exportAs } from "./export";
 import { ask } from "./questions";
@@ -69,6 +70,8 @@ export function editorActions(): Action[] {
     { id: "flows", title: "Show or hide flows", group: "View", icon: "flow", run: () => toggle("flowsShown") },
     { id: "layout", title: "Arrange all nodes as their links suggest", group: "View", icon: "layout", run: () => layOut() },
     ...ARRANGEMENTS.map(({ how, title }): Action => ({ id: `arrange-${how}`, title: `Arrange ${title}`, group: "View", icon: "layout", can: () => how !== "geography" || hasPlaces(), run: () => layOut(how) })),
+    { id: "fold", title: "Fold or unfold what hangs on the selection", group: "View", icon: "group", keys: ["C"], can: canFold, run: foldSelected },
+    { id: "fold-hosts", title: "Fold or unfold all hosts", group: "View", icon: "group", keys: ["Shift-C"], run: foldHosts },
     { id: "fit", title: "Show all", group: "View", icon: "fit", keys: ["1"], run: () => stage()?.fit() },
     { id: "zoom-in", title: "Zoom in", group: "View", icon: "add", keys: ["+", "="], run: () => stage()?.zoom(1.25) },
     { id: "zoom-out", title: "Zoom out", group: "View", icon: "minus", keys: ["-"], run: () => stage()?.zoom(0.8) },

@@ -7,10 +7,14 @@ import { FlowEdgeView, LinkEdgeView } from "../network/edges";
 import { edges as edgesOf, nodes as nodesOf, type AnyEdge, type AnyNode } from "../network/elements";
 import { Menu, type MenuPlace } from "./menu";
 import { NetworkNodeView } from "../network/node";
-import { FAR, hit, MANY, Overview, realParts } from "../network/overview";
+import { FAR, MANY, Overview } from "../network/overview";
+import { hit, realParts } from "../network/painted";
 import { LEAST_ZOOM, MOST_ZOOM, useView } from "../network/use-view";
 import { NoteView } from "./note";
 import type { Point } from "../kit/messages";
+import { fold } from "../document/fold";
+import { places } from "../document/places";
+import { groupsOf } from "./folding";
 import { GRID, snap } from "../layouts/arrange";
 import { setStage } from "../network/stage";
 import { select, state, useEditor } from "../document/store";
@@ -47,6 +51,7 @@ function Inside(): ReactNode {
   const selection = useEditor((editor) => editor.selection);
   const tool = useEditor((editor) => editor.tool);
   const flowsShown = useEditor((editor) => editor.flowsShown);
+  const folded = useEditor((editor) => editor.folded);
   const flow = useReactFlow<AnyNode, AnyEdge>();
   const far = useStore(({ transform }) => transform[2] < FAR);
   const [nodes, setNodes] = useState<AnyNode[]>([]);
@@ -73,11 +78,13 @@ function Inside(): ReactNode {
 
   useEffect(() => {
     if (!drawing || !layout) return;
-    setNodes((before) => nodesOf(drawing, layout, selection, before, dragged.current));
-    setEdges((before) => edgesOf(drawing, layout, selection, flowsShown, before));
-  }, [drawing, layout, selection, flowsShown]);
+    const where = places(drawing, layout);
+    const shown = fold(drawing, groupsOf(drawing, layout, folded));
+    setNodes((before) => nodesOf(shown.drawing, layout, where, selection, before, dragged.current, shown.within));
+    setEdges((before) => edgesOf(shown.drawing, where, selection, flowsShown, before));
+  }, [drawing, layout, selection, flowsShown, folded]);
 
-  const { fit, show, leave } = useView(box, () => now.current, drawing !== null && nodes.length === drawing.nodes.length + (layout?.annotations.length ?? 0));
+  const { fit, show, leave } = useView(box, () => now.current, drawing !== null && (nodes.length > 0 || drawing.nodes.length === 0));
   useEffect(() => {
     setStage({
       spot: () => {
@@ -88,11 +95,11 @@ function Inside(): ReactNode {
       fit,
       zoom: (factor) => void flow.zoomTo(flow.getZoom() * factor),
       show,
-      positions: () => Object.fromEntries(now.current.map((node) => [node.id, { x: Math.round(node.position.x), y: Math.round(node.position.y) }])),
+      positions: () => ({ ...(drawing && layout ? places(drawing, layout) : {}), ...Object.fromEntries(now.current.map((node) => [node.id, { x: Math.round(node.position.x), y: Math.round(node.position.y) }])) }),
       focus: () => box.current?.querySelector<HTMLElement>(".react-flow__node.selected, .react-flow__node, .react-flow")?.focus(),
     });
     return () => setStage(null);
-  }, [flow, fit]);
+  }, [flow, fit, drawing, layout]);
 
   const along = useRef<AnyNode[]>([]);
   const paintedNow = useRef(painted);

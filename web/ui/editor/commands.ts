@@ -3,7 +3,9 @@
 import { toast } from "../kit/parts";
 import type { DrawnNode, Edit, Point } from "../kit/messages";
 import { annotations } from "./notes";
-import { laidOut, netOfDrawing } from "../document/places";
+import { fold } from "../document/fold";
+import { laidOut, netOfDrawing, places } from "../document/places";
+import { groupsOf } from "./folding";
 import { isPlaced, snap, type Arrangement } from "../layouts/arrange";
 import { stage } from "../network/stage";
 import { select, selected, send, sendAll, state } from "../document/store";
@@ -56,13 +58,27 @@ export async function addFlow(sender: string, receiver: string): Promise<void> {
   if (typeof at === "number") select({ flows: [at] }, true);
 }
 
+/** A node's new place, and those of the nodes that are folded into it, which go as far. */
+function withFolded(head: string, at: Point): Record<string, Point> {
+  const { document, folded } = state();
+  const found: Record<string, Point> = { [head]: { x: Math.round(at.x), y: Math.round(at.y) } };
+  if (!document?.drawing || folded.size === 0) return found;
+  const where = places(document.drawing, document.layout);
+  const before = where[head];
+  for (const name of fold(document.drawing, groupsOf(document.drawing, document.layout, folded)).within.get(head) ?? []) {
+    const own = where[name];
+    if (own && before) found[name] = { x: Math.round(own.x + at.x - before.x), y: Math.round(own.y + at.y - before.y) };
+  }
+  return found;
+}
+
 /** Move nodes: positions by name, and of notes by `note:N`. */
 export function move(to: Readonly<Record<string, Point>>): void {
   const nodes: Record<string, Point> = {};
   const notes = new Map<number, Point>();
   for (const [id, at] of Object.entries(to)) {
     if (id.startsWith("note:")) notes.set(Number(id.slice(5)), at);
-    else nodes[id] = { x: Math.round(at.x), y: Math.round(at.y) };
+    else Object.assign(nodes, withFolded(id, at));
   }
   const commands: Edit[] = [];
   if (Object.keys(nodes).length > 0) {

@@ -3,7 +3,8 @@
 import { get, problemOf } from "../kit/api";
 import { toast } from "../kit/parts";
 import type { DrawnNode, Exported } from "../kit/messages";
-import { said, SIZE } from "../network/elements";
+import { said } from "../network/elements";
+import { SIZE } from "../network/labels";
 import { stage } from "../network/stage";
 import { state } from "../document/store";
 

@@ -11,8 +11,8 @@ export interface MenuPlace {
   y: number;
 }
 
-const OF_SELECTION = ["edit", "link", "flow", "copy", "cut", "duplicate", "frame", "delete"];
-const OF_GROUND = ["host", "switch", "router", "paste", "note", "layout", "fit", "select-all", "svg", "png"];
+const OF_SELECTION = ["edit", "link", "flow", "copy", "cut", "duplicate", "frame", "fold", "delete"];
+const OF_GROUND = ["host", "switch", "router", "paste", "note", "layout", "fold-hosts", "fit", "select-all", "svg", "png"];
 
 const OF = {
   export: ["toml", "mn", "clab", "py", "svg", "png"],

@@ -6,9 +6,10 @@ import { FlowEdgeView, LinkEdgeView } from "../network/edges";
 import { edges as edgesOf, nodes as nodesOf, type AnyEdge, type AnyNode } from "../network/elements";
 import { useLive, type LiveDirection } from "../network/live";
 import { NetworkNodeView } from "../network/node";
-import { FAR, hit, MANY, Overview, realParts } from "../network/overview";
+import { FAR, MANY, Overview } from "../network/overview";
+import { hit, realParts } from "../network/painted";
 import { LEAST_ZOOM, MOST_ZOOM, useView } from "../network/use-view";
-import { forgetPlaces } from "../document/places";
+import { forgetPlaces, places } from "../document/places";
 import { linkIds, NOTHING } from "../document/store";
 import type { Document, Drawing, Layout } from "../kit/messages";
 import type { LabState, WhyShown } from "../kit/run-messages";
@@ -78,17 +79,18 @@ function Inside({ lab, why, chosen, onChoose, onOpen, stage }: Props): ReactNode
   const before = useRef<{ nodes: AnyNode[]; edges: AnyEdge[] }>({ nodes: [], edges: [] });
   const { nodes, edges } = useMemo(() => {
     const layout = document ? { ...document.layout, annotations: [] } : NO_LAYOUT;
+    const where = places(drawing, layout);
     const of = chosen?.kind === "cable" ? [...cable].find(([, links]) => links[0] === chosen.links[0])?.[0] : undefined;
     const selection = { ...NOTHING, nodes: chosen?.kind === "node" ? [chosen.name] : [], links: of ? [of] : [] };
     const down = new Set(state.links.filter(({ up }) => !up).map(({ name }) => name));
-    const drawn = nodesOf(drawing, layout, selection, before.current.nodes, STILL).map((node): AnyNode => {
+    const drawn = nodesOf(drawing, layout, where, selection, before.current.nodes, STILL).map((node): AnyNode => {
       if (node.type !== "network") return node;
       const marked = seen([node.id], why?.nodes, why?.faulty_nodes);
       const className = `lab-node ${marked}`;
       const { kind, addresses } = node.data.drawn;
       return { ...node, className, ariaRole: "button", ariaLabel: `${kind} ${node.id} ${addresses[0] ?? ""}`, data: { ...node.data, marked } };
     });
-    const links = edgesOf(drawing, layout, selection, false, before.current.edges).map((edge): AnyEdge => {
+    const links = edgesOf(drawing, where, selection, false, before.current.edges).map((edge): AnyEdge => {
       if (edge.type !== "link" || !edge.data) return edge;
       const names = cable.get(edge.id) ?? [];
       const isDown = names.some((name) => down.has(name));

@@ -3,7 +3,8 @@
 import { useStore, type EdgeProps } from "@xyflow/react";
 import { memo, type ReactNode } from "react";
 import { beside, LINE } from "../document/beside";
-import { asideOf, SIZE, type FlowEdge, type LinkEdge } from "./elements";
+import { asideOf, type FlowEdge, type LinkEdge } from "./elements";
+import { SIZE } from "./labels";
 import { useLive, type LiveDirection } from "./live";
 import { wayAlong, widthOf, type Way } from "./way";
 import type { Point } from "../kit/messages";

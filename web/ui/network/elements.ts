@@ -3,14 +3,13 @@
 import { Position, type Edge, type Node, type NodeHandle } from "@xyflow/react";
 import type { Annotation, Drawing, DrawnDirection, DrawnFlow, DrawnLink, DrawnNode, Layout, Point } from "../kit/messages";
 import { interfacesOf } from "../document/interfaces";
-import { places } from "../document/places";
 import { linkIds, type Selection } from "../document/store";
 import { count } from "../../charts/counts";
-import { nodeBoxes, Taken, wordsBox } from "./labels";
+import { nodeBoxes, SIZE, Taken, wordsBox } from "./labels";
 import { direction, lanesOf, type Lane } from "./way";
 
-/** `marked`: further classes, of a lab. */
-export type NetworkNode = Node<{ drawn: DrawnNode; flows: number; marked?: string }, "network">;
+/** `marked`: further classes, of a lab. `within`: folded nodes that it stands for. */
+export type NetworkNode = Node<{ drawn: DrawnNode; flows: number; marked?: string; within?: number }, "network">;
 export type NoteNode = Node<{ note: Annotation; at: number }, "note">;
 export type AnyNode = NetworkNode | NoteNode;
 
@@ -24,8 +23,6 @@ export type LinkEdge = Edge<{ drawn: DrawnLink; parallel: Parallel; said: string
 export type FlowEdge = Edge<{ drawn: DrawnFlow; bend: number; below: boolean; lane: Lane }, "flow">;
 export type AnyEdge = LinkEdge | FlowEdge;
 
-/** Side of a node's shape, pixels. */
-export const SIZE = 44;
 /** Pixels between parallel links. */
 export const APART = 16;
 /** What React Flow would measure: with it, a node that is out of sight need not be drawn for that. */
@@ -67,6 +64,7 @@ function reuse<T extends { id: string }>(before: readonly T[], made: T, same: (o
   return old && same(old) ? old : made;
 }
 
+const NONE: ReadonlyMap<string, readonly string[]> = new Map();
 const texts = new WeakMap<object, string>();
 
 /** An object as text: of each once, as each is compared with the one before and the one after it. */
@@ -76,8 +74,8 @@ function text(of: object = {}): string {
   return found;
 }
 
-export function nodes(drawing: Drawing, layout: Layout, selection: Selection, before: readonly AnyNode[], dragged: ReadonlySet<string>): AnyNode[] {
-  const where = places(drawing, layout);
+/** `where`: the place of each node; `within`: how many nodes it stands for beside itself. */
+export function nodes(drawing: Drawing, layout: Layout, where: Readonly<Record<string, Point>>, selection: Selection, before: readonly AnyNode[], dragged: ReadonlySet<string>, within: ReadonlyMap<string, readonly string[]> = NONE): AnyNode[] {
   const chosen = new Set(selection.nodes);
   const known = new Map(before.map((node) => [node.id, node]));
   const traffic = new Map<string, number>();
@@ -109,7 +107,7 @@ export function nodes(drawing: Drawing, layout: Layout, selection: Selection, be
       id: one.name,
       type: "network",
       position,
-      data: { drawn: one, flows: traffic.get(one.name) ?? 0 },
+      data: { drawn: one, flows: traffic.get(one.name) ?? 0, ...(within.has(one.name) ? { within: within.get(one.name)?.length ?? 0 } : {}) },
       selected: chosen.has(one.name),
       ariaLabel: `${one.kind} ${one.name}${one.addresses[0] ? `, ${one.addresses.join(", ")}` : ""}${one.problems > 0 ? `, ${count(one.problems, "problem")}` : ""}`,
     };
@@ -120,7 +118,7 @@ export function nodes(drawing: Drawing, layout: Layout, selection: Selection, be
   return [...notes, ...drawn];
 }
 
-export function edges(drawing: Drawing, layout: Layout, selection: Selection, flowsShown: boolean, before: readonly AnyEdge[]): AnyEdge[] {
+export function edges(drawing: Drawing, where: Readonly<Record<string, Point>>, selection: Selection, flowsShown: boolean, before: readonly AnyEdge[]): AnyEdge[] {
   const chosen = new Set(selection.links);
   const flows = new Set(selection.flows);
   const isDrawn = (i: number): boolean => flows.has(i) || (flowsShown && drawing.flows.length <= MOST_FLOWS);
@@ -133,7 +131,6 @@ export function edges(drawing: Drawing, layout: Layout, selection: Selection, fl
   }
   const names = new Set(drawing.nodes.map((node) => node.name));
   const interfaces = interfacesOf(drawing);
-  const where = places(drawing, layout);
   const { lanes, taken: carried } = lanesOf(drawing.flows.map(({ via }, i) => (isDrawn(i) ? via : [])));
   const taken = new Taken();
   for (const { name, addresses: [first = ""] } of drawing.nodes) if (where[name]) for (const box of nodeBoxes(where[name], name, first)) taken.add(box);

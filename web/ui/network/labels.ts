@@ -3,6 +3,9 @@
 import { beside, LINE } from "../document/beside";
 import type { Point } from "../kit/messages";
 
+/** Side of a node's shape, pixels. */
+export const SIZE = 44;
+
 export interface Box {
   left: number;
   top: number;

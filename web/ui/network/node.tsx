@@ -2,11 +2,12 @@
 
 import { Handle, Position, type NodeProps } from "@xyflow/react";
 import { memo, type ReactNode } from "react";
+import { count } from "../../charts/counts";
 import { Icon } from "../kit/icons";
 import type { NetworkNode } from "./elements";
 import { iconOf } from "./node-icon";
 
-export const NetworkNodeView = memo(function NetworkNodeView({ data: { drawn, flows, marked = "" } }: NodeProps<NetworkNode>): ReactNode {
+export const NetworkNodeView = memo(function NetworkNodeView({ data: { drawn, flows, marked = "", within } }: NodeProps<NetworkNode>): ReactNode {
   const [first, ...more] = drawn.addresses;
   return (
     <div className={`node ${drawn.kind} ${drawn.given ? "made" : ""} ${drawn.problems > 0 ? "wrong" : ""} ${marked}`} data-node={drawn.name}>
@@ -27,7 +28,14 @@ export const NetworkNodeView = memo(function NetworkNodeView({ data: { drawn, fl
         <Handle id="pull" className="pull" type="source" position={Position.Top} />
       </div>
       <div className="name">
-        <span>{drawn.name}</span>
+        <span>
+          {drawn.name}
+          {within !== undefined && (
+            <span className="within" title={`${count(within, "folded node")}: C unfolds`}>
+              {` +${within}`}
+            </span>
+          )}
+        </span>
         {first && (
           <small>
             {first.replace(/\/\d+$/, "")}
