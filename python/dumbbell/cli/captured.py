@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, cast
 
 from dumbbell.counts import number
@@ -12,25 +11,6 @@ if TYPE_CHECKING:
     from dumbbell.captures.rows import Direction
     from dumbbell.records.run import Run
     from dumbbell.table import Table
-
-
-def run_of(files: list[str]) -> Run | None:
-    """The run, if `files` name its directory alone. Raises `InputError`: it is no run, or has no capture."""
-    from dumbbell.captures import is_capture
-    from dumbbell.captures.points import FILE
-    from dumbbell.errors import InputError
-    from dumbbell.records.run import Run
-
-    if len(files) != 1 or not Path(files[0]).is_dir() or is_capture(Path(files[0])):
-        return None
-    run = Run(files[0])
-    if not (run.directory / FILE).is_file():
-        raise InputError(
-            f"{run.directory} has no capture",
-            "its scenario does not set record.capture",
-            "repeat the run with --set record.capture=true",
-        )
-    return run
 
 
 class Beside(TypedDict):

@@ -22,7 +22,7 @@ def command(
         typer.Argument(
             metavar="CAPTURE",
             help="A capture, taken at the sender or at the receiver: pcap or pcapng, also as .gz, .zst or .lz4. Or the "
-            "directory of a capture that was analysed.",
+            "directory of a run with record.capture = true, or of a capture that was analysed.",
             show_default=False,
         ),
     ],

@@ -153,14 +153,14 @@ def command(
     from dumbbell.captures.points import FILE, interfaces
     from dumbbell.captures.xplot import write as write_graphs
     from dumbbell.cli.captured import beside as of_run
-    from dumbbell.cli.captured import judge, run_of, table
+    from dumbbell.cli.captured import judge, table
     from dumbbell.cli.identified import guesses
     from dumbbell.cli.identified import table as table_of_guesses
     from dumbbell.cli.identified import told as told_of_guesses
     from dumbbell.cli.paired import between, told
     from dumbbell.cli.paired import table as table_of_pairs
     from dumbbell.cli.tables import print_table
-    from dumbbell.pipeline.captured import pcap
+    from dumbbell.pipeline.captured import pcap, run_of
     from dumbbell.report.captured import write_html
 
     interval_ns = time_of("--interval", interval)
@@ -264,8 +264,7 @@ def _other(
 ) -> Capture:
     """The second capture. If both are the same run, it is the one at the other end."""
     from dumbbell.captures.points import FILE, interfaces
-    from dumbbell.cli.captured import run_of
-    from dumbbell.pipeline.captured import pcap
+    from dumbbell.pipeline.captured import pcap, run_of
 
     place = capture.directory / "beside"
     other = run_of([name])

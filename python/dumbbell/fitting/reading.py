@@ -10,8 +10,11 @@ from typing import Literal, cast
 
 from dumbbell.captures import Capture, analyse, is_capture
 from dumbbell.captures.named import Named
+from dumbbell.captures.points import FILE
+from dumbbell.captures.points import interfaces as points
 from dumbbell.errors import InputError
 from dumbbell.fitting.fitted import Fit, fit_direction
+from dumbbell.pipeline.captured import run_of
 
 
 def fit(
@@ -23,9 +26,11 @@ def fit(
     """Fits a path to a connection of a capture, as its sender or its receiver saw it.
 
     Args:
-        capture: A pcap or pcapng, compressed or not; or the directory of one that was analysed.
+        capture: A pcap or pcapng, compressed or not; or the directory of one that was analysed, or of a run with
+            `record.capture`.
         connection: Its number, an endpoint, or two; by default the connection with the most payload.
-        at: Where the capture was taken, `sender` or `receiver`; detected by default.
+        at: Where the capture was taken, `sender` or `receiver`; detected by default. The packets of a run are read at
+            its senders by default.
         interfaces: Names of the interfaces of a pcapng whose packets count; all by default.
 
     Raises:
@@ -36,6 +41,9 @@ def fit(
             f"a path cannot be fitted in the {at}", "it needs packets as an end saw them", "--at sender, or receiver"
         )
     path = Path(capture)
+    run = run_of([os.fspath(capture)])
+    if run is not None:
+        capture, interfaces, at = run.directory / FILE, interfaces or points(run.plan, at or "sender"), None
     if is_capture(path):
         return _fitted(Capture(path), connection, at)
     with TemporaryDirectory(prefix="dumbbell-fit-") as folder:

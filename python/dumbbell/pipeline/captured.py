@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from dumbbell import captures
 from dumbbell.captures.detail import keep
+from dumbbell.captures.points import FILE
 from dumbbell.errors import InputError
+from dumbbell.records.run import Run
 from dumbbell.report.captured import figure, write_html
 
 if TYPE_CHECKING:
@@ -82,3 +84,17 @@ def pcap(
         on_progress=on_progress,
     )
     return Capture(found.directory)
+
+
+def run_of(files: Sequence[str]) -> Run | None:
+    """The run, if `files` name its directory alone. Raises `InputError`: it is no run, or has no capture."""
+    if len(files) != 1 or not Path(files[0]).is_dir() or captures.is_capture(Path(files[0])):
+        return None
+    run = Run(files[0])
+    if not (run.directory / FILE).is_file():
+        raise InputError(
+            f"{run.directory} has no capture",
+            "its scenario does not set record.capture",
+            "repeat the run with --set record.capture=true",
+        )
+    return run
