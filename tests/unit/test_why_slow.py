@@ -1,0 +1,34 @@
+"""The how-to about slow transfers, followed literally."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "how-to" / "why-slow.md"
+
+
+def typed(folder: Path, line: str) -> str:
+    env = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", line], cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, (line, done.stderr)
+    return done.stdout
+
+
+def test_the_page_gives_the_right_answer_on_its_three_captures(tmp_path: Path) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    shutil.copy(ROOT / "docs" / "examples" / "why-slow.toml", tmp_path)
+    runs = re.findall(r"^    (dumbbell run why-slow\.toml .*)$", text, re.MULTILINE)
+    assert len(runs) == 3
+    for line in runs:
+        typed(tmp_path, line)
+    (block,) = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+    sessions = [one.splitlines() for one in block.split("$ ")[1:]]
+    assert len(sessions) == 3
+    for command, *expected in sessions:
+        assert typed(tmp_path, command).splitlines()[: len(expected)] == expected
