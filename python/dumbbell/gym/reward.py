@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -29,17 +29,16 @@ def reward(seen: Array) -> Any:
     if seen.ndim == 1:
         # Calls of numpy for single numbers take longer than the simulation.
         numbers = seen.tolist()
-        return _formula(math.log, max, *(numbers[at] for at in _COLUMNS))
-    return _formula(np.log, np.maximum, *(seen[..., at] for at in _COLUMNS))
+        return _formula([numbers[at] for at in _COLUMNS], math.log, max)
+    return _formula([seen[..., at] for at in _COLUMNS], np.log, np.maximum)
 
 
 _COLUMNS: Final = tuple(map(int, (Field.DURATION, Field.DELIVERED, Field.LOST, Field.RTT_MEAN, Field.MIN_RTT)))
 _TINY: Final = 1e-9
 
 
-def _formula(
-    log: Callable[[Any], Any], most: Callable[..., Any], duration: Any, delivered: Any, lost: Any, rtt: Any, least: Any
-) -> Any:
+def _formula(numbers: Sequence[Any], log: Callable[[Any], Any], most: Callable[[Any, Any], Any]) -> Any:
+    duration, delivered, lost, rtt, least = numbers
     rate = most(delivered, 1.0) * PACKET_MBIT / most(duration, _TINY)
     # Without a sample of the RTT this is 1.
     delay = most(most(rtt, least), _TINY) / most(least, _TINY)
