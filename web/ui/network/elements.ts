@@ -27,7 +27,10 @@ export type AnyEdge = LinkEdge | FlowEdge;
 export const APART = 16;
 /** What React Flow would measure: with it, a node that is out of sight need not be drawn for that. */
 const MEASURED = { width: SIZE, height: SIZE };
-const HANDLES: NodeHandle[] = [{ id: "centre", type: "source", position: Position.Top, x: SIZE / 2, y: SIZE / 2, width: 1, height: 1 }];
+const HANDLES: NodeHandle[] = [
+  { id: "centre", type: "source", position: Position.Top, x: SIZE / 2, y: SIZE / 2, width: 1, height: 1 },
+  { id: "pull", type: "source", position: Position.Top, x: -6, y: -6, width: SIZE + 12, height: SIZE + 12 },
+];
 /** Above this many flows, only selected ones are drawn. */
 const MOST_FLOWS = 12;
 const NO_LANE: Lane = { lane: 0, leg: 0, along: 0.5 };
