@@ -200,3 +200,9 @@ def test_a_change_that_is_none_is_refused(text: str) -> None:
 def test_queues_are_changed_by_either_spelling() -> None:
     (one,) = changes(["queue=fq_codel"])
     assert (one.key, one.value) == ("topology.bottleneck.queue", "fq-codel")
+
+
+def test_a_capture_of_several_places_is_refused(captures: dict[str, tuple[Path, dict[str, list[str]]]]) -> None:
+    """Each packet is there twice: copies would pass for round trips and for losses."""
+    with pytest.raises(InputError, match="several places of the path"):
+        fit(captures["bufferbloat"][0])

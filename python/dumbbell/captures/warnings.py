@@ -17,8 +17,8 @@ def of(summary: Summary, total: Callable[..., tuple[int, ...]]) -> list[str]:
     )
     one_sided, breaks = total("connections", "one_sided", "clock_breaks")
     (copied,) = total("directions", "network_duplicates")
-    if data and copied >= _EACH * data:
-        found.append(_several_places(summary.get("interfaces", [])))
+    if is_of_several_places(data, copied):
+        found.append(several_places(summary.get("interfaces", [])))
     if unseen:
         found.append(
             f"The capture lacks packets: {count(unseen, 'byte')} {by_number(unseen, 'was', 'were')} acknowledged but "
@@ -85,7 +85,13 @@ _EACH: Final = 0.4
 """Share of the packets with data that are copies of others, from which on a capture has most of them twice."""
 
 
-def _several_places(interfaces: list[str | None]) -> str:
+def is_of_several_places(data: int, copied: int) -> bool:
+    """True if most of `data` packets are in a capture twice, by its count of copies on their way."""
+    return bool(data) and copied >= _EACH * data
+
+
+def several_places(interfaces: list[str | None]) -> str:
+    """A sentence about a capture of several places, with names of its interfaces."""
     names = [name for name in interfaces if name is not None]
     which = f" ({', '.join(names[:4])}{', ...' if len(names) > 4 else ''})" if names else ""
     return (

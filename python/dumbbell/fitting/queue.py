@@ -124,8 +124,9 @@ def base_rtt(trace: Trace, rate_bps: float, pause_ns: float = 0.0, slowest_bps: 
     if len(floor):
         near = np.flatnonzero(floor - serial - value <= tolerance)
         at_floor = len(near)
-    evidence = (
-        f"least of {len(floor):,} round trips of data{' and the handshake' if trace.handshake_ns is not None else ''}"
+    evidence = " and ".join(
+        ([f"least of {len(floor):,} round trips of data"] if len(floor) else [])
+        + (["the handshake"] if trace.handshake_ns is not None else [])
     )
     if slowest_bps is not None:
         pause_ns += (trace.segment_bytes + ACK_BYTES) * 8e9 * (1 / slowest_bps - 1 / rate_bps)

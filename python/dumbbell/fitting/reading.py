@@ -12,6 +12,7 @@ from dumbbell.captures import Capture, analyse, is_capture
 from dumbbell.captures.named import Named
 from dumbbell.captures.points import FILE
 from dumbbell.captures.points import interfaces as points
+from dumbbell.captures.warnings import is_of_several_places, several_places
 from dumbbell.errors import InputError
 from dumbbell.fitting.fitted import Fit, fit_direction
 from dumbbell.pipeline.captured import run_of
@@ -57,4 +58,7 @@ def _fitted(capture: Capture, connection: str | int | None, at: str | None) -> F
     rows = capture.largest(1, numbers)
     if not rows:
         raise InputError(f"{capture.name} has no data", "no connection carried payload", "name another")
+    if is_of_several_places(rows[0]["data_packets"], rows[0]["network_duplicates"] or 0):
+        why = several_places(capture.summary.get("interfaces", []))
+        raise InputError(f"{capture.name} shows no end of the path alone", why)
     return fit_direction(capture, rows[0], at)

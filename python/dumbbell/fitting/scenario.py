@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Final
@@ -9,6 +10,7 @@ from typing import Final
 from dumbbell.fitting.estimate import Estimate
 from dumbbell.fitting.fitted import Fit
 from dumbbell.fitting.words import answer, milliseconds, rate, share_of, size
+from dumbbell.units import Duration, Rate
 
 _LEAST_S: Final = 5.0
 _MOST_STEPS: Final = 2_000
@@ -28,7 +30,7 @@ def toml(found: Fit, cc: str = "cubic") -> str:
     lines += [f'name = "{name}"', f'duration = "{seconds:g} s"', ""]
     lines += ["[topology]", 'kind = "dumbbell"', f"pairs = {2 if _others(found) else 1}"]
     base = found.base_rtt.value if found.base_rtt.value is not None else found.base_rtt.high or 1e6
-    lines += [*_comment(found.base_rtt, milliseconds), f'rtt = "{max(1000, round(base / 1000) * 1000)} ns"', ""]
+    lines += [*_comment(found.base_rtt, milliseconds), f'rtt = "{Duration(max(1000, round(base / 1000) * 1000))}"', ""]
     lines += ["[topology.bottleneck]", *_comment(found.rate.capacity, rate), f"rate = {_rate(found, served)}"]
     lines += [*_comment(found.losses.buffer, size), f"buffer = {_buffer(found, served, base)}"]
     if found.losses.is_early:
@@ -36,14 +38,14 @@ def toml(found: Fit, cc: str = "cubic") -> str:
     if found.policer.is_found:
         policed, burst = found.policer.rate, found.policer.burst
         lines += _comment(policed, rate)
-        lines += [f'policer = {{ rate = "{policed.value:.0f} bit/s", burst = "{burst.value:.0f} B" }}']
+        lines += [f'policer = {{ rate = "{_plain(policed.value or 0.0)}", burst = "{burst.value:.0f} B" }}']
     lines += [*_comment(found.losses.loss, lambda value: share_of(value, 3)), *_loss(found)]
     lines += ["", "[[flows]]", 'id = "fitted"', 'from = "s1"', 'to = "r1"', f'cc = "{cc}"']
     if _others(found):
         beside = (found.rate.capacity.value or 0.0) - (found.rate.available.value or 0.0)
         lines += ["", "# What others sent, or what was lost to pauses of the link, on average."]
         lines += ["[[flows]]", 'id = "others"', 'from = "s2"', 'to = "r2"', 'protocol = "udp"']
-        lines += [f'rate = "{max(1000, round(beside))} bit/s"']
+        lines += [f'rate = "{_plain(beside)}"']
     if found.is_window_limited and found.window.value is not None:
         memory = round(_WINDOW_MEMORY * found.window.value)
         lines += ["", "[hosts.r1]", f"# A window of {size(found.window.value)}."]
@@ -71,10 +73,15 @@ def _comment(one: Estimate, words: Callable[[float], str]) -> list[str]:
 def _rate(found: Fit, served: float) -> str:
     series = found.rate.series
     if not found.rate.varies or not series:
-        return f'"{served:.0f} bit/s"'
+        return f'"{_plain(served)}"'
     chosen = series[:: max(1, -(-len(series) // _MOST_STEPS))]
-    steps = ", ".join(f'["{time:.3f} s", "{max(1000, round(bps))} bit/s"]' for time, bps in _from_zero(chosen))
+    steps = ", ".join(f'["{time:.3f} s", "{_plain(bps)}"]' for time, bps in _from_zero(chosen))
     return f"{{ steps = [{steps}] }}"
+
+
+def _plain(bps: float) -> Rate:
+    """A rate in four digits: no estimate is as narrow as the fifth."""
+    return Rate(max(1000, round(bps, 3 - int(math.log10(max(bps, 1000))))))
 
 
 def _from_zero(series: list[tuple[float, float]]) -> list[tuple[float, float]]:
