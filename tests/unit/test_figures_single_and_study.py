@@ -28,7 +28,7 @@ OF_PACKETS = ("queue_p50_ms", "queue_p95_ms", "queue_max_ms", "ce_packets", "ce_
 def can_be_simulated(name: str) -> bool:
     scenario = load(name)
     plan = expand(scenario)
-    is_modelled = all(flow.workload.kind != "command" for flow in plan.flows) and not routers(plan)
+    is_modelled = all(flow.workload.kind not in ("command", "quic") for flow in plan.flows) and not routers(plan)
     return scenario.sweep == Sweep() and is_modelled
 
 

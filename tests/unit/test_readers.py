@@ -24,6 +24,7 @@ ALLOWED: Final = {
     "engines": "/proc, /sys, and folders of runs that this process writes",
     "execute/cluster": "archives of its own, between machines of one user",
     "scenario/file/started.py": "a descriptor that the parent process has made",
+    "gym/export.py": "comes with dumbbell",
     "kernels": "the user's cache, source trees that are being compiled, and what comes with dumbbell",
     "labs": "the user's runtime directory, which no other user can enter",
     "machine.py": "/proc and /lib/modules",

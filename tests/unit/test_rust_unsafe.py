@@ -10,8 +10,8 @@ import pytest
 
 ROOT: Final = Path(__file__).parents[2]
 CRATES: Final = sorted(path.parent for path in ROOT.glob("crates/*/Cargo.toml"))
-READERS: Final = ("capture", "connections", "edits", "figures", "messages", "plan", "records")
-"""Crates that compute with numbers out of files of others."""
+READERS: Final = ("capture", "connections", "edits", "figures", "messages", "plan", "quic-lines", "records")
+"""Crates that compute with numbers out of files and programs of others."""
 NOTE_LINES: Final = 12
 """Lines above an unsafe block within which its note begins: a statement may begin above the block."""
 

@@ -136,7 +136,7 @@ CASES = {
         'cc = "cubic"',
         'protocol = "sctp"',
         'my.toml:14: flows.0.protocol = "sctp": unknown\n'
-        '  expected protocol = "tcp" (the default), "udp", "ping", "rpc", or a command',
+        '  expected protocol = "tcp" (the default), "udp", "ping", "rpc", "quic", or a command',
     ),
     "unknown host": (
         'from = "s2"',

@@ -20,6 +20,7 @@ BOUNDED = "`archives.limit`: 600 s of CPU, 2 GiB, 512 MiB a file, no devices"
 PYTHON = {
     "doctor/examine.py": NO_FILE,
     "engines/realm/qdiscs.py": NO_FILE,
+    "engines/realm/quic.py": NO_FILE,
     "engines/realm/process.py": OURS,
     "engines/virtual/machine.py": KERNEL,
     "kernels/archives.py": BOUNDED,
@@ -46,11 +47,13 @@ RUST = {
     "core-py/src/helper.rs": LIMITED,
     "lab/src/hops.rs": NO_FILE,
     "lab/src/sandbox/check.rs": OURS,
+    "lab/src/sandbox/ids.rs": NO_FILE,
     "ready-init/src/relay.rs": OURS,
     "routers/src/namespaces.rs": OURS,
     "routers/src/program.rs": AGREED,
     "supervisor/src/child.rs": OURS,
     "supervisor/src/lib.rs": OURS,
+    "traffic/src/kinds/quic/end.rs": OURS,
     "traffic/src/process.rs": AGREED,
 }
 HELPED = {"kernels/steps.py", "routing/frr.py"}

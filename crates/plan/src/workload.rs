@@ -175,6 +175,11 @@ impl Workload {
         matches!(self, Workload::Tcp { bytes: None, on_off: None, .. } | Workload::Quic { bytes: None, .. })
     }
 
+    /// True of a flow that is one connection of TCP for its whole time.
+    pub fn is_one_connection(&self) -> bool {
+        matches!(self, Workload::Tcp { .. })
+    }
+
     /// Name of the table that only flows of its kind have rows in.
     pub fn table(&self) -> Option<&'static str> {
         match self {

@@ -7,7 +7,7 @@ use std::thread;
 
 use anyhow::{Result, bail};
 use messages::Failure;
-use plan::{Plan, Workload};
+use plan::Plan;
 use sim::held::{Decision, Held, Hold, Interval, Observation};
 use sim::{Objects, Options, Simulation};
 use units::{Duration, Time};
@@ -189,7 +189,7 @@ impl HeldRun {
 fn index(plan: &Plan, id: &str) -> Result<usize> {
     let at = plan.flows.iter().position(|flow| flow.id == id);
     match at {
-        Some(at) if matches!(plan.flows[at].workload, Workload::Tcp { .. }) => Ok(at),
+        Some(at) if plan.flows[at].workload.is_one_connection() => Ok(at),
         Some(_) => bail!(Failure::new(format!("the flow {id} cannot be held"), "only flows of TCP can")),
         None => bail!(Failure::new(format!("the plan has no flow {id}"), "")),
     }
