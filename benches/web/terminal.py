@@ -47,7 +47,7 @@ def rows(page: Page, folder: Path) -> list[list[str]]:
     page.evaluate("location.hash = '#/edit/lab.toml'")
     page.wait_for_selector(".react-flow__node")
     page.get_by_role("button", name="Lab", exact=True).click()
-    page.get_by_role("button", name=re.compile("^host h1 ")).dblclick()
+    page.get_by_role("group", name=re.compile("^host h1 ")).dblclick()
     page.locator(".terminal-box .xterm-helper-textarea").wait_for(state="attached")
     page.wait_for_timeout(2000)
     page.locator(".terminal-box:not([hidden]) .xterm-helper-textarea").focus()

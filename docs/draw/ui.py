@@ -220,7 +220,7 @@ def _lab(page: Page) -> None:
     page.get_by_role("button", name="Lab", exact=True).click()
     page.wait_for_selector(".lab-node")
     page.get_by_role("button", name="Play").click()
-    page.get_by_role("button", name=re.compile("^host alice ")).click()
+    page.get_by_role("group", name=re.compile("^host alice ")).click()
     page.get_by_role("button", name="Terminal", exact=True).click()
     page.locator(".terminal-box:not([hidden]) .xterm-helper-textarea").focus()
     page.wait_for_timeout(1_000)

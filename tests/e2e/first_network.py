@@ -118,7 +118,7 @@ def settled(page: Page) -> None:
 def lab(page: Page) -> None:
     page.get_by_role("link", name=FILE).click()
     page.get_by_role("button", name="Lab", exact=True).click()
-    page.get_by_role("button", name=re.compile("^host h1 ")).dblclick()
+    page.get_by_role("group", name=re.compile("^host h1 ")).dblclick()
     screen = page.locator(".terminal-box:not([hidden])")
     expect(screen.locator(".xterm-rows")).to_contain_text(re.compile("[#$>]"))
     screen.locator(".xterm-helper-textarea").focus()

@@ -69,7 +69,7 @@ def start(application: Application, page: Page, text: str = NET) -> None:
 
 
 def node(page: Page, name: str) -> None:
-    page.get_by_role("button", name=re.compile(f"^(host|router|switch) {name} ")).click()
+    page.get_by_role("group", name=re.compile(f"^(host|router|switch) {name} ")).click()
 
 
 MIDDLE = """path => {
@@ -80,7 +80,7 @@ MIDDLE = """path => {
 
 def link(page: Page, a: str, b: str) -> None:
     """Choose a link by a click on its line: words beside it belong to its element, too, and are no part to click on."""
-    path = page.get_by_role("button", name=re.compile(f"^link {a} to {b}")).locator(".react-flow__edge-interaction")
+    path = page.get_by_role("group", name=re.compile(f"^link {a} to {b}")).locator(".react-flow__edge-interaction")
     places = [path.evaluate(MIDDLE)]
 
     def stands() -> bool:

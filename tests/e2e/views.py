@@ -188,7 +188,7 @@ def lab(page: Page) -> None:
     else:
         page.locator(".results-table th a").first.click()
     page.wait_for_selector(".lab-node")
-    page.get_by_role("button", name=re.compile("^host alice ")).click()
+    page.get_by_role("group", name=re.compile("^host alice ")).click()
     page.get_by_role("button", name="Terminal", exact=True).click()
     expect(page.locator(".terminal-box:not([hidden]) .xterm-rows").first).to_contain_text(re.compile("[#$>]"))
 

@@ -83,12 +83,13 @@ function Inside({ lab, why, chosen, onChoose, onOpen, stage }: Props): ReactNode
     const of = chosen?.kind === "cable" ? [...cable].find(([, links]) => links[0] === chosen.links[0])?.[0] : undefined;
     const selection = { ...NOTHING, nodes: chosen?.kind === "node" ? [chosen.name] : [], links: of ? [of] : [] };
     const down = new Set(state.links.filter(({ up }) => !up).map(({ name }) => name));
+    // Elements are groups, as in the editor: a button's name would have to have all words in it, and those of traffic change.
     const drawn = nodesOf(drawing, layout, where, selection, before.current.nodes, STILL).map((node): AnyNode => {
       if (node.type !== "network") return node;
       const marked = seen([node.id], why?.nodes, why?.faulty_nodes);
       const className = `lab-node ${marked}`;
       const { kind, addresses } = node.data.drawn;
-      return { ...node, className, ariaRole: "button", ariaLabel: `${kind} ${node.id} ${addresses[0] ?? ""}`, data: { ...node.data, marked } };
+      return { ...node, className, ariaLabel: `${kind} ${node.id} ${addresses[0] ?? ""}`, data: { ...node.data, marked } };
     });
     const links = edgesOf(drawing, where, selection, false, before.current.edges).map((edge): AnyEdge => {
       if (edge.type !== "link" || !edge.data) return edge;
@@ -97,7 +98,7 @@ function Inside({ lab, why, chosen, onChoose, onOpen, stage }: Props): ReactNode
       const marked = [isDown ? "down" : "", seen(names, why?.links, why?.faulty_links)].filter(Boolean).join(" ");
       const className = `lab-cable ${marked}`;
       const label = `link ${edge.data.drawn.between.join(" to ")}, ${isDown ? "down" : "up"}, ${edge.data.said.join(", ")}`;
-      return { ...edge, className, ariaRole: "button", ariaLabel: label, data: { ...edge.data, said: isDown ? ["down"] : edge.data.said, marked } };
+      return { ...edge, className, ariaLabel: label, data: { ...edge.data, said: isDown ? ["down"] : edge.data.said, marked } };
     });
     return { nodes: drawn, edges: links };
   }, [drawing, document, chosen, why, cable]);
