@@ -377,3 +377,15 @@ def test_opening_starts_nothing(tmp_path: Path) -> None:
     finally:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)
+
+
+def test_a_question_makes_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    asked = Agreement(tmp_path)
+    assert not asked.has(["curl x"])
+    assert asked.has([])
+    assert not asked.has(None)
+    assert not list(tmp_path.rglob("secret"))
+    asked.add(["curl x"])
+    assert asked.has(["curl x"])
+    assert Agreement(tmp_path).has(["curl x"])

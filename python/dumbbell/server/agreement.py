@@ -55,7 +55,10 @@ class Agreement:
 
     def has(self, programs: Sequence[str] | None) -> bool:
         """True if there is nothing to agree to, or it was agreed to; false if nobody knows what there is (`None`)."""
-        return programs is not None and (not programs or self._key(programs) in self._read())
+        if not programs:
+            return programs is not None
+        # To ask makes no secret: without one nothing was agreed to.
+        return bool(known := self._read()) and self._key(programs) in known
 
     def add(self, programs: Sequence[str] | None) -> None:
         """Agree to what is known. If it cannot be written down, it holds as long as the server runs."""
