@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from dumbbell.labs.exports.miniedit import FRAME_BYTES, PLAIN, SAID
+from dumbbell.labs.exports.links import FRAME_BYTES, delay_and_jitter, loss_percent, note_rest, time
 from dumbbell.labs.network import Network
 
 IMAGE: Final = "ghcr.io/srl-labs/network-multitool"
@@ -102,12 +102,7 @@ def _commands(network: Network, name: str, notes: dict[str, None]) -> Iterator[s
 
 def _shaping(port: str, link: Mapping[str, Any], notes: dict[str, None]) -> Iterator[str]:
     """The commands of tc for what leaves an interface: netem delays and loses, tbf below it has rate and buffer."""
-    for key in sorted(link.keys() - SAID):
-        if link[key] != PLAIN.get(key):
-            said = key.removesuffix("_bytes").replace("_", " ")
-            notes[f"links have {said}, which netem and tbf do not say alike: it is left out"] = None
-    if not link["up"]:
-        notes["links that are down are up in the file"] = None
+    note_rest(link, notes, "which netem and tbf do not say alike: it is left out")
     delay, rate = _netem(link, notes), link["rate_bps"]
     parent = "root"
     if delay:
@@ -123,29 +118,13 @@ def _shaping(port: str, link: Mapping[str, Any], notes: dict[str, None]) -> Iter
 
 
 def _netem(link: Mapping[str, Any], notes: dict[str, None]) -> str:
-    words, delay, jitter = [], link["delay_ns"], link["jitter"]
-    spread = 0
-    if jitter is not None:
-        drawn = jitter["distribution"]
-        if drawn["kind"] == "uniform" and not drawn["min_ns"] and not jitter["correlation"] and link["reordering"]:
-            spread = drawn["max_ns"] // 2
-            delay += spread
-        else:
-            notes["jitter is left out: only one that is uniform and reorders is the same in netem"] = None
-    if delay:
-        words.append(f"delay {_time(delay, notes)}" + (f" {_time(spread, notes)}" if spread else ""))
-    match link["loss_before"]:
-        case []:
-            pass
-        case [{"model": "independent", "probability": probability}]:
-            words.append(f"loss {round(probability * 100, 9):g}%")
-        case _:
-            notes["losses are left out: only independent ones are the same in netem"] = None
+    words = []
+    left_out = "jitter is left out: only one that is uniform and reorders is the same in netem"
+    delay_ns, jitter_ns = delay_and_jitter(link, notes, left_out)
+    if delay_ns:
+        words.append(f"delay {time(delay_ns, notes)}" + (f" {time(jitter_ns, notes)}" if jitter_ns else ""))
+    loss = loss_percent(link, notes, "losses are left out: only independent ones are the same in netem")
+    if loss is not None:
+        words.append(f"loss {loss:g}%")
     # Netem holds 1,000 packets by itself, and delays them within that.
     return " ".join([*words, "limit 1000000"]) if words else ""
-
-
-def _time(ns: int, notes: dict[str, None]) -> str:
-    if ns % 1_000:
-        notes["delays are rounded to microseconds"] = None
-    return f"{round(ns / 1_000)}us"

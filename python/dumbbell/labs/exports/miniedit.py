@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any, Final
 
+from dumbbell.labs.exports.links import buffer_packets, delay_and_jitter, loss_percent, note_rest, time
 from dumbbell.labs.network import Cable, Network
 
 IP_BASE: Final = "10.0.0.0/8"
-FRAME_BYTES: Final = 1514
-"""A full frame: a buffer in bytes has room for so many packets."""
-SAID: Final = {
-    "name", "from", "to", "from_interface", "to_interface", "up", "rate_bps", "buffer", "delay_ns", "jitter",
-    "reordering", "loss_before",
-}  # fmt: skip
-"""The keys of a link in a plan that such a file can say, in part. The others must be as those of a plain link."""
-PLAIN: Final = {"queue": {"kind": "drop-tail", "ce_threshold": None}, "overhead_bytes": 0, "loss_after": []}
 
 
 def miniedit(plan: Mapping[str, Any]) -> tuple[str, list[str]]:
@@ -96,36 +88,24 @@ def _values(link: Mapping[str, Any]) -> dict[str, Any]:
 def _options(link: Mapping[str, Any], notes: dict[str, None]) -> dict[str, Any]:
     """MiniEdit's options of a link."""
     options: dict[str, Any] = {}
-    for key in sorted(link.keys() - SAID):
-        if link[key] != PLAIN.get(key):
-            notes[f"links have {key.removesuffix('_bytes').replace('_', ' ')}, which MiniEdit lacks"] = None
-    if not link["up"]:
-        notes["links that are down are up in the file"] = None
+    note_rest(link, notes, "which MiniEdit lacks")
     if link["rate_bps"] is not None:
         options["bw"] = _number(link["rate_bps"] / 1e6, notes)
         buffer = link["buffer"]
         if "packets" in buffer:
             options["max_queue_size"] = buffer["packets"]
         elif "bytes" in buffer:
-            options["max_queue_size"] = max(1, math.ceil(buffer["bytes"] / FRAME_BYTES))
+            options["max_queue_size"] = buffer_packets(buffer["bytes"])
             notes["buffers in bytes are as many packets of 1514 bytes"] = None
-    delay_ns, jitter = link["delay_ns"], link["jitter"]
-    if jitter is not None:
-        drawn = jitter["distribution"]
-        if drawn["kind"] == "uniform" and not drawn["min_ns"] and not jitter["correlation"] and link["reordering"]:
-            options["jitter"] = _time(drawn["max_ns"] // 2, notes)
-            delay_ns += drawn["max_ns"] // 2
-        else:
-            notes["jitter is left out: MiniEdit's only jitter is uniform and reorders"] = None
+    left_out = "jitter is left out: MiniEdit's only jitter is uniform and reorders"
+    delay_ns, jitter_ns = delay_and_jitter(link, notes, left_out)
+    if jitter_ns:
+        options["jitter"] = time(jitter_ns, notes)
     if delay_ns:
-        options["delay"] = _time(delay_ns, notes)
-    match link["loss_before"]:
-        case []:
-            pass
-        case [{"model": "independent", "probability": probability}]:
-            options["loss"] = _number(round(probability * 100, 9), notes)
-        case _:
-            notes["losses are left out: MiniEdit has only independent ones"] = None
+        options["delay"] = time(delay_ns, notes)
+    loss = loss_percent(link, notes, "losses are left out: MiniEdit has only independent ones")
+    if loss is not None:
+        options["loss"] = _number(loss, notes)
     return options
 
 
@@ -134,11 +114,3 @@ def _number(value: float, notes: dict[str, None]) -> int | float:
         return int(value)
     notes["bandwidths or losses have fractions, which MiniEdit's dialogs do not take"] = None
     return value
-
-
-def _time(ns: int, notes: dict[str, None]) -> str:
-    if ns % 1_000_000 == 0:
-        return f"{ns // 1_000_000}ms"
-    if ns % 1_000:
-        notes["delays are rounded to microseconds"] = None
-    return f"{round(ns / 1_000)}us"
