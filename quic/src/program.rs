@@ -55,7 +55,7 @@ fn tell(one: &Line) -> Result<()> {
     out.write_all(line(one).as_bytes()).and_then(|()| out.flush()).context("writing to standard output")
 }
 
-/// What an end does with its stream.
+/// The part that an end has in its stream.
 enum Role {
     Sender { to: SocketAddr, left: Option<u64>, written: u64, ended: bool },
     Receiver(Received),

@@ -32,7 +32,7 @@ impl End {
         self.orders.write_all(line(&start).as_bytes()).unwrap();
     }
 
-    /// What it writes until its end.
+    /// Reads the lines that it writes until its end.
     fn rest(mut self) -> Vec<Line> {
         let lines = self.lines.lines().map(|one| parse(&one.unwrap()).unwrap()).collect();
         assert!(self.child.wait().unwrap().success());

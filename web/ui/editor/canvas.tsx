@@ -67,7 +67,7 @@ function Inside(): ReactNode {
   /** What is painted under the pointer, or null. */
   const [at, setAt] = useState<string | null>(null);
   const isPainted = isMany && far;
-  /** What is being dragged: the same set while it is. */
+  /** Nodes that are being dragged: the same set meanwhile. */
   const moving = dragged.current;
   const shown = useMemo(() => (isPainted ? realParts(nodes, edges, at, dragged.current) : { nodes, edges }), [isPainted, nodes, edges, at]);
   const paintedAt = useCallback((event: { clientX: number; clientY: number }) => hit(now.current, links.current, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }, { snapToGrid: false }), flow.getZoom()), [flow]);

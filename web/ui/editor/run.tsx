@@ -170,7 +170,7 @@ function Dock({ id, path }: { id: string; path: string }): ReactNode {
   );
 }
 
-/** What links carry, on the drawing, a few times a second. */
+/** Shows the load of links on the drawing, a few times a second. */
 function useDrawing(live: LiveRun, path: string, going: boolean): void {
   useEffect(() => {
     if (!going) return;

@@ -168,7 +168,7 @@ function seen(names: readonly string[], passed: readonly string[] = [], faulty: 
   return names.some((name) => passed.includes(name)) ? "on-way" : "";
 }
 
-/** What links carry, on the drawing, a few times a second. */
+/** Shows the load of links on the drawing, a few times a second. */
 function useCarried(lab: Lab, state: LabState): void {
   const latest = useRef({ lab, state });
   latest.current = { lab, state };

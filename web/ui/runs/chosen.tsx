@@ -12,9 +12,9 @@ import { tag } from "./tags";
 const MOST = 1000;
 
 interface ChosenProps {
-  /** Those that the table lists, in its order. */
+  /** Chosen runs that the table lists, in its order. */
   ids: readonly string[];
-  /** Those that it does not list now. */
+  /** Chosen runs that it does not list now. */
   hidden: readonly string[];
   baseline: string | null;
   rows: ReadonlyMap<string, RunRow>;

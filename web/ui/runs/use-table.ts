@@ -38,7 +38,7 @@ export function useTable(query: Query): Table {
       if (mine !== asked.current) return;
       const known = new Map(found.rows.map((row) => [row.id, row]));
       const others = wanted.current.filter((id) => !known.has(id));
-      // What is looked at further down stays there.
+      // Rows further down that are in sight stay there.
       const more = others.length ? await post<RunRows>("/api/runs/rows", { ids: others, columns: found.shown }) : { rows: [] };
       if (mine !== asked.current) return;
       for (const row of more.rows) known.set(row.id, row);
