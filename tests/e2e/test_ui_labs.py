@@ -97,9 +97,14 @@ def terminal(page: Page, name: str, button: str = "Terminal") -> Locator:
     page.get_by_role("button", name=button, exact=True).click()
     shown = page.locator(".terminal-box:not([hidden])")
     expect(shown).to_have_attribute("aria-label", re.compile(name))
-    eventually(lambda: re.search(r"[#$>]", screen(shown)), "a prompt")
+    prompt(shown)
     shown.locator(".xterm-helper-textarea").focus()
     return shown
+
+
+def prompt(shown: Locator) -> None:
+    """Wait until a shell asks for a command."""
+    eventually(lambda: re.search(r"[#$>]", screen(shown)), "a prompt")
 
 
 def screen(shown: Locator) -> str:
@@ -109,7 +114,11 @@ def screen(shown: Locator) -> str:
 
 def says(shown: Locator, what: str | re.Pattern[str], patience_s: float = 20) -> None:
     look = what.search if isinstance(what, re.Pattern) else lambda text: what in text
-    eventually(lambda: look(screen(shown)), f"{what} in a terminal", patience_s)
+    try:
+        eventually(lambda: look(screen(shown)), f"{what} in a terminal", patience_s)
+    except AssertionError as late:
+        late.add_note(f"The page: {shown.page.locator('body').inner_text()}")
+        raise
 
 
 def value(page: Page, plot: str, name: str) -> Callable[[], float]:
@@ -257,7 +266,13 @@ def test_the_list_finds_a_node_and_opens_its_terminal(application: Application, 
     page.get_by_role("searchbox", name="Find a node, a link, an address").fill("h2")
     expect(rows).to_have_count(2)
     page.get_by_role("button", name="Terminal in h2").click()
-    says(page.locator(".terminal-box:not([hidden])"), "h2")
+    shown = page.locator(".terminal-box:not([hidden])")
+    expect(shown).to_have_attribute("aria-label", "Terminal of h2")
+    prompt(shown)
+    shown.locator(".xterm-helper-textarea").focus()
+    # The prompt is the user's shell's own: not every one says where it is.
+    page.keyboard.type("echo at $(hostname)\n")
+    says(shown, "at h2")
     page.locator(".lab-outline .lab-row", has_text="s1").click()
     expect(page.locator(".lab-panel h2")).to_contain_text("s1 – h2")  # noqa: RUF001
     expect(page.locator(".lab-cable.selected")).to_have_count(1)
