@@ -11,9 +11,11 @@ import pytest
 
 import dumbbell
 from dumbbell.engines import registry
-from dumbbell.engines.names import SIMULATE
+from dumbbell.engines.names import EMULATE, SIMULATE
 from dumbbell.engines.realm import quic
 from dumbbell.errors import ScenarioError
+from dumbbell.pipeline.planned import planned
+from dumbbell.plan import run_id
 from dumbbell.scenario.traffic.kinds.quic import QuicFlow
 
 FLOW = {"protocol": "quic", "from": "s1", "to": "r1"}
@@ -92,3 +94,21 @@ def test_the_simulator_refuses_it() -> None:
 def test_what_a_full_socket_dropped_is_a_loss_inside_the_host() -> None:
     assert QuicFlow.lost_in_hosts({"quic": {"socket_drops": 7}}) == (0, 7)
     assert QuicFlow.lost_in_hosts({}) is None, "its program never said that it was ready"
+
+
+def test_another_build_makes_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A study that is resumed with another build runs its cells anew."""
+    engine = registry.engine(EMULATE)
+    path = program(tmp_path / "dumbbell-quic", {"quinn": ["cubic"]})
+    monkeypatch.setenv(quic.VARIABLE, str(path))
+
+    def identity(flow: dict[str, Any]) -> str:
+        return run_id(planned(engine, dumbbell.load(scenario(flow))), EMULATE, "1")
+
+    own, tcp = identity(FLOW), identity({"from": "s1", "to": "r1"})
+    assert identity(FLOW) == own
+    path.write_text(path.read_text() + "# another build\n")
+    assert identity(FLOW) != own
+    assert identity({"from": "s1", "to": "r1"}) == tcp
+    monkeypatch.setenv(quic.VARIABLE, str(tmp_path / "none"))
+    assert planned(engine, dumbbell.load(scenario(FLOW))).emulate.quic_sha256 is None, "the check refuses it"

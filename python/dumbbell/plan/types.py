@@ -141,6 +141,8 @@ class Emulate:
     """SHA-256 of all that went into that kernel, in hex."""
     links: Annotated[Links | None, Field(exclude_if=lambda value: value is None)] = None
     """Carrier of packets in place of our links; `None`: our links."""
+    quic_sha256: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
+    """SHA-256 of the program of QUIC flows, in hex; `None`: there are no such flows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dumbbell.engines.capabilities import (
     CLOCK,
@@ -16,6 +16,10 @@ from dumbbell.engines.capabilities import (
     Capabilities,
     Json,
 )
+
+if TYPE_CHECKING:
+    from dumbbell.plan.types import Plan
+    from dumbbell.scenario.model import Scenario
 
 
 def _cost(network: Json, traffic: Json, lab: Json, probe: Json | None) -> dict[str, object]:
@@ -40,6 +44,12 @@ def _ratio(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
+def _settle(plan: Plan, scenario: Scenario) -> Plan:
+    from dumbbell.engines.realm.quic import settled
+
+    return settled(plan)
+
+
 CAPABILITIES: Final = Capabilities(
     name="emulate",
     deterministic=False,
@@ -52,4 +62,5 @@ CAPABILITIES: Final = Capabilities(
     network="emulator.json",
     has_lab=True,
     cost=_cost,
+    settle=_settle,
 )

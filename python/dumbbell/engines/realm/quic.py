@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -68,8 +71,33 @@ def check_quic(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
             yield scenario.source.problem(Finding(("flows", entry, "stack"), what, has, HINT))
 
 
+def settled(plan: Plan) -> Plan:
+    """The plan with the hash of the program that its QUIC flows run: another build's runs are others.
+
+    A plan without such flows is unchanged, and so is one whose program is missing: `check_quic` refuses that.
+    """
+    if not _is_asked(plan) or (path := program()) is None:
+        return plan
+    try:
+        found = os.stat(path)
+        told = _sha256(path, found.st_ino, found.st_size, found.st_mtime_ns)
+    except OSError:
+        return plan
+    return replace(plan, emulate=replace(plan.emulate, quic_sha256=told))
+
+
+@functools.lru_cache(maxsize=8)
+def _sha256(path: str, *_identity: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_asked(plan: Plan) -> bool:
+    return any(kind(flow).quic_stack(flow.workload) for flow in plan.flows)
+
+
 def offer(plan: Plan) -> None:
     """Tell processes that this one starts where the program is, if the plan needs it."""
-    if any(kind(flow).quic_stack(flow.workload) for flow in plan.flows) and (path := program()) is not None:
+    if _is_asked(plan) and (path := program()) is not None:
         # The same for all runs of this process: nothing is lost if two set it at once.
         os.environ[VARIABLE] = path

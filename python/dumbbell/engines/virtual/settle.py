@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from dumbbell import kernels
+from dumbbell.engines.realm import quic
 from dumbbell.plan.algorithms import sources, with_parameters
 from dumbbell.plan.types import Algorithm, BundledSource, KernelSource, Plan, TunedSource
 from dumbbell.scenario.model import Scenario
@@ -18,7 +19,7 @@ ARENA: Final = 96 << 20
 
 
 def settled(plan: Plan, scenario: Scenario) -> Plan:
-    """The plan with its kernel's hash, and without what has no meaning there.
+    """The plan with its programs' hashes, and without what has no meaning there.
 
     Busy-waiting would wait for ever where computing takes no time. Algorithms of dumbbell are built into the kernel and
     the user's are linked to it, or both are loaded into a ready one.
@@ -34,7 +35,7 @@ def settled(plan: Plan, scenario: Scenario) -> Plan:
         emulate = replace(emulate, ring_bytes=ring, arena_bytes=arena)
     own = {} if kernel.loads_bpf else sources(resolve(scenario).labels.values())
     algorithms = tuple(own.get(one.label) or _built_in(one, kernel) for one in plan.algorithms)
-    return replace(plan, emulate=emulate, algorithms=algorithms)
+    return quic.settled(replace(plan, emulate=emulate, algorithms=algorithms))
 
 
 def _built_in(algorithm: Algorithm, kernel: kernels.Kernel) -> Algorithm:
