@@ -1,5 +1,7 @@
 //! The callbacks that an object fills in: its `struct tcp_congestion_ops`.
 
+use std::collections::HashMap;
+
 use crate::btf::{Types, kind};
 use crate::object::{Object, word};
 use crate::relocations::plain;
@@ -43,12 +45,14 @@ impl Callbacks {
         let symbol = object.symbol(&map.name)?;
         let section = object.sections.get(symbol.section?)?;
         let mut found = Callbacks::default();
+        // The first of those at one place, as in the section. A hostile object has many members and many relocations.
+        let links: HashMap<usize, _> = section.relocations.iter().rev().map(|link| (link.offset, link)).collect();
         for member in &ops.members {
             let at = symbol.offset.checked_add(member.offset as usize / 8)?;
             if member.name == "flags" {
                 found.needs_ecn = word(&section.data, at)? & NEEDS_ECN != 0;
             }
-            let Some(link) = section.relocations.iter().find(|link| link.offset == at) else { continue };
+            let Some(link) = links.get(&at) else { continue };
             let begin = begins.get(link.symbol.section?).copied().flatten()?;
             let Some(place) = found.place(&member.name) else { continue };
             *place = Some(begin + link.symbol.offset / 8);

@@ -1,5 +1,7 @@
 //! The parts of an ELF object that a program is made of.
 
+use std::collections::HashMap;
+
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader};
 use object::{LittleEndian, Object as _, ObjectSection, ObjectSymbol, RelocationTarget, SymbolSection};
 
@@ -35,6 +37,8 @@ pub(crate) struct Symbol {
 pub(crate) struct Object {
     pub sections: Vec<Section>,
     pub symbols: Vec<Symbol>,
+    /// The number of the first section of each name.
+    numbers: HashMap<String, usize>,
 }
 
 /// Flags of sections (`SHF_WRITE`, `SHF_ALLOC`, `SHF_EXECINSTR`).
@@ -76,11 +80,18 @@ impl Object {
                 relocations: section.relocations().filter_map(named).collect(),
             };
         }
-        Some(Object { sections, symbols: elf.symbols().map(|one| symbol(&one)).collect() })
+        let symbols = elf.symbols().map(|one| symbol(&one)).collect();
+        let numbers = sections.iter().enumerate().rev().map(|(number, one)| (one.name.clone(), number)).collect();
+        Some(Object { sections, symbols, numbers })
     }
 
     pub(crate) fn section(&self, name: &str) -> Option<&Section> {
-        self.sections.iter().find(|one| one.name == name)
+        self.sections.get(self.number(name)?)
+    }
+
+    /// The number of a section.
+    pub(crate) fn number(&self, name: &str) -> Option<usize> {
+        self.numbers.get(name).copied()
     }
 
     pub(crate) fn symbol(&self, name: &str) -> Option<&Symbol> {

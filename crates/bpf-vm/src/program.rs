@@ -161,7 +161,7 @@ impl Maker {
     }
 
     fn begin(&self, object: &Object, section: &str) -> Option<usize> {
-        self.begins[object.sections.iter().position(|one| one.name == section)?]
+        self.begins[object.number(section)?]
     }
 
     /// Marks an instruction that needs `what`, which is not modelled.

@@ -181,12 +181,12 @@ fn members(state: &[Named], at: usize, count: usize) -> Vec<Named> {
 
 /// The members of the private state: of what the variable [`STATE`] points to.
 pub(crate) fn state(types: &Types) -> Vec<Named> {
-    let mut found = Vec::new();
+    let mut members = Members { types, found: Vec::new(), visits: 0 };
     if let Some(pointer) = types.variable(STATE).and_then(|one| types.bare(one.of)).filter(|one| one.kind == kind::PTR)
     {
-        flatten(types, pointer.of, "state", 0, 0, &mut found);
+        members.flatten(pointer.of, "state", 0, 0);
     }
-    found
+    members.found
 }
 
 /// A variable whose type says what the private state is. Nothing reads it: a compiler of a program that is traced adds it.
@@ -195,24 +195,41 @@ const STATE: &str = "db_traced_state";
 /// A deeper structure is not taken apart.
 const DEEPEST: usize = 8;
 
-fn flatten(types: &Types, id: u32, path: &str, at: usize, depth: usize, found: &mut Vec<Named>) {
-    let Some(one) = types.bare(id).filter(|_| at < PRIVATE_BYTES && depth < DEEPEST) else { return };
-    match one.kind {
-        kind::STRUCT | kind::UNION => {
-            for member in &one.members {
-                let name = &member.name;
-                let joined = if name.is_empty() { path.to_owned() } else { format!("{path}.{name}") };
-                flatten(types, member.of, &joined, at + member.offset as usize / 8, depth + 1, found);
+/// Members that are looked at. A hostile object's structures, of a thousand members each, lie within each other.
+const MOST_VISITS: usize = 10_000;
+
+/// The members of a structure, as they are found.
+struct Members<'a> {
+    types: &'a Types,
+    found: Vec<Named>,
+    visits: usize,
+}
+
+impl Members<'_> {
+    fn flatten(&mut self, id: u32, path: &str, at: usize, depth: usize) {
+        let types = self.types;
+        let Some(one) = types.bare(id).filter(|_| at < PRIVATE_BYTES && depth < DEEPEST) else { return };
+        match one.kind {
+            kind::STRUCT | kind::UNION => {
+                for member in &one.members {
+                    self.visits += 1;
+                    if self.visits > MOST_VISITS {
+                        return;
+                    }
+                    let name = &member.name;
+                    let joined = if name.is_empty() { path.to_owned() } else { format!("{path}.{name}") };
+                    self.flatten(member.of, &joined, at + member.offset as usize / 8, depth + 1);
+                }
             }
-        }
-        kind::INT | kind::ENUM if (1..=8).contains(&one.bytes) => {
-            let (offset, bytes) = (PRIVATE_AT + at, one.bytes);
-            // Of bits that share a word, the first stands for all.
-            if found.iter().all(|known| known.offset != offset) {
-                found.push(Named { name: path.to_owned(), offset, bytes, is_signed: one.is_signed });
+            kind::INT | kind::ENUM if (1..=8).contains(&one.bytes) => {
+                let (offset, bytes) = (PRIVATE_AT + at, one.bytes);
+                // Of bits that share a word, the first stands for all.
+                if self.found.iter().all(|known| known.offset != offset) {
+                    self.found.push(Named { name: path.to_owned(), offset, bytes, is_signed: one.is_signed });
+                }
             }
+            _ => {}
         }
-        _ => {}
     }
 }
 
