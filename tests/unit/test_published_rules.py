@@ -11,6 +11,7 @@ import pytest
 
 from dumbbell.errors import InputError
 from dumbbell.published.judge import Judge, one_side
+from dumbbell.published.judging import all_of
 from dumbbell.published.model import Finding, Status
 from dumbbell.published.registry import KEYS, reproduction
 from dumbbell.published.rules import Figure, rule
@@ -96,23 +97,34 @@ CLAIMS = [
 ]
 
 
+DRAWS: Final = 20_000
+
+
 @pytest.mark.parametrize("finding", CLAIMS)
 def test_each_claim_can_hold_and_can_fail(finding: Finding) -> None:
-    """Figures are drawn about the rule's own bounds until they show both answers, each comparison by itself."""
+    """Figures are drawn about the rules' own bounds until each comparison has shown both answers, and all together,
+    too: rules that contradict each other could never hold."""
     assert isinstance(finding.judge, Judge)
+    rules = finding.judge.rules
+    texts = [one.text for one in rules]
+    numbers = [float(number) for text in texts for number in re.findall(r"(?<![\w\"])\d+(?:\.\d+)?(?:e\d+)?", text)]
+    bounds = [number for number in numbers if number] or [1.0]
+    names = {name for one in rules for name in one.names()}
     draw = random.Random(1)
-    for one in finding.judge.rules:
-        numbers = map(float, re.findall(r"(?<![\w\"])\d+(?:\.\d+)?(?:e\d+)?", one.text))
-        bounds = [number for number in numbers if number] or [1.0]
-        names = set(one.names())
-        seen: list[set[Status]] = [set() for _ in one.comparisons]
-        for _ in range(2000):
-            drawn = {
-                name: figure(draw.choice(bounds) * draw.choice((-1, 1)) ** draw.randrange(3) * 4 ** draw.uniform(-2, 2),
-                             SPREAD)
-                for name in names
-            }  # fmt: skip
-            for found, status in zip(seen, one.judge(lambda *name, drawn=drawn: drawn[name]), strict=True):
-                found.add(status)
-        assert all({H, F} <= found for found in seen), one.text
-        assert finding.rule
+    seen: list[set[Status]] = [set() for one in rules for _ in one.comparisons]
+    together: set[Status] = set()
+    for _ in range(DRAWS):
+        drawn = {
+            name: figure(draw.choice(bounds) * draw.choice((-1, 1)) ** draw.randrange(3) * 4 ** draw.uniform(-2, 2),
+                         SPREAD)
+            for name in names
+        }  # fmt: skip
+        statuses = [status for one in rules for status in one.judge(lambda *name, drawn=drawn: drawn[name])]
+        for found, status in zip(seen, statuses, strict=True):
+            found.add(status)
+        together.add(all_of(statuses))
+        if all({H, F} <= found for found in [*seen, together]):
+            break
+    assert all({H, F} <= found for found in seen), texts
+    assert {H, F} <= together, texts
+    assert finding.rule
