@@ -258,7 +258,7 @@ def test_parts_whose_engine_is_missing_are_simulated_or_skipped_by_name(
     )
     assert "dumbbell kernel build" in told.err
     assert "Part 3 is simulated, and not run by the engine virtual" in told.err
-    assert told.out.index("report so far") < told.out.index("1: What each algorithm looks like")
+    assert told.out.index("report so far") < told.out.index("1: Shape of each algorithm")
     page = Path("reproductions/bernardi-2020-quick/report.md").read_text()
     assert f"- Part {skipped.name} is skipped" in page
     assert "engine simulate" in page

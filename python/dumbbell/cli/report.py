@@ -106,8 +106,8 @@ def command(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help=f"One of {', '.join(FORMATS)}; for studies also {ONLY_OF_STUDIES}; for runs also iperf, which prints "
-            "each flow second by second, as iperf3 does.",
+            help=f"The format: {', '.join(FORMATS)}; for studies also {ONLY_OF_STUDIES}; for runs also iperf, which "
+            "prints each flow second by second, as iperf3 does.",
         ),
     ] = "html",
     output: Annotated[
@@ -197,7 +197,7 @@ def command(
         typer.Option(
             "--columns",
             metavar="KEY",
-            help="With --overlay: a column for each value of this key, below it throughput, cwnd, RTT, queue and "
+            help="The key whose values are the columns of an overlay; the rows are sending rate, cwnd, RTT, queue and "
             "bytes in flight.",
             show_default=False,
         ),
@@ -206,8 +206,7 @@ def command(
         bool,
         typer.Option(
             "--bands",
-            help="With --overlay: draw runs that differ only in seeds as a mean with its interval; of a study, "
-            "all runs.",
+            help="Draw runs of an overlay that differ only in seeds as a mean with its interval; of a study, all runs.",
         ),
     ] = False,
     open: Annotated[
@@ -216,11 +215,11 @@ def command(
 ) -> int:
     """Write the report of each run, study or analysed capture: a page with plots, figures, or the data behind them.
 
-    For a reproduction, pdf, tex and md give a report to hand in: question, set-up, figures, numbers with intervals,
-    findings, limits, and how to repeat it.
+    The formats pdf, tex and md of a reproduction are a report to hand in: question, set-up, figures, numbers with
+    intervals, findings, limits, and how to repeat it.
 
-    A failed run has a report, too: it says so, and which tables are missing. Prints the paths of the written files. Of
-    several runs, one that cannot be read is named, and the others have their reports.
+    A failed run has a report, too: it says so, and which tables are missing. The command prints the paths of the
+    written files. It names a run that it cannot read, and reports on the others.
     """
     from dumbbell.captures import Capture, is_capture
     from dumbbell.cli import complain
