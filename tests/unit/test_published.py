@@ -207,14 +207,19 @@ def test_names_of_places_stand_apart_and_the_legend_has_algorithms_first(monkeyp
     cases = [f"1000 ms, {loss} %" for loss in (0, 1, 2, 5, 10)]
     at, ours = [0.0, 1.0, 2.0, 3.0, 4.0], [Interval(9.0, 8.0, 10.0, 3)] * 5
     found = [Curve(cc, cases, at, ours, [(0.0, 7.0)], place, cc) for place, cc in enumerate(("reno", "cubic", "bbr"))]
-    plot = replace(PLOT, kind="bars", x=Axis("delay, loss"), marks=((5.0, "equal"),))
+    levels, points = ((5.0, "equal"), (6.0, "equal")), ((1.0, 6.5, "in the text"),)
+    plot = replace(PLOT, kind="bars", x=Axis("delay, loss"), marks=levels, points=points, legend="algorithm")
     drawing.picture("bars", plot, drawing.averages(found, plot))
     (fig,) = figures
     fig.canvas.draw()
     boxes = [text.get_window_extent() for text in fig.axes[0].get_xticklabels()]
     assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
     names = [text.get_text() for text in fig.legends[0].get_texts()]
-    assert names == ["Reno", "CUBIC", "BBRv1", "printed", "equal"]
+    assert names == ["Reno", "CUBIC", "BBRv1", "printed", "in the text", "equal"], "equal names are one"
+    assert fig.legends[0].get_title().get_text() == "algorithm"
+    axes: Any = fig.axes[0]
+    (point,) = (line for line in axes.lines if line.get_label() == "in the text")
+    assert (*point.get_xdata(), *point.get_ydata()) == (1, 6.5)
 
 
 def test_an_algorithm_has_one_colour_whatever_it_is_called() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import as_file, files
+from itertools import cycle
 from typing import Any, Final
 
 import matplotlib.style
@@ -42,6 +43,8 @@ def picture(name: str, plot: Plot, draw: Callable[[Axes], None]) -> Picture:
         draw(axes)
         for value, label in plot.marks:
             axes.axhline(value, color="0.5", linewidth=0.9, dashes=(5, 2), label=label)
+        for (x, y, label), marker in zip(plot.points, cycle(_MARKERS), strict=False):
+            axes.plot(x, y, marker, markersize=5, color="0.1", markerfacecolor="none", clip_on=False, label=label)
         _axis(axes, plot.x, "x")
         _axis(axes, plot.y, "y")
         axes.set_title(plot.title, fontsize=8)
@@ -51,13 +54,15 @@ def picture(name: str, plot: Plot, draw: Callable[[Axes], None]) -> Picture:
 
 
 def _legend(fig: Figure, axes: Axes, plot: Plot) -> None:
-    """Name the curves, then the printed numbers, then the lines that are marks."""
-    marks = ["printed", *(label for _, label in plot.marks)]
+    """Name the curves, then the printed numbers, then the points and lines that are marks; each name stands once."""
+    marks = ["printed", *(label for _, _, label in plot.points), *(label for _, label in plot.marks)]
     order = {label: 1 + place for place, label in enumerate(marks)}
-    found = sorted(zip(*axes.get_legend_handles_labels(), strict=True), key=lambda one: order.get(one[1], 0))
-    signs, labels = zip(*found, strict=True)
+    by_name = {label: sign for sign, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    labels = sorted(by_name, key=lambda label: order.get(label, 0))
+    signs = [by_name[label] for label in labels]
     columns = len(labels) if sum(len(label) + 4 for label in labels) <= _ONE_LINE else 3
-    fig.legend(signs, labels, loc="outside upper center", ncols=columns, fontsize=6.5)
+    small = {"fontsize": 6.5, "title": plot.legend or None, "title_fontsize": 6.5}
+    fig.legend(signs, labels, loc="outside upper center", ncols=columns, **small)
 
 
 def rendered(name: str, plot: Plot, fig: Figure) -> Picture:

@@ -125,6 +125,10 @@ class Plot:
     marks: tuple[tuple[float, str], ...] = ()
     """Horizontal lines: value in the axis's unit, and its name, such as the fair share; of `columns`, in the first
     row."""
+    points: tuple[tuple[float, float, str], ...] = ()
+    """Printed points that are no number of a table: both values in the axes' units, and a name for the legend."""
+    legend: str = ""
+    """Title of the legend: the quantity that tells the curves apart, such as the share of UDP."""
     rows: tuple[str, ...] = OF_COLUMNS
     """The plots of `columns`, as after `--plots`."""
     phases: bool = False
