@@ -18,6 +18,8 @@ from dumbbell.fitting import fit
 from dumbbell.fitting.whatif import Change, what_if
 
 DRAWS: Final = 3
+TRUTHS: Final = 4
+"""Runs over the true path, with other random losses: goodput is their mean."""
 LONGEST: Final = 4.0
 """A transfer may take so many times as long as the captured one."""
 
@@ -60,8 +62,10 @@ def predict(path: Hidden, engine: str, folder: File) -> list[Predicted]:
             "record": {"packets": False, "acks": False},
         }
         place = folder / str(table["name"])
-        run = dumbbell.run(written(place, table, path.files), (), place / "runs", engine=engine, report=False)
-        true = float(run.flows["goodput_bps"][0])
+        scenario = written(place, table, path.files)
+        seeds = [f"seed={1000 * number + path.number + 1}" for number in range(1, TRUTHS + 1)]
+        runs = [dumbbell.run(scenario, [seed], place / "runs", engine=engine, report=False) for seed in seeds]
+        true = float(np.mean([run.flows["goodput_bps"][0] for run in runs]))
         rmtree(place, ignore_errors=True)
         rows.append(Predicted(path, name, is_identified, float(np.mean(one.goodput_bps)), true))
     return rows

@@ -82,8 +82,8 @@ def capacity(trace: Trace, rough: float) -> tuple[Capacity, Queue]:
         available = Estimate(value, low, high, evidence)
     rates = np.array([rate for _, rate, _ in blocks])
     if len(rates) >= 4 and _varies(blocks):
-        series = [(time, rate) for time, rate, _ in blocks]
-        mean = _mean_over_time(series, trace)
+        series = _filled([(time, rate) for time, rate, _ in blocks], trace, _block_ns(trace, rough))
+        mean = float(np.mean([bps for _, bps in series]))
         evidence = f"{len(rates)} blocks of {_block_ns(trace, rough) / 1e6:.0f} ms with a queue"
         share = len(rates) * _block_ns(trace, rough) / max(1.0, trace.span_s * 1e9)
         if share < _SEEN:
@@ -219,8 +219,13 @@ def _around(value: float, rates: list[float]) -> tuple[float, float]:
     return value - error, value + error
 
 
-def _mean_over_time(series: list[tuple[float, float]], trace: Trace) -> float:
-    times = np.array([time for time, _ in series])
-    rates = np.array([rate for _, rate in series])
-    grid = np.linspace(0, trace.span_s, 2000)
-    return float(np.interp(grid, times, rates).mean())
+def _filled(series: list[tuple[float, float]], trace: Trace, width_ns: float) -> list[tuple[float, float]]:
+    """A rate for each block of the whole time: where no queue shows it, that between its neighbours, or what passed."""
+    width = width_ns / 1e9
+    count = max(1, int(trace.span_s / width))
+    starts = width * np.arange(count)
+    slots = np.minimum(((trace.time_ns - trace.time_ns[0]) / width_ns).astype(np.int64), count)
+    passed = np.bincount(slots, weights=trace.bytes, minlength=count)[:count] * 8 / width
+    between = np.interp(starts, [time for time, _ in series], [bps for _, bps in series])
+    is_seen = np.isin(np.round(starts / width), np.round([time / width for time, _ in series]))
+    return list(zip(starts.tolist(), np.where(is_seen, between, np.maximum(between, passed)).tolist(), strict=True))

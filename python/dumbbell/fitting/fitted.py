@@ -22,6 +22,8 @@ from dumbbell.fitting.trace import Trace, trace
 
 _BEYOND: Final = 1.03
 """A link behind a policer is seen only if packets come faster than the policer's rate, by this factor."""
+_PACED: Final = 1.35
+"""From before a policer, BBR probes with 1.25 times its rate, so ACKs that come so much faster show no link."""
 _MOSTLY: Final = 0.5
 """Share of the time for which a limit holds to be the cause."""
 
@@ -123,19 +125,23 @@ def fit_direction(capture: Capture, row: Direction | None = None, at: str | None
         row = rows[0]
     seen = trace(capture, row, at)
     (diagnosis,) = diagnose(capture, [row])
+    return fit_trace(capture.name, seen, diagnosis, _window(row, capture))
+
+
+def fit_trace(name: str, seen: Trace, diagnosis: Diagnosis, window: Estimate) -> Fit:
+    """Fits a path to the packets of a direction."""
     rough = rough_bps(seen)
     rate, _ = capacity(seen, rough)
     served = rate.capacity.value or rough
     waited = queue(seen, served)
-    policed = policer(waited)
-    if policed.rate.value is not None and (rate.capacity.value or 0.0) < _BEYOND * policed.rate.value:
-        why = "the sender kept to the policer's rate"
-        rate = replace(rate, capacity=unknown(why, policed.rate.value))
+    policed = policer(waited, rate.capacity.value)
+    if policed.rate.value is not None:
+        rate = _beside(policed.rate.value, rate, seen.side)
     lost = losses(waited, rate.capacity, rate.available.value, rate.varies, policed.is_found)
     limits = diagnosis.seen.limits_ns
     total = max(1, sum(limits.values()))
     return Fit(
-        capture.name,
+        name,
         seen,
         waited,
         diagnosis,
@@ -143,11 +149,21 @@ def fit_direction(capture: Capture, row: Direction | None = None, at: str | None
         _base_rtt(seen, rate, served),
         policed,
         lost,
-        _late(row, seen),
+        _late(seen.row, seen),
         _ack_packets(seen),
-        _window(row, capture),
+        window,
         {name: time / total for name, time in limits.items()},
     )
+
+
+def _beside(policed_bps: float, rate: Capacity, side: str) -> Capacity:
+    """The capacity behind a policer: nothing shows it if the sender kept to the policer's rate."""
+    faster = (rate.capacity.value or 0.0) / policed_bps
+    if faster < _BEYOND:
+        return replace(rate, capacity=unknown("the sender kept to the policer's rate", policed_bps))
+    if side == "sender" and faster < _PACED:
+        return replace(rate, capacity=unknown("the sender may have paced packets at that rate", policed_bps))
+    return rate
 
 
 def _base_rtt(seen: Trace, rate: Capacity, served: float) -> Estimate:

@@ -19,13 +19,26 @@ from dumbbell.fitting.queue import Queue
 from dumbbell.fitting.trace import Floats, Trace
 
 _LEAST_LOSSES: Final = 8
-_LEAST_EPISODES: Final = 2
-_TIGHT: Final = 0.12
-"""Deficits at losses differ from their median by this share of it, or by two packets, at the median."""
-_MOST_BEYOND: Final = 0.02
+_LEAST_RUNS: Final = 6
+"""Runs of losses, without which a rate can always be chosen that explains them."""
+_TIGHT: Final = 0.04
+"""Deficits at losses differ from their median by this share of it at the sender, on average,"""
+_TIGHT_PACKETS: Final = 0.7
+"""or by so many packets."""
+_BLURRED: Final = 3.0
+"""or by more, if many episodes of losses agree:"""
+_AGREE: Final = {"sender": 10, "receiver": 4}
+"""Episodes at least. At the receiver a hole is seen late, and delays have steps."""
+_MOST_BEYOND: Final = 0.04
 """Share of the packets that may pass at a larger deficit than losses find."""
-_DELAYED: Final = 0.5
+_DELAYED: Final = 0.7
 """Share of deficit / rate by which packets are delayed at losses, from which on it is a queue."""
+_BEHIND: Final = 0.9
+"""Share of rate / capacity: a burst that a policer lets pass waits before the link behind it, but no longer."""
+_NEAR_LINK: Final = 0.93
+"""A bucket whose rate is above this share of the capacity may be the link's own queue,"""
+_HARDLY_DELAYED: Final = 0.1
+"""unless packets at losses were delayed by less than this share of deficit / rate."""
 _LEAST_BURST: Final = 3
 """Packets that a bucket holds at least."""
 _GRID: Final = 240
@@ -46,33 +59,39 @@ class Policer:
         return self.rate.is_identifiable
 
 
-def policer(seen: Queue) -> Policer:
+def policer(seen: Queue, capacity_bps: float | None) -> Policer:
     """Returns the token bucket that explains the losses, if one does and packets were not delayed as by a queue."""
     trace = seen.trace
     losses = int(trace.lost.sum())
-    if losses < _LEAST_LOSSES:
-        return _none(f"{losses} packets were lost, and a policer shows in {_LEAST_LOSSES} or more")
+    runs = int((trace.lost & ~np.r_[False, trace.lost[:-1]]).sum())
+    if losses < _LEAST_LOSSES or runs < _LEAST_RUNS:
+        return _none(
+            f"{losses} packets were lost in {runs} runs, and a policer shows in {_LEAST_LOSSES} packets of "
+            f"{_LEAST_RUNS} runs or more"
+        )
     episodes = _episodes(trace)
-    if episodes < _LEAST_EPISODES:
-        return _none("all losses came at once")
-    found = _fit(trace if trace.side == "sender" else _as_sent(seen))
+    found = _fit(_as_sent(seen) if trace.side == "receiver" else trace)
     if found is None:
         return _none("no rate explains the losses")
     rate, burst, spread, beyond = found
-    tight = max(_TIGHT * burst, 2 * trace.segment_bytes)
+    tight = max(_TIGHT * burst, _TIGHT_PACKETS * trace.segment_bytes)
+    if episodes >= _AGREE[trace.side]:
+        tight *= _BLURRED
     if spread > tight or beyond > _MOST_BEYOND:
         return _none("losses do not follow a token bucket")
     delayed = float(np.nanmedian(seen.at_losses()))
     if not np.isfinite(delayed):
         return _none("the delay at losses is not known")
-    expected = burst * 8e9 / rate
-    if delayed >= _DELAYED * expected:
+    share = 1.0 if capacity_bps is None else min(1.0, rate / capacity_bps)
+    is_near_link = capacity_bps is not None and share > _NEAR_LINK
+    most = _HARDLY_DELAYED if is_near_link else min(_DELAYED, _BEHIND * share)
+    if delayed >= most * burst * 8e9 / rate:
         return _none("packets were delayed at losses: a queue overflowed")
-    evidence = f"{losses:,} losses in {episodes:,} episodes"
-    share = max(0.01, 2 * trace.segment_bytes / burst / episodes**0.5)
+    evidence = f"{losses:,} losses in {episodes:,} episode{'s' if episodes > 1 else ''}"
+    error = max(0.01, 2 * trace.segment_bytes / burst / episodes**0.5)
     slack = max(2 * trace.segment_bytes, 0.05 * burst)
     return Policer(
-        Estimate(rate, rate * (1 - share), rate * (1 + share), evidence),
+        Estimate(rate, rate * (1 - error), rate * (1 + error), evidence),
         Estimate(burst, burst - slack, burst + slack, evidence),
     )
 

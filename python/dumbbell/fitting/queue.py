@@ -19,6 +19,8 @@ ACK_BYTES: Final = 66
 _FLOOR_SHARE: Final = 0.01
 _FLOOR_NS: Final = 300_000.0
 """Samples within this of the least one are at the floor: a share of it, or so long."""
+_FASTER: Final = 0.3
+"""Share of its time by which a packet may be served faster than at a high rate of a link whose rate varies."""
 _LEAST_FLOOR: Final = 3
 """Samples at the floor, each of another round trip, without which it is only an upper bound."""
 
@@ -41,33 +43,45 @@ class Queue:
         return np.where(last >= 0, self.above_ns[np.maximum(last, 0)], 0.0)
 
     @cached_property
-    def by_sending(self) -> tuple[Floats, Floats]:
-        """Times at which delivered packets were sent (at the receiver: arrived), and their delays."""
-        known = np.isfinite(self.above_ns)
-        time, above = self.trace.time_ns[known], self.above_ns[known]
-        if self.trace.side == "receiver":
-            return time, above
-        sent = time - self.trace.delay_ns[known]
-        order = np.argsort(sent, kind="stable")
-        return sent[order], above[order]
+    def backlog_bytes(self) -> Floats:
+        """Bytes of this connection that left the queue while each delivery waited in it; NaN if that is not known.
 
-    def at_losses(self) -> Floats:
-        """The larger delay of the packets delivered just before and just after each lost one."""
-        times, above = self.by_sending
+        Whatever the rate did meanwhile, these bytes were in the queue before it.
+        """
+        trace = self.trace
+        through = np.r_[0.0, np.cumsum(trace.bytes)]
+        came = np.searchsorted(trace.time_ns, trace.time_ns - np.nan_to_num(self.above_ns), "right")
+        return np.where(np.isfinite(self.above_ns), through[1:] - through[came], np.nan)
+
+    @cached_property
+    def _by_sending(self) -> tuple[Floats, Ints]:
+        """Times at which delivered packets were sent (at the receiver: arrived), and the order of these times."""
+        known = np.flatnonzero(np.isfinite(self.above_ns))
+        sent = self.trace.time_ns[known]
+        if self.trace.side != "receiver":
+            sent = sent - self.trace.delay_ns[known]
+        order = np.argsort(sent, kind="stable")
+        return sent[order], known[order]
+
+    def at_losses(self, values: Floats | None = None) -> Floats:
+        """The larger value of the packets delivered just before and just after each lost one: by default, the delay."""
+        times, index = self._by_sending
         lost = self.trace.sent_ns[self.trace.lost]
         if len(times) == 0:
             return np.full(len(lost), np.nan)
+        of = (self.above_ns if values is None else values)[index]
         at = np.searchsorted(times, lost)
-        before, after = above[np.maximum(at - 1, 0)], above[np.minimum(at, len(above) - 1)]
+        before, after = of[np.maximum(at - 1, 0)], of[np.minimum(at, len(of) - 1)]
         return np.fmax(before, after)
 
-    def at_sending(self) -> Floats:
-        """The delay that each transmission met: that of the delivered packet sent last before it."""
-        times, above = self.by_sending
+    def at_sending(self, values: Floats | None = None) -> Floats:
+        """The value of the delivered packet sent last before each transmission: by default, the delay."""
+        times, index = self._by_sending
         if len(times) == 0:
             return np.full(len(self.trace.sent_ns), np.nan)
+        of = (self.above_ns if values is None else values)[index]
         at: Ints = np.searchsorted(times, self.trace.sent_ns, "right") - 1
-        return above[np.maximum(at, 0)]
+        return of[np.maximum(at, 0)]
 
 
 def without_timers(trace: Trace) -> Floats:
@@ -128,9 +142,11 @@ def base_rtt(trace: Trace, rate_bps: float, pause_ns: float = 0.0, slowest_bps: 
         ([f"least of {len(floor):,} round trips of data"] if len(floor) else [])
         + (["the handshake"] if trace.handshake_ns is not None else [])
     )
+    width = max(0.2e6, 0.005 * value, ACK_BYTES * 8e9 / rate_bps)
     if slowest_bps is not None:
         pause_ns += (trace.segment_bytes + ACK_BYTES) * 8e9 * (1 / slowest_bps - 1 / rate_bps)
-    width = max(0.2e6, 0.005 * value, ACK_BYTES * 8e9 / rate_bps)
+        # The packet of the least round trip may have met a rate above `rate_bps`.
+        width += _FASTER * serial
     if len(others) < 2 and at_floor < _LEAST_FLOOR and source != "handshake":
         return unknown("the least round trip was seen once, so a queue may never have been empty", 0.0, value, evidence)
     return Estimate(value, max(0.0, value - width - pause_ns), value + width, evidence)

@@ -23,7 +23,7 @@ _NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 def toml(found: Fit, cc: str = "cubic") -> str:
     """The text of a scenario in which a flow of `cc` runs over the fitted path."""
-    served = found.rate.capacity.value or found.rate.available.value or _goodput(found)
+    served = served_bps(found)
     lines = [f"# {line}" for line in answer(found)]
     name = _NAME.sub("-", f"fit-{found.name}")[:64].strip("-")
     seconds = max(_LEAST_S, round(found.trace.span_s, 1))
@@ -31,7 +31,10 @@ def toml(found: Fit, cc: str = "cubic") -> str:
     lines += ["[topology]", 'kind = "dumbbell"', f"pairs = {2 if _others(found) else 1}"]
     base = found.base_rtt.value if found.base_rtt.value is not None else found.base_rtt.high or 1e6
     lines += [*_comment(found.base_rtt, milliseconds), f'rtt = "{Duration(max(1000, round(base / 1000) * 1000))}"', ""]
-    lines += ["[topology.bottleneck]", *_comment(found.rate.capacity, rate), f"rate = {_rate(found, served)}"]
+    lines += ["[topology.bottleneck]", *_comment(found.rate.capacity, rate)]
+    if _pauses(found):
+        lines.append(f"# The link pauses, and carries {rate(served)} on average.")
+    lines.append(f"rate = {_rate(found, served)}")
     lines += [*_comment(found.losses.buffer, size), f"buffer = {_buffer(found, served, base)}"]
     if found.losses.is_early:
         lines += ["# A queue discipline drops early. Its kind is not known: CoDel stands for it.", 'queue = "codel"']
@@ -53,12 +56,19 @@ def toml(found: Fit, cc: str = "cubic") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _goodput(found: Fit) -> float:
-    return max(1e5, found.goodput_bps * 1.05)
+def served_bps(found: Fit) -> float:
+    """Rate of the bottleneck of the scenario, bit/s: of a link that pauses, its mean."""
+    if _pauses(found) and found.rate.available.value is not None:
+        return found.rate.available.value
+    return found.rate.capacity.value or found.rate.available.value or max(1e5, found.goodput_bps * 1.05)
+
+
+def _pauses(found: Fit) -> bool:
+    return found.is_shared and found.losses.is_own
 
 
 def _others(found: Fit) -> bool:
-    return found.is_shared and not found.policer.is_found
+    return found.is_shared and not found.policer.is_found and not found.losses.is_own
 
 
 def _comment(one: Estimate, words: Callable[[float], str]) -> list[str]:

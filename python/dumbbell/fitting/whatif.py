@@ -15,7 +15,7 @@ import numpy as np
 from dumbbell.errors import InputError
 from dumbbell.fitting.estimate import Estimate
 from dumbbell.fitting.fitted import Fit
-from dumbbell.fitting.scenario import toml
+from dumbbell.fitting.scenario import served_bps, toml
 from dumbbell.fitting.words import rate, share_of
 
 if TYPE_CHECKING:
@@ -27,10 +27,13 @@ SEEDS: Final = 2
 """Runs over each of them, with other random losses."""
 _LONGEST: Final = 4.0
 """A rerun ends after so many times the captured transfer's length."""
-_SHORT: Final = {"cc": "flows.0.cc", "queue": "topology.bottleneck.queue", "buffer": "topology.bottleneck.buffer"}
+_QUEUE: Final = "topology.bottleneck.queue"
+_SHORT: Final = {"cc": "flows.0.cc", "queue": _QUEUE, "buffer": "topology.bottleneck.buffer"}
 """Keys of a scenario by the names that users type."""
 _BUFFERS_BDP: Final = (0.5, 4.0)
 """Buffers that are likely where the capture does not tell, in bandwidth-delay products."""
+_DISCIPLINES: Final = ("codel", "pie")
+"""Queue disciplines that stand for any that drops early: the one under which the captured transfer is repeated best."""
 CAPTURED: Final = "as captured"
 
 
@@ -90,13 +93,13 @@ def what_if(found: Fit, wanted: Sequence[Change], cc: str = "cubic", draws: int 
     Raises:
         InputError: a change names an unknown key or value.
     """
-    from dumbbell import studies
-
     base = tomllib.loads(toml(found, cc))
     base["flows"][0]["bytes"] = f"{int(found.trace.row['acknowledged_bytes'] or 1)} B"
     base["duration"] = f"{_LONGEST * max(1.0, found.trace.span_s):.1f} s"
     base["record"] = {"packets": False, "acks": False}
     paths = [_path(found, base, number) for number in range(draws)]
+    if found.losses.is_early:
+        base["topology"]["bottleneck"]["queue"] = _likeliest(found, base, paths)
     every = [Change("flows.0.cc", cc, f"{CAPTURED}, {cc}"), *wanted]
     cells: list[Mapping[str, Any]] = []
     keys = {change.key for change in wanted}
@@ -104,11 +107,35 @@ def what_if(found: Fit, wanted: Sequence[Change], cc: str = "cubic", draws: int 
     for change in every:
         others = {key: default[key] for key in keys if key in default}
         cells += [{**others, **path, change.key: change.value} for path in paths]
-    with TemporaryDirectory(prefix="dumbbell-fit-") as folder:
-        done = studies.run(base, (), Path(folder), engine="simulate", vary=cells, repeat=SEEDS, report=False)
-        flows = done.scan("flows").filter(id="fitted").collect()
+    flows = _rerun(base, cells)
     groups = [range(at * draws, (at + 1) * draws) for at in range(len(every))]
     return [_outcome(found, change, flows, group) for change, group in zip(every, groups, strict=True)]
+
+
+def _rerun(base: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """A row for each rerun of the transfer over each of some paths, by simulation."""
+    from dumbbell import studies
+
+    with TemporaryDirectory(prefix="dumbbell-fit-") as folder:
+        done = studies.run(base, (), Path(folder), engine="simulate", vary=cells, repeat=SEEDS, report=False)
+        return done.scan("flows").filter(id="fitted").collect()
+
+
+def _likeliest(found: Fit, base: Mapping[str, Any], paths: Sequence[Mapping[str, Any]]) -> str:
+    """The queue discipline under which reruns of the captured transfer have its goodput and its delay."""
+    import polars as pl
+
+    flows = _rerun(base, [{**path, _QUEUE: kind} for kind in _DISCIPLINES for path in paths])
+    rtt_ms = (found.base_rtt.value or 0.0) / 1e6 + found.queue_ms[0]
+
+    def differs(at: int) -> float:
+        rows = flows.filter(pl.col("cell").is_in(range(at * len(paths), (at + 1) * len(paths))))
+        rates, times = rows["goodput_bps"].mean(), rows["rtt_p50_ms"].mean()
+        if not isinstance(rates, float) or not isinstance(times, float) or min(rates, times, rtt_ms) <= 0:
+            return np.inf
+        return float(abs(np.log(rates / max(1.0, found.goodput_bps))) + abs(np.log(times / rtt_ms)))
+
+    return min(_DISCIPLINES, key=lambda kind: differs(_DISCIPLINES.index(kind)))
 
 
 def _defaults(base: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,7 +143,7 @@ def _defaults(base: Mapping[str, Any]) -> dict[str, Any]:
     link = base["topology"]["bottleneck"]
     return {
         "flows.0.cc": base["flows"][0]["cc"],
-        "topology.bottleneck.queue": link.get("queue", "drop-tail"),
+        _QUEUE: link.get("queue", "drop-tail"),
         "topology.bottleneck.buffer": link["buffer"],
     }
 
@@ -133,7 +160,8 @@ def _path(found: Fit, base: Mapping[str, Any], number: int) -> dict[str, Any]:
 
     keys: dict[str, Any] = {}
     link = base["topology"]["bottleneck"]
-    capacity, base_ns, buffer = (drawn(one) for one in (found.rate.capacity, found.base_rtt, _buffer(found, number)))
+    served = found.rate.capacity if found.rate.capacity.value == served_bps(found) else found.rate.available
+    capacity, base_ns, buffer = (drawn(one) for one in (served, found.base_rtt, _buffer(found, number)))
     loss, policed, burst = (drawn(one) for one in (found.losses.loss, found.policer.rate, found.policer.burst))
     if capacity is not None and isinstance(link["rate"], str):
         keys["topology.bottleneck.rate"] = f"{capacity:.0f} bit/s"
@@ -153,8 +181,7 @@ def _buffer(found: Fit, number: int) -> Estimate:
     one = found.losses.buffer
     if one.value is not None:
         return one
-    served = found.rate.capacity.value or found.rate.available.value or found.goodput_bps
-    bdp = served / 8e9 * (found.base_rtt.value or found.base_rtt.high or 1e6)
+    bdp = served_bps(found) / 8e9 * (found.base_rtt.value or found.base_rtt.high or 1e6)
     low = max(one.low or 0.0, _BUFFERS_BDP[0] * bdp, 4 * found.trace.segment_bytes)
     high = max(one.high or _BUFFERS_BDP[1] * bdp, low)
     value = low * (high / low) ** Random(f"fit/buffer/{number}").random()

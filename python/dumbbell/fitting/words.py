@@ -115,10 +115,10 @@ def _full(found: Fit) -> list[str]:
     median, high = found.queue_ms
     if found.is_shared:
         available = found.rate.available.value or 0.0
-        first = (
-            f"This connection gets {rate(available)} of a bottleneck of {rate(capacity)}: others send over it, or the "
-            "link pauses."
-        )
+        why = "others send over it, or the link pauses"
+        if found.losses.buffer.is_identifiable:
+            why = "the link pauses" if found.losses.is_own else "others send over it"
+        first = f"This connection gets {rate(available)} of a bottleneck of {rate(capacity)}: {why}."
     elif found.rate.varies:
         first = f"The bottleneck limits this transfer: its rate varies, and is {rate(capacity)} on average."
     else:

@@ -1,0 +1,87 @@
+"""Buffers that `dumbbell fit` tells: of links whose rate varies, that pause, or that others use, too."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+import dumbbell
+from dumbbell.captures.points import FILE, interfaces
+from dumbbell.fitting import Fit, fit
+from dumbbell.fitting.scenario import served_bps, toml
+from dumbbell.fitting.words import answer
+
+pytestmark = pytest.mark.xdist_group("fit")
+STEPS = [[f"{at / 2} s", f"{4 + 3 * (at * 7 % 5)} Mbit/s"] for at in range(24)]
+BUFFER = 90_000
+LINKS: dict[str, dict[str, Any]] = {
+    "varies": {"rate": {"steps": STEPS}},
+    "pauses": {
+        "rate": "16 Mbit/s",
+        "slots": {"min_interval": "1 ms", "max_interval": "6 ms", "bytes": "24000 B"},
+    },
+    "shared": {"rate": "10 Mbit/s"},
+    "codel": {"rate": "10 Mbit/s", "queue": "codel"},
+}
+SIDES = ("sender", "receiver")
+
+
+@pytest.fixture(scope="module")
+def fits(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Fit]:
+    folder = tmp_path_factory.mktemp("buffers")
+    found = {}
+    for name, link in LINKS.items():
+        flows: list[dict[str, Any]] = [{"from": "s1", "to": "r1", "cc": "cubic"}]
+        if name == "shared":
+            flows.append({"from": "s2", "to": "r2", "protocol": "udp", "rate": "4 Mbit/s", "on": "1 s", "off": "1 s"})
+        scenario = {
+            "name": name,
+            "duration": "12 s",
+            "topology": {
+                "kind": "dumbbell", "pairs": 2, "rtt": "40 ms", "bottleneck": {"buffer": f"{BUFFER} B", **link},
+            },
+            "flows": flows,
+            "record": {"capture": True, "packets": False, "acks": False},
+        }  # fmt: skip
+        run = dumbbell.run(scenario, (), folder, engine="simulate", report=False)
+        for side in SIDES:
+            found[name, side] = fit(run.directory / FILE, None, None, list(interfaces(run.plan, side)))
+    return found
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("name", ["varies", "pauses", "shared"])
+def test_the_buffer_is_told_by_what_losses_have_in_common(
+    fits: dict[tuple[str, str], Fit], name: str, side: str
+) -> None:
+    found = fits[name, side].losses
+    assert found.is_own == (name != "shared")
+    assert found.buffer.value == pytest.approx(BUFFER, rel=0.1)
+    assert found.buffer.low is not None
+    assert found.buffer.high is not None
+    assert found.buffer.low <= BUFFER <= found.buffer.high
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_a_rate_that_varies_is_no_queue_discipline(fits: dict[tuple[str, str], Fit], side: str) -> None:
+    assert fits["varies", side].rate.varies
+    assert not fits["varies", side].losses.is_early
+    assert not fits["codel", side].losses.buffer.is_identifiable
+
+
+def test_a_link_that_pauses_becomes_its_mean_rate_and_no_traffic(fits: dict[tuple[str, str], Fit]) -> None:
+    found = fits["pauses", "sender"]
+    assert 'id = "others"' not in toml(found)
+    assert "the link pauses." in answer(found)[0]
+    assert "others send over it." in answer(fits["shared", "sender"])[0]
+    assert served_bps(found) == found.rate.available.value
+    assert 'id = "others"' in toml(fits["shared", "sender"])
+
+
+def test_a_series_has_a_rate_for_the_whole_time(fits: dict[tuple[str, str], Fit]) -> None:
+    times = [time for time, _ in fits["varies", "sender"].rate.series]
+    assert times[0] == 0
+    assert times[-1] > 11
+    assert max(later - former for former, later in pairwise(times)) < 0.21
