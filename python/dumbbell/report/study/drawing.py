@@ -17,7 +17,8 @@ from dumbbell.report.study.model import Entry
 
 _LINES: Final = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (5, 1.5, 1, 1.5)), (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))
 _MARKERS: Final = "osD^vP"
-_HATCHES: Final = ("", "/////", ".....", "\\\\\\\\\\", "xxxxx", "-----")
+_HATCHES: Final = ("", "/////", "|||||", "\\\\\\\\\\", "xxxxx", "-----")
+"""Dots would be half a thousand circles in an SVG."""
 _STEPS: Final = 5
 """Colours that the legend of a matrix names."""
 
