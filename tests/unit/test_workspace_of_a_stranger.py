@@ -17,15 +17,19 @@ from typing import Any
 import pytest
 from serving import serving
 from synthetic_run import Synthetic
+from synthetic_study import SCENARIO
+from synthetic_study import Synthetic as SyntheticStudy
 
 import dumbbell
 from dumbbell.errors import InputError
+from dumbbell.published.recorded import whole
 from dumbbell.records import files
 from dumbbell.server import live
 from dumbbell.server.children import COMMAND, Children
 from dumbbell.server.journal import Journal, Recovered, journals
 from dumbbell.server.runs import _events
-from dumbbell.studies import directory
+from dumbbell.studies import Study, directory
+from dumbbell.studies.single import recorded_runs
 
 
 def test_a_module_in_the_folder_is_not_imported(tmp_path: Path) -> None:
@@ -174,3 +178,42 @@ def test_events_are_counted_in_bounded_memory(tmp_path: Path) -> None:
     assert _events(tmp_path) == 5
     os.truncate(tmp_path / "events.jsonl", 1 << 30)
     assert _events(tmp_path) == 5
+
+
+COLUMNS = """
+[sweep]
+"flows.0.cc" = ["cubic", "reno"]
+[report]
+columns = "flows.0.cc"
+[[programs]]
+node = "s1"
+command = "touch taken"
+"""
+
+
+@pytest.mark.parametrize("engine", ["emulate", "virtual", "simulate"])
+def test_a_report_of_a_study_starts_no_program(tmp_path: Path, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A study has the figures of its runs, and none of their records: only simulated runs are made again."""
+    started: list[object] = []
+
+    def run(*_: object, **given: object) -> None:
+        started.append(given["engine"])
+        raise InputError("simulated")
+
+    monkeypatch.setattr("dumbbell.pipeline.run.run", run)
+    cells = [{"flows.0.cc": "cubic"}, {"flows.0.cc": "reno"}]
+    study = Study(SyntheticStudy(cells=cells).write(tmp_path / "studies" / "theirs-0123456789ab"))
+    manifest = study.directory / "study.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "engine": engine}))
+    (study.directory / "scenario.toml").write_text(SCENARIO + COLUMNS)
+    study = Study(study.directory)
+    expected = "simulated" if engine == "simulate" else "a report starts no programs"
+    for ask in (study.report, lambda: recorded_runs(study, 8), lambda: whole(study, 0)):
+        with pytest.raises(InputError, match=expected):
+            ask()
+    assert set(started) <= {"simulate"}
+    started.clear()
+    with serving(tmp_path) as served:
+        status, _, page = served.ask("GET", "/api/studies/theirs-0123456789ab/report.html")
+    assert (status, started) == (200, [])
+    assert b"Pictures" not in page

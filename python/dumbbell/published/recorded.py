@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from dumbbell.pipeline.run import run
 from dumbbell.published.figures import Figures
 from dumbbell.published.model import Cell
 from dumbbell.records.directory import RUNS
 from dumbbell.records.run import Run
 from dumbbell.scenario.file.loading import read
-from dumbbell.studies.single import single
+from dumbbell.studies.single import simulate_again, single
 
 if TYPE_CHECKING:
     from dumbbell.studies import Study
@@ -55,7 +54,7 @@ def _usable(study: Study, cell: int) -> Iterator[Run]:
         if found is not None:
             yield Run(found)
         else:
-            yield run(single(draft, cell, repetition), (), place, None, study.manifest["engine"], report=False)
+            yield simulate_again(study, single(draft, cell, repetition), cell, repetition, place)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from dumbbell.engines.registry import DEFAULT, option
 from dumbbell.errors import DumbbellError, InputError, ScenarioError
 from dumbbell.records.files import is_locked, read_json
 from dumbbell.records.kept import DAMAGED
+from dumbbell.report.study import write
 from dumbbell.scenario.file.loading import read
 from dumbbell.server import run_places
 from dumbbell.server.children import Children, stop_holder
@@ -76,7 +77,7 @@ def router(root: Path, children: Children) -> APIRouter:
         path = find(root, study)
         page = path / "report.html"
         if not page.exists():
-            Study(path).report()
+            _write_report(Study(path))
         return run_places.GivenFile(page, "text/html")
 
     return made
@@ -190,6 +191,18 @@ def _entry(path: Path) -> StudyEntry | None:
         scenario_source=manifest.get("scenario_source"),
         problem=problem,
     )
+
+
+def _write_report(study: Study) -> None:
+    """Write the report of a study, which may be a stranger's, from what is there: no run is carried out."""
+
+    def over_time(format: str) -> bytes | None:
+        try:
+            return study.over_time(format, again=False)
+        except InputError:
+            return None
+
+    write(study, "html", over_time=over_time)
 
 
 def _programs(root: Path, path: Path) -> tuple[str, ...]:

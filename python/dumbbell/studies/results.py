@@ -167,10 +167,10 @@ class Study:
             )
         return Run(path)
 
-    def over_time(self, format: str) -> bytes | None:
+    def over_time(self, format: str, again: bool = True) -> bytes | None:
         """The figure that `columns` of the file's `[report]` asks for, as PNG, PDF, SVG or CSV; `None` without it.
 
-        Runs that have no records are carried out again. Raises `InputError`.
+        Simulated runs that have no records are carried out again, if `again`. Raises `InputError`.
         """
         from dumbbell.report import overlay
         from dumbbell.report.overlay.columns import drawn_cells
@@ -181,7 +181,7 @@ class Study:
         if columns is None:
             return None
         asked, cells = drawn_cells(self, columns)
-        return overlay.content(first_runs(self, cells), format, overlay.OF_COLUMNS, columns=asked.key)
+        return overlay.content(first_runs(self, cells, again), format, overlay.OF_COLUMNS, columns=asked.key)
 
     def report(self) -> Path:
         """Write the HTML report of the finished runs. Returns its path.

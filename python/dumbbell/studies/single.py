@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dumbbell.command import command
 from dumbbell.counts import count
+from dumbbell.engines.registry import capabilities, option
 from dumbbell.errors import InputError
 from dumbbell.records.directory import RUNS
 from dumbbell.scenario.file.loading import Draft, checked, read, seeded
@@ -37,30 +40,58 @@ def recorded_runs(study: Frames, most: int, every: bool = False) -> list[tuple[i
     return _recorded(study, rows)
 
 
-def first_runs(study: Frames, cells: Sequence[int]) -> list[Run]:
-    """The first usable run of each of these cells, as `recorded_runs` has them."""
+def first_runs(study: Frames, cells: Sequence[int], again: bool = True) -> list[Run]:
+    """The first usable run of each of these cells, as `recorded_runs` has them.
+
+    Raises `InputError` also if `again` is false, and one has no records.
+    """
     from dumbbell.statistics.frames import usable
 
     rows = usable(study).sort("cell", "repetition").group_by("cell", maintain_order=True).first()
-    return [run for _, run in _recorded(study, rows.filter(rows["cell"].is_in(list(cells))))]
+    return [run for _, run in _recorded(study, rows.filter(rows["cell"].is_in(list(cells))), again)]
 
 
-def _recorded(study: Frames, rows: pl.DataFrame) -> list[tuple[int, Run]]:
+def _recorded(study: Frames, rows: pl.DataFrame, again: bool = True) -> list[tuple[int, Run]]:
     from dumbbell.pipeline.results import Run
-    from dumbbell.pipeline.run import run
 
-    draft, again, found = read(study.directory / "scenario.toml"), study.directory / "single-runs", []
+    draft, place, found = read(study.directory / "scenario.toml"), study.directory / "single-runs", []
     for row in rows.iter_rows(named=True):
-        name = f"{study.manifest['name']}-{row['run_id']}"
-        place = study.directory / RUNS / name
-        scenario = single(draft, row["cell"], row["repetition"])
+        kept = study.directory / RUNS / f"{study.manifest['name']}-{row['run_id']}"
         label = f"cell-{row['cell']}-{row['repetition']}"
-        kept = place if place.is_dir() else next(iter(sorted(again.glob(f"{label}-*"))), None)
-        if kept is None:
-            named = scenario.model_copy(update={"name": label})
-            kept = run(named, directory=again, engine=str(study.manifest["engine"]), report=False).directory
+        if not kept.is_dir():
+            kept = next(iter(sorted(place.glob(f"{label}-*"))), kept)
+        if not kept.is_dir():
+            if not again:
+                raise _no_records(study, row["cell"], row["repetition"])
+            named = single(draft, row["cell"], row["repetition"]).model_copy(update={"name": label})
+            kept = simulate_again(study, named, row["cell"], row["repetition"], place).directory
         found.append((row["cell"], Run(kept)))
     return found
+
+
+def simulate_again(study: Frames, scenario: Scenario, cell: int, repetition: int, directory: Path) -> Run:
+    """Carries out a simulated run of a study again, which has no records.
+
+    The study may be a stranger's, of which somebody reads the report. Other engines would start its programs.
+
+    Raises:
+        InputError: it is the run of another engine, which should be there.
+    """
+    from dumbbell.pipeline.run import run
+
+    engine = str(study.manifest["engine"])
+    if not capabilities(engine).models_tcp:
+        raise _no_records(study, cell, repetition)
+    return run(scenario, directory=directory, engine=engine, report=False)
+
+
+def _no_records(study: Frames, cell: int, repetition: int) -> InputError:
+    again = command("run", str(study.directory / "scenario.toml"), *option(str(study.manifest["engine"])))
+    return InputError(
+        f"the run of cell {cell}, repetition {repetition} of {study.directory} has no records",
+        "it was removed, or not kept, and a report starts no programs",
+        f"{again} --cell {cell} --repetition {repetition} repeats it",
+    )
 
 
 def single(draft: Draft, cell: int, repetition: int) -> Scenario:
