@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Final
 
@@ -10,9 +11,12 @@ import pytest
 
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError
-from dumbbell.published import expanding, folder
+from dumbbell.published import document, expanding, folder
+from dumbbell.published.markdown import markdown
 from dumbbell.published.model import Status
+from dumbbell.published.page import page
 from dumbbell.published.stranger import stranger
+from dumbbell.report.render.markup import digest
 
 STUDY: Final = """\
 key = "doe-2026"
@@ -267,3 +271,28 @@ def test_tables_within_tables_are_written_out() -> None:
             5,
         ]
     }
+
+
+@pytest.mark.parametrize("name", ["../../../outside", "/tmp/outside", 'a"><script>x</script>', "", "x" * 65, "a b"])
+def test_a_part_is_named_like_its_files(study: Path, name: str) -> None:
+    """Plots of a part are files of its name, and identifiers in the page."""
+    file = study / folder.FILE
+    file.write_text(file.read_text().replace('"one"', json.dumps(name)))
+    with pytest.raises(InputError, match=r"parts\.0\.name"):
+        stranger(study)
+
+
+HOSTILE: Final = "<img src=x onerror=start()>"
+
+
+def test_texts_of_a_stranger_are_no_markup() -> None:
+    drawn = document.Picture("one-1", HOSTILE, b'<svg id="a"></svg>', b"")
+    said = f"{HOSTILE} `{HOSTILE}` \\`{HOSTILE}` ``{HOSTILE}`"
+    blocks = [document.Heading(said), document.Paragraph(said), document.Bullets([said]),
+              document.Rows(said, [said], [[said]]), document.Pictures([drawn])]  # fmt: skip
+    text = markdown(document.Document(said, blocks), "plots")
+    assert text.count(HOSTILE) == text.count(f"`{HOSTILE}` \\`") == 7
+    shown = page(document.Document(said, blocks))
+    assert HOSTILE not in shown
+    (script,) = re.findall("<script>(.*?)</script>", shown, re.DOTALL)
+    assert f"script-src '{digest(script)}';" in shown

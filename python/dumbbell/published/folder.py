@@ -17,6 +17,7 @@ from dumbbell import inputs
 from dumbbell.engines.names import SIMULATE
 from dumbbell.engines.registry import names
 from dumbbell.errors import InputError
+from dumbbell.names import PATTERN
 from dumbbell.published.claims import Claim, Value
 from dumbbell.published.expanding import expanded
 from dumbbell.published.judge import Judge
@@ -68,7 +69,8 @@ class _Tells(Table):
 class _Part(Table):
     """A part as the file has it."""
 
-    name: str
+    name: Annotated[str, Field(pattern=PATTERN)]
+    """Files of its plots have this name."""
     title: str = ""
     scenario: Annotated[str, Field(pattern=r"^([\w-][\w.-]*\.toml)?$")] = ""
     """A file of the folder `scenarios`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import escape
 from importlib.resources import files
 from typing import Final
 
@@ -20,12 +21,12 @@ from dumbbell.published.document import (
     Rows,
 )
 from dumbbell.published.model import Status
-from dumbbell.report.render.markup import Html, el, join
+from dumbbell.report.render.markup import Html, digest, el, join
 
 _CLASS: Final = {Status.HOLDS: "holds", Status.FAILS: "fails", Status.UNKNOWN: "unknown", Status.UNTESTED: "unknown"}
 
 
-_OPENS: Final = """<script>
+_OPENS: Final = """
 function open_ledger() {
   const place = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   const ledger = place && place.closest("details");
@@ -33,8 +34,9 @@ function open_ledger() {
 }
 addEventListener("hashchange", open_ledger);
 open_ledger();
-</script>"""
-"""Opens the ledger for links into it."""
+"""
+"""Opens the ledger for links into it: the page's only script."""
+_POLICY: Final = f"default-src 'none'; script-src '{digest(_OPENS)}'; style-src 'unsafe-inline'; img-src data:"
 
 
 def _style() -> str:
@@ -46,11 +48,12 @@ def page(document: Document) -> str:
     head = join(
         el("title", document.title),
         Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'),
+        Html(f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'),
         Html(f"<style>{_style()}</style>"),
     )
     opened = el("summary", el("h2", LEDGER, id=Heading(LEDGER).anchor))
     ledger = el("details", opened, *map(_block, document.deeper_ledger)) if document.ledger else Html("")
-    body = el("main", el("h1", document.title), *map(_block, document.blocks), ledger, Html(_OPENS))
+    body = el("main", el("h1", document.title), *map(_block, document.blocks), ledger, el("script", Html(_OPENS)))
     return Html("<!doctype html>\n") + el("html", el("head", head), el("body", body), lang="en")
 
 
@@ -105,10 +108,6 @@ def _figure(plot: Picture) -> Html:
     """Identifiers get a prefix of the plot, because several plots share one file."""
     svg = plot.svg.decode()
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{plot.name}-", svg)
+    svg = re.sub(r'(id="|url\(#|href="#)', lambda at: f"{at[0]}{escape(plot.name)}-", svg)
     shape = {"class_": "wide-plot", "tabindex": "0"} if plot.is_wide else {}
-    return el("figure", Html(svg.replace("<svg ", f'<svg role="img" aria-label="{_plain(plot.title)}" ', 1)), **shape)
-
-
-def _plain(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    return el("figure", Html(svg.replace("<svg ", f'<svg role="img" aria-label="{escape(plot.title)}" ', 1)), **shape)

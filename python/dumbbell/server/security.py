@@ -12,12 +12,10 @@ server has a random name below `localhost`, which browsers take for this machine
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 import secrets
 import time
-from base64 import b64encode
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -56,12 +54,12 @@ def record_policy() -> bytes:
     leading elsewhere; in a frame, the application's own does. So such files are shown in frames alone, and else saved.
     """
     from dumbbell.report.render import html
+    from dumbbell.report.render.markup import digest
 
     ours = []
     for program in html.PROGRAMS:
         with suppress(DumbbellError):  # It was not built, so no report has it.
-            digest = hashlib.sha256(html.read(f"assets/{program}.js").encode()).digest()
-            ours.append(f"'sha256-{b64encode(digest).decode()}'")
+            ours.append(f"'{digest(html.read(f'assets/{program}.js'))}'")
     return (
         f"sandbox allow-scripts allow-downloads; default-src 'none'; script-src {' '.join(ours)}; "
         "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; frame-ancestors 'self'; base-uri 'none'; "

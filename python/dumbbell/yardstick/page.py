@@ -9,7 +9,7 @@ from typing import Final
 from dumbbell.command import command
 from dumbbell.counts import count
 from dumbbell.report.render.html import read
-from dumbbell.report.render.markup import Html, el, join
+from dumbbell.report.render.markup import Html, digest, el, join
 from dumbbell.yardstick.metrics import METRICS
 from dumbbell.yardstick.score import CaseScore, Score, worst_first
 from dumbbell.yardstick.shown import number
@@ -24,6 +24,7 @@ def page(scores: Sequence[Score], named: str) -> str:
     first, labels = scores[0], [one.subject.label for one in scores]
     rows = worst_first(scores)
     return Template(read("page.html")).substitute(
+        digest=digest(""),
         title=join(f"{first.subject.label}: {number(first.score)}"),
         style=read("assets/report.css") + _STYLE,
         verdict=Html(""),

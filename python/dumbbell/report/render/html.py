@@ -12,7 +12,7 @@ from dumbbell.records import Run
 from dumbbell.report.facts import Facts, facts, has_summary
 from dumbbell.report.model import Plots
 from dumbbell.report.render import sections, tables
-from dumbbell.report.render.markup import Html, el, join
+from dumbbell.report.render.markup import Html, digest, el, join
 from dumbbell.report.render.payload import payload
 from dumbbell.report.series import build
 
@@ -46,7 +46,9 @@ def document(
     title: str, verdict: Html, name: str, facts: Html, main: Html, footer: str, series: str, program: str = "report"
 ) -> str:
     """A page: its first line, its facts, what it shows, and the series and the program that draw its plots."""
+    script = read(f"assets/{program}.js")
     return Template(read("page.html")).substitute(
+        digest=digest(script),
         title=join(title),
         style=read(f"assets/{program}.css"),
         verdict=verdict,
@@ -55,7 +57,7 @@ def document(
         main=main,
         footer=join(footer),
         series=series,
-        script=read(f"assets/{program}.js"),
+        script=script,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from base64 import b64encode
 from collections.abc import Iterable
 from html import escape
 
@@ -32,3 +34,8 @@ def _text(child: Child) -> str:
     if isinstance(child, str):
         return escape(child)
     return join(*child)
+
+
+def digest(script: str) -> str:
+    """The source of a content security policy that lets a page run this script alone (CSP Level 3, section 2.3.1)."""
+    return f"sha256-{b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
