@@ -237,6 +237,15 @@ def test_a_bar_of_one_run_has_no_interval(tmp_path: Path) -> None:
         assert len(whiskers) == (0 if repeat == 1 else 2)
 
 
+@pytest.mark.parametrize("format", ["svg", "pdf", "png"])
+def test_a_name_is_no_formula(tmp_path: Path, format: str) -> None:
+    """Names come from files of strangers."""
+    one = study(tmp_path, {"flows.0.cc": ["cubic", "reno"]}, ccs=("cubic", r"$\badcmd{$"))
+    drawn = [path.read_bytes() for path in write(one, format, tmp_path / "figures")]
+    if format == "svg":
+        assert any(rb"$\badcmd{$" in text for text in drawn)
+
+
 def test_a_description_names_orders_and_colours(tmp_path: Path) -> None:
     one = study(tmp_path, {"flows.0.cc": list(THREE), "queue": ["a", "b", "c"]}, goodput_mbit=lambda _, cc: 9.0)
     plots = described(

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogFormatter
 
 from dumbbell.report import words
 from dumbbell.report.model import Bars, Line, Panel, Plots, Reference, States, Ticks, View
@@ -134,6 +134,7 @@ def _panel(ax: Axes, panel: Panel, view: View, plots: Plots) -> None:
         return
     if panel.is_log:
         ax.set_yscale("log")
+        ax.yaxis.set_minor_formatter(LogFormatter(labelOnlyBase=False))
     elif view.is_relative:
         _fit(ax, panel, view)
     else:
@@ -196,6 +197,7 @@ def _across(ax: Axes, panel: Panel, view: View, plots: Plots, is_lowest: bool, i
     if across.left > 0:
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        ax.xaxis.set_minor_formatter(LogFormatter(labelOnlyBase=False))
     ax.set_xlim(across.left, across.right)
     ax.set_ylim(view.low or 0.0, view.top)
     for at in across.levels:
