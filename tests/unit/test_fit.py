@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from made_capture import ACK, HEAD, handshake, packet
 
 import dumbbell
 from dumbbell.captures.points import FILE, interfaces
@@ -161,6 +162,14 @@ def test_what_shows_no_end_of_a_path_is_refused(
     short.write_bytes(file.read_bytes()[:4000])
     with pytest.raises(InputError, match="short"):
         fit(short, None, "sender", sides["sender"])
+
+
+def test_data_without_an_ack_show_no_path(tmp_path: Path) -> None:
+    """A handshake has an ACK, but none of data."""
+    data = [packet(200_000 + 1_000 * n, 4 + n, ACK, 1_000 + 1_000 * n, 5_000, 1_000) for n in range(100)]
+    (tmp_path / "one-sided.pcap").write_bytes(HEAD + b"".join([*handshake(), *data]))
+    with pytest.raises(InputError, match="has no ACKs"):
+        fit(tmp_path / "one-sided.pcap", at="sender")
 
 
 def test_sack_blocks_deliver_each_packet_once() -> None:

@@ -84,6 +84,7 @@ def test_a_policy_is_read_as_it_was_written(tmp_path: Path) -> None:
         ({"layers": [{"weights": [[0] * 5] * 99, "biases": [0] * 99}]}, "99 units"),
         ({"layers": [{"weights": [[0] * 5] * 3, "biases": [0] * 3}]}, "3 outputs"),
         ({"layers": 1}, "is no policy"),
+        ({"layers": [{"weights": [[10**400] * 5], "biases": [0]}]}, "is no policy"),
         ({"interval": "soon"}, "interval"),
     ],
 )
@@ -92,6 +93,12 @@ def test_what_is_no_policy_is_refused_in_words(change: dict[str, Any], said: str
     given = {**json.loads((tmp_path / "policy.json").read_text()), **change}
     (tmp_path / "policy.json").write_text(json.dumps(given))
     with pytest.raises(InputError, match=said):
+        Policy.read(tmp_path / "policy.json")
+
+
+def test_a_file_that_is_nested_without_end_is_no_policy(tmp_path: Path) -> None:
+    (tmp_path / "policy.json").write_text("[" * 200_000)
+    with pytest.raises(InputError, match="is no policy"):
         Policy.read(tmp_path / "policy.json")
 
 

@@ -14,12 +14,13 @@ import pytest
 import dumbbell
 from dumbbell.cli import invoke
 from dumbbell.engines.events import Event
-from dumbbell.errors import InputError, Interrupted, RunFailed, ScenarioError
+from dumbbell.errors import Damaged, InputError, Interrupted, RunFailed, ScenarioError
 from dumbbell.hunt import network
 from dumbbell.hunt.causes import Fault, cause, clustered
 from dumbbell.hunt.evaluating import Result
 from dumbbell.hunt.goals import goal
 from dumbbell.hunt.hunting import Hunted, Wanted, carry_out
+from dumbbell.hunt.log import Log
 from dumbbell.hunt.network import offered_bps, values, with_algorithm
 from dumbbell.hunt.search import SEARCHES
 from dumbbell.hunt.shrinking import shrink
@@ -173,6 +174,15 @@ def test_published_finds_still_show_their_faults(path: Path, tmp_path: Path) -> 
     """A change of the simulator that mends one changes `docs/results/hunt.md`."""
     study = dumbbell.run(path, directory=tmp_path, engine="simulate", repeat=1, report=False)
     assert [one["answer"] for one in study.manifest["expectations"]] == ["fails"]
+
+
+@pytest.mark.parametrize(
+    "line", ["7", '"x"', "{}", "[" * 200_000, '{"events": [{}]}'], ids=["7", "x", "{}", "deep", "gene"]
+)
+def test_a_line_that_is_no_result_is_damaged(line: str, tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text(line + "\n")
+    with pytest.raises(Damaged, match="cannot be read"):
+        Log(tmp_path / "log.jsonl")
 
 
 def test_a_hunt_that_was_killed_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:

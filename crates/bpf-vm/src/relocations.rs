@@ -96,8 +96,12 @@ pub(crate) fn plain(name: &str) -> &str {
     name.split("___").next().unwrap_or(name)
 }
 
+/// The most indices of a path, as in the kernel (`BPF_CORE_SPEC_MAX_LEN`).
+const LONGEST_PATH: usize = 64;
+
 /// The path of a field, with the innermost structure that begins where the outermost does: `tcp_sock.snd_cwnd`.
 fn path(types: &Types, of: &Type, indices: &str) -> Option<String> {
+    (indices.split(':').count() <= LONGEST_PATH).then_some(())?;
     let mut indices = indices.split(':').map(str::parse::<usize>);
     // Elements before it would lie outside of it.
     (indices.next()?.ok()? == 0).then_some(())?;

@@ -102,12 +102,13 @@ def trace(capture: Capture, row: Direction, side: str | None = None) -> Trace:
     acks = segments.filter((pl.col("direction") == _OTHER[name]) & pl.col("ack").is_not_null())
     events = capture.rows("events", [number]).filter(pl.col("direction").cast(pl.String) == name)
     if side == "sender":
-        if acks.is_empty():
-            raise InputError(
-                f"{capture.name}: connection {number} has no ACKs", "one direction only was captured", "capture both"
-            )
         sacks = found.sacks.filter(pl.col("direction").cast(pl.String) == name)
-        return _at_sender(row, about, data, acks, sacks, events, found.left_out)
+        # The ACK of a handshake acknowledges no data.
+        seen = None if acks.is_empty() else _at_sender(row, about, data, acks, sacks, events, found.left_out)
+        if seen is None or not len(seen.time_ns):
+            why = "no ACK of its data was captured"
+            raise InputError(f"{capture.name}: connection {number} has no ACKs", why, "capture both directions")
+        return seen
     back = capture.rows("rtt", [number]).filter(
         (pl.col("direction").cast(pl.String) == name) & (pl.col("kind").cast(pl.String) == "back")
     )

@@ -143,7 +143,7 @@ class Policy:
             return cls.made(layers, str(given["interval"]))
         except OSError as error:
             raise InputError(f"cannot read {path}", error.strerror or str(error), "") from None
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise InputError(
                 f"{path} is no policy", f"{type(error).__name__}: {error}", "Policy.write makes one"
             ) from None

@@ -38,7 +38,7 @@ class Log:
         for number, line in enumerate(text[:whole].splitlines(), 1):
             try:
                 candidate, result = _parsed(json.loads(line))
-            except (ValueError, TypeError, KeyError) as error:
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
                 hint = "remove this line and those after it: the same command finds them again"
                 raise Damaged(f"{path} cannot be read", f"line {number}: {error}", hint) from error
             self.results[candidate] = result
