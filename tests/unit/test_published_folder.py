@@ -273,6 +273,19 @@ def test_tables_within_tables_are_written_out() -> None:
     }
 
 
+def test_programs_of_each_engine_and_of_quick_runs_are_listed(study: Path) -> None:
+    """One question is asked, whatever the command is."""
+    settings = """\
+engines = ["simulate", "emulate"]
+by_engine.emulate = { programs = [{ node = "s1", command = "touch by-engine" }] }
+quick = { programs = [{ node = "s1", command = "touch quick" }] }
+"""
+    file = study / folder.FILE
+    file.write_text(file.read_text().replace('scenario = "one.toml"\n', f'scenario = "one.toml"\n{settings}', 1))
+    listed = stranger(study).programs
+    assert [one for one in listed if "touch" in one] == ["touch quick", "touch by-engine"]
+
+
 @pytest.mark.parametrize("name", ["../../../outside", "/tmp/outside", 'a"><script>x</script>', "", "x" * 65, "a b"])
 def test_a_part_is_named_like_its_files(study: Path, name: str) -> None:
     """Plots of a part are files of its name, and identifiers in the page."""

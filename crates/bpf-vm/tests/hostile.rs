@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use bpf_vm::Program;
 
-/// What reads each part again for each other part takes several times as long; what does not, a fiftieth.
+/// Limit of time: a reader that looks at each part for each other part takes several times as long, ours a fiftieth.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// `mov r0, 1; exit`
@@ -89,7 +89,7 @@ fn elf(mut sections: Vec<Section>) -> Vec<u8> {
     [head.concat(), body, headers].concat()
 }
 
-/// What an object has beyond a whole congestion control.
+/// Parts of an object beyond a whole congestion control.
 #[derive(Default)]
 struct Hostile {
     btf: Btf,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -31,14 +32,16 @@ class Stranger:
 
     @property
     def programs(self) -> list[str]:
-        """The programs that repeating it runs: its code with the digest of the text, and what its scenarios start.
+        """The programs that repeating it runs: its code with the digest of the text, and what its scenarios start, by
+        each engine, quick or not.
 
         Raises:
             InputError: a scenario is wrong.
         """
         found = [] if self.code is None else [with_digest(folders.CODE, self.code)]
         for part in self.data.parts:
-            found += programs(Order(part, part.engines[0], quick=False).draft)
+            for engine, quick in product(part.engines, (False, True)):
+                found += programs(Order(part, engine, quick).draft)
         return list(dict.fromkeys(found))
 
     def trusted(self) -> Reproduction:
