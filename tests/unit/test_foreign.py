@@ -18,6 +18,7 @@ from dumbbell.plan.expand import expand
 from dumbbell.plan.wire import document
 from dumbbell.scenario.file.foreign import containerlab, kathara, miniedit
 from dumbbell.scenario.file.foreign.commands import settings
+from dumbbell.scenario.file.foreign.frr import beside
 
 
 def planned(text: str, folder: Path) -> dict[str, Any]:
@@ -445,6 +446,23 @@ def test_links_beside_the_topology_are_not_read_and_mtus_are(tmp_path: Path) -> 
     assert {node["interfaces"][0]["mtu"] for node in planned(text, tmp_path)["nodes"]} == {9000}
     _, notes = containerlab.scenario(f"{head}{{endpoints: ['a:eth1', 'b:eth1'], mtu: 9500}}]}}\n", "net")
     assert notes == ["the MTU 9500 is left out: links have 576 to 9,000 B"]
+
+
+def test_no_link_brings_a_file_from_elsewhere_into_a_scenario(tmp_path: Path) -> None:
+    (folder := tmp_path / "theirs").mkdir()
+    (tmp_path / "secret").write_text("secret words\n")
+    for name in ("r1.conf", "pc1.startup"):
+        (folder / name).symlink_to("../secret")
+    clab = (
+        "topology: {nodes: {r1: {image: frr, binds: ['r1.conf:/etc/frr/frr.conf']}, h: {}}, "
+        "links: [{endpoints: ['r1:eth1', 'h:eth1']}]}"
+    )
+    assert beside(folder, folder)("r1.conf") is None
+    made = [
+        containerlab.scenario(clab, "net", beside(folder, folder)),
+        kathara.of_folder("pc1[0]=A\npc2[0]=A\n", "net", folder, folder),
+    ]
+    assert "secret" not in str(made)
 
 
 def test_configurations_of_frr_beside_a_topology_are_those_of_its_routers() -> None:

@@ -30,6 +30,11 @@ def none(_: str) -> None:
     """Has no file."""
 
 
+def is_below(file: Path, folder: Path) -> bool:
+    """True unless a link leads out of the folder: lines of the file become part of the scenario."""
+    return file.resolve().is_relative_to(folder.resolve())
+
+
 def beside(folder: Path, home: Path) -> Files:
     """The files below a folder.
 
@@ -42,6 +47,8 @@ def beside(folder: Path, home: Path) -> Files:
         """Raises `InputError` if the file cannot be read."""
         file = folder / path
         if PurePath(path).is_absolute() or ".." in PurePath(path).parts or not file.is_file():
+            return None
+        if not is_below(file, folder):
             return None
         return os.path.relpath(file.absolute(), home.absolute()), inputs.read_named(file, LARGEST, path)
 

@@ -35,7 +35,7 @@ def of_folder(text: str, name: str, folder: Path, home: Path) -> tuple[str, list
     Raises:
         InputError: as `scenario`, or a file cannot be read.
     """
-    startups = {file.stem: file for file in folder.glob("*.startup")}
+    startups = {file.stem: file for file in folder.glob("*.startup") if frr.is_below(file, folder)}
 
     def startup(machine: str) -> str | None:
         file = startups.get(machine)
