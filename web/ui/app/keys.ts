@@ -1,9 +1,10 @@
 // Keys: with Ctrl they act everywhere but in terminals, single ones only in the canvas and the outline.
 
 import { useEffect } from "react";
-import { actions, offer, perform, type Action } from "../kit/actions";
+import { actions, offer, offerFinds, perform, type Action } from "../kit/actions";
 import { go } from "../kit/route";
 import { useShell } from "../kit/shell";
+import { workspaceFinds } from "./finds";
 import { VIEWS } from "./views";
 
 const NAMES: Readonly<Record<string, string>> = { " ": "Space", Escape: "Escape", ArrowLeft: "Left", ArrowRight: "Right", ArrowUp: "Up", ArrowDown: "Down" };
@@ -46,7 +47,9 @@ export function usePlainKeys(): void {
   useEffect(() => {
     addEventListener("keydown", act);
     const withdraw = offer(frameActions);
+    const unfind = offerFinds(workspaceFinds);
     return () => {
+      unfind();
       removeEventListener("keydown", act);
       withdraw();
     };
@@ -57,7 +60,7 @@ export function usePlainKeys(): void {
 export function frameActions(): Action[] {
   const { set } = useShell.getState();
   return [
-    { id: "palette", title: "All commands", group: "Help", icon: "search", keys: ["Ctrl-K"], run: () => set({ palette: true }) },
+    { id: "palette", title: "All commands, files, runs and nodes", group: "Help", icon: "search", keys: ["Ctrl-K"], run: () => set({ palette: true }) },
     { id: "keys", title: "All keys", group: "Help", icon: "help", keys: ["?"], run: () => set({ help: true }) },
     ...Object.entries(VIEWS).flatMap(([name, view]): Action[] => (view.listed ? [{ id: `go-${name}`, title: `Go to ${view.title.toLowerCase()}`, group: "Go", icon: view.icon, run: () => go(name) }] : [])),
   ];

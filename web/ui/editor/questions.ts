@@ -1,6 +1,7 @@
 // Questions that the keyboard answers: which node to link with, what to find, what to insert.
 
 import { create } from "zustand";
+import type { Action } from "../kit/actions";
 import type { Choice } from "../kit/palette";
 import { toast } from "../kit/parts";
 import { addFlow, addLink, isFree } from "./commands";
@@ -44,29 +45,32 @@ function nodeChoices(nodes: readonly { name: string; kind: "host" | "switch" | "
   return nodes.map((node) => ({ id: node.name, title: node.name, note: [node.kind, ...node.addresses].join(" "), icon: node.kind }));
 }
 
-function find(): void {
+/** Everything in the drawing that has a name, and what shows it. */
+function drawn(): (Choice & { show: () => void })[] {
   const drawing = state().document?.drawing;
-  if (!drawing) return;
+  if (!drawing) return [];
   const ids = linkIds(drawing);
-  const choices: Choice[] = [
-    ...nodeChoices(drawing.nodes).map((choice) => ({ ...choice, id: `node ${choice.id}` })),
-    ...drawing.links.map((link, i): Choice => ({ id: `link ${i}`, title: link.name ?? link.between.join(" – "), note: ["link", link.forward?.rate, link.forward?.delay].filter(Boolean).join(" "), icon: "link" })),
-    ...drawing.flows.map((flow, i): Choice => ({ id: `flow ${i}`, title: flow.name, note: `flow ${flow.sender} → ${flow.receiver} ${flow.congestion_control ?? flow.protocol}`, icon: "flow" })),
+  const shown = (selection: Parameters<typeof select>[0], nodes: readonly string[]) => (): void => {
+    select(selection);
+    stage()?.show([...nodes]);
+    toggle("form", true);
+  };
+  return [
+    ...nodeChoices(drawing.nodes).map((choice) => ({ ...choice, id: `node ${choice.id}`, show: shown({ nodes: [choice.id] }, [choice.id]) })),
+    ...drawing.links.map((link, i) => ({ id: `link ${i}`, title: link.name ?? link.between.join(" – "), note: ["link", link.forward?.rate, link.forward?.delay].filter(Boolean).join(" "), icon: "link" as const, show: shown({ links: [ids[i] ?? ""] }, link.between) })),
+    ...drawing.flows.map((flow, i) => ({ id: `flow ${i}`, title: flow.name, note: `flow ${flow.sender} → ${flow.receiver} ${flow.congestion_control ?? flow.protocol}`, icon: "flow" as const, show: shown({ flows: [i] }, [flow.sender, flow.receiver]) })),
   ];
-  pose({
-    label: "Find a node, a link, a flow, an address",
-    choices,
-    onChoose: (id) => {
-      const [kind, name = ""] = [id.slice(0, 4), id.slice(5)];
-      if (kind === "node") select({ nodes: [name] });
-      else if (kind === "link") select({ links: [ids[Number(name)] ?? ""] });
-      else select({ flows: [Number(name)] });
-      const link = drawing.links[Number(name)];
-      const flow = drawing.flows[Number(name)];
-      stage()?.show(kind === "node" ? [name] : kind === "link" && link ? [...link.between] : flow ? [flow.sender, flow.receiver] : []);
-      toggle("form", true);
-    },
-  });
+}
+
+/** What the palette finds in the drawing. */
+export function drawnFinds(): Action[] {
+  return drawn().map(({ id, title, note = "", icon, show }) => ({ id, title, group: note, ...(icon ? { icon } : {}), run: show }));
+}
+
+function find(): void {
+  const choices = drawn();
+  if (choices.length === 0) return;
+  pose({ label: "Find a node, a link, a flow, an address", choices, onChoose: (id) => choices.find((one) => one.id === id)?.show() });
 }
 
 function insert(): void {

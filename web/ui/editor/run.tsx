@@ -1,11 +1,11 @@
 // Running what is being edited: the button, and beneath the drawing the run while it goes on.
 
 import { useEffect, useRef, useState, type ReactNode } from "react";
-import { create } from "zustand";
 import { offer } from "../kit/actions";
 import { theAbout } from "../kit/about";
 import { Button } from "../kit/parts";
 import { href } from "../kit/route";
+import { forgetStarted, keepStarted, useStarted } from "../kit/started";
 import { useLive, type LiveDirection } from "../network/live";
 import type { About, Document } from "../kit/messages";
 import { rate } from "../runs/figures";
@@ -14,34 +14,6 @@ import { RunPlots } from "../runs/plots";
 import { show, startLab, startRun, stop } from "../runs/start";
 import { useRun } from "../runs/use-run";
 import { Pill, Verdict } from "../runs/verdict";
-
-/** The run that was started from each document. */
-interface Started {
-  runs: Readonly<Record<string, string>>;
-  engine: string;
-}
-const KEPT = "dumbbell-started";
-const useStarted = create<Started>(() => ({ runs: {}, engine: "emulate", ...kept() }));
-// After a reload the run is beneath its drawing again.
-useStarted.subscribe((started) => {
-  try {
-    sessionStorage.setItem(KEPT, JSON.stringify(started));
-  } catch {
-    // It is full or forbidden: runs are in their list all the same.
-  }
-});
-
-function kept(): Partial<Started> {
-  try {
-    return JSON.parse(sessionStorage.getItem(KEPT) ?? "{}") as Partial<Started>;
-  } catch {
-    return {};
-  }
-}
-
-function forget(path: string): void {
-  useStarted.setState(({ runs }) => ({ runs: Object.fromEntries(Object.entries(runs).filter(([one]) => one !== path)) }));
-}
 
 /** Why a document can't be run now; null: it can. */
 function hindrance(document: Document, realTime: boolean): string | null {
@@ -77,7 +49,7 @@ export function RunButton({ document }: { document: Document }): ReactNode {
     setBusy(false);
     if (!started) return;
     if (started.kind === "study") show(started);
-    else useStarted.setState(({ runs: others }) => ({ runs: { ...others, [path]: started.id } }));
+    else keepStarted(path, started.id);
   };
   const lab = async (): Promise<void> => {
     setBusy(true);
@@ -155,7 +127,7 @@ function Dock({ id, path }: { id: string; path: string }): ReactNode {
             {going ? "Open the run" : "Report"}
           </a>
           <Button look="quiet" icon={folded ? "add" : "minus"} title={folded ? "Show the plots" : "Fold"} onClick={() => setFolded(!folded)} />
-          {!going && <Button look="quiet" icon="close" title="Close" onClick={() => forget(path)} />}
+          {!going && <Button look="quiet" icon="close" title="Close" onClick={() => forgetStarted(path)} />}
         </span>
       </header>
       {(state?.problem || problem) && <p className="run-failed" role="alert">{state?.problem ?? problem?.what}</p>}

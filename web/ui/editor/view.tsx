@@ -1,7 +1,8 @@
 // The editor: drawing, outline, form and text of one document, around the server's state.
 
 import { lazy, Suspense, useEffect, type ReactNode } from "react";
-import { offer } from "../kit/actions";
+import { drawnFinds } from "./questions";
+import { offer, offerFinds } from "../kit/actions";
 import { Icon } from "../kit/icons";
 import { Button, ProblemText } from "../kit/parts";
 import { href, type ViewProps } from "../kit/route";
@@ -35,6 +36,7 @@ export default function View({ rest }: ViewProps): ReactNode {
   const pane = useEditor((editor) => editor.pane);
   useEffect(() => openDocument(path), [path]);
   useEffect(() => offer(editorActions), []);
+  useEffect(() => offerFinds(drawnFinds), []);
   useEffect(() => {
     useShell.getState().set({ bar: <Bar /> });
     return () => useShell.getState().set({ bar: null });

@@ -11,6 +11,7 @@ import { socket } from "../kit/socket";
 import { fileActions } from "./actions";
 import { ImportDialog } from "./import";
 import { Ask } from "./ask";
+import { runSample } from "./make";
 import { NewDialog } from "./new";
 
 type Open = { kind: "new" } | { kind: "import"; file: File | null } | { kind: "rename" | "copy" | "delete"; entry: FileEntry } | { kind: "folder" } | null;
@@ -100,7 +101,10 @@ export default function View({ rest }: ViewProps): ReactNode {
             cwnd, RTT and queues while it runs, a report with a verdict when it is done.
           </p>
           <p>
-            <Button icon="add" look="main" onClick={() => setOpen({ kind: "new" })}>
+            <Button icon="play" look="main" onClick={() => void runSample(dir)} title="Writes sample.toml into this folder, and simulates it">
+              Run a sample network
+            </Button>{" "}
+            <Button icon="add" onClick={() => setOpen({ kind: "new" })}>
               New scenario
             </Button>{" "}
             <Button icon="import" onClick={() => setOpen({ kind: "import", file: null })}>

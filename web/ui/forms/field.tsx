@@ -11,6 +11,7 @@ import { MapField } from "./map";
 import { Quantity } from "./quantity";
 import { deref, help, isTable, placeholder as told, shown, tags, title, type Schema } from "../kit/schema";
 import { TextField } from "./text-field";
+import { Vary } from "./vary";
 
 interface FieldProps {
   name: string;
@@ -112,6 +113,8 @@ export function Field({ name, schema: given, keys, required = false, effective, 
     </select>
   );
 
+  const [place] = keys;
+  const isVaried = (kind.is === "quantity" || kind.is === "number" || name === "cc") && keys.length === 1 && !bare;
   const isEmpty = value === undefined && (kind.is === "list" || kind.is === "map");
   const wide = isBig && !isOpen && !isEmpty;
   return (
@@ -126,6 +129,7 @@ export function Field({ name, schema: given, keys, required = false, effective, 
         {chooser}
         {isEmpty && !isOpen && kind.is === "list" && <ListField name={name} items={kind.of} keys={keys} value={value} />}
         {isEmpty && !isOpen && kind.is === "map" && <MapField name={name} values={kind.values} keys={keys} value={value} />}
+        {isVaried && place && <Vary label={label} of={place} value={isGiven ? shown(value) : ghost} numeric={kind.is === "number"} />}
         {isGiven && !required && !onWrite && <Button look="quiet" icon="close" className="unset" title={`Leave ${label} out of the file`} onClick={() => put(undefined)} />}
       </div>
       {kind.is === "table" && isTable(value) && <Nested schema={kind.schema} keys={keys} />}

@@ -34,6 +34,20 @@ export function actions(): Action[] {
   return [...all.filter(({ group }) => !LAST.has(group)), ...all.filter(({ group }) => LAST.has(group))];
 }
 
+const finders = new Set<() => readonly Action[] | Promise<readonly Action[]>>();
+
+/** Offer what the palette finds by its name, such as files and nodes, until the function that this returns is called. */
+export function offerFinds(finder: () => readonly Action[] | Promise<readonly Action[]>): () => void {
+  finders.add(finder);
+  return () => finders.delete(finder);
+}
+
+/** Everything that can be found by its name now. What cannot be read is left out. */
+export async function finds(): Promise<Action[]> {
+  const all = await Promise.allSettled([...finders].map(async (finder) => finder()));
+  return all.flatMap((one) => (one.status === "fulfilled" ? [...one.value] : []));
+}
+
 /** Do what an action is for, if it can be done. */
 export function perform(action: Action): boolean {
   if (action.can && !action.can()) return false;

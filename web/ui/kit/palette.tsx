@@ -1,7 +1,7 @@
 // The palette: every command by its name, and whatever else the view offers to choose from.
 
 import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
-import { actions, perform } from "./actions";
+import { actions, finds, perform, type Action } from "./actions";
 import { Icon, type IconName } from "./icons";
 import { Keys } from "./parts";
 
@@ -17,6 +17,8 @@ export interface Choice {
 interface ChooserProps {
   label: string;
   choices: readonly Choice[];
+  /** Choices that are shown once something is typed. */
+  found?: readonly Choice[];
   onChoose: (id: string) => void;
   onClose: () => void;
 }
@@ -33,8 +35,12 @@ function rank(query: string, title: string): number {
   return worth;
 }
 
+const NONE: readonly Choice[] = [];
+/** Rows that a search shows: who wants another one types more. */
+const MOST_ROWS = 100;
+
 /** A list to choose from by typing a part of a name. */
-export function Chooser({ label, choices, onChoose, onClose }: ChooserProps): ReactNode {
+export function Chooser({ label, choices, found: hidden = NONE, onChoose, onClose }: ChooserProps): ReactNode {
   const [query, setQuery] = useState("");
   const [at, setAt] = useState(0);
   const dialog = useRef<HTMLDialogElement>(null);
@@ -47,9 +53,9 @@ export function Chooser({ label, choices, onChoose, onClose }: ChooserProps): Re
     };
   }, []);
   const found = useMemo(() => {
-    const ranked = choices.map((choice) => ({ choice, worth: rank(query, `${choice.title} ${choice.note ?? ""}`) })).filter(({ worth }) => worth >= 0);
-    return ranked.sort((a, b) => b.worth - a.worth).map(({ choice }) => choice);
-  }, [choices, query]);
+    const ranked = (query.trim() ? [...choices, ...hidden] : choices).map((choice) => ({ choice, worth: rank(query, `${choice.title} ${choice.note ?? ""}`) })).filter(({ worth }) => worth >= 0);
+    return ranked.sort((a, b) => b.worth - a.worth).map(({ choice }) => choice).slice(0, query.trim() ? MOST_ROWS : undefined);
+  }, [choices, hidden, query]);
   const chosen = Math.min(at, found.length - 1);
   useEffect(() => {
     list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
@@ -105,21 +111,22 @@ export function Chooser({ label, choices, onChoose, onClose }: ChooserProps): Re
   );
 }
 
-/** Every command. */
+/** Every command, and whatever is found by its name. */
 export function Palette({ onClose }: { onClose: () => void }): ReactNode {
   const all = useMemo(() => actions().filter((action) => !action.quiet && action.id !== "palette"), []);
-  const choices = all.map((action) => ({
-    id: action.id,
-    title: action.title,
-    note: action.group,
-    icon: action.icon,
-    keys: action.keys?.[0],
-    disabled: action.can ? !action.can() : false,
-  }));
+  const [others, setOthers] = useState<readonly Action[]>([]);
+  useEffect(() => void finds().then(setOthers), []);
+  const choices = useMemo(() => all.map(choiceOf), [all]);
+  const found = useMemo(() => others.map(choiceOf), [others]);
   const choose = (id: string): void => {
-    const action = all.find((one) => one.id === id);
+    const action = [...all, ...others].find((one) => one.id === id);
     // The palette gives the focus back first.
     if (action) setTimeout(() => perform(action));
   };
-  return <Chooser label="Type a command" choices={choices} onChoose={choose} onClose={onClose} />;
+  return <Chooser label="Type a command, or the name of a file, a run, a node" choices={choices} found={found} onChoose={choose} onClose={onClose} />;
+}
+
+function choiceOf(action: Action): Choice {
+  const { id, title, group, icon, keys } = action;
+  return { id, title, note: group, icon, keys: keys?.[0], disabled: action.can ? !action.can() : false };
 }
