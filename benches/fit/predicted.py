@@ -50,7 +50,7 @@ def predict(path: Hidden, engine: str, folder: File) -> list[Predicted]:
             outcomes = what_if(found, [Change("flows.0.cc", name, name) for name in others], path.cc, DRAWS)
         except DumbbellError:
             return []
-    size = int(found.trace.row["acknowledged_bytes"] or 1)
+    size = found.transfer.acknowledged_bytes
     is_identified = found.rate.capacity.is_identifiable and found.base_rtt.is_identifiable
     rows = []
     for name, one in zip(others, outcomes[1:], strict=True):

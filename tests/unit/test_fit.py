@@ -70,7 +70,7 @@ def is_inside(value: float, one: Estimate) -> bool:
 def test_capacity_and_base_rtt_are_found(fits: dict[tuple[str, str], Fit], name: str, side: str) -> None:
     found = fits[name, side]
     truth = float(PATHS[name]["rate"].split()[0]) * 1e6
-    assert found.trace.side == side
+    assert found.transfer.side == side
     assert found.rate.capacity.value == pytest.approx(truth, rel=0.02)
     assert found.base_rtt.value == pytest.approx(40e6, abs=1e6)
     assert is_inside(truth, found.rate.capacity)
@@ -131,7 +131,7 @@ def test_a_run_over_the_fitted_path_is_like_the_capture(
     file.write_text(toml(fits[name, "sender"]))
     run = dumbbell.run(file, (), tmp_path, engine="simulate", report=False)
     goodput = float(run.flows["goodput_bps"][0])
-    assert goodput == pytest.approx(fits[name, "sender"].goodput_bps, rel=0.1)
+    assert goodput == pytest.approx(fits[name, "sender"].transfer.goodput_bps, rel=0.1)
 
 
 def test_the_command_prints_the_answer_first_and_writes_a_scenario(
@@ -191,7 +191,7 @@ def test_another_algorithm_is_predicted_within_a_tenth(fits: dict[tuple[str, str
     found = fits["loss", "sender"]
     captured, other = what_if(found, changes(["cc=bbr"]), "cubic", 3)
     assert captured.words.startswith(CAPTURED)
-    size = f"{found.trace.row['acknowledged_bytes']} B"
+    size = f"{found.transfer.acknowledged_bytes} B"
     true = scenario("loss") | {"flows": [{"from": "s1", "to": "r1", "cc": "bbr", "bytes": size}], "record": {}}
     run = dumbbell.run(true, (), tmp_path, engine="simulate", report=False)
     assert other.seconds is not None

@@ -32,3 +32,12 @@ def test_the_page_gives_the_right_answer_on_its_three_captures(tmp_path: Path) -
     assert len(sessions) == 3
     for command, *expected in sessions:
         assert typed(tmp_path, command).splitlines()[: len(expected)] == expected
+    # Sections on both ends and on profiles: what they type works, and says the same.
+    pair, share, again = (
+        re.findall(rf"^    (dumbbell fit {start}.*)$", text, re.MULTILINE)[0]
+        for start in (r"runs/policer-\* runs/", r"runs/bloat-\* --anonymize", "small.json")
+    )
+    assert typed(tmp_path, pair).startswith("A policer limits this transfer")
+    answer = typed(tmp_path, share).splitlines()[0]
+    assert typed(tmp_path, again).splitlines()[0] == answer
+    assert answer == sessions[2][1]

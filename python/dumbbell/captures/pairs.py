@@ -6,6 +6,7 @@ offloads may have cut them in different ways at both places. A delay is that of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -55,13 +56,15 @@ class Between:
         first.note(BETWEEN, {"first_is_nearer": self.first_is_nearer, "offset_ns": offset})
 
 
-def between(first: Capture, second: Capture) -> Between:
-    """Match what two captures have in common.
+def between(first: Capture, second: Capture, only: Sequence[int] | None = None) -> Between:
+    """Match what two captures have in common: of some connections of the first, or of all.
 
     Raises:
         InputError: they have no connection or no packet in common, or their files cannot be read again.
     """
-    numbers = _common(first, second)
+    numbers = common(first, second)
+    if only is not None:
+        numbers = {number: other for number, other in numbers.items() if number in only}
     if not numbers:
         raise InputError(
             f"{first.name} and {second.name} have no connection in common",
@@ -95,7 +98,7 @@ def _began(first: Capture, second: Capture) -> str:
     return f"the second began {number(abs(apart_s))} s {'after' if apart_s >= 0 else 'before'} the first"
 
 
-def _common(first: Capture, second: Capture) -> dict[int, int]:
+def common(first: Capture, second: Capture) -> dict[int, int]:
     """Numbers of connections in the first capture, and theirs in the second.
 
     Equal endpoints may have had several connections: the n-th of one is the n-th of the other.

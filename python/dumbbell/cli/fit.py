@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 
 def command(
-    capture: Annotated[
-        str,
+    captures: Annotated[
+        list[str],
         typer.Argument(
-            metavar="CAPTURE",
+            metavar="CAPTURE [CAPTURE]",
             help="A capture, taken at the sender or at the receiver: pcap or pcapng, also as .gz, .zst or .lz4. Or the "
-            "directory of a run with record.capture = true, or of a capture that was analysed.",
+            "directory of a run with record.capture = true, or of a capture that was analysed; or a profile. A second "
+            "capture is of the other end; of a run, its directory again.",
             show_default=False,
         ),
     ],
@@ -50,7 +51,13 @@ def command(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the fitted path as a scenario.", show_default=False),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the fitted path as a scenario, or with --anonymize as a profile.",
+            show_default=False,
+        ),
     ] = None,
     wanted: Annotated[
         list[str] | None,
@@ -62,6 +69,14 @@ def command(
             show_default=False,
         ),
     ] = None,
+    anonymize: Annotated[
+        bool,
+        typer.Option(
+            "--anonymize",
+            help="With -o: write a profile in place of a scenario, all figures without addresses, names and packets. "
+            "dumbbell fit reads it back.",
+        ),
+    ] = False,
     cc: Annotated[
         str,
         typer.Option(
@@ -76,14 +91,19 @@ def command(
     this capture does not tell it.
     """
     from dumbbell import outputs
-    from dumbbell.fitting import fit
+    from dumbbell.errors import InputError
+    from dumbbell.fitting import fit, profile
     from dumbbell.fitting.scenario import toml
     from dumbbell.fitting.whatif import changes, what_if
 
     asked = changes(wanted or ())
-    found = fit(capture, connection, None if at is None else at.value, interface or ())
+    if len(captures) > 2:
+        raise InputError("more than two captures", "a path has two ends", "dumbbell fit SENDER RECEIVER")
+    if anonymize and output is None:
+        raise InputError("--anonymize needs a file", "a profile is written to be shared", "-o profile.json")
+    found = fit(captures[0], connection, None if at is None else at.value, interface or (), *captures[1:])
     if output is not None:
-        outputs.write(output, toml(found, cc))
+        outputs.write(output, profile.text(found) if anonymize else toml(found, cc))
     outcomes = what_if(found, asked, cc) if asked else []
     if json:
         from dataclasses import asdict
@@ -91,7 +111,7 @@ def command(
 
         from dumbbell.fitting.words import answer
 
-        said = {"answer": answer(found), "scenario": str(output) if output else None, **found.as_json()}
+        said = {"answer": answer(found), "written": str(output) if output else None, **found.as_json()}
         print(dumps({**said, "what_if": [asdict(one) for one in outcomes]}, indent=2))
         return
     _print(found, outcomes, output)
@@ -106,14 +126,15 @@ def _print(found: Fit, outcomes: Sequence[Outcome], output: Path | None) -> None
 
     for sentence in (*answer(found), *sentences(found, outcomes)):
         say(sentence)
-    row = found.trace.row
-    title = f"Connection {row['connection']} of {printable(found.name)}, seen from the {found.trace.side}"
+    about, side = found.transfer, found.transfer.side
+    place = "both ends" if side == "both" else f"the {side}"
+    title = f"Connection {about.connection} of {printable(found.name)}, seen from {place}"
     print_table(Table(title, ["", "value", "between", "evidence"], [list(cells) for cells in told(found)]))
     if outcomes:
         title = f"The transfer again, simulated over {outcomes[0].runs} paths within these intervals"
         columns = ["", "time", "goodput", "sent again", "RTT", "limited by"]
         print_table(Table(title, columns, cells(found, outcomes)))
-    if found.trace.left_out:
-        say(f"{found.trace.left_out:,} packets behind the first {len(found.trace.sent_ns):,} were not read.")
+    if about.left_out:
+        say(f"{about.left_out:,} packets behind the first {about.sent_packets:,} were not read.")
     if output is not None:
         print(output)

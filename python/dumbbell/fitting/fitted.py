@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -12,13 +11,14 @@ from dumbbell.captures.capture import Capture
 from dumbbell.captures.diagnosis import Cause, Diagnosis, diagnose
 from dumbbell.captures.directions import is_window_known
 from dumbbell.captures.rows import Direction
-from dumbbell.errors import InputError
 from dumbbell.fitting.capacity import Capacity, capacity, rough_bps
+from dumbbell.fitting.ends import trace_both
 from dumbbell.fitting.estimate import Estimate, unknown
 from dumbbell.fitting.losses import SHARED, Losses, losses
 from dumbbell.fitting.policer import Policer, policer
-from dumbbell.fitting.queue import Queue, base_rtt, queue
+from dumbbell.fitting.queue import base_rtt, queue
 from dumbbell.fitting.trace import Trace, trace
+from dumbbell.fitting.transfer import Transfer, transfer
 
 _BEYOND: Final = 1.03
 """A link behind a policer is seen only if packets come faster than the policer's rate, by this factor."""
@@ -34,9 +34,7 @@ class Fit:
 
     name: str
     """Name of the capture."""
-    trace: Trace
-    queue: Queue
-    diagnosis: Diagnosis
+    transfer: Transfer
     rate: Capacity
     base_rtt: Estimate
     """Base RTT, ns."""
@@ -48,37 +46,22 @@ class Fit:
     """Packets that an ACK covers, on average."""
     window: Estimate
     """Largest window of the receiver, bytes."""
-    shares: Mapping[str, float]
-    """Share of the time for which window, application, recovery or network limited the sender."""
-
-    @property
-    def goodput_bps(self) -> float:
-        """Acknowledged bytes per time, bit/s."""
-        return float(self.trace.row["goodput_bps"] or 0)
 
     @property
     def is_window_limited(self) -> bool:
         """True if the receiver's window held the sender back for most of the time."""
-        return self.shares.get("window", 0.0) >= _MOSTLY
+        return self.transfer.shares.get("window", 0.0) >= _MOSTLY
 
     @property
     def is_application_limited(self) -> bool:
         """True if the application held the sender back for most of the time."""
-        return self.shares.get("application", 0.0) >= _MOSTLY
+        return self.transfer.shares.get("application", 0.0) >= _MOSTLY
 
     @property
     def is_shared(self) -> bool:
         """True if the connection got less than the capacity while it queued: others send, or the link pauses."""
         whole, part = self.rate.capacity.value, self.rate.available.value
         return not self.rate.varies and whole is not None and part is not None and part < SHARED * whole
-
-    @property
-    def queue_ms(self) -> tuple[float, float]:
-        """Median and 99th percentile of the delay in the queue, ms."""
-        known = self.queue.above_ns[np.isfinite(self.queue.above_ns)]
-        if not len(known):
-            return 0.0, 0.0
-        return float(np.median(known)) / 1e6, float(np.quantile(known, 0.99)) / 1e6
 
     def estimates(self) -> dict[str, Estimate]:
         """Every estimate by its name; times are ns, rates bit/s, sizes bytes, shares 0 to 1."""
@@ -99,31 +82,29 @@ class Fit:
         """All estimates, for machines."""
         return {
             "capture": self.name,
-            "connection": self.trace.row["connection"],
-            "direction": self.trace.row["direction"],
-            "side": self.trace.side,
-            "goodput_bps": self.goodput_bps,
+            "connection": self.transfer.connection,
+            "direction": self.transfer.direction,
+            "side": self.transfer.side,
+            "goodput_bps": self.transfer.goodput_bps,
             "rate_varies": self.rate.varies,
             "loss_burst_packets": self.losses.burst_packets,
             "drops_early": self.losses.is_early,
-            "limits": dict(self.shares),
+            "limits": dict(self.transfer.shares),
             "estimates": {name: one.as_json() for name, one in self.estimates().items()},
             "rate_over_time": [list(point) for point in self.rate.series],
         }
 
 
-def fit_direction(capture: Capture, row: Direction | None = None, at: str | None = None) -> Fit:
-    """Fits a path to a direction of a connection: by default, the one with the most payload.
+def fit_direction(capture: Capture, row: Direction, at: str | None = None, other: Capture | None = None) -> Fit:
+    """Fits a path to a direction of a connection, also with the capture of its other end.
 
     Raises:
         InputError: the packets are too few, were captured in the middle of the path, or in one direction only.
     """
-    if row is None:
-        rows = capture.largest(1)
-        if not rows:
-            raise InputError(f"{capture.name} has no data", "no connection carried payload", "name another capture")
-        row = rows[0]
-    seen = trace(capture, row, at)
+    if other is not None:
+        capture, row, seen = trace_both(capture, other, row)
+    else:
+        seen = trace(capture, row, at)
     (diagnosis,) = diagnose(capture, [row])
     return fit_trace(capture.name, seen, diagnosis, _window(row, capture))
 
@@ -138,13 +119,9 @@ def fit_trace(name: str, seen: Trace, diagnosis: Diagnosis, window: Estimate) ->
     if policed.rate.value is not None:
         rate = _beside(policed.rate.value, rate, seen.side)
     lost = losses(waited, rate.capacity, rate.available.value, rate.varies, policed.is_found)
-    limits = diagnosis.seen.limits_ns
-    total = max(1, sum(limits.values()))
     return Fit(
         name,
-        seen,
-        waited,
-        diagnosis,
+        transfer(waited, diagnosis),
         rate,
         _base_rtt(seen, rate, served),
         policed,
@@ -152,7 +129,6 @@ def fit_trace(name: str, seen: Trace, diagnosis: Diagnosis, window: Estimate) ->
         _late(seen.row, seen),
         _ack_packets(seen),
         window,
-        {name: time / total for name, time in limits.items()},
     )
 
 
@@ -184,7 +160,9 @@ def _pause_ns(seen: Trace, rate: Capacity) -> float:
 
 
 def _late(row: Direction, seen: Trace) -> Estimate:
-    count = row["late_behind_packets"] if seen.side == "sender" else row["reordered_packets"]
+    count = seen.late_packets
+    if count is None:
+        count = row["reordered_packets" if seen.side == "receiver" else "late_behind_packets"]
     packets = row["data_packets"]
     if count is None:
         return unknown("the ACKs have no SACK blocks, or were cut")
@@ -214,4 +192,4 @@ def _window(row: Direction, capture: Capture) -> Estimate:
 
 def is_short(found: Fit) -> bool:
     """True if the transfer ended before it filled the path."""
-    return found.diagnosis.cause in (Cause.SHORT, Cause.SLOW_START)
+    return found.transfer.cause in (Cause.SHORT, Cause.SLOW_START)

@@ -132,7 +132,7 @@ def losses(seen: Queue, capacity: Estimate, available_bps: float | None, varies:
         why = "losses apart from overflow are too few" if runs < _LEAST_RUNS else "such losses come at longer delays"
         if is_short:
             why = "the buffer is so short that a burst fills it between two packets whose delays are known"
-        loss = unknown(why, 0.0, loss.high, loss.evidence)
+        loss = unknown(why, 0.0 if follows or is_short else loss.low, loss.high, loss.evidence)
     return Losses(buffer, loss, count / max(1, runs), overflows, is_own=filling.is_own)
 
 

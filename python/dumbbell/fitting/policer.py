@@ -27,7 +27,7 @@ _TIGHT_PACKETS: Final = 0.7
 """or by so many packets."""
 _BLURRED: Final = 3.0
 """or by more, if many episodes of losses agree:"""
-_AGREE: Final = {"sender": 10, "receiver": 4}
+_AGREE: Final = {"sender": 10, "both": 10, "receiver": 4}
 """Episodes at least. At the receiver a hole is seen late, and delays have steps."""
 _MOST_BEYOND: Final = 0.04
 """Share of the packets that may pass at a larger deficit than losses find."""

@@ -86,7 +86,7 @@ class Queue:
 
 def without_timers(trace: Trace) -> Floats:
     """`delay_ns` of a trace without deliveries that may have waited for the timer of delayed ACKs."""
-    if trace.side == "receiver":
+    if trace.side != "sender":
         return trace.delay_ns
     sent = trace.time_ns - trace.delay_ns
     following = np.searchsorted(trace.sent_ns, sent, "right")

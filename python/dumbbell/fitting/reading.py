@@ -1,9 +1,10 @@
-"""Reads a capture and fits a path to one of its connections."""
+"""Reads captures, of one end or of both, and fits a path to one of their connections."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, cast
@@ -14,6 +15,7 @@ from dumbbell.captures.points import FILE
 from dumbbell.captures.points import interfaces as points
 from dumbbell.captures.warnings import is_of_several_places, several_places
 from dumbbell.errors import InputError
+from dumbbell.fitting import profile
 from dumbbell.fitting.fitted import Fit, fit_direction
 from dumbbell.pipeline.captured import run_of
 
@@ -23,37 +25,54 @@ def fit(
     connection: str | int | None = None,
     at: str | None = None,
     interfaces: Sequence[str] = (),
+    other: str | os.PathLike[str] | None = None,
 ) -> Fit:
-    """Fits a path to a connection of a capture, as its sender or its receiver saw it.
+    """Fits a path to a connection of a capture, as its sender, its receiver, or both saw it.
 
     Args:
         capture: A pcap or pcapng, compressed or not; or the directory of one that was analysed, or of a run with
-            `record.capture`.
+            `record.capture`; or a profile.
         connection: Its number, an endpoint, or two; by default the connection with the most payload.
         at: Where the capture was taken, `sender` or `receiver`; detected by default. The packets of a run are read at
             its senders by default.
         interfaces: Names of the interfaces of a pcapng whose packets count; all by default.
+        other: A capture of the other end; of a run, its directory again.
 
     Raises:
-        InputError: the file is no capture, has no such connection, or does not show an end of the path.
+        InputError: the file is no capture, has no such connection, or does not show an end of the path; or both
+            captures have no packet in common, or are of one end.
     """
     if at not in (None, "sender", "receiver"):
         raise InputError(
             f"a path cannot be fitted in the {at}", "it needs packets as an end saw them", "--at sender, or receiver"
         )
-    path = Path(capture)
-    run = run_of([os.fspath(capture)])
+    if profile.is_profile(Path(capture)):
+        if other is not None or connection is not None or at is not None or interfaces:
+            raise InputError(f"{capture} is a profile", "it has one transfer, and no packets", "name it alone")
+        return profile.read(Path(capture))
+    if other is not None and at is not None:
+        raise InputError("--at does not fit two captures", "they are of both ends", "leave it out")
+    with ExitStack() as stack:
+        first = _opened(capture, at, interfaces, stack)
+        if other is None:
+            return _fitted(first, connection, at if run_of([os.fspath(capture)]) is None else None)
+        is_same = Path(capture).is_dir() and Path(capture).resolve() == Path(other).resolve()
+        return _fitted(first, connection, None, _opened(other, "receiver" if is_same else None, (), stack))
+
+
+def _opened(path: str | os.PathLike[str], at: str | None, interfaces: Sequence[str], stack: ExitStack) -> Capture:
+    """The analysis of a capture, which lasts as long as `stack`."""
+    run = run_of([os.fspath(path)])
     if run is not None:
-        capture, interfaces, at = run.directory / FILE, interfaces or points(run.plan, at or "sender"), None
-    if is_capture(path):
-        return _fitted(Capture(path), connection, at)
-    with TemporaryDirectory(prefix="dumbbell-fit-") as folder:
-        side = cast(Literal["sender", "receiver"] | None, at)
-        found = analyse(capture, output=Path(folder) / "analysis", interfaces=interfaces, at=side)
-        return _fitted(found, connection, at)
+        path, interfaces, at = run.directory / FILE, interfaces or points(run.plan, at or "sender"), None
+    if is_capture(Path(path)):
+        return Capture(Path(path))
+    folder = Path(stack.enter_context(TemporaryDirectory(prefix="dumbbell-fit-")))
+    side = cast(Literal["sender", "receiver"] | None, at)
+    return analyse(path, output=folder / "analysis", interfaces=interfaces, at=side)
 
 
-def _fitted(capture: Capture, connection: str | int | None, at: str | None) -> Fit:
+def _fitted(capture: Capture, connection: str | int | None, at: str | None, other: Capture | None = None) -> Fit:
     numbers = None if connection is None else Named.parse(str(connection)).numbers(capture)
     rows = capture.largest(1, numbers)
     if not rows:
@@ -61,4 +80,4 @@ def _fitted(capture: Capture, connection: str | int | None, at: str | None) -> F
     if is_of_several_places(rows[0]["data_packets"], rows[0]["network_duplicates"] or 0):
         why = several_places(capture.summary.get("interfaces", []))
         raise InputError(f"{capture.name} shows no end of the path alone", why)
-    return fit_direction(capture, rows[0], at)
+    return fit_direction(capture, rows[0], at, other)

@@ -26,7 +26,7 @@ def toml(found: Fit, cc: str = "cubic") -> str:
     served = served_bps(found)
     lines = [f"# {line}" for line in answer(found)]
     name = _NAME.sub("-", f"fit-{found.name}")[:64].strip("-")
-    seconds = max(_LEAST_S, round(found.trace.span_s, 1))
+    seconds = max(_LEAST_S, round(found.transfer.seconds, 1))
     lines += [f'name = "{name}"', f'duration = "{seconds:g} s"', ""]
     lines += ["[topology]", 'kind = "dumbbell"', f"pairs = {2 if _others(found) else 1}"]
     base = found.base_rtt.value if found.base_rtt.value is not None else found.base_rtt.high or 1e6
@@ -60,7 +60,7 @@ def served_bps(found: Fit) -> float:
     """Rate of the bottleneck of the scenario, bit/s: of a link that pauses, its mean."""
     if _pauses(found) and found.rate.available.value is not None:
         return found.rate.available.value
-    return found.rate.capacity.value or found.rate.available.value or max(1e5, found.goodput_bps * 1.05)
+    return found.rate.capacity.value or found.rate.available.value or max(1e5, found.transfer.goodput_bps * 1.05)
 
 
 def _pauses(found: Fit) -> bool:
@@ -100,7 +100,7 @@ def _from_zero(series: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 def _buffer(found: Fit, served: float, base_ns: float) -> str:
     one = found.losses.buffer
-    frame = found.trace.segment_bytes
+    frame = found.transfer.segment_bytes
     if one.value is not None:
         return f'"{max(frame, one.value):.0f} B"'
     if one.low is not None and one.high is not None:
@@ -112,10 +112,14 @@ def _buffer(found: Fit, served: float, base_ns: float) -> str:
 
 def _loss(found: Fit) -> list[str]:
     one = found.losses.loss
-    if one.value is None or one.value <= 0:
+    value = one.value
+    if value is None and one.low and one.high:
+        # Too few were lost to tell how many will be, but some will.
+        value = (one.low + one.high) / 2
+    if not value:
         return []
     if found.losses.burst_packets < _BURSTY:
-        return [f'loss = "{100 * one.value:.4f} %"']
+        return [f'loss = "{100 * value:.4f} %"']
     leave = 1 / found.losses.burst_packets
-    enter = one.value * leave / max(1e-9, 1 - one.value)
+    enter = value * leave / max(1e-9, 1 - value)
     return [f'loss = {{ model = "gilbert-elliott", p = "{100 * enter:.4f} %", r = "{100 * leave:.4f} %" }}']

@@ -35,7 +35,7 @@ class Trace:
     """A direction of data, seen from its sender or from its receiver. Times are ns from the capture's first segment."""
 
     side: str
-    """`sender` or `receiver`."""
+    """`sender`, `receiver`, or `both`."""
     row: Direction
     about: Connection
     frame_bytes: float
@@ -45,8 +45,8 @@ class Trace:
     bytes: Floats
     """Frame bytes that each of them delivered."""
     delay_ns: Floats
-    """Round trip (sender), or one-way delay with an unknown offset (receiver), of the newest packet delivered; NaN if
-    it is not known."""
+    """Round trip (sender), or one-way delay with an unknown offset (receiver, both), of the newest packet delivered;
+    NaN if it is not known."""
     packets: Floats
     """Packets that each of them delivered."""
     sent_ns: Floats
@@ -65,6 +65,8 @@ class Trace:
     """Step of `delay_ns`."""
     acks: Floats
     """Times of ACKs of the data, ns."""
+    late_packets: int | None = None
+    """Packets that came behind ones sent after them, if both ends tell."""
 
     @property
     def segment_bytes(self) -> float:

@@ -94,10 +94,10 @@ def what_if(found: Fit, wanted: Sequence[Change], cc: str = "cubic", draws: int 
         InputError: a change names an unknown key or value.
     """
     base = tomllib.loads(toml(found, cc))
-    base["flows"][0]["bytes"] = f"{int(found.trace.row['acknowledged_bytes'] or 1)} B"
-    base["duration"] = f"{_LONGEST * max(1.0, found.trace.span_s):.1f} s"
+    base["flows"][0]["bytes"] = f"{found.transfer.acknowledged_bytes} B"
+    base["duration"] = f"{_LONGEST * max(1.0, found.transfer.seconds):.1f} s"
     base["record"] = {"packets": False, "acks": False}
-    paths = [_path(found, base, number) for number in range(draws)]
+    paths = [_path(found, base, number, draws) for number in range(draws)]
     if found.losses.is_early:
         base["topology"]["bottleneck"]["queue"] = _likeliest(found, base, paths)
     every = [Change("flows.0.cc", cc, f"{CAPTURED}, {cc}"), *wanted]
@@ -126,14 +126,14 @@ def _likeliest(found: Fit, base: Mapping[str, Any], paths: Sequence[Mapping[str,
     import polars as pl
 
     flows = _rerun(base, [{**path, _QUEUE: kind} for kind in _DISCIPLINES for path in paths])
-    rtt_ms = (found.base_rtt.value or 0.0) / 1e6 + found.queue_ms[0]
+    rtt_ms = (found.base_rtt.value or 0.0) / 1e6 + found.transfer.queue_ms[0]
 
     def differs(at: int) -> float:
         rows = flows.filter(pl.col("cell").is_in(range(at * len(paths), (at + 1) * len(paths))))
         rates, times = rows["goodput_bps"].mean(), rows["rtt_p50_ms"].mean()
         if not isinstance(rates, float) or not isinstance(times, float) or min(rates, times, rtt_ms) <= 0:
             return np.inf
-        return float(abs(np.log(rates / max(1.0, found.goodput_bps))) + abs(np.log(times / rtt_ms)))
+        return float(abs(np.log(rates / max(1.0, found.transfer.goodput_bps))) + abs(np.log(times / rtt_ms)))
 
     return min(_DISCIPLINES, key=lambda kind: differs(_DISCIPLINES.index(kind)))
 
@@ -148,20 +148,24 @@ def _defaults(base: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _path(found: Fit, base: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """Keys of a path that is drawn from the intervals; the first one is the fitted path."""
-    random = Random(f"fit/{number}")
+def _path(found: Fit, base: Mapping[str, Any], number: int, draws: int) -> dict[str, Any]:
+    """Keys of a path that is drawn from the intervals.
+
+    Each property takes each of `draws` equal parts of its interval once, in an order of its own (latin hypercube
+    sampling, McKay, Beckman and Conover 1979).
+    """
+    random = Random("fit/paths")
 
     def drawn(one: Estimate) -> float | None:
-        at = random.random()
-        if one.value is None or one.low is None or one.high is None:
+        part = random.sample(range(draws), draws)[number]
+        if one.low is None or one.high is None or (one.value is None and one.low <= 0):
             return None
-        return one.value if number == 0 else one.low + at * (one.high - one.low)
+        return one.low + (part + 0.5) / draws * (one.high - one.low)
 
     keys: dict[str, Any] = {}
     link = base["topology"]["bottleneck"]
     served = found.rate.capacity if found.rate.capacity.value == served_bps(found) else found.rate.available
-    capacity, base_ns, buffer = (drawn(one) for one in (served, found.base_rtt, _buffer(found, number)))
+    capacity, base_ns, buffer = (drawn(one) for one in (served, found.base_rtt, _buffer(found, number, draws)))
     loss, policed, burst = (drawn(one) for one in (found.losses.loss, found.policer.rate, found.policer.burst))
     if capacity is not None and isinstance(link["rate"], str):
         keys["topology.bottleneck.rate"] = f"{capacity:.0f} bit/s"
@@ -176,15 +180,15 @@ def _path(found: Fit, base: Mapping[str, Any], number: int) -> dict[str, Any]:
     return keys
 
 
-def _buffer(found: Fit, number: int) -> Estimate:
+def _buffer(found: Fit, number: int, draws: int) -> Estimate:
     """The buffer; one that is not identifiable is anywhere between what waited, or a half, and four times the BDP."""
     one = found.losses.buffer
     if one.value is not None:
         return one
     bdp = served_bps(found) / 8e9 * (found.base_rtt.value or found.base_rtt.high or 1e6)
-    low = max(one.low or 0.0, _BUFFERS_BDP[0] * bdp, 4 * found.trace.segment_bytes)
+    low = max(one.low or 0.0, _BUFFERS_BDP[0] * bdp, 4 * found.transfer.segment_bytes)
     high = max(one.high or _BUFFERS_BDP[1] * bdp, low)
-    value = low * (high / low) ** Random(f"fit/buffer/{number}").random()
+    value = low * (high / low) ** ((Random("fit/buffers").sample(range(draws), draws)[number] + 0.5) / draws)
     return Estimate(value, value, value)
 
 
@@ -216,7 +220,7 @@ def _outcome(found: Fit, change: Change, flows: pl.DataFrame, cells: range) -> O
 def _limit(found: Fit, goodput_bps: float, window: float) -> str:
     if window >= 0.5:
         return "receiver's window"
-    header = found.trace.segment_bytes / (found.trace.segment_bytes - found.trace.frame_bytes)
+    header = found.transfer.segment_bytes / (found.transfer.segment_bytes - found.transfer.header_bytes)
     frames = goodput_bps * header
     if found.policer.rate.value is not None and frames >= 0.85 * found.policer.rate.value:
         return "policer"
@@ -228,7 +232,7 @@ def _limit(found: Fit, goodput_bps: float, window: float) -> str:
 
 def sentences(found: Fit, outcomes: Sequence[Outcome]) -> list[str]:
     """A sentence for each change: what would have happened in place of what did."""
-    measured = found.trace.span_s
+    measured = found.transfer.seconds
     return [
         f"With {one.words}, the transfer would take {_seconds(one)} in place of {measured:.3g} s; "
         f"then the {one.limit} limits it."
@@ -246,10 +250,17 @@ def _seconds(one: Outcome) -> str:
 
 def cells(found: Fit, outcomes: Sequence[Outcome]) -> list[list[str]]:
     """Rows of a table: the captured transfer, the rerun of it, and each change."""
-    lost = share_of(float(found.trace.lost.mean()), 2)
+    lost = share_of(found.transfer.lost_share, 2)
     base = (found.base_rtt.value or 0.0) / 1e6
     rows = [
-        ["captured", f"{found.trace.span_s:.3g} s", rate(found.goodput_bps), lost, _rtt(base + found.queue_ms[0]), ""]
+        [
+            "captured",
+            f"{found.transfer.seconds:.3g} s",
+            rate(found.transfer.goodput_bps),
+            lost,
+            _rtt(base + found.transfer.queue_ms[0]),
+            "",
+        ]
     ]
     for one in outcomes:
         low, high = (rate(value) for value in one.goodput_bps)

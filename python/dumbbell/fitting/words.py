@@ -50,14 +50,14 @@ def answer(found: Fit) -> list[str]:
     if found.is_window_limited:
         return _window(found)
     if found.is_application_limited:
-        share = found.shares["application"]
+        share = found.transfer.shares["application"]
         return [
             f"The sender's application limits this transfer: it sent nothing for {share_of(share, 0)} of the time.",
             "Another congestion control would not help.",
         ]
     if found.policer.is_found:
         return _policer(found)
-    if found.diagnosis.cause is Cause.SHORT or (is_short(found) and not _is_full(found)):
+    if found.transfer.cause is Cause.SHORT or (is_short(found) and not _is_full(found)):
         return ["This transfer is too short to fill the path: what limits a longer one cannot be told."]
     if _is_full(found):
         return _full(found)
@@ -69,12 +69,7 @@ def answer(found: Fit) -> list[str]:
 def _is_full(found: Fit) -> bool:
     available = found.rate.available.value
     reference = available if found.is_shared or found.rate.varies else found.rate.capacity.value
-    return reference is not None and _frames_bps(found) >= _FULL * reference
-
-
-def _frames_bps(found: Fit) -> float:
-    trace = found.trace
-    return float(trace.bytes.sum()) * 8 / max(trace.span_s, 1e-9)
+    return reference is not None and found.transfer.frames_bps >= _FULL * reference
 
 
 def _window(found: Fit) -> list[str]:
@@ -82,7 +77,7 @@ def _window(found: Fit) -> list[str]:
     at = f" at {milliseconds(base)}" if base is not None else ""
     sentences = [
         f"The receiver's window{f' of {size(window)}' if window else ''} limits this transfer{at}"
-        f" to {rate(found.goodput_bps)}."
+        f" to {rate(found.transfer.goodput_bps)}."
     ]
     if capacity is not None and base is not None:
         needed = capacity / 8e9 * base
@@ -100,11 +95,11 @@ def _policer(found: Fit) -> list[str]:
     assert policed is not None
     assert burst is not None
     link = f", although the link carries {rate(capacity)}" if capacity is not None else ""
-    lost = found.trace.lost.mean()
+    lost = found.transfer.lost_share
     return [
         f"A policer limits this transfer: it drops what exceeds {rate(policed)} with a bucket of {size(burst)}{link}.",
         f"No congestion control gets more than {rate(policed)}; this one got "
-        f"{share_of(_frames_bps(found) / policed, 0)} of it, and lost {share_of(lost, 2)} of its packets. "
+        f"{share_of(found.transfer.frames_bps / policed, 0)} of it, and lost {share_of(lost, 2)} of its packets. "
         "A sender that is paced below that rate loses none.",
     ]
 
@@ -112,7 +107,7 @@ def _policer(found: Fit) -> list[str]:
 def _full(found: Fit) -> list[str]:
     capacity, base = found.rate.capacity.value or found.rate.available.value, found.base_rtt.value
     assert capacity is not None
-    median, high = found.queue_ms
+    median, high = found.transfer.queue_ms
     if found.is_shared:
         available = found.rate.available.value or 0.0
         why = "others send over it, or the link pauses"
@@ -141,14 +136,14 @@ def _lossy(found: Fit) -> list[str]:
     share = f", of {rate(capacity)} that the bottleneck carries" if capacity is not None else ""
     return [
         f"Losses apart from a full queue limit this transfer: {share_of(loss, 2)} of the packets, at any delay.",
-        f"It got {rate(found.goodput_bps)}{share}. A congestion control that does not take each loss for congestion, "
-        "such as BBR, may get more.",
+        f"It got {rate(found.transfer.goodput_bps)}{share}. A congestion control that does not take each loss for "
+        "congestion, such as BBR, may get more.",
     ]
 
 
 def _rest(found: Fit) -> list[str]:
     capacity = found.rate.capacity.value
-    got = f"It got {rate(found.goodput_bps)}"
+    got = f"It got {rate(found.transfer.goodput_bps)}"
     if capacity is None:
         return ["What limits this transfer cannot be told from this capture.", f"{got}."]
     first = (

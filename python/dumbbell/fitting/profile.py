@@ -1,0 +1,70 @@
+"""A profile: all that a fit found, without addresses, names and packets, in a JSON document that can be shared."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from json import dumps
+from math import isfinite
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from dumbbell import inputs
+from dumbbell.documents import content, damaged
+from dumbbell.errors import Damaged
+from dumbbell.fitting.fitted import Fit
+
+_NAME: Final = "profile"
+_LARGEST: Final = 8 << 20
+"""Bytes. A rate of each 200 ms of a day is a fourth of that."""
+_HINT: Final = "write it again: dumbbell fit CAPTURE --anonymize -o FILE.json"
+
+
+class _Document(BaseModel):
+    """The document."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: Literal["dumbbell-fit-1"] = "dumbbell-fit-1"
+    fit: Fit
+
+
+def anonymous(found: Fit) -> Fit:
+    """The fit without the name of its capture and the number of its connection."""
+    return replace(found, name=_NAME, transfer=replace(found.transfer, connection=0))
+
+
+def text(found: Fit) -> str:
+    """The profile of a fit as JSON, anonymous."""
+    return dumps({"format": "dumbbell-fit-1", "fit": asdict(anonymous(found))}, indent=1, allow_nan=False) + "\n"
+
+
+def is_profile(path: Path) -> bool:
+    """True if a file begins as a JSON document does, which no capture does."""
+    try:
+        with open(inputs.opened(path), "rb") as file:
+            return file.read(1) == b"{"
+    except OSError:
+        return False
+
+
+def read(path: Path) -> Fit:
+    """Reads a profile. Raises `DumbbellError` if the file is none."""
+    from pydantic import ValidationError
+
+    try:
+        found = _Document.model_validate_json(content(path, _LARGEST)).fit
+    except ValidationError as error:
+        raise damaged(path, error, _HINT) from error
+    if not _is_finite(asdict(found)):
+        raise Damaged(f"{path} cannot be read", "it has a figure that is not finite", _HINT)
+    return found
+
+
+def _is_finite(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(_is_finite(one) for one in value.values())
+    if isinstance(value, (list, tuple)):
+        return all(_is_finite(one) for one in value)
+    return not isinstance(value, float) or isfinite(value)
