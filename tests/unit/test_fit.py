@@ -206,6 +206,13 @@ def test_a_change_that_is_none_is_refused(text: str) -> None:
         changes([text])
 
 
+def test_any_key_is_changed_alone(fits: dict[tuple[str, str], Fit]) -> None:
+    found = fits["bufferbloat", "sender"]
+    captured, queue, loss = what_if(found, changes(["queue=codel", "topology.bottleneck.loss=1 %"]), "cubic", 2)
+    assert queue.rtt_ms < captured.rtt_ms / 2
+    assert loss.retransmitted > captured.retransmitted
+
+
 def test_queues_are_changed_by_either_spelling() -> None:
     (one,) = changes(["queue=fq_codel"])
     assert (one.key, one.value) == ("topology.bottleneck.queue", "fq-codel")

@@ -101,15 +101,12 @@ def what_if(found: Fit, wanted: Sequence[Change], cc: str = "cubic", draws: int 
     if found.losses.is_early:
         base["topology"]["bottleneck"]["queue"] = _likeliest(found, base, paths)
     every = [Change("flows.0.cc", cc, f"{CAPTURED}, {cc}"), *wanted]
-    cells: list[Mapping[str, Any]] = []
-    keys = {change.key for change in wanted}
-    default = _defaults(base)
+    outcomes = []
     for change in every:
-        others = {key: default[key] for key in keys if key in default}
-        cells += [{**others, **path, change.key: change.value} for path in paths]
-    flows = _rerun(base, cells)
-    groups = [range(at * draws, (at + 1) * draws) for at in range(len(every))]
-    return [_outcome(found, change, flows, group) for change, group in zip(every, groups, strict=True)]
+        # A study's cells have equal keys, so each change is a study of its own.
+        flows = _rerun(base, [{**path, change.key: change.value} for path in paths])
+        outcomes.append(_outcome(found, change, flows))
+    return outcomes
 
 
 def _rerun(base: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -136,16 +133,6 @@ def _likeliest(found: Fit, base: Mapping[str, Any], paths: Sequence[Mapping[str,
         return float(abs(np.log(rates / max(1.0, found.transfer.goodput_bps))) + abs(np.log(times / rtt_ms)))
 
     return min(_DISCIPLINES, key=lambda kind: differs(_DISCIPLINES.index(kind)))
-
-
-def _defaults(base: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of the fitted path, for keys that some cells change."""
-    link = base["topology"]["bottleneck"]
-    return {
-        "flows.0.cc": base["flows"][0]["cc"],
-        _QUEUE: link.get("queue", "drop-tail"),
-        "topology.bottleneck.buffer": link["buffer"],
-    }
 
 
 def _path(found: Fit, base: Mapping[str, Any], number: int, draws: int) -> dict[str, Any]:
@@ -192,10 +179,7 @@ def _buffer(found: Fit, number: int, draws: int) -> Estimate:
     return Estimate(value, value, value)
 
 
-def _outcome(found: Fit, change: Change, flows: pl.DataFrame, cells: range) -> Outcome:
-    import polars as pl
-
-    rows = flows.filter(pl.col("cell").is_in(list(cells)))
+def _outcome(found: Fit, change: Change, rows: pl.DataFrame) -> Outcome:
     if rows.is_empty():
         raise InputError(
             f"--what-if {change.words}: every run failed", "the simulator refuses it", "dumbbell cc list, or another"
