@@ -29,14 +29,16 @@ _BLURRED: Final = 3.0
 """or by more, if many episodes of losses agree:"""
 _AGREE: Final = {"sender": 10, "both": 10, "receiver": 4}
 """Episodes at least. At the receiver a hole is seen late, and delays have steps."""
+_TYPICAL: Final = {"sender": 1.0, "both": 1.0, "receiver": 0.8}
+"""Share of the losses, the nearest ones, that count for that: the receiver places some holes late."""
 _MOST_BEYOND: Final = 0.04
 """Share of the packets that may pass at a larger deficit than losses find."""
 _DELAYED: Final = 0.7
 """Share of deficit / rate by which packets are delayed at losses, from which on it is a queue."""
 _BEHIND: Final = 0.9
 """Share of rate / capacity: a burst that a policer lets pass waits before the link behind it, but no longer."""
-_NEAR_LINK: Final = 0.93
-"""A bucket whose rate is above this share of the capacity may be the link's own queue,"""
+_NEAR_LINK: Final = {"sender": 0.93, "both": 0.93, "receiver": 0.8}
+"""A bucket whose rate is above this share of the capacity may be the link's own queue, or what others leave of it,"""
 _HARDLY_DELAYED: Final = 0.1
 """unless packets at losses were delayed by less than this share of deficit / rate."""
 _LEAST_BURST: Final = 3
@@ -83,7 +85,7 @@ def policer(seen: Queue, capacity_bps: float | None) -> Policer:
     if not np.isfinite(delayed):
         return _none("the delay at losses is not known")
     share = 1.0 if capacity_bps is None else min(1.0, rate / capacity_bps)
-    is_near_link = capacity_bps is not None and share > _NEAR_LINK
+    is_near_link = capacity_bps is not None and share > _NEAR_LINK[trace.side]
     most = _HARDLY_DELAYED if is_near_link else min(_DELAYED, _BEHIND * share)
     if delayed >= most * burst * 8e9 / rate:
         return _none("packets were delayed at losses: a queue overflowed")
@@ -123,7 +125,7 @@ def deficits(trace: Trace, rate_bps: float) -> Floats:
 
 
 def _spread(trace: Trace, rate_bps: float) -> tuple[float, float, float, float]:
-    """Median deficit at losses under a rate, their mean distance from it, the usual longest deficit, and beyond.
+    """Median deficit at losses under a rate, the mean distance of most from it, the usual longest deficit, and beyond.
 
     All in bytes but the last: the share of packets that passed at a deficit beyond that of losses, by two packets.
     """
@@ -132,7 +134,8 @@ def _spread(trace: Trace, rate_bps: float) -> tuple[float, float, float, float]:
     at, passed = every[is_first], every[~trace.lost]
     middle = float(np.median(at))
     beyond = float((passed > middle + 2 * trace.segment_bytes).mean())
-    return middle, float(np.mean(np.abs(at - middle))), float(np.quantile(every, 0.98)), beyond
+    away = np.sort(np.abs(at - middle))[: max(1, round(_TYPICAL[trace.side] * len(at)))]
+    return middle, float(away.mean()), float(np.quantile(every, 0.98)), beyond
 
 
 def _fit(trace: Trace) -> tuple[float, float, float, float] | None:
