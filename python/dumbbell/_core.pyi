@@ -129,6 +129,33 @@ class LinkFacts:
         """
 
 @final
+class PacketList:
+    """
+    The latest packets of a pcap or pcapng stream of Ethernet frames, read in a thread until the stream ends. `descriptor` becomes this
+    object's. At most `most` packets with `most_bytes` together are kept. `name` is the interface's, if the stream names none.
+    """
+    def __new__(
+        cls, /, descriptor: SupportsIndex, name: str, most: SupportsIndex, most_bytes: SupportsIndex
+    ) -> PacketList: ...
+    def pcapng(self, /, filter: str) -> bytes:
+        """
+        The packets that have all words of `filter`, as a pcapng file.
+        """
+    def rows(self, /, since: SupportsIndex, most: SupportsIndex, filter: str) -> tuple[str, int]:
+        """
+        JSON of the first `most` packets from number `since` on that have all words of `filter`, and the number at which to go on.
+        """
+    def state(self, /) -> tuple[bool, int, int, int]:
+        """
+        Whether the stream has ended, how many packets were dropped before they were captured, and the numbers of the first packet that is
+        kept and of the next that will come.
+        """
+    def whole(self, /, number: SupportsIndex) -> str | None:
+        """
+        JSON of a packet with the fields of its headers; None if it is no longer kept.
+        """
+
+@final
 class Path:
     """
     The ways between two hosts, there and back.

@@ -342,3 +342,45 @@ def test_a_killed_server_takes_its_labs_along(application: Application, page: Pa
     eventually(lambda: name not in [path.name for path in place.alive()], "the end of the lab", patience_s=30)
     page.goto("about:blank")  # The page asks again and again.
     application.complaints.clear()  # That nobody answers is what was wanted.
+
+
+def listed(page: Page) -> Locator:
+    """Rows of the list of packets that are in sight."""
+    return page.get_by_role("grid", name="Packets").locator("tr[tabindex]")
+
+
+@pytest.mark.skipif(shutil.which("ping") is None, reason="apt-get install iputils-ping")
+def test_packets_of_an_interface_and_of_a_link_are_listed(application: Application, page: Page) -> None:
+    start(application, page)
+    node(page, "h1")
+    page.get_by_role("button", name="Packets", exact=True).click()
+    expect(page.get_by_role("region", name="Packets at h1-eth0")).to_be_visible()
+    page.get_by_role("button", name="Ping", exact=True).click()
+    # Four pings and their answers.
+    filtered = page.get_by_role("searchbox", name="Only packets with these words")
+    filtered.fill("icmp")
+    expect(listed(page)).to_have_count(8)
+    filtered.fill("icmp !reply")
+    expect(listed(page)).to_have_count(4)
+    listed(page).first.click()
+    packet = page.get_by_role("region", name=re.compile(r"^Packet \d"))
+    expect(packet).to_contain_text("IPv4")
+    expect(packet).to_contain_text("identifier")
+    with page.expect_download() as saved:
+        page.get_by_role("region", name="Packets at h1-eth0").get_by_role("button", name="Save", exact=True).click()
+    assert saved.value.suggested_filename.endswith("h1-eth0.pcapng")
+    assert saved.value.path().read_bytes()[:4] == bytes.fromhex("0a0d0d0a")
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.locator(".packets-notes")).to_contain_text("stopped")
+
+    link(page, "s1", "h2")
+    page.locator(".lab-panel").get_by_role("button", name="Packets", exact=True).click()
+    expect(page.locator(".packets h2")).to_contain_text("s1-h2")
+    node(page, "h1")
+    page.get_by_role("button", name="Ping", exact=True).click()
+    filtered.fill("icmp")
+    # Each goes over both directions, and is seen as it comes and as it leaves.
+    expect(listed(page)).to_have_count(16)
+    expect(listed(page).first).to_contain_text("delivered")
+    page.get_by_role("button", name="Close the list of packets").click()
+    expect(page.locator(".packets")).to_have_count(0)

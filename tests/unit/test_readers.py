@@ -45,7 +45,7 @@ ALLOWED: Final = {
 }
 """Modules and packages that open files by themselves, and why they may."""
 NAMES: Final = frozenset(["read_text", "read_bytes", "open"])
-OTHERS: Final = frozenset(["inputs", "Live", "webbrowser", "terminals", "study"])
+OTHERS: Final = frozenset(["inputs", "Live", "lists", "webbrowser", "terminals", "study"])
 """Names with a method like that which open no file by themselves."""
 
 

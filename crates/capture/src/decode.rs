@@ -56,6 +56,17 @@ pub(crate) enum Next {
     Llc,
 }
 
+/// Follows the way through a frame's headers.
+pub(crate) trait Watch {
+    /// A header of this kind begins behind so many bytes of the frame.
+    fn header(&mut self, _: Next, _at: usize) {}
+    /// An IP header that was read begins there.
+    fn ip(&mut self, _: &Ip, _at: usize) {}
+}
+
+/// Watches nothing, and costs nothing.
+impl Watch for () {}
+
 /// Find the innermost TCP segment of a frame, `as_said` of it. A frame without a time has time 0.
 pub fn decode(frame: &Frame<'_>, as_said: &DecodeAs) -> Decoded {
     let mut segment = Segment::default();
@@ -68,7 +79,18 @@ pub fn decode(frame: &Frame<'_>, as_said: &DecodeAs) -> Decoded {
 /// The same, with the segment written where it is to stay. Returns `None` if there is one, else what the frame is instead.
 #[inline]
 pub(crate) fn decode_into(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut Segment) -> Option<Decoded> {
-    let fault = match innermost(frame, as_said, segment) {
+    decode_watched(frame, as_said, segment, &mut ())
+}
+
+/// The same, with each header told to `watch` on the way.
+#[inline]
+pub(crate) fn decode_watched(
+    frame: &Frame<'_>,
+    as_said: &DecodeAs,
+    segment: &mut Segment,
+    watch: &mut impl Watch,
+) -> Option<Decoded> {
+    let fault = match innermost(frame, as_said, segment, watch) {
         Ok(None) => return None,
         Ok(Some(fragment)) => return Some(Decoded::Fragment(fragment)),
         Err(fault) => fault,
@@ -82,7 +104,12 @@ pub(crate) fn decode_into(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut S
     })
 }
 
-fn innermost(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut Segment) -> Result<Option<Fragment>, Fault> {
+fn innermost(
+    frame: &Frame<'_>,
+    as_said: &DecodeAs,
+    segment: &mut Segment,
+    watch: &mut impl Watch,
+) -> Result<Option<Fragment>, Fault> {
     let bytes = frame.bytes;
     let length = frame.length.saturating_sub(frame.fcs_bytes.into());
     let (mut next, mut at, outgoing) = links::first(as_said.link(frame.link), bytes)?;
@@ -100,6 +127,7 @@ fn innermost(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut Segment) -> Re
     loop {
         let rest = bytes.get(at..).ok_or(Fault::Cut)?;
         let left = length.saturating_sub(at as u32);
+        watch.header(next, at);
         let (inside, size) = match next {
             Next::Ethernet => {
                 let head: &[u8; 14] = rest.first_chunk().ok_or(Fault::Cut)?;
@@ -137,6 +165,7 @@ fn innermost(frame: &Frame<'_>, as_said: &DecodeAs, segment: &mut Segment) -> Re
                     _ => return Err(Fault::Malformed),
                 };
                 place.add(&[ip.ttl]);
+                watch.ip(&ip, at);
                 match payload(rest, &ip, as_said)? {
                     Inside::Tunnel(layer, inside, size, id) => {
                         add(layer)?;

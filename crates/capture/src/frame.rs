@@ -17,6 +17,8 @@ pub struct Frame<'a> {
     pub outgoing: Option<bool>,
     /// Captured bytes of the frame.
     pub bytes: &'a [u8],
+    /// Comment of a pcapng file on the frame; empty if there is none. The text is the file's: escape it wherever it is shown.
+    pub comment: &'a [u8],
 }
 
 /// An interface of a capture.

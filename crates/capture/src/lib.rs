@@ -2,16 +2,18 @@
 //!
 //! [`Capture`] reads pcap and pcapng files, compressed or not, in bounded memory: a length that a file only claims is never
 //! allocated. [`decode`] finds the innermost TCP header of a frame, below tunnels and tags. Lengths come from IP headers, so
-//! that a cut snaplen changes none. [`writer`] writes pcapng.
+//! that a cut snaplen changes none. [`writer`] writes pcapng, and [`describe`] says a frame of any protocol in words.
 
 mod bytes;
 pub mod decode;
 mod decode_as;
+pub mod describe;
 mod files;
 mod fragments;
 mod frame;
 mod layers;
 mod links;
+pub mod list;
 mod notes;
 mod options;
 mod pcap;

@@ -1,5 +1,7 @@
 //! The pcapng format (draft-ietf-opsawg-pcapng).
 
+use std::ops::Range;
+
 use crate::bytes::Order;
 use crate::frame::{Clock, Interface};
 use crate::pcap::{Found, MOST};
@@ -39,6 +41,8 @@ pub(crate) struct Packet {
     pub(crate) outgoing: Option<bool>,
     pub(crate) start: usize,
     pub(crate) end: usize,
+    /// Place of its first comment in the block.
+    pub(crate) comment: Range<usize>,
     /// Bytes of the block.
     pub(crate) size: usize,
 }
@@ -146,8 +150,13 @@ impl Pcapng {
             return None;
         }
         let ticks = u64::from(word(1)) << 32 | u64::from(word(2));
-        let (mut outgoing, mut dropped) = (None, 0);
-        self.options(body.get(end.next_multiple_of(4)..).unwrap_or_default(), |order, code, value| match code {
+        let (mut outgoing, mut dropped, mut comment) = (None, 0, 0..0);
+        let options = body.get(end.next_multiple_of(4)..).unwrap_or_default();
+        self.options(options, |order, code, value| match code {
+            1 if comment.is_empty() => {
+                let start = 8 + value.as_ptr().addr() - body.as_ptr().addr();
+                comment = start..start + value.len();
+            }
             2 if value.len() >= 4 => {
                 outgoing = match order.u32(value, 0) & 3 {
                     1 => Some(false),
@@ -162,7 +171,7 @@ impl Pcapng {
         interface.dropped_between = interface.dropped_between.saturating_add(dropped);
         let length = length.max(captured as u32);
         let time_ns = Some(clock.time_ns(ticks));
-        Some(Packet { time_ns, interface: at, length, outgoing, start: 28, end: 8 + end, size })
+        Some(Packet { time_ns, interface: at, length, outgoing, start: 28, end: 8 + end, comment, size })
     }
 
     fn obsolete(&mut self, body: &[u8], size: usize) -> Option<Packet> {
@@ -185,7 +194,7 @@ impl Pcapng {
         }
         let time_ns = Some(interface.clock.time_ns(ticks));
         let length = length.max(captured as u32);
-        Some(Packet { time_ns, interface: at, length, outgoing: None, start: 28, end: 8 + end, size })
+        Some(Packet { time_ns, interface: at, length, outgoing: None, start: 28, end: 8 + end, comment: 0..0, size })
     }
 
     fn simple(&self, body: &[u8], size: usize) -> Option<Packet> {
@@ -200,7 +209,7 @@ impl Pcapng {
         };
         let captured = (length.min(limit) as usize).min(body.len() - 4);
         let (start, end) = (12, 12 + captured);
-        Some(Packet { time_ns: None, interface: self.first, length, outgoing: None, start, end, size })
+        Some(Packet { time_ns: None, interface: self.first, length, outgoing: None, start, end, comment: 0..0, size })
     }
 
     fn statistics(&mut self, body: &[u8]) {

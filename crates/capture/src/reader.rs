@@ -1,5 +1,7 @@
 //! One file, frame by frame.
 
+use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Result, bail};
@@ -35,6 +37,8 @@ struct Place {
     outgoing: Option<bool>,
     start: usize,
     end: usize,
+    /// Place of a comment on it; empty if there is none.
+    comment: Range<usize>,
 }
 
 enum Format {
@@ -57,6 +61,14 @@ impl Reader {
     /// It is neither pcap nor pcapng.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Reader> {
         Reader::of(Window::new(source::decompressed(std::io::Cursor::new(bytes))?), "the capture")
+    }
+
+    /// Read a capture from `source` while it is being written, each frame as soon as all of it has come.
+    ///
+    /// # Errors
+    /// It is neither pcap nor pcapng.
+    pub fn following(source: impl Read + Send + 'static) -> Result<Reader> {
+        Reader::of(Window::new(Box::new(source)), "the capture")
     }
 
     fn of(mut window: Window, name: &str) -> Result<Reader> {
@@ -127,6 +139,7 @@ impl Reader {
             length: found.length,
             outgoing: found.outgoing,
             bytes: &self.window.bytes()[found.start..found.end],
+            comment: &self.window.bytes()[found.comment],
         })
     }
 
@@ -139,7 +152,7 @@ impl Reader {
                     self.taken = record.end;
                     let (time_ns, length) = (Some(record.time_ns), record.length);
                     let (start, end) = (record.start, record.end);
-                    return Some(Place { time_ns, interface: 0, length, outgoing: None, start, end });
+                    return Some(Place { time_ns, interface: 0, length, outgoing: None, start, end, comment: 0..0 });
                 }
                 Found::End => Found::End,
                 Found::CutOff => Found::CutOff,
@@ -154,6 +167,7 @@ impl Reader {
                         outgoing: packet.outgoing,
                         start: packet.start,
                         end: packet.end,
+                        comment: packet.comment,
                     });
                 }
                 Found::End => Found::<()>::End,
@@ -184,13 +198,17 @@ impl Reader {
         notes.bytes += self.window.read;
         notes.damages += self.damages;
         notes.cut_files += u32::from(self.is_cut);
+        notes.capture_drops = notes.capture_drops.saturating_add(self.dropped());
+    }
+
+    /// Packets that were dropped before they were captured, as the file says so far.
+    pub fn dropped(&self) -> u64 {
         let drops = |one: &Interface| {
             let said = one.dropped_by_interface.saturating_add(one.dropped_by_system);
             // The statistics at the end count what packets have said before.
             said.max(one.dropped_between)
         };
-        let dropped = self.interfaces().iter().map(drops).fold(0, u64::saturating_add);
-        notes.capture_drops = notes.capture_drops.saturating_add(dropped);
+        self.interfaces().iter().map(drops).fold(0, u64::saturating_add)
     }
 }
 

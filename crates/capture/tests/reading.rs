@@ -277,7 +277,7 @@ proptest! {
     fn any_frame_is_decoded_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), link in 0_u16..300, more in 0_u32..2_000, at in 0_usize..200, byte in any::<u8>()) {
         let decode = |link: u16, bytes: &[u8]| {
             let length = bytes.len() as u32 + more;
-            capture::decode::decode(&capture::Frame { time_ns: None, interface: 0, link, fcs_bytes: 4, length, outgoing: None, bytes }, &capture::DecodeAs::default())
+            capture::decode::decode(&capture::Frame { time_ns: None, interface: 0, link, fcs_bytes: 4, length, outgoing: None, bytes, comment: &[] }, &capture::DecodeAs::default())
         };
         let _ = decode(link, &bytes);
         // Frames that are nearly right lead deeper.

@@ -175,7 +175,7 @@ proptest! {
         let link = if is_as_made { made.number as u16 } else { link };
         let (fcs_bytes, outgoing, interface, time_ns) = (4, None, 0, Some(0));
         let length = if is_as_made { bytes.len() as u32 } else { length };
-        let frame = Frame { time_ns, interface, link, fcs_bytes, length, outgoing, bytes: &bytes };
+        let frame = Frame { time_ns, interface, link, fcs_bytes, length, outgoing, bytes: &bytes, comment: &[] };
         if let Decoded::Segment(segment) = decode(&frame, &capture::DecodeAs::default()) {
             prop_assert!(segment.ip_bytes >= 20 + u32::from(segment.header_bytes));
             prop_assert!(segment.payload < segment.ip_bytes);

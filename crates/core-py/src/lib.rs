@@ -10,6 +10,7 @@ mod figures;
 mod held;
 mod helper;
 mod network;
+mod packets;
 mod routing;
 mod runs;
 mod simulate;
@@ -39,6 +40,8 @@ mod _core {
     use crate::helper::run_helper;
     #[pymodule_export]
     use crate::network::{LinkFacts, Path, network, peak_bps, static_routes};
+    #[pymodule_export]
+    use crate::packets::PacketList;
     #[pymodule_export]
     use crate::routing::routing_daemon;
     #[pymodule_export]

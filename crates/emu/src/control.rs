@@ -220,13 +220,17 @@ impl Listener {
         event.emit(&mut self.events)
     }
 
-    fn capture(&mut self, Capturing { directory, links }: &Capturing) -> Result<u64> {
+    fn capture(&mut self, Capturing { directory, links, live }: &Capturing) -> Result<u64> {
         for name in links {
             ensure!(self.plan.links.iter().any(|link| link.name == *name), "the lab has no link {name}");
         }
         let wanted: Vec<bool> = self.plan.links.iter().map(|link| links.contains(&link.name)).collect();
         let directory = PathBuf::from(directory);
-        let frames = Frames::of(&self.plan, &wanted, WHOLE, &directory, CHUNKS)?;
+        let frames = if *live {
+            Frames::live(&self.plan, &wanted, WHOLE, &directory)?
+        } else {
+            Frames::of(&self.plan, &wanted, WHOLE, &directory, CHUNKS)?
+        };
         let Done::Captured(begun) = self.ask(Taken::Capture(directory, Box::new(frames)))? else {
             return Err(Failure::new("the links cannot be captured", "the emulator answers something else").into());
         };

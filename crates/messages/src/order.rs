@@ -67,6 +67,10 @@ pub struct Capturing {
     pub directory: String,
     /// The names of the links.
     pub links: Vec<String>,
+    /// True if `capture.pcapng` is a pipe, which gets each frame once its link is done with it. Frames for which the pipe has no room are
+    /// left out and counted.
+    #[serde(default)]
+    pub live: bool,
 }
 
 /// The changes of routes that belong to records.

@@ -1,5 +1,7 @@
 //! `capture.pcapng`: packets as they came to each link, and as they left it, with their fates as comments.
 
+mod live;
+
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write;
@@ -14,6 +16,8 @@ use capture::writer::{Packet, Writer};
 use link::{Ecn, Fate, Passage};
 use plan::Plan;
 use units::Duration;
+
+use self::live::Live;
 
 /// The name of the file in a run's directory.
 pub const FILE: &str = "capture.pcapng";
@@ -39,6 +43,8 @@ const COMES: u64 = 1 << 63;
 /// Writes the packets of a run, or of some links of a lab. A thread of the lowest priority takes them to the disk; they are
 /// sorted by time at the end, as links are done with them long after they came.
 ///
+/// [`Frames::live`] writes them into a pipe instead, unsorted, while they come.
+///
 /// Times are those of the run: its origin is 1970 in the file, unless [`Frames::set_origin`] says when it was.
 pub struct Frames {
     path: PathBuf,
@@ -55,6 +61,8 @@ pub struct Frames {
     /// Nanoseconds from 1970 to the origin of the packets' times.
     origin_ns: i64,
     left: Vec<u8>,
+    /// Where packets go at once, instead of to the disk.
+    live: Option<Live>,
 }
 
 impl Frames {
@@ -73,6 +81,34 @@ impl Frames {
     /// # Errors
     /// A file cannot be created.
     pub fn of(plan: &Plan, wanted: &[bool], snaplen: usize, directory: &Path, waiting: usize) -> Result<Frames> {
+        let mut frames = Frames::without_outlet(plan, wanted, snaplen, directory)?;
+        let mut spool = Spool::create(&frames.path)?;
+        spool.head = std::mem::take(frames.writer.get_mut());
+        let (chunks, taken) = sync_channel(waiting);
+        let failure = frames.failure.clone();
+        let thread = std::thread::Builder::new().name("db-capture".into()).spawn(move || {
+            let taken = spool.take(&taken);
+            if let Err(error) = &taken {
+                *failure.lock().expect("no writer panics with the lock held") = Some(format!("{error:#}"));
+            }
+            taken
+        })?;
+        Ok(Frames { chunks: Some(chunks), thread: Some(thread), ..frames })
+    }
+
+    /// The same into the pipe that `directory` has for the file, whose other end is open: in the order in which links are done with
+    /// packets. Packets for which the pipe has no room are left out, and [`Frames::passed`] never waits.
+    ///
+    /// # Errors
+    /// The pipe cannot be opened.
+    pub fn live(plan: &Plan, wanted: &[bool], snaplen: usize, directory: &Path) -> Result<Frames> {
+        let mut frames = Frames::without_outlet(plan, wanted, snaplen, directory)?;
+        let head = std::mem::take(frames.writer.get_mut());
+        Ok(Frames { live: Some(Live::create(&frames.path, head)?), ..frames })
+    }
+
+    /// A file of which the head is in memory, and nothing takes it further.
+    fn without_outlet(plan: &Plan, wanted: &[bool], snaplen: usize, directory: &Path) -> Result<Frames> {
         let path = directory.join(FILE);
         let mut writer = Writer::new(Vec::new(), "dumbbell")?;
         let mut interface = |link: &plan::Link| -> Result<u32> {
@@ -83,23 +119,21 @@ impl Frames {
         let links = plan.links.iter().zip(wanted);
         let interfaces = links.map(|(link, wanted)| wanted.then(|| interface(link)).transpose());
         let interfaces = interfaces.collect::<Result<Vec<_>>>()?;
-        let mut spool = Spool::create(&path)?;
-        spool.head = std::mem::take(writer.get_mut());
-        let (chunks, taken) = sync_channel(waiting);
-        let failure = Arc::new(Mutex::new(None));
-        let thread = std::thread::Builder::new().name("db-capture".into()).spawn({
-            let failure = failure.clone();
-            move || {
-                let taken = spool.take(&taken);
-                if let Err(error) = &taken {
-                    *failure.lock().expect("no writer panics with the lock held") = Some(format!("{error:#}"));
-                }
-                taken
-            }
-        })?;
-        let (chunks, thread) = (Some(chunks), Some(thread));
         let (ends, comment, left) = (Vec::new(), String::new(), Vec::new());
-        Ok(Frames { path, writer, ends, interfaces, chunks, thread, failure, comment, snaplen, origin_ns: 0, left })
+        Ok(Frames {
+            path,
+            writer,
+            ends,
+            interfaces,
+            chunks: None,
+            thread: None,
+            failure: Arc::new(Mutex::new(None)),
+            comment,
+            snaplen,
+            origin_ns: 0,
+            left,
+            live: None,
+        })
     }
 
     /// From now on packets' times count from so many nanoseconds after 1970.
@@ -159,6 +193,10 @@ impl Frames {
         let outgoing = Some(place.1 == 0);
         let packet = Packet { interface, time_ns: place.0 + self.origin_ns, length, bytes, outgoing, comment };
         self.writer.packet(&packet).expect("memory takes it");
+        if let Some(live) = &mut self.live {
+            live.push(&mut self.writer, packet.time_ns);
+            return;
+        }
         let end = self.writer.get_mut().len();
         self.ends.push(((place.0 + self.origin_ns, place.1), end));
         if end >= CHUNK {
@@ -182,6 +220,9 @@ impl Frames {
     /// # Errors
     /// It cannot be written.
     pub fn finish(mut self) -> Result<u64> {
+        if let Some(live) = self.live.take() {
+            return live.finish(std::mem::take(self.writer.get_mut()));
+        }
         self.hand_over();
         self.chunks = None;
         let thread = self.thread.take().expect("finish is called once");

@@ -236,8 +236,9 @@ def capture(
         typer.Option(
             "--output",
             "-o",
+            "-w",
             metavar="FILE",
-            help="The pcap or pcapng file. Default: standard output.",
+            help="The pcap or pcapng file. Default, and -: standard output.",
             show_default=False,
         ),
     ] = None,
@@ -246,11 +247,12 @@ def capture(
         typer.Option("--seconds", metavar="N", help="End after N seconds. Default: Ctrl-C.", show_default=False),
     ] = None,
 ) -> None:
-    """Capture frames: `dumbbell lab capture h1 | wireshark -k -i -`.
+    """Capture frames: `dumbbell lab capture h1 -w - | wireshark -k -i -`.
 
     At an interface frames of both directions have the kernel's times, in nanoseconds, and are written as pcap while
-    they come. Of links a pcapng file is written at the end: each frame as it came to the link, with the queue that it
-    found and what became of it as a comment, and as it left the link.
+    they come. Links give pcapng: each frame as it came to the link, with the queue that it found and what became of it
+    as a comment, and as it left the link. A file is sorted by time and written at the end; on standard output, frames
+    follow when the link is done with them.
     """
     import sys
 
@@ -262,8 +264,8 @@ def capture(
 
     path = place.find(which)
     wanted = place_of(Network.of(path), words)
-    if output is None:
-        captured(path, wanted, sys.stdout.buffer, seconds)
+    if output is None or str(output) == "-":
+        captured(path, wanted, sys.stdout.buffer, seconds, follows=True)
         return
     try:
         with output.open("wb") as file:

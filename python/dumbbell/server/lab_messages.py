@@ -180,6 +180,72 @@ class Recorded(Message):
     verdict: str | None = None
 
 
+# Packets
+
+
+class StartPackets(Asked):
+    """`POST /api/packets`: a list of the packets at a place of a lab, from now on."""
+
+    lab: str
+    of: list[str] = Field(min_length=1, max_length=2)
+    """A node and its interface; or the name of a link, or two nodes, for both directions between them."""
+
+
+class PacketList(Message):
+    """A list of packets. The topic `packets/ID/WORDS` follows those that have all words."""
+
+    id: str
+    lab: str
+    place: str
+
+
+class PacketRow(Message):
+    """A packet in a line."""
+
+    number: int
+    time_ns: int
+    """Nanoseconds since 1970."""
+    interface: str
+    length: int
+    comment: str
+    """The fate of the packet on a link; empty at an interface."""
+    source: str
+    destination: str
+    protocol: str
+    info: str
+
+
+class PacketHeader(Message):
+    """A header of a packet: names and values of its fields."""
+
+    name: str
+    fields: list[tuple[str, str]]
+
+
+class PacketWhole(PacketRow):
+    """`GET /api/packets/{id}/packet/{number}`."""
+
+    headers: list[PacketHeader]
+    dump: str
+    """Its bytes, as a hexadecimal dump."""
+
+
+class ListedPackets(Message):
+    """An event of a topic `packets/ID/WORDS`: packets that follow those of the event before."""
+
+    rows: list[PacketRow]
+    next: int
+    """Number of the packet at which the topic goes on."""
+    first: int
+    """Number of the oldest packet that is kept: earlier ones were let go."""
+    end: int
+    """Number of the packet that comes next."""
+    lost: int
+    """Packets that came faster than they were read."""
+    is_over: bool
+    """True if the capture has ended."""
+
+
 # Terminals
 
 

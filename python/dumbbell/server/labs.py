@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
-from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from dumbbell import below
 from dumbbell.engines.events import Event
 from dumbbell.errors import InputError, RunFailed
-from dumbbell.labs import capture, changes, daemons, place, record, recording, traffic
+from dumbbell.labs import changes, daemons, place, record, recording, traffic
 from dumbbell.labs.build import LabScenario
 from dumbbell.labs.configurations import typed
 from dumbbell.labs.live import Live
-from dumbbell.labs.network import Network
 from dumbbell.labs.owner import end
 from dumbbell.records.directory import RUNS
 from dumbbell.server import lab_questions, run_places
@@ -205,19 +202,6 @@ def router(root: Path, labs: Labs, terminals: Terminals) -> APIRouter:
             return Recorded(run=None)
         run = recording.stop(find(lab))
         return Recorded(run=run.directory.name, verdict=run.verdict)
-
-    @made.get("/{lab}/capture")
-    def captured(lab: str, node: str, interface: str, seconds: float = 10.0) -> StreamingResponse:
-        """Frames at an interface for some seconds, as a pcap file."""
-        path = find(lab)
-        network = Network.of(path)
-        network.check_node(node)
-        if interface not in dict(network.interfaces(node)):
-            raise InputError(f"{node} has no interface {interface}", "", "open the node: its interfaces are listed")
-        name = re.sub(r"[^A-Za-z0-9.-]", "_", f"{lab}-{node}-{interface}.pcap")
-        parts = capture.parts(path, node, interface, min(max(seconds, 0.1), 3600.0))
-        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-        return StreamingResponse(parts, media_type="application/vnd.tcpdump.pcap", headers=headers)
 
     return made
 

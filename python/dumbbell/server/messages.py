@@ -419,7 +419,8 @@ Command = Annotated[
 
 
 class Subscribe(Asked):
-    """Get the events of a topic: `document/PATH`, `run/ID`, `study/ID`, `lab/ID`, `files`."""
+    """Get the events of a topic: `document/PATH`, `run/ID`, `study/ID`, `lab/ID`, `packets/ID/WORDS`,
+    `files`."""
 
     id: int
     do: Literal["subscribe"] = "subscribe"

@@ -1,4 +1,4 @@
-"""Work of the server beside documents: runs, studies, comparisons, labs and terminals."""
+"""Work of the server beside documents: runs, studies, comparisons, labs, their packets and terminals."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from dumbbell.server import comparison, labs, live, results, runs, studies, terminals, whatif
+from dumbbell.server import comparison, labs, live, packets, results, runs, studies, terminals, whatif
 from dumbbell.server.children import Children
 
 
 def include(app: FastAPI, root: Path) -> None:
     """Add the routes to the application of the workspace `root`, and the topics to `app.state.topics`."""
     children, opened = Children(root), terminals.Terminals(root)
-    kept = labs.Labs(root, children)
+    kept, lists = labs.Labs(root, children), packets.PacketLists()
     for router in (
         results.router(root),
         comparison.router(root),
@@ -21,6 +21,7 @@ def include(app: FastAPI, root: Path) -> None:
         studies.router(root, children),
         labs.router(root, kept, opened),
         terminals.router(opened),
+        packets.router(lists),
         whatif.router(root),
     ):
         app.include_router(router)
@@ -28,11 +29,13 @@ def include(app: FastAPI, root: Path) -> None:
         "run": live.Live(root, children),
         "study": studies.Topic(root, children),
         "lab": labs.Topic(kept, opened),
+        "packets": lists,
     }
-    app.state.labs, app.state.terminals = kept, opened
+    app.state.labs, app.state.terminals, app.state.packets = kept, opened, lists
 
 
 def end(app: FastAPI) -> None:
-    """Ends terminals and labs of the server; runs and studies go on."""
+    """Ends terminals, lists of packets and labs of the server; runs and studies go on."""
+    app.state.packets.close_all()
     app.state.terminals.close_all()
     app.state.labs.end_all()

@@ -347,7 +347,10 @@ export interface Resolve {
 
 export type Command = Set | Unset | AddNode | RemoveNode | RenameNode | AddLink | RemoveLink | AddFlow | RemoveFlow | AddItem | RemoveItem | Move | Annotate | ReplaceText | Free | Batch | Undo | Redo | Save | Resolve;
 
-/** Get the events of a topic: `document/PATH`, `run/ID`, `study/ID`, `lab/ID`, `files`. */
+/**
+ * Get the events of a topic: `document/PATH`, `run/ID`, `study/ID`, `lab/ID`, `packets/ID/WORDS`,
+ * `files`.
+ */
 export interface Subscribe {
   id: number;
   do: "subscribe";

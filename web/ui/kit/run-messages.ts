@@ -533,6 +533,74 @@ export interface Recorded {
   verdict: string | null;
 }
 
+/** `POST /api/packets`: a list of the packets at a place of a lab, from now on. */
+export interface StartPackets {
+  lab: string;
+  /** A node and its interface; or the name of a link, or two nodes, for both directions between them. */
+  of: string[];
+}
+
+/** A list of packets. The topic `packets/ID/WORDS` follows those that have all words. */
+export interface PacketList {
+  id: string;
+  lab: string;
+  place: string;
+}
+
+/** A packet in a line. */
+export interface PacketRow {
+  number: number;
+  /** Nanoseconds since 1970. */
+  time_ns: number;
+  interface: string;
+  length: number;
+  /** The fate of the packet on a link; empty at an interface. */
+  comment: string;
+  source: string;
+  destination: string;
+  protocol: string;
+  info: string;
+}
+
+/** A header of a packet: names and values of its fields. */
+export interface PacketHeader {
+  name: string;
+  fields: ([string, string])[];
+}
+
+/** `GET /api/packets/{id}/packet/{number}`. */
+export interface PacketWhole {
+  number: number;
+  /** Nanoseconds since 1970. */
+  time_ns: number;
+  interface: string;
+  length: number;
+  /** The fate of the packet on a link; empty at an interface. */
+  comment: string;
+  source: string;
+  destination: string;
+  protocol: string;
+  info: string;
+  headers: PacketHeader[];
+  /** Its bytes, as a hexadecimal dump. */
+  dump: string;
+}
+
+/** An event of a topic `packets/ID/WORDS`: packets that follow those of the event before. */
+export interface ListedPackets {
+  rows: PacketRow[];
+  /** Number of the packet at which the topic goes on. */
+  next: number;
+  /** Number of the oldest packet that is kept: earlier ones were let go. */
+  first: number;
+  /** Number of the packet that comes next. */
+  end: number;
+  /** Packets that came faster than they were read. */
+  lost: number;
+  /** True if the capture has ended. */
+  is_over: boolean;
+}
+
 /** `POST /api/terminals`. */
 export interface OpenTerminal {
   lab: string;

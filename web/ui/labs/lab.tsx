@@ -5,12 +5,13 @@ import { offer } from "../kit/actions";
 import { Button, Dialog, ProblemText, toast } from "../kit/parts";
 import { go, href } from "../kit/route";
 import { remove } from "../kit/api";
-import type { LabAnswer, Recorded, SavedLab, TerminalState, TrafficResult } from "../kit/run-messages";
+import type { LabAnswer, PacketList, Recorded, SavedLab, TerminalState, TrafficResult } from "../kit/run-messages";
 import { endLab } from "../runs/start";
 import { ask } from "./ask";
 import { LabDrawing, type Chosen, type LabStage } from "./drawing";
 import { LabOutline } from "./outline";
 import { CablePanel, NodePanel } from "./panels";
+import { Packets } from "./packets";
 import { LabPlots } from "./plots";
 import { Terminals } from "./terminals";
 import { useLab } from "./use-lab";
@@ -22,6 +23,7 @@ export function LabView({ id }: { id: string }): ReactNode {
   const [open, setOpen] = useState<TerminalState[]>([]);
   const [shown, setShown] = useState<string | null>(null);
   const [answer, setAnswer] = useState<LabAnswer | null>(null);
+  const [packets, setPackets] = useState<PacketList | null>(null);
   const [saving, setSaving] = useState(false);
   const [ending, setEnding] = useState(false);
   const [busy, setBusy] = useState("");
@@ -57,6 +59,7 @@ export function LabView({ id }: { id: string }): ReactNode {
     setOpen((before) => before.filter((one) => one.id !== which));
     setShown((now) => (now === which ? (open.filter((one) => one.id !== which).at(-1)?.id ?? null) : now));
   };
+  const listPackets = (of: string[]): void => void ask<PacketList>("/api/packets", { lab: id, of }).then((made) => made && setPackets(made));
   useEffect(
     () =>
       offer(() => [
@@ -136,6 +139,7 @@ export function LabView({ id }: { id: string }): ReactNode {
       <div className="lab-main">
         <div className="lab-left">
           <LabDrawing lab={lab} why={answer?.why ?? null} chosen={chosen} onChoose={setChosen} onOpen={(node) => void terminal(node, "shell")} stage={stage} />
+          {packets && <Packets key={packets.id} list={packets} onClose={() => setPackets(null)} />}
           <Terminals
             open={open} shown={shown} onShow={setShown} onClose={close}
             onExit={(which, code) => setOpen((before) => before.map((one) => (one.id === which ? { ...one, code } : one)))}
@@ -150,9 +154,9 @@ export function LabView({ id }: { id: string }): ReactNode {
             }}
           />
           {chosen?.kind === "node" ? (
-            <NodePanel base={base} lab={lab} name={chosen.name} places={places} onTerminal={terminal} onAnswer={setAnswer} />
+            <NodePanel base={base} lab={lab} name={chosen.name} places={places} onTerminal={terminal} onAnswer={setAnswer} onPackets={listPackets} />
           ) : chosen?.kind === "cable" ? (
-            <CablePanel base={base} lab={lab} names={chosen.links} />
+            <CablePanel base={base} lab={lab} names={chosen.links} onPackets={listPackets} />
           ) : (
             <p className="soft">Choose a node to open a terminal or to ping, a link to change it while it is up. A double click on a node opens a terminal.</p>
           )}

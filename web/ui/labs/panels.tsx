@@ -3,7 +3,7 @@
 import { useEffect, useState, type ReactNode } from "react";
 import { Button } from "../kit/parts";
 import type { LabAnswer, LabState } from "../kit/run-messages";
-import { ask, capture } from "./ask";
+import { ask } from "./ask";
 import type { Lab } from "./use-lab";
 
 interface NodeProps {
@@ -13,9 +13,10 @@ interface NodeProps {
   places: readonly string[];
   onTerminal: (node: string, program: "shell" | "vtysh") => Promise<void>;
   onAnswer: (answer: LabAnswer | null) => void;
+  onPackets: (of: string[]) => void;
 }
 
-export function NodePanel({ base, lab, name, places, onTerminal, onAnswer }: NodeProps): ReactNode {
+export function NodePanel({ base, lab, name, places, onTerminal, onAnswer, onPackets }: NodeProps): ReactNode {
   const node = (lab.state as LabState).nodes.find((one) => one.name === name);
   const others = places.filter((one) => one !== name);
   const [to, setTo] = useState("");
@@ -39,7 +40,7 @@ export function NodePanel({ base, lab, name, places, onTerminal, onAnswer }: Nod
             <dt>{one}</dt>
             <dd>
               <span>{addresses.join(", ")}</span>
-              <Button look="quiet" icon="save" title={`Capture ${name} ${one} for 10 s as a pcap file`} onClick={() => capture(base, name, one)} />
+              <Button look="quiet" title={`List the packets at ${name} ${one}`} onClick={() => onPackets([name, one])}>Packets</Button>
             </dd>
           </div>
         ))}
@@ -75,13 +76,20 @@ export function NodePanel({ base, lab, name, places, onTerminal, onAnswer }: Nod
 }
 
 const FIELDS = [
-  { key: "rate", title: "Rate", example: "5 Mbit/s" },
+  { key: "rate", title: "Rate", example: "unlimited" },
   { key: "delay", title: "Delay", example: "20 ms" },
   { key: "loss", title: "Loss", example: "1 %" },
   { key: "buffer", title: "Buffer", example: "100 packets" },
 ] as const;
 
-export function CablePanel({ base, lab, names }: { base: string; lab: Lab; names: readonly string[] }): ReactNode {
+interface CableProps {
+  base: string;
+  lab: Lab;
+  names: readonly string[];
+  onPackets: (of: string[]) => void;
+}
+
+export function CablePanel({ base, lab, names, onPackets }: CableProps): ReactNode {
   const links = (lab.state as LabState).links.filter(({ name }) => names.includes(name));
   const [side, setSide] = useState<string>("");
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
@@ -127,6 +135,7 @@ export function CablePanel({ base, lab, names }: { base: string; lab: Lab; names
               <Button look="quiet" onClick={() => void change({ up: "false" })} title="Packets are dropped, and interfaces notice nothing">Silence</Button>
             </>
           )}
+          <Button look="quiet" onClick={() => onPackets(of.length === 1 ? [...of] : [there.sender, there.receiver])} title="List the packets, and what the link does to each">Packets</Button>
         </div>
       </form>
     </section>
