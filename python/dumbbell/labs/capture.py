@@ -145,20 +145,17 @@ class LiveLinks:
 
     def __init__(self, lab: Path, links: Sequence[str]) -> None:
         """Begin. Raises `RunFailed` if there is no such link, or the lab has ended."""
-        self._directory = tempfile.TemporaryDirectory(prefix="dumbbell-capture-", dir=_place())
-        pipe = Path(self._directory.name, _FILE)
-        try:
+        # The pipe needs no name once both ends are open: nothing is left, whatever ends this process.
+        with tempfile.TemporaryDirectory(prefix="dumbbell-capture-", dir=_place()) as directory:
+            pipe = Path(directory, _FILE)
             os.mkfifo(pipe, 0o600)
             # Else the lab could not open its end.
             self.descriptor = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             try:
-                self._connection = _capturing(lab, self._directory.name, links, live=True)
+                self._connection = _capturing(lab, directory, links, live=True)
             except BaseException:
                 os.close(self.descriptor)
                 raise
-        except BaseException:
-            self._directory.cleanup()
-            raise
         os.set_blocking(self.descriptor, True)
         with suppress(OSError):  # A user may have too many large pipes: then this one has the usual 64 KiB.
             fcntl.fcntl(self.descriptor, fcntl.F_SETPIPE_SZ, 1 << 20)
@@ -175,9 +172,8 @@ class LiveLinks:
         return 0
 
     def close(self) -> None:
-        """End the capture, and remove the pipe."""
+        """End the capture."""
         self._connection.close()
-        self._directory.cleanup()
 
 
 def _follow_links(lab: Path, links: Sequence[str], out: IO[bytes], seconds: float | None) -> int:
