@@ -14,6 +14,7 @@ from typing_extensions import Buffer
 __all__ = [
     "HeldRun",
     "LinkFacts",
+    "PacketList",
     "Path",
     "analyse_captures",
     "bottlenecks_of",
