@@ -7,7 +7,6 @@ them all, and every run should say something within 0.3 s.
 
 from __future__ import annotations
 
-import gc
 import re
 import resource
 import signal
@@ -148,8 +147,6 @@ def main(interruptible: bool = False) -> None:
     from dumbbell.cli.output import Output
 
     matplotlibrc.ignore()
-    # A command makes many objects that stay, such as a large network's plan. To look through them costs time.
-    gc.set_threshold(10_000, 20, 20)
     output = Output()
     warnings.showwarning = _warn
     interrupted = False
