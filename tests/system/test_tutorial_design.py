@@ -16,6 +16,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "design-score-mend.md"
 STEP = re.compile(r"```(console|diff)\n(.*?)```", re.DOTALL)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("clang") is None, reason="apt-get install clang")
 def test_the_tutorial_is_true(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
