@@ -2,7 +2,8 @@
 
     python -m benches.fit                        # the tables of docs/results/fit.md: 96 paths, simulated
     python -m benches.fit --engine virtual --paths 16     # the same, over the TCP of Linux
-    python -m benches.fit --what-if --paths 16   # goodput of other algorithms: predicted, and over the true path
+    python -m benches.fit --both --paths 32      # from captures of both ends together
+    python -m benches.fit --what-if --paths 32   # goodput of other algorithms: predicted, and over the true path
 
 Targets: capacity within 2 %, base RTT within 1 ms, buffer within 10 %, a policer found and none where there is none,
 loss within 20 %. `inside`: the truth lies within the interval that the fit gives.
@@ -29,6 +30,7 @@ from dumbbell.fitting import Estimate, Fit, fit
 
 SEED: Final = 1129
 PATHS: Final = 96
+BOTH: Final = "both"
 PROPERTIES: Final = ("capacity", "base RTT", "buffer", "policer", "loss")
 
 
@@ -81,13 +83,14 @@ def _judged(path: Hidden, side: str, name: str, truth: float | None, one: Estima
     return Judged(path, side, name, truth, one.value, one.low, one.high, right, inside, one.why_not)
 
 
-def judge(path: Hidden, engine: str, folder: File) -> list[Judged]:
+def judge(path: Hidden, engine: str, folder: File, seen_from: Sequence[str] = SIDES) -> list[Judged]:
     """A transfer over a path, captured and fitted at each side. A fit that is refused identifies nothing."""
     rows: list[Judged] = []
     with captured(path, engine, folder) as (file, sides):
-        for side in SIDES:
+        for side in seen_from:
             try:
-                rows += judged(path, side, fit(file, None, None, sides[side]))
+                found = fit(file.parent, other=file.parent) if side == BOTH else fit(file, None, None, sides[side])
+                rows += judged(path, side, found)
             except DumbbellError as error:
                 why = error.problems[0].what
                 rows += [Judged(path, side, name, None, None, None, None, None, None, why) for name in PROPERTIES]
@@ -99,7 +102,7 @@ def tell(rows: Sequence[Judged], tables: File | None) -> None:
     head = ["property", "seen from", "paths with it", "identified", "within the target", "inside the interval"]
     cells = []
     for name in PROPERTIES:
-        for side in SIDES:
+        for side in dict.fromkeys(one.side for one in rows):
             of = [one for one in rows if one.name == name and one.side == side]
             known = [one for one in of if one.value is not None]
             right, inside = sum(one.is_right is True for one in known), sum(one.is_inside is True for one in known)
@@ -156,6 +159,7 @@ def main() -> None:
     parser.add_argument("--paths", type=int, default=PATHS)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--what-if", action="store_true", help="judge predictions of other algorithms instead")
+    parser.add_argument("--both", action="store_true", help="fit captures of both ends together")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--csv", type=File, metavar="FOLDER", help="write the tables there, too: docs/results/data")
     options = parser.parse_args()
@@ -165,7 +169,7 @@ def main() -> None:
             predicted = [row for of_path in pool.map(ask, draw(options.seed, options.paths)) for row in of_path]
             tell_predicted(predicted, options.csv)
             return
-        work = partial(judge, engine=options.engine, folder=File(scratch))
+        work = partial(judge, engine=options.engine, folder=File(scratch), seen_from=(BOTH,) if options.both else SIDES)
         rows = [row for of_path in pool.map(work, draw(options.seed, options.paths)) for row in of_path]
     tell(rows, options.csv)
 
