@@ -27,6 +27,8 @@ _LEAST_FULL: Final = 2
 _RANK_SD: Final = 0.29
 """Standard deviation of the rank of a loss by chance."""
 _LEAST_RANKED: Final = 5
+_CLOSE: Final = 2.0
+"""Measures whose spreads differ by less than this factor are alike."""
 _SAME: Final = 0.05
 """Bytes in a buffer that overflows differ by this share at most, or by"""
 _SAME_PACKETS: Final = 3
@@ -64,6 +66,8 @@ class _Filling:
     at_sending: Floats
     is_own: bool
     """True if it is this connection's own bytes."""
+    least: float = np.inf
+    """Bytes in a full queue by the other measure, if losses hardly tell which of the two is right."""
 
     @property
     def longest(self) -> float:
@@ -148,7 +152,12 @@ def _filling(seen: Queue, rate_bps: float, varies: bool, is_shared: bool) -> _Fi
     )
     if varies:
         return own
-    return own if is_shared and own.spread < delay.spread else delay
+    if not is_shared:
+        return delay
+    if own.spread < delay.spread:
+        return own
+    is_close = np.isfinite(own.spread) and own.spread < _CLOSE * delay.spread
+    return replace(delay, least=float(np.median(own.at_losses[own.full]))) if is_close else delay
 
 
 def _step_bytes(seen: Queue, rate_bps: float) -> float:
@@ -185,8 +194,9 @@ def _buffer(filling: _Filling, capacity: Estimate, is_shared: bool, size: float,
     if high - low > max(_SAME_PACKETS * size, _SAME * value) + 2 * step:
         why = "losses find the queue of different lengths: a queue discipline, a pause, or others that send in bursts"
         return unknown(why, middle * (FULL if is_shared else 1.0))
-    slack = max(1.5 * size, 0.04 * value, high - middle, 1.5 * step)
-    least = min(value - slack, low - 2 * size) if filling.is_own else value - slack
+    # An ACK covers two packets.
+    slack = max(2 * size, 0.04 * value, high - middle, 1.5 * step)
+    least = min(value - slack, low - 2 * size) if filling.is_own else min(value - slack, filling.least - size)
     return Estimate(value, max(0.0, least), value + slack, f"{len(full):,} packets lost at a full queue")
 
 
