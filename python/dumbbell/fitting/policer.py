@@ -44,6 +44,8 @@ _HARDLY_DELAYED: Final = 0.1
 _LEAST_BURST: Final = 3
 """Packets that a bucket holds at least."""
 _GRID: Final = 240
+_SAMPLE: Final = 50_000
+"""Transmissions whose deficits tell the usual longest one."""
 
 
 @dataclass(frozen=True)
@@ -115,27 +117,47 @@ def _episodes(trace: Trace) -> int:
     return int(1 + (np.diff(lost) > 1.5 * floor).sum()) if len(lost) else 0
 
 
-def deficits(trace: Trace, rate_bps: float) -> Floats:
-    """Bytes by which what had passed before each transmission exceeds what a bucket of a rate had gained."""
-    passed = np.where(trace.lost, 0.0, trace.sent_bytes)
-    before = np.cumsum(passed) - passed
-    tokens = (trace.sent_ns - trace.sent_ns[0]) * rate_bps / 8e9 - before
-    found: Floats = np.maximum.accumulate(tokens) - tokens
-    return found
+class _Bucket:
+    """Deficits of a trace's transmissions, for any rate."""
 
+    def __init__(self, trace: Trace) -> None:
+        passed = np.where(trace.lost, 0.0, trace.sent_bytes)
+        self._before = np.cumsum(passed) - passed
+        self._since = (trace.sent_ns - trace.sent_ns[0]) / 8e9
+        self._lost = np.flatnonzero(trace.lost)
+        self._first = np.flatnonzero(trace.lost & ~np.r_[False, trace.lost[:-1]])
+        self._typical = max(1, round(_TYPICAL[trace.side] * len(self._first)))
+        self._size = trace.segment_bytes
+        self._step = max(1, len(passed) // _SAMPLE)
 
-def _spread(trace: Trace, rate_bps: float) -> tuple[float, float, float, float]:
-    """Median deficit at losses under a rate, the mean distance of most from it, the usual longest deficit, and beyond.
+    def deficits(self, rate_bps: float) -> Floats:
+        """Bytes by which what had passed before each transmission exceeds what a bucket of a rate had gained."""
+        tokens = self._since * rate_bps
+        tokens -= self._before
+        found: Floats = np.maximum.accumulate(tokens)
+        found -= tokens
+        return found
 
-    All in bytes but the last: the share of packets that passed at a deficit beyond that of losses, by two packets.
-    """
-    every = deficits(trace, rate_bps)
-    is_first = trace.lost & ~np.r_[False, trace.lost[:-1]]
-    at, passed = every[is_first], every[~trace.lost]
-    middle = float(np.median(at))
-    beyond = float((passed > middle + 2 * trace.segment_bytes).mean())
-    away = np.sort(np.abs(at - middle))[: max(1, round(_TYPICAL[trace.side] * len(at)))]
-    return middle, float(away.mean()), float(np.quantile(every, 0.98)), beyond
+    def spread(self, rate_bps: float) -> tuple[float, float, float, float]:
+        """Median deficit at losses under a rate, the mean distance of most from it, the usual longest one, and beyond.
+
+        All in bytes but the last: the share of packets that passed at a deficit beyond that of losses, by two packets.
+        """
+        every = self.deficits(rate_bps)
+        at = every[self._first]
+        middle = float(np.median(at))
+        most = middle + 2 * self._size
+        passed = len(every) - len(self._lost)
+        beyond = (np.count_nonzero(every > most) - np.count_nonzero(every[self._lost] > most)) / max(1, passed)
+        away = np.sort(np.abs(at - middle))[: self._typical]
+        return middle, float(away.mean()), float(np.quantile(every[:: self._step], 0.98)), beyond
+
+    def cost(self, rate_bps: float) -> float:
+        """How badly a rate explains the losses."""
+        middle, spread, longest, beyond = self.spread(rate_bps)
+        if middle < _LEAST_BURST * self._size:
+            return np.inf
+        return spread / (longest + 3 * self._size) + beyond
 
 
 def _fit(trace: Trace) -> tuple[float, float, float, float] | None:
@@ -143,18 +165,12 @@ def _fit(trace: Trace) -> tuple[float, float, float, float] | None:
     passed = float(trace.sent_bytes[~trace.lost].sum())
     mean = passed * 8e9 / max(1.0, float(trace.sent_ns[-1] - trace.sent_ns[0]))
     rates = mean * np.geomspace(0.7, 4.0, _GRID)
-    best = min(rates, key=lambda rate: _cost(trace, float(rate)))
-    if not np.isfinite(_cost(trace, float(best))):
+    bucket = _Bucket(trace)
+    best = min(rates, key=lambda rate: bucket.cost(float(rate)))
+    if not np.isfinite(bucket.cost(float(best))):
         return None
     for width in (0.01, 0.002):
-        best = min(best * np.linspace(1 - width, 1 + width, 21), key=lambda rate: _cost(trace, float(rate)))
-    middle, spread, _, beyond = _spread(trace, float(best))
+        best = min(best * np.linspace(1 - width, 1 + width, 21), key=lambda rate: bucket.cost(float(rate)))
+    middle, spread, _, beyond = bucket.spread(float(best))
     # A packet is lost if its bytes do not fit into what is left.
     return float(best), middle + trace.segment_bytes / 2, spread, beyond
-
-
-def _cost(trace: Trace, rate_bps: float) -> float:
-    middle, spread, longest, beyond = _spread(trace, rate_bps)
-    if middle < _LEAST_BURST * trace.segment_bytes:
-        return np.inf
-    return spread / (longest + 3 * trace.segment_bytes) + beyond
