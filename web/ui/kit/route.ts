@@ -18,8 +18,18 @@ function read(): string {
   return location.hash.startsWith("#/") ? location.hash : "#/";
 }
 
-function parse(hash: string): Route {
-  const [view = "", ...rest] = hash.slice(2).split("/").map(decodeURIComponent);
+/** A segment as it was before it was encoded; one that somebody typed wrongly stands for itself. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** The route that a hash names. */
+export function parse(hash: string): Route {
+  const [view = "", ...rest] = hash.slice(2).split("/").map(decoded);
   return { view: view || "files", rest };
 }
 
