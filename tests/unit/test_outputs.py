@@ -24,6 +24,7 @@ STREAMS = {
     "engines/realm/process.py": "what a process says",
     "engines/virtual/guard.py": "what a kernel says",
     "kernels/steps.py": "what a build says",
+    "labs/packets.py": "frames, into a pipe",
     "labs/services.py": "what a program says",
     "records/progress.py": "events, as they come",
     "server/agreement.py": "a line more",
