@@ -134,6 +134,7 @@ impl Path {
                 cpus: None,
                 kernel: None,
                 kernel_sha256: None,
+                quic_sha256: None,
                 links: None,
             },
             simulate: plan::Simulate::default(),
