@@ -265,6 +265,16 @@ export class LivePlots {
     this.following = seconds !== null;
   }
 
+  /** The time that one has zoomed into, in seconds; null: none. */
+  get span(): readonly [number, number] | null {
+    return this.following || this.axis.isWhole ? null : [this.axis.min, this.axis.max];
+  }
+
+  /** Zoom into a time. */
+  zoom([min, max]: readonly [number, number]): void {
+    this.axis.show(min, max);
+  }
+
   /** Draw with the screen's next frame; a page that nobody sees has none. */
   draw(): void {
     this.frame ||= requestAnimationFrame((now) => {

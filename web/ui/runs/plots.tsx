@@ -57,6 +57,8 @@ function useMeasured(live: LiveRun, going: boolean): Measured | null | undefined
 export function RunPlots({ live, only }: { live: LiveRun; only?: readonly string[] }): ReactNode {
   const host = useRef<HTMLDivElement>(null);
   const plots = useRef<LivePlots | null>(null);
+  /** Where the plots that these replace were zoomed in, and the one that had the keyboard: records come while one looks. */
+  const before = useRef<{ of: LiveRun; span: LivePlots["span"]; focus: string | undefined } | null>(null);
   const legend = live.legend;
   const long = (legend?.duration_s ?? 0) > WINDOW_S * 1.5;
   const [window_, setWindow] = useState<number | null>(null);
@@ -74,7 +76,12 @@ export function RunPlots({ live, only }: { live: LiveRun; only?: readonly string
     const chosen = plotsOf(measured, legend, measured === live).filter(({ key }) => !only || only.includes(key));
     const made = new LivePlots(host.current, chosen, groups, changes, legend.duration_s, going ? null : fromRecords(live, legend));
     plots.current = made;
+    const { of, span, focus } = before.current ?? {};
+    if (of === live && span) made.zoom(span);
+    if (of === live && focus) host.current.querySelector<HTMLElement>(`[data-plot="${focus}"] .canvas`)?.focus();
+    const focused = (): string | undefined => host.current?.querySelector<HTMLElement>("[data-plot]:focus-within")?.dataset.plot;
     return () => {
+      before.current = { of: live, span: made.span, focus: focused() };
       made.end();
       plots.current = null;
       host.current?.replaceChildren();
