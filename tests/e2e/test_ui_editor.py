@@ -83,7 +83,7 @@ def test_looking_writes_nothing(application: Application, page: Page, third: int
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in application.workspace.iterdir()}
     for name in names:
         application.open(page, name)
-        page.wait_for_selector(".react-flow__node")
+        page.wait_for_selector(".react-flow__node, .overview canvas")
         page.keyboard.press("1")
         page.locator(".outline [role=option]").first.click()
         page.locator(".form-pane .field").first.wait_for()
