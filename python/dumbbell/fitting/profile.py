@@ -37,7 +37,7 @@ def anonymous(found: Fit) -> Fit:
 
 def text(found: Fit) -> str:
     """The profile of a fit as JSON, anonymous."""
-    return dumps({"format": "dumbbell-fit-1", "fit": asdict(anonymous(found))}, indent=1, allow_nan=False) + "\n"
+    return dumps(_Document(fit=anonymous(found)).model_dump(), indent=1, allow_nan=False) + "\n"
 
 
 def is_profile(path: Path) -> bool:
