@@ -68,7 +68,8 @@ def test_columns_whose_values_differ_more_than_tenfold_have_axes_of_their_own(
     assert [ax.yaxis.get_tick_params()["labelleft"] for ax in fig.axes] == [True, False, True, True]
     (note,) = fig.texts
     said = note.get_text().replace("\n", " ")
-    assert said == "each plot has its own vertical axis: RTT; dense curves: mean of each 5 ms, pale: its extremes"
+    dense = "dense curves: mean of each 5 ms, pale: its extremes"
+    assert said == f"simulated; each plot has its own vertical axis: RTT; {dense}"
     check(fig, "pdf")
 
 

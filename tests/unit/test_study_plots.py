@@ -16,6 +16,7 @@ from dumbbell import Study
 from dumbbell.cc import names
 from dumbbell.cli import invoke
 from dumbbell.errors import InputError, ScenarioError
+from dumbbell.report import words
 from dumbbell.report.study import write
 from dumbbell.report.study.build import build
 from dumbbell.report.study.colours import of_names
@@ -157,12 +158,12 @@ def test_a_picture_says_of_how_many_runs_it_is_and_what_its_bands_are(tmp_path: 
         (text,) = one.plot("goodput", kind=kind, by="run", across="buffer", curves="rtt").texts
         return str(text.get_text())
 
-    means = "mean and 95 % interval (Student's t), n = 4 to 5"
-    assert [note(kind) for kind in ("lines", "bars", "boxes")] == [means, means, "n = 4 to 5"]
+    means = "simulated; mean and 95 % interval (Student's t), n = 4 to 5"
+    assert [note(kind) for kind in ("lines", "bars", "boxes")] == [means, means, "simulated; n = 4 to 5"]
     heat = one.plot("goodput", kind="heat", by="run", across="buffer", curves="rtt")
     assert means in {text.get_text() for text in heat.texts}
     alone = study(tmp_path / "alone", {"b.buffer": ["1 bdp", "2 bdp"]}, repeat=1)
-    assert [text.get_text() for text in alone.plot("goodput", by="run").texts] == ["n = 1"]
+    assert [text.get_text() for text in alone.plot("goodput", by="run").texts] == ["simulated; n = 1"]
 
 
 def test_small_values_of_a_matrix_keep_their_interval(tmp_path: Path) -> None:
@@ -378,3 +379,8 @@ def test_the_interval_of_a_goodput_ends_at_what_the_bottleneck_carries(tmp_path:
     assert summarize(rows, ceilings={0: 5e6})["high"].item() == free["high"], "a mean above it is no impossibility"
     found.flows = found.flows.with_columns(bottleneck=pl.when(pl.col("run") > 0).then("bottleneck"))
     assert METRICS["goodput"].ceilings(found) == {}, "not known of each run"
+
+
+def test_timing_of_engines_in_words() -> None:
+    known = {name: words.timing(name) for name in ("emulate", "virtual", "simulate", "of a stranger")}
+    assert known == {"emulate": "", "virtual": "in virtual time", "simulate": "simulated", "of a stranger": ""}

@@ -255,7 +255,7 @@ def test_tables_in_latex(study: Study, tmp_path: Path) -> None:
     files = {one.name: one.read_text() for one in write(study, "tex", tmp_path)}
     text = files["goodput_share_by_algorithm.tex"]
     assert text.count(r"\toprule") == text.count(r"\bottomrule") == 1
-    assert r"Share of bandwidth (\%): mean and 95 \% interval (Student's t), n = 3 to 4" in text
+    assert r"Share of bandwidth (\%): simulated, mean and 95 \% interval (Student's t), n = 3 to 4" in text
     rows = [line for line in text.splitlines() if line.endswith(r"\\")]
     # One row of heads is above the four columns, and one above each two columns.
     assert [line.count("&") for line in rows[:2]] == [2, 4]

@@ -8,7 +8,7 @@ from typing import Any
 from dumbbell import counts
 from dumbbell.counts import listed as listed
 from dumbbell.counts import number as number
-from dumbbell.engines.registry import capabilities
+from dumbbell.engines.registry import capabilities, names
 
 UNKNOWN = "–"  # noqa: RUF001  a dash in a table cell, not a hyphen
 _BITS = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
@@ -94,7 +94,9 @@ def speed(cost: Mapping[str, Any] | None) -> str:
 
 
 def timing(engine: str) -> str:
-    """`simulated` or `in virtual time`, before `speed`."""
+    """`simulated` or `in virtual time`; empty for an engine in real time, and for one that is not installed."""
+    if engine not in names() or capabilities(engine).real_time:
+        return ""
     return "simulated" if capabilities(engine).models_tcp else "in virtual time"
 
 

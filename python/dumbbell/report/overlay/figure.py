@@ -112,12 +112,15 @@ def figure(
             if index % abreast == 0:
                 ax.set_ylabel(f"{quantity.panel.title} ({unit})" if unit else quantity.panel.title)
         named = listed(one.panel.title for one in free)
-        notes = [f"each plot has its own vertical axis: {named}"] if free else []
+        # Where engines differ, the curves' names may say so.
+        timings = {words.timing(run.engine) for run in runs}
+        notes = [*timings] if len(timings) == 1 else []
+        notes += [f"each plot has its own vertical axis: {named}"] if free else []
         if widths:
             notes.append(f"dense curves: mean of each {words.seconds(max(widths))}, pale: its extremes")
         # Names that stand above the columns need no legend.
         shown = {name: sign for name, sign in handles.items() if name not in columns}
-        return sheet.arrange(lambda: shown, "; ".join(notes))
+        return sheet.arrange(lambda: shown, "; ".join(filter(None, notes)))
 
 
 def _thin(trace: Trace, duration_s: float) -> tuple[Trace, float | None]:

@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from dumbbell.report.groups import HUES
 from dumbbell.report.render.sheet import Sheet
 from dumbbell.report.study.effects import MEANING, Effects, effects_on
+from dumbbell.report.study.export import timing
 from dumbbell.report.study.model import Panel, StudyPlots
 from dumbbell.statistics.intervals import Interval
 
@@ -36,7 +37,7 @@ def effects_figure(plots: StudyPlots, panel: Panel) -> Figure:
             shares.set_xlabel("share of the variation (%)")
             sizes.set_xlabel(f"effect ({panel.unit})" if panel.unit else "effect")
     hidden = max(len(one.sizes) - MOST_EFFECTS for one in found)
-    said = [f"{plots.percent} intervals", MEANING]
+    said = [*filter(None, [timing(plots)]), f"{plots.percent} intervals", MEANING]
     said += [f"{MOST_EFFECTS} of {MOST_EFFECTS + hidden} effects: CSV has all"] if hidden > 0 else []
     heading = f"{panel.metric.title}: which key matters"
     return sheet.arrange(note="; ".join(said), heading=heading)

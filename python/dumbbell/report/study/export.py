@@ -99,7 +99,8 @@ def caption(grid: Grid, unclear: str = "ns") -> str:
     compared = [change for row in grid.rows for column in grid.columns if (change := grid.change(row, column))]
     if any(not change.is_clear for change in compared):
         changes += f" ({unclear}: the {plots.percent} interval of the difference holds 0)"
-    return f"{panel.title}{unit}{title}: {how(plots)}, {counted(entries_of(grid))}{doubt(plots)}{changes}"
+    said = ", ".join(filter(None, [timing(plots), how(plots), counted(entries_of(grid))]))
+    return f"{panel.title}{unit}{title}: {said}{doubt(plots)}{changes}"
 
 
 def entries_of(grid: Grid) -> list[Entry]:
@@ -117,6 +118,11 @@ def how(plots: StudyPlots) -> str:
     """Says what an entry of a table is."""
     method = "Student's t" if plots.method == "t" else "bootstrap"
     return f"mean and {plots.percent} interval ({method})"
+
+
+def timing(plots: StudyPlots) -> str:
+    """`simulated` or `in virtual time`; empty for a study in real time."""
+    return words.timing(str(plots.manifest.get("engine", "")))
 
 
 def doubt(plots: StudyPlots) -> str:

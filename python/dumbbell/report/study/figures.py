@@ -19,7 +19,7 @@ from dumbbell.report.study import drawing
 from dumbbell.report.study.arrangement import EVERY, MOST_CURVES
 from dumbbell.report.study.curves import curves
 from dumbbell.report.study.effects_figure import effects_figure
-from dumbbell.report.study.export import counted, doubt, entries_of, how
+from dumbbell.report.study.export import counted, doubt, entries_of, how, timing
 from dumbbell.report.study.grid import Grid, grids
 from dumbbell.report.study.kinds import MOST_PLOTS, ROWS_APART, kind_of, matrices, name_of, shown
 from dumbbell.report.study.matrices import Matrix
@@ -217,7 +217,7 @@ def _placed(
 
 
 def _note(plots: StudyPlots, drawn: int, of: int, *said: str) -> str:
-    parts = [*said, f"{drawn} of {of} plots" if drawn < of else "", doubt(plots).removeprefix(", ")]
+    parts = [timing(plots), *said, f"{drawn} of {of} plots" if drawn < of else "", doubt(plots).removeprefix(", ")]
     return "; ".join(filter(None, parts))
 
 

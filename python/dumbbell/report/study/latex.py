@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from dumbbell.cc.names import title
 from dumbbell.counts import number
 from dumbbell.report.study.effects import MEANING, effects_on
-from dumbbell.report.study.export import caption, how
+from dumbbell.report.study.export import caption, how, timing
 from dumbbell.report.study.grid import Column, Grid, grids, rounded, told
 from dumbbell.report.study.kinds import is_of_pairs, kind_of, name_of, shown, tabled
 from dumbbell.report.study.matrices import Matrix, of_pairs
@@ -101,7 +101,8 @@ def _matrices(plots: StudyPlots, found: Sequence[Matrix]) -> Iterator[str]:
         for place, columns in enumerate(tables, 1):
             unit = f" ({one.panel.unit})" if one.panel.unit and one.panel.unit not in one.panel.title.lower() else ""
             at = f" at {one.title}" if one.title else ""
-            said = f"{one.panel.title}{unit}{at}: {one.row_title} of the row beside that of the column, {how(plots)}"
+            said = f"{one.panel.title}{unit}{at}: {one.row_title} of the row beside that of the column, "
+            said += ", ".join(filter(None, [timing(plots), how(plots)]))
             said += _part(place, len(tables))
             yield from _opening(said, len(columns))
             yield table_line(["", *(escaped(one.columns[column]) for column in columns)])
