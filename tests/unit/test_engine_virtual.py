@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import signal
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -25,7 +28,7 @@ from dumbbell.engines.virtual import slot, spot
 from dumbbell.engines.virtual.engine import INIT, VirtualEngine
 from dumbbell.engines.virtual.guest import UserMode
 from dumbbell.engines.virtual.machine import Boot
-from dumbbell.engines.virtual.standstill import Standstill, Watch, below
+from dumbbell.engines.virtual.standstill import Process, Standstill, Watch, below
 from dumbbell.errors import InputError
 from dumbbell.kernels import Kernel
 from dumbbell.pipeline.planned import planned
@@ -259,25 +262,60 @@ def started(*codes: str) -> Iterator[list[subprocess.Popen[str]]]:
             process.communicate()
 
 
-@pytest.mark.parametrize(
-    ("code", "why"), [("while True: pass", "of computing"), ("input()", "in which nothing computed")]
-)
-def test_what_stands_still_is_noticed_and_what_has_events_is_not(
-    code: str, why: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Watches look at once, and ask no kernel."""
     monkeypatch.setattr("dumbbell.engines.virtual.standstill._QUIET_S", 0.0)
     monkeypatch.setattr("dumbbell.engines.virtual.standstill._LOOK_S", 0.01)
     monkeypatch.setattr("dumbbell.engines.virtual.standstill.current", lambda first: None)
+
+
+# On a busy machine, a process that computes may get no CPU for longer than any limit: each case has one limit.
+@pytest.mark.parametrize(
+    ("code", "spin_s", "hang_s", "why"),
+    [("while True: pass", 0.3, math.inf, "of computing"), ("input()", math.inf, 0.5, "in which nothing computed")],
+)
+@pytest.mark.usefixtures("impatient")
+def test_what_stands_still_is_noticed_and_what_has_events_is_not(
+    code: str, spin_s: float, hang_s: float, why: str
+) -> None:
     with started(code) as (process,):
         # A process that a watched process starts counts, too.
         assert process.pid in [one.pid for one in below(os.getpid())]
-        watch = Watch(process.pid, spin_s=0.3, hang_s=1.0)
+        watch = Watch(process.pid, spin_s, hang_s)
         for _ in range(20):
             watch.alive()
             watch.look()
         with pytest.raises(Standstill) as found:
             _look_for_ever(watch)
     assert why in found.value.why
+
+
+@pytest.mark.parametrize(
+    ("share", "noticed_s", "why"),
+    [(1.0, 90, "of computing"), (0.1, 900, "of computing"), (0.0, 60, "in which nothing computed")],
+)
+@pytest.mark.usefixtures("impatient")
+def test_a_kernel_that_computes_may_compute_slowly(
+    share: float, noticed_s: float, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel gets a share of a CPU, by a clock that the test turns."""
+    clock = SimpleNamespace(now_s=0.0)
+    module = "dumbbell.engines.virtual.standstill"
+    monkeypatch.setattr(f"{module}.time", SimpleNamespace(monotonic=lambda: clock.now_s))
+    monkeypatch.setattr(f"{module}.below", lambda first: [Process(first, "R", share * clock.now_s)])
+
+    def watched() -> Iterator[None]:
+        watch = Watch(1)
+        while True:
+            clock.now_s += 1
+            watch.look()
+            yield
+
+    with pytest.raises(Standstill) as raised:
+        deque(watched(), maxlen=0)
+    assert clock.now_s == pytest.approx(noticed_s, abs=12)
+    assert why in raised.value.why
 
 
 def test_symbols_tell_the_source_of_a_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance
-from serving import Served, serving
+from serving import PATIENCE_S, Served, serving
 
 SCENARIO = 'name = "a"\nduration = "1 s"\n[topology]\nkind = "graph"\n'
 EXAMPLES = 12
@@ -38,7 +38,7 @@ def test_no_request_is_a_fault_of_the_server(served: Served) -> None:
         @given(case=operation.as_strategy())
         @settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
         def ask(case: Any) -> None:
-            answer = case.call_and_validate(base_url=at, headers=served.headers, checks=CHECKS)
+            answer = case.call_and_validate(base_url=at, headers=served.headers, checks=CHECKS, timeout=PATIENCE_S)
             answers[answer.status_code] += 1
 
         ask()
