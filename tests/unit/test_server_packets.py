@@ -128,3 +128,17 @@ def test_there_are_only_so_many_lists(tmp_path: Path) -> None:
         lists.close_all()
 
     asyncio.run(scene())
+
+
+def test_lists_that_are_asked_for_at_once_are_counted_before_they_are_there(tmp_path: Path) -> None:
+    async def scene() -> None:
+        lists = PacketLists()
+        asked = [lists.open("net", tmp_path, ["h1", "eth0"]) for _ in range(3 * module.MOST)]
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        assert sum(isinstance(one, InputError) for one in found) == 2 * module.MOST
+        assert len(Fed.made) == module.MOST
+        lists.close_all()
+        await lists.open("net", tmp_path, ["h1", "eth0"])
+        lists.close_all()
+
+    asyncio.run(scene())

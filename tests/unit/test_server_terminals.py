@@ -7,13 +7,17 @@ import json
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dumbbell.errors import InputError
 from dumbbell.server import terminal as module
+from dumbbell.server import terminals
 from dumbbell.server.lab_messages import OpenTerminal
 from dumbbell.server.terminal import Terminal
+from dumbbell.server.terminals import Terminals
 
 Scene = Callable[[Terminal], Awaitable[None]]
 SHELL = """\
@@ -205,3 +209,20 @@ def test_a_terminal_that_is_closed_ends_its_program() -> None:
         terminal.close()
 
     perform("sleep 600", scene)
+
+
+def test_terminals_that_are_asked_for_at_once_are_counted_before_they_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminals, "MOST", 2)
+    monkeypatch.setattr(Terminals, "_starter", lambda *_: (lambda its: lambda: 0, lambda: None, -1))
+    asked = OpenTerminal(lab="net", node="h1", program="shell")
+
+    async def scene() -> None:
+        made = Terminals(tmp_path)
+        found = await asyncio.gather(*[made.open(asked) for _ in range(6)], return_exceptions=True)
+        assert sum(isinstance(one, InputError) for one in found) == 4
+        made.close_all()
+
+    monkeypatch.setattr(terminals, "alive", lambda: [])
+    asyncio.run(scene())

@@ -47,14 +47,20 @@ class PacketLists:
     def __init__(self) -> None:
         """None yet."""
         self._all: dict[str, _List] = {}
+        self._beginning = 0
+        """Lists that count although they are not there yet: a lab's answer takes time."""
 
     async def open(self, lab: str, folder: Path, words: list[str]) -> PacketList:
         """Begin a list. Raises `InputError` if there is no such place, or there are too many lists."""
-        if len(self._all) >= MOST:
+        if len(self._all) + self._beginning >= MOST:
             raise InputError("no further list of packets", f"{MOST} are open", "close one of them")
-        place = await run_in_threadpool(lambda: place_of(Network.of(folder), words))
-        made = _List(lab, await run_in_threadpool(Packets, folder, place))
-        self._all[made.id] = made
+        self._beginning += 1
+        try:
+            place = await run_in_threadpool(lambda: place_of(Network.of(folder), words))
+            made = _List(lab, await run_in_threadpool(Packets, folder, place))
+            self._all[made.id] = made
+        finally:
+            self._beginning -= 1
         self._leave(made)
         return made.told
 

@@ -34,9 +34,9 @@ async def socket(websocket: WebSocket) -> None:
     if state.sockets >= MOST_SOCKETS:
         await websocket.close(1013, f"at most {MOST_SOCKETS} pages")
         return
-    await websocket.accept()
     state.sockets += 1
     try:
+        await websocket.accept()
         await Connection(websocket, state.topics, state.documents).serve()
     finally:
         state.sockets -= 1

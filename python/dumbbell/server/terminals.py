@@ -37,16 +37,22 @@ class Terminals:
         """Shells begin in the workspace `root`."""
         self._root = root
         self._all: dict[str, Terminal] = {}
+        self._beginning = 0
+        """Terminals that count although they are not there yet: to look for their labs takes time."""
 
     async def open(self, asked: OpenTerminal) -> TerminalState:
         """Start a program. Raises `InputError` if there is no such lab or node, or there are too many terminals."""
-        if len(self._all) >= MOST:
+        if len(self._all) + self._beginning >= MOST:
             self.forget_ended()
-        if len(self._all) >= MOST:
+        if len(self._all) + self._beginning >= MOST:
             raise InputError("no further terminal", f"{MOST} are open", "close one of them")
-        start, over, lab = await run_in_threadpool(self._starter, asked)
-        made = Terminal(asked, start, over, lab)
-        self._all[made.id] = made
+        self._beginning += 1
+        try:
+            start, over, lab = await run_in_threadpool(self._starter, asked)
+            made = Terminal(asked, start, over, lab)
+            self._all[made.id] = made
+        finally:
+            self._beginning -= 1
         return made.state
 
     def of(self, lab: Path) -> list[TerminalState]:
