@@ -13,9 +13,9 @@ from dumbbell.cli import invoke
 from dumbbell.errors import InputError
 from dumbbell.published import document, expanding, folder
 from dumbbell.published.markdown import markdown
-from dumbbell.published.model import Status
+from dumbbell.published.model import Reproduction, Status
 from dumbbell.published.page import page
-from dumbbell.published.stranger import stranger
+from dumbbell.published.stranger import Stranger, stranger
 from dumbbell.report.render.markup import digest
 
 STUDY: Final = """\
@@ -156,7 +156,7 @@ def test_a_study_of_others_is_repeated_after_consent(
 def test_what_its_scenarios_start_is_asked_about_too(study: Path) -> None:
     flow = '[[flows]]\nfrom = "s1"\nto = "r1"\ncommand = "curl example.org"\n[sweep]'
     (study / "scenarios" / "one.toml").write_text(SCENARIO.replace("[sweep]", flow))
-    code, program = stranger(study).programs
+    code, program = stranger(study).programs()
     assert code.startswith("code.py, SHA-256 ")
     assert program == "curl example.org"
 
@@ -177,7 +177,7 @@ def test_a_claim_fails_on_the_opposite_figures(study: Path) -> None:
 
 def read_all(place: Path) -> None:
     found = stranger(place)
-    assert found.programs
+    assert found.programs()
     found.trusted()
 
 
@@ -282,8 +282,37 @@ quick = { programs = [{ node = "s1", command = "touch quick" }] }
 """
     file = study / folder.FILE
     file.write_text(file.read_text().replace('scenario = "one.toml"\n', f'scenario = "one.toml"\n{settings}', 1))
-    listed = stranger(study).programs
+    listed = stranger(study).programs()
     assert [one for one in listed if "touch" in one] == ["touch quick", "touch by-engine"]
+
+
+def test_programs_of_overrides_are_asked_about_too(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    args = ["reproduce", str(study), "--part", "one", "--quiet", "--output", str(study.parent / "out"), "--jobs", "1"]
+    assert invoke([*args, "--agree", "--as-is"]) == 0
+    capsys.readouterr()
+    assert invoke([*args, "--set", 'programs=[{node="s1",command="touch mine"}]']) == 2
+    assert "touch mine" in capsys.readouterr().err
+    # What brings no program is no other question.
+    assert invoke([*args, "--set", "duration=0.3 s"]) == 0
+
+
+@pytest.mark.parametrize("options", [[], ["--quick"], ["--part", "one"], ["--set", "duration=0.3 s"]])
+def test_a_scenario_that_changes_after_the_question_starts_nothing_else(
+    study: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    """Whoever can write to the folder waits for the answer."""
+    trusted = Stranger.trusted
+
+    def changed(self: Stranger) -> Reproduction:
+        program = '[[programs]]\nnode = "s1"\ncommand = "touch later"\n[sweep]'
+        (study / "scenarios" / "one.toml").write_text(SCENARIO.replace("[sweep]", program))
+        return trusted(self)
+
+    monkeypatch.setattr(Stranger, "trusted", changed)
+    assert invoke(["reproduce", str(study), "--agree", "--output", str(study.parent / "out"), *options]) == 2
+    said = capsys.readouterr().err
+    assert "it starts another program" in said
+    assert "touch later" in said
 
 
 @pytest.mark.parametrize("name", ["../../../outside", "/tmp/outside", 'a"><script>x</script>', "", "x" * 65, "a b"])

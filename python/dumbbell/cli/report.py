@@ -30,15 +30,17 @@ def _of_reproduction(directory: Path, format: str, output: Path | None) -> list[
     from dumbbell.published import hand_in, running
     from dumbbell.published.registry import reproduction
     from dumbbell.published.stranger import is_folder
+    from dumbbell.scenario.file.started import only
 
     if format == "html":
         return [directory / "report.html"]
     ordered = running.kept(directory)
     name = ordered.study
-    study = of_folder(name, False, False) if is_folder(name) else reproduction(name)
+    study, agreed = of_folder(name, False) if is_folder(name) else (reproduction(name), None)
     where = output or directory / f"{hand_in.STEM}.{format}"
-    done = running.done(directory, study)
-    return hand_in.write(study, done, ordered.command, ordered.lacking, format, where)
+    with only(agreed):
+        done = running.done(directory, study)
+        return hand_in.write(study, done, ordered.command, ordered.lacking, format, where)
 
 
 def _overlay(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -81,44 +81,61 @@ def command(
     from dumbbell.execute.names import executor as named
     from dumbbell.published.registry import KEYS, chosen, reproduction
     from dumbbell.published.running import check, orders, runnable
-    from dumbbell.published.stranger import is_folder
+    from dumbbell.published.stranger import is_folder, stranger
+    from dumbbell.scenario.file.started import only
 
     if key is None:
         print("\n".join(f"{one:14} {reproduction(one).title}" for one in KEYS))
         return 0
-    study = of_folder(key, agree, list_) if is_folder(key) else reproduction(key)
-    among = study.parts if list_ and not parts else chosen(study, parts or [])
-    wanted = orders(among, engine, quick, overrides or [], named=bool(parts))
+
+    def ordered(study: Reproduction) -> list[Order]:
+        among = study.parts if list_ and not parts else chosen(study, parts or [])
+        return orders(among, engine, quick, overrides or [], named=bool(parts))
+
+    if not is_folder(key):
+        study, agreed = reproduction(key), None
+    elif list_:
+        study, agreed = stranger(Path(key)).data, None
+    else:
+        study, agreed = of_folder(key, agree, ordered)
+    wanted = ordered(study)
     if list_:
         _list(wanted, study)
         return 0
     elsewhere = named(executor, address, store, jobs)
     lacking: Sequence[Lacking] = ()
-    if as_is:
-        wanted = []
-    elif elsewhere is None and (parts or engine):
-        check(wanted)
-    elif elsewhere is None:
-        wanted, lacking = runnable(wanted)
     place = Place(output, study, key, engine, quick)
-    return _reproduce(place, wanted, lacking, jobs, elsewhere, json, quiet)
+    with only(agreed):
+        if as_is:
+            wanted = []
+        elif elsewhere is None and (parts or engine):
+            check(wanted)
+        elif elsewhere is None:
+            wanted, lacking = runnable(wanted)
+        return _reproduce(place, wanted, lacking, jobs, elsewhere, json, quiet)
 
 
-def of_folder(name: str, agree: bool, only_data: bool) -> Reproduction:
-    """The study in a folder. Its code and the programs of its scenarios run only if the user agrees, who is asked once
-    for each content."""
+def of_folder(
+    name: str, agree: bool, ordered: Callable[[Reproduction], Sequence[Order]] = lambda study: ()
+) -> tuple[Reproduction, list[str]]:
+    """The study in a folder, and the programs that it may start. They and its code run only if the user agrees, who is
+    asked once for each content.
+
+    Args:
+        name: path of the folder.
+        agree: true if the user agrees now.
+        ordered: returns what the user orders of the study.
+    """
     from dumbbell.published.stranger import stranger
     from dumbbell.server.agreement import Agreement, NotAgreed
 
     found = stranger(Path(name))
-    if only_data:
-        return found.data
-    agreement, programs = Agreement(found.folder), found.programs
+    agreement, programs = Agreement(found.folder), found.programs(ordered(found.data))
     if not agreement.has(programs):
         if not agree:
             raise NotAgreed(name, programs, "look at them, and repeat the command with --agree: it is asked once")
         agreement.add(programs)
-    return found.trusted()
+    return found.trusted(), programs
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from types import ModuleType
@@ -30,10 +31,12 @@ class Stranger:
     code: str | None
     """The text of its `code.py`."""
 
-    @property
-    def programs(self) -> list[str]:
+    def programs(self, wanted: Sequence[Order] = ()) -> list[str]:
         """The programs that repeating it runs: its code with the digest of the text, and what its scenarios start, by
         each engine, quick or not.
+
+        Args:
+            wanted: orders with overrides of the user's, which may start more.
 
         Raises:
             InputError: a scenario is wrong.
@@ -42,6 +45,9 @@ class Stranger:
         for part in self.data.parts:
             for engine, quick in product(part.engines, (False, True)):
                 found += programs(Order(part, engine, quick).draft)
+        for order in wanted:
+            for engine in order.part.engines if order.overrides else ():
+                found += programs(replace(order, engine=engine).draft)
         return list(dict.fromkeys(found))
 
     def trusted(self) -> Reproduction:
