@@ -90,11 +90,12 @@ def append(path: Path, text: str) -> int:
     """Append text, in UTF-8, to a regular file, which is made if need be. Returns the file's size in bytes.
 
     Raises:
-        OSError: nothing was appended, as far as the disk lets us cut off what was.
+        OSError: nothing was appended, as far as the disk lets us cut off what was. A link is not followed.
     """
     content = memoryview(text.encode())
     # A pipe that nobody reads is refused, in place of waiting.
-    descriptor = below.opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY)
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW
+    descriptor = below.opened(path, flags)
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):

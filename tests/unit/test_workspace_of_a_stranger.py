@@ -21,15 +21,31 @@ from synthetic_study import SCENARIO
 from synthetic_study import Synthetic as SyntheticStudy
 
 import dumbbell
+from dumbbell import outputs
+from dumbbell.cli import invoke
 from dumbbell.errors import InputError
 from dumbbell.published.recorded import whole
 from dumbbell.records import files
+from dumbbell.records.directory import RunDirectory
 from dumbbell.server import live
 from dumbbell.server.children import COMMAND, Children
 from dumbbell.server.journal import Journal, Recovered, journals
 from dumbbell.server.runs import _events
 from dumbbell.studies import Study, directory
 from dumbbell.studies.single import recorded_runs
+
+HUNTED = """
+name = "hunted"
+duration = "200 ms"
+[topology]
+kind = "dumbbell"
+rtt = "10 ms"
+bottleneck = { rate = "5 Mbit/s", buffer = "20 packets" }
+[[flows]]
+from = "s1"
+to = "r1"
+cc = "reno"
+"""
 
 
 def test_a_module_in_the_folder_is_not_imported(tmp_path: Path) -> None:
@@ -51,7 +67,7 @@ def test_each_start_of_python_leaves_out_the_working_directory() -> None:
     assert [start for start in starts if start[1][0] != "'-P'"] == []
 
 
-@pytest.mark.parametrize("part", ["shards", "runs", "lock", "study.json"])
+@pytest.mark.parametrize("part", ["shards", "runs", "lock", "study.json", "log.jsonl", "going", "single-runs", "x"])
 def test_a_study_whose_part_is_a_link_is_refused(tmp_path: Path, part: str) -> None:
     (tmp_path / "precious" / "inside").mkdir(parents=True)
     (tmp_path / "study").mkdir()
@@ -59,6 +75,45 @@ def test_a_study_whose_part_is_a_link_is_refused(tmp_path: Path, part: str) -> N
     with pytest.raises(InputError, match="is a link"), directory.locked(tmp_path / "study"):
         pass
     assert (tmp_path / "precious" / "inside").is_dir()
+
+
+def test_a_log_that_is_a_link_is_neither_cut_nor_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a line at the end of a hunt's log is cut off."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.toml").write_text(HUNTED)
+    (tmp_path / "token").write_text("no newline")
+    hunt = ["hunt", "s.toml", "--budget", "1", "--jobs", "1", "--quiet"]
+    assert invoke(hunt) == 0
+    (directory_,) = (tmp_path / "hunts").iterdir()
+    (directory_ / "log.jsonl").unlink()
+    (directory_ / "log.jsonl").symlink_to(tmp_path / "token")
+    assert invoke(hunt) == 2
+    with pytest.raises(OSError, match=os.strerror(40)):
+        outputs.append(directory_ / "log.jsonl", "more")
+    assert (tmp_path / "token").read_text() == "no newline"
+
+
+def test_a_run_that_is_a_link_was_left_by_nobody(tmp_path: Path) -> None:
+    """What a killed command has left gets another name, and its manifest says so."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "lock").touch()
+    (outside / "manifest.json").write_text("{}")
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    (runs / ".partial-x-123456789abc-1").symlink_to(outside)
+    RunDirectory.begin(runs, "y", "0" * 12).complete()
+    assert (outside / "lock").exists()
+    assert (outside / "manifest.json").read_text() == "{}"
+
+
+def test_a_run_that_is_simulated_again_is_written_into_its_study(tmp_path: Path) -> None:
+    path = SyntheticStudy().write(tmp_path / "study")
+    (tmp_path / "elsewhere").mkdir()
+    (path / "single-runs").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="is a link"):
+        recorded_runs(Study(path), 10)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_a_lock_that_is_a_link_makes_no_file(tmp_path: Path) -> None:

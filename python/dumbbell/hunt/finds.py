@@ -20,6 +20,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.statistics.verdicts import Answer
 from dumbbell.studies import measures
 from dumbbell.studies.cells import KEYS
+from dumbbell.studies.directory import check_links
 
 FOLDER: Final = "finds"
 SCENARIO: Final = "scenario.toml"
@@ -76,9 +77,16 @@ def draft_of(draft: Draft, base: Base, fault: Fault, metric: str, below: bool, n
 
 
 def write(path: Path, draft: Draft, base: Base, number: int, fault: Fault, goal: Goal) -> Find:
-    """Write the fault as a scenario, below the hunt's directory. Raises `OSError`."""
+    """Write the fault as a scenario, below the hunt's directory.
+
+    Raises:
+        InputError: a folder there is a link.
+        OSError: it cannot be written.
+    """
     place = path / FOLDER / str(number)
     outputs.make_folder(place)
+    for folder in (place.parent, place):
+        check_links(folder)
     name = f"{draft.data['name'][:50]}-find-{number}"
     writing.write(checked(draft_of(draft, base, fault, goal.metric, goal.below, name)), place)
     return Find(place, fault, goal.metric)

@@ -210,7 +210,8 @@ def name_hint(name: str, *roots: Path) -> str:
 def _file_stale(root: Path) -> None:
     for path in sorted(root.glob(f"{PARTIAL}*")):
         match = _PARTIAL_NAME.fullmatch(path.name)
-        if match is None or not path.is_dir() or is_locked(path / "lock"):
+        # A link may lead to files that no command has left.
+        if match is None or path.is_symlink() or not path.is_dir() or is_locked(path / "lock"):
             continue
         _mark(path, "failed", "the command was killed during the run")
         outputs.remove_parts(path)

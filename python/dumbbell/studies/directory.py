@@ -22,7 +22,7 @@ from typing import Final
 from dumbbell import outputs
 from dumbbell.caller import give
 from dumbbell.errors import InputError, unwritable
-from dumbbell.records.directory import RUNS, name_hint
+from dumbbell.records.directory import name_hint
 
 MANIFEST: Final = "study.json"
 SHARDS: Final = "shards"
@@ -39,7 +39,7 @@ def locked(directory: Path) -> Iterator[None]:
     """Make the directory and lock it against other commands. Raises `InputError` if that fails."""
     try:
         outputs.make_folder(directory)
-        _check_links(directory)
+        check_links(directory)
         lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise unwritable(directory, error) from error
@@ -53,12 +53,13 @@ def locked(directory: Path) -> Iterator[None]:
         give(directory)
 
 
-def _check_links(directory: Path) -> None:
-    """Raise `InputError` if a part of the study is a link, which may lead writing and removing elsewhere."""
-    for name in (LOCK, MANIFEST, RUNS, SHARDS):
-        if (directory / name).is_symlink():
-            what = f"{directory / name} is a link"
-            raise InputError(what, "a study writes and removes its own files alone", "remove the link")
+def check_links(directory: Path) -> None:
+    """Raise `InputError` if a part of a study or a hunt is a link, which may lead writing and removing elsewhere."""
+    with os.scandir(directory) as entries:
+        for one in entries:
+            if one.is_symlink():
+                why = "dumbbell writes and removes files of the directory's own alone"
+                raise InputError(f"{one.path} is a link", why, "remove the link")
 
 
 def find(study: str, root: Path = STUDIES) -> Path:

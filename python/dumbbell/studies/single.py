@@ -14,6 +14,7 @@ from dumbbell.records.directory import RUNS
 from dumbbell.scenario.file.loading import Draft, checked, read, seeded
 from dumbbell.scenario.model import Scenario
 from dumbbell.studies.cells import KEYS, values
+from dumbbell.studies.directory import check_links
 from dumbbell.studies.prepared import prepared
 from dumbbell.studies.starts import moved
 
@@ -75,13 +76,14 @@ def simulate_again(study: Frames, scenario: Scenario, cell: int, repetition: int
     The study may be a stranger's, of which somebody reads the report. Other engines would start its programs.
 
     Raises:
-        InputError: it is the run of another engine, which should be there.
+        InputError: it is the run of another engine, which should be there; or a part of the study is a link.
     """
     from dumbbell.pipeline.run import run
 
     engine = str(study.manifest["engine"])
     if not capabilities(engine).models_tcp:
         raise _no_records(study, cell, repetition)
+    check_links(study.directory)
     return run(scenario, directory=directory, engine=engine, report=False)
 
 
