@@ -52,7 +52,8 @@ test:
 test-all: test-thorough test-exhaustive fuzz-guided
 	$(BIN)/python -m tools.second_chances
 
-test-thorough: kernel test-quic $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
+test-thorough: kernel test-quic $(VENV)/.develop $(VENV)/.page $(VENV)/.web-checks $(VENV)/.test-tools
+	$(BIN)/pytest --numprocesses auto -m thorough tests/unit
 	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and not exhaustive and not alone" tests/system tests/e2e
 	$(BIN)/python -m tools.second_chances -m "thorough and not exhaustive and alone" tests/system
 
@@ -65,7 +66,7 @@ test-rust: $(VENV)/.test-tools
 	PROPTEST_RNG_SEED=1 $(ALONE) cargo test --release --locked --workspace
 
 test-python: build $(VENV)/.develop $(VENV)/.guests $(VENV)/.page $(VENV)/.web-checks $(VENV)/.test-tools
-	$(BIN)/pytest --numprocesses auto tests/unit
+	$(BIN)/pytest --numprocesses auto -m "not thorough" tests/unit
 
 test-page: $(VENV)/.web-checks
 	cd web && $(NPM) run --silent check

@@ -183,6 +183,7 @@ def test_the_command_on_scenarios(fakes: dict[str, FakeEngine], capsys: pytest.C
     assert len(list(Path("runs/agree/a").glob("a-????????????/manifest.json"))) == 4
 
 
+@pytest.mark.thorough
 def test_the_command_on_scenarios_that_differ(fakes: dict[str, FakeEngine], capsys: pytest.CaptureFixture[str]) -> None:
     fakes[SIMULATE] = FakeEngine(name=SIMULATE, change=slower(0.9))
     assert invoke(["agree", file("a"), "--json"]) == 1
@@ -203,6 +204,7 @@ def test_the_command_without_valid_runs(fakes: dict[str, FakeEngine], capsys: py
     assert shown.err == ""
 
 
+@pytest.mark.thorough
 def test_the_command_on_the_matrix(fakes: dict[str, FakeEngine], capsys: pytest.CaptureFixture[str]) -> None:
     cells = ["--cells", "reno_10mbit_*", "--output", "found"]
     assert main([*cells, "--list"]) == 0
@@ -219,6 +221,7 @@ def test_the_command_on_the_matrix(fakes: dict[str, FakeEngine], capsys: pytest.
     assert {path.name for path in Path("found").iterdir() if path.is_dir()} == set(names)
 
 
+@pytest.mark.thorough
 def test_a_matrix_is_measured_again_with_fresh_seeds(fakes: dict[str, FakeEngine]) -> None:
     cells = ["--cells", "reno_10mbit_10ms_*", "--repeat", "2", "--quiet"]
     assert main(cells) == 0
@@ -248,6 +251,7 @@ def test_starts_are_moved_by_the_seed_alike_for_both_engines(
     assert "--starts ten is not a time" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_matrix_that_is_outside_draws_what_is(fakes: dict[str, FakeEngine]) -> None:
     def only_one(plan: Plan, files: Files) -> None:
         if "_100ms_" in plan.name:
@@ -298,6 +302,7 @@ def test_a_kernel_is_for_the_engine_that_runs_any(fakes: dict[str, FakeEngine], 
     assert asked == {"kernels": ["6.1"] * 2, SIMULATE: [None] * 2}
 
 
+@pytest.mark.thorough
 def test_beside_a_kernel_in_virtual_time_simulated_hosts_are_as_quick(
     fakes: dict[str, FakeEngine], any_kernel: FakeEngine
 ) -> None:
@@ -311,6 +316,7 @@ def test_beside_a_kernel_in_virtual_time_simulated_hosts_are_as_quick(
     assert asked == {EMULATE: [None] * 2, "kernels": [None] * 2, SIMULATE: ["virtual"] * 2 + [None] * 2}
 
 
+@pytest.mark.thorough
 def test_two_kernels_are_compared_under_one_engine(any_kernel: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
     seen: list[str | None] = []
     any_kernel.change = lambda plan, files: seen.append(plan.emulate.kernel)

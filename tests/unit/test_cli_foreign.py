@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -21,6 +21,8 @@ from synthetic_run import Synthetic
 from dumbbell.cli import app, invoke
 
 LONGEST_S: Final = 30
+PARTS: Final = 5
+"""Parts of all calls: each has every verb, and `make test` makes the calls of one."""
 SUFFIXES: Final = {
     "cc": (".bpf.c", ".bpf.o", ".c"),
     "pcap": (".pcap",),
@@ -107,11 +109,14 @@ def late(number: int, frame: FrameType | None) -> None:
     raise TimeoutError(f"it takes more than {LONGEST_S} s")
 
 
-def test_no_verb_waits_or_fails_otherwise_than_with_a_message(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("part", [0, *(pytest.param(later, marks=pytest.mark.thorough) for later in range(1, PARTS))])
+def test_no_verb_waits_or_fails_otherwise_than_with_a_message(
+    folder: Path, capsys: pytest.CaptureFixture[str], part: int
+) -> None:
     """The codes are 2, or 1 for a file of a run that is damaged, or what the kernel refuses."""
     former, wrong, count = signal.signal(signal.SIGALRM, late), [], 0
     try:
-        for words, given in calls():
+        for words, given in islice(calls(), part, None, PARTS):
             if words[0] == "ui":  # Its folder is served, and nothing in it is read before a request asks.
                 continue
             count += 1
@@ -131,7 +136,7 @@ def test_no_verb_waits_or_fails_otherwise_than_with_a_message(folder: Path, caps
         signal.alarm(0)
         signal.signal(signal.SIGALRM, former)
     assert not wrong, "\n".join(map(str, wrong[:30]))
-    assert count > 500
+    assert count > 500 / PARTS
 
 
 def test_settings_of_matplotlib_in_the_working_directory_are_not_read(tmp_path: Path) -> None:

@@ -140,8 +140,14 @@ def test_many_flows_fit_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert line == "   2.0 s  f1 1.0   f2 1.0   f3 1.0   f4 1.0   all 250 flows 250.0 Mbit/s"
 
 
-@pytest.mark.parametrize("options", [[], ["--quiet"], ["--json"]])
-@pytest.mark.parametrize(("mode", "code"), [("good", 0), ("ring-drops", 3)])
+@pytest.mark.parametrize(
+    ("mode", "code", "options"),
+    [
+        ("ring-drops", 3, []),
+        *(pytest.param("ring-drops", 3, options, marks=pytest.mark.thorough) for options in (["--quiet"], ["--json"])),
+        *(pytest.param("good", 0, options, marks=pytest.mark.thorough) for options in ([], ["--quiet"], ["--json"])),
+    ],
+)
 def test_a_reader_that_leaves_does_not_end_the_run(mode: str, code: int, options: list[str], scenario: Path) -> None:
     program = (
         "import sys, dumbbell\n"

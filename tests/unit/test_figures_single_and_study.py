@@ -23,6 +23,8 @@ SHORT_S = 12
 RUNS = ("jain_index", "jain_start_s", "jain_stop_s", "packets", "verdict", "reasons")
 OF_PACKETS = ("queue_p50_ms", "queue_p95_ms", "queue_max_ms", "ce_packets", "ce_share")
 """Figures of flows that take a row per packet, which a study doesn't have."""
+THOROUGH = ("fat-tree",)
+"""Scenarios that take as long as all others."""
 
 
 def can_be_simulated(name: str) -> bool:
@@ -32,7 +34,14 @@ def can_be_simulated(name: str) -> bool:
     return scenario.sweep == Sweep() and is_modelled
 
 
-@pytest.mark.parametrize("name", [name for name in bundled.names() if can_be_simulated(name)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.thorough] if name in THOROUGH else [])
+        for name in bundled.names()
+        if can_be_simulated(name)
+    ],
+)
 def test_a_run_has_the_same_figures_in_a_study(tmp_path: Path, name: str) -> None:
     starts = [flow.start_ns / 1e9 for flow in expand(load(name)).flows]
     short = {**RECORD, "duration": f"{max(SHORT_S, 1 + int(max(starts)))} s", "starts": "0 s"}
