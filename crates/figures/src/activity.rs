@@ -51,6 +51,15 @@ pub fn measured_window(plan: &Plan, active: &[Active]) -> Option<(Time, Time)> {
     common(bulk().map(|active| (active.start, active.stop)))
 }
 
+/// The time at which the last flow that has a size was complete; `None` if no flow has one, or one never was.
+/// `reports`, `active`: one of each flow.
+pub(crate) fn last_completion(plan: &Plan, reports: &[FlowReport], active: &[Active]) -> Option<Time> {
+    let sized =
+        || (plan.flows.iter().zip(reports).zip(active)).filter(|((flow, _), _)| flow.workload.size_bytes().is_some());
+    let is_complete = sized().all(|((_, report), _)| report.completed && report.end_ns.is_some());
+    sized().map(|(_, active)| active.stop).max().filter(|_| is_complete)
+}
+
 /// The time in which all of some spans overlap.
 fn common(spans: impl Iterator<Item = (Time, Time)>) -> Option<(Time, Time)> {
     let (start, end) = spans.reduce(|(start, end), (from, to)| (start.max(from), end.min(to)))?;

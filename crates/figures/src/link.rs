@@ -15,6 +15,8 @@ pub struct Link {
     pub report: LinkReport,
     /// Share of its capacity that was used.
     pub utilisation: Option<f64>,
+    /// Share of its capacity that was used until the last flow that has a size was complete.
+    pub utilisation_busy: Option<f64>,
     /// Share of the packets that left it on which it set Congestion Experienced.
     pub marked_share: Option<f64>,
     /// The waiting times of packets, ms; `None` if they never wait, or the times are unknown.
@@ -58,6 +60,20 @@ pub static FIGURES: &[Figure<Link>] = &[
             "RFC 5166, section 2.1.1",
         ),
     ),
+    figure(Column::optional(
+        "utilisation_busy",
+        F64(|l| l.utilisation_busy),
+        "share of its capacity that was used until the last flow that has a size was complete; null if one never was",
+    ))
+    .studied(metric(
+        "utilisation_busy",
+        "Utilisation until the last transfer is complete",
+        "share",
+        Better::Higher,
+        "bytes that left the serializer ÷ bytes that the link could have sent, from the start of the run to the last sample \
+         before the last flow that has a size is complete; no value if a flow that has a size is not complete",
+        "RFC 5166, section 2.1.1; of studies whose transfers end before the run",
+    )),
     figure(Column::required(
         "drops",
         U64(|l| Some(l.report.dropped.values().sum())),

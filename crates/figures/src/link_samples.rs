@@ -1,4 +1,5 @@
-//! The figures from the samples of a link. They take 8 bytes per sampling interval, where packets wait in line.
+//! The figures from the samples of a link. They take 8 bytes per sampling interval, where packets wait in line, and 32
+//! where a flow has a size.
 
 use plan::{Link, LinkFacts};
 use units::Time;
@@ -40,6 +41,8 @@ pub struct LinkSamples {
     by_end: Option<(u64, Option<u64>)>,
     /// True if the link had no limit at some time in the span.
     was_unlimited: bool,
+    /// Departed bytes and capacity over time, if a flow has a size: when the last one is complete is known at the end.
+    course: Option<Vec<(Time, u64, Option<u64>)>>,
     /// Marked and departed packets.
     marked: (u64, u64),
 }
@@ -54,8 +57,14 @@ impl LinkSamples {
             before: None,
             by_end: None,
             was_unlimited: false,
+            course: None,
             marked: (0, 0),
         }
+    }
+
+    /// Flows of the run have a size: its utilisation until the last one is complete is asked for.
+    pub(crate) fn beside_transfers(self) -> LinkSamples {
+        LinkSamples { course: Some(Vec::new()), ..self }
     }
 
     pub(crate) fn add(&mut self, sample: &LinkSample) {
@@ -64,6 +73,9 @@ impl LinkSamples {
             self.queue_bytes_max = self.queue_bytes_max.max(sample.queue_bytes_max);
         }
         self.marked = (sample.marked_packets, sample.departed_packets);
+        if let Some(course) = &mut self.course {
+            course.push((sample.time, sample.departed_bytes, sample.capacity_bytes));
+        }
         let used = Some((sample.departed_bytes, sample.capacity_bytes));
         let (start, end) = self.span;
         if sample.time <= start {
@@ -79,6 +91,15 @@ impl LinkSamples {
         let (sent_before, could_before) = self.before.unwrap_or((0, Some(0)));
         let (sent, could) = self.by_end.filter(|_| !self.was_unlimited)?;
         share(sent - sent_before, could? - could_before?)
+    }
+
+    /// The share of its capacity that was used from the run's start to the last sample by `end`; `None` if it had no rate
+    /// at a time, or there is no such sample.
+    pub(crate) fn utilisation_until(&self, end: Time) -> Option<f64> {
+        let course = self.course.as_deref()?;
+        let until = &course[..course.partition_point(|&(time, ..)| time <= end)];
+        let &(_, sent, could) = until.last().filter(|_| until.iter().all(|(.., could)| could.is_some()))?;
+        share(sent, could?)
     }
 
     /// The share of the packets that left it on which it set Congestion Experienced; `None` if none did.

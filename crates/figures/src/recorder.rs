@@ -61,7 +61,11 @@ impl Recorder {
             let samples = FlowSamples::new(window, steady.filter(|_| flow.workload.is_bulk()));
             if has_pings && flow.workload.is_bulk() { samples.beside_pings() } else { samples }
         };
-        let link = |(link, facts): (&plan::Link, plan::LinkFacts)| LinkSamples::new(span, link, &facts);
+        let has_sizes = plan.flows.iter().any(|flow| flow.workload.size_bytes().is_some());
+        let link = |(link, facts): (&plan::Link, plan::LinkFacts)| {
+            let samples = LinkSamples::new(span, link, &facts);
+            if has_sizes { samples.beside_transfers() } else { samples }
+        };
         Recorder {
             flows: plan.flows.iter().map(flow).collect(),
             links: plan.links.iter().zip(plan.link_facts()).map(link).collect(),

@@ -6,7 +6,7 @@ use plan::Plan;
 use records::accounts::{FlowReport, LinkReport};
 use units::{Duration, Time};
 
-use crate::activity::{Active, measured_window};
+use crate::activity::{Active, last_completion, measured_window};
 use crate::arithmetic::{jain_index, share};
 use crate::bottleneck::Bottlenecks;
 use crate::convergence;
@@ -55,6 +55,7 @@ impl Run {
         let steps: Vec<Vec<u64>> = recorder.flows.iter_mut().filter_map(|flow| flow.steps()).collect();
         let loaded_ns = recorder.flows.iter_mut().flat_map(|flow| flow.loaded_ns()).collect();
         let foreign_ns = recorder.kinds.iter().flat_map(|rows| &rows.under_load_ns).copied().collect();
+        let busy_until = last_completion(plan, &flows, &active);
         let mut run = Run {
             flows: (plan.flows.iter().zip(flows).zip(active).zip(&mut recorder.flows))
                 .map(|(((flow, report), active), samples)| Flow::new(flow.clone(), report, active, samples.total()))
@@ -63,6 +64,7 @@ impl Run {
                 .map(|(report, samples)| Link {
                     report,
                     utilisation: samples.utilisation(),
+                    utilisation_busy: busy_until.and_then(|end| samples.utilisation_until(end)),
                     marked_share: samples.marked_share(),
                     waits: samples.waits(),
                     bottleneck_share: None,

@@ -281,6 +281,7 @@ STUDY_TABLES: Final[Mapping[str, Mapping[str, str]]] = {
         "run_id": "str",
         "link": "str",
         "utilisation": "f64",
+        "utilisation_busy": "f64",
         "drops": "u64",
         "dropped_tail": "u64",
         "dropped_head": "u64",
@@ -372,6 +373,7 @@ FIGURES: Final[Mapping[str, Mapping[str, str]]] = {
     "link": {
         "name": "str",
         "utilisation": "f64?",
+        "utilisation_busy": "f64?",
         "drops": "u64",
         "drops_by_reason.dropped-tail": "u64",
         "drops_by_reason.dropped-head": "u64",

@@ -147,6 +147,7 @@ fn a_run_on_disk_has_the_figures_of_its_tables() {
         &found["links"][far1],
         &[
             ("utilisation", json!(0.8)),
+            ("utilisation_busy", json!(1.0)),
             ("marked_share", json!(0.25)),
             ("queue_ms", json!({"p50": 3.0, "p95": 3.0, "max": 4.5})),
             ("bottleneck_share", Value::Null),
@@ -188,4 +189,27 @@ fn a_run_on_disk_has_the_figures_of_its_tables() {
     );
     expect(&found["flows"][1], &[("bottleneck_share", json!(1.0)), ("ce_packets", Value::Null)]);
     expect(&found["rerouting"][0], &[("lost_packets", json!(0)), ("looped_packets", json!(0))]);
+}
+
+/// The utilisation of `far1` until flows are complete, after `change` of the plan and of the ends of flows with a size.
+fn busy(change: impl Fn(&mut Plan, &mut Value)) -> Value {
+    let (mut plan, directory) = (plan(), tempfile::tempdir().unwrap());
+    write_run(directory.path(), &plan);
+    let path = directory.path().join("traffic.json");
+    let mut traffic: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    change(&mut plan, &mut traffic["flows"]);
+    fs::write(path, traffic.to_string()).unwrap();
+    let run = read(&|name| File::open(directory.path().join(name)), &plan, "simulator.json", &|| Ok(())).unwrap();
+    run.summary(&plan).unwrap()["links"][usize::from(index(&plan, "far1"))]["utilisation_busy"].clone()
+}
+
+#[test]
+fn a_link_is_busy_until_the_last_flow_with_a_size_is_complete() {
+    let ends = |ms: i64| move |_: &mut Plan, flows: &mut Value| flows[0]["end_ns"] = json!(ms * MS);
+    // All that it can send until 600 ms, and half of that from then on; samples are 100 ms apart.
+    assert_eq!([ends(600), ends(801), ends(1000)].map(busy), [json!(1.0), json!(7.0 / 8.0), json!(0.8)]);
+    assert_eq!(busy(ends(99)), Value::Null, "no sample before");
+    assert_eq!(busy(|_, flows| flows[0]["completed"] = json!(false)), Value::Null);
+    let endless = |plan: &mut Plan, _: &mut Value| plan.flows[1].workload = plan.flows[0].workload.clone();
+    assert_eq!(busy(endless), Value::Null, "no flow has a size");
 }

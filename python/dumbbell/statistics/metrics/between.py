@@ -8,14 +8,9 @@ from typing import Final
 import polars as pl
 
 from dumbbell.scenario.study import CASE
-from dumbbell.scenario.traffic.flows import KINDS
 from dumbbell.statistics.frames import Frames, main_link, usable
 from dumbbell.statistics.metrics.model import Metric, Scope, group_of, over_flows, ratio
-from dumbbell.units.mtu import ETHERNET, UDP
 
-_DATAGRAM: Final = pl.col("frame_bytes") / (pl.col("frame_bytes") - pl.col("ip_header_bytes") - (ETHERNET + UDP))
-"""Bytes on the link for each byte of a full datagram."""
-_PACED: Final = [name for name, kind in KINDS.items() if kind.is_paced]
 _GOODPUT: Final = ratio(8 * pl.col("received_bytes").sum(), pl.col("stop_s").max() - pl.col("start_s").min())
 SAME_LOAD: Final = 0.01
 """Data of flows without congestion control counts as equal up to this relative difference."""
@@ -37,30 +32,6 @@ def _power(frames: Frames, _: Scope) -> pl.DataFrame:
         nearness=ratio(pl.col("base_rtt_ms"), pl.col("rtt_p50_ms")).mean()
     )
     return used.join(nearness, on="run").select("run", of=pl.lit(""), value=pl.col("utilisation") * pl.col("nearness"))
-
-
-def _utilisation_busy(frames: Frames, _: Scope) -> pl.DataFrame:
-    """Utilisation of the main link until the last flow that has a size is complete.
-
-    Subtracts from the delivered bytes what flows at a constant rate without a size send afterwards. Null if a flow
-    that has a size is not complete, or if it is not known which flows have one: there is no such time then.
-    """
-    sized = pl.col("has_size")
-    complete = (~sized | pl.col("fct_s").is_not_null()).all(ignore_nulls=False)
-    until_s = pl.when(complete).then(pl.col("stop_s").filter(sized).max())
-    times = frames.flows.group_by("run", maintain_order=True).agg(until_s=until_s, run_s=pl.col("stop_s").max())
-    after_s = (pl.col("stop_s") - pl.max_horizontal("until_s", "start_s")).clip(lower_bound=0)
-    payload = ratio(pl.col("received_bytes") * after_s, pl.col("stop_s") - pl.col("start_s"))
-    alone = (
-        frames.flows.filter(~sized & pl.col("protocol").is_in(_PACED))
-        .join(times, on="run")
-        .group_by("run")
-        .agg(alone=(payload * _DATAGRAM).sum())
-    )
-    used = frames.links.filter(pl.col("link") == main_link(frames))
-    rows = used.join(times, on="run", maintain_order="left").join(alone, on="run", how="left", maintain_order="left")
-    kept = 1 - ratio(pl.col("alone").fill_null(0), pl.col("delivered_bytes"))
-    return rows.select("run", of=pl.lit(""), value=pl.col("utilisation") * kept * pl.col("run_s") / pl.col("until_s"))
 
 
 def _harm(value: pl.Expr, harm: pl.Expr) -> Callable[[Frames, Scope], pl.DataFrame]:
@@ -210,18 +181,6 @@ METRICS: Final = (
         "change of routes",
         "RFC 6412, section 3.6",
         _of_run("rerouting_lost"),
-    ),
-    Metric(
-        "utilisation_busy",
-        "Utilisation until the last transfer is complete",
-        "share",
-        "higher",
-        ("run",),
-        "utilisation · (1 - a ÷ delivered_bytes) · run ÷ t of the bottleneck, t: when the last flow that has a size is "
-        "complete, run: when the last flow stops, a: what UDP flows without a size deliver after t; full datagrams; "
-        "no value if a flow that has a size is not complete",
-        "RFC 5166, section 2.1.1; of studies whose transfers end before the run",
-        _utilisation_busy,
     ),
     Metric(
         "power",

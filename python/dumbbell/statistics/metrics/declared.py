@@ -245,6 +245,20 @@ LINKS: Final = (
         over_links(pl.col("utilisation")),
     ),
     Metric(
+        "utilisation_busy",
+        "Utilisation until the last transfer is complete",
+        "share",
+        "higher",
+        OF_LINKS,
+        (
+            "bytes that left the serializer ÷ bytes that the link could have sent, from the start of "
+            "the run to the last sample before the last flow that has a size is complete; no value if a "
+            "flow that has a size is not complete"
+        ),
+        "RFC 5166, section 2.1.1; of studies whose transfers end before the run",
+        over_links(pl.col("utilisation_busy")),
+    ),
+    Metric(
         "drops",
         "Drops",
         "packets",
