@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from application import DUMBBELL, Application, eventually
+from application import DUMBBELL, Application, eventually, serving
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from dumbbell.records.digests import digests
@@ -17,9 +17,28 @@ from dumbbell.scenario import bundled
 from dumbbell.scenario.file.toml import parse
 from tools import whatif
 
-pytestmark = pytest.mark.skipif(
-    not (whatif.WEB / "simulator.wasm").exists(), reason="tools/wasm has built no simulator"
-)
+# Tests of one process share a server.
+pytestmark = [
+    pytest.mark.skipif(not (whatif.WEB / "simulator.wasm").exists(), reason="tools/wasm has built no simulator"),
+    pytest.mark.xdist_group("what if"),
+]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
+    """One server for all tests: "What if" changes no file."""
+    workspace = tmp_path_factory.mktemp("what-if") / "work"
+    workspace.mkdir()
+    with serving(workspace) as served:
+        yield served
+
+
+@pytest.fixture
+def application(server: Application) -> Iterator[Application]:
+    """The shared server. What a page complains about fails the test that opened it."""
+    server.complaints.clear()
+    yield server
+    assert server.complaints == [], "\n".join(server.complaints)
 
 
 @pytest.fixture
