@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from made_capture import long
 from playwright.sync_api import Browser
+from stages import thorough_after
 from test_report_page import Opened, drag
 
 import dumbbell
@@ -39,7 +40,7 @@ def opened(browser: Browser, page_file: Path, request: pytest.FixtureRequest) ->
     found.close()
 
 
-@pytest.mark.parametrize("opened", ["light", "dark"], indirect=True)
+@pytest.mark.parametrize("opened", thorough_after(1, ["light", "dark"]), indirect=True)
 def test_it_opens_offline_and_silently(opened: Opened) -> None:
     plots = opened.page.locator("[data-plot]").evaluate_all("all => all.map(one => one.dataset.plot)")
     assert plots == PANELS

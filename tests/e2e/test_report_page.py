@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
+from stages import thorough_after
 from synthetic_run import CHECKS, LATE, Synthetic
 
 from dumbbell import report
@@ -22,9 +23,21 @@ CODEL = {
 }
 
 
+class Reports(dict[str, Path]):
+    """Reports by name, each written when it is opened for the first time."""
+
+    def __init__(self, folder: Path, specs: dict[str, Synthetic]) -> None:
+        super().__init__()
+        self._folder, self._specs = folder, specs
+
+    def __missing__(self, name: str) -> Path:
+        run = Run(self._specs[name].write(self._folder / name))
+        self[name] = report.write_html(run, self._folder / f"{name}.html")
+        return self[name]
+
+
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("reports")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
     specs = {
         "valid": Synthetic(),
         "invalid": Synthetic(verdict="invalid", checks=[*CHECKS[1:], LATE]),
@@ -40,9 +53,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "acks": Synthetic(ccs=("cubic", "bbr3"), rate_bps=20e6, duration_s=14, stagger_s=1, acks=True),
         "many": Synthetic(ccs=("cubic", "bbr") * 500, duration_s=10, sample_s=0.05, stagger_s=0.001),
     }
-    return {
-        name: report.write_html(Run(spec.write(folder / name)), folder / f"{name}.html") for name, spec in specs.items()
-    }
+    return Reports(tmp_path_factory.mktemp("reports"), specs)
 
 
 class Opened:
@@ -92,9 +103,10 @@ def drag(page: Page, plot: int, start: float, end: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "plots"), [("valid", 7), ("invalid", 7), ("links", 7), ("busy", 8), ("acks", 12), ("many", 7)]
+    ("name", "plots"),
+    thorough_after(4, [("valid", 7), ("invalid", 7), ("busy", 8), ("acks", 12), ("links", 7), ("many", 7)]),
 )
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", thorough_after(1, ["light", "dark"]))
 def test_opens_offline_and_silently(open_report: Any, name: str, plots: int, scheme: str) -> None:
     opened = open_report(name, scheme=scheme)
     assert opened.page.locator(".plot canvas").count() == plots
@@ -195,6 +207,7 @@ def test_the_queue_of_another_link_can_be_chosen(open_report: Any) -> None:
     assert "bottleneck-reverse" in opened.page.locator('[data-plot="queue_bytes"] .note').inner_text()
 
 
+@pytest.mark.thorough
 def test_a_thousand_flows_have_a_short_legend_and_all_their_lines(open_report: Any, reports: dict[str, Path]) -> None:
     assert reports["many"].stat().st_size < 10e6
     page = open_report("many").page
@@ -202,7 +215,7 @@ def test_a_thousand_flows_have_a_short_legend_and_all_their_lines(open_report: A
     assert page.locator("table[aria-label=Flows] tbody tr").count() == 1000
 
 
-@pytest.mark.parametrize("width", [400, 1280, 1920])
+@pytest.mark.parametrize("width", thorough_after(1, [400, 1280, 1920]))
 @pytest.mark.parametrize("name", ["valid", "acks"])
 def test_no_width_makes_the_page_scroll_sideways(open_report: Any, width: int, name: str) -> None:
     page = open_report(name, width=width).page

@@ -47,7 +47,9 @@ def complaints() -> list[str]:
     return []
 
 
-@pytest.fixture(params=[("light", 1280), ("dark", 390)], ids=["desktop", "phone"])
+@pytest.fixture(
+    params=[("light", 1280), pytest.param(("dark", 390), marks=pytest.mark.thorough)], ids=["desktop", "phone"]
+)
 def page(browser: Browser, path: Path, complaints: list[str], request: pytest.FixtureRequest) -> Iterator[Page]:
     scheme, width = request.param
     opened = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)

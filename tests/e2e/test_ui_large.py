@@ -9,6 +9,7 @@ import pytest
 from application import Application, eventually
 from editing import given, graph, row
 from playwright.sync_api import Page, expect
+from stages import thorough_after
 
 from benches.web.networks import network
 
@@ -63,7 +64,9 @@ def test_the_last_of_many_rows_is_reached_by_keys(application: Application, page
     expect(page.locator(".outline [role=option]:focus .row-title")).to_have_text("r2")
 
 
-@pytest.mark.parametrize("how", ["as a ring", "as a tree", "in layers", "with neighbours near each other"])
+@pytest.mark.parametrize(
+    "how", thorough_after(1, ["as a ring", "as a tree", "in layers", "with neighbours near each other"])
+)
 def test_nodes_are_arranged_as_the_user_chooses(application: Application, page: Page, how: str) -> None:
     routers = [f"s{i}" for i in range(1, 9)]
     ends = [*zip(routers, [*routers[1:], routers[0]], strict=True), ("h1", "s1"), ("h2", "s5")]

@@ -15,6 +15,7 @@ import psutil
 import pytest
 from application import DUMBBELL, Application, eventually, serving
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
+from stages import thorough_after
 from synthetic_run import Synthetic
 
 SCENARIO = """\
@@ -222,6 +223,7 @@ def test_a_run_that_the_command_line_began_is_found(application: Application, pa
 
 
 @pytest.mark.real_time
+@pytest.mark.thorough
 def test_a_run_survives_its_server_and_is_found_by_the_next_one(application: Application, browser: Browser) -> None:
     given(application)
     page = application.page(browser)
@@ -284,6 +286,7 @@ SWEEP = """
 """
 
 
+@pytest.mark.thorough
 def test_a_study_goes_on_without_a_browser_and_after_a_stop(application: Application, browser: Browser) -> None:
     given(application, duration=30, rate="100 Mbit/s", more=SWEEP)
     page = application.page(browser)
@@ -358,7 +361,7 @@ def test_two_runs_are_compared_settings_first_then_figures_then_curves(applicati
 
 
 @pytest.mark.real_time
-@pytest.mark.parametrize("count", [12, 100])
+@pytest.mark.parametrize("count", thorough_after(1, [12, 100]))
 def test_many_runs_are_compared(application: Application, page: Page, count: int) -> None:
     first = application.workspace / "runs" / kept(application, "one")
     ids = [first.name]

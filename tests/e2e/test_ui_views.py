@@ -8,6 +8,7 @@ import pytest
 from accessibility import serious, too_wide
 from application import Application, serving
 from playwright.sync_api import Browser
+from stages import thorough_after
 from views import furnish, views
 
 from tools import whatif
@@ -27,12 +28,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]
 @pytest.mark.xdist_group("views")
 @pytest.mark.parametrize(
     ("width", "scheme"),
-    [
-        (1440, "light"),
-        (390, "dark"),
-        pytest.param(1024, "dark", marks=pytest.mark.thorough),
-        pytest.param(390, "light", marks=pytest.mark.thorough),
-    ],
+    thorough_after(1, [(390, "dark"), (1440, "light"), (1024, "dark"), (390, "light")]),
 )
 def test_each_view_fits_its_window_and_keeps_nobody_out(
     furnished: Application, browser: Browser, width: int, scheme: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from harness import Place
+from stages import thorough_after
 
 import dumbbell
 from dumbbell.engines.names import SIMULATE, VIRTUAL
@@ -11,10 +12,16 @@ from dumbbell.engines.names import SIMULATE, VIRTUAL
 
 @pytest.mark.parametrize(
     ("name", "engine"),
-    [
-        *((name, SIMULATE) for name in ("ecn-marking", "several-flows", "wifi-versions")),
-        *(pytest.param(name, VIRTUAL, marks=pytest.mark.thorough) for name in ("ecn-marking", "several-flows")),
-    ],
+    thorough_after(
+        1,
+        [
+            ("ecn-marking", SIMULATE),
+            ("several-flows", SIMULATE),
+            ("wifi-versions", SIMULATE),
+            ("ecn-marking", VIRTUAL),
+            ("several-flows", VIRTUAL),
+        ],
+    ),
 )
 def test_all_expectations_hold(here: Place, name: str, engine: str) -> None:
     """A run of a kernel takes as long as twenty simulated ones. A single run has no interval: its value decides."""

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from graphs import diamond, event, flow, graph, link, narrow
 from harness import Place
+from stages import thorough_after
 
 import dumbbell
 
@@ -105,7 +106,7 @@ def test_figures_of_a_flow_are_those_of_the_path_that_its_kernel_chose(here: Pla
     assert "Packets are not recorded" in (unrecorded.directory / "report.html").read_text()
 
 
-@pytest.mark.parametrize("kind", ["parking-lot", "star"])
+@pytest.mark.parametrize("kind", thorough_after(1, ["parking-lot", "star"]))
 def test_presets_in_virtual_time(kind: str, tmp_path: Path) -> None:
     """Two runs give the same tables."""
     link = {"rate": "20 Mbit/s", "delay": "2 ms"}
@@ -152,7 +153,9 @@ def test_a_cable_that_is_pulled_takes_the_carrier_and_no_packet_out_of_the_books
     assert came.filter(came > 10**9).len() > 0
 
 
-@pytest.mark.parametrize(("engine", "between"), [("emulate", "router"), ("emulate", "host"), ("virtual", "router")])
+@pytest.mark.parametrize(
+    ("engine", "between"), thorough_after(1, [("emulate", "router"), ("emulate", "host"), ("virtual", "router")])
+)
 def test_senders_find_the_mtu_of_the_path(here: Place, engine: str, between: str) -> None:
     """Routers tell of it by ICMP (RFC 1191)."""
     run = here.run(narrow(between), "--engine", engine)

@@ -20,6 +20,7 @@ import pytest
 from faults import Done, Fault, Faults, cases
 from faults.actions import NEW
 from harness import until
+from stages import thorough_but
 
 import dumbbell
 from dumbbell.errors import DumbbellError
@@ -259,7 +260,7 @@ COMMANDS: dict[str, tuple[Sequence[str], Whole, Before]] = {
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[] if name in ("run", "lab") else pytest.mark.thorough) for name in COMMANDS],
+    thorough_but(["run"], COMMANDS),
 )
 def test_some_faults(faults: Faults, name: str) -> None:
     meet(faults, name, list(Fault)[1:], SAMPLE)

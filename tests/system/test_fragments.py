@@ -11,6 +11,7 @@ import pytest
 from graphs import graph, link
 from harness import Place
 from scenarios import checks, flow, path
+from stages import thorough_after
 
 import dumbbell
 from dumbbell.engines.names import SIMULATE, VIRTUAL
@@ -54,7 +55,7 @@ def check(run: dumbbell.Run, name: str, frames: list[int]) -> None:
 
 
 @pytest.mark.real_time
-@pytest.mark.parametrize("way", ["wire", "gso"])
+@pytest.mark.parametrize("way", thorough_after(1, ["wire", "gso"]))
 def test_fragments_are_of_their_flow(way: str, here: Place) -> None:
     scenario = path(LONG, SHORT, duration="2 s")
     emulated = here.run(scenario, "--set", f"emulate.path={way}")

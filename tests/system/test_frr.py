@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from graphs import flow, graph, link
+from stages import thorough_after
 
 from dumbbell.engines.realm import routing
 from dumbbell.kernels import Kernel
@@ -27,7 +28,7 @@ def texts(of: Network) -> dict[str, str]:
     return {name: one.text for name, one in configurations(of).items()}
 
 
-@pytest.mark.parametrize("timers", ["fast", "standard"])
+@pytest.mark.parametrize("timers", thorough_after(1, ["fast", "standard"]))
 @pytest.mark.parametrize("protocol", [name for name in GENERATED if name not in ("bfd", "bgp")])
 def test_interior_protocols(protocol: str, timers: str) -> None:
     keys = {name: {"protocols": ("bfd", protocol), "timers": timers} for name in ("r1", "r2", "r3")}

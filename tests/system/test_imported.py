@@ -12,6 +12,7 @@ from random import Random
 import pytest
 from harness import Place
 from others import FORMATS
+from stages import thorough_after
 
 
 def mininet(hosts: Mapping[str, int], links: str) -> str:
@@ -112,6 +113,7 @@ def test_two_islands_of_mininet_keep_their_addresses(lab: Place) -> None:
     assert "no links lead from h1 to h2" in why, why
 
 
+@pytest.mark.thorough
 def test_routers_of_kathara_alone_have_their_own_configuration(lab: Place) -> None:
     up(lab, "lab.conf", OSPF)
     begun = time.monotonic()
@@ -149,8 +151,8 @@ def test_machines_of_kathara_that_can_only_bridge_are_switches_in_a_loop(lab: Pl
     assert ping(lab, "pc1", "10.0.0.2") is not None
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("form", thorough_after(2, FORMATS))
+@pytest.mark.parametrize("seed", thorough_after(1, [1, 2]))
 def test_any_import_comes_up(lab: Place, form: str, seed: int) -> None:
     files = FORMATS[form](Random(seed))
     up(lab, next(iter(files)), files)

@@ -11,6 +11,7 @@ import pytest
 from graphs import flow, graph, link
 from harness import Place
 from scenarios import checks
+from stages import thorough_after
 
 import dumbbell
 from dumbbell.engines.names import EMULATE, VIRTUAL
@@ -47,7 +48,7 @@ def check(run: dumbbell.Run) -> None:
     assert flows["echo"]["ping"]["answered_packets"] > 0
 
 
-@pytest.mark.parametrize("path", ["wire", "gso"])
+@pytest.mark.parametrize("path", thorough_after(1, ["gso", "wire"]))
 def test_flows_of_both_versions_share_a_link(anyone: Place, path: str) -> None:
     check(anyone.run(SCENARIO, f"--set=emulate.path={path}"))
 
@@ -60,7 +61,7 @@ ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="loading congestion controls
 
 
 @pytest.mark.parametrize("engine", [pytest.param(EMULATE, marks=[ROOT, pytest.mark.real_time]), VIRTUAL])
-@pytest.mark.parametrize("cc", ["bbr", "bbr3"])
+@pytest.mark.parametrize("cc", thorough_after(1, ["bbr3", "bbr"]))
 def test_bbr_over_ipv6_comes_to_the_rate_of_the_link(here: Place, cc: str, engine: str) -> None:
     """BBRv1 is the kernel's, BBRv3 ours: both are recorded with every ACK."""
     run = here.run(

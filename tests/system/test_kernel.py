@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from stages import thorough_after, thorough_but
 
 import dumbbell
 from dumbbell import kernels
@@ -83,7 +84,7 @@ def test_a_user_s_source_is_linked_in_either_form(kernel: kernels.Kernel) -> Non
     assert again.hash == found.hash
 
 
-@pytest.mark.parametrize("target", [2, 20])
+@pytest.mark.parametrize("target", thorough_after(1, [2, 20]))
 def test_a_flow_of_the_user_s_source_runs(kernel: kernels.Kernel, tmp_path: Path, target: int) -> None:
     """The tutorial's program keeps the queue at about the length that its parameter says."""
     (tmp_path / "calm.c").write_bytes(CALM)
@@ -137,7 +138,10 @@ def transfer(kernel: kernels.Kernel, folder: Path, *arguments: str) -> dict[str,
 
 @pytest.mark.parametrize(
     ("algorithm", "moment"),
-    [("cubic", BEFORE), ("bbr", BEFORE), ("bbr2", AFTER), ("bbr3", AFTER), ("bbr3-draft", AFTER)],
+    thorough_but(
+        [("cubic", BEFORE), ("bbr3", AFTER)],
+        [("cubic", BEFORE), ("bbr", BEFORE), ("bbr2", AFTER), ("bbr3", AFTER), ("bbr3-draft", AFTER)],
+    ),
 )
 def test_every_ack_has_a_row(kernel: kernels.Kernel, tmp_path: Path, algorithm: str, moment: int) -> None:
     told = transfer(kernel, tmp_path, algorithm)

@@ -15,6 +15,7 @@ from harness import Live, Place, until
 from page import first_words
 from remains import footprint, lives, outside
 from scenarios import flow, path
+from stages import thorough_after, thorough_but
 
 import dumbbell
 from dumbbell.report import write_html
@@ -115,7 +116,7 @@ def test_without_its_probe_a_run_goes_on_and_says_so(here: Place) -> None:
     assert run.samples["time_ns"].max() > 1_500_000_000
 
 
-@pytest.mark.parametrize("send", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("send", thorough_after(1, [signal.SIGINT, signal.SIGTERM]))
 def test_a_signal_stops_early_and_keeps_what_was_measured(anyone: Place, send: signal.Signals) -> None:
     with anyone.running(LONG) as live:
         assert_nothing_stays(live, send, "command")
@@ -205,7 +206,7 @@ def assert_killed_anywhere(place: Place, phase: str, moments: int) -> None:
     assert not [name for name in place.runs() if name.startswith(".")]
 
 
-@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("phase", thorough_but(["building the lab", "running"], PHASES))
 def test_killed_at_some_moments(here: Place, phase: str) -> None:
     assert_killed_anywhere(here, phase, 2)
 

@@ -22,6 +22,7 @@ import pytest
 from graphs import graph, link
 from harness import ORDINARY, Place, runtime_of, until
 from remains import lives
+from stages import thorough_after, thorough_but
 
 import dumbbell
 from dumbbell.labs import place
@@ -350,7 +351,7 @@ def whole_lab(user: Place) -> Iterator[dict[str, psutil.Process]]:
         client.wait(60)
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", thorough_but(["owner", "client"], PARTS))
 def test_whoever_is_killed_nothing_stays(user: Place, part: str) -> None:
     with whole_lab(user) as processes:
         time.sleep(random.random() / 5)
@@ -447,7 +448,7 @@ def test_python_draws_a_network_and_starts_it(tmp_path: Path, monkeypatch: pytes
     assert not place.alive()
 
 
-@pytest.mark.parametrize("attempt", range(6))
+@pytest.mark.parametrize("attempt", thorough_after(2, range(6)))
 def test_a_lab_that_is_killed_at_a_random_moment_leaves_nothing(user: Place, attempt: int) -> None:
     """While it is built, while it is up, while it ends: whoever is killed."""
     chance = random.Random(attempt)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from harness import Place, knows_vlans, runtime_of
+from stages import thorough_but
 
 FOLDER = Path(__file__).parents[2] / "docs" / "examples" / "labs"
 EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.py"))
@@ -16,7 +17,10 @@ EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.py"))
 ORDINARY_TOO = {"linuxrouter", "mobility", "scratchnet", "walkthrough"}
 """Examples that do what an ordinary user may lack the right to do. Others run as whoever runs the tests."""
 
-MEASURE = {"linearbandwidth"}
+EACH_KIND = {"linuxrouter", "mobility", "popen", "sshd", "vlans", "walkthrough"}
+"""Examples with parts that others have, too."""
+
+MEASURE = {"linearbandwidth": [pytest.mark.real_time]}
 """Examples that assert how much comes through."""
 
 
@@ -31,14 +35,18 @@ def run(user: Place, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.real_time] if name in MEASURE else []) for name in EXAMPLES]
+    "name",
+    [
+        pytest.param(name, marks=MEASURE.get(name, [] if name in EACH_KIND else [pytest.mark.thorough]))
+        for name in EXAMPLES
+    ],
 )
 def test_an_example_runs(here: Place, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime_of(here)))
     run(here, name)
 
 
-@pytest.mark.parametrize("name", sorted(ORDINARY_TOO))
+@pytest.mark.parametrize("name", thorough_but(["walkthrough"], sorted(ORDINARY_TOO)))
 def test_an_ordinary_user_runs_it_too(ordinary: Place, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime_of(ordinary)))
     run(ordinary, name)

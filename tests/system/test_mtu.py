@@ -8,6 +8,7 @@ from graphs import flow as graph_flow
 from graphs import graph, link
 from harness import Place
 from scenarios import checks, flow, path
+from stages import thorough_after
 
 import dumbbell
 from dumbbell.engines.names import VIRTUAL
@@ -22,7 +23,8 @@ def goodput(run: dumbbell.Run) -> float:
 
 
 @pytest.mark.parametrize(
-    ("mtu", "mss", "payload", "way"), [(576, 524, 548, "wire"), (9000, 8948, 8972, "wire"), (9000, 8948, 8972, "gso")]
+    ("mtu", "mss", "payload", "way"),
+    thorough_after(1, [(9000, 8948, 8972, "gso"), (576, 524, 548, "wire"), (9000, 8948, 8972, "wire")]),
 )
 def test_packets_fill_the_mtu(mtu: int, mss: int, payload: int, way: str, here: Place) -> None:
     keys = ("--set", f"topology.mtu={mtu}", "--set", f"emulate.path={way}")
@@ -42,7 +44,7 @@ def test_packets_fill_the_mtu(mtu: int, mss: int, payload: int, way: str, here: 
     assert goodput(simulated) == pytest.approx(19e6 * mss / (mss + 66), rel=0.1)
 
 
-@pytest.mark.parametrize("mtu", [576, 9000])
+@pytest.mark.parametrize("mtu", thorough_after(1, [576, 9000]))
 def test_a_kernel_and_the_simulator_agree_on_the_goodput(mtu: int, here: Place) -> None:
     keys = ("--set", f"topology.mtu={mtu}")
     scenario = path(*FLOWS, rate="20 Mbit/s", duration="2500 ms", bottleneck='buffer = "2 bdp"')
@@ -50,7 +52,7 @@ def test_a_kernel_and_the_simulator_agree_on_the_goodput(mtu: int, here: Place) 
     assert goodput(kernel) == pytest.approx(goodput(simulated), rel=0.1)
 
 
-@pytest.mark.parametrize("way", ["wire", "gso"])
+@pytest.mark.parametrize("way", thorough_after(1, ["wire", "gso"]))
 def test_routing_daemons_and_bursts_over_a_link_with_a_small_mtu(way: str, anyone: Place) -> None:
     """OSPF tells neighbours of the MTU (RFC 2328, section 10.6), and routers tell senders of it by ICMP (RFC 1191)."""
     scenario = graph(

@@ -105,6 +105,7 @@ def files(study: dumbbell.Study) -> dict[str, bytes]:
     return {str(file.relative_to(shards)): file.read_bytes() for file in shards.glob("*/*")}
 
 
+@pytest.mark.thorough
 def test_what_a_node_lacks_is_said_before_anything_starts(
     cluster: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

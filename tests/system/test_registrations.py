@@ -16,6 +16,7 @@ import psutil
 import pytest
 from harness import Live, Place, place, until
 from scenarios import flow, path
+from stages import thorough_after
 
 import dumbbell
 
@@ -70,7 +71,9 @@ def fixed(here: Place) -> Iterator[Fixed]:
     until(lambda: not found.registered(), 60, "the end of what the test has registered")
 
 
-@pytest.mark.parametrize("victim", ["command", "helper", "db-init", "db-emulator", "db-traffic", "db-probe"])
+@pytest.mark.parametrize(
+    "victim", thorough_after(2, ["command", "db-init", "helper", "db-emulator", "db-traffic", "db-probe"])
+)
 def test_a_killed_process_takes_the_registrations_with_it(here: Place, fixed: Fixed, victim: str) -> None:
     insists = "record = { acks = true }"
     with here.running(path(fixed.flow(10), fixed.flow(20), duration="120 s", more=insists)) as live:
@@ -79,8 +82,8 @@ def test_a_killed_process_takes_the_registrations_with_it(here: Place, fixed: Fi
         until(lambda: not fixed.registered(), 60, "the end of its registrations")
 
 
-@pytest.mark.parametrize("victim", ["command", "helper"])
-@pytest.mark.parametrize("after_ms", [0, 50])
+@pytest.mark.parametrize("victim", thorough_after(1, ["command", "helper"]))
+@pytest.mark.parametrize("after_ms", thorough_after(1, [50, 0]))
 def test_one_that_is_killed_while_it_loads_leaves_nothing(
     here: Place, fixed: Fixed, victim: str, after_ms: int
 ) -> None:
@@ -91,7 +94,7 @@ def test_one_that_is_killed_while_it_loads_leaves_nothing(
         assert live.end(15) != 0
 
 
-@pytest.mark.parametrize("victim", ["db-init", "db-probe", "db-emulator"])
+@pytest.mark.parametrize("victim", thorough_after(1, ["db-init", "db-probe", "db-emulator"]))
 def test_one_that_is_killed_before_its_start_leaves_nothing(here: Place, fixed: Fixed, victim: str) -> None:
     """Kill the victim as soon as it is there; the traffic process still waits for a server that never comes."""
     slow = flow(command="true", server_command="sleep 30")

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from graphs import event, flow, graph, link
 from harness import Place, until
+from stages import thorough_after
 
 import dumbbell
 
@@ -58,7 +59,7 @@ def test_two_autonomous_systems_learn_of_each_others_hosts(anyone: Place) -> Non
 
 
 @pytest.mark.real_time
-@pytest.mark.parametrize("protocol", ["ospf", "isis"])
+@pytest.mark.parametrize("protocol", thorough_after(1, ["ospf", "isis"]))
 def test_packets_go_round_a_link_that_falls_silent(anyone: Place, protocol: str) -> None:
     run = anyone.run(triangle(protocol))
     assert run.routes is not None

@@ -35,6 +35,7 @@ def wait_for_shards(place: Place, live: Live) -> None:
     assert live.process.poll() is None, live.output()
 
 
+@pytest.mark.thorough
 def test_a_killed_study_goes_on_without_doing_anything_twice(anyone: Place) -> None:
     with anyone.starting(SMALL, *SIMULATED) as live:
         wait_for_shards(anyone, live)

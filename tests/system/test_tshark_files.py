@@ -40,7 +40,7 @@ def ours(file: Path, output: Path) -> tuple[int, int]:
 
 @pytest.mark.parametrize(
     "file",
-    [pytest.param(file, marks=[pytest.mark.thorough] if at % 4 else []) for at, file in enumerate(FILES)],
+    [pytest.param(file, marks=[pytest.mark.thorough] if at % 12 else []) for at, file in enumerate(FILES)],
     ids=lambda path: path.name,
 )
 def test_segments_and_connections(file: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from harness import Place
+from stages import thorough_after
 
 PAGES = Path(__file__).parents[2] / "docs" / "tutorial"
 STEP = re.compile(
@@ -17,7 +18,7 @@ STEP = re.compile(
 )
 
 
-@pytest.mark.parametrize("page", ["lab.md", "bgp.md", "bare-routers.md"])
+@pytest.mark.parametrize("page", thorough_after(1, ["lab.md", "bgp.md", "bare-routers.md"]))
 def test_the_tutorial_is_true(user: Place, page: str) -> None:
     text = (PAGES / page).read_text(encoding="utf-8")
     steps = list(STEP.finditer(text))

@@ -19,6 +19,7 @@ from graphs import flow as drawn_flow
 from graphs import graph, link
 from harness import ORDINARY, Live, Place, until
 from scenarios import flow, path
+from stages import thorough_after
 
 import dumbbell
 from dumbbell import kernels
@@ -95,6 +96,7 @@ def test_a_run_is_valid_and_the_same_bytes_beside_a_machine_under_full_load(here
     assert told["memory_bytes"] < 300 << 20
 
 
+@pytest.mark.thorough
 def test_runs_at_once_are_the_same_bytes_as_one_alone(here: Place) -> None:
     scenario = here.write(SHORT)
     alone = here.run(SHORT, *ENGINE, "--output", "alone")
@@ -138,6 +140,7 @@ def test_another_seed_gives_another_run(here: Place) -> None:
     assert digests(first)["packets.parquet"] != digests(second)["packets.parquet"]
 
 
+@pytest.mark.thorough
 def test_who_runs_it_does_not_matter(anyone_with_kernel: Place, here: Place) -> None:
     for text in (SHORT, ROUTED):
         ours, theirs = here.run(text, *ENGINE), anyone_with_kernel.run(text, *ENGINE)
@@ -155,7 +158,7 @@ def chain(live: Live) -> dict[str, psutil.Process]:
     return found
 
 
-@pytest.mark.parametrize("victim", ["command", "guard", "first", "kernel", "guest process"])
+@pytest.mark.parametrize("victim", thorough_after(2, ["command", "kernel", "guard", "first", "guest process"]))
 def test_whatever_is_killed_no_process_stays(anyone_with_kernel: Place, victim: str) -> None:
     with anyone_with_kernel.running(LONG, *ENGINE) as live:
         parts = [*psutil.Process(live.process.pid).children(recursive=True), psutil.Process(live.process.pid)]

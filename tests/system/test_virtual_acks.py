@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from scenarios import checks, flow, path
+from stages import thorough_after
 
 import dumbbell
 from dumbbell.counts import count
@@ -233,7 +234,7 @@ def packets(of: dumbbell.Run) -> pl.DataFrame:
     return of.packets.with_columns((pl.col("tcp_seq").cast(pl.Int64) - first) % 2**32).sort("packet", "link")
 
 
-@pytest.mark.parametrize("engine", [VirtualEngine(), IN_A_PROCESS])
+@pytest.mark.parametrize("engine", thorough_after(1, [VirtualEngine(), IN_A_PROCESS]))
 def test_to_record_acks_changes_no_packet(tmp_path: Path, engine: VirtualEngine) -> None:
     flows = (flow(cc="cubic"), flow(cc="reno"))
     without = run(path(*flows, more="record = { acks = false }"), tmp_path / "without", engine)

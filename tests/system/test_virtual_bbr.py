@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from bbr_phases import NEXT, VERSIONS, acks, assert_phases_follow, phases
 from scenarios import flow, link, path
+from stages import thorough_after
 
 import dumbbell
 from dumbbell.engines.names import VIRTUAL
@@ -174,7 +175,7 @@ def test_a_shallow_buffer_sees_few_losses(tmp_path: Path) -> None:
     assert max(lost["bbr2"], lost["bbr3"]) * 3 < lost["bbr"], lost
 
 
-@pytest.mark.parametrize("cc", VERSIONS)
+@pytest.mark.parametrize("cc", thorough_after(1, VERSIONS))
 def test_marks_hold_the_queue_at_the_threshold(tmp_path: Path, cc: str) -> None:
     """20 Mbit/s and 20 ms, marks from 12 packets (7 ms) on. BBR answers them if the scenario asks for it, at this RTT
     too."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stages import thorough_after
 
 import dumbbell
 from dumbbell.engines.names import VIRTUAL
@@ -13,8 +14,8 @@ from dumbbell.gym.export import write
 from tests.unit.gym_networks import calm, figures, held, one
 
 
-@pytest.mark.parametrize("network", [{}, {"topology.rtt": "100 ms"}], ids=["40 ms", "100 ms"])
-@pytest.mark.parametrize("interval", ["1 rtt", "10 ms"])
+@pytest.mark.parametrize("network", thorough_after(1, [{}, {"topology.rtt": "100 ms"}]), ids=["40 ms", "100 ms"])
+@pytest.mark.parametrize("interval", thorough_after(1, ["1 rtt", "10 ms"]))
 def test_a_policy_in_a_kernel_agrees_with_its_environment(
     interval: str, network: dict[str, Any], tmp_path: Path
 ) -> None:

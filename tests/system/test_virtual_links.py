@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from scenarios import flow, path
+from stages import thorough_after
 
 import dumbbell
 from dumbbell import kernels
@@ -34,7 +35,7 @@ def packets(run: dumbbell.Run) -> pl.DataFrame:
     return table.with_columns((pl.col("tcp_seq").cast(pl.Int64) - first) % 2**32).sort("packet", "link")
 
 
-@pytest.mark.parametrize(("kernel", "cc"), [("6.12", "cubic"), ("6.12", "reno"), ("6.1", "cubic")])
+@pytest.mark.parametrize(("kernel", "cc"), thorough_after(1, [("6.12", "cubic"), ("6.12", "reno"), ("6.1", "cubic")]))
 def test_the_same_packets_cross_the_same_links(tmp_path: Path, kernel: str, cc: str) -> None:
     try:
         kernels.find(kernel)
@@ -67,7 +68,7 @@ def test_an_algorithm_that_paces_by_the_clock_gets_as_much(tmp_path: Path) -> No
     assert received[0] == pytest.approx(received[1], rel=0.005)
 
 
-@pytest.mark.parametrize("name", ["drop-tail, bytes", "rate in steps", "FQ-CoDel", "DualPI2"])
+@pytest.mark.parametrize("name", thorough_after(2, ["drop-tail, bytes", "FQ-CoDel", "rate in steps", "DualPI2"]))
 def test_a_kernels_own_links_are_the_models_packet_by_packet(name: str, tmp_path: Path) -> None:
     """`python -m validation.conformance --engine virtual` has all mechanisms."""
     case = next(case for case in CASES if case.name == name)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from harness import Place
 from scenarios import checks, flow, path
 
 from dumbbell.engines.names import VIRTUAL
 
 
+@pytest.mark.thorough
 def test_a_receiver_that_throws_segments_away_makes_a_run_invalid(here: Place) -> None:
     """Eight BBR fill path and queue with 675 MB: more than the guest has."""
     flows = (flow(cc="bbr") for _ in range(8))

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from scipy.stats import ks_2samp
+from stages import thorough_after, thorough_but
 
 import dumbbell
 from validation.conformance import lots
@@ -22,7 +23,7 @@ from validation.conformance.kernel import (
 )
 
 
-@pytest.mark.parametrize("cc", ["reno", "cubic", "bbr"])
+@pytest.mark.parametrize("cc", thorough_after(1, ["cubic", "reno", "bbr"]))
 def test_a_flow_fares_alike_over_the_kernels_link_and_ours(cc: str, tmp_path: Path) -> None:
     """`python -m validation.conformance --against kernel` has whole runs of 10 s."""
     theirs, ours = (over(links, flow(cc, 3), tmp_path) for links in ("kernel", "ours"))
@@ -37,7 +38,7 @@ def test_a_flow_fares_alike_over_the_kernels_link_and_ours(cc: str, tmp_path: Pa
     assert -BURST_BYTES * 8 / 50e6 * 1e9 <= found.earliest_ns <= found.latest_ns <= 0
 
 
-@pytest.mark.parametrize("name", ["CoDel", "CoDel, ECN"])
+@pytest.mark.parametrize("name", thorough_after(1, ["CoDel", "CoDel, ECN"]))
 def test_codel_drops_the_same_packets_if_its_target_allows_for_the_bucket(name: str, tmp_path: Path) -> None:
     case = next(case for case in CASES if case.name == name)
     run = over("kernel", case.scenario(4, tmp_path), tmp_path)
@@ -85,7 +86,7 @@ def test_a_run_over_the_kernels_links_is_valid_and_repeats_itself(tmp_path: Path
     assert tables[0] == tables[1]
 
 
-@pytest.mark.parametrize("name", ["FQ-CoDel", "FQ-CoDel, ECN"])
+@pytest.mark.parametrize("name", thorough_after(1, ["FQ-CoDel", "FQ-CoDel, ECN"]))
 def test_queues_of_flows_drop_and_mark_as_many(name: str, tmp_path: Path) -> None:
     case = next(case for case in CASES if case.name == name)
     run = over("kernel", case.scenario(4, tmp_path), tmp_path)
@@ -95,7 +96,7 @@ def test_queues_of_flows_drop_and_mark_as_many(name: str, tmp_path: Path) -> Non
     assert theirs == pytest.approx(ours, rel=0.1, abs=3)
 
 
-@pytest.mark.parametrize("name", ["RED", "RED, ECN", "PIE", "PIE, ECN"])
+@pytest.mark.parametrize("name", thorough_but(["RED, ECN", "PIE"], ["RED", "RED, ECN", "PIE", "PIE, ECN"]))
 def test_queues_that_draw_lots_obey_their_laws_packet_by_packet(name: str, tmp_path: Path) -> None:
     case = next(case for case in lots.CASES if case.name == name)
     run = lots.over("kernel", case, 4, 1, tmp_path)

@@ -164,5 +164,5 @@ NETWORKS = {
     "ring": (RING, RINGS),
     "bgp": (BGP, SESSIONS),
 }
-LONG = ("interfaces", "settings", "bgp")
+LONG = ("interfaces", "settings", "bgp", "routes", "ring")
 """Kinds that only thorough tests try: each takes half a minute, mostly of waiting."""

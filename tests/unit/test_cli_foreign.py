@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import pytest
 import typer
+from stages import thorough_after
 from synthetic_run import Synthetic
 
 from dumbbell.cli import app, invoke
@@ -109,7 +110,7 @@ def late(number: int, frame: FrameType | None) -> None:
     raise TimeoutError(f"it takes more than {LONGEST_S} s")
 
 
-@pytest.mark.parametrize("part", [0, *(pytest.param(later, marks=pytest.mark.thorough) for later in range(1, PARTS))])
+@pytest.mark.parametrize("part", thorough_after(1, range(PARTS)))
 def test_no_verb_waits_or_fails_otherwise_than_with_a_message(
     folder: Path, capsys: pytest.CaptureFixture[str], part: int
 ) -> None:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from stages import thorough_after
 
 from dumbbell.cli import invoke
 
@@ -20,14 +21,10 @@ duration = "200 ms"
 topology = { kind = "path", rtt = "10 ms", bottleneck = { rate = "5 Mbit/s", buffer = "1 bdp" } }
 flows = [{ from = "h1", to = "h2", cc = "cubic" }]
 """
-VERBS = [
-    "run small.toml --engine simulate",
-    "--help",
-    *(
-        pytest.param(verb, marks=pytest.mark.thorough)
-        for verb in ("plan small.toml", "scenarios", "schema", "--version", "cc list")
-    ),
-]
+VERBS = thorough_after(
+    2,
+    ["run small.toml --engine simulate", "--help", "plan small.toml", "scenarios", "schema", "--version", "cc list"],
+)
 SCRIPTS = Path(__file__).parents[2] / "tools" / "installed" / "scripts"
 DUMBBELL = f"{sys.executable} -m dumbbell"
 
@@ -89,14 +86,7 @@ def test_a_home_that_cannot_be_written_to_is_not_remarked_on() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "sitecustomize",
-        "typer",
-        *(
-            pytest.param(name, marks=pytest.mark.thorough)
-            for name in ("dumbbell", "dumbbell.__main__", "signal", "dumbbell.cli")
-        ),
-    ],
+    thorough_after(2, ["sitecustomize", "typer", "dumbbell", "dumbbell.__main__", "signal", "dumbbell.cli"]),
 )
 def test_ctrl_c_leaves_no_traceback_whatever_the_installed_command_imports(name: str, tmp_path: Path) -> None:
     """Ctrl-C comes with the import of a module, the first of which CPython imports before the script."""

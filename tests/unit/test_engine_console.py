@@ -11,6 +11,7 @@ from typing import Any
 
 import known_run
 import pytest
+from stages import thorough_after
 from test_pipeline_run import SCENARIO, FakeEngine
 
 import dumbbell
@@ -142,11 +143,9 @@ def test_many_flows_fit_a_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     ("mode", "code", "options"),
-    [
-        ("ring-drops", 3, []),
-        *(pytest.param("ring-drops", 3, options, marks=pytest.mark.thorough) for options in (["--quiet"], ["--json"])),
-        *(pytest.param("good", 0, options, marks=pytest.mark.thorough) for options in ([], ["--quiet"], ["--json"])),
-    ],
+    thorough_after(
+        1, [(*of, options) for of in (("ring-drops", 3), ("good", 0)) for options in ([], ["--quiet"], ["--json"])]
+    ),
 )
 def test_a_reader_that_leaves_does_not_end_the_run(mode: str, code: int, options: list[str], scenario: Path) -> None:
     program = (

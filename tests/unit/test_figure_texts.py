@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from stages import thorough_after
 from synthetic_study import Synthetic
 
 import dumbbell
@@ -112,13 +113,9 @@ def test_of_any_study(kinds: list[str], counts: tuple[int, int, int], kind: str)
 
 @pytest.mark.parametrize(
     "counts",
-    [
-        {"words": 6, "cc": 6},
-        *(
-            pytest.param(counts, marks=pytest.mark.thorough)
-            for counts in ({"words": 30}, {"log": 30, "linear": 12}, {"log": 4, "cc": 5, "words": 3})
-        ),
-    ],
+    thorough_after(
+        1, [{"words": 6, "cc": 6}, {"words": 30}, {"log": 30, "linear": 12}, {"log": 4, "cc": 5, "words": 3}]
+    ),
     ids=str,
 )
 def test_in_every_format(counts: dict[str, int]) -> None:
@@ -137,11 +134,7 @@ def test_of_pairs_and_single_flows(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("scenario", "buffer"),
-    [
-        ("single-flow", "0.3 bdp"),
-        pytest.param("single-flow", "4 bdp", marks=pytest.mark.thorough),
-        pytest.param("bbr-vs-cubic", "0.5 bdp", marks=pytest.mark.thorough),
-    ],
+    thorough_after(1, [("single-flow", "0.3 bdp"), ("single-flow", "4 bdp"), ("bbr-vs-cubic", "0.5 bdp")]),
 )
 def test_of_a_run_and_its_capture(tmp_path: Path, scenario: str, buffer: str) -> None:
     """Words of Kleinrock's plot that would lie on others are left out; long names of connections have lines."""
