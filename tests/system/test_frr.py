@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from ipaddress import ip_network
 from pathlib import Path
@@ -59,6 +60,33 @@ def test_the_line_that_is_wrong_is_named_in_each_text() -> None:
         ("r3", 5, "ospf router-id nonsense"),
     ]
     assert all(one.said for one in found)
+
+
+LONG = "!" * 4095
+HOSTILE = [
+    "exit\nping 127.0.0.1", "ex\nping 127.0.0.1", " quit \nping 127.0.0.1", "q\ntraceroute 127.0.0.1",
+    "exit\nmtrace 10.0.0.1", "router bgp 1\nexit\nexit\nping 127.0.0.1", "end\nexit\nping 127.0.0.1",
+    f"{LONG}exit\nping 127.0.0.1", "exit\0 here\nping 127.0.0.1", "\x0bexit\x0cping 127.0.0.1",
+    "exit\r\nping 127.0.0.1", "exit\ncopy /etc/passwd running-config", "exit\nwrite file", "output file {out}",
+    "outp fi {out}", "router bgp 1\n output file {out}", "exit\noutput file {out}", f"{LONG}output file {{out}}",
+    "output\0\noutput file {out}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_check_starts_nothing_and_writes_nothing(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FRR's shell carries out its own commands where it should only check them."""
+    programs, marker, out = tmp_path / "bin", tmp_path / "started", tmp_path / "out"
+    programs.mkdir()
+    for name in ("ping", "traceroute", "mtracebis", "ssh", "sh"):
+        (programs / name).write_text(f"#!/bin/bash\n: > {marker}\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    (found,) = frr.complaints({"r1": "router bgp 100\n", "r2": text.replace("{out}", str(out))})
+    assert found.router == "r2"
+    assert not marker.exists()
+    assert not out.exists()
+    assert "root:" not in found.said
 
 
 def test_daemons_that_are_not_there_are_named() -> None:

@@ -17,6 +17,8 @@ from dumbbell.errors import RunFailed
 PACKAGE: Final = "install FRRouting: on Debian, sudo apt-get install frr; dumbbell needs none of its services"
 _SHELL: Final = "vtysh"
 _TIMEOUT_S: Final = 60.0
+_SHOWN: Final = 80
+"""Characters of a line that are shown."""
 _SAID: Final = re.compile(r"^line (?P<line>\d+): (?P<said>.*)$")
 
 
@@ -64,16 +66,38 @@ def complaints(texts: Mapping[str, str]) -> list[Complaint]:
     return found
 
 
+_LEAVING: Final = frozenset(word[:length] for word in ("exit", "quit") for length in range(1, len(word) + 1))
+"""Commands that leave a block, in full and abbreviated.
+
+Outside of all blocks they lead to FRR's prompt, where `ping` is a command. None is needed for a check: FRR leaves a
+block by itself at the first line that does not belong there."""
+_WRITING: Final = "output"
+"""The first word of the shell's command that opens a file for writing, wherever it stands."""
+_LONGEST: Final = 2_000
+"""Bytes of a line. FRR takes what is beyond 4,095 for the next one."""
+
+
+def _is_no_setting(line: str) -> bool:
+    """True if FRR's shell would carry out a line, or read it as another one, in place of checking it."""
+    first = next(iter(line.split()), "")
+    return (first != "" and _WRITING.startswith(first)) or "\0" in line or len(line.encode()) > _LONGEST
+
+
 def _first(texts: Mapping[str, str]) -> Complaint | None:
     lines = [(router, number, line) for router, text in texts.items() for number, line in _numbered(text)]
+    for router, number, line in lines:
+        if _is_no_setting(line):
+            return Complaint(router, number, line.strip()[:_SHOWN], "it is no line of a configuration")
     with tempfile.TemporaryDirectory(prefix="dumbbell-frr-") as folder:
         # FRR looks for a file of its own beside the checked one, and may not read the machine's.
         Path(folder, "vtysh.conf").touch()
         file = Path(folder, "frr.conf")
-        file.write_text("".join(f"{line}\n" for *_, line in lines), encoding="utf-8")
-        command = [_SHELL, "--config_dir", folder, "--dryrun", "--inputfile", str(file)]
+        checked = ("!" if line.strip() in _LEAVING else line for *_, line in lines)
+        file.write_text("".join(f"{line}\n" for line in checked), encoding="utf-8")
+        command = [shutil.which(_SHELL) or _SHELL, "--config_dir", folder, "--dryrun", "--inputfile", str(file)]
         try:
-            ok, said = core.run_helper(command, folder)
+            # The text may be a stranger's: the shell finds no program that it could start.
+            ok, said = core.run_helper(command, folder, {"PATH": folder})
         except OSError as error:
             raise RunFailed("cannot check the routers' configurations", str(error), PACKAGE) from error
     for line_said in said.splitlines():
