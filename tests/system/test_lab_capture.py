@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -113,6 +114,33 @@ def test_a_capture_says_what_was_dropped_and_an_analyser_reads_it(apart: Place) 
     done = apart.invoke("pcap", "links.pcapng")
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+def has_removed_file(process: subprocess.Popen[bytes]) -> bool:
+    """True once the file of a capture has no name any more."""
+    try:
+        opened = [os.readlink(one.path) for one in os.scandir(f"/proc/{process.pid}/fd")]
+    except OSError:
+        return False
+    return any(one.endswith("/capture.pcapng (deleted)") for one in opened)
+
+
+def test_a_capture_that_is_killed_leaves_nothing(user: Place) -> None:
+    done = user.invoke("lab", "up", user.write(NETWORK), "--detach")
+    assert done.returncode == 0, done.stderr
+    scratch = user.directory / "scratch"
+    scratch.mkdir(mode=0o777)
+    scratch.chmod(0o777)
+    command = ["env", f"TMPDIR={scratch}", *user.command("lab", "capture", "core", "--output", "gone.pcapng")]
+    process = subprocess.Popen(command, cwd=user.directory)
+    try:
+        until(lambda: has_removed_file(process), 60, "the capture's begin")
+        process.kill()
+        process.wait(60)
+        assert list(scratch.iterdir()) == []
+    finally:
+        process.kill()
+        user.invoke("lab", "down", "--all")
 
 
 def test_a_capture_ends_with_its_client_and_with_the_lab(user: Place) -> None:

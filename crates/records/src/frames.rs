@@ -233,8 +233,8 @@ impl Frames {
 
 /// Packets on the disk, unsorted.
 struct Spool {
-    path: PathBuf,
-    unsorted: PathBuf,
+    sorted: File,
+    /// Has no name: nothing is left of it, whatever ends this process.
     file: File,
     head: Vec<u8>,
     /// Place of each packet, where its block begins, and how long it is.
@@ -246,7 +246,10 @@ impl Spool {
         let unsorted = path.with_extension("unsorted");
         let open = File::options().read(true).write(true).create(true).truncate(true).open(&unsorted);
         let file = open.with_context(|| format!("creating {}", unsorted.display()))?;
-        Ok(Spool { path: path.to_owned(), unsorted, file, head: Vec::new(), packets: Vec::new() })
+        std::fs::remove_file(&unsorted).with_context(|| format!("removing {}", unsorted.display()))?;
+        // Whoever reads the capture of a lab has it open, too, and removes its name.
+        let sorted = File::create(path).with_context(|| format!("creating {}", path.display()))?;
+        Ok(Spool { sorted, file, head: Vec::new(), packets: Vec::new() })
     }
 
     fn take(mut self, chunks: &Receiver<Chunk>) -> Result<Spool> {
@@ -268,7 +271,7 @@ impl Spool {
 
     fn sort(mut self) -> Result<u64> {
         self.packets.sort_unstable();
-        let mut sorted = std::io::BufWriter::with_capacity(CHUNK, File::create(&self.path)?);
+        let mut sorted = std::io::BufWriter::with_capacity(CHUNK, self.sorted);
         sorted.write_all(&self.head)?;
         let mut block = Vec::new();
         for &(_, start, length) in &self.packets {
@@ -277,7 +280,6 @@ impl Spool {
             sorted.write_all(&block)?;
         }
         sorted.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
-        std::fs::remove_file(&self.unsorted)?;
         Ok(self.packets.len() as u64)
     }
 }

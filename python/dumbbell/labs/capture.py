@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
@@ -225,15 +225,18 @@ def _capturing(lab: Path, directory: str, links: Sequence[str], *, live: bool) -
 
 
 def _capture_links(lab: Path, links: Sequence[str], out: IO[bytes], seconds: float | None) -> int:
-    with tempfile.TemporaryDirectory(prefix="dumbbell-capture-", dir=_place()) as directory:
-        with _capturing(lab, directory, links, live=False) as connection:
-            # The lab speaks first if it ends.
-            with suppress(KeyboardInterrupt):
-                select.select([connection], [], [], seconds)
-            connection.signal(signal.SIGINT)
-            count = int(_told(connection)["frames"])
-        with Path(directory, _FILE).open("rb") as file:
-            shutil.copyfileobj(file, out)
+    with ExitStack() as opened:
+        # The file needs no name once the lab has it open, too: nothing is left, whatever ends this process.
+        with tempfile.TemporaryDirectory(prefix="dumbbell-capture-", dir=_place()) as directory:
+            made = os.open(Path(directory, _FILE), os.O_RDONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            file = opened.enter_context(open(made, "rb"))
+            connection = opened.enter_context(_capturing(lab, directory, links, live=False))
+        # The lab speaks first if it ends.
+        with suppress(KeyboardInterrupt):
+            select.select([connection], [], [], seconds)
+        connection.signal(signal.SIGINT)
+        count = int(_told(connection)["frames"])
+        shutil.copyfileobj(file, out)
     out.flush()
     return count
 

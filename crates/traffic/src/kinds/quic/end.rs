@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::env;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command};
@@ -20,20 +20,25 @@ use crate::process::{Process, ended};
 /// Environment variable with the path of the program. Without it, the program is on the PATH.
 const VARIABLE: &str = "DUMBBELL_QUIC";
 const NAME: &str = "dumbbell-quic";
+/// The most bytes that a program writes between two looks, and that are read of what it says on standard error. A sample
+/// has 500.
+const MOST_BYTES: usize = 4 << 20;
 
 /// One of both programs.
 pub struct End {
     process: Process,
     orders: ChildStdin,
-    output: RefCell<Output>,
+    output: RefCell<Output<ChildStdout>>,
     stderr: PathBuf,
 }
 
-struct Output {
-    pipe: ChildStdout,
+struct Output<R> {
+    pipe: R,
     pending: Vec<u8>,
     /// Lines that nobody has taken yet.
     lines: Vec<Line>,
+    /// Bytes of these lines.
+    waiting: usize,
 }
 
 impl End {
@@ -49,7 +54,7 @@ impl End {
         fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).context("preparing a pipe")?;
         let mut stderr = log.as_os_str().to_owned();
         stderr.push(".stderr");
-        let output = RefCell::new(Output { pipe, pending: Vec::new(), lines: Vec::new() });
+        let output = RefCell::new(Output { pipe, pending: Vec::new(), lines: Vec::new(), waiting: 0 });
         Ok(End { process, orders, output, stderr: stderr.into() })
     }
 
@@ -66,7 +71,11 @@ impl End {
         match self.process.exit_code() {
             None => Ok(false),
             Some(code) => {
-                let said = fs::read_to_string(&self.stderr).unwrap_or_default();
+                let mut said = String::new();
+                if let Ok(file) = File::open(&self.stderr) {
+                    // A part that is no text is left out.
+                    let _ = file.take(MOST_BYTES as u64).read_to_string(&mut said);
+                }
                 Err(anyhow!("it {} before the run began. It said: {}", ended(code), said.trim()))
             }
         }
@@ -84,7 +93,7 @@ impl End {
     pub fn read(&mut self) -> Result<Vec<Line>> {
         let output = self.output.get_mut();
         output.read()?;
-        Ok(std::mem::take(&mut output.lines))
+        Ok(output.take())
     }
 
     /// An exit code, or minus the signal that ended it; `None` while it runs.
@@ -98,7 +107,9 @@ impl End {
     }
 }
 
-impl Output {
+impl<R: Read> Output<R> {
+    /// # Errors
+    /// The program has written what is no line of its own, or so much that something is wrong with it.
     fn read(&mut self) -> Result<()> {
         let mut room = [0; 1 << 16];
         loop {
@@ -109,14 +120,58 @@ impl Output {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error).context("reading from a QUIC program"),
             }
+            if self.waiting + self.pending.len() > MOST_BYTES {
+                let why = format!("more than {} MiB between two looks at its lines", MOST_BYTES >> 20);
+                return Err(Failure::new("a QUIC program writes too much", why).into());
+            }
         }
         let Some(end) = self.pending.iter().rposition(|byte| *byte == b'\n') else { return Ok(()) };
         let whole: Vec<u8> = self.pending.drain(..=end).collect();
+        self.waiting += whole.len();
         let text = String::from_utf8_lossy(&whole);
         for one in text.lines() {
             let why = |error| Failure::new("a QUIC program wrote a line that is none of its own", error);
             self.lines.push(parse(one).map_err(why)?);
         }
         Ok(())
+    }
+
+    fn take(&mut self) -> Vec<Line> {
+        self.waiting = 0;
+        std::mem::take(&mut self.lines)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    fn output<R: Read>(pipe: R) -> Output<R> {
+        Output { pipe, pending: Vec::new(), lines: Vec::new(), waiting: 0 }
+    }
+
+    #[test]
+    fn a_program_that_writes_without_end_is_given_up() {
+        let lines = line(&Line::Connected { time_ns: 1 }).repeat(MOST_BYTES / 8);
+        let sources: [Box<dyn Read>; 2] = [Box::new(io::repeat(b'x')), Box::new(io::Cursor::new(lines))];
+        for pipe in sources {
+            let mut output = output(pipe);
+            let error = output.read().unwrap_err().to_string();
+            assert!(error.contains("writes too much"), "{error}");
+            assert!(output.pending.len() < 2 * MOST_BYTES);
+        }
+    }
+
+    #[test]
+    fn lines_that_are_taken_make_room_for_others() {
+        let some = line(&Line::Connected { time_ns: 1 }).repeat(50_000);
+        let mut output = output(io::Cursor::new(Vec::new()));
+        for _ in 0..4 {
+            output.pipe = io::Cursor::new(some.clone().into_bytes());
+            output.read().unwrap();
+            assert_eq!(output.take().len(), 50_000);
+        }
     }
 }
