@@ -144,8 +144,10 @@ class Synthetic:
     def _link(self, name: str, index: int, repetition: int) -> dict[str, Any]:
         rng = np.random.default_rng([index, repetition, 1])
         dropped = {f"dropped_{why}": 0 for why in ("head", "early", "policed", "delay_line", "down")}
+        used = 0.9 + 0.001 * float(rng.standard_normal())
         return (
-            {"link": name, "utilisation": 0.9 + 0.001 * float(rng.standard_normal()), "drops": 20}
+            {"link": name, "utilisation": used, "drops": 20}
+            | {"utilisation_busy": None if self.fct_s is None else used}
             | {"dropped_tail": 20, **dropped, "losses": 30, "marks": 0, "marked_share": 0.0, "duplicates": 0}
             | {"reordered": 0, "corrupted": 0, "arrived_packets": 1000, "delivered_packets": 950}
             | {"delivered_bytes": 950 * 1514, "queue_p50_ms": 5.0, "queue_p95_ms": 9.0, "queue_max_ms": 10.0}

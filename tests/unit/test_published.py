@@ -33,7 +33,7 @@ from dumbbell.published.paper import _measured, _wrapped
 from dumbbell.published.sides import nearness, sides
 from dumbbell.published.tables import in_words, tables
 from dumbbell.report.groups import HUES
-from dumbbell.report.study.colours import of_names
+from dumbbell.report.study.colours import Colour, of_names
 from dumbbell.statistics.intervals import Interval
 
 APPENDIX = Path(__file__).parents[2] / "docs" / "draw" / "appendix.py"
@@ -191,6 +191,7 @@ def test_ratios_of_ours_beside_those_of_printed_numbers_that_are_only_ratios(stu
 def test_boxes_are_of_all_runs(study: Study) -> None:
     one, two = boxes_of(replace(PLOT, kind="boxes"), Figures(study))
     assert (one.name, two.name, one.x) == ("cubic, 1 bdp", "cubic, 2 bdp", ("10 ms", "20 ms"))
+    assert (one.label, two.label) == ("1 bdp", "2 bdp"), "an algorithm that all have is named by the title"
     assert [len(runs) for runs in one.values] == [5, 5]
     assert sum(two.values[1]) / 5 == pytest.approx(30, rel=0.01)
     axes: Any = MatplotlibFigure().subplots()
@@ -230,6 +231,24 @@ def test_an_algorithm_has_one_colour_whatever_it_is_called() -> None:
     (udp, tcp), hues = looks(["udp", "cubic"]), {one for pair in HUES for one in pair}
     assert udp.light not in hues
     assert tcp.light == mine[0].light
+
+
+def test_a_links_curves_have_the_colour_of_the_only_algorithm_that_crosses_it(tmp_path: Path) -> None:
+    """A link that two algorithms share has grey curves: each of the hues is an algorithm's."""
+    plot = replace(PLOT, metric="utilisation", of=())
+
+    def drawn(*ccs: str) -> list[Colour]:
+        found = Figures(Study(Synthetic(cells=CELLS, ccs=ccs).write(tmp_path / "+".join(ccs))))
+        named = [one.name for one in curves(plot, found, (), 0.95)]
+        assert named == [one.name for one in boxes_of(replace(plot, kind="boxes"), found)]
+        assert [one.label for one in curves(plot, found, (), 0.95)] == ["1 bdp", "2 bdp"]
+        return looks(named)
+
+    (mine,) = of_names(("bbr",))
+    assert drawn("bbr", "udp") == [Colour(mine.light, mine.dark, dash) for dash in (0, 1)]
+    one, two = drawn("bbr", "cubic")
+    assert one != two
+    assert not {one.light, two.light} & {light for light, _ in HUES}
 
 
 @pytest.mark.parametrize(

@@ -190,7 +190,13 @@ class Cut(Mixed):
 
     def _flows(self, cell: Mapping[str, Any], index: int, repetition: int) -> list[dict[str, Any]]:
         first, second = super()._flows(cell, index, repetition)
-        return [first, second | ({"fct_s": None} if repetition >= self.repeat - self.cut else {})]
+        return [first, second | ({"fct_s": None} if self._is_cut(repetition) else {})]
+
+    def _link(self, name: str, index: int, repetition: int) -> dict[str, Any]:
+        return super()._link(name, index, repetition) | ({"utilisation_busy": None} if self._is_cut(repetition) else {})
+
+    def _is_cut(self, repetition: int) -> bool:
+        return repetition >= self.repeat - self.cut
 
 
 @pytest.mark.parametrize(("cut", "said"), [(0, "n = 3"), (1, "n = 2"), (3, "not run")])

@@ -39,7 +39,9 @@ class Curve:
 class Boxes:
     """The runs of one curve."""
 
+    label: str
     name: str
+    """All that they are of, between commas: names their colour."""
     at: Sequence[float]
     x: Sequence[str]
     """Names of the places."""
@@ -66,9 +68,20 @@ def _curves(plot: Plot, figures: Figures, published: tuple[Published, ...], conf
                 x.append(key)
                 at.append(_place(plot, key, place))
                 ours.append(found)
-        label = ", ".join(str(part) for part in (of if len(plot.of) > 1 else None, value) if part is not None)
-        name = ", ".join(str(part) for part in (of, value) if part is not None)
-        yield Curve(label, x, at, ours, list(_points(plot, published, of, where, keys)), order, name)
+        name = _name(figures, of, value, where)
+        points = list(_points(plot, published, of, where, keys))
+        yield Curve(_label(plot, of, value), x, at, ours, points, order, name)
+
+
+def _label(plot: Plot, of: str | None, value: Any) -> str:
+    """The name in the legend, without an algorithm that all curves have."""
+    return ", ".join(str(part) for part in (of if len(plot.of) > 1 else None, value) if part is not None)
+
+
+def _name(figures: Figures, of: str | None, value: Any, where: Cell) -> str:
+    """`bbr, 10 %`. The value of a link, or of all flows together, is of all algorithms of its cells."""
+    algorithms = figures.algorithms(where) if of is None else [of]
+    return ", ".join(dict.fromkeys(str(part) for part in (*algorithms, value) if part is not None))
 
 
 def _ours(plot: Plot, figures: Figures, of: str | None, cell: Cell, confidence: float) -> Interval | None:
@@ -141,7 +154,9 @@ def boxes_of(plot: Plot, figures: Figures) -> list[Boxes]:
             if (own := figures.samples(plot.metric, of, {**where, plot.key: key}))
         }
         if runs:
-            name = ", ".join(str(part) for part in (of, value) if part is not None)
+            name = _name(figures, of, value, where)
             places, names = zip(*runs, strict=True)
-            found.append(Boxes(name, [float(place) for place in places], names, list(runs.values())))
+            found.append(
+                Boxes(_label(plot, of, value), name, [float(place) for place in places], names, list(runs.values()))
+            )
     return found

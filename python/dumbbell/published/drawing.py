@@ -134,7 +134,7 @@ def boxes(found: Sequence[Boxes]) -> Callable[[Axes], None]:
                 patch_artist=True, showfliers=False, medianprops={"color": "0.1"}, whiskerprops=line, capprops=line,
                 boxprops={"facecolor": look.light, "alpha": 0.45, "edgecolor": look.light, "hatch": hatch(look)},
             )  # fmt: skip
-            drawn["boxes"][0].set_label(named(one.name))
+            drawn["boxes"][0].set_label(named(one.label))
             for x, values in zip(at, one.values, strict=True):
                 axes.plot([x] * len(values), values, ".", color=look.light, markersize=2)
             ticks |= dict(zip(one.at, one.x, strict=True))

@@ -42,6 +42,13 @@ class Figures:
                 found.append(cells[i][key])
         return found
 
+    def algorithms(self, where: Cell) -> list[str]:
+        """The congestion controls of all flows of these cells, in alphabetical order."""
+        if not self.study.has_runs:
+            return []
+        flows = self.study.flows
+        return sorted(flows.filter(flows["cell"].is_in(self.cells(where)))["cc"].drop_nulls().unique())
+
     def samples(self, metric: str, of: str | None = None, where: Cell | None = None) -> Seeded:
         """A value for each usable run that has one."""
         rows = self._values(metric, of)
