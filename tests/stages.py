@@ -1,4 +1,4 @@
-"""What `make test` leaves to `make test-thorough`: further values of a parameter that one value proves already."""
+"""Stages of tests: leaves further values of a parameter that one value proves already to `make test-thorough`."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stages import thorough_after
 
 import dumbbell
 from dumbbell import DumbbellError, Run, Study
@@ -50,7 +51,7 @@ def run(finished: Path, tmp_path: Path) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("damage", [garbage, rot])
+@pytest.mark.parametrize("damage", thorough_after(1, [rot, garbage]))
 @pytest.mark.parametrize("format", ["html", "csv", "pdf"])
 def test_a_report_names_the_table_that_it_lacks_in_every_format(run: Path, damage: Damage, format: str) -> None:
     damage(run / "samples.parquet")
@@ -69,7 +70,7 @@ def test_a_damaged_table_is_an_error_of_ours_in_python(run: Path, damage: Damage
 
 
 @pytest.mark.parametrize("name", ["plan.json", "manifest.json", "summary.json"])
-@pytest.mark.parametrize("content", ["", "[]", '{"schema": 2}', "\udcff"])
+@pytest.mark.parametrize("content", thorough_after(1, ['{"schema": 2}', "", "[]", "\udcff"]))
 def test_a_damaged_document_is_named_on_the_command_line(
     run: Path, name: str, content: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -104,7 +105,7 @@ def study(studied: Path, tmp_path: Path) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("damage", [garbage, rot])
+@pytest.mark.parametrize("damage", thorough_after(1, [rot, garbage]))
 @pytest.mark.parametrize("table", ["runs", "flows", "links"])
 def test_a_damaged_shard_costs_its_runs_alone(study: Path, table: str, damage: Damage) -> None:
     first = shards.folders(study)[0]
@@ -139,7 +140,7 @@ def test_a_damaged_list_of_entries_costs_only_what_needs_it(study: Path, damage:
     assert Study(study).flows["base_rtt_ms"].null_count() == 0
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[]"])
+@pytest.mark.parametrize("content", thorough_after(1, ["{}", "", "[]"]))
 @pytest.mark.parametrize("verb", [["report"], ["status"], ["query", "select 1"]])
 def test_a_damaged_manifest_of_a_study_is_named(
     study: Path, verb: list[str], content: str, capsys: pytest.CaptureFixture[str]

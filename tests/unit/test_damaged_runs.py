@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from stages import thorough_after
 
 import dumbbell
 from dumbbell.below import Below, confined
@@ -33,12 +34,12 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seeds]:
         yield found
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", thorough_after(2, range(12)))
 def test_a_damaged_run_breaks_nothing(seeds: Seeds, seed: int) -> None:
     damaged.try_run(seeds.run, seeds.served.ask, Random(seed), heavy=seed == 0)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", thorough_after(1, range(5)))
 def test_a_damaged_study_breaks_nothing(seeds: Seeds, seed: int) -> None:
     damaged.try_study(seeds.study, seeds.served.ask, Random(seed), heavy=seed == 0)
 
@@ -51,7 +52,7 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return analyse(folder / "trace.pcap", output=folder / "trace.pcap.analysis").directory
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", thorough_after(1, range(6)))
 def test_a_damaged_analysis_breaks_nothing(capture: Path, seed: int) -> None:
     damaged.try_capture(capture, Random(seed))
 

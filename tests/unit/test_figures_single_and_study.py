@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from stages import thorough_but
 
 import dumbbell
 from dumbbell.engines.realm.routing import routers
@@ -23,8 +24,8 @@ SHORT_S = 12
 RUNS = ("jain_index", "jain_start_s", "jain_stop_s", "packets", "verdict", "reasons")
 OF_PACKETS = ("queue_p50_ms", "queue_p95_ms", "queue_max_ms", "ce_packets", "ce_share")
 """Figures of flows that take a row per packet, which a study doesn't have."""
-THOROUGH = ("fat-tree",)
-"""Scenarios that take as long as all others."""
+EACH_KIND = ("bbr-generations", "link-flap", "parking-lot", "short-flows", "udp-cross-traffic")
+"""Scenarios with several kinds of flows, networks and events."""
 
 
 def can_be_simulated(name: str) -> bool:
@@ -36,11 +37,7 @@ def can_be_simulated(name: str) -> bool:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[pytest.mark.thorough] if name in THOROUGH else [])
-        for name in bundled.names()
-        if can_be_simulated(name)
-    ],
+    thorough_but(EACH_KIND, [name for name in bundled.names() if can_be_simulated(name)]),
 )
 def test_a_run_has_the_same_figures_in_a_study(tmp_path: Path, name: str) -> None:
     starts = [flow.start_ns / 1e9 for flow in expand(load(name)).flows]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from stages import thorough_after
 
 import dumbbell
 from dumbbell import gym
@@ -35,7 +36,9 @@ def deep(paces: bool) -> Policy:
 
 
 @NEEDS_CLANG
-@pytest.mark.parametrize("network", [{}, {"topology.rtt": "100 ms"}, {"topology.bottleneck.loss": "0.5 %"}], ids=str)
+@pytest.mark.parametrize(
+    "network", thorough_after(1, [{"topology.bottleneck.loss": "0.5 %"}, {}, {"topology.rtt": "100 ms"}]), ids=str
+)
 @pytest.mark.parametrize(
     "policy", [calm(), calm("10 ms"), deep(False), deep(True)], ids=["line", "10ms", "deep", "paced"]
 )

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from others import FORMATS
+from stages import thorough_after
 
 from dumbbell.cli import invoke
 from dumbbell.labs.build import load
 from dumbbell.plan.expand import expand
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", thorough_after(1, FORMATS))
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 1 << 32), routers=st.sampled_from(["static", "frr"]))
 def test_an_import_always_plans(form: str, seed: int, routers: str) -> None:

@@ -240,6 +240,7 @@ def test_slow_start_ends_when_the_window_first_falls() -> None:
     assert first_cut_s(sampled({"cwnd_packets": [10, 20, 40]}), "f1") is None
 
 
+@pytest.mark.thorough
 def test_parts_whose_engine_is_missing_are_simulated_or_skipped_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

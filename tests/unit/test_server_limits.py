@@ -69,6 +69,7 @@ def answers_in(served: Served, path: str = "/api/about", tries: int = 1) -> floa
     return least
 
 
+@pytest.mark.thorough
 def test_idle_connections_do_not_stop_the_server(tmp_path: Path) -> None:
     """2,000 of them, at a limit of 1,024 descriptors."""
     folder = tmp_path / "workspace"

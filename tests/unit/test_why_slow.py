@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "how-to" / "why-slow.md"
 
@@ -20,6 +22,7 @@ def typed(folder: Path, line: str) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_the_page_gives_the_right_answer_on_its_three_captures(tmp_path: Path) -> None:
     text = PAGE.read_text(encoding="utf-8")
     shutil.copy(ROOT / "docs" / "examples" / "why-slow.toml", tmp_path)
