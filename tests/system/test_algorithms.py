@@ -16,6 +16,7 @@ import pytest
 from bbr_phases import VERSIONS, acks, assert_phases_follow
 from harness import ORDINARY, Place, place, until
 from scenarios import checks, flow, link, path
+from stages import thorough_after
 
 import dumbbell
 
@@ -81,7 +82,7 @@ def test_phases_of_bbr_follow_one_another(here: Place) -> None:
 
 
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed")
-@pytest.mark.parametrize("cc", ["bbr3", "reno"])
+@pytest.mark.parametrize("cc", thorough_after(1, ["bbr3", "reno"]))
 def test_a_program_is_told_the_kernel_s_name(cc: str, here: Place) -> None:
     command = "iperf3 -c {server} -p {port} -t 1 -C {cc}"
     run = here.run(path(flow(command=command, server_command="iperf3 -s -1 -p {port}", cc=cc), duration="3 s"))
@@ -237,6 +238,7 @@ def test_users_share_what_root_has_loaded_beside_a_run_of_root_s(here: Place) ->
     assert ours() == set()
 
 
+@pytest.mark.thorough
 def test_two_runs_side_by_side_have_one_each_and_nothing_stays(here: Place) -> None:
     with (
         place(ordinary=False) as there,
@@ -250,6 +252,7 @@ def test_two_runs_side_by_side_have_one_each_and_nothing_stays(here: Place) -> N
     assert ours() == set()
 
 
+@pytest.mark.thorough
 def test_a_killed_run_leaves_none_registered(here: Place) -> None:
     with here.running(with_ours(here)) as live:
         assert len(ours()) == 1

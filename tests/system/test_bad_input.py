@@ -7,6 +7,7 @@ import json
 import pytest
 from harness import Place
 from scenarios import flow, path
+from stages import thorough_after
 
 GOOD = path(flow())
 CASES = {
@@ -27,7 +28,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", thorough_after(3, CASES))
 def test_refused(anyone: Place, case: str) -> None:
     text, said = CASES[case]
     file = anyone.write(text)

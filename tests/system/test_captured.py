@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from harness import Place
 from scenarios import flow, path
+from stages import thorough_after
 
 import dumbbell
 from dumbbell.engines.names import EMULATE, VIRTUAL
@@ -15,7 +16,7 @@ from dumbbell.engines.names import EMULATE, VIRTUAL
 RECORDED = path(flow(), flow(protocol="udp", rate="1 Mbit/s"), duration="1 s", more="record = { capture = true }")
 
 
-@pytest.mark.parametrize("engine", [EMULATE, VIRTUAL])
+@pytest.mark.parametrize("engine", thorough_after(1, [EMULATE, VIRTUAL]))
 def test_packets_of_a_kernel_are_captured_with_its_headers(engine: str, here: Place, tmp_path: Path) -> None:
     run = here.run(RECORDED, "--engine", engine)
     file = run.directory / "capture.pcapng"

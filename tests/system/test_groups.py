@@ -20,7 +20,9 @@ BURSTS = [
 ]
 
 
-@pytest.mark.parametrize("engine", [(), SIMULATE], ids=["emulated", "simulated"])
+@pytest.mark.parametrize(
+    "engine", [(), pytest.param(SIMULATE, marks=pytest.mark.thorough)], ids=["emulated", "simulated"]
+)
 def test_hundreds_of_sized_connections_are_all_completed(here: Place, engine: tuple[str, ...]) -> None:
     """300 of 20 kB, 0.1 ms apart: 6 MB, of which the bottleneck takes 0.1 s each 1.25 MB."""
     web = flow(id="web", connections=300, gap="0.1 ms", bytes="20 kB", mix={"cubic": 0.5, "reno": 0.5})

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from graphs import graph, link
 from harness import Place, until
+from stages import thorough_after
 
 import dumbbell
 
@@ -60,12 +61,15 @@ def frames(file: Path) -> list[tuple[str, str, float]]:
 
 @pytest.mark.parametrize(
     ("words", "interfaces"),
-    [
-        (["trunk"], {"trunk:in", "trunk:out"}),
-        (["s1", "s2"], {"trunk:in", "trunk:out", "trunk-reverse:in", "trunk-reverse:out"}),
-        (["r1", "r2"], {"core:in", "core:out", "core-reverse:in", "core-reverse:out"}),
-        (["s2", "r1"], {"up:in", "up:out", "up-reverse:in", "up-reverse:out"}),
-    ],
+    thorough_after(
+        1,
+        [
+            (["s1", "s2"], {"trunk:in", "trunk:out", "trunk-reverse:in", "trunk-reverse:out"}),
+            (["r1", "r2"], {"core:in", "core:out", "core-reverse:in", "core-reverse:out"}),
+            (["trunk"], {"trunk:in", "trunk:out"}),
+            (["s2", "r1"], {"up:in", "up:out", "up-reverse:in", "up-reverse:out"}),
+        ],
+    ),
 )
 def test_any_link_is_captured_at_both_ends(user: Place, words: list[str], interfaces: set[str]) -> None:
     done = user.invoke("lab", "up", user.write(NETWORK), "--detach")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from graphs import graph, link
 from harness import Place, until
+from stages import thorough_after
 
 import dumbbell
 from dumbbell.errors import RunFailed
@@ -121,7 +122,7 @@ def test_a_place_that_is_not_there_is_refused(lab: dumbbell.Lab) -> None:
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="apt-get install tshark")
-@pytest.mark.parametrize("words", [["h2"], ["r1", "h2"]], ids=["interface", "link"])
+@pytest.mark.parametrize("words", thorough_after(1, [["h2"], ["r1", "h2"]]), ids=["interface", "link"])
 def test_tshark_reads_a_capture_while_it_goes_on(user: Place, words: list[str]) -> None:
     assert user.invoke("lab", "up", user.write(NETWORK), "--detach").returncode == 0
     ours = subprocess.Popen(

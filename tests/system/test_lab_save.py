@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from graphs import flow, graph, link
 from harness import Place
+from stages import thorough_after
 from why_faults import BGP, RING
 
 import dumbbell
@@ -42,7 +43,7 @@ def _configure(lab: Live, router: str, own: int, neighbour: str, other: int, net
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("network", [BGP, RING], ids=["bgp", "ospf"])
+@pytest.mark.parametrize("network", thorough_after(1, [BGP, RING]), ids=["bgp", "ospf"])
 def test_what_dumbbell_configures_is_not_typed(apart: Place, network: str) -> None:
     with dumbbell.Lab(apart.write(network)) as lab:
         assert typed(lab) == {}

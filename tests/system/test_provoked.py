@@ -14,6 +14,7 @@ import pytest
 from harness import Place, inside
 from page import first_words
 from scenarios import checks, flow, path
+from stages import thorough_after
 
 import dumbbell
 
@@ -83,7 +84,9 @@ def test_the_delay_line_is_too_small(here: Place) -> None:
 
 
 @pytest.mark.real_time
-@pytest.mark.parametrize(("sysctl", "limit"), [("tcp_rmem", "receive window"), ("tcp_wmem", "send buffer")])
+@pytest.mark.parametrize(
+    ("sysctl", "limit"), thorough_after(1, [("tcp_rmem", "receive window"), ("tcp_wmem", "send buffer")])
+)
 def test_a_window_is_too_small(anyone: Place, sysctl: str, limit: str) -> None:
     # The BDP is 625 kB. A send buffer holds more than it says, since the kernel looks before it adds up to 64 kB.
     small = f'hosts.sysctl = {{ "net.ipv4.{sysctl}" = "4096 16384 16384" }}'

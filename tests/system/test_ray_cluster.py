@@ -211,6 +211,7 @@ def test_a_killed_command_leaves_no_task_and_goes_on(cluster: Nodes, tmp_path: P
     assert kept == {shard: (shard / "flows.parquet").stat().st_mtime_ns for shard in kept}
 
 
+@pytest.mark.thorough
 def test_a_killed_node_costs_nothing_but_time(cluster: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The tables are those of this machine, byte by byte, and what the node had done is not done again."""
     store, kept = tmp_path / "store", dict[Path, int]()
@@ -243,6 +244,7 @@ def test_a_killed_node_costs_nothing_but_time(cluster: Nodes, tmp_path: Path, mo
     assert frames(again) == frames(here)
 
 
+@pytest.mark.thorough
 def test_runs_in_real_time_survive_a_killed_node(cluster: Nodes, tmp_path: Path) -> None:
     doomed = cluster.ids[-1]
     engine = NotingEngine(tmp_path / "notes", lasts_s=0.2, invalid=[2], slow=doomed)

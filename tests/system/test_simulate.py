@@ -13,6 +13,7 @@ from graphs import large
 from harness import Live, Place, until
 from page import first_words
 from scenarios import checks, flow, path
+from stages import thorough_after
 
 import dumbbell
 
@@ -83,7 +84,7 @@ def test_the_engine_is_part_of_a_run_s_identity(here: Place) -> None:
     assert here.run(scenario).run_id != simulated.run_id
 
 
-@pytest.mark.parametrize("send", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("send", thorough_after(1, [signal.SIGINT, signal.SIGTERM]))
 def test_a_signal_stops_early_and_keeps_what_was_simulated(anyone: Place, send: signal.Signals) -> None:
     with anyone.running(LONG, *SIMULATE, stage="simulating") as live:
         until(lambda: _packets_written(live) > 0, 30, "some of it to be simulated")
@@ -165,7 +166,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("case", thorough_after(2, REFUSED))
 def test_refused(here: Place, case: str) -> None:
     text, said = REFUSED[case]
     done = here.invoke("run", here.write(text), "--quiet", *SIMULATE)

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from harness import Place
 from scenarios import flow, path
+from stages import thorough_after
 
 import dumbbell
 from benches.pcapng import as_pcap, packets
@@ -64,7 +65,7 @@ LOSSY: Final = path(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("place", list(PLACES))
+@pytest.mark.parametrize("place", thorough_after(1, PLACES))
 def test_each_packet_has_the_same_fields(here: Place, tmp_path: Path, place: str) -> None:
     both = Both(here, tmp_path, LOSSY, place)
     rows = both.detail.segments.to_dicts()
@@ -98,7 +99,7 @@ def test_sack_blocks_are_the_same(here: Place, tmp_path: Path) -> None:
     assert len(ours) > 100
 
 
-@pytest.mark.parametrize("place", list(PLACES))
+@pytest.mark.parametrize("place", thorough_after(1, PLACES))
 def test_what_tshark_marks_as_sent_again_is_what_we_do(here: Place, tmp_path: Path, place: str) -> None:
     """Four marks of tshark together are our repeats and filled holes; which of them, its rules of time decide."""
     both = Both(here, tmp_path, LOSSY, place)

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from harness import Place
 from scenarios import flow, path
+from stages import thorough_after
 
 import dumbbell
 from dumbbell.engines.names import VIRTUAL
@@ -92,7 +93,7 @@ def test_dctcp_whose_first_syn_is_lost_goes_on_as_reno(tmp_path: Path) -> None:
         assert data["ecn"].unique().to_list() == ["not-ect"], engine
 
 
-@pytest.mark.parametrize("cc", ["reno", "bbr"])
+@pytest.mark.parametrize("cc", thorough_after(1, ["bbr", "reno"]))
 def test_memory_for_sending_limits_a_flow_as_long(tmp_path: Path, cc: str) -> None:
     """The path holds three times what the memory does."""
     memory = 'hosts.sysctl = { "net.ipv4.tcp_wmem" = "4096 16384 100000" }'

@@ -26,6 +26,7 @@ def outages(told: Mapping[str, Any]) -> dict[str, float]:
     return {one["flow"]: one["outage_s"] for one in told["outages_s"]}
 
 
+@pytest.mark.thorough
 def test_anycast_leads_to_the_nearest_server_that_is_announced(here: Place) -> None:
     run = bundled(here, "anycast")
     killed, started = run.summary["rerouting"]
@@ -63,6 +64,7 @@ def test_isis_goes_round_a_router_whose_daemon_died(here: Place) -> None:
     assert busy(run, "r1-r2", 17, 20) > 0.8
 
 
+@pytest.mark.thorough
 def test_customers_of_one_provider_go_by_it_while_their_peering_is_down(here: Place) -> None:
     run = bundled(here, "internet")
     down, up = run.summary["rerouting"]
@@ -86,6 +88,7 @@ def test_customers_of_one_provider_go_by_it_while_their_peering_is_down(here: Pl
     assert up["lost_packets"] == 0
 
 
+@pytest.mark.thorough
 def test_flows_of_three_algorithms_survive_a_silent_link(here: Place) -> None:
     run = bundled(here, "ospf-failure")
     down, up = run.summary["rerouting"]

@@ -27,6 +27,7 @@ def packets(asked: dict[str, Any], directory: Path) -> pl.DataFrame:
     return found.with_columns(pl.col("fate").cast(pl.String)).sort("arrival_ns")
 
 
+@pytest.mark.thorough
 def test_what_propagates_counts_in_the_buffer(tmp_path: Path) -> None:
     """At half of the link's rate nothing waits for it, but more packets propagate than the buffer has room for."""
     udp = {"protocol": "udp", "rate": "5 Mbit/s"}
@@ -40,6 +41,7 @@ def test_what_propagates_counts_in_the_buffer(tmp_path: Path) -> None:
     assert waited.min() == pytest.approx(20e6, rel=0.001)
 
 
+@pytest.mark.thorough
 def test_bursts_stay_whole_unless_packets_cross_one_by_one(tmp_path: Path) -> None:
     asked = {"delay": "20 ms", "buffer": "100 packets"}
     whole = packets(scenario(asked, {"cc": "cubic"}), tmp_path / "whole")

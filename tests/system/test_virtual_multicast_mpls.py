@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 import polars as pl
+import pytest
 from graphs import flow, graph, link, program
 from harness import Place
 
@@ -70,6 +71,7 @@ def test_labels_of_ldp_carry_packets_across_a_router(here: Place) -> None:
     assert len(labelled) == count["second", "f1"] == count["first-reverse", "f1"] == 50
 
 
+@pytest.mark.thorough
 def test_multicast_reaches_who_has_joined_by_pim(here: Place) -> None:
     rp = "ip pim rp 10.255.0.2 239.0.0.0/8\n"
     pim, igmp = (f"interface {{}}\n ip pim\n {word}\nexit\n" for word in ("ip pim hello 1", "ip igmp"))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from scenarios import path
+from stages import thorough_after
 
 import dumbbell
 from dumbbell.engines.names import VIRTUAL
@@ -15,7 +16,7 @@ FILE = 200_000
 """Bytes that the client gets."""
 
 
-@pytest.mark.parametrize("server", ["{server}", "h2"], ids=["address", "name"])
+@pytest.mark.parametrize("server", thorough_after(1, ["{server}", "h2"]), ids=["address", "name"])
 def test_a_server_that_looks_up_its_name_serves(tmp_path: Path, server: str) -> None:
     """Python's server asks for the name of its address before it listens: in a lab somebody must know it at once."""
     (tmp_path / "served").mkdir()

@@ -51,7 +51,7 @@ def test_codel_drops_the_same_packets_if_its_target_allows_for_the_bucket(name: 
     assert set(case.expects) <= {*rows["fate"], *("marked " + mark for mark in rows["mark"].drop_nulls())}
 
 
-@pytest.mark.parametrize("name", ["drop-tail, packets", "delay line"])
+@pytest.mark.parametrize("name", thorough_after(1, ["drop-tail, packets", "delay line"]))
 def test_each_mechanism_drops_as_many(name: str, tmp_path: Path) -> None:
     case = next(case for case in CASES if case.name == name)
     run = over("kernel", case.scenario(2, tmp_path), tmp_path)
@@ -109,6 +109,7 @@ def test_queues_that_draw_lots_obey_their_laws_packet_by_packet(name: str, tmp_p
     assert set(case.expects) <= {*rows["fate"], *("marked " + mark for mark in rows["mark"].drop_nulls())}
 
 
+@pytest.mark.thorough
 def test_a_probability_above_one_tells_linuxs_pie_from_the_rfcs(tmp_path: Path) -> None:
     case = next(case for case in lots.CASES if case.name == "PIE, ECN")
     record = lots.read(lots.over("kernel", case, 4, 1, tmp_path))
@@ -117,6 +118,7 @@ def test_a_probability_above_one_tells_linuxs_pie_from_the_rfcs(tmp_path: Path) 
         assert judge(record.pie(traits[what])).impossible > 10
 
 
+@pytest.mark.thorough
 def test_jitter_has_the_same_distribution(tmp_path: Path) -> None:
     asked = flow("reno", 3)
     asked["topology"]["bottleneck"] |= {"jitter": {"distribution": "normal", "mean": "8 ms", "sd": "2 ms"}}

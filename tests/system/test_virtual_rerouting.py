@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 from graphs import event, flow, graph, link
 from harness import Place
 
@@ -51,6 +52,7 @@ def test_routers_leave_a_pulled_cable_at_once_and_come_back(here: Place) -> None
     assert links_over_time(run) == ["core", "r1-r3", "core"]
 
 
+@pytest.mark.thorough
 def test_a_router_whose_daemon_dies_loses_its_routes_and_gets_them_back(here: Place) -> None:
     dead = event("2 s", router="r1", daemon="ospfd", down_for="3 s")
     run = here.run(triangle(dead, seconds=10), *ENGINE)

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from graphs import event, flow, graph, link
 from harness import Place
+from stages import thorough_after
 
 import dumbbell
 from dumbbell.engines.names import VIRTUAL
@@ -48,7 +49,7 @@ def rerouted_s(run: dumbbell.Run, router: str, not_before_s: float = 0) -> float
     return changes["time_ns"].min() / 1e9 - CUT_S  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("protocol", ["ospf", "isis"])
+@pytest.mark.parametrize("protocol", thorough_after(1, ["ospf", "isis"]))
 def test_bfd_notices_a_silent_link_after_three_of_its_intervals(here: Place, protocol: str) -> None:
     run = here.run(triangle(protocol, "bfd", seconds=6), *ENGINE)
     assert run.verdict == "valid", run.summary["reasons"]
