@@ -54,8 +54,10 @@ test-all: test-thorough test-exhaustive fuzz-guided
 
 test-thorough: kernel test-quic $(VENV)/.develop $(VENV)/.page $(VENV)/.web-checks $(VENV)/.test-tools
 	$(BIN)/pytest --numprocesses auto -m thorough tests/unit
-	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and not exhaustive and not alone" tests/system tests/e2e
-	$(BIN)/python -m tools.second_chances -m "thorough and not exhaustive and alone" tests/system
+	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and not real_time and not exhaustive and not alone" $(PARTS)
+	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and real_time and not exhaustive and not alone" \
+		$$(grep -rlw real_time --include="test_*.py" $(PARTS))
+	$(BIN)/python -m tools.second_chances -m "thorough and not exhaustive and alone" $$(grep -rlw alone --include="test_*.py" tests/system)
 
 # Each call of a command that fails, kills at a hundred moments, thousands of damaged runs.
 test-exhaustive: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
@@ -72,13 +74,14 @@ test-page: $(VENV)/.web-checks
 	cd web && $(NPM) run --silent check
 
 # While browsers and routers wait, kernels in virtual time compute; more processes would save no time on two cores.
+# Each process imports all files that it is given: those of few tests are searched for.
 PARTS ?= tests/system tests/e2e
 test-together: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "not real_time and not alone and not thorough" $(PARTS)
-	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "real_time and not alone and not thorough" $(PARTS)
+	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "real_time and not alone and not thorough" $$(grep -rlw real_time --include="test_*.py" $(PARTS))
 
 test-alone: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
-	$(BIN)/python -m tools.second_chances -m "alone and not thorough" tests/system
+	$(BIN)/python -m tools.second_chances -m "alone and not thorough" $$(grep -rlw alone --include="test_*.py" tests/system)
 
 test-system:
 	$(MAKE) test-together test-alone PARTS=tests/system
