@@ -228,6 +228,13 @@ def test_far_more_than_100_times_is_not_about_100_times(tmp_path: Path, times: f
     assert "printed" in judged.numbers
 
 
+@pytest.mark.parametrize(("times", "status"), [(1.0, Status.FAILS), (1.05, Status.HOLDS), (1.2, Status.FAILS)])
+def test_equal_rates_are_not_5_percent_apart(tmp_path: Path, times: float, status: Status) -> None:
+    rates = {("1000 ms, 0 %", "reno"): 5.0 * times, ("1000 ms, 0 %", "cubic"): 5.0, ("1000 ms, 0 %", "bbr"): 1.0}
+    found = judge("With a delay of 1 s, a limit of 10 Mbit/s", {"3-10mbit": study(tmp_path / "study", rates)})
+    assert found.status is status
+
+
 def test_what_was_not_run_could_have_more(tmp_path: Path) -> None:
     def judged(times: float) -> Status:
         mbit = {("0 ms, 5 %", cc): times if cc == "bbr" else 1 for cc in CCS}
