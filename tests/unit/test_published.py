@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import re
 from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
@@ -221,6 +222,15 @@ def test_names_of_places_stand_apart_and_the_legend_has_algorithms_first(monkeyp
     axes: Any = fig.axes[0]
     (point,) = (line for line in axes.lines if line.get_label() == "in the text")
     assert (*point.get_xdata(), *point.get_ydata()) == (1, 6.5)
+
+
+def test_decades_are_written_out(study: Study) -> None:
+    """Powers of ten as mathematics would be `$10^{-2}$`, letter by letter."""
+    plot = replace(PLOT, x=Axis("RTT (s)", 0.001, 10, log=True), y=Axis("Mbit/s", 10, 100, factor=1e6, log=True))
+    drawn = drawing.picture("log", plot, drawing.averages(curves(plot, Figures(study), (), 0.95), plot))
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", drawn.svg.decode())
+    assert {"0.001", "0.01", "0.1", "1", "10", "100"} <= set(texts)
+    assert not [text for text in texts if "$" in text or "10^" in text]
 
 
 def test_an_algorithm_has_one_colour_whatever_it_is_called() -> None:

@@ -11,6 +11,7 @@ import matplotlib.style
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogFormatter
 
 from dumbbell.published.curves import Boxes, Curve
 from dumbbell.published.document import Picture
@@ -187,6 +188,10 @@ def _styles(curves: Sequence[Curve]) -> list[dict[str, Any]]:
 def _axis(axes: Axes, axis: Axis, side: str) -> None:
     if axis.log:
         getattr(axes, f"set_{side}scale")("log")
+        # Powers of ten would be mathematics, which figures leave as written.
+        along = getattr(axes, f"{side}axis")
+        along.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        along.set_minor_formatter(LogFormatter(labelOnlyBase=False))
     ends: dict[str, Any] = {"left" if side == "x" else "bottom": axis.low, "right" if side == "x" else "top": axis.high}
     getattr(axes, f"set_{side}lim")(**{key: value for key, value in ends.items() if value is not None})
     getattr(axes, f"set_{side}label")(axis.title)
