@@ -35,7 +35,7 @@ ui: build $(VENV)/.page
 kernel: build $(VENV)/.guests $(VENV)/.kernel-tools
 	$(ALONE) $(BIN)/dumbbell kernel build $(KERNEL)
 
-# The program of QUIC flows, with the stacks of others: a minute or two of CPU. `make run` and `make test` do without.
+# The program of QUIC flows, with the stacks of others and BoringSSL: minutes of CPU. `make run` and `make test` do without.
 quic: $(VENV)/bin/dumbbell-quic
 
 test-quic: quic
@@ -263,7 +263,11 @@ $(VENV)/.guests: $(RUST_SOURCES) tools/backend.py | $(VENV)/.python
 	$(ALONE) $(BIN)/python tools/backend.py guest
 	touch $@
 
-$(VENV)/bin/dumbbell-quic: $(QUIC_SOURCES) | $(VENV)/.build-tools
+$(VENV)/.quic-tools: tools/install | $(VENV)/.build-tools
+	tools/install quic
+	touch $@
+
+$(VENV)/bin/dumbbell-quic: $(QUIC_SOURCES) | $(VENV)/.quic-tools
 	$(ALONE) cargo build --release --locked --manifest-path quic/Cargo.toml --target-dir target/quic
 	install -m 755 target/quic/release/dumbbell-quic $@
 

@@ -3,6 +3,7 @@
 mod certificate;
 mod flight;
 mod noq;
+mod quiche;
 mod quinn;
 mod tls;
 
@@ -25,11 +26,14 @@ pub struct Stack {
 }
 
 /// Stacks in the order of documents.
-pub const STACKS: &[Stack] = &[quinn::STACK, noq::STACK];
+pub const STACKS: &[Stack] = &[quinn::STACK, noq::STACK, quiche::STACK];
 
 /// The largest window of received data that is not read yet, for the stream and the connection: larger than the 6 MiB that
 /// Linux's TCP gives a receiver by default, so that congestion control is the limit.
 const RECEIVE_WINDOW: u32 = 16 << 20;
+/// Name in the certificate.
+const NAME: &str = "dumbbell";
+const ALPN: &[u8] = b"dumbbell";
 
 /// Finds a stack.
 ///

@@ -18,7 +18,7 @@ use noq_proto::{
 use quic_lines::Sent;
 
 use super::flight::Flight;
-use super::{RECEIVE_WINDOW, Stack, tls};
+use super::{NAME, RECEIVE_WINDOW, Stack, tls};
 use crate::stack::{Ecn, Endpoint, State, Transmit};
 
 pub const STACK: Stack =
@@ -125,7 +125,7 @@ impl Noq {
 impl Endpoint for Noq {
     fn connect(&mut self, now: Instant, to: SocketAddr) -> Result<()> {
         let config = self.config.clone().context("a receiver does not connect")?;
-        self.connection = Some(self.endpoint.connect(now, config, to, tls::NAME)?);
+        self.connection = Some(self.endpoint.connect(now, config, to, NAME)?);
         Ok(())
     }
 

@@ -19,7 +19,7 @@ use quinn_proto::{
 };
 
 use super::flight::Flight;
-use super::{RECEIVE_WINDOW, Stack, tls};
+use super::{NAME, RECEIVE_WINDOW, Stack, tls};
 use crate::stack::{Ecn, Endpoint, State, Transmit};
 
 pub const STACK: Stack =
@@ -126,7 +126,7 @@ impl Quinn {
 impl Endpoint for Quinn {
     fn connect(&mut self, now: Instant, to: SocketAddr) -> Result<()> {
         let config = self.config.clone().context("a receiver does not connect")?;
-        self.connection = Some(self.endpoint.connect(now, config, to, tls::NAME)?);
+        self.connection = Some(self.endpoint.connect(now, config, to, NAME)?);
         Ok(())
     }
 

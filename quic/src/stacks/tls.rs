@@ -8,11 +8,8 @@ use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, ServerConfig, SignatureScheme};
 
+use super::ALPN;
 use super::certificate::{CERTIFICATE, KEY};
-
-/// Name in the certificate.
-pub const NAME: &str = "dumbbell";
-const ALPN: &[u8] = b"dumbbell";
 
 /// Settings of a receiver.
 pub fn server() -> Result<ServerConfig> {

@@ -16,6 +16,7 @@ from dumbbell.workloads import QuicWorkload
 STACKS: Final[Mapping[str, tuple[str, ...]]] = {
     "quinn": ("cubic", "reno", "bbr"),
     "noq": ("cubic", "reno", "bbr3"),
+    "quiche": ("cubic", "reno", "bbr2"),
 }
 """Stacks of `dumbbell-quic` (the folder `quic`), with their congestion controls; the first is the default."""
 _DEFAULT: Final = next(iter(STACKS))
