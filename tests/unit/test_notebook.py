@@ -23,6 +23,7 @@ SMALL = {
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
+@pytest.mark.thorough
 def test_a_run_shows_its_verdict_and_its_plots(tmp_path: Path) -> None:
     run = dumbbell.run(SMALL, directory=tmp_path, engine="simulate", report=False)
     assert isinstance(run, Run)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from stages import thorough_after
 
 from tools.second_chances import Record, defects, summary
 
@@ -70,7 +71,9 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
-@pytest.mark.parametrize("options", [(), (*WORKERS, "--dist", "loadgroup")], ids=["one", "workers"])
+@pytest.mark.parametrize(
+    "options", [pytest.param((), marks=pytest.mark.thorough), (*WORKERS, "--dist", "loadgroup")], ids=["one", "workers"]
+)
 def test_a_marked_test_gets_a_second_chance_alone(project: Project, options: tuple[str, ...]) -> None:
     group = '@pytest.mark.xdist_group("lab")\n'
     done = project.run(REAL_TIME + group + ONCE_BAD, GOOD, options=options)
@@ -94,7 +97,7 @@ def test_a_second_failure_counts(project: Project) -> None:
     assert "1 second chances: test_it.py::test_bad (failed)" in done.stdout
 
 
-@pytest.mark.parametrize("marker", ["", "@pytest.mark.alone\n"])
+@pytest.mark.parametrize("marker", thorough_after(1, ["@pytest.mark.alone\n", ""]))
 def test_an_unmarked_test_gets_none(project: Project, marker: str) -> None:
     done = project.run(marker + ONCE_BAD, GOOD)
     assert done.returncode == 1
@@ -120,7 +123,7 @@ def test_a_broken_file_gets_none(project: Project) -> None:
     assert "0 second chances\n" in done.stdout
 
 
-@pytest.mark.parametrize("options", [(), WORKERS], ids=["one", "workers"])
+@pytest.mark.parametrize("options", [pytest.param((), marks=pytest.mark.thorough), WORKERS], ids=["one", "workers"])
 def test_what_is_not_proven_is_neither_passed_nor_skipped(project: Project, options: tuple[str, ...]) -> None:
     done = project.run(REAL_TIME + BUSY, GOOD, options=options)
     assert done.returncode == 0, done.stdout
@@ -145,7 +148,7 @@ def test_an_unmarked_test_that_is_not_proven_is_counted(project: Project) -> Non
     assert done.stdout.splitlines()[-2:] == ["0 second chances", "1 not proven: test_it.py::test_busy"]
 
 
-@pytest.mark.parametrize("marker", ["", REAL_TIME])
+@pytest.mark.parametrize("marker", thorough_after(1, [REAL_TIME, ""]))
 def test_it_fails_if_all_must_be_proven(project: Project, marker: str) -> None:
     done = project.run(marker + BUSY, options=("--strict-proof",))
     assert done.returncode == 1

@@ -106,6 +106,7 @@ def test_what_was_typed_outlives_a_killed_server(workspace: Path) -> None:
     assert [path.name for path in workspace.iterdir() if path.name != ".dumbbell"] == ["a.toml"]
 
 
+@pytest.mark.thorough
 def test_looking_changes_nothing(workspace: Path) -> None:
     from dumbbell.scenario import bundled
 
