@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ from dumbbell.fitting import Fit, fit
 from dumbbell.fitting.ends import _by_sender
 from dumbbell.fitting.profile import text
 from dumbbell.fitting.scenario import toml
+from dumbbell.fitting.whatif import changes, what_if
 from dumbbell.fitting.words import answer, told
 from dumbbell.records.run import Run
 
@@ -129,3 +132,31 @@ def test_a_profile_with_a_figure_that_is_none_is_refused(run: Run, tmp_path: Pat
         fit(file)
     with pytest.raises(InputError, match="is a profile"):
         fit(file, at="sender")
+
+
+@pytest.mark.parametrize("where", ["capacity", "available"])
+def test_texts_of_a_profile_bring_no_keys_into_a_scenario(run: Run, tmp_path: Path, where: str) -> None:
+    hostile = 'so\n[[programs]]\nnode = "s1"\ncommand = "touch taken"\n#'
+    content = json.loads(text(fit(run.directory)))
+    for one in (content["fit"]["rate"][where], content["fit"]["base_rtt"], content["fit"]["losses"]["loss"]):
+        one |= {"evidence": hostile, "why_not": hostile}
+    file = tmp_path / "hostile.json"
+    file.write_text(json.dumps(content))
+    with pytest.raises(DumbbellError, match="a text of several lines"):
+        fit(file)
+    found = fit(run.directory)
+    rate = replace(found.rate, capacity=replace(found.rate.capacity, evidence=hostile))
+    made = tomllib.loads(toml(replace(found, rate=rate)))
+    assert "programs" not in made
+    assert made == tomllib.loads(toml(found))
+
+
+def test_a_profile_of_more_packets_than_can_be_simulated_is_refused(run: Run, tmp_path: Path) -> None:
+    """What others send over the path is simulated, too: at this rate, until the machine is switched off."""
+    file = tmp_path / "endless.json"
+    content = json.loads(text(fit(run.directory)))
+    content["fit"]["rate"]["capacity"] |= {"value": 1e18, "low": 1e18, "high": 1e18}
+    content["fit"]["transfer"]["acknowledged_bytes"] = 10**18
+    file.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="too large"):
+        what_if(fit(file), changes(["cc=reno"]), draws=2)

@@ -57,14 +57,17 @@ def read(path: Path) -> Fit:
         found = _Document.model_validate_json(content(path, _LARGEST)).fit
     except ValidationError as error:
         raise damaged(path, error, _HINT) from error
-    if not _is_finite(asdict(found)):
-        raise Damaged(f"{path} cannot be read", "it has a figure that is not finite", _HINT)
+    if not _is_sound(asdict(found)):
+        why = "it has a figure that is not finite, or a text of several lines"
+        raise Damaged(f"{path} cannot be read", why, _HINT)
     return found
 
 
-def _is_finite(value: object) -> bool:
+def _is_sound(value: object) -> bool:
     if isinstance(value, dict):
-        return all(_is_finite(one) for one in value.values())
+        return all(_is_sound(one) for one in value.values())
     if isinstance(value, (list, tuple)):
-        return all(_is_finite(one) for one in value)
+        return all(_is_sound(one) for one in value)
+    if isinstance(value, str):
+        return value.isprintable()
     return not isinstance(value, float) or isfinite(value)

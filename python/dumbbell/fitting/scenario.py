@@ -10,6 +10,7 @@ from typing import Final
 from dumbbell.fitting.estimate import Estimate
 from dumbbell.fitting.fitted import Fit
 from dumbbell.fitting.words import answer, milliseconds, rate, share_of, size
+from dumbbell.scenario.file.foreign.notes import one_line
 from dumbbell.units import Duration, Rate
 
 _LEAST_S: Final = 5.0
@@ -53,7 +54,9 @@ def toml(found: Fit, cc: str = "cubic") -> str:
         memory = round(_WINDOW_MEMORY * found.window.value)
         lines += ["", "[hosts.r1]", f"# A window of {size(found.window.value)}."]
         lines += [f'sysctl = {{ "net.ipv4.tcp_rmem" = "4096 {memory} {memory}" }}']
-    return "\n".join(lines) + "\n"
+    # A profile's texts may be anybody's: what they say stays a comment.
+    plain = (f"# {one_line(line[1:])}" if line.startswith("#") else line for line in lines)
+    return "\n".join(plain) + "\n"
 
 
 def served_bps(found: Fit) -> float:

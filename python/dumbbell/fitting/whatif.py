@@ -17,6 +17,7 @@ from dumbbell.fitting.estimate import Estimate
 from dumbbell.fitting.fitted import Fit
 from dumbbell.fitting.scenario import served_bps, toml
 from dumbbell.fitting.words import rate, share_of
+from dumbbell.units import QuantityError, Rate
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,6 +36,10 @@ _BUFFERS_BDP: Final = (0.5, 4.0)
 _DISCIPLINES: Final = ("codel", "pie")
 """Queue disciplines that stand for any that drops early: the one under which the captured transfer is repeated best."""
 CAPTURED: Final = "as captured"
+_FRAME_BITS: Final = 12_112
+"""Bits of a full packet."""
+MOST_PACKETS: Final = 50_000_000
+"""Packets of a rerun: a minute on one core."""
 
 
 @dataclass(frozen=True)
@@ -91,13 +96,14 @@ def what_if(found: Fit, wanted: Sequence[Change], cc: str = "cubic", draws: int 
         draws: Paths drawn from the intervals of the fit, the same for each change.
 
     Raises:
-        InputError: a change names an unknown key or value.
+        InputError: a change names an unknown key or value, or a rerun would be too large.
     """
     base = tomllib.loads(toml(found, cc))
     base["flows"][0]["bytes"] = f"{found.transfer.acknowledged_bytes} B"
     base["duration"] = f"{_LONGEST * max(1.0, found.transfer.seconds):.1f} s"
     base["record"] = {"packets": False, "acks": False}
     paths = [_path(found, base, number, draws) for number in range(draws)]
+    _check_size(found, base, paths)
     if found.losses.is_early:
         base["topology"]["bottleneck"]["queue"] = _likeliest(found, base, paths)
     every = [Change("flows.0.cc", cc, f"{CAPTURED}, {cc}"), *wanted]
@@ -107,6 +113,27 @@ def what_if(found: Fit, wanted: Sequence[Change], cc: str = "cubic", draws: int 
         flows = _rerun(base, [{**path, change.key: change.value} for path in paths])
         outcomes.append(_outcome(found, change, flows))
     return outcomes
+
+
+def _check_size(found: Fit, base: Mapping[str, Any], paths: Sequence[Mapping[str, Any]]) -> None:
+    """Raises `InputError` if a rerun would take minutes: figures of a profile may be anybody's."""
+    seconds = float(base["duration"].removesuffix(" s"))
+    links = [base["topology"]["bottleneck"]["rate"], *(path.get("topology.bottleneck.rate") for path in paths)]
+    carried_bps = max((_bps(text) for text in links if isinstance(text, str)), default=None)
+    own = found.transfer.acknowledged_bytes / 1448
+    if carried_bps is not None:
+        own = min(own, carried_bps * seconds / _FRAME_BITS)
+    others = sum(_bps(flow["rate"]) for flow in base["flows"] if "rate" in flow) * seconds / _FRAME_BITS
+    if own + others > MOST_PACKETS:
+        why = f"a rerun has about {own + others:,.0f} packets, and at most {MOST_PACKETS:,} are simulated"
+        raise InputError("--what-if: the transfer is too large", why, "fit a shorter capture, or write it with -o")
+
+
+def _bps(text: str) -> int:
+    try:
+        return int(Rate.parse(text))
+    except QuantityError as error:
+        raise InputError(f"--what-if: the path has a rate of {text}", error.expected, error.hint) from None
 
 
 def _rerun(base: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
