@@ -75,6 +75,20 @@ def test_digests_tell_runs_apart(in_wasm: dict[str, dict[str, str]]) -> None:
 
 
 @needs_module
+def test_the_memory_of_the_module_is_bounded() -> None:
+    pages = """
+        const { instance } = await WebAssembly.instantiate(require("node:fs").readFileSync(process.argv[1]));
+        const { memory } = instance.exports;
+        let pages = memory.buffer.byteLength >> 16;
+        try { for (;; pages += 1024) memory.grow(1024); } catch (thrown) { console.log(pages); }
+    """
+    node = subprocess.run(
+        ["node", "-e", f"(async () => {{{pages}}})()", MODULE], capture_output=True, text=True, check=True
+    )
+    assert (1 << 14) - 1024 < int(node.stdout) <= 1 << 14
+
+
+@needs_module
 def test_what_cannot_be_simulated_is_refused_in_words() -> None:
     plan = json.loads(of_scenario(load("bbr-vs-cubic")).plan)
     plan["flows"][0]["workload"] = {"kind": "command", "command": "true", "server_command": None}

@@ -114,3 +114,10 @@ def test_only_scenarios_of_the_workspace_are_planned(served: Served, path: str) 
     for route, body in (("plan", {"path": path}), ("save", {"path": path, "to": "new.toml"})):
         status, _, _ = served.ask("POST", f"/api/whatif/{route}", body)
         assert status in (400, 404, 409), route
+
+
+def test_a_run_of_more_samples_than_a_page_has_room_for_is_refused(served: Served) -> None:
+    asked = {"path": "mine.toml", "overrides": ["duration=1440 min", "record.sample_interval=1 ms"]}
+    status, _, content = served.ask("POST", "/api/whatif/plan", asked)
+    assert (status, "too long to be drawn" in content.decode()) == (400, True), content
+    assert served.json("POST", "/api/whatif/plan", {**asked, "overrides": ["duration=60 min"]})

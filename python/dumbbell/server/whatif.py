@@ -32,6 +32,8 @@ from dumbbell.server.whatif_messages import Knobs, PlanAsked, Planned, SaveAsked
 
 _FRAME_BITS: Final = 12_112
 """Bits of a full packet."""
+MOST_ROWS: Final = 5_000_000
+"""Samples of flows and links: a page's curves take about 100 bytes for each."""
 
 
 def router(root: Path) -> APIRouter:
@@ -68,6 +70,10 @@ def of_scenario(scenario: Scenario) -> Planned:
         if isinstance(one.source, ObjectSource):  # The check would compile it, and nobody has agreed to that.
             why, hint = "it is a BPF program, and the page has no compiler", "run it with the engine simulate"
             raise InputError(f"the congestion control {one.label} cannot be simulated here", why, hint)
+    rows = plan.duration_ns // plan.record.sample_interval_ns * (len(plan.flows) + len(plan.links))
+    if rows > MOST_ROWS:
+        why = f"it has {rows:,} samples of flows and links, and a page has room for {MOST_ROWS:,}"
+        raise InputError("the run is too long to be drawn here", why, "set a longer record.sample_interval")
     text = wire.text(plan)
     if problems := simulator.check(scenario, plan):
         raise ScenarioError(problems)

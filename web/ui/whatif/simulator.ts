@@ -35,6 +35,13 @@ export interface Report {
   digests: Record<string, string>;
 }
 
+/** What is said of a run for which the module's memory is too small (`crates/sim-wasm/build.rs`). */
+const TOO_LARGE: Failure = {
+  what: "the run takes more memory than a page has",
+  why: "the simulator gets 1 GiB here",
+  hint: "run it on the command line with --engine simulate",
+};
+
 /** The plan can't be simulated. */
 export class CannotSimulate extends Error {
   constructor(readonly problems: readonly Failure[]) {
@@ -108,13 +115,15 @@ export class Simulator {
     return new TextDecoder().decode(new Uint8Array(memory.buffer, answer(), answer_bytes()));
   }
 
-  /** A panic traps; what it said is the answer. */
+  /** A panic traps, and what it said is the answer; so does a lack of memory, which says nothing. */
   private trapped<T>(act: () => T): T {
     try {
       return act();
     } catch (thrown) {
       if (!(thrown instanceof WebAssembly.RuntimeError)) throw thrown;
-      throw new Error(`a bug in the simulator: ${this.said()}`);
+      const said = this.said();
+      if (said.startsWith("panicked at ")) throw new Error(`a bug in the simulator: ${said}`);
+      throw new CannotSimulate([TOO_LARGE]);
     }
   }
 }
