@@ -1,6 +1,10 @@
-"""Implements the helper's protocol and writes an engine's files, without a lab: `fake_helper.py MODE DIR`."""
+"""Implements the helper's protocol, without a lab: `fake_helper.py MODE RECORDS DIR`.
+
+RECORDS has an engine's files, which are copied: to make them takes longer than all else here.
+"""
 
 import json
+import shutil
 import signal
 import sys
 import time
@@ -25,14 +29,13 @@ def start() -> None:
     say("progress", time_ns=100_000_000, flows=[{"id": "f1", "received_bytes": 1000}])
 
 
-def write(directory: Path, interrupted: bool = False, ring_drops: int = 0) -> None:
-    sys.path.append(str(Path(__file__).parents[1]))
-    import known_run
-
-    files = known_run.engine_output()
-    files["traffic.json"]["interrupted"] = interrupted
-    files["emulator.json"]["ring_drops"] = ring_drops
-    known_run.write(directory, files)
+def write(records: Path, directory: Path, interrupted: bool = False, ring_drops: int = 0) -> None:
+    shutil.copytree(records, directory, dirs_exist_ok=True)
+    for name, changes in (
+        ("traffic.json", {"interrupted": interrupted}),
+        ("emulator.json", {"ring_drops": ring_drops}),
+    ):
+        (directory / name).write_text(json.dumps(json.loads((records / name).read_text()) | changes))
 
 
 def finish() -> None:
@@ -41,7 +44,7 @@ def finish() -> None:
     say("end")
 
 
-def main(mode: str, directory: Path) -> None:
+def main(mode: str, records: Path, directory: Path) -> None:
     if mode == "crash":
         print("thread 'main' panicked at the lab", file=sys.stderr)
         sys.exit(101)
@@ -63,12 +66,12 @@ def main(mode: str, directory: Path) -> None:
     if mode == "killed":
         signal.raise_signal(signal.SIGKILL)
     if mode == "measured-then-failed":
-        write(directory)
+        write(records, directory)
         say("failed", process="emulator", what="the emulator died", why="signal 9", hint="")
         return
     if mode == "until-stopped":
         if wait_for_stop():
-            write(directory, interrupted=True)
+            write(records, directory, interrupted=True)
             finish()
         return
     if mode == "deaf":  # notes the end of the pipe, ignores `stop`
@@ -81,9 +84,9 @@ def main(mode: str, directory: Path) -> None:
         time.sleep(1.3)
         finish()
         return
-    write(directory, ring_drops=7 if mode == "ring-drops" else 0)
+    write(records, directory, ring_drops=7 if mode == "ring-drops" else 0)
     finish()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(sys.argv[1], *map(Path, sys.argv[2:]))

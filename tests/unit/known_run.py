@@ -6,8 +6,11 @@ leave back to back from 10 ms on, alternately of f1 and f2; each arrives 5 ms be
 
 from __future__ import annotations
 
+import atexit
 import copy
 import json
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -308,6 +311,15 @@ def write(directory: Path, files: dict[str, Any]) -> None:
             content.write_parquet(directory / name)
         else:
             (directory / name).write_text(json.dumps(content))
+
+
+@cache
+def written() -> Path:
+    """Returns a folder with `engine_output`, which is removed when this process ends."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    write(Path(folder.name), engine_output())
+    return Path(folder.name)
 
 
 def make(

@@ -27,7 +27,7 @@ FAKE = Path(__file__).with_name("fake_helper.py")
 
 def engine(mode: str, **silence_s: float) -> EmulateEngine:
     bounds = SILENCE_S | {phase.replace("_", " "): seconds for phase, seconds in silence_s.items()}
-    return EmulateEngine((sys.executable, str(FAKE), mode), bounds)
+    return EmulateEngine((sys.executable, str(FAKE), mode, str(known_run.written())), bounds)
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_an_interrupt_before_the_start_has_a_bound(directory: Path, lock: int) -
     """A lab that stops responding during its setup ends soon after one Ctrl-C, not when the silence has lasted long
     enough."""
     events = Events("lab")
-    stuck = EmulateEngine((sys.executable, str(FAKE), "stuck"), stopping_s=0.3)
+    stuck = EmulateEngine((sys.executable, str(FAKE), "stuck", str(known_run.written())), stopping_s=0.3)
     with pytest.raises(Interrupted, match="before it started"):
         run(stuck, known_run.plan(), directory, lock, events)
     assert events.kinds == ["helper", "lab", "stopping"]

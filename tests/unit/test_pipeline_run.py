@@ -46,7 +46,7 @@ class FakeEngine(EmulateEngine):
     """Executes the plan that the fake lab's records belong to."""
 
     def __init__(self, mode: str) -> None:
-        super().__init__((sys.executable, str(FAKE), mode))
+        super().__init__((sys.executable, str(FAKE), mode, str(known_run.written())))
 
     def check(self, scenario: Any, plan: Any, text: str | None = None) -> list[Any]:
         return []
