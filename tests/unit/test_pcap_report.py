@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from made_capture import HEAD, handshake, long, lossy
+from stages import thorough_after
 
 import dumbbell
 from dumbbell.captures.detail import Part, choose, keep, read
@@ -162,7 +163,7 @@ def test_a_file_that_changed_or_is_gone_costs_single_packets_only(tmp_path: Path
     assert plots.panel("sequence_bytes") is not None
 
 
-@pytest.mark.parametrize("format", ["html", "png", "svg", "pdf", "csv"])
+@pytest.mark.parametrize("format", thorough_after(3, ["html", "csv", "svg", "png", "pdf"]))
 def test_every_format_is_written(
     capture: dumbbell.Capture, format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
