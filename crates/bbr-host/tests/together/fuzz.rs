@@ -1,19 +1,12 @@
 //! The C core does what the Rust implementation does, integer for integer, for any calls of a stack, in any order, and
 //! for any parameters.
 
-#[allow(dead_code)] // Only other tests use the rest.
-#[path = "../../cc/tests/flows/path/mod.rs"]
-mod path;
-#[allow(dead_code)]
-#[path = "../../cc/tests/fuzz/stack.rs"]
-mod stack;
-
-use bbr_host::{Twin, create};
+use crate::path::{Bottleneck, MS, Path, Policer};
+use crate::stack::{Model, operation};
+use bbr_host::Twin;
 use cc::Random;
 use cc::bbr::{Parameters, Plateau, Version};
-use path::{Bottleneck, MS, Path, Policer};
 use proptest::prelude::*;
-use stack::{Model, operation};
 
 /// The deployed versions and the draft, and each with a few parameters of other values.
 fn parameters() -> impl Strategy<Value = Parameters> {

@@ -1,15 +1,11 @@
 //! The facts that BBR finds out itself because the kernel doesn't pass them on.
 
-#[allow(dead_code, unused_imports)] // Only other tests use the rest.
-#[path = "../../cc/tests/flows/path/mod.rs"]
-mod path;
-
 use std::sync::atomic::Ordering::Relaxed;
 
+use crate::path::{Bottleneck, MS, Path};
 use bbr_host::{Mainline, SentPacket, create};
 use cc::bbr::Parameters;
 use cc::{CaState, CongestionControl, RateSample, Socket};
-use path::{Bottleneck, MS, Path};
 
 /// A flow of 100 packets, after some ACKs of one packet each.
 fn flowing(parameters: &Parameters) -> (Mainline, Socket) {

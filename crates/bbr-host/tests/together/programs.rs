@@ -1,22 +1,12 @@
 //! The BPF programs of window-based algorithms do what the Rust implementations do, integer for integer, for any calls of a
 //! stack, in any order, on any path, and for any parameters.
 
-#[allow(dead_code, unused_imports)] // Only other tests use the rest.
-#[path = "../../cc/tests/flows/path/mod.rs"]
-mod path;
-#[allow(dead_code)]
-#[path = "../../cc/tests/fuzz/settings.rs"]
-mod settings;
-#[allow(dead_code)]
-#[path = "../../cc/tests/fuzz/stack.rs"]
-mod stack;
-
+use crate::path::{Bottleneck, MS, Path};
+use crate::settings::settings;
+use crate::stack::{Model, operation};
 use bbr_host::{PROGRAMS, Twin, create, program};
 use cc::{CongestionControl, Setting, Socket, State};
-use path::{Bottleneck, MS, Path};
 use proptest::prelude::*;
-use settings::settings;
-use stack::{Model, operation};
 
 fn name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(PROGRAMS)

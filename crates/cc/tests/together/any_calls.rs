@@ -2,12 +2,9 @@
 //! its columns, or depends on anything but its calls. This holds for any calls of a stack, in any order, and for any
 //! parameters.
 
-mod settings;
-mod stack;
-
+use crate::settings::settings;
+use crate::stack::{Model, columns, operation};
 use proptest::prelude::*;
-use settings::settings;
-use stack::{Model, columns, operation};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]

@@ -1,13 +1,11 @@
 //! Damaged captures: whatever is in a file, a frame or a sequence of segments, reading it ends, and what is counted is bounded
 //! by what was there.
 
-mod files;
-
+use crate::files::{Frames, Link, Packet, pcap, pcapng};
 use capture::decode::{Decoded, decode};
 use capture::{Flags, Frame, Segment};
 use connections::rows::{ConnectionRow, DirectionRow, EventRow, IntervalRow, RttRow};
 use connections::{Limits, Sink, Table};
-use files::{Frames, Link, Packet, pcap, pcapng};
 use proptest::prelude::*;
 
 #[derive(Default)]

@@ -1,11 +1,9 @@
 //! Connections made packet by packet, whose truth is known.
 
-mod rows;
-
+use crate::rows::Rows;
 use capture::{Flags, Segment};
 use connections::rows::{Cause, Class, DirectionRow, IntervalRow, Needless, Round};
 use connections::{Limits, Table};
-use rows::Rows;
 
 const MS: i64 = 1_000_000;
 

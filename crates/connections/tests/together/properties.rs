@@ -1,13 +1,10 @@
 //! Changes of a capture that must not change its analysis, or must change it by as much.
 
-mod files;
-mod rows;
-
+use crate::files::{Frames, Link, Packet, gzipped, pcap, pcapng};
+use crate::rows::Rows;
 use connections::rows::IntervalRow;
 use connections::{Limits, Table};
-use files::{Frames, Link, Packet, gzipped, pcap, pcapng};
 use proptest::prelude::*;
-use rows::Rows;
 
 impl Rows {
     /// Rows of the connection with this client, numbered 1, without what is of the link and of names.

@@ -1,8 +1,6 @@
 //! Networks with bridges: their spanning tree, their VLANs, and the paths that follow.
 
-mod common;
-
-use common::{Net, routes_of};
+use crate::common::{Net, routes_of};
 use plan::{Plan, Routes};
 use serde_json::{Value, json};
 

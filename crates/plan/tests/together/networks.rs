@@ -1,8 +1,6 @@
 //! Lab networks: what a plan of one must be, its paths, and the routes that make kernels take them.
 
-mod common;
-
-use common::{Net, routes_of};
+use crate::common::{Net, routes_of};
 use plan::{Plan, Routes, Spread};
 use serde_json::json;
 

@@ -1,8 +1,6 @@
 //! The same scenarios as the kernel ran them: Linux 6.18 over emulated links, one run each, without random loss.
 
-mod common;
-
-use common::{Dumbbell, bulk};
+use crate::common::{Dumbbell, bulk};
 use sim::{FlowRow, Observer, Options, Simulation};
 
 /// Algorithm; Mbit/s, RTT in ms, buffer in bytes, seconds. Measured: goodput in Mbit/s, median SRTT in ms, segments sent

@@ -1,8 +1,6 @@
 //! The MTU of a network: packets are as long as it allows, and all else follows.
 
-mod common;
-
-use common::{Dumbbell, bulk, sized};
+use crate::common::{Dumbbell, bulk, sized};
 use serde_json::json;
 use sim::{Observer, Options, PacketRow, Simulation};
 use units::Mtu;

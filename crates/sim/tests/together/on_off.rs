@@ -1,8 +1,6 @@
 //! Applications that write and pause.
 
-mod common;
-
-use common::{Dumbbell, bulk};
+use crate::common::{Dumbbell, bulk};
 use plan::Plan;
 use serde_json::{Value, json};
 use sim::{FlowRow, Observer, Options, Simulation};

@@ -1,8 +1,6 @@
 //! Flows that ping: exact round trips, losses, and what load adds to them.
 
-mod common;
-
-use common::{Dumbbell, bulk};
+use crate::common::{Dumbbell, bulk};
 use rows::kinds::{KindRow, PingRow};
 use serde_json::{Value, json};
 use sim::{Observer, Options, Simulation};

@@ -1,8 +1,6 @@
 //! Requests and answers: completion times against a calculation by hand, and what a seed decides.
 
-mod common;
-
-use common::Dumbbell;
+use crate::common::Dumbbell;
 use rows::Row;
 use rows::kinds::{KindRow, RequestRow};
 use serde_json::{Value, json};

@@ -1,9 +1,7 @@
 //! Properties of every run: it repeats, and nothing gets lost that the links don't account for, whatever the network
 //! does.
 
-mod common;
-
-use common::{Dumbbell, bulk, sized};
+use crate::common::{Dumbbell, bulk, sized};
 use link::{Fate, Passage};
 use plan::{Hosts, Plan};
 use proptest::prelude::*;
@@ -39,7 +37,9 @@ fn transcript(plan: &Plan) -> Vec<String> {
 }
 
 fn mixed() -> Dumbbell {
-    common::mixed(json!({"distribution": {"kind": "uniform", "min_ns": 0, "max_ns": 2_000_000}, "correlation": 0.0}))
+    crate::common::mixed(
+        json!({"distribution": {"kind": "uniform", "min_ns": 0, "max_ns": 2_000_000}, "correlation": 0.0}),
+    )
 }
 
 #[test]

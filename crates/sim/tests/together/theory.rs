@@ -1,8 +1,6 @@
 //! Whole connections, compared with theory.
 
-mod common;
-
-use common::{Dumbbell, bulk, sized};
+use crate::common::{Dumbbell, bulk, sized};
 use serde_json::json;
 use sim::tcp::Sender;
 use sim::{AckRow, FlowReport, Observer, Options, Simulation};

@@ -1,6 +1,6 @@
 //! The times and the contents of the receiver's acknowledgements.
 
-use crate::receiver_script::run;
+use super::receiver_script::run;
 
 /// The quick ACKs at the start are over: packets up to 16 have come.
 const QUICK: &str = "data 1-16

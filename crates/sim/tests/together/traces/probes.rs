@@ -1,6 +1,6 @@
 //! Tail loss probes (RFC 8985 section 7).
 
-use crate::sender_script::reno;
+use super::sender_script::reno;
 
 #[test]
 fn a_lost_tail_is_probed_after_two_rtts_and_repaired() {

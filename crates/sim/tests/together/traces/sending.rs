@@ -4,7 +4,7 @@ use sim::tcp::{Sender, Settings};
 use sim::{Flags, Segment};
 use units::{Duration, Time};
 
-use crate::sender_script::{reno, run};
+use super::sender_script::{reno, run};
 
 #[test]
 fn the_initial_window_is_10_and_slow_start_doubles_it() {

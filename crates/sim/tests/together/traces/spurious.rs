@@ -2,7 +2,7 @@
 
 use sim::tcp::Settings;
 
-use crate::sender_script::{reno, run};
+use super::sender_script::{reno, run};
 
 const WINDOW_OF_20: &str = "write 1000
     > 1-10

@@ -2,7 +2,7 @@
 
 use sim::tcp::Settings;
 
-use crate::sender_script::run;
+use super::sender_script::run;
 
 fn without_probes(script: &str) {
     run(Settings { loss_probes: false, ..Settings::default() }, "reno", 40, script);
