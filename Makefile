@@ -65,7 +65,7 @@ test-exhaustive: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 
 # Cases of property tests come from a fixed seed, so that the same code gives the same result again; `make fuzz` draws others.
 test-rust: $(VENV)/.test-tools
-	PROPTEST_RNG_SEED=1 $(ALONE) cargo test --release --locked --workspace
+	PROPTEST_RNG_SEED=1 RUSTC_WRAPPER=$(abspath tools/rustc-tests) $(ALONE) cargo test --release --locked --workspace
 
 test-python: build $(VENV)/.develop $(VENV)/.guests $(VENV)/.page $(VENV)/.web-checks $(VENV)/.test-tools
 	$(BIN)/pytest --numprocesses auto -m "not thorough" tests/unit
