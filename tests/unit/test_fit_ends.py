@@ -152,7 +152,7 @@ def test_texts_of_a_profile_bring_no_keys_into_a_scenario(run: Run, tmp_path: Pa
 
 
 def test_a_profile_of_more_packets_than_can_be_simulated_is_refused(run: Run, tmp_path: Path) -> None:
-    """What others send over the path is simulated, too: at this rate, until the machine is switched off."""
+    """Packets of others on the path are simulated, too: at this rate for months."""
     file = tmp_path / "endless.json"
     content = json.loads(text(fit(run.directory)))
     content["fit"]["rate"]["capacity"] |= {"value": 1e18, "low": 1e18, "high": 1e18}

@@ -94,7 +94,7 @@ def test_a_log_that_is_a_link_is_neither_cut_nor_continued(tmp_path: Path, monke
 
 
 def test_a_run_that_is_a_link_was_left_by_nobody(tmp_path: Path) -> None:
-    """What a killed command has left gets another name, and its manifest says so."""
+    """Remains of a killed command get another name, and their manifest says so."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "lock").touch()
