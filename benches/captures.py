@@ -80,12 +80,12 @@ class Scores:
     tcptrace: Counter[str] = field(default_factory=Counter)
 
 
-def truth(found: Sequence[Packet], all_packets: Mapping[int, str]) -> dict[int, str]:
+def truth(packets: Sequence[Packet], all_packets: Mapping[int, str]) -> dict[int, str]:
     """Kinds of packets with data that is not new data in order, by their place in the capture."""
     said: dict[int, str] = {}
     highest: dict[int, int] = defaultdict(int)
     seen: set[tuple[int, int]] = set()
-    for at, packet in enumerate(found):
+    for at, packet in enumerate(packets):
         port, seq, size = headers(packet)
         if not size:
             continue
@@ -131,13 +131,13 @@ def score(file: Path, point: str, scores: Scores, scratch: Path) -> None:
 
 
 def _ours(
-    cut: Path, found: Sequence[Packet], real: Mapping[int, str], into: Counter[tuple[str, str]], scratch: Path
+    cut: Path, packets: Sequence[Packet], real: Mapping[int, str], into: Counter[tuple[str, str]], scratch: Path
 ) -> None:
     capture = dumbbell.pcap(cut, output=scratch / "analysis")
     ports = dict(capture.connections.select("connection", "client_port").rows())
     origin = capture.summary["origin_ns"]
     places: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-    for at, packet in enumerate(found):
+    for at, packet in enumerate(packets):
         port, seq, size = headers(packet)
         if size:
             places[packet.time_ns // 1000, port, seq - 1].append(at)
@@ -168,13 +168,13 @@ def _tcptrace(cut: Path, into: Counter[str]) -> None:
         into[name] += sum(int(count) for count in re.findall(rf"{name}: +(\d+)", text))
 
 
-def matrix(title: str, found: Counter[tuple[str, str]]) -> Iterable[str]:
+def matrix(title: str, counts: Counter[tuple[str, str]]) -> Iterable[str]:
     """A table in Markdown: a row for each truth, a column for each word of the tool."""
-    words = sorted({said for _, said in found}, key=lambda word: (word == "nothing", word))
+    words = sorted({said for _, said in counts}, key=lambda word: (word == "nothing", word))
     yield f"| {title} | {' | '.join(words)} |"
     yield f"|---|{'---|' * len(words)}"
-    for kind in sorted({real for real, _ in found}, key=lambda word: (word == "nothing", word)):
-        yield f"| {kind} | {' | '.join(f'{found[kind, word]:,}' if found[kind, word] else '' for word in words)} |"
+    for kind in sorted({real for real, _ in counts}, key=lambda word: (word == "nothing", word)):
+        yield f"| {kind} | {' | '.join(f'{counts[kind, word]:,}' if counts[kind, word] else '' for word in words)} |"
     yield ""
 
 

@@ -38,10 +38,10 @@ def packets(path: Path, interfaces: Collection[str] = ()) -> Iterator[Packet]:
             yield Packet(names[number], high << 32 | low, length, body[20 : 20 + captured], comment)
 
 
-def as_pcap(found: Iterable[Packet]) -> bytes:
+def as_pcap(packets: Iterable[Packet]) -> bytes:
     """Packets as pcap, with times in us."""
     parts = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 128, 1)]
-    for one in found:
+    for one in packets:
         us = one.time_ns // 1000
         parts.append(struct.pack("<4I", us // 1_000_000, us % 1_000_000, len(one.data), one.length) + one.data)
     return b"".join(parts)

@@ -113,10 +113,10 @@ def _rules(base: Document, knob: Knob) -> list[Document]:
     return [_rule(way, values, [_get(one, way) for one in documents]) for way in at]
 
 
-def _rule(at: Pointer, values: Sequence[Fraction], found: Sequence[Any]) -> Document:
-    if not all(isinstance(one, int | float) and not isinstance(one, bool) for one in found):
-        raise ValueError(f"{at} is no number: {found[0]!r}")
-    numbers = [Fraction(str(one)) for one in found]
+def _rule(at: Pointer, values: Sequence[Fraction], values_there: Sequence[Any]) -> Document:
+    if not all(isinstance(one, int | float) and not isinstance(one, bool) for one in values_there):
+        raise ValueError(f"{at} is no number: {values_there[0]!r}")
+    numbers = [Fraction(str(one)) for one in values_there]
     slope = (numbers[-1] - numbers[0]) / (values[-1] - values[0])
     start = numbers[0] - slope * values[0]
     for value, number in zip(values, numbers, strict=True):
@@ -137,16 +137,16 @@ def _choices(base: Document, path: str, words: Sequence[str]) -> list[Document]:
     return [{"at": list(way), "values": [_get(one, way) for one in documents]} for way in at]
 
 
-def _differences(one: Any, other: Any, at: Pointer = ()) -> Iterator[Pointer]:
+def _differences(document: Any, other: Any, at: Pointer = ()) -> Iterator[Pointer]:
     """The places of what differs, without what only an emulation reads: a simulated sender's buffer has no limit.
     Algorithms are found by their labels, and the page has all of them."""
-    if one == other or at in (("plan", "emulate"), ("plan", "algorithms")) or at[-1:] == ("net.ipv4.tcp_wmem",):
+    if document == other or at in (("plan", "emulate"), ("plan", "algorithms")) or at[-1:] == ("net.ipv4.tcp_wmem",):
         return
-    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
-        for key in one:
-            yield from _differences(one[key], other[key], (*at, key))
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for i, (left, right) in enumerate(zip(one, other, strict=True)):
+    if isinstance(document, dict) and isinstance(other, dict) and document.keys() == other.keys():
+        for key in document:
+            yield from _differences(document[key], other[key], (*at, key))
+    elif isinstance(document, list) and isinstance(other, list) and len(document) == len(other):
+        for i, (left, right) in enumerate(zip(document, other, strict=True)):
             yield from _differences(left, right, (*at, i))
     else:
         yield at

@@ -19,7 +19,7 @@ from pathlib import Path
 from dumbbell.agree.comparison import Engines
 from dumbbell.agree.engines import pair
 from dumbbell.agree.page import STEM, write_files
-from dumbbell.agree.study import Outcome, Subject, carry_out_both, check, until_decided
+from dumbbell.agree.study import Outcome, Subject, check, run_both, until_decided
 from dumbbell.agree.table import write
 from dumbbell.agree.targets import Status, judge, overall
 from dumbbell.cli import complain
@@ -89,11 +89,11 @@ def compare(asked: argparse.Namespace) -> int:
         check(subjects, engines)
     teller = Teller(asked.json or asked.quiet)
 
-    def carry_out(some: Sequence[Subject]) -> list[Outcome]:
-        return carry_out_both(some, engines, asked.jobs, teller, asked.resimulate, asked.as_is, asked.only_valid)
+    def run_subjects(some: Sequence[Subject]) -> list[Outcome]:
+        return run_both(some, engines, asked.jobs, teller, asked.resimulate, asked.as_is, asked.only_valid)
 
     first, second = engines
-    return _tell((first, second), cells, until_decided(subjects, asked.most, carry_out), asked)
+    return _tell((first, second), cells, until_decided(subjects, asked.most, run_subjects), asked)
 
 
 def _tell(engines: Engines, cells: Sequence[About], outcomes: Sequence[Outcome], asked: argparse.Namespace) -> int:

@@ -71,7 +71,7 @@ def _draw(seed: int, i: int) -> Drawn:
     chance = _Chance(Random(f"{seed}/{i}"))
     rate, rtt, duration = _path(chance)
     algorithms = chance.some(list(ALGORITHMS), chance.integer(1, 3))
-    flows = [chance.one(algorithms) for _ in range(chance.log_integer(*FLOWS))]
+    flows = [chance.choice(algorithms) for _ in range(chance.log_integer(*FLOWS))]
     # DCTCP's threshold has to lie below the buffer.
     buffer, also = max(chance.log(*BUFFERS_BDP), 0.3 if "dctcp" in flows else 0.0), list[str]()
     bottleneck: dict[str, Any] = {"rate": _mbit(rate), "buffer": f"{buffer:g} bdp"}
@@ -136,7 +136,7 @@ def _queue(
         return False
     if not chance.happens(0.4):
         return False
-    kind = chance.one(list(QUEUES))
+    kind = chance.choice(list(QUEUES))
     queue: dict[str, Any] = {"kind": kind}
     has_ecn = chance.happens(0.5)
     if kind in ("red", "codel", "fq-codel", "pie", "cake"):
@@ -210,7 +210,7 @@ class _Chance:
     def log_integer(self, least: int, most: int) -> int:
         return min(most, int(least * ((most + 1) / least) ** self.uniform()))
 
-    def one(self, items: list[str]) -> str:
+    def choice(self, items: list[str]) -> str:
         return items[int(self.uniform() * len(items))]
 
     def some(self, items: list[str], n: int) -> list[str]:

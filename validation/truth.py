@@ -26,7 +26,7 @@ from scipy.stats import binom
 import dumbbell
 from benches.table import show
 from dumbbell.agree.figures import TOTAL_GOODPUT
-from dumbbell.agree.study import Subject, carry_out_both
+from dumbbell.agree.study import Subject, run_both
 from dumbbell.agree.targets import judge, overall
 from dumbbell.engines.registry import engine
 from validation.conformance.__main__ import replay
@@ -59,7 +59,7 @@ def cells_agree(cells: Sequence[About], documented: float) -> Result:
     with tempfile.TemporaryDirectory() as root:
         settings = {"simulate": ["simulate.hosts=virtual"]}
         subjects = [Subject.of(cell.scenario(), [], REPEAT, Path(root), settings, STARTS_NS) for cell in cells]
-        outcomes = carry_out_both(subjects, {name: engine(name) for name in ("virtual", "simulate")})
+        outcomes = run_both(subjects, {name: engine(name) for name in ("virtual", "simulate")})
     found = {outcome.subject.name: overall(judge(outcome.comparison)).value for outcome in outcomes}
     counted = Counter(found.values())
     outside = sorted(name for name, status in found.items() if status == "outside")

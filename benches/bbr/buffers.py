@@ -6,7 +6,7 @@ import argparse
 
 import dumbbell
 from benches.bbr.picture import axes, lines, log_x, save
-from benches.bbr.runs import ALGORITHMS, NAMES, carry_out, goodput_share, retransmitted_share, scenario
+from benches.bbr.runs import ALGORITHMS, NAMES, goodput_share, retransmitted_share, run_all, scenario
 from benches.table import show
 
 RATE_MBIT, RTT_MS = 50, 40
@@ -32,7 +32,7 @@ def main() -> None:
         for cc in ALGORITHMS
         for buffer in BUFFERS
     }
-    found = carry_out(wanted, measure, options.jobs)
+    found = run_all(wanted, measure, options.jobs)
     for index, title, unit, factor in (
         (0, f"Goodput after {WARM_UP_S} s as a share of the bottleneck", " %", 100),
         (1, "Retransmitted share of what was sent, start-up included", " %", 100),

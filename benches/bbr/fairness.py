@@ -6,7 +6,7 @@ import argparse
 
 import dumbbell
 from benches.bbr.picture import axes, lines, log_x, save
-from benches.bbr.runs import NAMES, carry_out, goodput_share, scenario
+from benches.bbr.runs import NAMES, goodput_share, run_all, scenario
 from benches.table import show
 
 RATE_MBIT, RTT_MS = 50, 40
@@ -33,7 +33,7 @@ def main() -> None:
         for cc in BBRS
         for buffer in BUFFERS
     }
-    found = carry_out(wanted, measure, options.jobs)
+    found = run_all(wanted, measure, options.jobs)
     show(
         f"Share of one BBR flow against one CUBIC flow after {WARM_UP_S} s: {RATE_MBIT} Mbit/s, {RTT_MS} ms",
         ["buffer", *(NAMES[cc] for cc in BBRS)],

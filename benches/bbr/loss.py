@@ -10,7 +10,7 @@ import argparse
 
 import dumbbell
 from benches.bbr.picture import axes, lines, log_x, save
-from benches.bbr.runs import ALGORITHMS, NAMES, bdp_packets, carry_out, goodput_share, retransmitted_share, scenario
+from benches.bbr.runs import ALGORITHMS, NAMES, bdp_packets, goodput_share, retransmitted_share, run_all, scenario
 from benches.table import show
 
 RATE_MBIT, RTT_MS = 50, 250
@@ -49,7 +49,7 @@ def main() -> None:
         for rate, rtt in BDPS
         for loss in (0, 1)
     }
-    found = carry_out(wanted, measure, options.jobs)
+    found = run_all(wanted, measure, options.jobs)
 
     def kept(cc: str, rate: float, rtt: float, loss: float) -> float:
         return found[cc, rate, rtt, loss][0] / found[cc, rate, rtt, 0][0]

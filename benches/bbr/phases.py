@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import dumbbell
 from benches.bbr.picture import save
-from benches.bbr.runs import ALGORITHMS, COLOURS, NAMES, bdp_packets, carry_out, scenario
+from benches.bbr.runs import ALGORITHMS, COLOURS, NAMES, bdp_packets, run_all, scenario
 from benches.table import show
 from dumbbell.report.states import STATES
 
@@ -70,13 +70,13 @@ def row(cc: str, run: dumbbell.Run) -> list[str]:
     ]
 
 
-def draw(found: dict[str, dumbbell.Run]) -> None:
+def draw(runs: dict[str, dumbbell.Run]) -> None:
     """Packets in flight over time, above the phases, which look as in a report."""
     figure = Figure(figsize=(8.4, 7.4), layout="constrained")
-    panels = figure.subplots(len(found), 1, sharex=True)
+    panels = figure.subplots(len(runs), 1, sharex=True)
     bdp = bdp_packets(RATE_MBIT, RTT_MS)
     looks = {state.key: state for state in STATES}
-    for panel, (cc, run) in zip(panels, found.items(), strict=True):
+    for panel, (cc, run) in zip(panels, runs.items(), strict=True):
         acks = run.acks
         assert acks is not None
         panel.plot(acks["time_ns"] / 1e9, acks["bytes_in_flight"] / acks["snd_mss_bytes"], color=COLOURS[cc], lw=0.8)
@@ -100,7 +100,7 @@ def main() -> None:
         cc: scenario(RATE_MBIT, RTT_MS, options.seconds, [cc], buffer=BUFFER) | {"record": {"acks": True}}
         for cc in ALGORITHMS
     }
-    done = carry_out(wanted, lambda run: run, options.jobs)
+    done = run_all(wanted, lambda run: run, options.jobs)
     found = {cc: done[cc] for cc in ALGORITHMS}
     bdp = bdp_packets(RATE_MBIT, RTT_MS)
     show(

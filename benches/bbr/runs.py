@@ -68,7 +68,7 @@ def retransmitted_share(run: dumbbell.Run, flow: str) -> float:
     return float(last["bytes_retransmitted"][0] / last["bytes_sent"][0])
 
 
-def carry_out(
+def run_all(
     wanted: Mapping[Key, dict[str, Any]], measure: Callable[[dumbbell.Run], Result], jobs: int
 ) -> dict[Key, Result]:
     """Run all of `wanted`, `jobs` at a time, and `measure` each run.
@@ -78,7 +78,7 @@ def carry_out(
     """
     kernel = engine(VIRTUAL)
     batch = [execute.Job(key, load(it), kernel, RUNS, 1, only_valid=True) for key, it in wanted.items()]
-    carried = execute.carry_out(batch, measure, jobs, _tell)
+    carried = execute.run_jobs(batch, measure, jobs, _tell)
     print(file=sys.stderr)
     for key, why in carried.refused.items():
         print(f"{key}: no figure comes from this run: {why}", file=sys.stderr)

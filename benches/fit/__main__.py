@@ -52,35 +52,35 @@ class Judged:
     why_not: str
 
 
-def judged(path: Hidden, side: str, found: Fit) -> list[Judged]:
+def judged(path: Hidden, side: str, fit: Fit) -> list[Judged]:
     """Each estimate of a fit beside the truth."""
     rows = [
-        _relative(path, side, "capacity", path.capacity_bps, found.rate.capacity, 0.02),
-        _absolute(path, side, "base RTT", path.rtt_ms * 1e6, found.base_rtt, 1e6),
-        _relative(path, side, "loss", None if path.policer_bps else path.loss, found.losses.loss, 0.2),
-        _relative(path, side, "policer", path.policer_bps, found.policer.rate, 0.02),
+        _relative(path, side, "capacity", path.capacity_bps, fit.rate.capacity, 0.02),
+        _absolute(path, side, "base RTT", path.rtt_ms * 1e6, fit.base_rtt, 1e6),
+        _relative(path, side, "loss", None if path.policer_bps else path.loss, fit.losses.loss, 0.2),
+        _relative(path, side, "policer", path.policer_bps, fit.policer.rate, 0.02),
     ]
     buffer = None if path.policer_bps else path.buffer_bytes
-    return [*rows, _relative(path, side, "buffer", buffer, found.losses.buffer, 0.1)]
+    return [*rows, _relative(path, side, "buffer", buffer, fit.losses.buffer, 0.1)]
 
 
-def _relative(path: Hidden, side: str, name: str, truth: float | None, one: Estimate, share: float) -> Judged:
+def _relative(path: Hidden, side: str, name: str, truth: float | None, estimate: Estimate, share: float) -> Judged:
     right = None
-    if one.value is not None:
-        right = truth is not None and (abs(one.value - truth) <= share * truth if truth else one.low == 0)
-    return _judged(path, side, name, truth, one, right)
+    if estimate.value is not None:
+        right = truth is not None and (abs(estimate.value - truth) <= share * truth if truth else estimate.low == 0)
+    return _judged(path, side, name, truth, estimate, right)
 
 
-def _absolute(path: Hidden, side: str, name: str, truth: float, one: Estimate, most: float) -> Judged:
-    right = None if one.value is None else abs(one.value - truth) <= most
-    return _judged(path, side, name, truth, one, right)
+def _absolute(path: Hidden, side: str, name: str, truth: float, estimate: Estimate, most: float) -> Judged:
+    right = None if estimate.value is None else abs(estimate.value - truth) <= most
+    return _judged(path, side, name, truth, estimate, right)
 
 
-def _judged(path: Hidden, side: str, name: str, truth: float | None, one: Estimate, right: bool | None) -> Judged:
+def _judged(path: Hidden, side: str, name: str, truth: float | None, estimate: Estimate, right: bool | None) -> Judged:
     inside = None
-    if one.value is not None and one.low is not None and one.high is not None:
-        inside = truth is not None and one.low <= truth <= one.high
-    return Judged(path, side, name, truth, one.value, one.low, one.high, right, inside, one.why_not)
+    if estimate.value is not None and estimate.low is not None and estimate.high is not None:
+        inside = truth is not None and estimate.low <= truth <= estimate.high
+    return Judged(path, side, name, truth, estimate.value, estimate.low, estimate.high, right, inside, estimate.why_not)
 
 
 def judge(path: Hidden, engine: str, folder: File, seen_from: Sequence[str] = SIDES) -> list[Judged]:

@@ -41,9 +41,9 @@ def main() -> None:
     show("A network of 754 nodes, 20 flows, 2 s simulated", columns, [row(LARGE, options.seconds)])
 
 
-def row(one: str, seconds: float) -> list[str]:
+def row(name: str, seconds: float) -> list[str]:
     """The cost of one run, in a process of its own."""
-    command = [sys.executable, "-m", __spec__.name, "--one", one, "--seconds", str(seconds)]
+    command = [sys.executable, "-m", __spec__.name, "--one", name, "--seconds", str(seconds)]
     told = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     cpu, peak = told["cpu_s"], told["peak_mib"]
     return [
@@ -55,7 +55,7 @@ def row(one: str, seconds: float) -> list[str]:
     ]
 
 
-def measured(one: str, seconds: float) -> dict[str, Any]:
+def measured(name: str, seconds: float) -> dict[str, Any]:
     """The cost of each step of one run: CPU seconds, and the process's largest memory within it."""
     import dumbbell
     from dumbbell.pipeline import compose, run
@@ -87,12 +87,12 @@ def measured(one: str, seconds: float) -> dict[str, Any]:
         patch.object(compose, "compose", between(None, "judge", compose.compose)),
     ):
         scenario: Path | Mapping[str, Any]
-        if one == LARGE:
+        if name == LARGE:
             # A file, as users have one.
             scenario = Path(folder, "large.toml")
             scenario.write_text(graphs.large())
         else:
-            scenario = many(int(one), seconds)
+            scenario = many(int(name), seconds)
         finished = dumbbell.run(scenario, directory=folder, engine="simulate", report=False)
         page = finished.report()
         passed("report")

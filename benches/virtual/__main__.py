@@ -36,7 +36,7 @@ class Work:
     """Whether every ACK is recorded, too."""
 
 
-def _one(rate: str, rtt: str, seconds: float) -> dict[str, Any]:
+def _flow(rate: str, rtt: str, seconds: float) -> dict[str, Any]:
     return {
         "name": "one-flow",
         "duration": f"{seconds:g} s",
@@ -48,17 +48,17 @@ def _one(rate: str, rtt: str, seconds: float) -> dict[str, Any]:
 WORK: Final = (
     Work("bbr-vs-cubic, 20 s at 100 Mbit/s", "bbr-vs-cubic", 8, 300),
     Work("bbr-vs-cubic, and every ACK", "bbr-vs-cubic", 0, 300, acks=True),
-    Work("one flow, 60 s at 10 Mbit/s, 40 ms", _one("10 Mbit/s", "40 ms", 60), 60, 300),
-    Work("one flow, 10 s at 1 Gbit/s, 25 ms", _one("1 Gbit/s", "25 ms", 10), 0.5, 300),
-    Work("one flow, 5 s at 10 Gbit/s, 20 ms", _one("10 Gbit/s", "20 ms", 5), 0, 1000),
-    Work("start and end: one flow, 0.1 s at 10 Mbit/s", _one("10 Mbit/s", "10 ms", 0.1), 0, 300),
+    Work("one flow, 60 s at 10 Mbit/s, 40 ms", _flow("10 Mbit/s", "40 ms", 60), 60, 300),
+    Work("one flow, 10 s at 1 Gbit/s, 25 ms", _flow("1 Gbit/s", "25 ms", 10), 0.5, 300),
+    Work("one flow, 5 s at 10 Gbit/s, 20 ms", _flow("10 Gbit/s", "20 ms", 5), 0, 1000),
+    Work("start and end: one flow, 0.1 s at 10 Mbit/s", _flow("10 Mbit/s", "10 ms", 0.1), 0, 300),
 )
 
 
 READY: Final = (
-    Work("start and end: one flow, 0.1 s at 10 Mbit/s", _one("10 Mbit/s", "10 ms", 0.1), 0.2, 400),
-    Work("start and end, and every ACK", _one("10 Mbit/s", "10 ms", 0.1), 0, 400, acks=True),
-    Work("one flow, 20 s at 50 Mbit/s, 40 ms", _one("50 Mbit/s", "40 ms", 20), 0.5, 400),
+    Work("start and end: one flow, 0.1 s at 10 Mbit/s", _flow("10 Mbit/s", "10 ms", 0.1), 0.2, 400),
+    Work("start and end, and every ACK", _flow("10 Mbit/s", "10 ms", 0.1), 0, 400, acks=True),
+    Work("one flow, 20 s at 50 Mbit/s, 40 ms", _flow("50 Mbit/s", "40 ms", 20), 0.5, 400),
 )
 """Works by which a kernel in a virtual machine is measured."""
 

@@ -62,8 +62,8 @@ def rows(page: Page, folder: Path) -> list[list[str]]:
         page.wait_for_timeout(500)
     page.get_by_role("button", name="End", exact=True).click()
     return [
-        ["a key and its echo", *_said(echoes), f"<= {ECHO_MS:g} (95 %)"],
-        ["Ctrl-C against `yes`", *_said(floods), f"<= {INTERRUPT_MS:g} (median)"],
+        ["a key and its echo", *_cells(echoes), f"<= {ECHO_MS:g} (95 %)"],
+        ["Ctrl-C against `yes`", *_cells(floods), f"<= {INTERRUPT_MS:g} (median)"],
     ]
 
 
@@ -84,5 +84,5 @@ def _until(page: Page, wanted: str, type_it: str = "") -> float:
     return float(seen - began)
 
 
-def _said(times: list[float]) -> tuple[str, str]:
+def _cells(times: list[float]) -> tuple[str, str]:
     return f"{statistics.median(times):.0f}", f"{statistics.quantiles(times, n=20)[-1]:.0f}"

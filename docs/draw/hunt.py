@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 
 from benches.hunt.faults import ONE_FLOW
 from dumbbell.hunt.goals import goal
-from dumbbell.hunt.hunting import Wanted, carry_out
+from dumbbell.hunt.hunting import Wanted, run_hunt
 from dumbbell.hunt.log import FILE, Log
 from dumbbell.hunt.network import with_algorithm
 from dumbbell.hunt.search import SEARCHES
@@ -33,7 +33,7 @@ def main() -> None:
         draft = with_algorithm(read(scenario), "cubic")
         for name in SEARCHES:
             wanted = Wanted(draft, goal("stall"), search=name, budget=RUNS, threads=2)
-            found = carry_out(wanted, Path(folder), lambda event: None)
+            found = run_hunt(wanted, Path(folder), lambda event: None)
             results = list(Log(found.directory / FILE).results.values())[:RUNS]
             scores = [float("inf") if one.score is None else max(one.score, 0.01) for one in results]
             axes.step(range(1, len(scores) + 1), list(accumulate(scores, min)), where="post", label=name)

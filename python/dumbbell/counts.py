@@ -10,9 +10,9 @@ def count(n: int, noun: str = "", plural: str = "") -> str:
     return f"{n:,} {by_number(n, noun, plural or f'{noun}s')}" if noun else f"{n:,}"
 
 
-def by_number(n: int, one: str, many: str) -> str:
+def by_number(n: int, singular: str, many: str) -> str:
     """The word that fits `n`: `by_number(n, "is", "are")`."""
-    return one if n == 1 else many
+    return singular if n == 1 else many
 
 
 def ordinal(n: int) -> str:

@@ -14,7 +14,7 @@ import pytest
 from fake_engine import FakeEngine, Files, scenario
 
 from dumbbell.agree.figures import TOTAL_GOODPUT
-from dumbbell.agree.study import Outcome, Subject, carry_out_both, check, until_decided
+from dumbbell.agree.study import Outcome, Subject, check, run_both, until_decided
 from dumbbell.agree.targets import Status, judge, overall
 from dumbbell.cli import invoke
 from dumbbell.engines import registry
@@ -53,7 +53,7 @@ def test_a_study_is_no_single_scenario(tmp_path: Path) -> None:
 
 def test_engines_that_do_the_same_agree(tmp_path: Path) -> None:
     found = engines()
-    (outcome,) = carry_out_both([subject(tmp_path)], found, at_once=2)
+    (outcome,) = run_both([subject(tmp_path)], found, at_once=2)
     assert sorted(found[EMULATE].executed) == sorted(found[SIMULATE].executed) == [("synthetic", n) for n in (1, 2, 3)]
     total = outcome.comparison.get(TOTAL_GOODPUT)
     assert total is not None
@@ -68,7 +68,7 @@ def test_repetitions_are_paired_by_seed(tmp_path: Path) -> None:
     """Seeds change goodput by a third, under both engines alike: the interval has no length."""
     emulated = FakeEngine(change=slower(1.0, 0.1))
     simulated = FakeEngine(name=SIMULATE, change=slower(0.9, 0.09))
-    (outcome,) = carry_out_both([subject(tmp_path)], engines(emulated, simulated))
+    (outcome,) = run_both([subject(tmp_path)], engines(emulated, simulated))
     total = outcome.comparison.get(TOTAL_GOODPUT)
     assert total is not None
     assert total.first[0] > 1.2 * total.first[2]
@@ -80,7 +80,7 @@ def test_repetitions_are_paired_by_seed(tmp_path: Path) -> None:
 def test_a_repetition_that_one_engine_lacks_is_left_out(tmp_path: Path) -> None:
     # The other attempts come after the other seeds.
     found = engines(FakeEngine(["invalid", "valid", "valid", *["invalid"] * 3]))
-    (outcome,) = carry_out_both([subject(tmp_path)], found)
+    (outcome,) = run_both([subject(tmp_path)], found)
     assert outcome.comparison.repetitions == len(outcome.pairs) == 2
     (said,) = outcome.refused
     assert said.startswith("emulate, seed ")
@@ -100,7 +100,7 @@ def test_what_is_undecided_is_repeated_until_it_is_decided(tmp_path: Path, most:
     found = engines(FakeEngine(change=first_two_differ))
 
     def carry_out(subjects: Sequence[Subject]) -> list[Outcome]:
-        return carry_out_both(subjects, found)
+        return run_both(subjects, found)
 
     narrow, wide = until_decided([subject(tmp_path, name, repeat=2) for name in ("narrow", "wide")], most, carry_out)
     assert len(narrow.pairs) == 2
@@ -113,27 +113,27 @@ def test_what_is_undecided_is_repeated_until_it_is_decided(tmp_path: Path, most:
 
 def test_what_is_outside_gets_no_other_chance(tmp_path: Path) -> None:
     found = engines(FakeEngine(change=slower(0.5)))
-    (outcome,) = until_decided([subject(tmp_path, repeat=2)], 9, lambda subjects: carry_out_both(subjects, found))
+    (outcome,) = until_decided([subject(tmp_path, repeat=2)], 9, lambda subjects: run_both(subjects, found))
     assert overall(judge(outcome.comparison)) is Status.OUTSIDE
     assert len(outcome.pairs) == 2
 
 
 def test_simulated_runs_are_not_repeated_in_vain(tmp_path: Path) -> None:
     found = engines(simulated=FakeEngine(["failed"] * 9, name=SIMULATE))
-    (outcome,) = carry_out_both([subject(tmp_path)], found)
+    (outcome,) = run_both([subject(tmp_path)], found)
     assert len(found[SIMULATE].executed) == 3
     assert outcome.pairs == ()
 
 
 def test_another_time_only_what_is_missing_is_run(tmp_path: Path) -> None:
-    carry_out_both([subject(tmp_path, repeat=2)], engines())
+    run_both([subject(tmp_path, repeat=2)], engines())
     again = engines()
-    (outcome,) = carry_out_both([subject(tmp_path, repeat=3)], again, resimulate=True)
+    (outcome,) = run_both([subject(tmp_path, repeat=3)], again, resimulate=True)
     assert outcome.comparison.repetitions == 3
     assert again[EMULATE].executed == [("synthetic", 3)]
     assert len(again[SIMULATE].executed) == 3
     nothing = engines()
-    (outcome,) = carry_out_both([subject(tmp_path, repeat=9)], nothing, as_is=True)
+    (outcome,) = run_both([subject(tmp_path, repeat=9)], nothing, as_is=True)
     assert outcome.comparison.repetitions == 3
     assert nothing[EMULATE].executed == nothing[SIMULATE].executed == []
 
@@ -345,10 +345,10 @@ def test_an_exact_engine_is_asked_once_for_each_seed(tmp_path: Path, any_kernel:
     """No machine spoils its runs, and a change to the simulator is none to it."""
     any_kernel.outcomes = iter(["failed", "valid"])
     both = {"kernels": any_kernel, EMULATE: FakeEngine()}
-    (outcome,) = carry_out_both([subject(tmp_path, repeat=2)], both)
+    (outcome,) = run_both([subject(tmp_path, repeat=2)], both)
     assert len(any_kernel.executed) == 2
     assert len(outcome.pairs) == 1
-    carry_out_both([subject(tmp_path, repeat=2)], both, resimulate=True)
+    run_both([subject(tmp_path, repeat=2)], both, resimulate=True)
     assert len(any_kernel.executed) == 3, "only the one that failed"
 
 

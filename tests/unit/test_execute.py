@@ -14,7 +14,7 @@ import pytest
 from fake_engine import FakeEngine, Files, scenario
 
 from dumbbell.errors import Interrupted, Problem, ScenarioError
-from dumbbell.execute import Carried, Job, Progress, carry_out, look_up
+from dumbbell.execute import Carried, Job, Progress, look_up, run_jobs
 from dumbbell.execute.progress import Forecast
 from dumbbell.plan import Plan
 from dumbbell.records import Run
@@ -31,35 +31,35 @@ def seed(run: Run) -> int:
 
 def test_each_is_run_once_and_measured(tmp_path: Path) -> None:
     engine = FakeEngine()
-    carried = carry_out(jobs(engine, tmp_path), seed)
+    carried = run_jobs(jobs(engine, tmp_path), seed)
     assert carried == Carried({1: 1, 2: 2, 3: 3}, {})
     assert sorted(number for _, number in engine.executed) == [1, 2, 3]
 
 
 def test_no_report_is_written(tmp_path: Path) -> None:
-    found = carry_out(jobs(FakeEngine(), tmp_path, [1]), lambda run: run.directory)
+    found = run_jobs(jobs(FakeEngine(), tmp_path, [1]), lambda run: run.directory)
     assert not (found.results[1] / "report.html").exists()
 
 
 def test_what_is_on_disk_is_not_repeated(tmp_path: Path) -> None:
-    carry_out(jobs(FakeEngine(), tmp_path, [1, 3]), seed)
+    run_jobs(jobs(FakeEngine(), tmp_path, [1, 3]), seed)
     engine = FakeEngine()
-    carried = carry_out(jobs(engine, tmp_path), seed)
+    carried = run_jobs(jobs(engine, tmp_path), seed)
     assert [number for _, number in engine.executed] == [2]
     assert carried.results == {1: 1, 2: 2, 3: 3}
-    assert carry_out(jobs(engine, tmp_path), seed, again=True).results == {1: 1, 2: 2, 3: 3}
+    assert run_jobs(jobs(engine, tmp_path), seed, again=True).results == {1: 1, 2: 2, 3: 3}
     assert len(engine.executed) == 4
 
 
 def test_an_invalid_run_on_disk_is_repeated(tmp_path: Path) -> None:
-    carry_out(jobs(FakeEngine(["invalid"]), tmp_path, [1], attempts=1), seed)
+    run_jobs(jobs(FakeEngine(["invalid"]), tmp_path, [1], attempts=1), seed)
     engine = FakeEngine()
-    assert carry_out(jobs(engine, tmp_path, [1]), seed).results == {1: 1}
+    assert run_jobs(jobs(engine, tmp_path, [1]), seed).results == {1: 1}
     assert len(engine.executed) == 1
 
 
 def test_looking_up_runs_nothing(tmp_path: Path) -> None:
-    carry_out(jobs(FakeEngine(), tmp_path, [2]), seed)
+    run_jobs(jobs(FakeEngine(), tmp_path, [2]), seed)
     engine = FakeEngine()
     assert look_up(jobs(engine, tmp_path), seed).results == {2: 2}
     assert engine.executed == []
@@ -68,7 +68,7 @@ def test_looking_up_runs_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["invalid", "failed"])
 def test_what_cannot_be_used_is_repeated(kind: str, tmp_path: Path) -> None:
     engine, told = FakeEngine([kind, kind]), list[Progress]()
-    carried = carry_out(jobs(engine, tmp_path, [1]), seed, on_progress=told.append)
+    carried = run_jobs(jobs(engine, tmp_path, [1]), seed, on_progress=told.append)
     assert carried.results == {1: 1}
     assert len(engine.executed) == 3
     assert [(one.done, one.repeated) for one in told] == [(0, 0), (0, 1), (0, 2), (1, 2)]
@@ -76,7 +76,7 @@ def test_what_cannot_be_used_is_repeated(kind: str, tmp_path: Path) -> None:
 
 def test_after_enough_attempts_it_is_given_up_and_the_others_go_on(tmp_path: Path) -> None:
     measured, told = list[int](), list[Progress]()
-    carried = carry_out(
+    carried = run_jobs(
         # The second attempt comes after all others.
         jobs(FakeEngine(["invalid", "valid", "valid", "invalid"]), tmp_path, attempts=2),
         lambda run: measured.append(seed(run)),
@@ -91,7 +91,7 @@ def test_after_enough_attempts_it_is_given_up_and_the_others_go_on(tmp_path: Pat
 def test_the_order_is_random_and_the_same_each_time(tmp_path: Path) -> None:
     first, second = FakeEngine(), FakeEngine()
     for engine, place in ((first, "a"), (second, "b")):
-        carry_out(jobs(engine, tmp_path / place, range(8)), seed)
+        run_jobs(jobs(engine, tmp_path / place, range(8)), seed)
     assert first.executed == second.executed != sorted(first.executed)
 
 
@@ -102,21 +102,21 @@ def test_several_at_once_and_no_more(tmp_path: Path) -> None:
         meeting.wait()
 
     engine = FakeEngine(change=meet)
-    carry_out(jobs(engine, tmp_path, range(4)), seed, at_once=2)
+    run_jobs(jobs(engine, tmp_path, range(4)), seed, at_once=2)
     assert engine.most_at_once == 2
 
 
 def test_what_an_engine_refuses_ends_all(tmp_path: Path) -> None:
     engine = FakeEngine(problems=[Problem("no such thing here")])
     with pytest.raises(ScenarioError, match="no such thing here"):
-        carry_out(jobs(engine, tmp_path), seed)
+        run_jobs(jobs(engine, tmp_path), seed)
     assert engine.executed == []
 
 
 def test_an_interrupt_ends_what_goes_on_and_keeps_what_is_complete(tmp_path: Path) -> None:
     engine = FakeEngine(["valid", "interrupted"])
     with pytest.raises(Interrupted, match="after 1 of 3 runs"):
-        carry_out(jobs(engine, tmp_path), seed)
+        run_jobs(jobs(engine, tmp_path), seed)
     assert len(engine.executed) == 2
     assert len(look_up(jobs(engine, tmp_path), seed).results) == 1
     assert len(list(tmp_path.glob("*.failed-1"))) == 1
@@ -139,7 +139,7 @@ def test_a_run_whose_traffic_was_over_at_an_interrupt_is_judged(
     former = signal.signal(signal.SIGINT, interrupted)
     try:
         with pytest.raises(Interrupted, match="after 0 of 3 runs"):
-            carry_out(jobs(FakeEngine(change=interrupt), tmp_path), seed)
+            run_jobs(jobs(FakeEngine(change=interrupt), tmp_path), seed)
     finally:
         signal.signal(signal.SIGINT, former)
     assert not list(tmp_path.glob("*.failed-1"))
@@ -149,7 +149,7 @@ def test_a_run_whose_traffic_was_over_at_an_interrupt_is_judged(
 def test_the_forecast_follows_the_work_that_is_left() -> None:
     """10 s of runs took 30 s, a repetition among them: the other 20 s take 60."""
     now = [0.0]
-    forecast = Forecast(total=5, found=1, work_s=30, clock=lambda: now[0])
+    forecast = Forecast(total=5, kept=1, work_s=30, clock=lambda: now[0])
     assert forecast.now() == Progress(1, 5, 0, 0, None)
     now[0] = 30
     forecast.repeat()

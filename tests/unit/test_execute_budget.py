@@ -163,7 +163,7 @@ def test_runs_share_the_machine_as_the_budget_says(tmp_path: Path) -> None:
     engine = FakeEngine(change=lambda plan, files: time.sleep(0.1))
     jobs = [Job(i, load(scenario(seed=i)), engine, tmp_path, cores=1.4) for i in range(6)]
     told: list[Progress] = []
-    carried = Local(Budget(cores=4)).carry_out(jobs, lambda run: run.verdict, told.append)
+    carried = Local(Budget(cores=4)).run_jobs(jobs, lambda run: run.verdict, told.append)
     assert set(carried.results) == set(range(6))
     assert engine.most_at_once == 2
     assert told[-1].done == 6
@@ -172,5 +172,5 @@ def test_runs_share_the_machine_as_the_budget_says(tmp_path: Path) -> None:
 def test_jobs_begin_in_their_order(tmp_path: Path) -> None:
     engine = FakeEngine()
     jobs = [Job(i, load(scenario(seed=i)), engine, tmp_path) for i in (4, 2, 3)]
-    Local(Fixed(1)).carry_out(jobs, lambda run: None)
+    Local(Fixed(1)).run_jobs(jobs, lambda run: None)
     assert [seed for _, seed in engine.executed] == [4, 2, 3]

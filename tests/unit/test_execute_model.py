@@ -17,7 +17,7 @@ import pytest
 from fake_engine import FakeEngine, scenario
 
 from dumbbell.execute import Budget, Fixed, Job
-from dumbbell.execute.batch import Ended, carry_out
+from dumbbell.execute.batch import Ended, run_jobs
 from dumbbell.scenario import load
 
 LASTS_S = 5.0
@@ -66,7 +66,7 @@ def study(runs: int, limit: Budget | Fixed, room: int, noise: float, redo: bool)
     machine = Machine(limit, room, noise)
     known = load(scenario())
     jobs = [Job(i, known, FakeEngine(), Path("nowhere"), cores=0.2) for i in range(runs)]
-    found = carry_out(jobs, machine, lambda run: run.verdict, again=True, redo=redo)
+    found = run_jobs(jobs, machine, lambda run: run.verdict, again=True, redo=redo)
     assert len(found.results) == runs
     return list(found.results.values()).count("valid") / runs, machine.now_s, machine
 

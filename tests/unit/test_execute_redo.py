@@ -48,7 +48,7 @@ def carry_out(wanted: list[Job[int]], redo: bool = True) -> tuple[dict[int, str]
         measured.append(run.verdict)
         return run.verdict
 
-    carried = Local(Fixed(1)).carry_out(wanted, measure, told.append, redo=redo)
+    carried = Local(Fixed(1)).run_jobs(wanted, measure, told.append, redo=redo)
     return carried.results, measured, told
 
 
@@ -146,6 +146,6 @@ def test_where_only_valid_runs_count_a_suspect_one_is_repeated_and_not_found_on_
 
 def test_where_only_valid_runs_count_the_last_suspect_attempt_says_why_it_is_refused(tmp_path: Path) -> None:
     wanted = [replace(job, only_valid=True, attempts=2) for job in jobs(machine(["late", "late"]), tmp_path)]
-    carried = Local(Fixed(1)).carry_out(wanted, lambda run: run.verdict)
+    carried = Local(Fixed(1)).run_jobs(wanted, lambda run: run.verdict)
     assert carried.results == {}
     assert carried.refused == {1: "suspect: stall"}

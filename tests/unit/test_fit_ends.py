@@ -21,7 +21,7 @@ from dumbbell.fitting.ends import _by_sender
 from dumbbell.fitting.profile import text
 from dumbbell.fitting.scenario import toml
 from dumbbell.fitting.whatif import changes, what_if
-from dumbbell.fitting.words import answer, told
+from dumbbell.fitting.words import answer, rows
 from dumbbell.records.run import Run
 
 pytestmark = pytest.mark.xdist_group("fit")
@@ -75,7 +75,7 @@ def test_captures_are_given_in_any_order(run: Run, both: Fit, tmp_path: Path) ->
         found = dumbbell.pcap(run.directory / FILE, output=tmp_path / side, interfaces=list(interfaces(run.plan, side)))
         sides[side] = found.directory
     swapped = fit(sides["receiver"], other=sides["sender"])
-    assert told(swapped) == told(both)
+    assert rows(swapped) == rows(both)
     with pytest.raises(InputError, match="not of both ends"):
         fit(sides["sender"], other=sides["sender"])
     with pytest.raises(InputError, match="--at does not fit"):
@@ -98,7 +98,7 @@ def test_a_profile_says_the_same_without_names(run: Run, tmp_path: Path) -> None
     file = tmp_path / "small.json"
     assert invoke(["fit", str(run.directory), "--anonymize", "-o", str(file)]) == 0
     again = fit(file)
-    assert told(again) == told(found)
+    assert rows(again) == rows(found)
     assert answer(again) == answer(found)
     assert [line for line in toml(again).splitlines() if "name" not in line] == [
         line for line in toml(found).splitlines() if "name" not in line

@@ -19,7 +19,7 @@ from dumbbell.hunt import network
 from dumbbell.hunt.causes import Fault, cause, clustered
 from dumbbell.hunt.evaluating import Result
 from dumbbell.hunt.goals import goal
-from dumbbell.hunt.hunting import Hunted, Wanted, carry_out
+from dumbbell.hunt.hunting import Hunted, Wanted, run_hunt
 from dumbbell.hunt.log import Log
 from dumbbell.hunt.network import offered_bps, values, with_algorithm
 from dumbbell.hunt.search import SEARCHES
@@ -48,7 +48,7 @@ def all_kinds() -> Space:
 def hunt(directory: Path, scenario: Mapping[str, Any] = EASY, sign: str = ATTACK, **more: Any) -> Hunted:
     on_event = more.pop("on_event", lambda event: None)
     wanted = Wanted(with_algorithm(read(scenario), more.pop("cc", "reno")), goal(sign), **{"budget": 150, **more})
-    return carry_out(wanted, directory, on_event)
+    return run_hunt(wanted, directory, on_event)
 
 
 def test_candidates_stay_within_their_bounds() -> None:
@@ -217,7 +217,7 @@ def test_one_algorithm_is_held_against_another(tmp_path: Path) -> None:
         {**SCENARIO, "topology": {**SCENARIO["topology"], "bottleneck": {"rate": "5 Mbit/s", "buffer": "3 bdp"}}}
     )
     wanted = Wanted(with_algorithm(draft, "reno"), goal("delay"), with_algorithm(draft, "vegas"), budget=65, by=0.2)
-    found = carry_out(wanted, tmp_path, lambda event: None)
+    found = run_hunt(wanted, tmp_path, lambda event: None)
     assert found.first == 1
     (find,) = found.finds
     assert find.fault.candidate == ()
@@ -295,7 +295,7 @@ def test_an_off_by_one_in_cubic_is_found_from_its_source(tmp_path: Path) -> None
     draft = read({**SCENARIO, "duration": "8 s"})
     cubic = with_algorithm(draft, "cubic")
     found = {
-        program: carry_out(
+        program: run_hunt(
             Wanted(with_algorithm(draft, str(program)), goal("loss"), cubic, budget=65, by=0.2, is_first_enough=True),
             tmp_path,
             lambda event: None,

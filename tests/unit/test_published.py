@@ -24,7 +24,7 @@ from dumbbell.published.document import LEDGER, Bullets, Code, Document, Paragra
 from dumbbell.published.drawing import boxes
 from dumbbell.published.figures import Figures
 from dumbbell.published.found import judged
-from dumbbell.published.judging import above, all_of, below, told, within
+from dumbbell.published.judging import above, all_of, below, interval_text, within
 from dumbbell.published.latex import latex
 from dumbbell.published.long_tables import SCREEN
 from dumbbell.published.looks import looks
@@ -281,8 +281,8 @@ def test_an_interval_across_a_bound_tells_nothing() -> None:
     assert above(None, 0) is Status.UNKNOWN
     assert all_of([Status.HOLDS, Status.UNKNOWN, Status.FAILS]) is Status.FAILS
     assert all_of([Status.HOLDS, Status.UNKNOWN]) is Status.UNKNOWN
-    assert told(found) == "10 [9, 11]"
-    assert told(Interval(999.9, 999.4, 1000.1, 5)) == "1,000 [999, 1,000]"
+    assert interval_text(found) == "10 [9, 11]"
+    assert interval_text(Interval(999.9, 999.4, 1000.1, 5)) == "1,000 [999, 1,000]"
 
 
 def faster(studies: Studies) -> Judged:
@@ -290,7 +290,7 @@ def faster(studies: Studies) -> Judged:
         return Judged(Status.UNKNOWN, "not run")
     found = Figures(studies["a"]).interval("goodput", "bbr", {RTT: "10 ms", BUFFER: "1 bdp"})
     assert found is not None
-    return Judged(above(found, 70e6), told(found, 1e6))
+    return Judged(above(found, 70e6), interval_text(found, 1e6))
 
 
 def reproduction() -> Reproduction:

@@ -12,7 +12,7 @@ import pytest
 from synthetic_study import Synthetic
 
 from dumbbell import Study
-from dumbbell.published.judging import told
+from dumbbell.published.judging import interval_text
 from dumbbell.published.model import Judged, Status, Studies
 from dumbbell.published.ratios import ratio
 from dumbbell.published.registry import reproduction
@@ -104,7 +104,7 @@ def test_a_ratio_of_other_seeds_is_welchs() -> None:
 def test_a_ratio_with_a_zero_has_no_interval() -> None:
     found = ratio(seeded([0.0, 2.0]), seeded([1.0, 1.0]))
     assert found is not None
-    assert (found.value, found.low, told(found)) == (1, None, "1 (no interval)")
+    assert (found.value, found.low, interval_text(found)) == (1, None, "1 (no interval)")
     assert ratio(seeded([1.0, 2.0]), seeded([0.0, 0.0])) is None
     assert ratio({}, seeded(X)) is None
 

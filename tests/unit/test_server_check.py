@@ -20,7 +20,7 @@ from dumbbell.scenario.resolve.drawn.remembered import remembered
 from dumbbell.scenario.understood import Understood
 from dumbbell.server import messages as m
 from dumbbell.server.check import Checked, check, looked_further
-from dumbbell.server.commands import Work, carry_out
+from dumbbell.server.commands import Work, apply
 from dumbbell.server.legend import of_plan
 from dumbbell.server.reading import values
 from dumbbell.server.ways import carried
@@ -196,7 +196,7 @@ def test_what_is_known_after_edits_is_what_the_text_says(
         else:
             work = Work("mine.toml", text, m.Layout(), folder)
             try:
-                carry_out(change, work)
+                apply(change, work)
             except DumbbellError:
                 continue
             text = work.text

@@ -18,7 +18,7 @@ from dumbbell.plan.wire import document
 from dumbbell.scenario import bundled, load
 from dumbbell.server import messages as m
 from dumbbell.server.check import check
-from dumbbell.server.commands import Work, carry_out
+from dumbbell.server.commands import Work, apply
 from dumbbell.server.draft import Draft
 from dumbbell.server.templates import FOLDER
 
@@ -106,7 +106,7 @@ min = "1 Mbit/s"
 def done(text: str, *commands: Any, layout: m.Layout | None = None) -> Work:
     work = Work("mine.toml", text, layout or m.Layout())
     for command in commands:
-        carry_out(command, work)
+        apply(command, work)
     return work
 
 
@@ -222,7 +222,7 @@ def test_a_batch_is_all_or_nothing() -> None:
     work = Work("mine.toml", NETWORK, m.Layout())
     commands = [m.AddNode(kind="host", name="h9"), m.AddLink(between=("h9", "r1")), m.RemoveNode(name="nobody")]
     with pytest.raises(InputError, match="no node nobody"):
-        carry_out(m.Batch(commands=commands), work)
+        apply(m.Batch(commands=commands), work)
     work = done(NETWORK, m.Batch(commands=commands[:2], label="paste"))
     assert work.made == [["topology", "nodes", "h9"], ["topology", "links", 5]]
 
@@ -273,7 +273,7 @@ def test_sixty_nodes_go_and_a_group_comes_twice() -> None:
 def test_what_can_not_be_done_is_refused(command: Any) -> None:
     work = Work("mine.toml", NETWORK, m.Layout())
     with pytest.raises(DumbbellError):
-        carry_out(command, work)
+        apply(command, work)
     assert work.text == NETWORK
 
 
@@ -302,7 +302,7 @@ def preset_names() -> list[str]:
 @pytest.mark.parametrize("name", preset_names())
 def test_a_preset_that_is_made_free_is_the_same_network(name: str, tmp_path: Path) -> None:
     work = Work("mine.toml", bundled.text(name), m.Layout(), bundled.FOLDER)
-    carry_out(m.Free(), work)
+    apply(m.Free(), work)
     path = tmp_path / "mine.toml"
     path.write_text(work.text)
     for trace in bundled.FOLDER.glob("*.trace"):
@@ -317,7 +317,7 @@ def test_a_preset_that_is_made_free_is_the_same_network(name: str, tmp_path: Pat
     assert facts(free["links"]) == facts(preset["links"])
     assert [event["at_ns"] for event in free["events"]] == [event["at_ns"] for event in preset["events"]]
     with pytest.raises(InputError, match="free already"):
-        carry_out(m.Free(), work)
+        apply(m.Free(), work)
 
 
 @pytest.mark.parametrize("file", [*sorted(bundled.FOLDER.glob("*.toml")), *sorted(FOLDER.glob("*.toml"))], ids=str)

@@ -273,12 +273,12 @@ def test_a_tail_follows_a_directory_that_is_renamed(tmp_path: Path) -> None:
 
 def test_who_comes_back_gets_what_was_missed_and_nothing_twice() -> None:
     lines = [json.dumps(progress(number)).encode() for number in range(10)]
-    (replay,) = live.told(lines, 0, 4)
+    (replay,) = live.parsed(lines, 0, 4)
     assert replay["event"] == "replay"
     assert [event["n"] for event in replay["events"]] == [4, 5, 6, 7, 8, 9]
     assert replay["n"] == 9
-    assert list(live.told(lines[9:], 9, 10)) == []
-    (one,) = live.told([lines[9]], 9, 0)
+    assert list(live.parsed(lines[9:], 9, 10)) == []
+    (one,) = live.parsed([lines[9]], 9, 0)
     assert (one["event"], one["n"]) == ("progress", 9)
 
 
@@ -293,7 +293,7 @@ def test_of_a_long_run_only_progress_is_left_out() -> None:
 
 
 def test_a_damaged_line_is_left_out() -> None:
-    assert [event["n"] for event in live.told([b"{", b'{"event": "x"}'], 0, 0)] == [1]
+    assert [event["n"] for event in live.parsed([b"{", b'{"event": "x"}'], 0, 0)] == [1]
 
 
 async def heard(root: Path, name: str, since: int | None, enough: int) -> list[Any]:

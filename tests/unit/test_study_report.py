@@ -326,7 +326,7 @@ def test_bootstrapped_intervals_have_two_ends(skewed: Study) -> None:
         told = [(entry.low / panel.factor, entry.high / panel.factor) for entry in entries]  # type: ignore[operator]
         assert drawn == [pytest.approx(ends) for ends in told]
         for entry in entries:
-            mean, low, high = grid.told(entry)
+            mean, low, high = grid.interval_texts(entry)
             assert float(high) - float(mean) > 1.1 * (float(mean) - float(low))
             assert f"<small> [{low}, {high}]</small>" in texts
             assert f"${mean}$ $[{low}, {high}]$" in table
@@ -335,10 +335,10 @@ def test_bootstrapped_intervals_have_two_ends(skewed: Study) -> None:
 def test_students_intervals_have_a_half_and_single_runs_none(skewed: Study, tmp_path: Path) -> None:
     plots = build(skewed, 0.95, "t")
     (grid,) = grids(plots, plots.panels[0])
-    assert len(grid.told(plots.panels[0].entries[0, ""])) == 2
+    assert len(grid.interval_texts(plots.panels[0].entries[0, ""])) == 2
     plots = build(Study(Synthetic(repeat=1).write(tmp_path / "once")), 0.95, "bootstrap")
     (grid,) = grids(plots, plots.panels[0])
-    assert grid.told(plots.panels[0].entries[0, ""]) == ("85.64",)
+    assert grid.interval_texts(plots.panels[0].entries[0, ""]) == ("85.64",)
     assert ", one run" in page(plots)
 
 

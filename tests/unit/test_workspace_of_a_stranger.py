@@ -206,7 +206,7 @@ def test_events_of_a_stranger_make_nobody_wait(tmp_path: Path, monkeypatch: pyte
     odd = b'{"event":"x"}\n{}\n{"event":5}\n[]\n{"event":"replay","events":5}\n'
     odd += b'{"event":"progress","health":{"worst":[]}}\n{"event":"progress","health":5}\n'
     (path / "events.jsonl").write_bytes(odd * 20_000)
-    parsed, threads = live.told, set()
+    parsed, threads = live.parsed, set()
 
     def told(lines: list[bytes], first: int, wanted: int) -> Iterator[Any]:
         threads.add(threading.current_thread())
@@ -215,7 +215,7 @@ def test_events_of_a_stranger_make_nobody_wait(tmp_path: Path, monkeypatch: pyte
     async def heard() -> list[Any]:
         return [event async for event in live.Live(tmp_path, Children(tmp_path))(path.name, None)]
 
-    monkeypatch.setattr(live, "told", told)
+    monkeypatch.setattr(live, "parsed", told)
     events = asyncio.run(heard())
     replays = [event for event in events if event.get("event") == "replay"]
     assert replays

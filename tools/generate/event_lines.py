@@ -34,7 +34,7 @@ def _parts() -> str:
 def _whole(of: type) -> str:
     """The meaning of an event or object, then its keys."""
     fields = _fields(of)
-    return f"{_said(of)} Keys: {fields}." if fields else _said(of)
+    return f"{_summary(of)} Keys: {fields}." if fields else _summary(of)
 
 
 def _name(event: type) -> str:
@@ -42,7 +42,7 @@ def _name(event: type) -> str:
     return str(name)
 
 
-def _said(of: type) -> str:
+def _summary(of: type) -> str:
     return inspect.cleandoc(of.__doc__ or "").replace("\n", " ")
 
 
@@ -52,10 +52,10 @@ def _fields(of: type) -> str:
     return "; ".join(fields)
 
 
-def _field(name: str, hint: Any, said: str) -> str:
+def _field(name: str, hint: Any, doc: str) -> str:
     may_lack = get_origin(hint) is NotRequired
     kind = _kind(get_args(hint)[0] if may_lack else hint)
-    meant = said.replace("\n", " ").rstrip(".").replace("`None`", "null")
+    meant = doc.replace("\n", " ").rstrip(".").replace("`None`", "null")
     if not meant[:2].isupper():
         meant = meant[:1].lower() + meant[1:]
     return f"`{name}`{'?' if may_lack else ''} ({kind}){f': {meant}' if meant else ''}"

@@ -28,8 +28,8 @@ def text(algorithms: Mapping[str, Any]) -> str:
     return f"{_HEAD}\nMANIFESTS: Final = (\n{manifests}\n)\n\nKERNEL: Final = ({kernel})\n"
 
 
-def _manifest(one: Mapping[str, Any]) -> str:
-    return f"Manifest({', '.join(f'{key}={one[key]!r}' for key in _KEYS)})"
+def _manifest(declared: Mapping[str, Any]) -> str:
+    return f"Manifest({', '.join(f'{key}={declared[key]!r}' for key in _KEYS)})"
 
 
 KERNEL_HEADERS: Final = (

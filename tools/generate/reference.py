@@ -91,9 +91,9 @@ def page(name: str) -> str:
     text = (DOCS / name).read_text(encoding="utf-8")
     headings = re.findall(r"^#{2,} (.*)$", text, re.MULTILINE)
 
-    def section(found: re.Match[str]) -> str:
-        linked = _linked(SECTIONS[name][found[2]](), headings) if found[2] in _LINKED else SECTIONS[name][found[2]]()
-        return f"{found[1]}{linked}\n{found[4]}"
+    def section(match: re.Match[str]) -> str:
+        linked = _linked(SECTIONS[name][match[2]](), headings) if match[2] in _LINKED else SECTIONS[name][match[2]]()
+        return f"{match[1]}{linked}\n{match[4]}"
 
     return _SECTION.sub(section, text)
 

@@ -34,13 +34,13 @@ def _place(of: type) -> tuple[str, int]:
     return of.__module__, inspect.getsourcelines(of)[1]
 
 
-def _gather(of: Any, found: dict[type, None]) -> None:
-    if is_dataclass(of) and isinstance(of, type) and of not in found:
-        found[of] = None
+def _gather(of: Any, types: dict[type, None]) -> None:
+    if is_dataclass(of) and isinstance(of, type) and of not in types:
+        types[of] = None
         for hint in get_type_hints(of, include_extras=True).values():
-            _gather(hint, found)
+            _gather(hint, types)
     for part in get_args(of):
-        _gather(part, found)
+        _gather(part, types)
 
 
 def _interface(of: type) -> str:
@@ -81,19 +81,19 @@ def docstrings(of: type) -> dict[str, str]:
     """Field -> the docstring below it."""
     (tree,) = ast.parse(inspect.getsource(of)).body
     assert isinstance(tree, ast.ClassDef)
-    return dict(_told(tree.body))
+    return dict(_field_docs(tree.body))
 
 
-def _told(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+def _field_docs(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
     for field, after in pairwise(body):
         match field, after:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(said))):
                 yield name, inspect.cleandoc(said)
 
 
-def _comment(said: str | None, indent: str) -> str:
+def _comment(doc: str | None, indent: str) -> str:
     """The text as a comment of TypeScript; Python's `None` is `null` there."""
-    lines = (said or "").replace("`None`", "`null`").splitlines()
+    lines = (doc or "").replace("`None`", "`null`").splitlines()
     if len(lines) <= 1:
         return f"{indent}/** {lines[0]} */" if lines else ""
     return "\n".join([f"{indent}/**", *(f"{indent} * {line}".rstrip() for line in lines), f"{indent} */"])

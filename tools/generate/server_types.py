@@ -99,9 +99,9 @@ def _literal(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value).lower()
 
 
-def comment(said: str | None, indent: str) -> str:
+def comment(doc: str | None, indent: str) -> str:
     """The text as a comment of TypeScript; Python's `None` is `null` there."""
-    lines = (said or "").replace("`None`", "`null`").splitlines()
+    lines = (doc or "").replace("`None`", "`null`").splitlines()
     if len(lines) <= 1:
         return f"{indent}/** {lines[0]} */" if lines else ""
     return "\n".join([f"{indent}/**", *(f"{indent} * {line}".rstrip() for line in lines), f"{indent} */"])

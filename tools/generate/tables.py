@@ -48,26 +48,26 @@ _VALUES: Final = {
 }
 
 
-def columns_module(found: Declarations) -> str:
+def columns_module(declarations: Declarations) -> str:
     """The module of `dumbbell.records`."""
     places = {
         figure["name"]: tuple(figure["place"])
-        for figure in found["figures"]["link"]
+        for figure in declarations["figures"]["link"]
         if figure["place"] != [figure["name"]]
     }
     return "\n".join(
         [
             _COLUMNS,
-            f"TABLES: Final[Mapping[str, Mapping[str, str]]] = {_types(found['tables'])!r}",
+            f"TABLES: Final[Mapping[str, Mapping[str, str]]] = {_types(declarations['tables'])!r}",
             '"""The tables of a run -> column -> type. `dict` is text of few values, stored as an Arrow dictionary."""',
             "",
-            f"STUDY_TABLES: Final[Mapping[str, Mapping[str, str]]] = {_types(found['studies'])!r}",
+            f"STUDY_TABLES: Final[Mapping[str, Mapping[str, str]]] = {_types(declarations['studies'])!r}",
             '"""The tables of a study -> column -> type."""',
             "",
             f"LINK_KEYS: Final[Mapping[str, tuple[str, ...]]] = {places!r}",
             '"""Figure of a link -> the keys that lead to it in the link\'s summary, if not its name."""',
             "",
-            f"FIGURES: Final[Mapping[str, Mapping[str, str]]] = {_figures(found['figures'])!r}",
+            f"FIGURES: Final[Mapping[str, Mapping[str, str]]] = {_figures(declarations['figures'])!r}",
             '"""Figures of a flow and of a link in the summary: keys -> type; `?`: may be null."""',
             "",
         ]
@@ -81,11 +81,11 @@ def _figures(of: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dict[st
     }
 
 
-def metrics_module(found: Declarations) -> str:
+def metrics_module(declarations: Declarations) -> str:
     """The module of `dumbbell.statistics.metrics`."""
     parts = [_METRICS]
     for of in ("flow", "link"):
-        metrics = ", ".join(_metric(figure) for figure in found["figures"][of] if figure["metric"])
+        metrics = ", ".join(_metric(figure) for figure in declarations["figures"][of] if figure["metric"])
         parts.append(f"{of.upper()}S: Final = ({metrics},)")
     return "\n".join([*parts, ""])
 

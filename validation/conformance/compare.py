@@ -123,5 +123,5 @@ def _difference(link: str, rows: list[dict[str, Any]], packets: list[Packet]) ->
     return found
 
 
-def _note(found: Difference, row: dict[str, Any], what: str) -> None:
-    found.first = found.first or f"packet {row['packet']}, arrived at {row['arrival_ns']}: {what}"
+def _note(difference: Difference, row: dict[str, Any], what: str) -> None:
+    difference.first = difference.first or f"packet {row['packet']}, arrived at {row['arrival_ns']}: {what}"

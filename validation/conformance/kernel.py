@@ -172,5 +172,5 @@ def main(seconds: int, only: str) -> None:
     )
 
 
-def _cells(found: Agreement) -> list[str]:
-    return [f"{value:,}" for value in astuple(found)]
+def _cells(agreement: Agreement) -> list[str]:
+    return [f"{value:,}" for value in astuple(agreement)]

@@ -145,6 +145,6 @@ def _parts(name: str, record: Record) -> list[list[str]]:
     ]
 
 
-def _cells(found: Given) -> list[str]:
-    numbers = f"{found.expected:,.1f}", f"{found.sd:.1f}", f"{found.away:.1f}"
-    return [f"{found.packets:,}", f"{found.happened:,}", *numbers, f"{found.impossible:,}"]
+def _cells(given: Given) -> list[str]:
+    numbers = f"{given.expected:,.1f}", f"{given.sd:.1f}", f"{given.away:.1f}"
+    return [f"{given.packets:,}", f"{given.happened:,}", *numbers, f"{given.impossible:,}"]

@@ -38,8 +38,8 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
 
 
-def _span(found: Interval | None) -> str:
+def _span(interval: Interval | None) -> str:
     """`0.991 to 1.004`."""
-    if found is None or found.low is None or found.high is None:
+    if interval is None or interval.low is None or interval.high is None:
         return words.UNKNOWN
-    return f"{_number(found.low)} to {_number(found.high)}"
+    return f"{_number(interval.low)} to {_number(interval.high)}"

@@ -12,14 +12,14 @@ from dumbbell.agree.figures import Figures, figures
 from dumbbell.agree.targets import Status, judge, overall
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import InputError, Problem, ScenarioError
-from dumbbell.execute import ATTEMPTS, Job, Progress, carry_out, look_up
+from dumbbell.execute import ATTEMPTS, Job, Progress, look_up, run_jobs
 from dumbbell.pipeline.planned import planned
 from dumbbell.records import Run
 from dumbbell.scenario import Scenario, load
 from dumbbell.scenario.file.loading import read
 from dumbbell.studies.cells import is_study
 
-Told = Callable[[str, Progress], None]
+Teller = Callable[[str, Progress], None]
 """Called with an engine and the progress of its runs."""
 
 
@@ -115,11 +115,11 @@ def check(subjects: Sequence[Subject], engines: Mapping[str, Engine]) -> None:
         raise ScenarioError(list(problems.values()))
 
 
-def carry_out_both(
+def run_both(
     subjects: Sequence[Subject],
     engines: Mapping[str, Engine],
     at_once: int = 1,
-    told: Told | None = None,
+    teller: Teller | None = None,
     resimulate: bool = False,
     as_is: bool = False,
     only_valid: bool = False,
@@ -130,7 +130,7 @@ def carry_out_both(
         subjects: checked.
         engines: the first and the second, by name. A deterministic one runs each seed once, whatever comes of it.
         at_once: how many runs at a time.
-        told: of the progress.
+        teller: is told of the progress.
         resimulate: repeat runs on disk whose TCP is a model.
         as_is: run nothing, and compare what is on disk.
         only_valid: a suspect run doesn't count; it is repeated like an invalid one.
@@ -150,11 +150,11 @@ def carry_out_both(
             for subject in subjects
             for seed, scenario in subject.seeds.items()
         ]
-        on_progress = None if told is None else _named(name, told)
+        on_progress = None if teller is None else _named(name, teller)
         if as_is:
             carried = look_up(jobs, _measure)
         else:
-            carried = carry_out(
+            carried = run_jobs(
                 jobs, _measure, at_once, on_progress, again=resimulate and engine.capabilities.models_tcp
             )
         found[name], refused[name] = carried.results, carried.refused
@@ -163,7 +163,7 @@ def carry_out_both(
 
 
 def until_decided(
-    subjects: Sequence[Subject], most: int, carry_out: Callable[[Sequence[Subject]], list[Outcome]]
+    subjects: Sequence[Subject], most: int, run: Callable[[Sequence[Subject]], list[Outcome]]
 ) -> list[Outcome]:
     """Carry out `subjects`, and repeat those that are undecided, until none is or all have had `most` runs.
 
@@ -171,13 +171,13 @@ def until_decided(
     says (A. Wald, Annals of Mathematical Statistics 16:117, 1945). So the runs are doubled, which makes few looks, and
     a scenario that is outside is not given another chance, as one that is inside isn't.
     """
-    outcomes = {outcome.subject.name: outcome for outcome in carry_out(subjects)}
+    outcomes = {outcome.subject.name: outcome for outcome in run(subjects)}
     while open_ := [
         outcome.subject.again(most)
         for outcome in outcomes.values()
         if len(outcome.subject.seeds) < most and overall(judge(outcome.comparison)) is Status.UNDECIDED
     ]:
-        outcomes |= {outcome.subject.name: outcome for outcome in carry_out(open_)}
+        outcomes |= {outcome.subject.name: outcome for outcome in run(open_)}
     return list(outcomes.values())
 
 
@@ -185,19 +185,19 @@ def _measure(run: Run) -> tuple[Path, Figures]:
     return run.directory, figures(run)
 
 
-def _named(engine: str, told: Told) -> Callable[[Progress], None]:
-    return lambda progress: told(engine, progress)
+def _named(engine: str, teller: Teller) -> Callable[[Progress], None]:
+    return lambda progress: teller(engine, progress)
 
 
 def _outcome(
     engines: Engines,
     subject: Subject,
-    found: Mapping[str, Mapping[tuple[str, int], tuple[Path, Figures]]],
+    figures: Mapping[str, Mapping[tuple[str, int], tuple[Path, Figures]]],
     refused: Mapping[str, Mapping[tuple[str, int], str]],
 ) -> Outcome:
     """The outcome of the repetitions that both engines have."""
     keys = [(subject.name, seed) for seed in subject.seeds]
-    first, second = (found[name] for name in engines)
+    first, second = (figures[name] for name in engines)
     both = [key for key in keys if key in first and key in second]
     pairs = tuple(Pair(key[1], first[key][0], second[key][0]) for key in both)
     said = tuple(

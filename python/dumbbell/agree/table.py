@@ -48,7 +48,7 @@ def _names(stem: str) -> tuple[str, str, str]:
     return stem, f"{stem}_low", f"{stem}_high"
 
 
-def interval(stem: str, found: Any) -> dict[str, float | None]:
+def interval(stem: str, value: Any) -> dict[str, float | None]:
     """Columns `stem`, `stem_low` and `stem_high` of an interval; nulls of none."""
-    values = (None, None, None) if found is None else (found.value, found.low, found.high)
+    values = (None, None, None) if value is None else (value.value, value.low, value.high)
     return dict(zip(_names(stem), values, strict=True))

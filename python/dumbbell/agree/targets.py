@@ -115,15 +115,15 @@ def _difference(target: str, row: Row, wider: Interval, allowed: float, digits: 
     return Judged(target, status, measured, f"the interval within -+{allowed:.3g}{unit}")
 
 
-def _status(found: Interval, wider: Interval, low: float, high: float) -> Status:
+def _status(interval: Interval, wider: Interval, low: float, high: float) -> Status:
     """Inside by one interval, outside by one that is as wide or wider."""
-    if found.within(low, high):
+    if interval.within(low, high):
         return Status.INSIDE
     return Status.OUTSIDE if wider.beyond(low, high) else Status.UNDECIDED
 
 
-def _span(found: Interval, digits: str) -> str:
-    return "one repetition" if found.low is None else f"{found.low:{digits}} to {found.high:{digits}}"
+def _span(interval: Interval, digits: str) -> str:
+    return "one repetition" if interval.low is None else f"{interval.low:{digits}} to {interval.high:{digits}}"
 
 
 def _rtts(comparison: Comparison) -> list[Row]:

@@ -40,7 +40,7 @@ def compute(directory: str | PathLike[str], network: str) -> Mapping[str, object
     Raises:
         DumbbellError: a file is missing, or cannot be read.
     """
-    found: Mapping[str, object] = _told(directory, lambda: core.figures_of(directory, network, _opened(directory)))
+    found: Mapping[str, object] = _computed(directory, lambda: core.figures_of(directory, network, _opened(directory)))
     return found
 
 
@@ -50,7 +50,7 @@ def between(directory: str | PathLike[str], start_ns: int, end_ns: int) -> Span:
     Raises:
         DumbbellError: a file is missing, or cannot be read.
     """
-    return Span(**_told(directory, lambda: core.figures_between(_opened(directory), start_ns, end_ns)))
+    return Span(**_computed(directory, lambda: core.figures_between(_opened(directory), start_ns, end_ns)))
 
 
 @dataclass(frozen=True)
@@ -71,14 +71,14 @@ def bottlenecks(directory: str | PathLike[str]) -> list[PathBottlenecks]:
     Raises:
         DumbbellError: the table is missing, or cannot be read.
     """
-    return [PathBottlenecks(**one) for one in _told(directory, lambda: core.bottlenecks_of(_opened(directory)))]
+    return [PathBottlenecks(**one) for one in _computed(directory, lambda: core.bottlenecks_of(_opened(directory)))]
 
 
 def _opened(directory: str | PathLike[str]) -> Callable[[str], int]:
     return lambda name: inputs.opened(os.path.join(directory, name))
 
 
-def _told(directory: str | PathLike[str], compute: Callable[[], str]) -> Any:
+def _computed(directory: str | PathLike[str], compute: Callable[[], str]) -> Any:
     try:
         return json.loads(compute())
     except RuntimeError as error:

@@ -114,9 +114,9 @@ def _check(name: str, known: Parameters, values: Values) -> None:
         raise _refusal(one, values)
 
 
-def _refusal(one: Misfit, values: Values) -> InputError:
-    what = f"--set {one.name}={written(values[one.name])}: {one.wrong}"
-    return InputError(what, f"expected {one.expected}", one.hint)
+def _refusal(misfit: Misfit, values: Values) -> InputError:
+    what = f"--set {misfit.name}={written(values[misfit.name])}: {misfit.wrong}"
+    return InputError(what, f"expected {misfit.expected}", misfit.hint)
 
 
 def _nearby(path: Path) -> str:

@@ -52,9 +52,9 @@ def compiled(program: Program, whole: bool = False, file: str = "") -> Compiled:
 class _Refusal(Exception):
     """A refusal of the compiler."""
 
-    def __init__(self, told: Built, text: str) -> None:
+    def __init__(self, built: Built, text: str) -> None:
         super().__init__(text)
-        self.told = told
+        self.told = built
         self.text = text
 
 

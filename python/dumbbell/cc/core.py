@@ -52,15 +52,15 @@ def parameters_of(label: str | None) -> Parameters | None:
     return parameters(told)
 
 
-def parameters(told: Bundled | Contents) -> Parameters:
+def parameters(contents: Bundled | Contents) -> Parameters:
     """The parameters in the core's facts about an algorithm."""
-    return Parameters(tuple(map(_parameter, told["parameters"])))
+    return Parameters(tuple(map(_parameter, contents["parameters"])))
 
 
-def _parameter(told: ParameterFacts) -> Parameter:
-    limits = told.get("limits")
+def _parameter(facts: ParameterFacts) -> Parameter:
+    limits = facts.get("limits")
     bounds = None if limits is None else (limits[0], limits[1])
-    return Parameter(told["name"], told["bits"], told["signed"], told["default"], told["doc"], bounds)
+    return Parameter(facts["name"], facts["bits"], facts["signed"], facts["default"], facts["doc"], bounds)
 
 
 def sha256_of(label: str) -> str | None:
@@ -119,14 +119,14 @@ def can_load() -> Privileges:
     return told
 
 
-def why_not(told: Privileges) -> str:
+def why_not(privileges: Privileges) -> str:
     """Why this process may not load any, from what `can_load` tells."""
-    failure = told["failure"]
-    return (failure and failure["why"]) or f"this process lacks {' and '.join(told['missing'])}"
+    failure = privileges["failure"]
+    return (failure and failure["why"]) or f"this process lacks {' and '.join(privileges['missing'])}"
 
 
-def _ask(told: str) -> Any:
-    answer = json.loads(told)
+def _ask(text: str) -> Any:
+    answer = json.loads(text)
     failure = answer.get("failure") if isinstance(answer, dict) else None
     if failure is None or "ok" in answer:
         return answer

@@ -23,16 +23,16 @@ def declared(source: str) -> Parameters:
 def with_values(source: str, values: Values) -> str:
     """A C source in which the constants of `values` have these values; all of them are `declared` there."""
 
-    def one(found: re.Match[str]) -> str:
-        if found["name"] not in values:
-            return found[0]
-        number = int(values[found["name"]])
-        begin, end = found.start(), found.end()
-        at = found.end("value") if found["value"] is not None else found.end("name")
-        head = source[begin : found.start("value")] if found["value"] is not None else source[begin:at] + " = "
+    def declaration(match: re.Match[str]) -> str:
+        if match["name"] not in values:
+            return match[0]
+        number = int(values[match["name"]])
+        begin, end = match.start(), match.end()
+        at = match.end("value") if match["value"] is not None else match.end("name")
+        head = source[begin : match.start("value")] if match["value"] is not None else source[begin:at] + " = "
         return f"{head}{number}{source[at:end]}"
 
-    return _DECLARATION.sub(one, source)
+    return _DECLARATION.sub(declaration, source)
 
 
 _COMMENT: Final = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)

@@ -62,7 +62,7 @@ def command(
     interrupted.
     """
     from dumbbell.agree.engines import pair
-    from dumbbell.agree.study import Subject, carry_out_both, check, until_decided
+    from dumbbell.agree.study import Subject, check, run_both, until_decided
     from dumbbell.cli.batch import Teller
 
     both, settings = pair(engines, kernel)
@@ -70,7 +70,7 @@ def command(
     subjects = [Subject.of(one, overrides or [], repeat, output, settings, starts_ns) for one in scenarios]
     check(subjects, both)
     teller = Teller(json or quiet)
-    outcomes = until_decided(subjects, most, lambda some: carry_out_both(some, both, jobs, teller))
+    outcomes = until_decided(subjects, most, lambda some: run_both(some, both, jobs, teller))
     return _tell(outcomes, starts, json)
 
 

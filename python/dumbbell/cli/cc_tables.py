@@ -15,44 +15,45 @@ from dumbbell.cli.tables import print_table
 from dumbbell.table import Table
 
 
-def known(told: Registered) -> Iterator[Table]:
+def known(registered: Registered) -> Iterator[Table]:
     """The congestion controls that the core knows of, as tables."""
-    loaded = {one["label"] for one in told["stay"]}
+    loaded = {one["label"] for one in registered["stay"]}
     rows = [
         [label, BUNDLED[label].what if label in BUNDLED else "", "yes" if label in loaded else ""]
-        for label in told["bundled"]
+        for label in registered["bundled"]
     ]
     yield Table("With dumbbell", ["cc", "description", "loaded to stay"], rows)
     yield Table("In the simulator", ["cc", "description"], [[name, one.sentence] for name, one in SIMULATED.items()])
-    if told["stay"]:
+    if registered["stay"]:
         rows = [
-            [one["label"], one["name"], spelled(one["parameters"]), _moment(one["loaded_at"])] for one in told["stay"]
+            [one["label"], one["name"], spelled(one["parameters"]), _moment(one["loaded_at"])]
+            for one in registered["stay"]
         ]
         yield Table("Loaded to stay", ["cc", "name in the kernel", "parameters", "since"], rows)
-    if told["runs"]:
-        rows = [[one["label"], one["name"]] for one in told["runs"]]
+    if registered["runs"]:
+        rows = [[one["label"], one["name"]] for one in registered["runs"]]
         yield Table("Loaded by current runs", ["cc", "name in the kernel"], rows)
-    yield Table("The kernel's own", ["cc"], [[name] for name in told["kernel"]])
+    yield Table("The kernel's own", ["cc"], [[name] for name in registered["kernel"]])
 
 
-def print_held(found: Algorithm, held: Contents) -> None:
+def print_held(algorithm: Algorithm, held: Contents) -> None:
     """Print the contents of an object."""
-    if found.text:
-        say(found.text)
+    if algorithm.text:
+        say(algorithm.text)
     rows = [["name if loaded to stay", held["name"]], ["licence", held["licence"]]]
-    if found.compiler:
-        rows.insert(0, ["compiled by", found.compiler])
+    if algorithm.compiler:
+        rows.insert(0, ["compiled by", algorithm.compiler])
     if held["variant"]:
         rows.append(["variant for this kernel", held["variant"]])
     rows.append(["operations", ", ".join(held["operations"])])
     print_table(Table(held["label"], ["property", "value"], rows))
-    print_parameters(core.parameters(held), found.parameters, dict(found.entry["parameters"]))
+    print_parameters(core.parameters(held), algorithm.parameters, dict(algorithm.entry["parameters"]))
 
 
-def print_parameters(told: Parameters, declared: Parameters, values: Values) -> None:
+def print_parameters(parameters: Parameters, declared: Parameters, values: Values) -> None:
     """Print the parameters of the object; `declared` are those of its source, which has the comments."""
     rows = []
-    for parameter in told.known:
+    for parameter in parameters.known:
         source = declared.find(parameter.name)
         default = "" if parameter.default is None else written(parameter.default)
         given = [written(values[parameter.name]) if parameter.name in values else ""] if values else []

@@ -72,8 +72,8 @@ def _text(call: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _change(told: Sequence[Any]) -> str:
-    name, before, after = told
+def _change(change: Sequence[Any]) -> str:
+    name, before, after = change
     same = "" if before != after else ", as before"
     return f"{name} {_value(name, before)} -> {_value(name, after)}{same}"
 

@@ -124,13 +124,13 @@ def _studies(places: Sequence[Path], metrics: Sequence[str] | None, percent: int
     _print_metrics(found, percent)
 
 
-def _print_verdicts(found: Comparison) -> None:
+def _print_verdicts(comparison: Comparison) -> None:
     """The runs behind the figures, and whether differences between A and B can be trusted."""
-    for name, judged in (("A", found.verdicts_a), ("B", found.verdicts_b)):
+    for name, judged in (("A", comparison.verdicts_a), ("B", comparison.verdicts_b)):
         say(f"{name}: {count(judged.runs, 'run')}: {judged}")
-    doubted = found.verdicts_a.suspect + found.verdicts_b.suspect
+    doubted = comparison.verdicts_a.suspect + comparison.verdicts_b.suspect
     if doubted:
-        of = found.verdicts_a.usable + found.verdicts_b.usable
+        of = comparison.verdicts_a.usable + comparison.verdicts_b.usable
         say(
             f"{doubted:,} of the {count(of, 'run')} compared {by_number(doubted, 'is', 'are')} suspect: "
             "differences may be the machine's, not the settings'"
@@ -138,23 +138,23 @@ def _print_verdicts(found: Comparison) -> None:
     say()
 
 
-def _print_metrics(found: Comparison, percent: int) -> None:
+def _print_metrics(comparison: Comparison, percent: int) -> None:
     from itertools import groupby
 
     from dumbbell.cli.tables import print_table
     from dumbbell.report.study.panel import unit_of
     from dumbbell.table import Table
 
-    names = heads(found.keys)
+    names = heads(comparison.keys)
     columns = [*names, "of", "A", "B", "B - A", f"{percent} % interval", "change", "Hedges' g", "n", "by"]
-    for metric, rows in groupby(found.rows, lambda row: row.metric):
+    for metric, rows in groupby(comparison.rows, lambda row: row.metric):
         mine = list(rows)
         factor, unit = unit_of(metric.unit, max(abs(row.contrast.mean) for row in mine))
         print_table(Table(_named(metric.title, unit), columns, [_cells(row, factor) for row in mine], len(names) + 1))
-    for what, places in (("A", found.only_a), ("B", found.only_b)):
+    for what, places in (("A", comparison.only_a), ("B", comparison.only_b)):
         if places:
             say(f"Only in {what}: {count(len(places), 'cell')}, the first with {', '.join(places[0])}.")
-    for what, missing in (("A", found.of_only_a), ("B", found.of_only_b)):
+    for what, missing in (("A", comparison.of_only_a), ("B", comparison.of_only_b)):
         if missing:
             say(f"Only in {what}: {', '.join(missing)}.")
 

@@ -102,7 +102,7 @@ class Written(Display):
 
 
 @contextmanager
-def told(shown: Display, events: str | None) -> Iterator[Display]:
+def with_events(shown: Display, events: str | None) -> Iterator[Display]:
     """The display, which also writes events to the file `events`, or to stderr if that is `-`. Raises `InputError`."""
     if events is None or events == STANDARD_ERROR:
         with Written(shown, sys.stderr, "stderr") if events else shown as display:

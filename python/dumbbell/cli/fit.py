@@ -117,23 +117,23 @@ def command(
     _print(found, outcomes, output)
 
 
-def _print(found: Fit, outcomes: Sequence[Outcome], output: Path | None) -> None:
+def _print(fit: Fit, outcomes: Sequence[Outcome], output: Path | None) -> None:
     from dumbbell.cli.output import say
     from dumbbell.cli.tables import print_table
     from dumbbell.fitting.whatif import cells, sentences
-    from dumbbell.fitting.words import answer, told
+    from dumbbell.fitting.words import answer, rows
     from dumbbell.table import Table, printable
 
-    for sentence in (*answer(found), *sentences(found, outcomes)):
+    for sentence in (*answer(fit), *sentences(fit, outcomes)):
         say(sentence)
-    about, side = found.transfer, found.transfer.side
+    about, side = fit.transfer, fit.transfer.side
     place = "both ends" if side == "both" else f"the {side}"
-    title = f"Connection {about.connection} of {printable(found.name)}, seen from {place}"
-    print_table(Table(title, ["", "value", "between", "evidence"], [list(cells) for cells in told(found)]))
+    title = f"Connection {about.connection} of {printable(fit.name)}, seen from {place}"
+    print_table(Table(title, ["", "value", "between", "evidence"], [list(cells) for cells in rows(fit)]))
     if outcomes:
         title = f"The transfer again, simulated over {outcomes[0].runs} paths within these intervals"
         columns = ["", "time", "goodput", "sent again", "RTT", "limited by"]
-        print_table(Table(title, columns, cells(found, outcomes)))
+        print_table(Table(title, columns, cells(fit, outcomes)))
     if about.left_out:
         say(f"{about.left_out:,} packets behind the first {about.sent_packets:,} were not read.")
     if output is not None:

@@ -89,7 +89,7 @@ def command(
     from dumbbell.errors import ExpectationFailed, InputError
     from dumbbell.hints import nearest
     from dumbbell.hunt.goals import goal as goal_of
-    from dumbbell.hunt.hunting import Wanted, carry_out, confirmed
+    from dumbbell.hunt.hunting import Wanted, confirmed, run_hunt
     from dumbbell.hunt.network import with_algorithm
     from dumbbell.hunt.search import SEARCHES
     from dumbbell.scenario.file.loading import read
@@ -115,7 +115,7 @@ def command(
         first,
     )
     with progress(json or quiet) as display:
-        hunted = carry_out(wanted, output, display)
+        hunted = run_hunt(wanted, output, display)
     if confirm:
         hunted = confirmed(hunted, kernel)
     _tell(hunted, json)
@@ -149,11 +149,11 @@ def _tell(hunted: Hunted, json: bool) -> None:
     print(hunted.directory)
 
 
-def _print_finds(found: Sequence[Find]) -> None:
+def _print_finds(finds: Sequence[Find]) -> None:
     from dumbbell.cli.output import say
     from dumbbell.hunt.words import described, outcome
 
-    for number, one in enumerate(found, 1):
+    for number, one in enumerate(finds, 1):
         say(f"\n{number}. {one.cause}")
         say(f"   {described(one.fault.candidate)}")
         say(f"   {outcome(one)}")

@@ -58,15 +58,15 @@ def _sharing(plan: Plan, known: Network, flow: Flow, link: str) -> list[str]:
     ]
 
 
-def told(found: dict[int, Guess]) -> list[dict[str, object]]:
+def guesses_as_json(guesses: dict[int, Guess]) -> list[dict[str, object]]:
     """The guesses for `--json`."""
     return [
         {"connection": number, "algorithm": one.algorithm, "votes": one.share, "why_not": one.why_not or None}
-        for number, one in found.items()
+        for number, one in guesses.items()
     ]
 
 
-def table(found: dict[int, Guess]) -> Table:
+def table(guesses: dict[int, Guess]) -> Table:
     """A row for each connection."""
     from dumbbell.table import Table
 
@@ -77,6 +77,6 @@ def table(found: dict[int, Guess]) -> Table:
             f"{100 * one.share:.0f} %" if one.share is not None and one.algorithm else "",
             one.why_not,
         ]
-        for number, one in found.items()
+        for number, one in guesses.items()
     ]
     return Table("Congestion controls, guessed", ["connection", "guess", "votes", "why not"], rows)

@@ -279,14 +279,14 @@ def _brief_ready(image: Image) -> dict[str, object]:
             "ready": True, "usable": True}  # fmt: skip
 
 
-def _brief(one: Known) -> dict[str, object]:
-    base = one.base
+def _brief(known: Known) -> dict[str, object]:
+    base = known.base
     return {
         "names": base.names,
         "version": base.recipe.version,
         "patches": base.user_patches,
         "config": base.user_config,
         "source": base.origin,
-        "bytes": one.bytes,
-        "usable": one.is_current,
+        "bytes": known.bytes,
+        "usable": known.is_current,
     }

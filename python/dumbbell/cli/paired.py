@@ -19,20 +19,20 @@ def between(first: Capture, second: Capture) -> Between:
     return matched(first, second)
 
 
-def told(found: Between) -> dict[str, object]:
+def between_as_json(between: Between) -> dict[str, object]:
     """The figures for `--json`."""
-    clocks = found.clocks
+    clocks = between.clocks
     return {
-        "first_is_nearer_to_clients": found.first_is_nearer,
+        "first_is_nearer_to_clients": between.first_is_nearer,
         "clock_offset_low_ns": clocks.offset_low_ns,
         "clock_offset_high_ns": clocks.offset_high_ns,
         "clock_skew_ppm": clocks.skew_ppm,
-        "unrelated_connections": found.unrelated,
-        "directions": found.ways.to_dicts(),
+        "unrelated_connections": between.unrelated,
+        "directions": between.ways.to_dicts(),
     }
 
 
-def table(found: Between) -> Table:
+def table(between: Between) -> Table:
     """A row for each direction."""
     from dumbbell.table import Table
 
@@ -54,27 +54,27 @@ def table(found: Between) -> Table:
             ),
             *(ms(row[f"delay_{name}_ns"]) for name in ("min", "p50", "p95", "max")),
         ]
-        for row in found.ways.to_dicts()
+        for row in between.ways.to_dicts()
     ]  # fmt: skip
-    return Table(f"From A to B and back, by both clocks. {clocks(found)}{_left_out(found)}", columns, cells)
+    return Table(f"From A to B and back, by both clocks. {clocks(between)}{_left_out(between)}", columns, cells)
 
 
-def _left_out(found: Between) -> str:
+def _left_out(between: Between) -> str:
     """A sentence on connections that only seem to be the same; empty if there is none."""
-    n = len(found.unrelated)
+    n = len(between.unrelated)
     if not n:
         return ""
-    listed = ", ".join(map(str, found.unrelated[:10])) + (", ..." if n > 10 else "")
+    listed = ", ".join(map(str, between.unrelated[:10])) + (", ..." if n > 10 else "")
     return (
         f" {by_number(n, 'Connection', 'Connections')} {listed} {by_number(n, 'has', 'have')} the same addresses and "
         f"ports in B, but no packet in common, and {by_number(n, 'is', 'are')} left out."
     )
 
 
-def clocks(found: Between) -> str:
+def clocks(between: Between) -> str:
     """A sentence on the offset of B's clock."""
-    low, high = found.clocks.offset_low_ns, found.clocks.offset_high_ns
-    skew = "" if found.clocks.skew_ppm is None else f", and gains {found.clocks.skew_ppm:.3g} us a second"
+    low, high = between.clocks.offset_low_ns, between.clocks.offset_high_ns
+    skew = "" if between.clocks.skew_ppm is None else f", and gains {between.clocks.skew_ppm:.3g} us a second"
     if low is None or high is None:
         return "The offset of the clocks is unknown: both captures have packets of one direction only."
     return f"B's clock is ahead by {number(low / 1e6, 4)} to {number(high / 1e6, 4)} ms{skew}."

@@ -155,9 +155,9 @@ def command(
     from dumbbell.cli.captured import beside as of_run
     from dumbbell.cli.captured import judge, table
     from dumbbell.cli.identified import guesses
+    from dumbbell.cli.identified import guesses_as_json as told_of_guesses
     from dumbbell.cli.identified import table as table_of_guesses
-    from dumbbell.cli.identified import told as told_of_guesses
-    from dumbbell.cli.paired import between, told
+    from dumbbell.cli.paired import between, between_as_json
     from dumbbell.cli.paired import table as table_of_pairs
     from dumbbell.cli.tables import print_table
     from dumbbell.pipeline.captured import pcap, run_of
@@ -203,7 +203,7 @@ def command(
             {"report": None if page is None else str(page), "xplot": [str(path) for path in graphs]}
             | ({} if flows is None else {"flows": flows})
             | ({} if seen is None else {"identified": told_of_guesses(seen)})
-            | ({} if found is None else {"between": told(found)}),
+            | ({} if found is None else {"between": between_as_json(found)}),
         )
         return
     for warning in capture.warnings:
@@ -279,9 +279,9 @@ def _other(
 def _print_json(capture: Capture, more: dict[str, Any]) -> None:
     from json import dumps
 
-    from dumbbell.report.captured.diagnosed import told
+    from dumbbell.report.captured.diagnosed import diagnoses
 
-    said = told(capture, capture.largest(SHOWN))
+    said = diagnoses(capture, capture.largest(SHOWN))
     directions = capture.directions.to_dicts()
     for row in directions:
         diagnosis = said.get((row["connection"], row["direction"]))
@@ -296,22 +296,22 @@ def _print_json(capture: Capture, more: dict[str, Any]) -> None:
     print(dumps({**found, **more, "connections": connections}, indent=2))
 
 
-def _diagnosis(found: Diagnosis, sentences: list[str]) -> dict[str, Any]:
-    seen = found.seen
+def _diagnosis(diagnosis: Diagnosis, sentences: list[str]) -> dict[str, Any]:
+    seen = diagnosis.seen
     return {
-        "cause": str(found.cause),
+        "cause": str(diagnosis.cause),
         "sentences": sentences,
         "lost_packets": seen.lost_packets,
         "sent_packets": seen.sent_packets,
         "base_rtt_ns": seen.base_rtt_ns,
-        "bottleneck_bps": found.bottleneck_bps,
-        "passed_bps": found.passed_bps,
+        "bottleneck_bps": diagnosis.bottleneck_bps,
+        "passed_bps": diagnosis.passed_bps,
     }
 
 
 def _print(capture: Capture) -> None:
     from dumbbell.cli.tables import print_table
-    from dumbbell.report.captured.diagnosed import MOST_TOLD, listed, told
+    from dumbbell.report.captured.diagnosed import MOST_TOLD, diagnoses, listed
     from dumbbell.report.captured.source import words_of
     from dumbbell.table import Table
 
@@ -331,11 +331,11 @@ def _print(capture: Capture) -> None:
         "limited by",
         "diagnosis",
     ]
-    diagnoses = told(capture, data)
-    for number, direction, said in listed(diagnoses)[:MOST_TOLD]:
+    known = diagnoses(capture, data)
+    for number, direction, said in listed(known)[:MOST_TOLD]:
         say(f"{number}  {words_of(about[number], direction)}\n   {said}")
     rows = [_row(about[row["connection"]], row) for row in data]
-    for cells, (found, _) in zip(rows, diagnoses.values(), strict=True):
+    for cells, (found, _) in zip(rows, known.values(), strict=True):
         cells.append(str(found.cause))
     if any(one["network"] for one in about.values()):
         columns.insert(3, "network")

@@ -119,7 +119,7 @@ def _study(draft: Draft, engine: Engine, json: bool, compiles: bool) -> None:
     import sys
     from json import dumps
 
-    from dumbbell.cli.display import told
+    from dumbbell.cli.display import with_events
     from dumbbell.cli.study import MOST_CELLS
     from dumbbell.cli.study_progress import progress, size
     from dumbbell.records.manifest import core_version
@@ -138,7 +138,7 @@ def _study(draft: Draft, engine: Engine, json: bool, compiles: bool) -> None:
     # Whether there are several repetitions decides; plans of each are not needed.
     planner = Planner(draft, min(base.repeat.most, 2), engine, core_version() or "none", asks=False, compiles=compiles)
     plans: dict[int, Planned] = {}
-    with told(progress(quiet=json), None) as display:
+    with with_events(progress(quiet=json), None) as display:
         display({"event": "planning", "cells": 0, "of": len(cells), "least": least})
         some = [cells[index] for index in looked_at]
         for index, plan in zip(looked_at, planner.all(some, wanted.threads), strict=True):

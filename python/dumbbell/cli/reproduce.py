@@ -17,7 +17,7 @@ from dumbbell.cli.options import DEFAULT_EXECUTOR, Address, Executor, Json, Set,
 
 if TYPE_CHECKING:
     from dumbbell.execute import Executor as AnyExecutor
-    from dumbbell.published.found import Found
+    from dumbbell.published.found import JudgedFinding
     from dumbbell.published.model import Reproduction, Studies
     from dumbbell.published.running import Lacking, Order
 
@@ -200,7 +200,7 @@ def _reproduce(
         if is_told:
             print(f"{order.part.name}: {order.part.title}", flush=True)
         with progress(json or quiet) as show:
-            running.note(place.folder, order, running.carry_out(order, place.root / "studies", jobs, show, elsewhere))
+            running.note(place.folder, order, running.run_part(order, place.root / "studies", jobs, show, elsewhere))
         # The first picture is there after the first part; later reports take a small share of the time.
         started_s = monotonic()
         if order is not wanted[-1] and started_s - written_s > _SELDOM * cost_s:
@@ -247,7 +247,7 @@ def _list(wanted: Sequence[Order], study: Reproduction) -> None:
     print_table(Table(study.citation, ["part", "", "engine", "cells", "runs", "time, one by one"], rows))
 
 
-def _tell(found: Sequence[Found], files: Sequence[Path], json: bool) -> None:
+def _tell(judged: Sequence[JudgedFinding], files: Sequence[Path], json: bool) -> None:
     if json:
         from json import dumps
 
@@ -261,7 +261,7 @@ def _tell(found: Sequence[Found], files: Sequence[Path], json: bool) -> None:
                 "numbers": one.judged.numbers,
                 "runs": one.runs,
             }
-            for one in found
+            for one in judged
         ]
         print(dumps({"findings": findings, "files": [str(path) for path in files]}, indent=2))
         return
@@ -273,7 +273,7 @@ def _tell(found: Sequence[Found], files: Sequence[Path], json: bool) -> None:
 
     colours = {Status.HOLDS: "green", Status.FAILS: "red", Status.UNKNOWN: "yellow", Status.UNTESTED: "yellow"}
     console = Console(soft_wrap=True)
-    for one in found:
+    for one in judged:
         status, reading = one.judged.status, one.finding.reading
         if reading and one.judged == NOT_RUN:
             continue

@@ -152,14 +152,14 @@ def command(
         if tags:
             raise InputError("--tag applies to single runs", "this is a study", "name the study: --set name=baseline")
         from dumbbell.cli import study
-        from dumbbell.cli.display import told
+        from dumbbell.cli.display import with_events
         from dumbbell.cli.study_progress import progress as study_progress
         from dumbbell.studies import RunOptions
         from dumbbell.studies import run as run_study
 
         options: RunOptions = {"engine": engine, "report": not no_report, "jobs": jobs, "executor": elsewhere}
         options |= {"failed": failed, "suspect": suspect, "redo": not no_redo}
-        with told(study_progress(json or quiet), events) as show:
+        with with_events(study_progress(json or quiet), events) as show:
             options["on_event"] = show
             found = run_study(scenario, overrides, output, vary=vary or [], repeat=repeat, **options)
         return study.show(found, json)
@@ -167,12 +167,12 @@ def command(
     for option, given in (("--jobs", jobs is not None), ("--no-redo", no_redo)):
         if given:
             raise InputError(f"{option} applies to studies", "this is one run", f"add --repeat 10, or omit {option}")
-    from dumbbell.cli.display import told
+    from dumbbell.cli.display import with_events
     from dumbbell.cli.progress import progress
     from dumbbell.errors import RunInvalid
     from dumbbell.pipeline.run import run
 
-    with told(progress(json or quiet), events) as show:
+    with with_events(progress(json or quiet), events) as show:
         root, report = output or "runs", not no_report
         finished = run(wanted, overrides or (), root, show, engine, report, keep_events=keep_events)
     if tags:
@@ -335,15 +335,15 @@ def _print_figures(summary: Any) -> None:
         print(_rerouted(one))
 
 
-def _rerouted(one: Any) -> str:
+def _rerouted(rerouting: Any) -> str:
     """`at 2 s, core down: routes changed for 150 ms, 12 packets were lost, f1 had an outage of 210 ms`."""
     from dumbbell.report import words
 
-    converged = one["converged_s"]
+    converged = rerouting["converged_s"]
     said = ["no route changed" if converged is None else f"routes changed for {words.seconds(round(converged, 3))}"]
-    if one["lost_packets"] is not None:
-        said.append(f"{count(one['lost_packets'], 'packet')} lost on the way")
-    if one["outages_s"]:
-        longest = max(one["outages_s"], key=lambda outage: float(outage["outage_s"]))
+    if rerouting["lost_packets"] is not None:
+        said.append(f"{count(rerouting['lost_packets'], 'packet')} lost on the way")
+    if rerouting["outages_s"]:
+        longest = max(rerouting["outages_s"], key=lambda outage: float(outage["outage_s"]))
         said.append(f"nothing of {longest['flow']} arrived for {words.seconds(round(longest['outage_s'], 3))}")
-    return f"at {words.seconds(one['at_s'])}, {words.listed(one['events'])}: {', '.join(said)}"
+    return f"at {words.seconds(rerouting['at_s'])}, {words.listed(rerouting['events'])}: {', '.join(said)}"

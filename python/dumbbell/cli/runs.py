@@ -135,7 +135,7 @@ def _print(runs: Sequence[Kept], json: bool) -> None:
     if json:
         from json import dumps
 
-        print(dumps([_told(one) for one in runs], indent=2))
+        print(dumps([_as_json(one) for one in runs], indent=2))
         return
     rows = [
         [one.path.name, one.verdict, one.started_at[:19].replace("T", " "), _size(one.size), *_words(one)]
@@ -153,7 +153,7 @@ def _words(run: Kept) -> list[str]:
     return [", ".join(run.tags), ", ".join(run.overrides)]
 
 
-def _told(run: Kept) -> dict[str, object]:
+def _as_json(run: Kept) -> dict[str, object]:
     from dataclasses import asdict
 
     return {**asdict(run), "path": str(run.path)}

@@ -123,36 +123,36 @@ def print_too_wide(study: Study) -> None:
     say(f"raise repeat.most (now {repeat['most']:,}) to repeat them more often\n")
 
 
-def print_expectations(found: Any) -> None:
+def print_expectations(expectations: Any) -> None:
     """Print a line for each expectation: its outcome, and why."""
     from rich.console import Console
     from rich.text import Text
 
     console = Console(soft_wrap=True)
-    for one in found:
+    for one in expectations:
         answer = (one["answer"], f"bold {COLOURS[one['answer']]}")
         console.print(Text.assemble(answer, printable(f": {one['expectation']}: {one['why']}")))
-    if found:
+    if expectations:
         console.print()
 
 
-def print_status(study: Study, told: Status) -> None:
+def print_status(study: Study, status: Status) -> None:
     """Print the study's progress in a few lines, and its directory last."""
     from dumbbell.report import words
     from dumbbell.studies.directory import INCOMPLETE
 
-    suspect = f", {told.suspect:,} of them suspect{_because(told.suspicions)}" if told.suspect else ""
-    say(f"{study.manifest['name']} ({study.manifest['engine']}): {told.status}")
-    say(f"{told.done:,} of {count(told.runs, 'run')}{suspect}")
-    for why, runs in sorted(told.refused.items(), key=lambda one: -one[1]):
+    suspect = f", {status.suspect:,} of them suspect{_because(status.suspicions)}" if status.suspect else ""
+    say(f"{study.manifest['name']} ({study.manifest['engine']}): {status.status}")
+    say(f"{status.done:,} of {count(status.runs, 'run')}{suspect}")
+    for why, runs in sorted(status.refused.items(), key=lambda one: -one[1]):
         say(f"{count(runs, 'run')} can't be used: {why}")
-    if told.ends_at is not None:
-        say(f"done at about {told.ends_at:%H:%M (%d %b)}")
-    elif told.status == INCOMPLETE:
+    if status.ends_at is not None:
+        say(f"done at about {status.ends_at:%H:%M (%d %b)}")
+    elif status.status == INCOMPLETE:
         say(f"{words.count(study.missing, 'run')} missing: the same command as before carries out what is missing")
-    elif told.status not in ("complete", "running"):
+    elif status.status not in ("complete", "running"):
         say("the same command continues from there")
-    if told.refused and not capabilities(study.manifest["engine"]).deterministic:
+    if status.refused and not capabilities(study.manifest["engine"]).deterministic:
         say("dumbbell run ... --failed repeats these")
     print_equal(study)
     print_too_wide(study)

@@ -47,15 +47,15 @@ def kernel(release: str | None = None, types: Path = TYPES) -> Finding:
     return Finding("BPF congestion controls", Level.OK, f"Linux {release} with type information (BTF)")
 
 
-def privileges(told: Privileges | None = None) -> Finding:
+def privileges(known: Privileges | None = None) -> Finding:
     """Check that this user may load them, as the core checks before a run."""
     try:
-        told = told or core.can_load()
+        known = known or core.can_load()
     except RunFailed as error:
         return Finding("BPF privileges", Level.WARN, error.why, error.hint)
-    if not told["missing"]:
+    if not known["missing"]:
         return Finding("BPF privileges", Level.OK, "this user may load congestion controls, and record every ACK")
-    why = f"this user may not load congestion controls, nor record every ACK: {core.why_not(told)}"
+    why = f"this user may not load congestion controls, nor record every ACK: {core.why_not(known)}"
     fix = f"run as root; or load an algorithm once, and every user's runs can use it: {as_root('cc', 'load', 'bbr3')}"
     return Finding("BPF privileges", Level.WARN, why, fix)
 

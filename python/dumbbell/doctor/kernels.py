@@ -36,10 +36,10 @@ def tools(missing: Sequence[str] | None = None) -> Finding:
     return Finding("kernel build", Level.OK, "all tools are installed")
 
 
-def built(found: Sequence[Known]) -> Finding:
+def built(kernels: Sequence[Known]) -> Finding:
     """The finding on the kernels that are built."""
-    usable = sorted(name for one in found if one.is_current for name in one.base.names)
-    stale = sorted(name for one in found if not one.is_current for name in one.base.names)
+    usable = sorted(name for one in kernels if one.is_current for name in one.base.names)
+    stale = sorted(name for one in kernels if not one.is_current for name in one.base.names)
     if usable:
         also = f"; built by another version of dumbbell: {', '.join(stale)}" if stale else ""
         return Finding("kernels", Level.OK, ", ".join(usable) + also)

@@ -28,9 +28,9 @@ def daemons(version: str | None) -> Finding:
     return Finding("routing daemons", Level.OK, version)
 
 
-def feature(one: Feature) -> Finding:
+def feature(feature: Feature) -> Finding:
     """The finding on a part of this machine's kernel."""
-    needs = f"needed only for {' and '.join(one.daemons)}"
-    if one.shown_by.exists():
-        return Finding(one.name, Level.OK, f"this kernel has it; {needs}")
-    return Finding(one.name, Level.WARN, f"this kernel lacks it; {needs}", one.fix)
+    needs = f"needed only for {' and '.join(feature.daemons)}"
+    if feature.shown_by.exists():
+        return Finding(feature.name, Level.OK, f"this kernel has it; {needs}")
+    return Finding(feature.name, Level.WARN, f"this kernel lacks it; {needs}", feature.fix)

@@ -117,7 +117,7 @@ class Judging:
 class BatchEngine(Engine, Protocol):
     """An engine whose capabilities say `batches`."""
 
-    def carry_out(self, batch: Batch, threads: int, judging: Judging, tell: Callable[[Event], bool]) -> None:
+    def run_batch(self, batch: Batch, threads: int, judging: Judging, tell: Callable[[Event], bool]) -> None:
         """Carry out the runs of `batch` that its directory lacks, in this process.
 
         `tell` is called with the progress about every 100 ms, and returns whether to continue. A run that fails doesn't

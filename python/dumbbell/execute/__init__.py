@@ -3,7 +3,7 @@
 from dumbbell.execute.budget import Budget, Fixed
 from dumbbell.execute.executor import Executor
 from dumbbell.execute.job import ATTEMPTS, Carried, Job, look_up
-from dumbbell.execute.local import Local, carry_out
+from dumbbell.execute.local import Local, run_jobs
 from dumbbell.execute.progress import Progress
 from dumbbell.execute.simulations import Simulations
 
@@ -17,6 +17,6 @@ __all__ = [
     "Local",
     "Progress",
     "Simulations",
-    "carry_out",
     "look_up",
+    "run_jobs",
 ]

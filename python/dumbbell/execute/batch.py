@@ -138,7 +138,7 @@ def all_of(
         raise
 
 
-def carry_out(
+def run_jobs(
     jobs: Sequence[Job[Key]],
     workers: Workers[Job[Key], Run],
     measure: Callable[[Run], Result],
@@ -147,7 +147,7 @@ def carry_out(
     again: bool = False,
     redo: bool = False,
 ) -> Carried[Key, Result]:
-    """Carry out `jobs`, as `Executor.carry_out` says. `again`: also repeat runs on disk."""
+    """Carry out `jobs`, as `Executor.run_jobs` says. `again`: also repeat runs on disk."""
     batch = _Batch(jobs, measure, on_progress or _ignore, on_refused or _ignore, again, redo)
     batch.tell()
     try:
@@ -182,9 +182,9 @@ class _Batch(Generic[Key, Result]):
     def tell(self) -> None:
         self._on_progress(self._forecast.now())
 
-    def settle(self, one: Ended[Job[Key], Run]) -> Job[Key] | None:
+    def settle(self, ended: Ended[Job[Key], Run]) -> Job[Key] | None:
         """Take an attempt that has ended. Returns what to do after all others."""
-        more = self._settle(one)
+        more = self._settle(ended)
         self.tell()
         return more
 
@@ -196,20 +196,20 @@ class _Batch(Generic[Key, Result]):
         self.tell()
         return True
 
-    def _settle(self, one: Ended[Job[Key], Run]) -> Job[Key] | None:
-        job, run = one.task, one.given
+    def _settle(self, ended: Ended[Job[Key], Run]) -> Job[Key] | None:
+        job, run = ended.task, ended.given
         if job.again:
-            return self._redone(job, run, one.why)
+            return self._redone(job, run, ended.why)
         self._attempts[job.key] += 1
-        if run is not None and not one.why:
+        if run is not None and not ended.why:
             self.carried.results[job.key] = self._measure(run)
             self._forecast.end(job.duration_s, usable=True)
             return self._once_more(job, run)
         if self._attempts[job.key] < job.attempts:
             self._forecast.repeat()
             return job
-        self.carried.refused[job.key] = one.why
-        self._on_refused(job.key, one.why)
+        self.carried.refused[job.key] = ended.why
+        self._on_refused(job.key, ended.why)
         self._forecast.end(job.duration_s, usable=False)
         return None
 
@@ -237,5 +237,5 @@ class _Batch(Generic[Key, Result]):
         return replace(job, again=True)
 
 
-def _ignore(*told: Any) -> None:
+def _ignore(*event: Any) -> None:
     pass

@@ -37,7 +37,7 @@ class Executor(Protocol):
         ...
 
     @property
-    def told(self) -> Mapping[str, object]:
+    def manifest(self) -> Mapping[str, object]:
         """Name and machines, for the study's manifest."""
         ...
 
@@ -49,7 +49,7 @@ class Executor(Protocol):
         """
         ...
 
-    def carry_out(
+    def run_jobs(
         self,
         jobs: Sequence[Job[Key]],
         measure: Callable[[Run], Result],

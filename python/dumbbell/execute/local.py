@@ -27,7 +27,7 @@ SHARD_RUNS: Final = 64
 """Runs in a shard: the most that a killed command has to repeat on each core."""
 
 
-def carry_out(
+def run_jobs(
     jobs: Sequence[Job[Key]],
     measure: Callable[[Run], Result],
     at_once: int = 1,
@@ -42,7 +42,7 @@ def carry_out(
     shuffled = list(jobs)
     Random(1).shuffle(shuffled)
     with _Threads(Fixed(at_once)) as threads:
-        return batch.carry_out(shuffled, threads, measure, on_progress, again=again)
+        return batch.run_jobs(shuffled, threads, measure, on_progress, again=again)
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,12 @@ class Local:
 
     is_here = True
     shard_runs = SHARD_RUNS
-    told: ClassVar[Mapping[str, object]] = {"name": "local"}
+    manifest: ClassVar[Mapping[str, object]] = {"name": "local"}
 
     def check(self, engine: Engine, scenarios: Iterable[Scenario]) -> None:
         """Does nothing: planning has checked them on this machine."""
 
-    def carry_out(
+    def run_jobs(
         self,
         jobs: Sequence[Job[Key]],
         measure: Callable[[Run], Result],
@@ -71,11 +71,11 @@ class Local:
     ) -> Carried[Key, Result]:
         """Carry out `jobs`, each in a separate process."""
         with _Threads(self.room) as threads:
-            return batch.carry_out(jobs, threads, measure, on_progress, on_refused, redo=redo)
+            return batch.run_jobs(jobs, threads, measure, on_progress, on_refused, redo=redo)
 
     def simulate(self, wanted: Simulations, tell: Tell) -> None:
         """Simulate all of `wanted` in this process, with a thread on each core."""
-        wanted.carry_out(wanted.directory, self.cores, tell)
+        wanted.simulate(wanted.directory, self.cores, tell)
 
 
 class _Threads:

@@ -45,4 +45,4 @@ def refuse_single(elsewhere: Executor | None) -> None:
     """A single run is carried out on this machine. Raises `InputError` if `elsewhere` names an executor."""
     if elsewhere is not None:
         hint = "add --repeat 10, or omit the executor"
-        raise InputError(f"an executor ({elsewhere.told['name']}) applies to studies", "this is one run", hint)
+        raise InputError(f"an executor ({elsewhere.manifest['name']}) applies to studies", "this is one run", hint)

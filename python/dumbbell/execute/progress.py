@@ -45,9 +45,9 @@ class Forecast:
     repetitions included.
     """
 
-    def __init__(self, total: int, found: int, work_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """`found` of `total` runs are on disk; the others last `work_s` in all."""
-        self._total, self._done, self._clock = total, found, clock
+    def __init__(self, total: int, kept: int, work_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        """`kept` of `total` runs are on disk; the others last `work_s` in all."""
+        self._total, self._done, self._clock = total, kept, clock
         self._began = clock()
         self._left_s, self._through_s = work_s, 0.0
         self._repeated = self._refused = self._redone = 0

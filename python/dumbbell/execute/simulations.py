@@ -24,12 +24,12 @@ class Simulations(Batch):
 
     engine: BatchEngine = field(kw_only=True)
 
-    def carry_out(self, directory: Path, threads: int, tell: Tell) -> None:
+    def simulate(self, directory: Path, threads: int, tell: Tell) -> None:
         """Carry out in this process the runs that `directory` lacks. Raises `RunFailed`."""
         judge = Judge(self.plans, self.engine.capabilities.name)
         judging = Judging(judge, *SCREEN)
         try:
-            self.engine.carry_out(replace(self, directory=directory), threads, judging, tell)
+            self.engine.run_batch(replace(self, directory=directory), threads, judging, tell)
         except RuntimeError as error:
             raise _failed(error, directory) from error
 

@@ -65,12 +65,12 @@ def _joined(
     at_sender: Trace,
     at_receiver: Trace,
     row: Direction,
-    found: Between,
+    between: Between,
     name: str,
     is_first: bool,
     shifts: dict[bool, float],
 ) -> Trace:
-    pairs = found.pairs.filter((pl.col("direction") == name) & pl.col("is_data"))
+    pairs = between.pairs.filter((pl.col("direction") == name) & pl.col("is_data"))
     columns = ("first_ns", "second_ns") if is_first else ("second_ns", "first_ns")
     sent = pairs.filter(pl.col(columns[0]).is_not_null()).sort(columns[0], maintain_order=True)
     both = sent.filter(pl.col("fate") == "delivered").sort(columns[1], maintain_order=True)
@@ -82,7 +82,7 @@ def _joined(
     # Several packets may have come as one: the last of them is its newest.
     at = np.searchsorted(got_ns, arrived, "right") - 1
     is_known = (at >= 0) & (got_ns[np.maximum(at, 0)] == arrived) if len(got_ns) else np.zeros(len(arrived), dtype=bool)
-    by_sender = np.maximum.accumulate(_by_sender(arrived, found.clocks, is_first))
+    by_sender = np.maximum.accumulate(_by_sender(arrived, between.clocks, is_first))
     delay = np.full(len(arrived), np.nan)
     delay[is_known] = by_sender[is_known] - sent_ns[at[is_known]]
     floor = without_timers(at_sender)

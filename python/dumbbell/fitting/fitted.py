@@ -190,6 +190,6 @@ def _window(row: Direction, capture: Capture) -> Estimate:
     return Estimate(largest, largest, largest, "windows of all ACKs")
 
 
-def is_short(found: Fit) -> bool:
+def is_short(fit: Fit) -> bool:
     """True if the transfer ended before it filled the path."""
-    return found.transfer.cause in (Cause.SHORT, Cause.SLOW_START)
+    return fit.transfer.cause in (Cause.SHORT, Cause.SLOW_START)

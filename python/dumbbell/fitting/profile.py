@@ -30,14 +30,14 @@ class _Document(BaseModel):
     fit: Fit
 
 
-def anonymous(found: Fit) -> Fit:
+def anonymous(fit: Fit) -> Fit:
     """The fit without the name of its capture and the number of its connection."""
-    return replace(found, name=_NAME, transfer=replace(found.transfer, connection=0))
+    return replace(fit, name=_NAME, transfer=replace(fit.transfer, connection=0))
 
 
-def text(found: Fit) -> str:
+def text(fit: Fit) -> str:
     """The profile of a fit as JSON, anonymous."""
-    return dumps(_Document(fit=anonymous(found)).model_dump(), indent=1, allow_nan=False) + "\n"
+    return dumps(_Document(fit=anonymous(fit)).model_dump(), indent=1, allow_nan=False) + "\n"
 
 
 def is_profile(path: Path) -> bool:

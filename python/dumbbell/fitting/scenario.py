@@ -22,70 +22,74 @@ _WINDOW_MEMORY: Final = 1.6
 _NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-def toml(found: Fit, cc: str = "cubic") -> str:
+def toml(fit: Fit, cc: str = "cubic") -> str:
     """The text of a scenario in which a flow of `cc` runs over the fitted path."""
-    served = served_bps(found)
-    lines = [f"# {line}" for line in answer(found)]
-    name = _NAME.sub("-", f"fit-{found.name}")[:64].strip("-")
-    seconds = max(_LEAST_S, round(found.transfer.seconds, 1))
+    served = served_bps(fit)
+    lines = [f"# {line}" for line in answer(fit)]
+    name = _NAME.sub("-", f"fit-{fit.name}")[:64].strip("-")
+    seconds = max(_LEAST_S, round(fit.transfer.seconds, 1))
     lines += [f'name = "{name}"', f'duration = "{seconds:g} s"', ""]
-    lines += ["[topology]", 'kind = "dumbbell"', f"pairs = {2 if _others(found) else 1}"]
-    base = found.base_rtt.value if found.base_rtt.value is not None else found.base_rtt.high or 1e6
-    lines += [*_comment(found.base_rtt, milliseconds), f'rtt = "{Duration(max(1000, round(base / 1000) * 1000))}"', ""]
-    lines += ["[topology.bottleneck]", *_comment(found.rate.capacity, rate)]
-    if _pauses(found):
+    lines += ["[topology]", 'kind = "dumbbell"', f"pairs = {2 if _others(fit) else 1}"]
+    base = fit.base_rtt.value if fit.base_rtt.value is not None else fit.base_rtt.high or 1e6
+    lines += [*_comment(fit.base_rtt, milliseconds), f'rtt = "{Duration(max(1000, round(base / 1000) * 1000))}"', ""]
+    lines += ["[topology.bottleneck]", *_comment(fit.rate.capacity, rate)]
+    if _pauses(fit):
         lines.append(f"# The link pauses, and carries {rate(served)} on average.")
-    lines.append(f"rate = {_rate(found, served)}")
-    lines += [*_comment(found.losses.buffer, size), f"buffer = {_buffer(found, served, base)}"]
-    if found.losses.is_early:
+    lines.append(f"rate = {_rate(fit, served)}")
+    lines += [*_comment(fit.losses.buffer, size), f"buffer = {_buffer(fit, served, base)}"]
+    if fit.losses.is_early:
         lines += ["# A queue discipline drops early. Its kind is not known: CoDel stands for it.", 'queue = "codel"']
-    if found.policer.is_found:
-        policed, burst = found.policer.rate, found.policer.burst
+    if fit.policer.is_found:
+        policed, burst = fit.policer.rate, fit.policer.burst
         lines += _comment(policed, rate)
         lines += [f'policer = {{ rate = "{_plain(policed.value or 0.0)}", burst = "{burst.value:.0f} B" }}']
-    lines += [*_comment(found.losses.loss, lambda value: share_of(value, 3)), *_loss(found)]
+    lines += [*_comment(fit.losses.loss, lambda value: share_of(value, 3)), *_loss(fit)]
     lines += ["", "[[flows]]", 'id = "fitted"', 'from = "s1"', 'to = "r1"', f'cc = "{cc}"']
-    if _others(found):
-        beside = (found.rate.capacity.value or 0.0) - (found.rate.available.value or 0.0)
+    if _others(fit):
+        beside = (fit.rate.capacity.value or 0.0) - (fit.rate.available.value or 0.0)
         lines += ["", "# What others sent, or what was lost to pauses of the link, on average."]
         lines += ["[[flows]]", 'id = "others"', 'from = "s2"', 'to = "r2"', 'protocol = "udp"']
         lines += [f'rate = "{_plain(beside)}"']
-    if found.is_window_limited and found.window.value is not None:
-        memory = round(_WINDOW_MEMORY * found.window.value)
-        lines += ["", "[hosts.r1]", f"# A window of {size(found.window.value)}."]
+    if fit.is_window_limited and fit.window.value is not None:
+        memory = round(_WINDOW_MEMORY * fit.window.value)
+        lines += ["", "[hosts.r1]", f"# A window of {size(fit.window.value)}."]
         lines += [f'sysctl = {{ "net.ipv4.tcp_rmem" = "4096 {memory} {memory}" }}']
     # A profile's texts may be anybody's: what they say stays a comment.
     plain = (f"# {one_line(line[1:])}" if line.startswith("#") else line for line in lines)
     return "\n".join(plain) + "\n"
 
 
-def served_bps(found: Fit) -> float:
+def served_bps(fit: Fit) -> float:
     """Rate of the bottleneck of the scenario, bit/s: of a link that pauses, its mean."""
-    if _pauses(found) and found.rate.available.value is not None:
-        return found.rate.available.value
-    return found.rate.capacity.value or found.rate.available.value or max(1e5, found.transfer.goodput_bps * 1.05)
+    if _pauses(fit) and fit.rate.available.value is not None:
+        return fit.rate.available.value
+    return fit.rate.capacity.value or fit.rate.available.value or max(1e5, fit.transfer.goodput_bps * 1.05)
 
 
-def _pauses(found: Fit) -> bool:
-    return found.is_shared and found.losses.is_own
+def _pauses(fit: Fit) -> bool:
+    return fit.is_shared and fit.losses.is_own
 
 
-def _others(found: Fit) -> bool:
-    return found.is_shared and not found.policer.is_found and not found.losses.is_own
+def _others(fit: Fit) -> bool:
+    return fit.is_shared and not fit.policer.is_found and not fit.losses.is_own
 
 
-def _comment(one: Estimate, words: Callable[[float], str]) -> list[str]:
-    if one.value is not None:
-        between = "" if one.low is None or one.high is None else f"{words(one.low)} to {words(one.high)}; "
-        return [f"# {between}{one.evidence}"]
-    bounds = [f"at least {words(one.low)}"] if one.low else []
-    bounds += [f"at most {words(one.high)}"] if one.high is not None else []
-    return [f"# Not identifiable: {one.why_not}{'; ' if bounds else ''}{', '.join(bounds)}"]
+def _comment(estimate: Estimate, words: Callable[[float], str]) -> list[str]:
+    if estimate.value is not None:
+        between = (
+            ""
+            if estimate.low is None or estimate.high is None
+            else f"{words(estimate.low)} to {words(estimate.high)}; "
+        )
+        return [f"# {between}{estimate.evidence}"]
+    bounds = [f"at least {words(estimate.low)}"] if estimate.low else []
+    bounds += [f"at most {words(estimate.high)}"] if estimate.high is not None else []
+    return [f"# Not identifiable: {estimate.why_not}{'; ' if bounds else ''}{', '.join(bounds)}"]
 
 
-def _rate(found: Fit, served: float) -> str:
-    series = found.rate.series
-    if not found.rate.varies or not series:
+def _rate(fit: Fit, served: float) -> str:
+    series = fit.rate.series
+    if not fit.rate.varies or not series:
         return f'"{_plain(served)}"'
     chosen = series[:: max(1, -(-len(series) // _MOST_STEPS))]
     steps = ", ".join(f'["{time:.3f} s", "{_plain(bps)}"]' for time, bps in _from_zero(chosen))
@@ -101,9 +105,9 @@ def _from_zero(series: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return series if series[0][0] == 0 else [(0.0, series[0][1]), *series]
 
 
-def _buffer(found: Fit, served: float, base_ns: float) -> str:
-    one = found.losses.buffer
-    frame = found.transfer.segment_bytes
+def _buffer(fit: Fit, served: float, base_ns: float) -> str:
+    one = fit.losses.buffer
+    frame = fit.transfer.segment_bytes
     if one.value is not None:
         return f'"{max(frame, one.value):.0f} B"'
     if one.low is not None and one.high is not None:
@@ -113,16 +117,16 @@ def _buffer(found: Fit, served: float, base_ns: float) -> str:
     return f'"{max(16 * frame, bdp, one.low or 0.0):.0f} B"'
 
 
-def _loss(found: Fit) -> list[str]:
-    one = found.losses.loss
+def _loss(fit: Fit) -> list[str]:
+    one = fit.losses.loss
     value = one.value
     if value is None and one.low and one.high:
         # Too few were lost to tell how many will be, but some will.
         value = (one.low + one.high) / 2
     if not value:
         return []
-    if found.losses.burst_packets < _BURSTY:
+    if fit.losses.burst_packets < _BURSTY:
         return [f'loss = "{100 * value:.4f} %"']
-    leave = 1 / found.losses.burst_packets
+    leave = 1 / fit.losses.burst_packets
     enter = value * leave / max(1e-9, 1 - value)
     return [f'loss = {{ model = "gilbert-elliott", p = "{100 * enter:.4f} %", r = "{100 * leave:.4f} %" }}']

@@ -86,11 +86,11 @@ def changes(texts: Sequence[str]) -> list[Change]:
     return found
 
 
-def what_if(found: Fit, wanted: Sequence[Change], cc: str = "cubic", draws: int = DRAWS) -> list[Outcome]:
+def what_if(fit: Fit, wanted: Sequence[Change], cc: str = "cubic", draws: int = DRAWS) -> list[Outcome]:
     """Reruns the transfer as captured, and with each change, by simulation.
 
     Args:
-        found: The fit.
+        fit: of a capture.
         wanted: What to change, one at a time.
         cc: Congestion control of the captured transfer, which the capture does not tell.
         draws: Paths drawn from the intervals of the fit, the same for each change.
@@ -98,20 +98,20 @@ def what_if(found: Fit, wanted: Sequence[Change], cc: str = "cubic", draws: int 
     Raises:
         InputError: a change names an unknown key or value, or a rerun would be too large.
     """
-    base = tomllib.loads(toml(found, cc))
-    base["flows"][0]["bytes"] = f"{found.transfer.acknowledged_bytes} B"
-    base["duration"] = f"{_LONGEST * max(1.0, found.transfer.seconds):.1f} s"
+    base = tomllib.loads(toml(fit, cc))
+    base["flows"][0]["bytes"] = f"{fit.transfer.acknowledged_bytes} B"
+    base["duration"] = f"{_LONGEST * max(1.0, fit.transfer.seconds):.1f} s"
     base["record"] = {"packets": False, "acks": False}
-    paths = [_path(found, base, number, draws) for number in range(draws)]
-    _check_size(found, base, paths)
-    if found.losses.is_early:
-        base["topology"]["bottleneck"]["queue"] = _likeliest(found, base, paths)
+    paths = [_path(fit, base, number, draws) for number in range(draws)]
+    _check_size(fit, base, paths)
+    if fit.losses.is_early:
+        base["topology"]["bottleneck"]["queue"] = _likeliest(fit, base, paths)
     every = [Change("flows.0.cc", cc, f"{CAPTURED}, {cc}"), *wanted]
     outcomes = []
     for change in every:
         # A study's cells have equal keys, so each change is a study of its own.
         flows = _rerun(base, [{**path, change.key: change.value} for path in paths])
-        outcomes.append(_outcome(found, change, flows))
+        outcomes.append(_outcome(fit, change, flows))
     return outcomes
 
 
@@ -145,24 +145,24 @@ def _rerun(base: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> pl.Da
         return done.scan("flows").filter(id="fitted").collect()
 
 
-def _likeliest(found: Fit, base: Mapping[str, Any], paths: Sequence[Mapping[str, Any]]) -> str:
+def _likeliest(fit: Fit, base: Mapping[str, Any], paths: Sequence[Mapping[str, Any]]) -> str:
     """The queue discipline under which reruns of the captured transfer have its goodput and its delay."""
     import polars as pl
 
     flows = _rerun(base, [{**path, _QUEUE: kind} for kind in _DISCIPLINES for path in paths])
-    rtt_ms = (found.base_rtt.value or 0.0) / 1e6 + found.transfer.queue_ms[0]
+    rtt_ms = (fit.base_rtt.value or 0.0) / 1e6 + fit.transfer.queue_ms[0]
 
     def differs(at: int) -> float:
         rows = flows.filter(pl.col("cell").is_in(range(at * len(paths), (at + 1) * len(paths))))
         rates, times = rows["goodput_bps"].mean(), rows["rtt_p50_ms"].mean()
         if not isinstance(rates, float) or not isinstance(times, float) or min(rates, times, rtt_ms) <= 0:
             return np.inf
-        return float(abs(np.log(rates / max(1.0, found.transfer.goodput_bps))) + abs(np.log(times / rtt_ms)))
+        return float(abs(np.log(rates / max(1.0, fit.transfer.goodput_bps))) + abs(np.log(times / rtt_ms)))
 
     return min(_DISCIPLINES, key=lambda kind: differs(_DISCIPLINES.index(kind)))
 
 
-def _path(found: Fit, base: Mapping[str, Any], number: int, draws: int) -> dict[str, Any]:
+def _path(fit: Fit, base: Mapping[str, Any], number: int, draws: int) -> dict[str, Any]:
     """Keys of a path that is drawn from the intervals.
 
     Each property takes each of `draws` equal parts of its interval once, in an order of its own (latin hypercube
@@ -170,17 +170,17 @@ def _path(found: Fit, base: Mapping[str, Any], number: int, draws: int) -> dict[
     """
     random = Random("fit/paths")
 
-    def drawn(one: Estimate) -> float | None:
+    def drawn(estimate: Estimate) -> float | None:
         part = random.sample(range(draws), draws)[number]
-        if one.low is None or one.high is None or (one.value is None and one.low <= 0):
+        if estimate.low is None or estimate.high is None or (estimate.value is None and estimate.low <= 0):
             return None
-        return one.low + (part + 0.5) / draws * (one.high - one.low)
+        return estimate.low + (part + 0.5) / draws * (estimate.high - estimate.low)
 
     keys: dict[str, Any] = {}
     link = base["topology"]["bottleneck"]
-    served = found.rate.capacity if found.rate.capacity.value == served_bps(found) else found.rate.available
-    capacity, base_ns, buffer = (drawn(one) for one in (served, found.base_rtt, _buffer(found, number, draws)))
-    loss, policed, burst = (drawn(one) for one in (found.losses.loss, found.policer.rate, found.policer.burst))
+    served = fit.rate.capacity if fit.rate.capacity.value == served_bps(fit) else fit.rate.available
+    capacity, base_ns, buffer = (drawn(one) for one in (served, fit.base_rtt, _buffer(fit, number, draws)))
+    loss, policed, burst = (drawn(one) for one in (fit.losses.loss, fit.policer.rate, fit.policer.burst))
     if capacity is not None and isinstance(link["rate"], str):
         keys["topology.bottleneck.rate"] = f"{capacity:.0f} bit/s"
     if base_ns is not None:
@@ -194,19 +194,19 @@ def _path(found: Fit, base: Mapping[str, Any], number: int, draws: int) -> dict[
     return keys
 
 
-def _buffer(found: Fit, number: int, draws: int) -> Estimate:
+def _buffer(fit: Fit, number: int, draws: int) -> Estimate:
     """The buffer; one that is not identifiable is anywhere between what waited, or a half, and four times the BDP."""
-    one = found.losses.buffer
+    one = fit.losses.buffer
     if one.value is not None:
         return one
-    bdp = served_bps(found) / 8e9 * (found.base_rtt.value or found.base_rtt.high or 1e6)
-    low = max(one.low or 0.0, _BUFFERS_BDP[0] * bdp, 4 * found.transfer.segment_bytes)
+    bdp = served_bps(fit) / 8e9 * (fit.base_rtt.value or fit.base_rtt.high or 1e6)
+    low = max(one.low or 0.0, _BUFFERS_BDP[0] * bdp, 4 * fit.transfer.segment_bytes)
     high = max(one.high or _BUFFERS_BDP[1] * bdp, low)
     value = low * (high / low) ** ((Random("fit/buffers").sample(range(draws), draws)[number] + 0.5) / draws)
     return Estimate(value, value, value)
 
 
-def _outcome(found: Fit, change: Change, rows: pl.DataFrame) -> Outcome:
+def _outcome(fit: Fit, change: Change, rows: pl.DataFrame) -> Outcome:
     if rows.is_empty():
         raise InputError(
             f"--what-if {change.words}: every run failed", "the simulator refuses it", "dumbbell cc list, or another"
@@ -224,26 +224,26 @@ def _outcome(found: Fit, change: Change, rows: pl.DataFrame) -> Outcome:
         (float(np.quantile(goodput, 0.05)), float(np.quantile(goodput, 0.95))),
         float(np.median(again)),
         float(np.median(rows["rtt_p50_ms"].drop_nulls().to_numpy())) if rows["rtt_p50_ms"].count() else 0.0,
-        _limit(found, float(np.median(goodput)), float(np.median(rows["rwnd_limited_share"].fill_null(0)))),
+        _limit(fit, float(np.median(goodput)), float(np.median(rows["rwnd_limited_share"].fill_null(0)))),
     )
 
 
-def _limit(found: Fit, goodput_bps: float, window: float) -> str:
+def _limit(fit: Fit, goodput_bps: float, window: float) -> str:
     if window >= 0.5:
         return "receiver's window"
-    header = found.transfer.segment_bytes / (found.transfer.segment_bytes - found.transfer.header_bytes)
+    header = fit.transfer.segment_bytes / (fit.transfer.segment_bytes - fit.transfer.header_bytes)
     frames = goodput_bps * header
-    if found.policer.rate.value is not None and frames >= 0.85 * found.policer.rate.value:
+    if fit.policer.rate.value is not None and frames >= 0.85 * fit.policer.rate.value:
         return "policer"
-    capacity = found.rate.available.value if found.is_shared else found.rate.capacity.value
+    capacity = fit.rate.available.value if fit.is_shared else fit.rate.capacity.value
     if capacity is not None and frames >= 0.85 * capacity:
         return "capacity"
     return "congestion window"
 
 
-def sentences(found: Fit, outcomes: Sequence[Outcome]) -> list[str]:
+def sentences(fit: Fit, outcomes: Sequence[Outcome]) -> list[str]:
     """A sentence for each change: what would have happened in place of what did."""
-    measured = found.transfer.seconds
+    measured = fit.transfer.seconds
     return [
         f"With {one.words}, the transfer would take {_seconds(one)} in place of {measured:.3g} s; "
         f"then the {one.limit} limits it."
@@ -251,25 +251,29 @@ def sentences(found: Fit, outcomes: Sequence[Outcome]) -> list[str]:
     ]
 
 
-def _seconds(one: Outcome) -> str:
-    if one.seconds is None:
+def _seconds(outcome: Outcome) -> str:
+    if outcome.seconds is None:
         return "more than four times as long"
-    low, high = (f"{value:.3g}" for value in one.seconds)
+    low, high = (f"{value:.3g}" for value in outcome.seconds)
     span = f"{low} s" if low == high else f"{low} to {high} s"
-    return span if not one.unfinished else f"{span}, or more than four times as long ({one.unfinished} of {one.runs})"
+    return (
+        span
+        if not outcome.unfinished
+        else f"{span}, or more than four times as long ({outcome.unfinished} of {outcome.runs})"
+    )
 
 
-def cells(found: Fit, outcomes: Sequence[Outcome]) -> list[list[str]]:
+def cells(fit: Fit, outcomes: Sequence[Outcome]) -> list[list[str]]:
     """Rows of a table: the captured transfer, the rerun of it, and each change."""
-    lost = share_of(found.transfer.lost_share, 2)
-    base = (found.base_rtt.value or 0.0) / 1e6
+    lost = share_of(fit.transfer.lost_share, 2)
+    base = (fit.base_rtt.value or 0.0) / 1e6
     rows = [
         [
             "captured",
-            f"{found.transfer.seconds:.3g} s",
-            rate(found.transfer.goodput_bps),
+            f"{fit.transfer.seconds:.3g} s",
+            rate(fit.transfer.goodput_bps),
             lost,
-            _rtt(base + found.transfer.queue_ms[0]),
+            _rtt(base + fit.transfer.queue_ms[0]),
             "",
         ]
     ]

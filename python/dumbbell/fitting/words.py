@@ -45,39 +45,39 @@ def share_of(value: float, digits: int) -> str:
     return f"{100 * value:.{digits}f} %"
 
 
-def answer(found: Fit) -> list[str]:
+def answer(fit: Fit) -> list[str]:
     """Sentences that say what limits the transfer, and what would help."""
-    if found.is_window_limited:
-        return _window(found)
-    if found.is_application_limited:
-        share = found.transfer.shares["application"]
+    if fit.is_window_limited:
+        return _window(fit)
+    if fit.is_application_limited:
+        share = fit.transfer.shares["application"]
         return [
             f"The sender's application limits this transfer: it sent nothing for {share_of(share, 0)} of the time.",
             "Another congestion control would not help.",
         ]
-    if found.policer.is_found:
-        return _policer(found)
-    if found.transfer.cause is Cause.SHORT or (is_short(found) and not _is_full(found)):
+    if fit.policer.is_found:
+        return _policer(fit)
+    if fit.transfer.cause is Cause.SHORT or (is_short(fit) and not _is_full(fit)):
         return ["This transfer is too short to fill the path: what limits a longer one cannot be told."]
-    if _is_full(found):
-        return _full(found)
-    if found.losses.loss.value is not None and found.losses.loss.value >= _HARMFUL:
-        return _lossy(found)
-    return _rest(found)
+    if _is_full(fit):
+        return _full(fit)
+    if fit.losses.loss.value is not None and fit.losses.loss.value >= _HARMFUL:
+        return _lossy(fit)
+    return _rest(fit)
 
 
-def _is_full(found: Fit) -> bool:
-    available = found.rate.available.value
-    reference = available if found.is_shared or found.rate.varies else found.rate.capacity.value
-    return reference is not None and found.transfer.frames_bps >= _FULL * reference
+def _is_full(fit: Fit) -> bool:
+    available = fit.rate.available.value
+    reference = available if fit.is_shared or fit.rate.varies else fit.rate.capacity.value
+    return reference is not None and fit.transfer.frames_bps >= _FULL * reference
 
 
-def _window(found: Fit) -> list[str]:
-    window, base, capacity = found.window.value, found.base_rtt.value, found.rate.capacity.value
+def _window(fit: Fit) -> list[str]:
+    window, base, capacity = fit.window.value, fit.base_rtt.value, fit.rate.capacity.value
     at = f" at {milliseconds(base)}" if base is not None else ""
     sentences = [
         f"The receiver's window{f' of {size(window)}' if window else ''} limits this transfer{at}"
-        f" to {rate(found.transfer.goodput_bps)}."
+        f" to {rate(fit.transfer.goodput_bps)}."
     ]
     if capacity is not None and base is not None:
         needed = capacity / 8e9 * base
@@ -90,36 +90,36 @@ def _window(found: Fit) -> list[str]:
     return sentences
 
 
-def _policer(found: Fit) -> list[str]:
-    policed, burst, capacity = found.policer.rate.value, found.policer.burst.value, found.rate.capacity.value
+def _policer(fit: Fit) -> list[str]:
+    policed, burst, capacity = fit.policer.rate.value, fit.policer.burst.value, fit.rate.capacity.value
     assert policed is not None
     assert burst is not None
     link = f", although the link carries {rate(capacity)}" if capacity is not None else ""
-    lost = found.transfer.lost_share
+    lost = fit.transfer.lost_share
     return [
         f"A policer limits this transfer: it drops what exceeds {rate(policed)} with a bucket of {size(burst)}{link}.",
         f"No congestion control gets more than {rate(policed)}; this one got "
-        f"{share_of(found.transfer.frames_bps / policed, 0)} of it, and lost {share_of(lost, 2)} of its packets. "
+        f"{share_of(fit.transfer.frames_bps / policed, 0)} of it, and lost {share_of(lost, 2)} of its packets. "
         "A sender that is paced below that rate loses none.",
     ]
 
 
-def _full(found: Fit) -> list[str]:
-    capacity, base = found.rate.capacity.value or found.rate.available.value, found.base_rtt.value
+def _full(fit: Fit) -> list[str]:
+    capacity, base = fit.rate.capacity.value or fit.rate.available.value, fit.base_rtt.value
     assert capacity is not None
-    median, high = found.transfer.queue_ms
-    if found.is_shared:
-        available = found.rate.available.value or 0.0
+    median, high = fit.transfer.queue_ms
+    if fit.is_shared:
+        available = fit.rate.available.value or 0.0
         why = "others send over it, or the link pauses"
-        if found.losses.buffer.is_identifiable:
-            why = "the link pauses" if found.losses.is_own else "others send over it"
+        if fit.losses.buffer.is_identifiable:
+            why = "the link pauses" if fit.losses.is_own else "others send over it"
         first = f"This connection gets {rate(available)} of a bottleneck of {rate(capacity)}: {why}."
-    elif found.rate.varies:
+    elif fit.rate.varies:
         first = f"The bottleneck limits this transfer: its rate varies, and is {rate(capacity)} on average."
     else:
         first = f"The bottleneck of {rate(capacity)} is full: it limits this transfer."
     if base is not None and median >= max(_BLOATED_MS, _BLOATED * base / 1e6):
-        buffer = found.losses.buffer.value
+        buffer = fit.losses.buffer.value
         held = f" of {size(buffer)}" if buffer is not None else ""
         return [
             first,
@@ -130,31 +130,31 @@ def _full(found: Fit) -> list[str]:
     return [first, "Another congestion control could change the delay and the losses, but not the transfer's time."]
 
 
-def _lossy(found: Fit) -> list[str]:
-    loss, capacity = found.losses.loss.value, found.rate.capacity.value
+def _lossy(fit: Fit) -> list[str]:
+    loss, capacity = fit.losses.loss.value, fit.rate.capacity.value
     assert loss is not None
     share = f", of {rate(capacity)} that the bottleneck carries" if capacity is not None else ""
     return [
         f"Losses apart from a full queue limit this transfer: {share_of(loss, 2)} of the packets, at any delay.",
-        f"It got {rate(found.transfer.goodput_bps)}{share}. A congestion control that does not take each loss for "
+        f"It got {rate(fit.transfer.goodput_bps)}{share}. A congestion control that does not take each loss for "
         "congestion, such as BBR, may get more.",
     ]
 
 
-def _rest(found: Fit) -> list[str]:
-    capacity = found.rate.capacity.value
-    got = f"It got {rate(found.transfer.goodput_bps)}"
+def _rest(fit: Fit) -> list[str]:
+    capacity = fit.rate.capacity.value
+    got = f"It got {rate(fit.transfer.goodput_bps)}"
     if capacity is None:
         return ["What limits this transfer cannot be told from this capture.", f"{got}."]
     first = (
         f"{got} of {rate(capacity)}: the congestion window limits this transfer, not the receiver or the application."
     )
-    if found.losses.overflows:
-        first += f" The bottleneck's queue overflowed and lost {found.losses.overflows:,} packets."
+    if fit.losses.overflows:
+        first += f" The bottleneck's queue overflowed and lost {fit.losses.overflows:,} packets."
     return [first, "Another congestion control, or a larger buffer, may get more."]
 
 
-def told(found: Fit) -> list[tuple[str, str, str, str]]:
+def rows(fit: Fit) -> list[tuple[str, str, str, str]]:
     """Rows of a table: what, value, interval, and evidence or the reason why it is not identifiable."""
     units = {
         "capacity": ("Capacity", rate),
@@ -168,14 +168,14 @@ def told(found: Fit) -> list[tuple[str, str, str, str]]:
         "ack_packets": ("Packets per ACK", lambda value: f"{value:.2f}"),
         "window": ("Receiver's window", size),
     }
-    return [(units[name][0], *_cells(one, units[name][1])) for name, one in found.estimates().items()]
+    return [(units[name][0], *_cells(one, units[name][1])) for name, one in fit.estimates().items()]
 
 
-def _cells(one: Estimate, words: Callable[[float], str]) -> tuple[str, str, str]:
-    if one.value is not None:
-        low, high = one.low, one.high
+def _cells(estimate: Estimate, words: Callable[[float], str]) -> tuple[str, str, str]:
+    if estimate.value is not None:
+        low, high = estimate.low, estimate.high
         between = "" if low is None or high is None or low == high else f"{words(low)} to {words(high)}"
-        return words(one.value), between, one.evidence
-    bounds = [f"at least {words(one.low)}"] if one.low else []
-    bounds += [f"at most {words(one.high)}"] if one.high is not None else []
-    return "not identifiable", ", ".join(bounds), one.why_not
+        return words(estimate.value), between, estimate.evidence
+    bounds = [f"at least {words(estimate.low)}"] if estimate.low else []
+    bounds += [f"at most {words(estimate.high)}"] if estimate.high is not None else []
+    return "not identifiable", ", ".join(bounds), estimate.why_not

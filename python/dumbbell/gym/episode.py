@@ -42,7 +42,7 @@ def info(episode: Episode) -> dict[str, Any]:
     return {"network": dict(episode.network.change), "seed": episode.seed}
 
 
-def told(episode: Episode) -> dict[str, Any]:
+def account(episode: Episode) -> dict[str, Any]:
     """The account at an episode's end: simulated time in s, and payload that each flow's receiver got, bytes."""
     received = dict(zip(episode.network.flows, episode.run.received_bytes(), strict=True))
     return {**info(episode), "time_s": episode.run.now_ns() / 1e9, "received_bytes": received}

@@ -70,7 +70,7 @@ class ParallelEnvironment(ParallelEnv[str, Array, Array]):  # type: ignore[misc]
         rows = {agent: row for agent, row in zip(self.possible_agents, seen[0], strict=True) if agent in self.agents}
         terminated = {agent: ended[agent] for agent in rows}
         truncated = {agent: is_over and not ended[agent] for agent in rows}
-        told = episode.told(self._episode) if is_over else {}
+        told = episode.account(self._episode) if is_over else {}
         rewards = {agent: float(self._reward(row)) for agent, row in rows.items()}
         self.agents = [agent for agent in rows if not (terminated[agent] or truncated[agent])]
         return rows, rewards, terminated, truncated, {agent: dict(told) for agent in rows}

@@ -45,7 +45,7 @@ class Environment(gymnasium.Env[Array, Array]):
             raise ResetNeeded("the episode is over, or none has begun: call reset()")
         seen, (self._is_over,) = spaces.stepped([self._episode], action)
         ended = self._is_over and all(episode.ended(self._episode))
-        info = episode.told(self._episode) if self._is_over else {}
+        info = episode.account(self._episode) if self._is_over else {}
         return seen[0, 0], float(self._reward(seen[0, 0])), ended, self._is_over and not ended, info
 
     def write(self, directory: str | os.PathLike[str] = "runs", report: bool = True) -> Run:

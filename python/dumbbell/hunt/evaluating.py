@@ -191,7 +191,7 @@ class Evaluator:
             return not stopped
 
         if ready:
-            wanted.carry_out(wanted.directory, self.threads, tell)
+            wanted.simulate(wanted.directory, self.threads, tell)
         if stopped:
             return []
         frames = Generation(self.directory, len(candidates))

@@ -120,12 +120,12 @@ def subjects(goal: Goal, base: Base, frames: Frames) -> dict[int, dict[str, floa
     return found
 
 
-def decisive(goal: Goal, found: Mapping[str, float]) -> tuple[str, float] | None:
+def decisive(goal: Goal, values: Mapping[str, float]) -> tuple[str, float] | None:
     """The subject that decides, and its value; `None` if none has one."""
-    if not found:
+    if not values:
         return None
     least = goal.below == (goal.pick == "worst")
-    return (min if least else max)(found.items(), key=lambda one: one[1])
+    return (min if least else max)(values.items(), key=lambda one: one[1])
 
 
 def reference(goal: Goal, base: Base, candidate: Candidate) -> float | None:

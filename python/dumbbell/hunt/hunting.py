@@ -101,7 +101,7 @@ class Hunted:
             write_json(self.directory / MANIFEST, self.as_json())
 
 
-def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Hunted:
+def run_hunt(wanted: Wanted, root: Path, on_event: OnEvent) -> Hunted:
     """Search, shrink, and write what was found below `root`; the same hunt again continues.
 
     Raises:
@@ -250,12 +250,12 @@ class _Hunt:
         scores = [self._log.results[one].score for one in candidates]
         return [score is not None and score < least for score in scores]
 
-    def outcome(self, path: Path, found: Sequence[Find]) -> Hunted:
+    def outcome(self, path: Path, finds: Sequence[Find]) -> Hunted:
         """The outcome so far."""
         numbers = [number for number, one in enumerate(self._seen.values(), 1) if one.is_fault]
         failed = dict(Counter(one.error for one in self._seen.values() if one.error is not None))
         first, runs = next(iter(numbers), None), len(self._log.results)
-        return Hunted(path, runs, len(numbers), first, failed, self._best(), found, self._wanted)
+        return Hunted(path, runs, len(numbers), first, failed, self._best(), finds, self._wanted)
 
 
 def _is_fault(result: Result) -> bool:

@@ -43,10 +43,10 @@ class Log:
                 raise Damaged(f"{path} cannot be read", f"line {number}: {error}", hint) from error
             self.results[candidate] = result
 
-    def add(self, found: Sequence[tuple[Candidate, Result]]) -> None:
+    def add(self, results: Sequence[tuple[Candidate, Result]]) -> None:
         """Append results. Raises `OSError`: nothing was appended."""
-        outputs.append(self._path, "".join(_line(*one) for one in found))
-        self.results.update(found)
+        outputs.append(self._path, "".join(_line(*one) for one in results))
+        self.results.update(results)
 
 
 def _line(candidate: Candidate, result: Result) -> str:
@@ -54,5 +54,5 @@ def _line(candidate: Candidate, result: Result) -> str:
     return json.dumps(told, separators=(",", ":"), allow_nan=False) + "\n"
 
 
-def _parsed(told: dict[str, Any]) -> tuple[Candidate, Result]:
-    return tuple(Gene(*gene) for gene in told.pop("events")), Result(**told)
+def _parsed(entry: dict[str, Any]) -> tuple[Candidate, Result]:
+    return tuple(Gene(*gene) for gene in entry.pop("events")), Result(**entry)

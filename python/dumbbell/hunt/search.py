@@ -31,7 +31,7 @@ class Search(Protocol):
         """The next candidates."""
         ...
 
-    def learn(self, found: Sequence[tuple[Candidate, Result]]) -> None:
+    def learn(self, results: Sequence[tuple[Candidate, Result]]) -> None:
         """Take the results of the candidates proposed last, in their order."""
         ...
 
@@ -46,7 +46,7 @@ class RandomSearch:
         """The next candidates."""
         return [self._space.draw(self._rng) for _ in range(count)]
 
-    def learn(self, found: Sequence[tuple[Candidate, Result]]) -> None:
+    def learn(self, results: Sequence[tuple[Candidate, Result]]) -> None:
         """Learn nothing."""
 
 
@@ -74,9 +74,9 @@ class Bandit:
         mean = self._gained[kind] / known if known else 0.0  # type: ignore[index]
         return mean + math.sqrt(2 * math.log(total) / tried) if tried else math.inf
 
-    def learn(self, found: Sequence[tuple[Candidate, Result]]) -> None:
+    def learn(self, results: Sequence[tuple[Candidate, Result]]) -> None:
         """Count what each kind has gained."""
-        for candidate, result in found:
+        for candidate, result in results:
             kind = candidate[0].kind
             self._tried[kind] += 1
             self._gained[kind] += 1 / (1 + _score(result))
@@ -112,9 +112,9 @@ class Evolution:
             return min(self._rng.choices(self._best, k=2))[1]
         return self._archive[self._rng.choice(list(self._archive))][1]
 
-    def learn(self, found: Sequence[tuple[Candidate, Result]]) -> None:
+    def learn(self, results: Sequence[tuple[Candidate, Result]]) -> None:
         """Keep the best, and the best of each behaviour."""
-        for candidate, result in found:
+        for candidate, result in results:
             if result.score is None:
                 continue
             one = (result.score, candidate)

@@ -107,9 +107,9 @@ class Space:
             if rng.random() < 0.5:
                 return ordered(genes)
 
-    def crossed(self, one: Candidate, other: Candidate, rng: Random) -> Candidate:
+    def crossed(self, candidate: Candidate, other: Candidate, rng: Random) -> Candidate:
         """Events of both, at most as many as a candidate may have."""
-        genes = [gene for gene in (*one, *other) if rng.random() < 0.5] or [rng.choice((*one, *other))]
+        genes = [gene for gene in (*candidate, *other) if rng.random() < 0.5] or [rng.choice((*candidate, *other))]
         return ordered(rng.sample(genes, min(len(genes), self.most)))
 
     def contains(self, candidate: Candidate) -> bool:

@@ -55,7 +55,7 @@ def booted(program: Path, init: str, folder: Path, arguments: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
-class Told:
+class KernelFacts:
     """A kernel's description of itself."""
 
     algorithms: list[str]
@@ -64,7 +64,7 @@ class Told:
     """Its settings of networks: `net.ipv4.tcp_ecn`, ..."""
 
 
-def asked(program: Path, steps: Steps) -> Told:
+def asked(program: Path, steps: Steps) -> KernelFacts:
     """Boot a kernel, ask it what it has, and end it.
 
     Raises:
@@ -79,8 +79,8 @@ def asked(program: Path, steps: Steps) -> Told:
     algorithms, sysctls = _line(said, _CONTROLS), _line(said, _SYSCTLS)
     if not algorithms:
         raise steps.failed(f"{said}\nit listed no congestion controls")
-    return Told(algorithms, [path.replace("/", ".") for path in sysctls])
+    return KernelFacts(algorithms, [path.replace("/", ".") for path in sysctls])
 
 
-def _line(said: str, mark: str) -> list[str]:
-    return next((line.partition(mark)[2].split() for line in said.splitlines() if mark in line), [])
+def _line(text: str, mark: str) -> list[str]:
+    return next((line.partition(mark)[2].split() for line in text.splitlines() if mark in line), [])

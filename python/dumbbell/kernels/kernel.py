@@ -132,9 +132,9 @@ class Kernel:
         return lines if self.settings is None else unmet(lines, read(self.settings.read_text(encoding="utf-8")))
 
 
-def write_linked(folder: Path, told: dict[str, Any]) -> None:
+def write_linked(folder: Path, linked: dict[str, Any]) -> None:
     """Write `kernel.json` of a linked kernel."""
-    _write(folder / "kernel.json", {"format": LINKED_FORMAT, **told})
+    _write(folder / "kernel.json", {"format": LINKED_FORMAT, **linked})
 
 
 def read_linked(folder: Path) -> dict[str, Any] | None:
@@ -146,5 +146,5 @@ def read_linked(folder: Path) -> dict[str, Any] | None:
     return told if told.pop("format", None) == LINKED_FORMAT else None
 
 
-def _write(path: Path, told: dict[str, Any]) -> None:
-    outputs.write(path, json.dumps(told, indent=2))
+def _write(path: Path, content: dict[str, Any]) -> None:
+    outputs.write(path, json.dumps(content, indent=2))

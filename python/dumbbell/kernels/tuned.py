@@ -27,9 +27,9 @@ def tuned(label: str, name: str, parameters: Mapping[str, int | bool]) -> Progra
     header = ours / "include" / "algorithms" / name / "parameters.h"
     file = f"{name.replace('-', '_')}.c"
 
-    def valued(found: re.Match[str]) -> str:
-        value = parameters.get(found["name"])
-        return found[0] if value is None else f"X({found['type']}, {found['name']}, {int(value)})"
+    def valued(match: re.Match[str]) -> str:
+        value = parameters.get(match["name"])
+        return match[0] if value is None else f"X({match['type']}, {match['name']}, {int(value)})"
 
     values = _DEFAULT.sub(valued, header.read_text(encoding="utf-8"))
     return Program(label, values.encode() + (ours / "src" / file).read_bytes(), file)

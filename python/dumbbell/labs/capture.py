@@ -168,7 +168,7 @@ class LiveLinks:
         """End the capture. Returns the number of frames; 0 if the lab has ended."""
         with suppress(RunFailed), self._connection as connection:
             connection.signal(signal.SIGINT)
-            return int(_told(connection)["frames"])
+            return int(_answer(connection)["frames"])
         return 0
 
     def close(self) -> None:
@@ -217,7 +217,7 @@ def _capturing(lab: Path, directory: str, links: Sequence[str], *, live: bool) -
     wanted = {"directory": directory, "links": list(links), "live": live}
     connection = Connection(lab, {"do": "capture-links", "capture": wanted})
     try:
-        _told(connection)
+        _answer(connection)
     except BaseException:
         connection.close()
         raise
@@ -235,13 +235,13 @@ def _capture_links(lab: Path, links: Sequence[str], out: IO[bytes], seconds: flo
         with suppress(KeyboardInterrupt):
             select.select([connection], [], [], seconds)
         connection.signal(signal.SIGINT)
-        count = int(_told(connection)["frames"])
+        count = int(_answer(connection)["frames"])
         shutil.copyfileobj(file, out)
     out.flush()
     return count
 
 
-def _told(connection: Connection) -> Event:
+def _answer(connection: Connection) -> Event:
     event: Event = connection.answer()["event"]
     if event["event"] == "refused":
         raise RunFailed(event["what"], event["why"], event["hint"])

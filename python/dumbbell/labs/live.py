@@ -94,14 +94,14 @@ class Live:
         self, from_: str | Node, to: str | Node, cc: str | None = None, seconds: float = traffic.SECONDS, ip: int = 4
     ) -> traffic.FlowResult:
         """A TCP flow between two hosts, to its end; by default, with the kernel's default congestion control."""
-        (result,) = traffic.carry_out(self.path, [traffic.tcp(str(from_), str(to), cc, seconds, ip=ip)])
+        (result,) = traffic.run_flows(self.path, [traffic.tcp(str(from_), str(to), cc, seconds, ip=ip)])
         return result
 
     def udp(
         self, from_: str | Node, to: str | Node, rate_bps: int, seconds: float = traffic.SECONDS, ip: int = 4
     ) -> traffic.FlowResult:
         """A UDP flow of constant rate between two hosts, to its end."""
-        (result,) = traffic.carry_out(self.path, [traffic.udp(str(from_), str(to), rate_bps, seconds, ip=ip)])
+        (result,) = traffic.run_flows(self.path, [traffic.udp(str(from_), str(to), rate_bps, seconds, ip=ip)])
         return result
 
     def play(self) -> list[traffic.FlowResult]:
@@ -113,7 +113,7 @@ class Live:
 
     def traffic(self) -> list[traffic.FlowResult]:
         """The flows of the scenario, from now to their end."""
-        return traffic.carry_out(self.path, traffic.planned(self.path))
+        return traffic.run_flows(self.path, traffic.planned(self.path))
 
     def record(self, name: str | None = None, directory: str | os.PathLike[str] = "runs") -> Recording:
         """Keep what is done within `with lab.record() as record:` as a run; after it, `record.run` is the run.

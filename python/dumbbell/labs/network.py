@@ -157,18 +157,18 @@ class Network:
             found.append(Cable((first["from"], first["to"]), names, (interface(first, "from"), interface(first, "to"))))
         return found
 
-    def between(self, one: str, other: str) -> list[Cable]:
+    def between(self, node: str, other: str) -> list[Cable]:
         """All cables between two nodes.
 
         Raises:
             InputError: there is none.
         """
-        for name in (one, other):
+        for name in (node, other):
             self.check_node(name)
-        found = [cable for cable in self.cables if set(cable.ends) == {one, other}]
+        found = [cable for cable in self.cables if set(cable.ends) == {node, other}]
         if not found:
-            near = ", ".join(cable.other(one) for cable in self.cables if one in cable.ends) or "none"
-            raise InputError(f"no link between {one} and {other}", f"neighbours of {one}: {near}", "")
+            near = ", ".join(cable.other(node) for cable in self.cables if node in cable.ends) or "none"
+            raise InputError(f"no link between {node} and {other}", f"neighbours of {node}: {near}", "")
         return found
 
     def joined(self, node: str, interface: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:

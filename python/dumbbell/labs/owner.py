@@ -250,7 +250,7 @@ def detached(scenario: LabScenario, name: str | None) -> Path:
         _own(owner, say)
     os.close(say)
     with open(ready, encoding="utf-8") as file:
-        said: _Said = json.loads(file.read() or "{}")
+        said: _OwnerMessage = json.loads(file.read() or "{}")
     if "path" in said:
         return Path(said["path"])
     if "what" not in said:
@@ -258,7 +258,7 @@ def detached(scenario: LabScenario, name: str | None) -> Path:
     raise (InputError if said["input"] else RunFailed)(said["what"], said["why"], said["hint"])
 
 
-class _Said(TypedDict, total=False):
+class _OwnerMessage(TypedDict, total=False):
     """The one message of a lab's owner: where the lab is, or why it is not up."""
 
     path: str

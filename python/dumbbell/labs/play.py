@@ -31,7 +31,7 @@ def play(lab: Path) -> list[traffic.FlowResult]:
         why = "it has neither [[flows]] nor [[events]]"
         raise InputError("the scenario has nothing to play", why, "add some, or start traffic: traffic h1 h2 cc=bbr")
     with _Events(events) as made:
-        results = traffic.carry_out(lab, flows)
+        results = traffic.run_flows(lab, flows)
         made.wait()
     return results
 

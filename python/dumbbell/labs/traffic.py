@@ -92,7 +92,7 @@ def plan(lab: Path) -> dict[str, Any]:
     return found
 
 
-def carry_out(lab: Path, flows: Sequence[Mapping[str, Any]]) -> list[FlowResult]:
+def run_flows(lab: Path, flows: Sequence[Mapping[str, Any]]) -> list[FlowResult]:
     """Carry out flows, whose times count from now, and wait for their end. Ctrl-C ends them early.
 
     Raises:

@@ -99,7 +99,7 @@ def run(
             write_json(target.path / "manifest.json", manifest)
             _write_input(target.path, loaded, plan)
             with progress.kept(target.path, on_event, first) if keep_events else nullcontext(on_event) as tell:
-                finished = _carry_out(engine, plan, target, manifest, tell, others, on_live, interrupts)
+                finished = _run_engine(engine, plan, target, manifest, tell, others, on_live, interrupts)
         except (KeyboardInterrupt, Interrupted) as error:
             what = error.what if isinstance(error, Interrupted) else "the run was interrupted"
             kept = target.fail("interrupted", what)
@@ -125,7 +125,7 @@ def run(
         return finished
 
 
-def _carry_out(
+def _run_engine(
     engine: Engine,
     plan: Plan,
     target: RunDirectory,

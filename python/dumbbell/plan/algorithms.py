@@ -35,46 +35,46 @@ from dumbbell.scenario.source import Finding, Key
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
-def entries(found: Iterable[Label]) -> tuple[Algorithm, ...]:
+def entries(labels: Iterable[Label]) -> tuple[Algorithm, ...]:
     """The plan's `algorithms`: all except the kernel's own under their own names, each once."""
-    by_label = {one.label: _entry(one) for one in found if isinstance(one, Labelled)}
+    by_label = {one.label: _entry(one) for one in labels if isinstance(one, Labelled)}
     return tuple(by_label.values())
 
 
-def _entry(found: Labelled) -> Algorithm:
-    algorithm = found.algorithm
+def _entry(labelled: Labelled) -> Algorithm:
+    algorithm = labelled.algorithm
     source: Source
     sha256: str | None = None
     if algorithm.bpf is not None:
-        stem = found.file.rpartition(".")[0]
+        stem = labelled.file.rpartition(".")[0]
         source, sha256 = ObjectSource(path=f"{ALGORITHMS}/{stem}.o"), algorithm.bpf.program.sha256
     elif algorithm.linked is not None:
-        return _linked(found, algorithm.linked.program)
+        return _linked(labelled, algorithm.linked.program)
     elif algorithm.bundled is not None:
         source, sha256 = BundledSource(name=algorithm.bundled), sha256_of(algorithm.bundled)
     else:
         assert algorithm.own is not None
         source = KernelSource(name=algorithm.own)
     parameters = dict(sorted(algorithm.parameters.items()))
-    return Algorithm(label=found.label, source=source, parameters=parameters, sha256=sha256)
+    return Algorithm(label=labelled.label, source=source, parameters=parameters, sha256=sha256)
 
 
-def sources(found: Iterable[Label]) -> dict[str, Algorithm]:
+def sources(labels: Iterable[Label]) -> dict[str, Algorithm]:
     """The user's BPF programs in C among these as sources of a kernel: label -> the plan's entry."""
-    files = ((one, one.algorithm.bpf) for one in found if isinstance(one, Labelled))
+    files = ((one, one.algorithm.bpf) for one in labels if isinstance(one, Labelled))
     return {one.label: _linked(one, file.program) for one, file in files if file and not file.program.compiled}
 
 
-def _linked(found: Labelled, program: Program) -> Algorithm:
-    parameters = dict(sorted(found.algorithm.parameters.items()))
-    name = linked(found.label, program.content, found.file, parameters).registered
-    source = LinkedSource(path=f"{ALGORITHMS}/{found.file}", name=name)
-    return Algorithm(label=found.label, source=source, parameters=parameters, sha256=program.sha256)
+def _linked(labelled: Labelled, program: Program) -> Algorithm:
+    parameters = dict(sorted(labelled.algorithm.parameters.items()))
+    name = linked(labelled.label, program.content, labelled.file, parameters).registered
+    source = LinkedSource(path=f"{ALGORITHMS}/{labelled.file}", name=name)
+    return Algorithm(label=labelled.label, source=source, parameters=parameters, sha256=program.sha256)
 
 
-def objects(found: Iterable[Label]) -> dict[str, bytes]:
+def objects(labels: Iterable[Label]) -> dict[str, bytes]:
     """The user's programs among these, compiled: hash of the source -> object. Raises `RunFailed` if one is refused."""
-    programs = [one.algorithm.bpf for one in found if isinstance(one, Labelled) and one.algorithm.bpf is not None]
+    programs = [one.algorithm.bpf for one in labels if isinstance(one, Labelled) and one.algorithm.bpf is not None]
     return {one.program.sha256: compiled(one.program, file=one.name).object for one in programs}
 
 

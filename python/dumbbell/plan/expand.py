@@ -131,31 +131,31 @@ def _events(network: Network) -> tuple[LinkChange, ...]:
     return tuple(sorted(events, key=lambda event: event.at_ns))
 
 
-def _flow(resolved: Resolved, one: Connection) -> Flow:
+def _flow(resolved: Resolved, connection: Connection) -> Flow:
     return Flow(
-        id=one.id,
-        group=one.group,
-        from_=one.from_,
-        to=one.to,
-        start_ns=one.start,
-        stop_ns=int(one.stop),
-        port=one.port,
-        ip=one.flow.ip,
-        workload=one.flow.workload(_ends(resolved, one)),
+        id=connection.id,
+        group=connection.group,
+        from_=connection.from_,
+        to=connection.to,
+        start_ns=connection.start,
+        stop_ns=int(connection.stop),
+        port=connection.port,
+        ip=connection.flow.ip,
+        workload=connection.flow.workload(_ends(resolved, connection)),
     )
 
 
-def _ends(resolved: Resolved, one: Connection) -> Ends:
+def _ends(resolved: Resolved, connection: Connection) -> Ends:
     network = resolved.network
     return Ends(
-        from_=one.from_,
-        to=one.to,
-        address=lambda host: network.address(host, one.flow.ip),
-        port=one.port,
-        duration_ns=one.stop - one.start,
-        mtu=network.mtus.get((one.from_, one.to), network.mtu),
-        cc=resolved.label(one),
-        needs_ecn=one.algorithm is not None and one.algorithm.needs_ecn,
-        bytes=None if one.bytes is None else int(one.bytes),
-        rate_bps=None if one.rate is None else int(one.rate),
+        from_=connection.from_,
+        to=connection.to,
+        address=lambda host: network.address(host, connection.flow.ip),
+        port=connection.port,
+        duration_ns=connection.stop - connection.start,
+        mtu=network.mtus.get((connection.from_, connection.to), network.mtu),
+        cc=resolved.label(connection),
+        needs_ecn=connection.algorithm is not None and connection.algorithm.needs_ecn,
+        bytes=None if connection.bytes is None else int(connection.bytes),
+        rate_bps=None if connection.rate is None else int(connection.rate),
     )

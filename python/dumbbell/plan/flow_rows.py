@@ -50,8 +50,8 @@ def _way(plan: Plan, flow: Flow) -> str:
     return " > ".join([flow.from_, *(link.to for link in network(plan).there(flow))])
 
 
-def _times(found: Iterable[int]) -> list[Time]:
-    return [Time(ns) for ns in sorted(set(found))]
+def _times(times_ns: Iterable[int]) -> list[Time]:
+    return [Time(ns) for ns in sorted(set(times_ns))]
 
 
 def _range(values: Sequence[Any]) -> str:

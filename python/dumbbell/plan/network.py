@@ -90,10 +90,10 @@ def with_emulate(plan: Plan, emulate: Emulate) -> Plan:
     return changed
 
 
-def _keep(plan: Plan, found: Network) -> Network:
+def _keep(plan: Plan, network: Network) -> Network:
     key = id(plan)
-    _KNOWN[key] = weakref.ref(plan, lambda _: _KNOWN.pop(key, None)), found
-    return found
+    _KNOWN[key] = weakref.ref(plan, lambda _: _KNOWN.pop(key, None)), network
+    return network
 
 
 _KNOWN: dict[int, tuple[weakref.ref[Plan], Network]] = {}

@@ -60,9 +60,9 @@ def part(of: Any) -> Any:
     return _adapter(type(of)).dump_python(of, mode="json", by_alias=True)
 
 
-def parsed(found: Mapping[str, Any]) -> Plan:
+def parsed(table: Mapping[str, Any]) -> Plan:
     """The plan that JSON's own types make. Raises pydantic's `ValidationError`."""
-    return _full(_plans().validate_python(found))
+    return _full(_plans().validate_python(table))
 
 
 def read(text: bytes) -> Plan:
@@ -107,26 +107,26 @@ def _courses(plan: Plan) -> dict[str, tuple[Variation | None, Delays | None]]:
     return {link.name: (link.variation, link.delays) for link in plan.links}
 
 
-def field(of: type, name: str, found: Any) -> Any:
+def field(of: type, name: str, value: Any) -> Any:
     """The value, from JSON's own types, of the field `name` of a class of the plan."""
-    return _adapter(_hints(of)[name]).validate_python(found)
+    return _adapter(_hints(of)[name]).validate_python(value)
 
 
-def link(found: Mapping[str, Any]) -> Link:
+def link(table: Mapping[str, Any]) -> Link:
     """The link that JSON's own types make."""
-    made: Link = _adapter(Link).validate_python(found)
+    made: Link = _adapter(Link).validate_python(table)
     return made
 
 
-def change(found: Mapping[str, Any]) -> LinkChange:
+def change(table: Mapping[str, Any]) -> LinkChange:
     """The change of a link that JSON's own types make."""
-    made: LinkChange = _adapter(LinkChange).validate_python(found)
+    made: LinkChange = _adapter(LinkChange).validate_python(table)
     return made
 
 
-def source(found: Mapping[str, Any]) -> Source:
+def source(table: Mapping[str, Any]) -> Source:
     """The source of a congestion control that JSON's own types make."""
-    made: Source = _adapter(Source).validate_python(found)
+    made: Source = _adapter(Source).validate_python(table)
     return made
 
 

@@ -288,6 +288,6 @@ def spanning_tree(stp: Stp | None) -> str:
     return f"priority {stp.priority}, hello {hello}, forward delay {forward_delay}, maximum age {max_age}"
 
 
-def numbers(found: Sequence[int]) -> str:
+def numbers(values: Sequence[int]) -> str:
     """Numbers with commas between them; `-` if there are none."""
-    return ", ".join(map(str, found)) or "-"
+    return ", ".join(map(str, values)) or "-"

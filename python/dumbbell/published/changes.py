@@ -60,6 +60,6 @@ def _of_table(table: Table, sides: Sequence[Side]) -> list[tuple[float, float]]:
     return found
 
 
-def _is_reference(table: Table, one: Side, other: Side) -> bool:
-    here, there = one.published.where, other.published.where
+def _is_reference(table: Table, side: Side, other: Side) -> bool:
+    here, there = side.published.where, other.published.where
     return same(here[table.columns], table.reference) and same(here[table.rows], there[table.rows])

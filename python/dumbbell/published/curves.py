@@ -107,9 +107,9 @@ def _points(
                     yield _place(plot, key, keys.index(key) if key in keys else 0), one.value / below
 
 
-def _below(plot: Plot, published: tuple[Published, ...], one: Published) -> float | None:
+def _below(plot: Plot, published: tuple[Published, ...], printed: Published) -> float | None:
     """The printed number to which another of the same cell is relative."""
-    same_cell = (two for two in published if (two.metric, two.where) == (one.metric, one.where))
+    same_cell = (two for two in published if (two.metric, two.where) == (printed.metric, printed.where))
     return next((two.value for two in same_cell if two.of == plot.relative_to), None)
 
 

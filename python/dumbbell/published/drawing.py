@@ -121,13 +121,13 @@ def _bars(axes: Axes, curves: Sequence[Curve], plot: Plot) -> None:
     _categories(axes, ticks)
 
 
-def boxes(found: Sequence[Boxes]) -> Callable[[Axes], None]:
+def boxes(groups: Sequence[Boxes]) -> Callable[[Axes], None]:
     """Median and quartiles, whiskers to the farthest run within 1.5 quartile ranges, and every run as a dot."""
 
     def draw(axes: Axes) -> None:
-        width = _BAR / max(len(found), 1)
+        width = _BAR / max(len(groups), 1)
         ticks: dict[float, str] = {}
-        for place, (one, look) in enumerate(zip(found, looks([one.name for one in found]), strict=True)):
+        for place, (one, look) in enumerate(zip(groups, looks([one.name for one in groups]), strict=True)):
             at = [x - _BAR / 2 + width * (place + 0.5) for x in one.at]
             line = {"color": look.light}
             drawn = axes.boxplot(
@@ -175,10 +175,10 @@ def steps(samples: Sequence[tuple[str, Sequence[float]]]) -> Callable[[Axes], No
     return draw
 
 
-def _end(one: Interval, side: str) -> float:
+def _end(interval: Interval, side: str) -> float:
     """An end of the interval, or the value where there is none."""
-    bound: float | None = getattr(one, side)
-    return one.value if bound is None else bound
+    bound: float | None = getattr(interval, side)
+    return interval.value if bound is None else bound
 
 
 def _styles(curves: Sequence[Curve]) -> list[dict[str, Any]]:

@@ -83,10 +83,10 @@ class Figures:
         return rows.clear()
 
 
-def same(one: Any, other: Any) -> bool:
+def same(first: Any, other: Any) -> bool:
     """True if two values of a swept key are equal: 1 is 1.0, and "1"."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return isclose(one, other)
-    return bool(one == other) or (isinstance(one, str) != isinstance(other, str) and str(one) == str(other))
+    if isinstance(first, bool) or isinstance(other, bool):
+        return first is other
+    if isinstance(first, int | float) and isinstance(other, int | float):
+        return isclose(first, other)
+    return bool(first == other) or (isinstance(first, str) != isinstance(other, str) and str(first) == str(other))

@@ -194,57 +194,57 @@ def _check_metric(place: str, metric: str, known: Container[str] = METRICS) -> N
         raise InputError(f"{place}: there is no metric {metric!r}", hint="the reference of metrics lists them")
 
 
-def _check_part(folder: Path, one: _Part) -> None:
+def _check_part(folder: Path, part_keys: _Part) -> None:
     """Raise `InputError` if a part names a metric or an engine that there is not."""
-    place = f"{folder / FILE}: part {one.name}"
-    for plot in one.plots:
+    place = f"{folder / FILE}: part {part_keys.name}"
+    for plot in part_keys.plots:
         if plot.kind == "columns":
             if plot.key is None:
                 raise InputError(f"{place}: the plot {plot.title!r} has columns and no key", hint='key = "flows.0.cc"')
             plots_of(",".join(plot.rows))
             continue
         _check_metric(place, plot.metric, get_args(Signal) if plot.kind == "series" else METRICS)
-    for table in one.tables:
+    for table in part_keys.tables:
         _check_metric(place, table.metric)
-    for engine in (*one.engines, *one.by_engine):
+    for engine in (*part_keys.engines, *part_keys.by_engine):
         if engine not in names():
             raise InputError(f"{place}: there is no engine {engine!r}", f"there are {', '.join(names())}")
 
 
 def _part(
     folder: Path,
-    one: _Part,
+    part_keys: _Part,
     known: Mapping[str, Part],
     numbers: list[tuple[str, Published]],
     code: ModuleType | None,
     confidence: float,
 ) -> Part:
-    _check_part(folder, one)
-    own = tuple(number for part, number in numbers if part == one.name)
+    _check_part(folder, part_keys)
+    own = tuple(number for part, number in numbers if part == part_keys.name)
     base = None
-    if one.like is not None:
-        if one.like not in known:
-            raise _wrong(folder, f"part {one.name!r} is like {one.like!r}, which is not a part before it")
-        base = known[one.like]
-    given = {key: getattr(one, key) for key in one.model_fields_set & _TAKEN}
-    lists: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in given.items()}
-    taken = {key: value for key, value in base.set.items() if key not in one.without} if base else {}
-    given_settings = {**taken, **one.set}
+    if part_keys.like is not None:
+        if part_keys.like not in known:
+            raise _wrong(folder, f"part {part_keys.name!r} is like {part_keys.like!r}, which is not a part before it")
+        base = known[part_keys.like]
+    given = {key: getattr(part_keys, key) for key in part_keys.model_fields_set & _TAKEN}
+    lists: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+    taken = {key: value for key, value in base.set.items() if key not in part_keys.without} if base else {}
+    given_settings = {**taken, **part_keys.set}
     if "scenario" in given:
-        lists["scenario"] = str(folder / "scenarios" / one.scenario)
+        lists["scenario"] = str(folder / "scenarios" / part_keys.scenario)
     elif base is None:
-        raise _wrong(folder, f"part {one.name!r} has no scenario")
-    if one.tells or one.evidence:
-        lists["evidence"] = _evidence(folder, one, known, confidence, code)
-    cells = {key: {"key": to} if isinstance(to, str) else to for key, to in one.cells.items()}
-    start = base or Part(one.name, one.title, "")
-    lists |= {"name": one.name, "set": given_settings, "cells": cells}
+        raise _wrong(folder, f"part {part_keys.name!r} has no scenario")
+    if part_keys.tells or part_keys.evidence:
+        lists["evidence"] = _evidence(folder, part_keys, known, confidence, code)
+    cells = {key: {"key": to} if isinstance(to, str) else to for key, to in part_keys.cells.items()}
+    start = base or Part(part_keys.name, part_keys.title, "")
+    lists |= {"name": part_keys.name, "set": given_settings, "cells": cells}
     for key in ("variant_of", "cpu_s"):
         lists |= {} if lists.get(key, key) else {key: None}
     made = replace(start, **lists)
     if base is not None:
-        made = _in_own_cells(made, base, one, own)
-        if one.variant_of is None:
+        made = _in_own_cells(made, base, part_keys, own)
+        if part_keys.variant_of is None:
             made = replace(made, variant_of=base.variant_of or base.name)
     return replace(made, published=own) if own else made
 
@@ -255,11 +255,11 @@ _TAKEN: Final = frozenset(
 """Keys that a part takes from the part that it is like, unless it has its own."""
 
 
-def _in_own_cells(part: Part, base: Part, one: _Part, own: tuple[Published, ...]) -> Part:
+def _in_own_cells(part: Part, base: Part, part_keys: _Part, own: tuple[Published, ...]) -> Part:
     """The keys that a part takes from the part that it is like, in its own cells and with its own algorithms."""
 
     def of(name: str | None) -> str | None:
-        return name if name is None else one.stands_in.get(name, name)
+        return name if name is None else part_keys.stands_in.get(name, name)
 
     def key(name: str | None) -> str | None:
         return name if name is None else part.cells.get(name, {}).get("key", name)
@@ -267,7 +267,7 @@ def _in_own_cells(part: Part, base: Part, one: _Part, own: tuple[Published, ...]
     published = tuple(
         replace(number, where=part.translated(number.where), of=of(number.of))
         for number in base.published
-        if all(number.where.get(name) in values for name, values in one.numbers.items())
+        if all(number.where.get(name) in values for name, values in part_keys.numbers.items())
     )
     tables = tuple(
         replace(
@@ -281,28 +281,28 @@ def _in_own_cells(part: Part, base: Part, one: _Part, own: tuple[Published, ...]
                 of=tuple(of(name) or "" for name in plot.of))
         for plot in base.plots
     )  # fmt: skip
-    seconds = tuple(replace(one, where=part.translated(one.where)) for one in base.seconds)
+    seconds = tuple(replace(part_keys, where=part.translated(part_keys.where)) for part_keys in base.seconds)
     taken: dict[str, Any] = {"published": published, "tables": tables, "plots": plots, "seconds": seconds}
-    return replace(part, **{name: value for name, value in taken.items() if name not in one.model_fields_set})
+    return replace(part, **{name: value for name, value in taken.items() if name not in part_keys.model_fields_set})
 
 
 def _evidence(
-    folder: Path, one: _Part, parts: Mapping[str, Part], confidence: float, code: ModuleType | None
+    folder: Path, part_keys: _Part, parts: Mapping[str, Part], confidence: float, code: ModuleType | None
 ) -> Callable[[Any], str]:
     """Tells a part's figures, and what its functions say, of its study."""
-    tellers = [_function(folder, name, code) for name in one.evidence]
-    tells = one.tells
+    tellers = [_function(folder, name, code) for name in part_keys.evidence]
+    tells = part_keys.tells
 
-    def said(study: Any) -> str:
+    def tell(study: Any) -> str:
         found = []
         if tells:
-            claim = Claim(text="", source=" ", printed="", turns="", part=one.name, values=tells.values)
-            (setting,) = settings(claim, (), parts, {one.name: study}, confidence)
+            claim = Claim(text="", source=" ", printed="", turns="", part=part_keys.name, values=tells.values)
+            (setting,) = settings(claim, (), parts, {part_keys.name: study}, confidence)
             figures = values_told(claim, setting)
             found = [f"{tells.title}: {'; '.join(figures)}."] if figures else []
         return " ".join([*found, *(teller(study) for teller in tellers)])
 
-    return said
+    return tell
 
 
 def _function(folder: Path, name: str, code: ModuleType | None) -> Callable[..., Any]:

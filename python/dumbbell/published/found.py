@@ -18,7 +18,7 @@ OURS: Final = " (ours, not theirs)"
 
 
 @dataclass(frozen=True)
-class Found:
+class JudgedFinding:
     """The outcome of a finding."""
 
     finding: Finding
@@ -48,17 +48,17 @@ class Found:
         return f"{said.rstrip('.')}. {self.runs}" if self.runs else said
 
 
-def judged(study: Reproduction, studies: Studies) -> list[Found]:
+def judged(study: Reproduction, studies: Studies) -> list[JudgedFinding]:
     """Each finding with its outcome."""
-    return [Found(finding, *judge(finding, studies)) for finding in study.findings]
+    return [JudgedFinding(finding, *judge(finding, studies)) for finding in study.findings]
 
 
 MIXED: Final = "depends on the reading"
 
 
-def answer(found: Sequence[Found]) -> Iterator[Block]:
+def answer(findings: Sequence[JudgedFinding]) -> Iterator[Block]:
     """Say in a sentence and a table which findings hold; findings that the runs don't tell are counted only."""
-    theirs = [one for one in found if not one.finding.is_ours]
+    theirs = [one for one in findings if not one.finding.is_ours]
     texts = list(dict.fromkeys(one.finding.text for one in theirs))
     told = {text: _outcome([one for one in theirs if one.finding.text == text]) for text in texts}
     counts = Counter(str(one) for one in told.values())
@@ -79,7 +79,7 @@ _COUNTED: Final = {
 }  # fmt: skip
 
 
-def _outcome(readings: Sequence[Found]) -> Status | str:
+def _outcome(readings: Sequence[JudgedFinding]) -> Status | str:
     """The status of a finding under all readings of the text that were run."""
     found = {one.judged.status for one in readings if one.judged != NOT_RUN}
     if not found:
@@ -87,14 +87,14 @@ def _outcome(readings: Sequence[Found]) -> Status | str:
     return found.pop() if len(found) == 1 else MIXED
 
 
-def shown(found: Sequence[Found], anchors: Mapping[str, str]) -> Iterator[Block]:
+def shown(findings: Sequence[JudgedFinding], anchors: Mapping[str, str]) -> Iterator[Block]:
     """The findings, what they print of each, our runs by verdict, and what would change the answer. `anchors`: part ->
     where it is on the page."""
-    if any(one.finding.reading for one in found):
-        yield from _by_reading(found, anchors)
+    if any(one.finding.reading for one in findings):
+        yield from _by_reading(findings, anchors)
         return
-    yield Rows("", ("", "they found", "our numbers"), [(one.judged.status, one.text, one.numbers) for one in found])
-    if any(one.finding.printed or one.finding.turns for one in found):
+    yield Rows("", ("", "they found", "our numbers"), [(one.judged.status, one.text, one.numbers) for one in findings])
+    if any(one.finding.printed or one.finding.turns for one in findings):
         yield Paragraph(
             "Behind each finding: what they print, the rule that judges it, our runs by verdict, and what would change "
             "the answer."
@@ -102,17 +102,17 @@ def shown(found: Sequence[Found], anchors: Mapping[str, str]) -> Iterator[Block]
         rows = [
             (one.text, one.finding.source, one.finding.printed, one.finding.rule, one.counts,
              linked(one.finding.turns, anchors))
-            for one in found
+            for one in findings
         ]  # fmt: skip
         yield Rows("", ("finding", "where", "they print", "rule", "our runs", "what would change the answer"), rows)
 
 
-def _by_reading(found: Sequence[Found], anchors: Mapping[str, str]) -> Iterator[Block]:
+def _by_reading(findings: Sequence[JudgedFinding], anchors: Mapping[str, str]) -> Iterator[Block]:
     """A table of all answers, by finding and reading; then each finding with its numbers. What was not run is left
     out."""
-    run = [one for one in found if one.judged != NOT_RUN]
+    run = [one for one in findings if one.judged != NOT_RUN]
     readings = list(dict.fromkeys(one.finding.reading for one in run))
-    texts = list(dict.fromkeys(one.text for one in found))
+    texts = list(dict.fromkeys(one.text for one in findings))
     answers = {(one.text, one.finding.reading): one.judged.status for one in run}
     rows: list[list[str | Status]] = [
         [str(i), text, *(answers.get((text, reading), words.UNKNOWN) for reading in readings)]
@@ -120,7 +120,7 @@ def _by_reading(found: Sequence[Found], anchors: Mapping[str, str]) -> Iterator[
     ]
     yield Rows("", ("", "they found", *readings), rows)
     for i, text in enumerate(texts, 1):
-        own = [one for one in found if one.text == text]
+        own = [one for one in findings if one.text == text]
         yield Paragraph(_about(i, own, anchors))
         numbers = [
             (one.finding.reading, one.judged.status, one.judged.numbers, one.counts) for one in own if one in run
@@ -129,7 +129,7 @@ def _by_reading(found: Sequence[Found], anchors: Mapping[str, str]) -> Iterator[
             yield Rows("", ("reading", "", "our numbers", "our runs"), numbers)
 
 
-def _about(number: int, own: Sequence[Found], anchors: Mapping[str, str]) -> str:
+def _about(number: int, own: Sequence[JudgedFinding], anchors: Mapping[str, str]) -> str:
     """Tells a finding once. Readings that need another rule have theirs beside it."""
     finding, said = own[0].finding, [f"{number}. {own[0].text}."]
     if finding.printed:

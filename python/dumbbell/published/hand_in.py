@@ -91,10 +91,10 @@ def _blocks(
     yield Paragraph("Equal seeds give equal simulated runs. The command continues where it was stopped.")
 
 
-def _set_up(one: Done) -> tuple[str, ...]:
-    manifest = one.study.manifest
-    cells, runs = words.count(len(manifest["cells"])), words.count(one.study.runs.height)
-    return one.part.name, one.part.title, str(manifest["engine"]), cells, runs
+def _set_up(done: Done) -> tuple[str, ...]:
+    manifest = done.study.manifest
+    cells, runs = words.count(len(manifest["cells"])), words.count(done.study.runs.height)
+    return done.part.name, done.part.title, str(manifest["engine"]), cells, runs
 
 
 def _reading(reading: str) -> str:

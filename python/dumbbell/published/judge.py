@@ -39,8 +39,8 @@ class Judge:
             said += f"; left out: {len(missing)} of {words.count(len(found), 'comparison')} ({names})"
         return Judged(self._status(found, missing), said)
 
-    def _status(self, found: Sequence[Setting], missing: Sequence[Setting]) -> Status:
-        statuses = [one.status for one in found]
+    def _status(self, settings: Sequence[Setting], missing: Sequence[Setting]) -> Status:
+        statuses = [one.status for one in settings]
         match self.claim.within:
             case "every setting":
                 return all_of(statuses)
@@ -51,7 +51,7 @@ class Judge:
             case "one side":
                 return one_side(statuses)
             case "the largest":
-                return _of_largest([one for one in found if one not in missing], bool(missing))
+                return _of_largest([one for one in settings if one not in missing], bool(missing))
 
 
 def one_side(statuses: Sequence[Status]) -> Status:
@@ -61,10 +61,10 @@ def one_side(statuses: Sequence[Status]) -> Status:
     return Status.UNKNOWN if Status.UNKNOWN in statuses else Status.HOLDS
 
 
-def _of_largest(found: Sequence[Setting], is_incomplete: bool) -> Status:
+def _of_largest(settings: Sequence[Setting], is_incomplete: bool) -> Status:
     """The status where the figure is largest. What was not run could be larger still, which matters unless the largest
     is too large already."""
-    if not found:
+    if not settings:
         return Status.UNKNOWN
-    largest = max(found, key=lambda one: -float("inf") if one.subject is None else one.subject.value)
+    largest = max(settings, key=lambda one: -float("inf") if one.subject is None else one.subject.value)
     return Status.UNKNOWN if is_incomplete and not largest.is_above else largest.status

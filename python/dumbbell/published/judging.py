@@ -13,45 +13,45 @@ from dumbbell.statistics.intervals import CONFIDENCE, Interval
 NOT_RUN = Judged(Status.UNKNOWN, "not run")
 
 
-def told(found: Interval, factor: float = 1.0) -> str:
+def interval_text(interval: Interval, factor: float = 1.0) -> str:
     """An interval as text: `9.3 [9.1, 9.5]`. A ratio of several runs has no interval if one of them carried nothing."""
-    value = words.number(found.value / factor)
-    if found.low is None or found.high is None:
-        return f"{value} ({'one run' if found.n == 1 else 'no interval'})"
-    return f"{value} [{words.number(found.low / factor)}, {words.number(found.high / factor)}]"
+    value = words.number(interval.value / factor)
+    if interval.low is None or interval.high is None:
+        return f"{value} ({'one run' if interval.n == 1 else 'no interval'})"
+    return f"{value} [{words.number(interval.low / factor)}, {words.number(interval.high / factor)}]"
 
 
-def above(found: Interval | None, bound: float) -> Status:
+def above(interval: Interval | None, bound: float) -> Status:
     """The status of "the interval lies above `bound`": holds if all of it does, fails if none of it does, else
     unknown."""
-    return within(found, bound, float("inf"))
+    return within(interval, bound, float("inf"))
 
 
-def below(found: Interval | None, bound: float) -> Status:
+def below(interval: Interval | None, bound: float) -> Status:
     """The status of "the interval lies below `bound`", judged as in `above`."""
-    return within(found, float("-inf"), bound)
+    return within(interval, float("-inf"), bound)
 
 
-def within(found: Interval | None, low: float, high: float) -> Status:
+def within(interval: Interval | None, low: float, high: float) -> Status:
     """The status of "the interval lies between the bounds", judged as in `above`. A single run is unknown."""
-    if found is None or found.low is None or found.high is None:
+    if interval is None or interval.low is None or interval.high is None:
         return Status.UNKNOWN
-    if found.within(low, high):
+    if interval.within(low, high):
         return Status.HOLDS
-    return Status.FAILS if found.beyond(low, high) else Status.UNKNOWN
+    return Status.FAILS if interval.beyond(low, high) else Status.UNKNOWN
 
 
-def most(found: Sequence[bool], confidence: float = CONFIDENCE) -> tuple[Status, str]:
+def most(answers: Sequence[bool], confidence: float = CONFIDENCE) -> tuple[Status, str]:
     """The status of "most runs have a property", from whether each run has it: `in 10 of 10 runs (72 to 100 %)`.
 
     It follows from the interval of the share of runs that do. It takes four runs that agree.
     """
-    share = of_share(sum(found), len(found), confidence)
+    share = of_share(sum(answers), len(answers), confidence)
     if share is None:
         return Status.UNKNOWN, "in no usable run"
     assert share.low is not None
     assert share.high is not None
-    said = f"in {sum(found)} of {words.count(len(found), 'run')}"
+    said = f"in {sum(answers)} of {words.count(len(answers), 'run')}"
     return above(share, 0.5), f"{said} ({100 * share.low:.0f} to {100 * share.high:.0f} %)"
 
 
@@ -70,15 +70,15 @@ def of_share(times: int, n: int, confidence: float = CONFIDENCE) -> Interval | N
     return Interval(share, max(0.0, centre - half), min(1.0, centre + half), n)
 
 
-def any_of(found: Sequence[Status]) -> Status:
+def any_of(statuses: Sequence[Status]) -> Status:
     """Holds if one holds; otherwise unknown if one is unknown."""
-    if Status.HOLDS in found:
+    if Status.HOLDS in statuses:
         return Status.HOLDS
-    return Status.UNKNOWN if Status.UNKNOWN in found or not found else Status.FAILS
+    return Status.UNKNOWN if Status.UNKNOWN in statuses or not statuses else Status.FAILS
 
 
-def all_of(found: Sequence[Status]) -> Status:
+def all_of(statuses: Sequence[Status]) -> Status:
     """Fails if one fails; otherwise unknown if one is unknown."""
-    if Status.FAILS in found:
+    if Status.FAILS in statuses:
         return Status.FAILS
-    return Status.UNKNOWN if Status.UNKNOWN in found or not found else Status.HOLDS
+    return Status.UNKNOWN if Status.UNKNOWN in statuses or not statuses else Status.HOLDS

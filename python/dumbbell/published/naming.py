@@ -26,8 +26,8 @@ def named(text: str, names: Collection[str]) -> Iterator[tuple[re.Match[str], st
         end = word.end()
 
 
-def _part(said: str, names: Collection[str]) -> str | None:
-    return next((name for name in names if name == said or (said[0] == "-" and name.endswith(said))), None)
+def _part(named: str, names: Collection[str]) -> str | None:
+    return next((name for name in names if name == named or (named[0] == "-" and name.endswith(named))), None)
 
 
 def linked(text: str, anchors: Mapping[str, str]) -> str:

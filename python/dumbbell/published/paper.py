@@ -150,18 +150,18 @@ class _Paper:
         self._fig.add_artist(Line2D([_MARGIN / _WIDE, 1 - _MARGIN / _WIDE], [y, y], color="0.3", linewidth=width))
         self._y -= 0.04
 
-    def _picture(self, one: Picture) -> None:
-        image = matplotlib.image.imread(io.BytesIO(one.png))
+    def _picture(self, picture: Picture) -> None:
+        image = matplotlib.image.imread(io.BytesIO(picture.png))
         shape = image.shape[0] / image.shape[1]
         most = _HIGH - 2 * _MARGIN - 0.5
-        wide = min(_ROOM if one.is_wide else 1.4 * _COLUMN, most / shape)
+        wide = min(_ROOM if picture.is_wide else 1.4 * _COLUMN, most / shape)
         self._need(wide * shape + 0.3)
         box = (_MARGIN / _WIDE, (self._y - wide * shape) / _HIGH, wide / _WIDE, wide * shape / _HIGH)
         axes = self._fig.add_axes(box)
         axes.imshow(image, aspect="auto", interpolation="none")
         axes.axis("off")
         self._y -= wide * shape + 0.03
-        self._text(one.title, _SMALL)
+        self._text(picture.title, _SMALL)
         self._y -= 2 * _GAP
 
 

@@ -12,7 +12,7 @@ from dumbbell.published.curves import boxes_of, curves
 from dumbbell.published.document import Block, Bullets, Code, Document, Heading, Paragraph, Picture, Pictures, Rows
 from dumbbell.published.drawing import averages, boxes, lines, picture, rendered, steps
 from dumbbell.published.figures import Figures
-from dumbbell.published.found import Found, answer, judged, shown
+from dumbbell.published.found import JudgedFinding, answer, judged, shown
 from dumbbell.published.long_tables import FILE as NUMBERS
 from dumbbell.published.long_tables import without_long
 from dumbbell.published.markdown import markdown
@@ -86,12 +86,12 @@ def _blocks(
 
 
 def _ledger(
-    study: Reproduction, studies: Studies, found: Sequence[Found], done: Sequence[Done], shown_above: Collection[str],
-    drawn: Mapping[str, Sequence[Picture]],
+    study: Reproduction, studies: Studies, findings: Sequence[JudgedFinding], done: Sequence[Done],
+    shown_above: Collection[str], drawn: Mapping[str, Sequence[Picture]],
 ) -> Iterator[Block]:  # fmt: skip
     anchors = {one.part.name: _heading(one.part).anchor for one in done}
     yield Heading("Findings")
-    yield from shown(found, anchors)
+    yield from shown(findings, anchors)
     yield from _nearness(done)
     if study.definitions:
         yield Heading("Points that the text leaves open")
@@ -108,10 +108,10 @@ def _ledger(
         yield Paragraph(f"{'Parts' if len(missing) > 1 else 'Part'} {words.listed(missing)} {were} not run.")
 
 
-def done_part(study: Reproduction, part: Part, found: Study) -> Done:
+def done_part(study: Reproduction, part: Part, runs: Study) -> Done:
     """A part with its figures beside the printed ones."""
-    figures = Figures(found)
-    return Done(part, found, figures, sides(part.published, figures, study.confidence))
+    figures = Figures(runs)
+    return Done(part, runs, figures, sides(part.published, figures, study.confidence))
 
 
 def _nearness(done: Sequence[Done]) -> Iterator[Block]:
@@ -144,9 +144,9 @@ def _nearness(done: Sequence[Done]) -> Iterator[Block]:
         yield Bullets(without)
 
 
-def _of_changes(one: Done) -> tuple[str, str]:
+def _of_changes(done: Done) -> tuple[str, str]:
     """How near changes are, and what no change would be; empty if the part's tables have none."""
-    found = changes(one.part.tables, one.sides)
+    found = changes(done.part.tables, done.sides)
     return ("", "") if found is None else (f"{found.factor:.2f}", f"{found.printed:.2f}")
 
 
@@ -178,29 +178,29 @@ def _machine(machine: Mapping[str, Any]) -> str:
     return f"{words.count(machine['cores'], 'core')}{kind}" + (f", Linux {kernel}" if kernel else "")
 
 
-def pictures_of(study: Reproduction, one: Done) -> list[Picture]:
+def pictures_of(study: Reproduction, done: Done) -> list[Picture]:
     """The plots that there is something to draw of."""
-    plots = (_picture(one.part, n, plot, one.figures, study) for n, plot in enumerate(one.part.plots, 1))
+    plots = (_picture(done.part, n, plot, done.figures, study) for n, plot in enumerate(done.part.plots, 1))
     return [plot for plot in plots if plot is not None]
 
 
-def _part(one: Done, drawn: Sequence[Picture]) -> Iterator[Block]:
-    part, found = one.part, one.study
+def _part(done: Done, drawn: Sequence[Picture]) -> Iterator[Block]:
+    part, found = done.part, done.study
     yield _heading(part)
     said = f"{words.count(len(found.manifest['cells']), 'cell')}, {words.count(found.runs.height, 'run')}, "
-    yield Paragraph(f"{said}engine {found.manifest['engine']}.{_left_out(one)}{wrong_runs(found)}")
-    yield from (replace(rows, part=part.name) for rows in tables(part, one.sides))
+    yield Paragraph(f"{said}engine {found.manifest['engine']}.{_left_out(done)}{wrong_runs(found)}")
+    yield from (replace(rows, part=part.name) for rows in tables(part, done.sides))
     if drawn:
         yield Pictures(drawn)
-    yield from _second_by_second(one)
+    yield from _second_by_second(done)
     if part.evidence and found.has_runs:
         yield Paragraph(part.evidence(found))
 
 
-def _second_by_second(one: Done) -> Iterator[Block]:
-    for table in one.part.seconds:
-        for cell in one.figures.cells(table.where):
-            run = whole(one.study, cell)
+def _second_by_second(done: Done) -> Iterator[Block]:
+    for table in done.part.seconds:
+        for cell in done.figures.cells(table.where):
+            run = whole(done.study, cell)
             if run is not None:
                 printed = per_second(run, table.first)
                 yield Paragraph(f"{table.title} ({table.source}): the first {table.first} s and the sums of a run.")
@@ -211,20 +211,20 @@ def _heading(part: Part) -> Heading:
     return Heading(f"{part.name}: {part.title}")
 
 
-def _left_out(one: Done) -> str:
+def _left_out(done: Done) -> str:
     """The size of the whole part, if fewer runs were made."""
-    if not Path(one.part.scenario).exists():
+    if not Path(done.part.scenario).exists():
         return ""
-    whole = size(Order(one.part, str(one.study.manifest["engine"]), quick=False))
-    if one.study.runs.height >= whole.runs:
+    whole = size(Order(done.part, str(done.study.manifest["engine"]), quick=False))
+    if done.study.runs.height >= whole.runs:
         return ""
     cells, runs = words.count(whole.cells, "cell"), words.count(whole.runs, "run")
     return f" The whole part has {cells} and {runs}."
 
 
-def wrong_runs(found: Study) -> str:
+def wrong_runs(study: Study) -> str:
     """Numbers of failed, invalid and suspect runs."""
-    said = verdicts(found).said_of_bad
+    said = verdicts(study).said_of_bad
     return f" Runs that are not valid: {said}." if said else ""
 
 

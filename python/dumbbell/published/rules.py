@@ -202,12 +202,12 @@ def _interval(value: Value) -> Interval | None:
     return value.interval if isinstance(value, Figure) else None
 
 
-def _difference(one: Interval | None, other: Interval | None) -> Interval | None:
+def _difference(interval: Interval | None, other: Interval | None) -> Interval | None:
     """The difference of two independent means."""
-    if one is None or other is None or one.half_width is None or other.half_width is None:
+    if interval is None or other is None or interval.half_width is None or other.half_width is None:
         return None
-    centre, half = one.value - other.value, hypot(one.half_width, other.half_width)
-    return Interval(centre, centre - half, centre + half, one.n)
+    centre, half = interval.value - other.value, hypot(interval.half_width, other.half_width)
+    return Interval(centre, centre - half, centre + half, interval.n)
 
 
 def _compare(node: ast.Compare, known: Known, confidence: float) -> Status:
@@ -225,9 +225,9 @@ def _bounds(node: ast.Compare, values: Sequence[Value]) -> tuple[float, float] |
     return None
 
 
-def _pair(one: Value, op: ast.cmpop, other: Value) -> Status:
+def _pair(value: Value, op: ast.cmpop, other: Value) -> Status:
     is_above = isinstance(op, ast.Gt)
-    match one, other:
+    match value, other:
         case Figure(first), Figure(second):
             return compared(first, ">" if is_above else "<", second)
         case Figure(found), float() as bound:

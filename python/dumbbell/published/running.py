@@ -140,7 +140,7 @@ def check(wanted: Sequence[Order]) -> None:
                 planner.plan(cell)
 
 
-def carry_out(
+def run_part(
     order: Order, studies: Path, jobs: int | None, on_event: OnEvent, executor: Executor | None = None
 ) -> Study:
     """Carry out the missing runs of a part, here or by `executor`. Raises as `dumbbell.run`."""
@@ -148,7 +148,7 @@ def carry_out(
     from dumbbell.studies import rounds
 
     wanted = rounds.Wanted(order.draft, engine(order.engine), jobs, elsewhere=executor)
-    return rounds.carry_out(wanted, studies, on_event)
+    return rounds.run_study(wanted, studies, on_event)
 
 
 def folder(root: Path, study: Reproduction, quick: bool, engine: str | None) -> Path:
@@ -156,10 +156,10 @@ def folder(root: Path, study: Reproduction, quick: bool, engine: str | None) -> 
     return root / "-".join([study.key, *(["quick"] if quick else []), *([engine] if engine else [])])
 
 
-def note(place: Path, order: Order, found: Study) -> None:
+def note(place: Path, order: Order, study: Study) -> None:
     """Record where a part's runs are, for the next report."""
     place.mkdir(parents=True, exist_ok=True)
-    write_json(place / DONE, {**_noted(place), order.part.name: str(found.directory.resolve())})
+    write_json(place / DONE, {**_noted(place), order.part.name: str(study.directory.resolve())})
 
 
 @dataclass(frozen=True)

@@ -191,13 +191,13 @@ class Setting:
         return figures.samples(value.metric, of, where if part is None else part.translated(where))
 
 
-def _apart(found: Interval | None, centre: float) -> Interval | None:
+def _apart(interval: Interval | None, centre: float) -> Interval | None:
     """The distance of a value from a number."""
-    if found is None or found.low is None or found.high is None:
+    if interval is None or interval.low is None or interval.high is None:
         return None
-    ends = sorted(abs(end - centre) for end in (found.low, found.high))
-    low = 0.0 if found.low < centre < found.high else ends[0]
-    return Interval(abs(found.value - centre), low, ends[1], found.n)
+    ends = sorted(abs(end - centre) for end in (interval.low, interval.high))
+    low = 0.0 if interval.low < centre < interval.high else ends[0]
+    return Interval(abs(interval.value - centre), low, ends[1], interval.n)
 
 
 def _cells(over: Mapping[str, list[Any]]) -> list[Cell]:

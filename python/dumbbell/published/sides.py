@@ -47,43 +47,45 @@ class Nearness:
     """Numbers that were run and have no factor, because the printed number or ours is 0 or less."""
 
 
-def nearness(found: Sequence[Side]) -> Nearness:
+def nearness(sides: Sequence[Side]) -> Nearness:
     """The nearness of a part."""
-    asked = [side for side in found if not _is_reference(side.published)]
+    asked = [side for side in sides if not _is_reference(side.published)]
     logs = [abs(log(side.ratio.value)) for side in asked if side.ratio is not None and side.ratio.value > 0]
     without = tuple(side for side in asked if side.ours is not None and (side.value <= 0 or side.ours.value <= 0))
     return Nearness(exp(sum(logs) / len(logs)) if logs else None, len(logs), len(asked), without)
 
 
-def _is_reference(one: Published) -> bool:
+def _is_reference(published: Published) -> bool:
     """True if this is the ratio of the reference to itself, which is always 1."""
-    return one.relative_to is not None and one.of == one.relative_to
+    return published.relative_to is not None and published.of == published.relative_to
 
 
-def _side(one: Published, all_: Sequence[Published], figures: Figures | None, confidence: float) -> Side:
-    if one.relative_to is None:
-        ours = figures.interval(one.metric, one.of, one.where, confidence) if figures else None
-        return Side(one, one.value, ours)
-    reference = replace(one, of=one.relative_to)
+def _side(published: Published, all_: Sequence[Published], figures: Figures | None, confidence: float) -> Side:
+    if published.relative_to is None:
+        ours = figures.interval(published.metric, published.of, published.where, confidence) if figures else None
+        return Side(published, published.value, ours)
+    reference = replace(published, of=published.relative_to)
     theirs = next(
         other.value
         for other in all_
         if (other.where, other.metric, other.of) == (reference.where, reference.metric, reference.of)
     )
     if figures is None:
-        return Side(one, one.value / theirs, None)
+        return Side(published, published.value / theirs, None)
     # If each algorithm has a separate cell, runs with the same seed are paired.
-    above, below = (figures.samples(one.metric, of, one.where) for of in (one.of, one.relative_to))
-    return Side(one, one.value / theirs, ratio(above, below, confidence))
+    above, below = (
+        figures.samples(published.metric, of, published.where) for of in (published.of, published.relative_to)
+    )
+    return Side(published, published.value / theirs, ratio(above, below, confidence))
 
 
-def scaled(found: Interval, factor: float) -> Interval:
+def scaled(interval: Interval, factor: float) -> Interval:
     """The interval times a positive factor."""
-    low, high = (None if bound is None else bound * factor for bound in (found.low, found.high))
-    return Interval(found.value * factor, low, high, found.n)
+    low, high = (None if bound is None else bound * factor for bound in (interval.low, interval.high))
+    return Interval(interval.value * factor, low, high, interval.n)
 
 
-def shifted(found: Interval, by: float) -> Interval:
+def shifted(interval: Interval, by: float) -> Interval:
     """The interval plus a number."""
-    low, high = (None if bound is None else bound + by for bound in (found.low, found.high))
-    return Interval(found.value + by, low, high, found.n)
+    low, high = (None if bound is None else bound + by for bound in (interval.low, interval.high))
+    return Interval(interval.value + by, low, high, interval.n)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dumbbell.published.curves import number
 from dumbbell.published.document import Rows
 from dumbbell.published.figures import same
-from dumbbell.published.judging import told
+from dumbbell.published.judging import interval_text
 from dumbbell.published.model import Part, Table
 from dumbbell.published.sides import Side
 from dumbbell.report import words
@@ -142,12 +142,18 @@ def _count(sides: Sequence[Side]) -> str:
     return f", n = {counts[0]}" if len(counts) == 1 else f", n = {counts[0]} to {counts[-1]}"
 
 
-def _ours(found: Interval | None, factor: float) -> str:
+def _ours(interval: Interval | None, factor: float) -> str:
     """`9.31 [9.12, 9.5]`."""
-    if found is None:
+    if interval is None:
         return words.UNKNOWN
-    return words.number(found.value / factor) if found.low is None else told(found, factor)
+    return words.number(interval.value / factor) if interval.low is None else interval_text(interval, factor)
 
 
-def _ratio(found: Interval | None) -> str:
-    return words.UNKNOWN if found is None else f"{found.value:.2f}" if found.value < 100 else f"{found.value:,.0f}"
+def _ratio(interval: Interval | None) -> str:
+    return (
+        words.UNKNOWN
+        if interval is None
+        else f"{interval.value:.2f}"
+        if interval.value < 100
+        else f"{interval.value:,.0f}"
+    )

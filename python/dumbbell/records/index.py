@@ -68,15 +68,15 @@ class Index:
             return before[1]
         return None
 
-    def add(self, name: str, was: Stamp, found: Known) -> Known:
+    def add(self, name: str, was: Stamp, known: Known) -> Known:
         """Returns what was found of a run that is not known, and keeps it unless the run goes on.
 
         `was` is its stamp from before it was read.
         """
-        if was != UNKNOWN and found.verdict != "running":
-            self._now[name] = was, found
+        if was != UNKNOWN and known.verdict != "running":
+            self._now[name] = was, known
             self._new += 1
-        return found
+        return known
 
     def write(self) -> None:
         """Keep what was found, if it took long. A full disk, or one that cannot be written to, is no failure."""

@@ -113,9 +113,9 @@ class Cost(TypedDict, total=False):
     times_real_time: Number | None
 
 
-def _is_source(found: _Table) -> _Table:
-    wire.source(found)
-    return found
+def _is_source(table: _Table) -> _Table:
+    wire.source(table)
+    return table
 
 
 class Loaded(TypedDict):

@@ -18,8 +18,8 @@ def line(event: Event) -> str:
 
 
 @contextmanager
-def kept(directory: Path, on_event: Callable[[Event], None], *told: Event) -> Iterator[Callable[[Event], None]]:
-    """Within, events that are told are also written to `events.jsonl` in `directory`, at once; first those of `told`.
+def kept(directory: Path, on_event: Callable[[Event], None], *events: Event) -> Iterator[Callable[[Event], None]]:
+    """Within, events that are told are also written to `events.jsonl` in `directory`, at once; first `events`.
 
     A disk that is full ends the lines and not the run. Raises `OSError` if the file cannot be made.
     """
@@ -38,7 +38,7 @@ def kept(directory: Path, on_event: Callable[[Event], None], *told: Event) -> It
             on_event(event)
             write(event)
 
-        for event in told:
+        for event in events:
             write(event)
         try:
             yield tell

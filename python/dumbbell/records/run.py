@@ -230,11 +230,11 @@ class Run:
         return self.directory / f"{table}.parquet"
 
 
-def _is_like(found: pl.DataType, declared: pl.DataType) -> bool:
+def _is_like(data_type: pl.DataType, declared: pl.DataType) -> bool:
     """True if a column of one type can stand for the other: text for text, numbers for numbers."""
     import polars as pl
 
     text = (pl.String, pl.Categorical, pl.Enum)
     if declared in text:
-        return found in text
-    return found == declared or (found.is_numeric() and declared.is_numeric())
+        return data_type in text
+    return data_type == declared or (data_type.is_numeric() and declared.is_numeric())

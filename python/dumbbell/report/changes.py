@@ -43,5 +43,5 @@ def of_plan(plan: Plan, known: Facts) -> tuple[Change, ...]:
     return tuple(sorted(found, key=lambda one: one.time_s))
 
 
-def _label(at: float, said: str) -> str:
-    return shorten(f"{seconds(at)}: {said}", _SHORT, placeholder=" …")
+def _label(at: float, text: str) -> str:
+    return shorten(f"{seconds(at)}: {text}", _SHORT, placeholder=" …")

@@ -58,7 +58,7 @@ _MARKS_PER_LANE: Final = 2000
 
 
 @dataclass(frozen=True)
-class Found:
+class RunEvents:
     """All events, their source, the kinds that occur, and the kinds that are known for each flow."""
 
     events: tuple[Events, ...]
@@ -67,10 +67,10 @@ class Found:
     per_flow: tuple[str, ...]
 
 
-NOTHING: Final = Found((), "", (), ())
+NOTHING: Final = RunEvents((), "", (), ())
 
 
-def events(run: Run, groups: Sequence[Group], samples: Iterable[pl.DataFrame] | None) -> Found:
+def events(run: Run, groups: Sequence[Group], samples: Iterable[pl.DataFrame] | None) -> RunEvents:
     """Packet events at any link, and retransmissions, per group.
 
     Args:
@@ -102,7 +102,7 @@ def events(run: Run, groups: Sequence[Group], samples: Iterable[pl.DataFrame] | 
     kinds = tuple(kind for kind in _ORDER if kind in by_kind)
     found = [one for kind in kinds for one in _grouped(kind, by_kind[kind], width)]
     note = f"{source} One mark per {words.seconds(width / 1e9)}."
-    return Found(tuple(found), note, kinds, tuple(kind.key for kind in per_flow))
+    return RunEvents(tuple(found), note, kinds, tuple(kind.key for kind in per_flow))
 
 
 def left_queue_ns() -> pl.Expr:

@@ -114,9 +114,10 @@ def _cable(link: Link) -> frozenset[tuple[str, str | None]]:
     return frozenset(((link.from_, link.from_interface), (link.to, link.to_interface)))
 
 
-def _way(found: Network, links: Sequence[Link], rtts_ns: Iterable[int]) -> Way:
+def _way(network: Network, links: Sequence[Link], rtts_ns: Iterable[int]) -> Way:
     constant = all(
-        found.facts[link.name].is_steady and all(state.up for _, state in found.histories[link.name]) for link in links
+        network.facts[link.name].is_steady and all(state.up for _, state in network.histories[link.name])
+        for link in links
     )
     return Way(tuple(links), _seconds(rtts_ns), constant)
 

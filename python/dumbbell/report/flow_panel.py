@@ -265,10 +265,10 @@ def _top(spec: FlowPanel, lines: Sequence[Line | Points]) -> tuple[float, str]:
         model = max([value for index, value in others.items() if index == 1], default=0.0) * 1.1
         if highest > max(usual, model):
             top = max(usual, model)
-            cut.append(f"peaks up to {_said(spec, highest)}")
+            cut.append(f"peaks up to {_value_text(spec, highest)}")
     for index, value in others.items():
         if value > 2 * top:
-            cut.append(f"{spec.measures[index].quantity.word} up to {_said(spec, value)}")
+            cut.append(f"{spec.measures[index].quantity.word} up to {_value_text(spec, value)}")
     fitting = [value for value in others.values() if value <= 2 * top]
     return max([top, *fitting]), words.listed(cut)
 
@@ -279,7 +279,7 @@ def _unit(spec: FlowPanel, top: float) -> tuple[float, str]:
     return words.size_unit(top) if spec.unit == "bytes" else (1.0, spec.unit)
 
 
-def _said(spec: FlowPanel, value: float) -> str:
+def _value_text(spec: FlowPanel, value: float) -> str:
     if spec.unit == "bit/s":
         return words.measured_rate(value)
     return words.size(value) if spec.unit == "bytes" else f"{value:,.0f} {spec.unit}"

@@ -64,24 +64,24 @@ class _Rates:
         found = _of_kinds(self.of, self.source) if self.source.has_too_many_flows else _of_flows(self.of, self.source)
         return None if found is None else self._panel(found)
 
-    def _panel(self, found: _Found) -> Panel:
+    def _panel(self, series: _Series) -> Panel:
         of, known = self.of, self.source.known
-        note = found.note
-        curves = [(one.name, one.rates_bps(found.time_ns, found.width_ns)) for one in self._varying()]
+        note = series.note
+        curves = [(one.name, one.rates_bps(series.time_ns, series.width_ns)) for one in self._varying()]
         if curves:
             what = "the narrowest link of a path" if known.has_several else "the bottleneck"
             note += f" Dashed: what {what} could carry, in whole frames."
         levels = capacities(known)
-        near, far = split(levels, found.largest)
-        tops = [found.largest, *(level.value for level in near), *(_largest(capacity) for _, capacity in curves)]
+        near, far = split(levels, series.largest)
+        tops = [series.largest, *(level.value for level in near), *(_largest(capacity) for _, capacity in curves)]
         factor, unit = words.rate_unit(max(tops))
-        marks = found.marks(factor)
-        if of.above_capacity and found.exceeds(_highest(levels, [capacity for _, capacity in curves])):
+        marks = series.marks(factor)
+        if of.above_capacity and series.exceeds(_highest(levels, [capacity for _, capacity in curves])):
             note += f" {of.above_capacity}"
         marks += tuple(Line(capacity / factor, None, name=name, is_level=True) for name, capacity in curves)
         references = tuple(Reference(level.value / factor, level.label) for level in near)
-        view = View("", found.time_ns / 1e9, marks, note + far, references)
-        return Panel(of.key, factor, of.title, unit, (view,), quantities=found.quantities)
+        view = View("", series.time_ns / 1e9, marks, note + far, references)
+        return Panel(of.key, factor, of.title, unit, (view,), quantities=series.quantities)
 
     def _varying(self) -> list[VaryingCapacity]:
         try:
@@ -92,7 +92,7 @@ class _Rates:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Series:
     """The series to draw, in bit/s."""
 
     time_ns: pl.Series
@@ -107,7 +107,7 @@ class _Found:
     quantities: tuple[Quantity, ...] = ()
 
 
-def _of_flows(of: RatePanel, source: Source) -> _Found | None:
+def _of_flows(of: RatePanel, source: Source) -> _Series | None:
     """A curve per flow."""
     samples = source.samples
     width = max(round_width_ns(samples.span_ns / _INTERVALS), samples.interval_ns)
@@ -122,7 +122,7 @@ def _of_flows(of: RatePanel, source: Source) -> _Found | None:
     if of.otherwise is not None and not samples.rows.filter(of.otherwise[0]).is_empty():
         note += f" {of.otherwise[1]}"
     aligned = Aligned(frame, width)
-    return _Found(
+    return _Series(
         frame["time_ns"],
         width,
         _largest(found["v"]),
@@ -132,13 +132,13 @@ def _of_flows(of: RatePanel, source: Source) -> _Found | None:
     )
 
 
-def _of_kinds(of: RatePanel, source: Source) -> _Found | None:
+def _of_kinds(of: RatePanel, source: Source) -> _Series | None:
     """The distribution of rates over the flows of each kind."""
     many = source.many
     found = many.spread(_grown(many, of.counter))
     if found is None:
         return None
-    return _Found(
+    return _Series(
         found.time_ns,
         found.width_ns,
         found.largest,
@@ -189,9 +189,9 @@ def rates(rows: pl.DataFrame, counter: pl.Expr, width_ns: int) -> pl.DataFrame:
     return summed.select(middle.alias("time_ns"), "flow", "v")
 
 
-def _exceeds(found: pl.DataFrame, capacity: pl.Series | float | None) -> bool:
+def _exceeds(frame: pl.DataFrame, capacity: pl.Series | float | None) -> bool:
     """True if any flow was above the capacity at some time."""
-    flows = found.drop("time_ns")
+    flows = frame.drop("time_ns")
     return capacity is not None and any((flow > capacity).any() for flow in flows)
 
 

@@ -69,10 +69,10 @@ class Source:
         if said not in self.missing:
             self.lack(said)
 
-    def lack(self, said: str) -> None:
+    def lack(self, reason: str) -> None:
         """Note that something cannot be drawn because of its file, also for those who see no page."""
-        self.missing.append(said)
-        warnings.warn(f"{self.run.directory}: {said}", DamagedFile, stacklevel=2)
+        self.missing.append(reason)
+        warnings.warn(f"{self.run.directory}: {reason}", DamagedFile, stacklevel=2)
 
     @property
     def left_out(self) -> list[str]:

@@ -132,11 +132,11 @@ class Many:
         """The number of the interval of a time, as `slot`."""
         return (pl.col(time) // self.width_ns).alias("slot")
 
-    def spread(self, found: Iterator[pl.DataFrame]) -> Spread | None:
+    def spread(self, frames: Iterator[pl.DataFrame]) -> Spread | None:
         """The distribution of `v`; `None` without any value.
 
         Args:
-            found: frames with `flow`, `slot` and `v`. All rows of an interval are in one frame.
+            frames: tables with `flow`, `slot` and `v`. All rows of an interval are in one frame.
         """
         kind_of = _kinds(self.groups)
         v = pl.col("v")
@@ -144,7 +144,7 @@ class Many:
             part.join(kind_of, on="flow")
             .group_by("kind", "slot")
             .agg(v.median().alias("median"), v.quantile(_LOW).alias("low"), v.quantile(_HIGH).alias("high"))
-            for part in found
+            for part in frames
         ]
         if not any(part.height for part in parts):
             return None

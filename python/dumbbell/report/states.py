@@ -82,6 +82,6 @@ def blocks(acks: Acks, lane: int, span_ns: int) -> Blocks | None:
     return Blocks(acks.flow, acks.group, found, width)
 
 
-def _runs(told: pl.DataFrame) -> pl.DataFrame:
+def _runs(frame: pl.DataFrame) -> pl.DataFrame:
     """The first row of each state."""
-    return told.filter(pl.col("state").ne_missing(pl.col("state").shift()))
+    return frame.filter(pl.col("state").ne_missing(pl.col("state").shift()))

@@ -79,9 +79,9 @@ def count(n: int | None, noun: str = "") -> str:
     return counts.count(n, noun)
 
 
-def value(found: Any) -> str:
+def value(setting: Any) -> str:
     """The value of a key as a study file has it; of a list, `30 ms and 300 ms`."""
-    return listed(map(str, found)) if isinstance(found, list | tuple) else str(found)
+    return listed(map(str, setting)) if isinstance(setting, list | tuple) else str(setting)
 
 
 def speed(cost: Mapping[str, Any] | None) -> str:

@@ -50,6 +50,6 @@ def _ordered(prefixes: set[Prefix]) -> tuple[Prefix, ...]:
     return tuple(sorted(prefixes, key=lambda prefix: (prefix.version, prefix.network_address.packed, prefix.prefixlen)))
 
 
-def sections(found: Mapping[str, Configuration]) -> str:
+def sections(configurations: Mapping[str, Configuration]) -> str:
     """The configurations one after another, each under its router's name, for people."""
-    return "\n".join(f"{name}:\n{one.text}" for name, one in found.items())
+    return "\n".join(f"{name}:\n{one.text}" for name, one in configurations.items())

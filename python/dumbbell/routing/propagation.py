@@ -75,7 +75,7 @@ def _settled(
         heard: dict[str, list[_Route]] = {name: [_OWN] for name in sources}
         for name, route in best.items():
             for teaching in taught[name]:
-                if (told := _told(asns, name, route, teaching)) is not None:
+                if (told := _as_taught(asns, name, route, teaching)) is not None:
                     heard.setdefault(teaching.to, []).append(told)
         following = {name: min(routes, key=lambda route: route.rank) for name, routes in heard.items()}
         if following == best:
@@ -84,7 +84,7 @@ def _settled(
     return None
 
 
-def _told(asns: Mapping[str, int], name: str, route: _Route, teaching: Teaching) -> _Route | None:
+def _as_taught(asns: Mapping[str, int], name: str, route: _Route, teaching: Teaching) -> _Route | None:
     """The route as the peer has it; `None` if it gets none."""
     if teaching.to == route.by or (route.by and route.preference in teaching.withholds):
         return None

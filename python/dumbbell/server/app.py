@@ -94,9 +94,9 @@ async def _lifespan(app: FastAPI) -> AsyncGenerator[None, None]:
         work.end(app)
 
 
-def _answer(status: int, told: Problem) -> Response:
+def _answer(status: int, problem: Problem) -> Response:
     # In ASCII: a name that a request brings may have lone surrogates, which are no UTF-8.
-    return Response(json.dumps(told.model_dump(mode="json")), status, media_type="application/json")
+    return Response(json.dumps(problem.model_dump(mode="json")), status, media_type="application/json")
 
 
 async def _refused(request: Request, error: Exception) -> Response:

@@ -59,7 +59,7 @@ class Work:
         self.text = text
 
 
-def carry_out(command: m.Edit | m.Batch, work: Work) -> str:
+def apply(command: m.Edit | m.Batch, work: Work) -> str:
     """Carry out a command. Returns what undo calls it. Raises `DumbbellError`; then `work` is of no use any more."""
     if isinstance(command, m.Batch):
         labels = [_DO[type(one)](one, work) for one in command.commands]

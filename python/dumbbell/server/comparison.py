@@ -147,11 +147,11 @@ def _studies(root: Path, names: Sequence[str]) -> ComparedStudies:
     )
 
 
-def _rows(found: Comparison) -> list[ComparedRow]:
+def _rows(comparison: Comparison) -> list[ComparedRow]:
     largest = {name: 0.0 for name in METRICS}
-    for row in found.rows:
+    for row in comparison.rows:
         largest[row.metric.name] = max(largest[row.metric.name], abs(row.contrast.mean), abs(row.contrast.reference))
-    return [_row(row, *unit_of(row.metric.unit, largest[row.metric.name])) for row in found.rows]
+    return [_row(row, *unit_of(row.metric.unit, largest[row.metric.name])) for row in comparison.rows]
 
 
 def _row(row: Row, factor: float, unit: str) -> ComparedRow:

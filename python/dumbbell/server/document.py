@@ -15,7 +15,7 @@ from typing import Final
 from dumbbell.errors import DumbbellError, InputError, remedy, unwritable
 from dumbbell.server import disk, layout
 from dumbbell.server import messages as m
-from dumbbell.server.commands import Work, carry_out
+from dumbbell.server.commands import Work, apply
 from dumbbell.server.disk import OnDisk
 from dumbbell.server.journal import History, Journal, Recovered, State, digest
 from dumbbell.server.problems import problem
@@ -61,10 +61,10 @@ class Document:
         else:
             self._take_up(recovered)
 
-    def _take_up(self, found: Recovered) -> None:
+    def _take_up(self, recovered: Recovered) -> None:
         """Go on from a journal: its text is the last that was acknowledged."""
-        self._history, self.revision = found.history, found.revision
-        now, known = self._history.now, found.disk
+        self._history, self.revision = recovered.history, recovered.revision
+        now, known = self._history.now, recovered.disk
         if self._disk.text is None:
             # Removed while no server ran: what was saved before is not written again by itself.
             self._is_gone = known == (digest(now.text), digest(layout.write(now.layout)))
@@ -147,7 +147,7 @@ class Document:
 
     def _change(self, command: m.Edit | m.Batch, author: object, now: float) -> list[m.Key]:
         work = Work(self.path, self.text, self.layout, self.file.parent)
-        label = carry_out(command, work)
+        label = apply(command, work)
         state = State(work.text, work.layout, label)
         if (state.text, state.layout) == (self.text, self.layout):
             return work.made

@@ -167,23 +167,23 @@ class Documents:
         finally:
             del self._opening[key]
 
-    def _drop(self, one: Open) -> None:
+    def _drop(self, opened: Open) -> None:
         """Close a document that nobody needs open."""
-        if one.listeners or one.saving is not None or one.turn.locked() or not one.document.is_saved:
+        if opened.listeners or opened.saving is not None or opened.turn.locked() or not opened.document.is_saved:
             return
-        one.is_closed = True
-        self._keep_own(one)
-        if self._open.get(one.document.path) is one:
+        opened.is_closed = True
+        self._keep_own(opened)
+        if self._open.get(opened.document.path) is opened:
             # What can be undone is in its journal, too.
-            del self._open[one.document.path]
+            del self._open[opened.document.path]
 
-    def _keep_own(self, one: Open) -> None:
+    def _keep_own(self, opened: Open) -> None:
         """Remember a text of the user's that means nothing yet."""
-        if one.document.text == one.own_text == one.checked_text and one.checked.programs is None:
-            self.agreement.add(own(one.own_text))
+        if opened.document.text == opened.own_text == opened.checked_text and opened.checked.programs is None:
+            self.agreement.add(own(opened.own_text))
 
-    def _state(self, one: Open) -> m.Document:
-        document, checked = one.document, one.checked
+    def _state(self, opened: Open) -> m.Document:
+        document, checked = opened.document, opened.checked
         return m.Document(
             path=document.path,
             text=document.text,
@@ -202,9 +202,9 @@ class Documents:
             duration_s=checked.duration_s,
             study_runs=checked.study_runs,
             runs_programs=list(checked.programs or ()),
-            trusted=self._is_own(one) if checked.programs is None else self.agreement.has(checked.programs),
+            trusted=self._is_own(opened) if checked.programs is None else self.agreement.has(checked.programs),
             data=dict(checked.data or {}),
-            going=one.going,
+            going=opened.going,
         )
 
     # Changing
@@ -237,10 +237,10 @@ class Documents:
             self._save_soon(one)
         return m.Ack(id=0, revision=one.document.revision, made=made)
 
-    def _is_own(self, one: Open) -> bool:
+    def _is_own(self, opened: Open) -> bool:
         """True if the user wrote here what the text starts, whether that is known or not."""
-        text = one.document.text
-        return text == one.own_text or (one.checked.programs is None and self.agreement.has(own(text)))
+        text = opened.document.text
+        return text == opened.own_text or (opened.checked.programs is None and self.agreement.has(own(text)))
 
     def revision(self, path: str) -> int | None:
         """The present revision of an open document; its state is told again to all who listen."""
@@ -272,21 +272,21 @@ class Documents:
         finally:
             self._drop(one)
 
-    async def _started_by(self, one: Open, overrides: Sequence[str], model: type[Scenario]) -> tuple[str, ...]:
+    async def _started_by(self, opened: Open, overrides: Sequence[str], model: type[Scenario]) -> tuple[str, ...]:
         """Reads the programs that a run would start: files that the scenario names may have changed since its check."""
-        known = one.checked
+        known = opened.checked
 
         def read_now() -> tuple[str, ...]:
-            draft = read(one.document.file, overrides)
+            draft = read(opened.document.file, overrides)
             return programs(draft, checked(draft, model))
 
         try:
             found = await asyncio.to_thread(read_now)
         except ScenarioError as error:
             raise run_places.as_in(self.workspace.root, error) from None
-        if not overrides and found != known.programs and one.checked is known:
-            one.checked, one.programs = replace(known, programs=found), found
-            one.tell()
+        if not overrides and found != known.programs and opened.checked is known:
+            opened.checked, opened.programs = replace(known, programs=found), found
+            opened.tell()
         return found
 
     def ask_about(self, path: str, programs: Sequence[str]) -> None:
@@ -334,96 +334,98 @@ class Documents:
 
     # Checking
 
-    def _check(self, one: Open) -> None:
+    def _check(self, opened: Open) -> None:
         """Check the present text soon, and tell those who listen."""
-        if one.checked_text == one.document.text:
-            one.tell()
-        elif one.checking is None or one.checking.done():
-            one.checking = self._begin(self._checked(one))
+        if opened.checked_text == opened.document.text:
+            opened.tell()
+        elif opened.checking is None or opened.checking.done():
+            opened.checking = self._begin(self._checked(opened))
 
-    async def _checked(self, one: Open) -> None:
-        await self._understood(one)
-        self._look_further(one)
+    async def _checked(self, opened: Open) -> None:
+        await self._understood(opened)
+        self._look_further(opened)
 
-    def _look_further(self, one: Open) -> None:
-        if one.looking is None or one.looking.done():
-            one.looking = self._begin(self._looked_further(one))
+    def _look_further(self, opened: Open) -> None:
+        if opened.looking is None or opened.looking.done():
+            opened.looking = self._begin(self._looked_further(opened))
 
-    async def _looked_further(self, one: Open) -> None:
+    async def _looked_further(self, opened: Open) -> None:
         """Find out what this machine lacks, once changes pause: that is worth no delay of what the text means."""
-        while one.further is not one.checked or (not one.looked_all and self.agreement.has(one.checked.programs)):
-            known = one.checked
+        while opened.further is not opened.checked or (
+            not opened.looked_all and self.agreement.has(opened.checked.programs)
+        ):
+            known = opened.checked
             await asyncio.sleep(QUIET_S)
-            if one.checked is not known:
+            if opened.checked is not known:
                 continue
             may_start = self.agreement.has(known.programs)
             # A compiler may take long, and checks of texts don't wait for it.
             async with self._one_look:
                 found = await asyncio.to_thread(_further, known, may_start)
-            if one.checked is known:
-                one.checked = one.further = found
-                one.looked_all = may_start
+            if opened.checked is known:
+                opened.checked = opened.further = found
+                opened.looked_all = may_start
                 if (found.problems, found.lacks, found.drawing) != (known.problems, known.lacks, known.drawing):
-                    one.tell()
+                    opened.tell()
 
-    async def _understood(self, one: Open) -> None:
+    async def _understood(self, opened: Open) -> None:
         """Find out what the present text means."""
-        while one.checked_text != one.document.text:
-            text = one.document.text
+        while opened.checked_text != opened.document.text:
+            text = opened.document.text
             async with self._one_check:
-                found = await asyncio.to_thread(_check, text, one)
+                found = await asyncio.to_thread(_check, text, opened)
             # Who writes the text has not written what came into a file that it names meanwhile.
             if found.programs is not None:
-                if text == one.own_text and not has_changed(one.programs, found.programs):
+                if text == opened.own_text and not has_changed(opened.programs, found.programs):
                     self.agreement.add(found.programs)
-                one.programs = found.programs
-            found = replace(found, drawing=carried(found.drawing, one.checked.drawing))
-            if found.drawing is None and one.checked.drawing is not None:
-                found = replace(found, drawing=one.checked.drawing.model_copy(update={"current": False}))
+                opened.programs = found.programs
+            found = replace(found, drawing=carried(found.drawing, opened.checked.drawing))
+            if found.drawing is None and opened.checked.drawing is not None:
+                found = replace(found, drawing=opened.checked.drawing.model_copy(update={"current": False}))
             if found.data is None:
-                found = replace(found, data=one.checked.data)
-            one.checked, one.checked_text = replace(found, lacks=one.checked.lacks), text
-            if one.is_closed:
-                self._keep_own(one)
-            one.tell()
+                found = replace(found, data=opened.checked.data)
+            opened.checked, opened.checked_text = replace(found, lacks=opened.checked.lacks), text
+            if opened.is_closed:
+                self._keep_own(opened)
+            opened.tell()
 
     # Saving
 
-    def _save_soon(self, one: Open) -> None:
+    def _save_soon(self, opened: Open) -> None:
         loop = asyncio.get_running_loop()
-        if not one.document.wants_saving:
+        if not opened.document.wants_saving:
             return
         now = loop.time()
-        if one.unsaved_since is None:
-            one.unsaved_since = now
-        if one.saving is not None:
-            if now - one.unsaved_since > LATEST_S:
+        if opened.unsaved_since is None:
+            opened.unsaved_since = now
+        if opened.saving is not None:
+            if now - opened.unsaved_since > LATEST_S:
                 return
-            one.saving.cancel()
-        one.saving = self._begin(self._saved_later(one))
+            opened.saving.cancel()
+        opened.saving = self._begin(self._saved_later(opened))
 
-    async def _saved_later(self, one: Open) -> None:
+    async def _saved_later(self, opened: Open) -> None:
         await asyncio.sleep(QUIET_S)
-        one.saving, one.unsaved_since = None, None
-        await self._save(one)
-        self._drop(one)
+        opened.saving, opened.unsaved_since = None, None
+        await self._save(opened)
+        self._drop(opened)
 
-    async def _save(self, one: Open) -> None:
-        async with one.turn:
-            if one.is_closed:
+    async def _save(self, opened: Open) -> None:
+        async with opened.turn:
+            if opened.is_closed:
                 return
-            text = one.document.text
-            changed = await asyncio.to_thread(one.document.save)
-        if one.document.text != text:
-            self._check(one)
+            text = opened.document.text
+            changed = await asyncio.to_thread(opened.document.save)
+        if opened.document.text != text:
+            self._check(opened)
         elif changed:
-            one.tell()
+            opened.tell()
 
-    async def _look(self, one: Open) -> None:
-        async with one.turn:
-            changed = not one.is_closed and one.document.look()
+    async def _look(self, opened: Open) -> None:
+        async with opened.turn:
+            changed = not opened.is_closed and opened.document.look()
         if changed:
-            self._check(one)
+            self._check(opened)
 
     def _begin(self, work: Any) -> asyncio.Task[None]:
         task: asyncio.Task[None] = asyncio.create_task(work)
@@ -445,11 +447,11 @@ def _mistake(what: str, error: Exception) -> m.Problem:
     return m.Problem(what=what, why=f"{type(error).__name__}: {error}", hint="this is a mistake of dumbbell")
 
 
-def _check(text: str, one: Open) -> Checked:
+def _check(text: str, opened: Open) -> Checked:
     """Check a text; a mistake of ours is a problem, too, and no end of the editor."""
     try:
-        return check(text, one.document.file, one.document.path, one.understood)
+        return check(text, opened.document.file, opened.document.path, opened.understood)
     except Exception as error:
         if "PYTEST_CURRENT_TEST" in os.environ:
             raise
-        return Checked([_mistake(f"{one.document.path} could not be checked", error)])
+        return Checked([_mistake(f"{opened.document.path} could not be checked", error)])

@@ -113,10 +113,10 @@ class Draft:
         return text
 
     def _do(self, operation: dict[str, Any]) -> None:
-        self._carry_out(**operation)
+        self._apply(**operation)
         self._operations.append(operation)
 
-    def _carry_out(self, do: str, key: Key, value: Any = None, at: int = 0, to: str = "") -> None:
+    def _apply(self, do: str, key: Key, value: Any = None, at: int = 0, to: str = "") -> None:
         value = json.loads(json.dumps(value))
         here: Any = self.data
         for depth, part in enumerate(key[:-1]):

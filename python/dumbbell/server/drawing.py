@@ -45,7 +45,7 @@ _SOME_TIME: Final = Duration(10 * 10**9)
 
 
 def draw(
-    data: Data, folder: Path, scenario: Scenario | None, found: Sequence[Problem], network: Scenario | None = None
+    data: Data, folder: Path, scenario: Scenario | None, problems: Sequence[Problem], network: Scenario | None = None
 ) -> Drawing | None:
     """The drawing of a scenario's values; none if its preset is not understood.
 
@@ -53,7 +53,7 @@ def draw(
         data: the values as they are written.
         folder: where relative paths begin.
         scenario: what they mean, if there is nothing wrong with them.
-        found: what is wrong with them.
+        problems: what is wrong with them.
         network: what they mean without the traffic, if it is the traffic that is wrong.
     """
     resolved = None if scenario is None else resolve(scenario)
@@ -61,9 +61,9 @@ def draw(
     kind = written.get("kind") if isinstance(written, Mapping) else None
     if written is None or kind is None:
         # Nothing drawn yet: the first node makes it a graph.
-        return Drawing(topology="graph", free=True, nodes=[], links=[], flows=_flows(data, resolved, found))
+        return Drawing(topology="graph", free=True, nodes=[], links=[], flows=_flows(data, resolved, problems))
     topology = _topology(data, folder) if scenario is None else scenario.topology
-    known = Known(found, resolved, None if network is None else resolve(network))
+    known = Known(problems, resolved, None if network is None else resolve(network))
     if kind == "graph":
         nodes, links = _graph(written, topology, folder, known)
     elif topology is None:
@@ -71,16 +71,16 @@ def draw(
     else:
         nodes, links = _preset(topology.drawing, topology.mtu, written, known)
     return Drawing(
-        topology=str(kind), free=kind == "graph", nodes=nodes, links=links, flows=_flows(data, resolved, found)
+        topology=str(kind), free=kind == "graph", nodes=nodes, links=links, flows=_flows(data, resolved, problems)
     )
 
 
 class Known:
     """Nodes and links by name, as far as they are known: all, once there is nothing wrong with the scenario."""
 
-    def __init__(self, found: Sequence[Problem], resolved: Resolved | None, network: Resolved | None) -> None:
-        """`found`: what is wrong with the scenario; `network`: without its traffic, from which nodes have addresses."""
-        self.found = found
+    def __init__(self, problems: Sequence[Problem], resolved: Resolved | None, network: Resolved | None) -> None:
+        """`problems`: those of the scenario; `network`: without its traffic, from which nodes have addresses."""
+        self.found = problems
         placed = resolved or network
         self.nodes = {} if placed is None else {node.name: node for node in placed.network.nodes}
         self.directions = None if resolved is None else _all_directions(resolved)
@@ -197,7 +197,7 @@ def _unsettled(name: str, ends: Sequence[str], link: Direction) -> DrawnDirectio
     rtt = Time(max(2 * int(link.delay), 1))
     try:
         plan = shaped(ShapedLink(name, ends[0], ends[1], ((Time(0), link),), rtt, _NO_ENDS), link.settled(rtt))
-        said = _said(plan, 0, link.frame)
+        said = _direction(plan, 0, link.frame)
     except (QuantityError, ValueError, ArithmeticError, DumbbellError):
         return None
     return said.model_copy(update={"buffer": str(link.buffer)})
@@ -212,12 +212,12 @@ def _all_directions(resolved: Resolved) -> dict[str, DrawnDirection]:
     for link in network.links:
         same = id(link.first), int(link.rtt)
         if same not in known:
-            known[same] = _said(shaped(link, link.first), int(link.rtt), link.first.frame)
+            known[same] = _direction(shaped(link, link.first), int(link.rtt), link.first.frame)
         found[link.name] = known[same].model_copy(update={"name": link.name})
     return found
 
 
-def _said(link: Link, rtt_ns: int, frame: int) -> DrawnDirection:
+def _direction(link: Link, rtt_ns: int, frame: int) -> DrawnDirection:
     besides = words.impairments(link)
     return DrawnDirection(
         name=link.name,
@@ -262,14 +262,14 @@ def _link(key: Key, ends: tuple[str, str], given: bool, pair: Pair, written: Dat
 # Flows
 
 
-def _flows(data: Data, resolved: Resolved | None, found: Sequence[Problem]) -> list[DrawnFlow]:
+def _flows(data: Data, resolved: Resolved | None, problems: Sequence[Problem]) -> list[DrawnFlow]:
     listed = data.get("flows")
     labels = {} if resolved is None else dict(_labels(resolved))
     flows = []
     for i, table in enumerate(listed if isinstance(listed, list) else []):
         if isinstance(table, Mapping):
             flow = _flow(i, table, labels.get(i))
-            flows.append(flow.model_copy(update={"problems": count_below(flow.key, found)}))
+            flows.append(flow.model_copy(update={"problems": count_below(flow.key, problems)}))
     return flows
 
 

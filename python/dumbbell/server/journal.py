@@ -127,18 +127,18 @@ class Journal:
         """Append a state. Raises `OSError`."""
         self.append(do=do, **_line(state), revision=revision)
 
-    def shrink(self, found: Recovered) -> None:
+    def shrink(self, recovered: Recovered) -> None:
         """Write it anew if it has grown too large. Raises `OSError`."""
-        if self._size > LARGEST and self._size > 2 * sum(len(one.text) for one in found.history.states):
-            self.rewrite(found)
+        if self._size > LARGEST and self._size > 2 * sum(len(one.text) for one in recovered.history.states):
+            self.rewrite(recovered)
 
-    def rewrite(self, found: Recovered) -> None:
+    def rewrite(self, recovered: Recovered) -> None:
         """Write what it holds and no more. Raises `OSError`."""
-        history, revision = found.history, found.revision
+        history, revision = recovered.history, recovered.revision
         lines = [{"path": self.path}, *({"do": "push", **_line(one), "revision": revision} for one in history.states)]
         lines.append({"do": "at", "index": history.at, "revision": revision})
-        if found.disk is not None:
-            lines.append({"do": "disk", "text": found.disk[0], "layout": found.disk[1]})
+        if recovered.disk is not None:
+            lines.append({"do": "disk", "text": recovered.disk[0], "layout": recovered.disk[1]})
         self._lacks = True
         outputs.make_folder(self.folder)
         outputs.write(self.file, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines))

@@ -33,9 +33,9 @@ def answer(lab: Live, asked: AskLab) -> LabAnswer:
         case "why":
             return _why(lab, asked.node, _other(lab, asked))
         case "routes":
-            return _said(lab, asked.node, ["ip", "route"])
+            return _output(lab, asked.node, ["ip", "route"])
         case "sockets":
-            return _said(lab, asked.node, ["ss", "-tiH"])
+            return _output(lab, asked.node, ["ss", "-tiH"])
         case "neighbours":
             return _neighbours(lab, asked.node)
 
@@ -47,7 +47,7 @@ def _other(lab: Live, asked: AskLab) -> str:
     return asked.to
 
 
-def _said(lab: Live, node: str, command: Sequence[str]) -> LabAnswer:
+def _output(lab: Live, node: str, command: Sequence[str]) -> LabAnswer:
     done = lab[node].run(command, timeout_s=LONGEST_S)
     return LabAnswer(command=f"{node}: {' '.join(command)}", text=done.stdout + done.stderr, code=done.returncode)
 
@@ -55,7 +55,7 @@ def _said(lab: Live, node: str, command: Sequence[str]) -> LabAnswer:
 def _ping(lab: Live, node: str, to: str) -> LabAnswer:
     address = lab.network.address(to)
     if shutil.which("ping"):
-        return _said(lab, node, ["ping", "-c", str(PINGS), "-i", "0.25", "-W", "1", address])
+        return _output(lab, node, ["ping", "-c", str(PINGS), "-i", "0.25", "-W", "1", address])
     # The lab has echo requests of its own.
     lines, answered = [], 0
     for number in range(1, PINGS + 1):
@@ -83,5 +83,5 @@ def _neighbours(lab: Live, node: str) -> LabAnswer:
     mine = daemons.states(lab.path).get(node, {})
     commands = [NEIGHBOURS[name] for name, runs in mine.items() if runs and name in NEIGHBOURS]
     if not commands:
-        return _said(lab, node, ["ip", "neighbour"])
-    return _said(lab, node, ["vtysh", *(word for command in commands for word in ("-c", command))])
+        return _output(lab, node, ["ip", "neighbour"])
+    return _output(lab, node, ["vtysh", *(word for command in commands for word in ("-c", command))])

@@ -144,7 +144,7 @@ def router(root: Path, labs: Labs, terminals: Terminals) -> APIRouter:
         return await run_in_threadpool(state, await labs.start(asked, agreed))
 
     @made.get("/{lab}")
-    def one(lab: str) -> LabState:
+    def lab_state(lab: str) -> LabState:
         """A lab as it is now."""
         return state(lab)
 
@@ -180,7 +180,7 @@ def router(root: Path, labs: Labs, terminals: Terminals) -> APIRouter:
             results = live.play()
         else:
             results = [live.tcp(asked.sender, asked.receiver, asked.cc, asked.seconds)]
-        return TrafficResult(flows=[_told(one) for one in results])
+        return TrafficResult(flows=[_result_text(one) for one in results])
 
     @made.post("/{lab}/save")
     def save(lab: str, asked: SaveLab) -> SavedLab:
@@ -206,7 +206,7 @@ def router(root: Path, labs: Labs, terminals: Terminals) -> APIRouter:
     return made
 
 
-def _told(result: traffic.FlowResult) -> str:
+def _result_text(result: traffic.FlowResult) -> str:
     from dumbbell.report.words import measured_rate
 
     said = result.error or measured_rate(result.goodput_bps)

@@ -182,10 +182,10 @@ def _new(tail: Tail, judged: Judged, wanted: int) -> tuple[int, bool, list[Event
     """How many lines came, whether the run went on before that, and their events from number `wanted` on."""
     going_on, first = is_locked(tail.path / "lock"), tail.number
     lines = tail.lines()
-    return len(lines), going_on, [judged(event) for event in told(lines, first, wanted)]
+    return len(lines), going_on, [judged(event) for event in parsed(lines, first, wanted)]
 
 
-def told(lines: list[bytes], first: int, wanted: int) -> Iterator[Event]:
+def parsed(lines: list[bytes], first: int, wanted: int) -> Iterator[Event]:
     """The events on these lines, of which the first has the number `first`: one by one, or many as a replay."""
     numbered = [(number, line) for number, line in enumerate(lines, first) if number >= wanted]
     events = [event for number, line in numbered if (event := _parsed(line, number)) is not None]

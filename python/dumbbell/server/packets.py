@@ -37,7 +37,7 @@ class _List:
         self.end: asyncio.TimerHandle | None = None
 
     @property
-    def told(self) -> PacketList:
+    def message(self) -> PacketList:
         return PacketList(id=self.id, lab=self.lab, place=str(self.packets.place))
 
 
@@ -62,15 +62,15 @@ class PacketLists:
         finally:
             self._beginning -= 1
         self._leave(made)
-        return made.told
+        return made.message
 
     def get(self, name: str) -> Packets:
         """The packets of a list. Raises 404."""
         return self._get(name).packets
 
-    def told(self, name: str) -> PacketList:
+    def message_of(self, name: str) -> PacketList:
         """The name and the place of a list. Raises 404."""
-        return self._get(name).told
+        return self._get(name).message
 
     def close(self, name: str) -> None:
         """End a list, and forget its packets."""
@@ -113,15 +113,15 @@ class PacketLists:
             raise run_places.absent("list of packets", name)
         return found
 
-    def _leave(self, one: _List) -> None:
+    def _leave(self, packet_list: _List) -> None:
         """Let a list end soon, unless somebody follows it."""
-        if one.followers == 0 and one.id in self._all:
+        if packet_list.followers == 0 and packet_list.id in self._all:
 
             def forget() -> None:
-                if one.followers == 0 and one.id in self._all:
-                    self.close(one.id)
+                if packet_list.followers == 0 and packet_list.id in self._all:
+                    self.close(packet_list.id)
 
-            one.end = asyncio.get_running_loop().call_later(ALONE_S, forget)
+            packet_list.end = asyncio.get_running_loop().call_later(ALONE_S, forget)
 
 
 def router(lists: PacketLists) -> APIRouter:
@@ -139,7 +139,7 @@ def router(lists: PacketLists) -> APIRouter:
     def stop(name: str) -> PacketList:
         """End the capture. The packets stay as long as somebody follows the list."""
         lists.get(name).stop()
-        return lists.told(name)
+        return lists.message_of(name)
 
     @made.delete("/{name}")
     async def forget(name: str) -> dict[str, bool]:
@@ -161,7 +161,7 @@ def router(lists: PacketLists) -> APIRouter:
     @made.get("/{name}/file")
     def file(name: str, words: str = "") -> Response:
         """The packets in which all words occur, as a pcapng file."""
-        told = lists.told(name)
+        told = lists.message_of(name)
         as_name = re.sub(r"[^A-Za-z0-9.-]", "_", f"{told.lab}-{told.place}.pcapng")
         headers = {"Content-Disposition": f'attachment; filename="{as_name}"'}
         return Response(lists.get(name).pcapng(words), media_type="application/x-pcapng", headers=headers)

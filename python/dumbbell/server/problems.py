@@ -7,19 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dumbbell.errors import DumbbellError
-from dumbbell.errors import Problem as Told
+from dumbbell.errors import Problem as ScenarioProblem
 from dumbbell.server.messages import Key, Problem
 
 
-def problem(told: Told, data: Mapping[str, object] | None = None) -> Problem:
+def problem(error: ScenarioProblem, data: Mapping[str, object] | None = None) -> Problem:
     """The message of a problem; `data`: the scenario's values, by which its key is understood."""
-    place = told.place
+    place = error.place
     return Problem(
-        what=told.what,
-        why=told.why,
-        hint=told.hint,
-        wrong=told.wrong or told.what,
-        key=key_of(told.key, data or {}) if told.key else None,
+        what=error.what,
+        why=error.why,
+        hint=error.hint,
+        wrong=error.wrong or error.what,
+        key=key_of(error.key, data or {}) if error.key else None,
         line=place.line if place else None,
         column=place.column if place else None,
         length=place.length if place else None,
@@ -53,9 +53,9 @@ def _inner(here: Any, part: str | int) -> Any:
     return here.get(part) if isinstance(here, Mapping) else None
 
 
-def count_below(key: Iterable[str | int], found: Sequence[Problem]) -> int:
+def count_below(key: Iterable[str | int], problems: Sequence[Problem]) -> int:
     """The number of problems that are about a key or what is below it."""
-    if not found:
+    if not problems:
         return 0
     begin = list(key)
-    return sum(1 for one in found if one.key is not None and one.key[: len(begin)] == begin)
+    return sum(1 for one in problems if one.key is not None and one.key[: len(begin)] == begin)

@@ -97,10 +97,10 @@ class Connection:
         else:
             await self._send(done.model_copy(update={"id": request.id}))
 
-    async def _reject(self, request: m.SendCommand, path: str, why: str, told: m.Problem | None) -> None:
+    async def _reject(self, request: m.SendCommand, path: str, why: str, problem: m.Problem | None) -> None:
         # The state follows as an event: the client's is not what the author of the command believed.
         revision = self._documents.revision(path)
-        await self._send(m.Reject(id=request.id, revision=revision, why=why, problem=told))  # type: ignore[arg-type]
+        await self._send(m.Reject(id=request.id, revision=revision, why=why, problem=problem))  # type: ignore[arg-type]
 
     # Topics
 

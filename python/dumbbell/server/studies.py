@@ -45,7 +45,7 @@ def router(root: Path, children: Children) -> APIRouter:
         return sorted(found, key=lambda one: one.started_at, reverse=True)
 
     @made.get("/{study}")
-    def one(study: str) -> StudyState:
+    def study_state(study: str) -> StudyState:
         """Where a study stands."""
         return standing(find(root, study))
 

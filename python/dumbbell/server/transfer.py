@@ -206,5 +206,5 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else show(value)
 
 
-def _not_planned(found: list[Problem], told: str) -> Planned:
-    return Planned(plan=None, problems=found, lacks=[], tables=[], command=told)
+def _not_planned(problems: list[Problem], command: str) -> Planned:
+    return Planned(plan=None, problems=problems, lacks=[], tables=[], command=command)

@@ -70,18 +70,18 @@ def check_confidence(confidence: float) -> None:
         raise InputError(f"confidence {confidence:g}", "expected a number between 0 and 1", hint)
 
 
-def _t(found: pl.DataFrame, confidence: float) -> tuple[pl.Series, pl.Series]:
+def _t(frame: pl.DataFrame, confidence: float) -> tuple[pl.Series, pl.Series]:
     """Intervals of all groups at once, equal to `intervals.of_mean` for each."""
     # scipy.stats would be slow to import: see there.
     from scipy.special import stdtrit
 
-    n = found["n"].to_numpy().astype(float)
+    n = frame["n"].to_numpy().astype(float)
     t = stdtrit(np.maximum(n - 1, 1), (1 + confidence) / 2)
-    half = found["sd"] * pl.Series(t / np.sqrt(n))
-    return found["mean"] - half, found["mean"] + half
+    half = frame["sd"] * pl.Series(t / np.sqrt(n))
+    return frame["mean"] - half, frame["mean"] + half
 
 
-def _drawn(found: pl.DataFrame, confidence: float) -> tuple[pl.Series, pl.Series]:
-    intervals = [bootstrap(row, confidence) for row in found["all"].to_list()]
+def _drawn(frame: pl.DataFrame, confidence: float) -> tuple[pl.Series, pl.Series]:
+    intervals = [bootstrap(row, confidence) for row in frame["all"].to_list()]
     bounds = ([one.low for one in intervals], [one.high for one in intervals])
     return pl.Series(bounds[0], dtype=pl.Float64), pl.Series(bounds[1], dtype=pl.Float64)

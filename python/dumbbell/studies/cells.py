@@ -31,25 +31,25 @@ def cells(sweep: Sweep) -> list[Cell]:
     return [{key: value for part in parts for key, value in part.items()} for parts in itertools.product(*sweep.axes)]
 
 
-def keys(found: Sequence[Cell]) -> list[str]:
+def keys(cells: Sequence[Cell]) -> list[str]:
     """All keys that the cells have: cases may have different ones."""
-    return list(dict.fromkeys(key for cell in found for key in cell))
+    return list(dict.fromkeys(key for cell in cells for key in cell))
 
 
 MOST_SAMPLED: Final = 2_000
 """Checking one cell takes half a millisecond or more."""
 
 
-def representative(found: Sequence[Cell]) -> list[int]:
+def representative(cells: Sequence[Cell]) -> list[int]:
     """Indices of cells to look at in place of all: all if they are few, else cells that are evenly spread, and for each
     value of each key the first cell that has it."""
-    if len(found) <= MOST_SAMPLED:
-        return list(range(len(found)))
+    if len(cells) <= MOST_SAMPLED:
+        return list(range(len(cells)))
     firsts: dict[tuple[str, str], int] = {}
-    for index, cell in enumerate(found):
+    for index, cell in enumerate(cells):
         for key, value in cell.items():
             firsts.setdefault((key, show(value)), index)
-    step = len(found) / MOST_SAMPLED
+    step = len(cells) / MOST_SAMPLED
     return sorted({*firsts.values(), *(int(i * step) for i in range(MOST_SAMPLED))})
 
 

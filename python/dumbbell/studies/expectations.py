@@ -22,7 +22,7 @@ _STATISTICS: Final[dict[str, Callable[[Sequence[float]], float]]] = {"median": m
 
 
 @dataclass(frozen=True)
-class Found:
+class ExpectationOutcome:
     """The outcome of an expectation in the cell that decides it."""
 
     expectation: str
@@ -35,12 +35,12 @@ class Found:
         return {key: str(value) for key, value in asdict(self).items()}
 
 
-def judge(study: Frames, expectations: Sequence[Expectation]) -> list[Found]:
+def judge(study: Frames, expectations: Sequence[Expectation]) -> list[ExpectationOutcome]:
     """The outcome of each expectation, in order. An expectation holds if it holds in each of its cells."""
     return [_judge(study, one) for one in expectations]
 
 
-def _judge(study: Frames, expected: Expectation) -> Found:
+def _judge(study: Frames, expected: Expectation) -> ExpectationOutcome:
     from dumbbell.statistics.metrics import get
 
     metric = get(expected.metric)
@@ -54,12 +54,12 @@ def _judge(study: Frames, expected: Expectation) -> Found:
     ceilings = metric.ceilings(study) if study.has_runs else {}
     found = [(*_in_cell(values[c], expected, metric, runs.get(c, 0), ceilings.get(c)), c) for c in cells]
     if not found:
-        return Found(described(expected), Answer.UNDECIDED, "there is no such cell")
+        return ExpectationOutcome(described(expected), Answer.UNDECIDED, "there is no such cell")
     answer, why, cell = max(found, key=lambda one: list(Answer).index(one[0]))
     if len(found) > 1:
         alike = sum(one[0] == answer for one in found)
         why += f" ({written(study.manifest['cells'][cell])}); {alike} of {count(len(found), 'cell')} alike"
-    return Found(described(expected), answer, why)
+    return ExpectationOutcome(described(expected), answer, why)
 
 
 def is_meant(expected: Expectation, cell: Cell) -> bool:
@@ -89,20 +89,20 @@ def _in_cell(
     n = f"{len(values)}{of} run{'s' if max(runs, len(values)) > 1 else ''}"
     if expected.statistic != "mean":
         value = _STATISTICS[expected.statistic](values)
-        return _one(value, low, high), f"{expected.statistic} {measures.show(metric, value)} of {n}"
+        return _answer(value, low, high), f"{expected.statistic} {measures.show(metric, value)} of {n}"
     least, most = metric.bounds
     found = of_mean(values, expected.confidence).cut((least, most if ceiling is None else ceiling))
     mean = measures.show(metric, found.value)
     if found.low is None or found.high is None:
-        return _one(found.value, low, high), f"{mean} in {n}"
+        return _answer(found.value, low, high), f"{mean} in {n}"
     ends = found.low, found.high
     why = f"mean {mean}, interval {measures.show(metric, ends[0])} to {measures.show(metric, ends[1])}, {n}"
-    answers = {_one(end, low, high) for end in ends}
+    answers = {_answer(end, low, high) for end in ends}
     across = low is not None and high is not None and ends[0] < low and ends[1] > high
     return (Answer.UNDECIDED if across or len(answers) > 1 else answers.pop()), why
 
 
-def _one(value: float, low: float | None, high: float | None) -> Answer:
+def _answer(value: float, low: float | None, high: float | None) -> Answer:
     within = (low is None or value >= low) and (high is None or value <= high)
     return Answer.HOLDS if within else Answer.FAILS
 

@@ -66,8 +66,8 @@ class Work:
     """True if runs that the machine disturbed are carried out again."""
 
 
-def carry_out(work: Work, runs: Sequence[Scheduled], on_event: OnEvent) -> Mapping[str, object]:
-    """Carry out the missing ones of `runs`. Returns the result as in `study.json`. Raises as `Executor.carry_out`."""
+def record_runs(work: Work, runs: Sequence[Scheduled], on_event: OnEvent) -> Mapping[str, object]:
+    """Carry out the missing ones of `runs`. Returns the result as in `study.json`. Raises as `Executor.run_jobs`."""
     parts = shards.Parts(work.path)
     given_up = {row["run"]: row for row in shards.refused(work.path)}
     numbers = {run.number for run in runs}
@@ -105,7 +105,7 @@ def carry_out(work: Work, runs: Sequence[Scheduled], on_event: OnEvent) -> Mappi
 
     try:
         with taken_over(_interrupt):
-            carried = work.executor.carry_out(jobs, keep, tell, refuse, work.redo)
+            carried = work.executor.run_jobs(jobs, keep, tell, refuse, work.redo)
     finally:
         tables.flush()
     told = {"found": found, "failed": len(given_up.keys() & numbers), "wall_s": time.monotonic() - began}

@@ -78,7 +78,7 @@ class Wanted:
         return self.jobs or len(os.sched_getaffinity(0))
 
 
-def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
+def run_study(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     """Carry out the missing runs of a study below `root`. Raises as `dumbbell.run`."""
     began = time.monotonic()
     draft, engine = wanted.draft, wanted.engine
@@ -98,11 +98,11 @@ def carry_out(wanted: Wanted, root: Path, on_event: OnEvent) -> Study:
     if wanted.only.failed and wanted.simulated:
         return _nothing_failed(path)
     manifest = manifests.at_start(
-        base.name, identity, engine.capabilities.name, draft.name if draft.text else None, _said(draft)
+        base.name, identity, engine.capabilities.name, draft.name if draft.text else None, _overrides(draft)
     )
     manifest |= {"study_id": identity, "cells": cells, "repeat": base.repeat.model_dump(mode="json")}
     manifest |= {"threads": wanted.threads, "planning_s": round(time.monotonic() - began, 3)}
-    manifest |= {"executor": executor.told, "starts_ns": max((plan.starts_ns for plan in plans), default=0)}
+    manifest |= {"executor": executor.manifest, "starts_ns": max((plan.starts_ns for plan in plans), default=0)}
     groups = equal_cells(dict(enumerate(plans)))
     manifest |= {"equal_cells": groups, "equal": sentences(cells, groups)}
     for said in manifest["equal"]:
@@ -225,9 +225,9 @@ class _Rounds:
             work = recorded.Work(
                 self.path, self.plans, self._scenario, self.wanted.engine, executor, self.wanted.only, redo
             )
-            return recorded.carry_out(work, runs, noted)
+            return recorded.record_runs(work, runs, noted)
         assert isinstance(self.wanted.engine, BatchEngine), "its capabilities say that it runs batches"
-        last = simulated.carry_out(self.wanted.engine, self.plans, runs, self.path, executor, noted)
+        last = simulated.simulate_runs(self.wanted.engine, self.plans, runs, self.path, executor, noted)
         if last["runs"] < last["of"]:
             raise Interrupted(f"interrupted after {last['runs']:,} of {count(last['of'], 'run')}")
         return {key: last[key] for key in ("found", "failed", "cpu_s", "wall_s", "simulated_s", "packets")}
@@ -260,7 +260,7 @@ def _naming_files(planner: Planner, cells: Sequence[grid.Cell]) -> Iterator[Scen
             yield planner.scenario(cell)
 
 
-def _said(draft: Draft) -> list[str]:
+def _overrides(draft: Draft) -> list[str]:
     """Values that were set outside the file, as `--set` takes them."""
     return [f"{dotted(key)}={show(lookup(draft.data, key)[1])}" for key in draft.places]
 

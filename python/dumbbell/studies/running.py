@@ -23,7 +23,7 @@ from dumbbell.studies import cells as grid
 from dumbbell.studies import directory as places
 from dumbbell.studies.recorded import Only
 from dumbbell.studies.results import Study
-from dumbbell.studies.rounds import Wanted, carry_out
+from dumbbell.studies.rounds import Wanted, run_study
 
 if TYPE_CHECKING:
     from dumbbell.pipeline.results import Run
@@ -139,7 +139,7 @@ def run(
         grid.varied(draft, vary, repeat), engine_of(engine), jobs, only, options.get("redo", True), elsewhere
     )
     on_event = on_event or _ignore
-    study = carry_out(wanted, Path(directory or places.STUDIES), on_event)
+    study = run_study(wanted, Path(directory or places.STUDIES), on_event)
     if report and study.has_usable_runs:
         on_event({"event": "reporting"})
         study.report()

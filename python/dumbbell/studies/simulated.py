@@ -25,7 +25,7 @@ SHARDS_IN_ALL: Final = 256
 """About how many shards a large study has: each file takes time to open."""
 
 
-def carry_out(
+def simulate_runs(
     engine: BatchEngine,
     plans: Sequence[Planned],
     runs: Sequence[Scheduled],

@@ -83,10 +83,10 @@ def status(study: Study) -> Status:
     return Status(study.state, done, manifest["runs"], suspect, suspicions, dict(refused), ends_at)
 
 
-def _ends_at(told: Mapping[str, Any]) -> datetime | None:
-    left_s = left(told)
+def _ends_at(progress: Mapping[str, Any]) -> datetime | None:
+    left_s = left(progress)
     with suppress(OverflowError):
-        return None if left_s is None else told["at"] + timedelta(seconds=left_s)
+        return None if left_s is None else progress["at"] + timedelta(seconds=left_s)
     return None
 
 

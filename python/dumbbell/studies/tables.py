@@ -42,11 +42,11 @@ def rows(run: Run, own: Mapping[str, Any], placed: Mapping[str, Any]) -> dict[st
     }
 
 
-def _rerouting(found: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
+def _rerouting(episodes: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
     """The longest reconvergence and outage of all events, and the packets that were lost."""
-    converged = [one["converged_s"] for one in found or () if one["converged_s"] is not None]
-    outages = [outage["outage_s"] for one in found or () for outage in one["outages_s"] or ()]
-    lost = [one["lost_packets"] for one in found or () if one["lost_packets"] is not None]
+    converged = [one["converged_s"] for one in episodes or () if one["converged_s"] is not None]
+    outages = [outage["outage_s"] for one in episodes or () for outage in one["outages_s"] or ()]
+    lost = [one["lost_packets"] for one in episodes or () if one["lost_packets"] is not None]
     return {
         "reconvergence_s": max(converged, default=None),
         "outage_s": max(outages, default=None),
@@ -67,8 +67,8 @@ def _links(run: Run) -> Iterator[dict[str, Any]]:
             yield {column: _at(link, LINK_KEYS.get(column, (column,))) for column in columns}
 
 
-def _at(found: Any, keys: Sequence[str]) -> Any:
+def _at(group: Any, keys: Sequence[str]) -> Any:
     """The value at the end of the keys; `None` where a group is null."""
     for key in keys:
-        found = None if found is None else found.get(key)
-    return found
+        group = None if group is None else group.get(key)
+    return group

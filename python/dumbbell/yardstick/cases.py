@@ -86,13 +86,13 @@ def groups(folder: Path = FOLDER) -> list[Group]:
     return [Group(read(path)) for path in sorted(folder.glob("*.toml"))]
 
 
-def chosen(found: Sequence[Group], names: Sequence[str]) -> list[Case]:
+def chosen(groups: Sequence[Group], names: Sequence[str]) -> list[Case]:
     """The cases with these names, or of the groups with these names; all without a name. Raises `InputError`."""
-    every = [case for group in found for case in group.cases]
+    every = [case for group in groups for case in group.cases]
     if not names:
         return every
     for name in names:
-        known = [case.name for case in every] + [group.name for group in found]
+        known = [case.name for case in every] + [group.name for group in groups]
         if name not in known:
             close = get_close_matches(name, known, n=1, cutoff=0.4)
             hint = f"did you mean {close[0]}?" if close else "dumbbell cc score --list names all"

@@ -81,11 +81,11 @@ def score(subjects: Sequence[Subject], cases: Sequence[Case], seed: int, tell: T
     return [Score(one, [_case(case, one, found) for case in cases]) for one in subjects]
 
 
-def _case(case: Case, subject: Subject, found: Mapping[tuple[str, str], Outcome | str]) -> CaseScore:
-    outcome = found[Job(case, subject.cc).key]
+def _case(case: Case, subject: Subject, outcomes: Mapping[tuple[str, str], Outcome | str]) -> CaseScore:
+    outcome = outcomes[Job(case, subject.cc).key]
     if isinstance(outcome, str):
         return CaseScore(case, {}, outcome)
-    reference = None if case.incumbent is None else found[Job(case, case.incumbent).key]
+    reference = None if case.incumbent is None else outcomes[Job(case, case.incumbent).key]
     measured = measure(outcome, reference if isinstance(reference, Outcome) else None)
     silent = not any(flow["received_bytes"] for flow in outcome.mine)
     return CaseScore(case, measured, "its flows delivered nothing" if silent else None)

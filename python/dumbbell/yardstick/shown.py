@@ -27,14 +27,16 @@ def groups(scores: Sequence[Score]) -> Table:
 
 def cases(scores: Sequence[Score], most: int | None = None) -> Table:
     """The first `most` networks of `worst_first`; all by default."""
-    rows = [[row[0].case.name, *(number(one.score) for one in row), said(row[0])] for row in worst_first(scores)[:most]]
+    rows = [
+        [row[0].case.name, *(number(one.score) for one in row), reason(row[0])] for row in worst_first(scores)[:most]
+    ]
     title = "Worst networks" if len(scores) == 1 else f"Furthest behind {scores[1].subject.label}"
     return Table(title, ["network", *(one.subject.label for one in scores), "worst metric"], rows)
 
 
-def said(one: CaseScore) -> str:
+def reason(score: CaseScore) -> str:
     """Why a network has no figures, or the worst of them."""
-    return "; ".join(filter(None, [one.problem, one.worst]))
+    return "; ".join(filter(None, [score.problem, score.worst]))
 
 
 def number(score: float) -> str:

@@ -30,9 +30,9 @@ class Subject:
         return re.sub(r"[^A-Za-z0-9._-]+", "-", self.label).strip("-")
 
 
-def is_name(one: Subject) -> bool:
+def is_name(subject: Subject) -> bool:
     """True for an algorithm that the simulator is to have by itself, false for a program in a file."""
-    return "name" in one.cc if isinstance(one.cc, Mapping) else not Path(one.cc).is_absolute()
+    return "name" in subject.cc if isinstance(subject.cc, Mapping) else not Path(subject.cc).is_absolute()
 
 
 def subject(name: str, values: Values) -> Subject:

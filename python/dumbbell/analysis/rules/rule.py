@@ -95,10 +95,10 @@ def none_of(count: int, what: str, otherwise: Verdict = Verdict.INVALID) -> Judg
     return Judgement(otherwise if count else Verdict.VALID, f"{count} {what}", "none")
 
 
-def several(found: Sequence[str]) -> str:
+def several(names: Sequence[str]) -> str:
     """The findings one after another; of a lot of them the first, and the number of the others."""
-    more = len(found) - MOST_NAMED
-    return "; ".join(found if more <= 0 else [*found[:MOST_NAMED], f"and {more:,} more"])
+    more = len(names) - MOST_NAMED
+    return "; ".join(names if more <= 0 else [*names[:MOST_NAMED], f"and {more:,} more"])
 
 
 NOTHING_TO_JUDGE: Final = "does not apply"

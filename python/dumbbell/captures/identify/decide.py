@@ -91,10 +91,10 @@ def reason_against(row: dict[str, Any], path: Path | None) -> str:
     return ""
 
 
-def guess(found: dict[str, float], by: Model | None = None) -> Guess:
+def guess(features: dict[str, float], by: Model | None = None) -> Guess:
     """The guess of the model for features."""
     use = by or model()
-    votes = forest.shares(use.trees, [found[name] for name in use.features], len(use.algorithms))
+    votes = forest.shares(use.trees, [features[name] for name in use.features], len(use.algorithms))
     best = int(votes.argmax())
     share = float(votes[best])
     if share < LEAST_SHARE:

@@ -201,15 +201,15 @@ def _falls(of: Series, flight: Floats, settled: int) -> dict[str, float]:
     return found
 
 
-def _marks(found: list[Mark], of: Series, flight: Floats) -> dict[str, float]:
+def _marks(marks: list[Mark], of: Series, flight: Floats) -> dict[str, float]:
     """Times that look like PROBE_RTT, and the time between them."""
     length = of.time_s[-1] - of.time_s[0]
-    starts = np.array([one.start_s for one in found])
+    starts = np.array([one.start_s for one in marks])
     apart = float(np.median(np.diff(starts))) if len(starts) > 1 else 0.0
-    deep = sum(one.is_deep for one in found)
+    deep = sum(one.is_deep for one in marks)
     return {
         "deep_dips": 10 * deep / max(1.0, float(length)),
-        "half_dips": 10 * (len(found) - deep) / max(1.0, float(length)),
+        "half_dips": 10 * (len(marks) - deep) / max(1.0, float(length)),
         "dips_apart": apart / 10,
     }
 

@@ -53,38 +53,38 @@ def _linked(at: Key, name: str) -> Finding:
     return Finding(at, wrong, "a BPF program, or the kernel's", hint)
 
 
-def _check(scenario: Scenario, at: Key, found: Labelled) -> Iterator[Problem]:
+def _check(scenario: Scenario, at: Key, labelled: Labelled) -> Iterator[Problem]:
     """Compile it if need be, compare its parameters with the scenario's, and see whether it can be loaded, or is."""
-    (entry,) = entries([found])
+    (entry,) = entries([labelled])
     with tempfile.TemporaryDirectory(prefix="dumbbell-cc-") as folder:
-        if found.algorithm.bpf is not None:
+        if labelled.algorithm.bpf is not None:
             assert isinstance(entry.source, ObjectSource)
             out = Path(folder, Path(entry.source.path).name)
-            out.write_bytes(compiled(found.algorithm.bpf.program, file=_name(scenario, found)).object)
+            out.write_bytes(compiled(labelled.algorithm.bpf.program, file=_name(scenario, labelled)).object)
             entry = replace(entry, source=ObjectSource(path=str(out)))
         told = core.inspect(wire.part(entry))
         allowed = core.can_load()
-        if allowed["ok"] and found.algorithm.bpf is not None:
+        if allowed["ok"] and labelled.algorithm.bpf is not None:
             core.check(wire.part(entry))  # Nothing starts with a program that the verifier refuses.
     if allowed["ok"] or told["name"] in available():
         return
-    why = "\n".join([core.why_not(allowed), *_otherwise(found, core.parameters(told))])
-    load = as_root("cc", "load", *_as_arguments(scenario, found))
-    also = "run it with --engine simulate; or " if found.algorithm.bundled is not None else ""
+    why = "\n".join([core.why_not(allowed), *_otherwise(labelled, core.parameters(told))])
+    load = as_root("cc", "load", *_as_arguments(scenario, labelled))
+    also = "run it with --engine simulate; or " if labelled.algorithm.bundled is not None else ""
     hint = f"{also}run as root, or load it once so that every user's runs can use it: {load}"
-    wrong = f"{found.label}: this user may not load BPF programs"
+    wrong = f"{labelled.label}: this user may not load BPF programs"
     yield Problem.at(scenario.source.place(at), wrong, why, hint, dotted(at))
 
 
-def _otherwise(found: Labelled, known: Parameters) -> Iterator[str]:
+def _otherwise(labelled: Labelled, known: Parameters) -> Iterator[str]:
     """The differences between this run's program and one that is loaded to stay under the same name."""
 
     def differing(values: Values) -> Values:
         return {key: value for key, value in values.items() if value != getattr(known.find(key), "default", None)}
 
-    file = found.algorithm.bpf
-    label = label_of_file(file.program.stem) if file is not None else str(found.algorithm)
-    wanted = differing(found.algorithm.parameters)
+    file = labelled.algorithm.bpf
+    label = label_of_file(file.program.stem) if file is not None else str(labelled.algorithm)
+    wanted = differing(labelled.algorithm.parameters)
     for one in core.registered()["stay"]:
         if one["label"] == label:
             loaded = differing(one["parameters"])
@@ -92,15 +92,15 @@ def _otherwise(found: Labelled, known: Parameters) -> Iterator[str]:
             yield f"{label} is loaded to stay, but {other}"
 
 
-def _as_arguments(scenario: Scenario, found: Labelled) -> list[str]:
-    sets = [("--set", f"{key}={written(value)}") for key, value in sorted(found.algorithm.parameters.items())]
-    return [_name(scenario, found), *chain.from_iterable(sets)]
+def _as_arguments(scenario: Scenario, labelled: Labelled) -> list[str]:
+    sets = [("--set", f"{key}={written(value)}") for key, value in sorted(labelled.algorithm.parameters.items())]
+    return [_name(scenario, labelled), *chain.from_iterable(sets)]
 
 
-def _name(scenario: Scenario, found: Labelled) -> str:
+def _name(scenario: Scenario, labelled: Labelled) -> str:
     """The algorithm's name on the command line."""
-    file = found.algorithm.bpf
-    return str(scenario.source.folder / file.name) if file is not None else str(found.algorithm)
+    file = labelled.algorithm.bpf
+    return str(scenario.source.folder / file.name) if file is not None else str(labelled.algorithm)
 
 
 def has_algorithm(name: str) -> bool:

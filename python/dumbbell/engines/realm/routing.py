@@ -64,20 +64,20 @@ def _kernel_lacks(router: str, daemons: Iterable[str], kernel: Kernel | None) ->
             yield Finding(at, what, "", f"{feature.build}; then --kernel own")
 
 
-def _keys(scenario: Scenario, found: Iterable[str]) -> list[Key]:
+def _keys(scenario: Scenario, routers: Iterable[str]) -> list[Key]:
     """The keys that give the routers their protocols."""
     if scenario.topology.drawing.routing:
         return [("topology", "routing")]
-    return [(*_NODES, name, "routing") for name in found]
+    return [(*_NODES, name, "routing") for name in routers]
 
 
-def _complaint(scenario: Scenario, one: frr.Complaint) -> Problem:
-    node = scenario.topology.drawing.nodes[one.router]
-    wrong = f"{one.router}: FRR does not understand `{one.text}`"
+def _complaint(scenario: Scenario, complaint: frr.Complaint) -> Problem:
+    node = scenario.topology.drawing.nodes[complaint.router]
+    wrong = f"{complaint.router}: FRR does not understand `{complaint.text}`"
     if isinstance(node, Router) and node.frr is not None:
-        place = Place(str(scenario.source.folder / node.frr.name), one.line)
-        key = f"topology.nodes.{one.router}.frr"
-        return Problem.at(place, wrong, one.said, "the line is checked by `vtysh --dryrun`", key)
+        place = Place(str(scenario.source.folder / node.frr.name), complaint.line)
+        key = f"topology.nodes.{complaint.router}.frr"
+        return Problem.at(place, wrong, complaint.said, "the line is checked by `vtysh --dryrun`", key)
     hint = 'write the configuration yourself: frr = "FILE"'
-    finding = Finding((*_NODES, one.router, "routing"), f"{wrong}: {one.said}", "", hint)
+    finding = Finding((*_NODES, complaint.router, "routing"), f"{wrong}: {complaint.said}", "", hint)
     return scenario.source.problem(finding)

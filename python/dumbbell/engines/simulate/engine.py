@@ -53,7 +53,7 @@ class SimulateEngine:
             work, "a simulated run is the same each time, and an order comes at a time that nobody can repeat"
         )
 
-    def carry_out(self, batch: Batch, threads: int, judging: Judging, tell: Callable[[Event], bool]) -> None:
+    def run_batch(self, batch: Batch, threads: int, judging: Judging, tell: Callable[[Event], bool]) -> None:
         """Simulate the runs of a batch that its directory lacks; see `BatchEngine`."""
         core.simulate_many(
             batch.plans,

@@ -91,7 +91,7 @@ def fix_addresses() -> None:
     _libc.personality(ctypes.c_ulong(_ADDR_NO_RANDOMIZE))
 
 
-def _checked(found: int, what: str) -> None:
-    if found != 0:
+def _checked(result: int, what: str) -> None:
+    if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")

@@ -202,7 +202,7 @@ class Guard:
         self._failed = True
         tell_failure(what, why, hint)
 
-    def _account(self, wall_s: float, cpu: int | None, told: Mapping[str, object]) -> None:
+    def _account(self, wall_s: float, cpu: int | None, account: Mapping[str, object]) -> None:
         """Add to `lab.json` what is seen from outside only."""
         file = self._directory / "lab.json"
         try:
@@ -220,7 +220,7 @@ class Guard:
             # The kernel's memory, and what else its process has.
             "memory_bytes": max(self._memory_bytes, used.ru_maxrss << 10),
             "cpu": cpu,
-            **told,
+            **account,
         }
         outputs.write(file, json.dumps(lab, indent=2))
 

@@ -60,27 +60,27 @@ class Snapshot:
 
     memory_bytes = machine.SHARED
 
-    def __init__(self, found: Machine, taken: Sequence[str]) -> None:
+    def __init__(self, machine: Machine, taken: Sequence[str]) -> None:
         """Hold the snapshot: from now on nobody who removes it takes it from this run. Raises `NotStarted`.
 
         Args:
-            found: the kernel's machine.
+            machine: the kernel's.
             taken: all of the run's directory that the guest gets: other files tell of the day.
         """
         try:
-            held = [os.open(found.snapshot / name, os.O_RDONLY) for name in ("memory", "devices")]
+            held = [os.open(machine.snapshot / name, os.O_RDONLY) for name in ("memory", "devices")]
         except FileNotFoundError:
             again = "run it again: the kernel boots anew then, in less than a minute"
             raise NotStarted(
-                "the snapshot of the kernel is gone", f"there is no {found.snapshot} any more", again
+                "the snapshot of the kernel is gone", f"there is no {machine.snapshot} any more", again
             ) from None
         memory, self._devices = held
-        self._hint = f"run it again; if that fails, too, remove {found.snapshot.parent}, and the kernel boots anew"
+        self._hint = f"run it again; if that fails, too, remove {machine.snapshot.parent}, and the kernel boots anew"
         self._taken = taken
         self._monitor, self._theirs = socket.socketpair()
         self.keep = (self._theirs.fileno(), *held)
-        line = partial(found.resumed, Path("/proc/self/fd", str(memory)))  # as the process that has it calls it
-        self.boot = _Start(found.qemu, line, self._theirs.fileno())
+        line = partial(machine.resumed, Path("/proc/self/fd", str(memory)))  # as the process that has it calls it
+        self.boot = _Start(machine.qemu, line, self._theirs.fileno())
 
     @staticmethod
     def log() -> tuple[int, int]:

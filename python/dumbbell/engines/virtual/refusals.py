@@ -83,27 +83,27 @@ def check_linked(scenario: Scenario, kernel: Kernel) -> Iterator[Problem]:
                 yield Problem.at(scenario.source.place(at), error.what, error.why, error.hint, dotted(at))
 
 
-def _algorithm(at: Key, found: Labelled, kernel: Kernel) -> Iterator[Finding]:
-    algorithm = found.algorithm
+def _algorithm(at: Key, labelled: Labelled, kernel: Kernel) -> Iterator[Finding]:
+    algorithm = labelled.algorithm
     if kernel.machine is not None:
-        yield from _ready_algorithm(at, found, kernel)
+        yield from _ready_algorithm(at, labelled, kernel)
     elif algorithm.bpf is not None and algorithm.bpf.program.compiled:
         hint = "name its source, my_cc.bpf.c, and it becomes part of the kernel; --engine emulate loads the object"
-        yield Finding(at, f"{found.label}: a kernel in virtual time loads no BPF programs", "", hint)
+        yield Finding(at, f"{labelled.label}: a kernel in virtual time loads no BPF programs", "", hint)
     elif algorithm.bundled is not None and algorithm.bundled not in kernel.algorithms:
         hint = f"--engine emulate loads {algorithm.bundled} as a BPF program; --engine simulate has it, too"
         yield Finding(at, f"the kernel {kernel.name} has no {algorithm.bundled}", _names(kernel), hint)
 
 
-def _ready_algorithm(at: Key, found: Labelled, kernel: Kernel) -> Iterator[Finding]:
-    if found.algorithm.linked is not None:
-        hint = f'cc = {{ bpf = "{found.algorithm.linked.name}" }} loads it as a BPF program'
-        yield Finding(at, f"{found.label}: nothing can be linked to the kernel {kernel.name}, it is ready", "", hint)
+def _ready_algorithm(at: Key, labelled: Labelled, kernel: Kernel) -> Iterator[Finding]:
+    if labelled.algorithm.linked is not None:
+        hint = f'cc = {{ bpf = "{labelled.algorithm.linked.name}" }} loads it as a BPF program'
+        yield Finding(at, f"{labelled.label}: nothing can be linked to the kernel {kernel.name}, it is ready", "", hint)
     elif not kernel.loads_bpf:
         hint = (
             f"take Linux {'.'.join(map(str, BPF_SINCE))} or later with CONFIG_DEBUG_INFO_BTF, as distributions build it"
         )
-        yield Finding(at, f"{found.label}: the kernel {kernel.name} loads no congestion controls in BPF", "", hint)
+        yield Finding(at, f"{labelled.label}: the kernel {kernel.name} loads no congestion controls in BPF", "", hint)
 
 
 def check_ready(scenario: Scenario, plan: Plan) -> Iterator[Problem]:

@@ -74,9 +74,9 @@ class Ray:
         return Budget(sum(node.emulate for node in self._able) or 1.0)
 
     @property
-    def told(self) -> Mapping[str, Any]:
+    def manifest(self) -> Mapping[str, Any]:
         """The nodes at the beginning, and the store."""
-        return {"name": "ray", "store": self._place, "nodes": [node.told for node in self._able]}
+        return {"name": "ray", "store": self._place, "nodes": [node.manifest for node in self._able]}
 
     def check(self, engine: Engine, scenarios: Iterable[Scenario]) -> None:
         """Check all nodes."""
@@ -127,7 +127,7 @@ class Ray:
         there = {node.id for node in alive(self._ray)}
         return Workers(self._ray, kind, [node for node in self._able if node.id in there], self._accept)
 
-    def carry_out(
+    def run_jobs(
         self,
         jobs: Sequence[Job[Key]],
         measure: Callable[[Run], Result],
@@ -138,7 +138,7 @@ class Ray:
         """Carry out `jobs`, each as a task on a node that takes emulated runs."""
         self._fetch([(job.stem, job) for job in jobs if not (job.directory / job.stem).exists()], self._take)
         kind: Kind[Job[Key], Run] = Kind(lambda job: job.key, self._budget, self._call, self._take)
-        return batch.carry_out(jobs, self._workers(kind), measure, on_progress, on_refused, redo=redo)
+        return batch.run_jobs(jobs, self._workers(kind), measure, on_progress, on_refused, redo=redo)
 
     def _budget(self, node: Node) -> Room:
         if self._asked is not None and not self._asked[0].capabilities.real_time:
@@ -182,11 +182,11 @@ class Ray:
         event: dict[str, Any] = {"event": "progress", "of": len(wanted.runs), "found": found}
         event |= dict.fromkeys(COUNTED, 0) | {"runs": found, "wall_s": 0.0}
 
-        def settle(one: Ended[Simulations, Mapping[str, Any]]) -> None:
-            if one.given is None:
-                raise RunFailed("the study failed", one.why, f"finished runs are in {wanted.directory.parent}")
+        def settle(ended: Ended[Simulations, Mapping[str, Any]]) -> None:
+            if ended.given is None:
+                raise RunFailed("the study failed", ended.why, f"finished runs are in {wanted.directory.parent}")
             # A shard that was in the store already has reported nothing.
-            told = {"runs": len(one.task.runs), **one.given}
+            told = {"runs": len(ended.task.runs), **ended.given}
             event.update({key: event[key] + told.get(key, 0) for key in COUNTED})
 
         def look() -> None:

@@ -33,7 +33,7 @@ class Node:
         return f"{self.host} ({self.address})"
 
     @property
-    def told(self) -> dict[str, object]:
+    def manifest(self) -> dict[str, object]:
         """The node's fields in a manifest."""
         return {"host": self.host, "address": self.address, "cpus": self.cpus, "emulate": self.emulate}
 
@@ -78,7 +78,7 @@ def alive(ray: Any) -> list[Node]:
     return [_node(one) for one in ray.nodes() if one["Alive"]]
 
 
-class _Told(TypedDict):
+class _RayNode(TypedDict):
     """A node as Ray describes it."""
 
     NodeID: str
@@ -87,10 +87,10 @@ class _Told(TypedDict):
     Resources: Mapping[str, float]
 
 
-def _node(told: _Told) -> Node:
-    has = told["Resources"]
+def _node(described: _RayNode) -> Node:
+    has = described["Resources"]
     return Node(
-        *(told["NodeID"], told["NodeManagerHostname"], told["NodeManagerAddress"]),
+        *(described["NodeID"], described["NodeManagerHostname"], described["NodeManagerAddress"]),
         *(float(has.get("CPU", 0)), float(has.get(EMULATE, 0))),
     )
 
@@ -134,19 +134,19 @@ def unlike(
     return {node: list(node_problems(node, told, version, place)) for node, told in said.items()}
 
 
-def node_problems(node: Node, said: Any, version: str, place: str | None) -> Iterator[Problem]:
+def node_problems(node: Node, answer: Any, version: str, place: str | None) -> Iterator[Problem]:
     """Yields what a node lacks to take runs of this machine."""
-    if isinstance(said, Exception):
-        yield Problem(f"{node} does not answer", str(said).strip().split("\n")[0], "ray status")
-    elif "missing" in said:
-        hint = f"pip install 'dumbbell[cluster]' there, for {said['python']}, and start its Ray again"
-        yield Problem(f"{node} has no dumbbell that can do this", said["missing"], hint)
-    elif said["version"] != version:
-        why = f"here it is {version}\nthere it is {said['version']}"
+    if isinstance(answer, Exception):
+        yield Problem(f"{node} does not answer", str(answer).strip().split("\n")[0], "ray status")
+    elif "missing" in answer:
+        hint = f"pip install 'dumbbell[cluster]' there, for {answer['python']}, and start its Ray again"
+        yield Problem(f"{node} has no dumbbell that can do this", answer["missing"], hint)
+    elif answer["version"] != version:
+        why = f"here it is {version}\nthere it is {answer['version']}"
         yield Problem(f"{node} has another dumbbell", why, "install the same one on all nodes")
-    elif "store" in said:
+    elif "store" in answer:
         hint = "a directory must be mounted at the same path everywhere; a URL needs its keys on every node"
-        yield Problem(f"{node} does not see the store {place}", said["store"], hint)
+        yield Problem(f"{node} does not see the store {place}", answer["store"], hint)
 
 
 @cache

@@ -80,7 +80,7 @@ def simulate(part: Simulations, place: str | None) -> Made:
 
     with _scratch() as root:
         with taken_over(stop):
-            part.carry_out(root / "shards", 1, tell)
+            part.simulate(root / "shards", 1, tell)
         if not wanted:
             raise Interrupted("the task was ended")
         (folder,) = (root / "shards").iterdir()
@@ -100,13 +100,13 @@ def check(engine: Engine, scenarios: Sequence[Scenario]) -> list[Problem]:
     return list(dict.fromkeys(found))
 
 
-def _made(folder: Path, name: str, why: str, store: Store | None, told: Mapping[str, object]) -> Made:
+def _made(folder: Path, name: str, why: str, store: Store | None, account: Mapping[str, object]) -> Made:
     archive = folder.parents[1] / "archive"
     pack(folder, archive)
     if store is None:
-        return Made(name, archive.read_bytes(), why, told)
+        return Made(name, archive.read_bytes(), why, account)
     store.put(name, archive)
-    return Made(name, None, why, told)
+    return Made(name, None, why, account)
 
 
 @contextmanager

@@ -112,7 +112,7 @@ class Workers(Generic[Task, Given]):
             cause = getattr(error, "cause", None)
             # Stopping a node's Ray interrupts its tasks.
             if isinstance(error, self._ray.exceptions.RayTaskError) and not isinstance(cause, Interrupted):
-                raise _told(node, cause or error) from error
+                raise _node_error(node, cause or error) from error
             room.end(task, None)
             return self._lose(task, node, error)
         one = self._kind.take(task, made)
@@ -166,7 +166,7 @@ class Workers(Generic[Task, Given]):
             LOG.warning("the node %s is left out: %s", node, why)
 
 
-def _told(node: Node, cause: BaseException) -> DumbbellError:
+def _node_error(node: Node, cause: BaseException) -> DumbbellError:
     """The error of a node, with the node's name."""
     if isinstance(cause, InputError):
         return InputError(f"{node}: {cause.what}", cause.why, cause.hint)

@@ -198,8 +198,8 @@ def _files(image: Image) -> dict[str, bytes]:
     return {"init": INIT.read_bytes(), **files}
 
 
-def _failed(image: Image, said: Sequence[str]) -> RunFailed:
-    why = "\n".join(line for line in said[-_LINES:] if line.strip())
+def _failed(image: Image, lines: Sequence[str]) -> RunFailed:
+    why = "\n".join(line for line in lines[-_LINES:] if line.strip())
     hint = "it needs an initial RAM disk, /dev/mem and a serial console (BLK_DEV_INITRD, DEVMEM, SERIAL_8250_CONSOLE)"
     return RunFailed(f"the kernel {image.names[0]} does not boot", why, hint)
 

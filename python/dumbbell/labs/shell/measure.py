@@ -44,7 +44,7 @@ def iperf(session: Session, words: list[str]) -> int:
     ip, words = version(words)
     from_, to = _pair(session, words)
     print(f"*** Iperf: testing TCP bandwidth between {from_} and {to}")
-    return _show(traffic.carry_out(session.lab.path, [traffic.tcp(from_, to, ip=ip)]))
+    return _show(traffic.run_flows(session.lab.path, [traffic.tcp(from_, to, ip=ip)]))
 
 
 @word("iperfudp", "[-6] [RATE [HOST HOST]]", "Send UDP at this rate, by default 10 Mbit/s, and show what arrives.")
@@ -54,7 +54,7 @@ def iperfudp(session: Session, words: list[str]) -> int:
     rate = _rate(words[0]) if words else 10_000_000
     from_, to = _pair(session, words[1:])
     print(f"*** Iperf: testing UDP bandwidth between {from_} and {to}")
-    return _show(traffic.carry_out(session.lab.path, [traffic.udp(from_, to, rate, ip=ip)]))
+    return _show(traffic.run_flows(session.lab.path, [traffic.udp(from_, to, rate, ip=ip)]))
 
 
 @word(
@@ -62,7 +62,7 @@ def iperfudp(session: Session, words: list[str]) -> int:
     "[HOST HOST [cc=NAME] [rate=RATE] [seconds=N] [ip=6]]",
     "Carry out the scenario's flows; or a flow between two hosts, of TCP, or with a rate of UDP.",
 )
-def carry_out(session: Session, words: list[str]) -> int:
+def run_flows(session: Session, words: list[str]) -> int:
     """A line for each flow at its end."""
     names, keys = changes.parsed(words)
     wrong = [key for key in keys if key not in ("cc", "rate", "seconds", "ip")]
@@ -72,7 +72,7 @@ def carry_out(session: Session, words: list[str]) -> int:
         flows = traffic.planned(session.lab.path)
         if not flows:
             raise InputError("the scenario has no flows", "it has no [[flows]]", "name two hosts: traffic h1 h2 cc=bbr")
-        return _show(traffic.carry_out(session.lab.path, flows))
+        return _show(traffic.run_flows(session.lab.path, flows))
     from_, to = _pair(session, names)
     seconds = float(keys.get("seconds", traffic.SECONDS))
     ip = keys.get("ip", "4")
@@ -82,7 +82,7 @@ def carry_out(session: Session, words: list[str]) -> int:
         flow = traffic.udp(from_, to, _rate(keys["rate"]), seconds, ip=int(ip))
     else:
         flow = traffic.tcp(from_, to, keys.get("cc"), seconds, ip=int(ip))
-    return _show(traffic.carry_out(session.lab.path, [flow]))
+    return _show(traffic.run_flows(session.lab.path, [flow]))
 
 
 @word("play", "", "Carry out the scenario's flows with their programs, and its events, each at its time.")

@@ -78,28 +78,28 @@ def read(lab: Live, node: str) -> Facts:
 _SYSCTL: Final = re.compile(r"(ipv[46]/[\w/.-]+):(-?\d+)")
 
 
-def _interface(found: Mapping[str, Any]) -> Interface:
+def _interface(entry: Mapping[str, Any]) -> Interface:
     held = (
         f"{one['local']}/{one['prefixlen']}"
-        for one in found.get("addr_info", ())
+        for one in entry.get("addr_info", ())
         if one["scope"] not in ("link", "host")
     )
     return Interface(
-        found["ifname"],
-        "UP" in found["flags"],
-        "NOARP" not in found["flags"],
-        found.get("address", ""),
-        found["mtu"],
+        entry["ifname"],
+        "UP" in entry["flags"],
+        "NOARP" not in entry["flags"],
+        entry.get("address", ""),
+        entry["mtu"],
         tuple(held),
     )
 
 
-def _route(found: Mapping[str, Any]) -> Route:
-    hops = found.get("nexthops") or [found]
-    to = found["dst"]
+def _route(entry: Mapping[str, Any]) -> Route:
+    hops = entry.get("nexthops") or [entry]
+    to = entry["dst"]
     if to == "default":
         to = "::/0" if any(":" in _gateway(hop) for hop in hops) else "0.0.0.0/0"
-    return Route(str(ip_interface(to).network), tuple(filter(None, map(_gateway, hops))), found.get("protocol", "boot"))
+    return Route(str(ip_interface(to).network), tuple(filter(None, map(_gateway, hops))), entry.get("protocol", "boot"))
 
 
 def _gateway(hop: Mapping[str, Any]) -> str:

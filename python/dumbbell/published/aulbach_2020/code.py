@@ -11,7 +11,7 @@ import polars as pl
 
 from dumbbell.published.curves import number
 from dumbbell.published.figures import Figures, Seeded
-from dumbbell.published.judging import NOT_RUN, above, all_of, most, told, within
+from dumbbell.published.judging import NOT_RUN, above, all_of, interval_text, most, within
 from dumbbell.published.model import Judged, Status
 from dumbbell.published.ratios import ratio
 from dumbbell.published.recorded import every, median, probe_rtt, recorded, spells
@@ -82,10 +82,11 @@ def moves(study: Study, cases: Mapping[str, str], factor: float) -> Judged:
     """
     figures = Figures(study)
     found = {case: _crossings(figures, case, second) for case, second in cases.items()}
-    said = "; ".join(
-        f"{case} {'not in every run' if at is None else f'{told(of_mean(list(at.values())))} BDP, n = {len(at)}'}"
+    texts = {
+        case: "not in every run" if at is None else f"{interval_text(of_mean(list(at.values())))} BDP, n = {len(at)}"
         for case, at in found.items()
-    )
+    }
+    said = "; ".join(f"{case} {text}" for case, text in texts.items())
     said = f"the share of BBR falls to a half at: {said}"
     one, two, *_ = found.values()
     if one is None or two is None:
@@ -94,7 +95,7 @@ def moves(study: Study, cases: Mapping[str, str], factor: float) -> Judged:
     # It moves if its factor is surely outside of these, and doesn't if surely inside.
     stays = within(moved, 1 / factor, factor)
     answer = {Status.HOLDS: Status.FAILS, Status.FAILS: Status.HOLDS}.get(stays, Status.UNKNOWN)
-    return Judged(answer, f"{said}; BBRv2's is {told(moved)} times BBR's" if moved else said)
+    return Judged(answer, f"{said}; BBRv2's is {interval_text(moved)} times BBR's" if moved else said)
 
 
 def bears(study: Study, rate: float, times: float) -> Judged:

@@ -39,7 +39,7 @@ from dumbbell.published.bernardi_2020.flows import (
 )
 from dumbbell.published.comparing import compared, listed
 from dumbbell.published.figures import Figures
-from dumbbell.published.judging import NOT_RUN, above, all_of, below, most, told, within
+from dumbbell.published.judging import NOT_RUN, above, all_of, below, interval_text, most, within
 from dumbbell.published.model import Judged, Status
 from dumbbell.published.ratios import ratio
 from dumbbell.published.recorded import FALL_S, Cut, cuts, every, together
@@ -173,7 +173,7 @@ def fills_again(study: Study, buffer: int) -> Judged:
     if not counts:
         return NOT_RUN
     found = of_mean(counts)
-    return Judged(above(found, 10), f"{told(found)} times, n = {found.n}")
+    return Judged(above(found, 10), f"{interval_text(found)} times, n = {found.n}")
 
 
 def hardly_touched(study: Study, others: Sequence[Study], bound: float) -> Judged:
@@ -190,7 +190,7 @@ def hardly_touched(study: Study, others: Sequence[Study], bound: float) -> Judge
             found[cc] = ratio(here, there)
     if "bbr" not in found:
         return NOT_RUN
-    said = ", ".join(f"{cc} {told(one)}" for cc, one in found.items() if one is not None)
+    said = ", ".join(f"{cc} {interval_text(one)}" for cc, one in found.items() if one is not None)
     return Judged(above(found["bbr"], bound), f"median window, times that without loss: {said}")
 
 
@@ -207,7 +207,7 @@ def moves_together(study: Study, before_s: float) -> Judged:
             if not values:
                 continue
             found = of_mean(values)
-            said.append(f"{cc} {what} {told(found)}, n = {found.n}")
+            said.append(f"{cc} {what} {interval_text(found)}, n = {found.n}")
             if cc in THEIRS:
                 statuses.append(above(found, 0.8))
     if not statuses:
@@ -232,12 +232,12 @@ def rests(study: Study, kernel: int | None = None) -> Judged:
         entered[cc] = of_mean([len(one.entered_s) for one in runs])
         gaps = [one.gap_s for one in runs if one.gap_s is not None]
         depths = [one.depth_packets for one in runs if one.depth_packets is not None]
-        said.append(f"{cc} {told(entered[cc])} times")
+        said.append(f"{cc} {interval_text(entered[cc])} times")
         if gaps:
-            said[-1] += f", median gap {told(of_mean(gaps))} s"
+            said[-1] += f", median gap {interval_text(of_mean(gaps))} s"
         if depths:
             depth[cc] = of_mean(depths)
-            said[-1] += f", {told(depth[cc])} packets in flight"
+            said[-1] += f", {interval_text(depth[cc])} packets in flight"
         said[-1] += f", n = {len(runs)}"
     if not said:
         return NOT_RUN
@@ -257,7 +257,7 @@ def far_worse(study: Study, bound: float) -> Judged:
         found = {cc: figures.interval("goodput", None, {CC: cc, CPUS: cpus}) for cc in figures.along(CC)}
         said.append(f"on {cpus}: {listed(found, 1e6, 'Mbit/s')}")
     if alone is not None:
-        said.append(f"with one, BBRv1 {told(alone)} times BBRv2")
+        said.append(f"with one, BBRv1 {interval_text(alone)} times BBRv2")
     return Judged(below(alone, bound), "CPUs " + "; ".join(said))
 
 

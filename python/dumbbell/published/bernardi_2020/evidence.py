@@ -9,7 +9,7 @@ import polars as pl
 
 from dumbbell.published.bernardi_2020.flows import first_cut_s, peak_bps, probe_rtts
 from dumbbell.published.figures import Figures
-from dumbbell.published.judging import told
+from dumbbell.published.judging import interval_text
 from dumbbell.published.recorded import every, recorded
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ def losses(study: Study) -> str:
         found = lost.filter(pl.col("cell") == number)
         if again and not found.is_empty():
             drops, by_chance = found.select("drops", "losses").row(0)
-            parts.append(f"{name} {told(again, 0.01)} % ({drops:.0f} dropped by queues, {by_chance:.0f} by chance)")
+            parts.append(
+                f"{name} {interval_text(again, 0.01)} % ({drops:.0f} dropped by queues, {by_chance:.0f} by chance)"
+            )
     return "Sent again, of what was sent: " + "; ".join(parts) + "."
 
 
@@ -132,7 +134,7 @@ def side_by_side(study: Study) -> str:
             ("retransmitted_share", 0.01, "% sent again"),
         ):  # fmt: skip
             if (found := figures.interval(metric, None, where)) is not None:
-                shown.append(f"{told(found, factor)} {what}")
+                shown.append(f"{interval_text(found, factor)} {what}")
         if shown:
             said.append(f"on {kernel} {', '.join(shown)}")
     return f"BBRv2 {'; '.join(said)}."

@@ -10,7 +10,7 @@ import polars as pl
 
 from dumbbell.published.comparing import compared, listed
 from dumbbell.published.figures import Figures
-from dumbbell.published.judging import NOT_RUN, all_of, told
+from dumbbell.published.judging import NOT_RUN, all_of, interval_text
 from dumbbell.published.model import Judged, Status
 from dumbbell.statistics.factorial import effects
 
@@ -47,7 +47,7 @@ def matter_most(study: Study, others: Sequence[Study], first: Sequence[str]) -> 
     for name, term, below in zip(first, terms, terms[1:], strict=False):
         surely = compared(term.share, ">", below.share)
         statuses.append(surely if term.factors == (name,) else Status.FAILS if surely is Status.HOLDS else surely)
-    said = ", ".join(f"{' and '.join(term.factors)} {told(term.share, 0.01)}" for term in terms[:5])
+    said = ", ".join(f"{' and '.join(term.factors)} {interval_text(term.share, 0.01)}" for term in terms[:5])
     return Judged(all_of(statuses), f"shares of the variation: {said} %, n = {terms[0].share.n}")
 
 

@@ -15,16 +15,16 @@ MOST_TOLD: Final = 5
 """Directions whose diagnosis is printed in sentences, those with the most payload."""
 
 
-def sentences(row: Direction, found: Diagnosis) -> list[str]:
+def sentences(row: Direction, diagnosis: Diagnosis) -> list[str]:
     """A few sentences on a direction, `row` of `directions`."""
-    said = [_cause(row, found)]
-    seen = found.seen
-    if found.cause in (Cause.WINDOW, Cause.APPLICATION, Cause.SHORT) and seen.lost_packets:
-        said.append(f"{_lost(found)}.")
-    is_untold = found.cause is Cause.UNKNOWN and seen.acknowledged_bytes is not None
-    if is_untold or found.cause in _ABOUT_BOTTLENECK:
-        said.append(_bottleneck(found))
-    if seen.limits_ns and not is_window_known(row) and found.cause is not Cause.APPLICATION:
+    said = [_cause(row, diagnosis)]
+    seen = diagnosis.seen
+    if diagnosis.cause in (Cause.WINDOW, Cause.APPLICATION, Cause.SHORT) and seen.lost_packets:
+        said.append(f"{_lost(diagnosis)}.")
+    is_untold = diagnosis.cause is Cause.UNKNOWN and seen.acknowledged_bytes is not None
+    if is_untold or diagnosis.cause in _ABOUT_BOTTLENECK:
+        said.append(_bottleneck(diagnosis))
+    if seen.limits_ns and not is_window_known(row) and diagnosis.cause is not Cause.APPLICATION:
         said.append("The receive window is unknown, and may limit, too: a SYN or its options are missing.")
     if any(seen.marks.values()):
         counts = ", ".join(f"{name} on {words.count(count, 'packet')}" for name, count in seen.marks.items() if count)
@@ -38,11 +38,11 @@ def sentences(row: Direction, found: Diagnosis) -> list[str]:
 
 _ABOUT_BOTTLENECK: Final = (Cause.RANDOM, Cause.OVERFLOW, Cause.START, Cause.LOSSES, Cause.QUEUE, Cause.SENDER)
 
-Told = dict[tuple[int, str], tuple[Diagnosis, list[str]]]
+Diagnoses = dict[tuple[int, str], tuple[Diagnosis, list[str]]]
 """Diagnoses and their sentences, by connection and direction."""
 
 
-def told(capture: Capture, rows: Sequence[Direction]) -> Told:
+def diagnoses(capture: Capture, rows: Sequence[Direction]) -> Diagnoses:
     """Diagnoses of the first of some rows of `directions`."""
     rows = rows[:MOST_DIAGNOSED]
     return {
@@ -51,19 +51,19 @@ def told(capture: Capture, rows: Sequence[Direction]) -> Told:
     }
 
 
-def listed(found: Told) -> list[tuple[int, str, str]]:
+def listed(diagnoses: Diagnoses) -> list[tuple[int, str, str]]:
     """Connection, direction and sentences of those that are not merely too short."""
     return [
         (number, direction, " ".join(said))
-        for (number, direction), (one, said) in found.items()
+        for (number, direction), (one, said) in diagnoses.items()
         if one.cause is not Cause.SHORT or len(said) > 1
     ]
 
 
-def _cause(row: Direction, found: Diagnosis) -> str:
-    seen, at = found.seen, found.seen.losses
+def _cause(row: Direction, diagnosis: Diagnosis) -> str:
+    seen, at = diagnosis.seen, diagnosis.seen.losses
     rtt = _ms(seen.base_rtt_ns)
-    match found.cause:
+    match diagnosis.cause:
         case Cause.UNKNOWN if row["unique_bytes"] is None:
             return "No data of the connection was captured."
         case Cause.UNKNOWN if seen.acknowledged_bytes is not None and seen.has_queue is None:
@@ -90,12 +90,12 @@ def _cause(row: Direction, found: Diagnosis) -> str:
         case Cause.REORDERING:
             return (
                 f"Reordering: {words.count(seen.late_packets, 'packet')} came late or were sent again without need, "
-                f"while {_lost(found)}."
+                f"while {_lost(diagnosis)}."
             )
         case Cause.RANDOM if at is not None:
             occasions = f"{_percent(at.at_base_share)} of {words.count(at.episodes, 'occasion')}"
             return (
-                f"Random loss, a policer, or a buffer shorter than {_ms(seen.least_queue_ns)}: {_lost(found)}. "
+                f"Random loss, a policer, or a buffer shorter than {_ms(seen.least_queue_ns)}: {_lost(diagnosis)}. "
                 f"On {occasions} the queue was no longer than that: the RTT was at its minimum of {rtt}."
             )
         case Cause.START if at is not None:
@@ -103,20 +103,20 @@ def _cause(row: Direction, found: Diagnosis) -> str:
                 "After that the bottleneck was full without a loss" if seen.is_full else "Nothing was lost after that"
             )
             return (
-                f"A queue overflowed during slow start: {_lost(found)}, all in the first "
+                f"A queue overflowed during slow start: {_lost(diagnosis)}, all in the first "
                 f"{words.milliseconds(at.last_ns / 1e6)} ms, when it had grown to about {_ms(at.queue_ns)} above the "
                 f"RTT's minimum of {rtt}. {after}."
             )
         case Cause.OVERFLOW if at is not None:
             times = words.count(at.episodes, "occasion")
             return (
-                f"A queue overflows: {_lost(found)}, on {times}, when it had grown to about {_ms(at.queue_ns)} above "
-                f"the RTT's minimum of {rtt}."
+                f"A queue overflows: {_lost(diagnosis)}, on {times}, when it had grown to about {_ms(at.queue_ns)} "
+                f"above the RTT's minimum of {rtt}."
             )
         case Cause.POLICER if at is not None:
             return (
-                f"A policer drops what exceeds {words.measured_rate(found.bottleneck_bps)}: {_lost(found)} at that "
-                f"rate, and no queue delayed packets (RTT {rtt})."
+                f"A policer drops what exceeds {words.measured_rate(diagnosis.bottleneck_bps)}: {_lost(diagnosis)} at "
+                f"that rate, and no queue delayed packets (RTT {rtt})."
             )
         case Cause.SLOW_START:
             rounds = f"{seen.rounds:.1f}" if seen.rounds is not None else words.UNKNOWN
@@ -136,32 +136,32 @@ def _cause(row: Direction, found: Diagnosis) -> str:
             )
         case _ if at is not None and not at.is_behind:
             return (
-                f"Losses: {_lost(found)}; the cause can't be told here: the capture saw neither these packets nor the "
-                "queue they met."
+                f"Losses: {_lost(diagnosis)}; the cause can't be told here: the capture saw neither these packets nor "
+                "the queue they met."
             )
         case _ if at is not None:
             return (
-                f"Losses: {_lost(found)}; the cause can't be told (queueing delay at the losses: {_ms(at.queue_ns)}, "
-                f"95th percentile of all: {_ms(seen.queue_ns)}, RTT's minimum: {rtt})."
+                f"Losses: {_lost(diagnosis)}; the cause can't be told (queueing delay at the losses: "
+                f"{_ms(at.queue_ns)}, 95th percentile of all: {_ms(seen.queue_ns)}, RTT's minimum: {rtt})."
             )
         case _:
-            return f"Losses: {_lost(found)}; the cause can't be told."
+            return f"Losses: {_lost(diagnosis)}; the cause can't be told."
 
 
-def _lost(found: Diagnosis) -> str:
-    seen = found.seen
+def _lost(diagnosis: Diagnosis) -> str:
+    seen = diagnosis.seen
     rate = 100 * seen.lost_packets / max(1, seen.sent_packets)
     return f"{rate:.2g} % of the packets were lost ({seen.lost_packets:,})"
 
 
-def _bottleneck(found: Diagnosis) -> str:
-    if found.bottleneck_bps is not None:
-        rate = words.measured_rate(found.bottleneck_bps)
+def _bottleneck(diagnosis: Diagnosis) -> str:
+    if diagnosis.bottleneck_bps is not None:
+        rate = words.measured_rate(diagnosis.bottleneck_bps)
         return (
             f"The bottleneck carried about {rate} of this connection while a queue stood, beside other traffic if any."
         )
-    least = f"; at least {words.measured_rate(found.passed_bps)}" if found.passed_bps else ""
-    why = "no queue stood for long" if found.seen.has_queue is not None else "no queue is seen"
+    least = f"; at least {words.measured_rate(diagnosis.passed_bps)}" if diagnosis.passed_bps else ""
+    why = "no queue stood for long" if diagnosis.seen.has_queue is not None else "no queue is seen"
     return f"The bottleneck's rate can't be told, as {why}{least}."
 
 

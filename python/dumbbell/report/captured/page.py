@@ -17,7 +17,7 @@ from dumbbell.captures.rows import Connection, Direction
 from dumbbell.captures.truth import TRUTH, matrix
 from dumbbell.counts import by_number
 from dumbbell.report import words
-from dumbbell.report.captured.diagnosed import Told, listed, told
+from dumbbell.report.captured.diagnosed import Diagnoses, diagnoses, listed
 from dumbbell.report.captured.hosts import pairs
 from dumbbell.report.captured.series import build
 from dumbbell.report.captured.source import limited_by, place_of, words_of
@@ -86,14 +86,14 @@ def _facts(capture: Capture) -> Html:
         ("Duration", words.seconds(round(summary["end_ns"] / 1e9, 6)), "from the first TCP packet to the last"),
         ("TCP packets", f"{summary['segments']:,}", f"of {words.count(notes['frames'], 'packet')} in {files}"),
         ("Connections", f"{summary['connections']:,}", ""),
-        ("Seen from", seen, f"where the capture was taken{_said(summary)}"),
+        ("Seen from", seen, f"where the capture was taken{_stated_place(summary)}"),
     ]
     if summary["only"]:
         pairs.append(("Interfaces", words.listed(summary["only"]), "the others were left out"))
     return el("dl", (fact(*pair) for pair in pairs), class_="facts")
 
 
-def _said(summary: Summary) -> str:
+def _stated_place(summary: Summary) -> str:
     return f", as --at {summary['at']} says" if summary.get("at") else ""
 
 
@@ -108,8 +108,8 @@ def _connections(capture: Capture) -> list[Html]:
     """Sentences on what holds the largest connections back, and a table of directions."""
     shown = capture.largest(_MOST_ROWS)
     about = capture.about(row["connection"] for row in shown)
-    diagnoses = told(capture, shown)
-    rows = [_row(about[row["connection"]], row, diagnoses) for row in shown]
+    known = diagnoses(capture, shown)
+    rows = [_row(about[row["connection"]], row, known) for row in shown]
     head = el("thead", el("tr", *(el("th", name, scope="col", class_=kind) for name, kind in _HEADS)))
     tall = "wide tall" if len(rows) > 16 else "wide"
     table = el("table", head, el("tbody", *rows), aria_label="Connections", class_="sortable")
@@ -119,13 +119,13 @@ def _connections(capture: Capture) -> list[Html]:
         said += " Others are in directions.parquet."
     items = [
         el("li", el("b", f"{number}  {words_of(about[number], direction)}"), " ", sentences)
-        for number, direction, sentences in listed(diagnoses)
+        for number, direction, sentences in listed(known)
     ]
     why = [el("h2", "Diagnosis"), el("ul", *items, class_="how")] if items else []
     return [*why, el("h2", "Connections"), region, el("p", said, class_="beneath")]
 
 
-def _row(connection: Connection, row: Direction, diagnoses: Told) -> Html:
+def _row(connection: Connection, row: Direction, diagnoses: Diagnoses) -> Html:
     def ms(time_ns: int | None) -> str:
         return words.milliseconds(None if time_ns is None else time_ns / 1e6)
 

@@ -42,8 +42,8 @@ def differences(runs: Sequence[Run], but_seeds: bool = False) -> list[Axis]:
     )
 
 
-def _are_apart(found: Sequence[Axis], count: int) -> bool:
-    return len({tuple(axis.cells[i] for axis in found) for i in range(count)}) == count
+def _are_apart(axes_there: Sequence[Axis], count: int) -> bool:
+    return len({tuple(axis.cells[i] for axis in axes_there) for i in range(count)}) == count
 
 
 def _axes(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> list[Axis]:

@@ -159,9 +159,9 @@ def _columns(axes: Sequence[Axis], over: Sequence[Axis], count: int) -> dict[str
     }
 
 
-def _looks(found: Sequence[Quantity], over: Sequence[Axis]) -> dict[tuple[int, str, str], tuple[str, Colour]]:
+def _looks(quantities: Sequence[Quantity], over: Sequence[Axis]) -> dict[tuple[int, str, str], tuple[str, Colour]]:
     """Run, flow and algorithm -> label and colour: an algorithm's where there are several, else one for each run."""
-    given = {(one.run, one.flow, one.algorithm): one for quantity in found for one in quantity.traces}
+    given = {(one.run, one.flow, one.algorithm): one for quantity in quantities for one in quantity.traces}
     # What is of no flow, such as a queue, has the colour of the algorithm in which runs differ.
     traces = {key: replace(one, algorithm=one.algorithm or _varied(one, over)) for key, one in given.items()}
     algorithms = tuple(dict.fromkeys(one.algorithm for one in traces.values() if one.algorithm))

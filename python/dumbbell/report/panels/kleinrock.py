@@ -70,47 +70,47 @@ class _Kleinrock:
             found.append((rate, rtt))
         return tuple(STATES[code] for code in occurring), found
 
-    def _rates(self, found: Frame, size: float, points: list[tuple[Points, Points]]) -> View:
-        factor, unit = words.rate_unit(found.top_rate_bps)
-        top = found.top_rate_bps / factor
+    def _rates(self, frame: Frame, size: float, points: list[tuple[Points, Points]]) -> View:
+        factor, unit = words.rate_unit(frame.top_rate_bps)
+        top = frame.top_rate_bps / factor
         marks: list[Mark] = [rate for rate, _ in points]
-        if found.rate_limits and found.bdp_bytes:
-            limit, bdp = found.rate_limits[-1], found.bdp_bytes / size
+        if frame.rate_limits and frame.bdp_bytes:
+            limit, bdp = frame.rate_limits[-1], frame.bdp_bytes / size
             capacity, knee = limit.values[1] / factor, limit.inflight_bytes[1] / size
             marks = [
-                _excluded(found.rate_limits[0], size, factor, above=2 * top),
+                _excluded(frame.rate_limits[0], size, factor, above=2 * top),
                 *marks,
-                *_limits(found.rate_limits, size, factor),
+                *_limits(frame.rate_limits, size, factor),
                 _ring(bdp, capacity),
                 Text("in flight / base RTT", _RISE * knee, _RISE * capacity, "right"),
                 Text("operating point", bdp, capacity, "right", "above"),
-                Text(limit.label, found.right_bytes / size, capacity, only_wide=True, is_outside=True),
+                Text(limit.label, frame.right_bytes / size, capacity, only_wide=True, is_outside=True),
             ]
         return View(
-            "", _NO_TIMES, tuple(marks), found.note, low=0.0, top=top,
+            "", _NO_TIMES, tuple(marks), frame.note, low=0.0, top=top,
             key="delivery_rate_bps", per_unit=factor, title="Delivery rate", unit=unit,
         )  # fmt: skip
 
-    def _rtts(self, found: Frame, size: float, points: list[tuple[Points, Points]]) -> View:
-        low, right = found.bottom_rtt_ms, found.right_bytes / size
+    def _rtts(self, frame: Frame, size: float, points: list[tuple[Points, Points]]) -> View:
+        low, right = frame.bottom_rtt_ms, frame.right_bytes / size
         marks: list[Mark] = [rtt for _, rtt in points]
-        if found.rtt_limits and found.bdp_bytes:
-            limit, bdp = found.rtt_limits[-1], found.bdp_bytes / size
+        if frame.rtt_limits and frame.bdp_bytes:
+            limit, bdp = frame.rtt_limits[-1], frame.bdp_bytes / size
             base = limit.values[1]
             far = bdp + 0.5 * (min(right, limit.inflight_bytes[2] / size) - bdp)
             marks = [
-                _excluded(found.rtt_limits[0], size, 1.0, below=low),
+                _excluded(frame.rtt_limits[0], size, 1.0, below=low),
                 *marks,
-                *_limits(found.rtt_limits, size, 1.0),
+                *_limits(frame.rtt_limits, size, 1.0),
                 _ring(bdp, base),
                 Text(limit.label, 0.0, base, "left", "below"),
                 Text("operating point", bdp, base, "left", "below"),
                 Text("in flight / capacity", far, base * far / bdp, "left", "below", only_wide=True),
             ]
-            if found.full_bytes is not None:
-                marks.append(Text("buffer full", found.full_bytes / size, low, "right", "above"))
+            if frame.full_bytes is not None:
+                marks.append(Text("buffer full", frame.full_bytes / size, low, "right", "above"))
         return View(
-            "", _NO_TIMES, tuple(marks), "", low=low, top=found.top_rtt_ms,
+            "", _NO_TIMES, tuple(marks), "", low=low, top=frame.top_rtt_ms,
             key="rtt_ms", title="RTT", unit="ms",
         )  # fmt: skip
 

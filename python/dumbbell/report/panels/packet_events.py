@@ -9,7 +9,7 @@ import polars as pl
 
 from dumbbell.errors import DumbbellError
 from dumbbell.report.definition import OfTables
-from dumbbell.report.events import Found, Kind, events
+from dumbbell.report.events import Kind, RunEvents, events
 from dumbbell.report.model import Group, Lane, Panel, Ticks, View
 from dumbbell.report.source import Source
 
@@ -34,15 +34,15 @@ def _samples(source: Source) -> Iterable[pl.DataFrame]:
     return source.many.samples(["retransmitted_segments"]) if source.has_too_many_flows else [source.samples.rows]
 
 
-def _lanes(found: Found, groups: tuple[Group, ...]) -> tuple[Lane, ...]:
+def _lanes(events: RunEvents, groups: tuple[Group, ...]) -> tuple[Lane, ...]:
     """The lanes: for each group the kinds that are known of single flows; then the kinds without a known flow."""
-    per_flow = [kind for kind in found.kinds if kind.key in found.per_flow]
+    per_flow = [kind for kind in events.kinds if kind.key in events.per_flow]
     lanes = [
         _lane(kind, group.label.split()[0] if len(group.flows) == 1 else group.label, index)
         for index, group in enumerate(groups)
         for kind in per_flow
     ]
-    others = [kind for kind in found.kinds if any(one.kind == kind.key and one.group is None for one in found.events)]
+    others = [kind for kind in events.kinds if any(one.kind == kind.key and one.group is None for one in events.events)]
     name = "other" if any(kind in others for kind in per_flow) else "any flow"
     return (*lanes, *(_lane(kind, name, None) for kind in others))
 

@@ -81,7 +81,7 @@ def find(axes: Sequence[Axis], name: str, place: str) -> Axis:
 def arranged(axes: Sequence[Axis], described: Plot) -> list[Axis]:
     """The axes with the values, their order, and the names that a description asks for. Raises `InputError`."""
     kept = _kept(axes, described.where)
-    return [_one(axis, kept, described) for axis in axes]
+    return [_rearranged(axis, kept, described) for axis in axes]
 
 
 def _kept(axes: Sequence[Axis], where: Mapping[str, Any]) -> list[bool]:
@@ -103,7 +103,7 @@ def _text(value: Any) -> str:
     return label(value) if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else show(value)
 
 
-def _one(axis: Axis, kept: Sequence[bool], described: Plot) -> Axis:
+def _rearranged(axis: Axis, kept: Sequence[bool], described: Plot) -> Axis:
     used = {index for index, one in zip(axis.cells, kept, strict=True) if one}
     indices = [index for index in range(len(axis.texts)) if index in used]
     if axis.kind == "category":

@@ -100,28 +100,28 @@ def _within(entry: Entry, factor: float, decimals: int) -> str:
     return f"±{(high - low) / 2:,.{decimals}f}" if is_even else f"{low:,.{decimals}f}–{high:,.{decimals}f}"  # noqa: RUF001
 
 
-def matrix(sheet: Sheet, ax: Axes, one: Matrix, low: float, high: float) -> list[Any]:
+def matrix(sheet: Sheet, ax: Axes, matrix: Matrix, low: float, high: float) -> list[Any]:
     """The mean in colour, and as a number with half of its interval where all find room.
 
     Returns the numbers, a list that is empty where they find none, filled when the sheet is arranged.
     """
-    factor = one.panel.factor
+    factor = matrix.panel.factor
     largest = max(abs(low), abs(high)) / factor
     dots: list[tuple[float, float, str, str, str]] = []
-    for (row, column), entry in one.entries.items():
+    for (row, column), entry in matrix.entries.items():
         share = 0.5 if high <= low else (entry.mean - low) / (high - low)
         ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=_shade(share), edgecolor="white", lw=0.6))
         decimals = decimals_among(entry.mean / factor, largest)
         mean = f"{entry.mean / factor:,.{decimals}f}"
         dots.append((column, row, mean, _within(entry, factor, decimals), "white" if share < 0.5 else "black"))
-    ax.set_xlim(-0.5, len(one.columns) - 0.5)
-    ax.set_ylim(len(one.rows) - 0.5, -0.5)
+    ax.set_xlim(-0.5, len(matrix.columns) - 0.5)
+    ax.set_ylim(len(matrix.rows) - 0.5, -0.5)
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
-    ax.set_yticks(range(len(one.rows)), [sheet.shortened(name, 1.5, 8) for name in one.rows])
+    ax.set_yticks(range(len(matrix.rows)), [sheet.shortened(name, 1.5, 8) for name in matrix.rows])
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel(one.column_title)
-    sheet.categories(ax, one.columns)
+    ax.set_xlabel(matrix.column_title)
+    sheet.categories(ax, matrix.columns)
     choose = sheet.fits[ax]
     written: list[Any] = []
 
@@ -130,7 +130,7 @@ def matrix(sheet: Sheet, ax: Axes, one: Matrix, low: float, high: float) -> list
         for text in written:
             text.remove()
         written.clear()
-        slot, high_in = 0.9 * wide / len(one.columns), sheet.heights[0] / len(one.rows)
+        slot, high_in = 0.9 * wide / len(matrix.columns), sheet.heights[0] / len(matrix.rows)
         texts, halves = {dot[2] for dot in dots}, {dot[3] for dot in dots} - {""}
         size = next((size for size in (8.0, 7.0, 6.0, 5.0) if _fit(sheet, texts, slot, size)), None)
         if size is None or high_in < 1.3 * size / 72:

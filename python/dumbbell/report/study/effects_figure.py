@@ -43,8 +43,8 @@ def effects_figure(plots: StudyPlots, panel: Panel) -> Figure:
     return sheet.arrange(note="; ".join(said), heading=heading)
 
 
-def _shares(sheet: Sheet, ax: Axes, one: Effects) -> None:
-    for at, term in enumerate(one.terms):
+def _shares(sheet: Sheet, ax: Axes, effects: Effects) -> None:
+    for at, term in enumerate(effects.terms):
         low, high = _ends(term.share)
         value = 100 * term.share.value
         sides = [[max(value - 100 * low, 0)], [max(100 * high - value, 0)]]
@@ -53,11 +53,11 @@ def _shares(sheet: Sheet, ax: Axes, one: Effects) -> None:
             error_kw={"elinewidth": 0.8, "capsize": 1.8, "ecolor": "0.15"},
         )  # fmt: skip
     ax.set_xlim(0, None)
-    _names(sheet, ax, [term.name for term in one.terms])
+    _names(sheet, ax, [term.name for term in effects.terms])
 
 
-def _sizes(sheet: Sheet, ax: Axes, one: Effects, factor: float) -> None:
-    shown = [(at, effect) for at, term in enumerate(one.terms) for effect in term.effects][:MOST_EFFECTS]
+def _sizes(sheet: Sheet, ax: Axes, effects: Effects, factor: float) -> None:
+    shown = [(at, effect) for at, term in enumerate(effects.terms) for effect in term.effects][:MOST_EFFECTS]
     for row, (at, effect) in enumerate(shown):
         low, high = (end / factor for end in _ends(effect.size))
         ax.plot([low, high], [row, row], color=_colour(at), linewidth=1.4, solid_capstyle="butt")
@@ -76,8 +76,10 @@ def _names(sheet: Sheet, ax: Axes, names: Sequence[str]) -> None:
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 
-def _ends(one: Interval) -> tuple[float, float]:
-    return (one.value if one.low is None else one.low), (one.value if one.high is None else one.high)
+def _ends(interval: Interval) -> tuple[float, float]:
+    return (interval.value if interval.low is None else interval.low), (
+        interval.value if interval.high is None else interval.high
+    )
 
 
 def _colour(place: int) -> str:

@@ -44,13 +44,19 @@ def _effects(plots: StudyPlots, panel: Panel) -> Iterator[dict[str, object]]:
                 yield {**of, **at, **_bounds("effect", one.size), **share, **known}
 
 
-def _beside(plots: StudyPlots, one: Matrix) -> Iterator[dict[str, object]]:
+def _beside(plots: StudyPlots, matrix: Matrix) -> Iterator[dict[str, object]]:
     """A row for each entry of a matrix of algorithms."""
-    for (row, column), entry in sorted(one.entries.items()):
+    for (row, column), entry in sorted(matrix.entries.items()):
         known = {"n": entry.n, "mean": entry.mean, "median": entry.median, "sd": entry.sd}
         known |= {"low": entry.low, "high": entry.high, "confidence": plots.confidence}
-        at = {"at": one.title} if one.title else {}
-        yield {**at, "algorithm": one.rows[row], "beside": one.columns[column], "unit": one.panel.metric.unit, **known}
+        at = {"at": matrix.title} if matrix.title else {}
+        yield {
+            **at,
+            "algorithm": matrix.rows[row],
+            "beside": matrix.columns[column],
+            "unit": matrix.panel.metric.unit,
+            **known,
+        }
 
 
 def _rows(grid: Grid) -> Iterator[dict[str, object]]:
@@ -82,8 +88,12 @@ def _change(change: Contrast | None) -> dict[str, object]:
     }
 
 
-def _bounds(name: str, found: Interval | None) -> dict[str, object]:
-    return {name: found and found.value, f"{name}_low": found and found.low, f"{name}_high": found and found.high}
+def _bounds(name: str, interval: Interval | None) -> dict[str, object]:
+    return {
+        name: interval and interval.value,
+        f"{name}_low": interval and interval.low,
+        f"{name}_high": interval and interval.high,
+    }
 
 
 def caption(grid: Grid, unclear: str = "ns") -> str:
@@ -108,9 +118,9 @@ def entries_of(grid: Grid) -> list[Entry]:
     return [entry for row in grid.rows for column in grid.columns if (entry := grid.entry(row, column))]
 
 
-def counted(found: Iterable[Entry]) -> str:
+def counted(entries: Iterable[Entry]) -> str:
     """`n = 5`, the number of runs of each entry; `n = 3 to 5` if entries differ."""
-    runs = sorted({entry.n for entry in found})
+    runs = sorted({entry.n for entry in entries})
     return f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
 
 

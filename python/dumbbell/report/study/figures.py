@@ -68,9 +68,9 @@ def figure(plots: StudyPlots, panel: Panel) -> Figure:
 
 
 def _grids(
-    plots: StudyPlots, panel: Panel, found: Sequence[Grid], draw: Callable[[Sheet, Axes, Grid], None], kind: PlotKind
+    plots: StudyPlots, panel: Panel, grids: Sequence[Grid], draw: Callable[[Sheet, Axes, Grid], None], kind: PlotKind
 ) -> Figure:
-    drawn = [found[i] for i in spread(len(found), MOST_PLOTS)]
+    drawn = [grids[i] for i in spread(len(grids), MOST_PLOTS)]
     sheet = _sheet(len(drawn), max(map(_room, drawn)) if kind in ("bars", "boxes") else 1.2, _HEIGHT_IN)
     for grid, ax in zip(drawn, sheet.axes, strict=True):
         draw(sheet, ax, grid)
@@ -98,7 +98,7 @@ def _grids(
     known = [entry for grid in drawn for entry in entries_of(grid)]
     is_mean = kind in ("lines", "bars")
     axis = "each plot has its own vertical axis" if is_free else ""
-    return sheet.arrange(lambda: handles, _note(plots, len(drawn), len(found), _runs(plots, known, is_mean), axis))
+    return sheet.arrange(lambda: handles, _note(plots, len(drawn), len(grids), _runs(plots, known, is_mean), axis))
 
 
 def _are_rows_apart(grid: Grid) -> bool:
@@ -147,8 +147,8 @@ def _rounded(ax: Axes) -> tuple[list[float], list[str]]:
     return at, [f"{value:,.10g}" for value in at]
 
 
-def _matrices(plots: StudyPlots, panel: Panel, found: Sequence[Matrix]) -> Figure:
-    drawn = [found[i] for i in spread(len(found), MOST_PLOTS)]
+def _matrices(plots: StudyPlots, panel: Panel, matrices: Sequence[Matrix]) -> Figure:
+    drawn = [matrices[i] for i in spread(len(matrices), MOST_PLOTS)]
     entries = [entry for one in drawn for entry in one.entries.values()]
     low, high = min(entry.mean for entry in entries), max(entry.mean for entry in entries)
     columns, rows = max(len(one.columns) for one in drawn), max(len(one.rows) for one in drawn)
@@ -166,7 +166,7 @@ def _matrices(plots: StudyPlots, panel: Panel, found: Sequence[Matrix]) -> Figur
     def colours() -> dict[str, Any]:
         return {} if all(numbers) else drawing.shades(low, high, panel.factor)
 
-    return sheet.arrange(colours, _note(plots, len(drawn), len(found), _runs(plots, entries)), _title(panel))
+    return sheet.arrange(colours, _note(plots, len(drawn), len(matrices), _runs(plots, entries)), _title(panel))
 
 
 def cdf(plots: StudyPlots, distribution: Distribution) -> Figure:
@@ -216,8 +216,8 @@ def _placed(
     return found
 
 
-def _note(plots: StudyPlots, drawn: int, of: int, *said: str) -> str:
-    parts = [timing(plots), *said, f"{drawn} of {of} plots" if drawn < of else "", doubt(plots).removeprefix(", ")]
+def _note(plots: StudyPlots, drawn: int, of: int, *lines: str) -> str:
+    parts = [timing(plots), *lines, f"{drawn} of {of} plots" if drawn < of else "", doubt(plots).removeprefix(", ")]
     return "; ".join(filter(None, parts))
 
 

@@ -68,9 +68,9 @@ class Grid:
         cell = self._cell(row, column.line)
         return None if cell is None else self.panel.entries.get((cell, column.of))
 
-    def told(self, entry: Entry) -> tuple[str, ...]:
-        """An entry's mean and its interval: see `told`."""
-        return told(self.plots.method, self.panel, entry)
+    def interval_texts(self, entry: Entry) -> tuple[str, ...]:
+        """An entry's mean and its interval: see `interval_texts`."""
+        return interval_texts(self.plots.method, self.panel, entry)
 
     def change(self, row: int, column: Column) -> Contrast | None:
         """Against the reference; `None` for the reference itself, and where one of the two is missing."""
@@ -171,7 +171,7 @@ def check_reference(plots: StudyPlots) -> None:
         raise InputError(f"--reference {plots.reference}: no table has it", why, nearest(plots.reference, known))
 
 
-def told(method: Method, panel: Panel, entry: Entry) -> tuple[str, ...]:
+def interval_texts(method: Method, panel: Panel, entry: Entry) -> tuple[str, ...]:
     """An entry's mean, and its interval by half of its length, or by both ends if it is not symmetric: a bootstrapped
     one, or one that ends where values are no longer possible.
 

@@ -11,7 +11,7 @@ from dumbbell.cc.names import title
 from dumbbell.counts import number
 from dumbbell.report.study.effects import MEANING, effects_on
 from dumbbell.report.study.export import caption, how, timing
-from dumbbell.report.study.grid import Column, Grid, grids, rounded, told
+from dumbbell.report.study.grid import Column, Grid, grids, interval_texts, rounded
 from dumbbell.report.study.kinds import is_of_pairs, kind_of, name_of, shown, tabled
 from dumbbell.report.study.matrices import Matrix, of_pairs
 from dumbbell.report.study.model import Entry, Panel, StudyPlots
@@ -82,19 +82,19 @@ def _effects(plots: StudyPlots, panel: Panel) -> Iterator[str]:
         yield from (r"\bottomrule", r"\end{tabular}", r"\end{table}", "")
 
 
-def _interval(one: Interval, factor: float) -> str:
-    value = one.value / factor
-    if one.low is None or one.high is None:
+def _interval(interval: Interval, factor: float) -> str:
+    value = interval.value / factor
+    if interval.low is None or interval.high is None:
         return f"${typeset_number(number(value, 3))}$"
-    low, high = one.low / factor, one.high / factor
+    low, high = interval.low / factor, interval.high / factor
     mean, *ends = map(typeset_number, rounded((high - low) / 2, value, low, high))
     return f"${mean}$ $[{', '.join(ends)}]$"
 
 
-def _matrices(plots: StudyPlots, found: Sequence[Matrix]) -> Iterator[str]:
+def _matrices(plots: StudyPlots, matrices: Sequence[Matrix]) -> Iterator[str]:
     """A table for each matrix: algorithms in rows, those beside them in columns."""
-    for one in found:
-        told = {at: _told(plots.method, one.panel, entry) for at, entry in one.entries.items()}
+    for one in matrices:
+        told = {at: _typeset(plots.method, one.panel, entry) for at, entry in one.entries.items()}
         widest = _width([*map(_untyped, told.values()), *one.columns])
         most = max(1, int((TEXT_PT - _width(one.rows)) / widest))
         tables = pieces(range(len(one.columns)), most)
@@ -116,11 +116,11 @@ def _untyped(text: str) -> str:
     return text.replace("$", "").replace(r"\pm", "+")
 
 
-def _opening(said: str, columns: int) -> Iterator[str]:
+def _opening(text: str, columns: int) -> Iterator[str]:
     yield r"\begin{table}"
     yield r"\centering"
     yield r"\small"
-    yield rf"\caption{{{escaped(said)}}}"
+    yield rf"\caption{{{escaped(text)}}}"
     # The classes of LaTeX itself leave no room below a caption: they expect it below the table.
     yield r"\medskip"
     yield rf"\begin{{tabular}}{{l{'r' * columns}}}"
@@ -179,11 +179,11 @@ def _head(grid: Grid, column: Column, in_groups: bool) -> str:
 
 
 def _value(grid: Grid, entry: Entry | None) -> str:
-    return "--" if entry is None else _told(grid.plots.method, grid.panel, entry)
+    return "--" if entry is None else _typeset(grid.plots.method, grid.panel, entry)
 
 
-def _told(method: Method, panel: Panel, entry: Entry) -> str:
-    mean, *interval = map(typeset_number, told(method, panel, entry))
+def _typeset(method: Method, panel: Panel, entry: Entry) -> str:
+    mean, *interval = map(typeset_number, interval_texts(method, panel, entry))
     match interval:
         case [half]:
             return f"${mean} \\pm {half}$"
@@ -241,7 +241,7 @@ def _width(texts: Sequence[str]) -> float:
 
 
 def _plain(grid: Grid, entry: Entry | None) -> str:
-    return "" if entry is None else " ± ".join(grid.told(entry))
+    return "" if entry is None else " ± ".join(grid.interval_texts(entry))
 
 
 def pieces(items: Sequence[T], most: int) -> list[Sequence[T]]:

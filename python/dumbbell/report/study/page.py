@@ -193,7 +193,7 @@ def _entry(panel: int, grid: Grid, row: int, column: Column) -> Html:
     entry, plots = grid.entry(row, column), grid.plots
     if entry is None:
         return el("td", words.UNKNOWN, class_="n")
-    mean, *interval = grid.told(entry)
+    mean, *interval = grid.interval_texts(entry)
     match interval:
         case [half]:
             within = f" ± {half}"

@@ -244,13 +244,13 @@ def _steps(plots: StudyPlots) -> tuple[int, tuple[str, ...]]:
     return steps, (f"Distributions of more than {steps:,} flows are drawn from {steps:,} evenly spaced quantiles.",)
 
 
-def _distribution(one: Distribution, steps: int) -> StudyDistribution:
+def _distribution(distribution: Distribution, steps: int) -> StudyDistribution:
     curves = []
-    for (cell, of), values in one.values.items():
-        scaled = values.to_numpy() / one.factor
+    for (cell, of), values in distribution.values.items():
+        scaled = values.to_numpy() / distribution.factor
         thinned = len(scaled) > steps
         if thinned:
             scaled = np.quantile(scaled, np.linspace(0, 1, steps))
-        share = len(values) / one.counts[cell, of]
-        curves.append(StudyCurve(cell, of, one.label(cell, of), share, thinned, pl.Series(scaled)))
-    return StudyDistribution(one.key, one.title, one.unit, tuple(curves))
+        share = len(values) / distribution.counts[cell, of]
+        curves.append(StudyCurve(cell, of, distribution.label(cell, of), share, thinned, pl.Series(scaled)))
+    return StudyDistribution(distribution.key, distribution.title, distribution.unit, tuple(curves))

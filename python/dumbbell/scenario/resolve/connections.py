@@ -56,10 +56,10 @@ def connections(scenario: Scenario, rate_of: RateOf) -> list[Connection]:
     ]
 
 
-def used(found: Iterable[Connection]) -> dict[Key, Algorithm]:
+def used(connections: Iterable[Connection]) -> dict[Key, Algorithm]:
     """The congestion controls that connections use, by the place that names each. A mix has those that any connection
     gets."""
-    return {one.cc: one.algorithm for one in found if one.cc and one.algorithm}
+    return {one.cc: one.algorithm for one in connections if one.cc and one.algorithm}
 
 
 def flow_ids(scenario: Scenario) -> list[str]:

@@ -50,8 +50,8 @@ def _hosts(at: Key, flow: Flow, known: Collection[str]) -> Iterator[Finding]:
             yield Finding((*at, end), "unknown host", some([*known]), nearest(name, known))
 
 
-def _ends(found: list[Connection]) -> Iterator[Finding]:
-    for i in {one.entry: None for one in found if one.from_ == one.to}:
+def _ends(connections: list[Connection]) -> Iterator[Finding]:
+    for i in {one.entry: None for one in connections if one.from_ == one.to}:
         yield Finding(("flows", i, "to"), "sender and receiver are the same host", "two different hosts")
 
 
@@ -95,10 +95,10 @@ def _mtu(scenario: Scenario, flow: Flow, network: Outline | None, and_back: bool
     return min(found, default=scenario.topology.mtu)
 
 
-def _ids(found: list[Connection]) -> Iterator[Finding]:
+def _ids(connections: list[Connection]) -> Iterator[Finding]:
     seen: dict[str, int] = {}
     wrong = set()
-    for one in found:
+    for one in connections:
         key: Key = ("flows", one.entry, "id")
         if one.id in seen and one.entry not in wrong:
             wrong.add(one.entry)
@@ -108,10 +108,10 @@ def _ids(found: list[Connection]) -> Iterator[Finding]:
         seen[one.id] = one.entry
 
 
-def _ports(found: list[Connection]) -> Iterator[Finding]:
+def _ports(connections: list[Connection]) -> Iterator[Finding]:
     seen: dict[tuple[str, int, str], str] = {}
     wrong = set()
-    for one in found:
+    for one in connections:
         protocols = one.flow.port_protocols
         taken = [seen[one.to, one.port, p] for p in protocols if (one.to, one.port, p) in seen]
         if taken and one.entry not in wrong:
@@ -122,10 +122,10 @@ def _ports(found: list[Connection]) -> Iterator[Finding]:
         seen |= {(one.to, one.port, p): one.id for p in protocols}
 
 
-def _ecn(found: list[Connection]) -> Iterator[Finding]:
+def _ecn(connections: list[Connection]) -> Iterator[Finding]:
     # An algorithm that needs ECN negotiates it by itself, whatever the host's setting.
     asking, silent = set[str](), dict[int, list[str]]()
-    for one in found:
+    for one in connections:
         if one.flow.negotiates_ecn is not None and one.algorithm and not one.algorithm.needs_ecn:
             if one.flow.negotiates_ecn:
                 asking.add(one.from_)

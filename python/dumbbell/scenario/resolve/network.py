@@ -79,23 +79,23 @@ class Network:
         return {link.name: link.rtt for link in self.links}
 
 
-def _check_tags(scenario: Scenario, found: Outline) -> Iterator[Finding]:
+def _check_tags(scenario: Scenario, outline: Outline) -> Iterator[Finding]:
     """Bursts that bridges would have to sort by VLANs."""
-    has_vlans = any(one.vlans is not None for node in found.nodes for one in node.interfaces)
+    has_vlans = any(one.vlans is not None for node in outline.nodes for one in node.interfaces)
     for key, asked in (("path", scenario.emulate.path == "gso"), ("whole_bursts", scenario.emulate.whole_bursts)):
         if has_vlans and asked:
             what, hint = "bursts of segments carry no tags of VLANs", f"leave {key} out"
             yield Finding(("emulate", key), what, 'path = "wire"', hint)
 
 
-def resolve_network(scenario: Scenario, found: Outline, wrong: list[Finding]) -> Network:
+def resolve_network(scenario: Scenario, outline: Outline, wrong: list[Finding]) -> Network:
     """The network; what is wrong with it is added to `wrong`, and then it is not complete."""
     drawing = scenario.topology.drawing
-    switches = {node.name for node in found.nodes if node.kind == "switch"}
-    wrong += check_carriers(scenario, found.links, switches)
-    wrong += check_kernels_links(scenario, found)
-    wrong += _check_tags(scenario, found)
-    states = resolve_links(scenario, found.links, wrong)
+    switches = {node.name for node in outline.nodes if node.kind == "switch"}
+    wrong += check_carriers(scenario, outline.links, switches)
+    wrong += check_kernels_links(scenario, outline)
+    wrong += _check_tags(scenario, outline)
+    states = resolve_links(scenario, outline.links, wrong)
     links = (
         ShapedLink(
             link.name,
@@ -103,18 +103,18 @@ def resolve_network(scenario: Scenario, found: Outline, wrong: list[Finding]) ->
             link.to,
             tuple(states[link.name]),
             link.rtt,
-            found.ends[link.name],
+            outline.ends[link.name],
             not wrong and link.start.has_least_buffer(link.rtt),
         )
-        for link in found.links
+        for link in outline.links
     )
-    daemons = resolve_daemons(scenario, found.nodes, wrong)
+    daemons = resolve_daemons(scenario, outline.nodes, wrong)
     return Network(
-        found.nodes,
+        outline.nodes,
         tuple(links),
-        found.prepared,
+        outline.prepared,
         scenario.topology.mtu,
-        found.mtus,
+        outline.mtus,
         drawing.neighbours,
         drawing.wait,
         daemons,

@@ -134,7 +134,7 @@ def _labels(labels: Mapping[Key, Label]) -> Iterator[Finding]:
                 yield Finding(at, f"two programs would be called {found.label}", "a name each", hint)
 
 
-def _what(found: Labelled) -> tuple[object, ...]:
+def _what(labelled: Labelled) -> tuple[object, ...]:
     """Key by which two algorithms of one label are the same."""
-    program = found.algorithm.file.program if found.algorithm.file is not None else None
-    return found.algorithm.bundled, found.algorithm.own, found.file, program, found.algorithm.parameters
+    program = labelled.algorithm.file.program if labelled.algorithm.file is not None else None
+    return labelled.algorithm.bundled, labelled.algorithm.own, labelled.file, program, labelled.algorithm.parameters

@@ -42,7 +42,7 @@ _DECLARES: Final = re.compile("<!(ENTITY|ATTLIST)")
 
 
 @dataclass
-class Found:
+class GraphFile:
     """The nodes and edges of a file, with their attributes."""
 
     nodes: dict[str, Mapping[str, object]]
@@ -50,7 +50,7 @@ class Found:
 
 
 @lru_cache(maxsize=8)
-def parsed(text: str) -> Found:
+def parsed(text: str) -> GraphFile:
     """Reads a file. Raises `LineError` for what is no GraphML or no network; `QuantityError`: no networkx."""
     try:
         import networkx
@@ -79,7 +79,7 @@ def parsed(text: str) -> Found:
     ) as error:
         raise LineError(0, f"not GraphML: {error}", "a graph in GraphML", "the Topology Zoo has many") from None
     nodes: dict[str, Mapping[str, object]] = {str(name): dict(keys) for name, keys in graph.nodes(data=True)}
-    found = Found(nodes, [(str(a), str(b), dict(keys)) for a, b, keys in graph.edges(data=True)])
+    found = GraphFile(nodes, [(str(a), str(b), dict(keys)) for a, b, keys in graph.edges(data=True)])
     try:
         _Drawer(found, CableKeys()).done()
     except QuantityError as error:
@@ -98,7 +98,7 @@ def draw(file: File, keys: CableKeys) -> Drawing:
 
 @dataclass
 class _Drawer:
-    found: Found
+    found: GraphFile
     keys: CableKeys
     notes: list[str] = field(default_factory=list)
 
@@ -120,7 +120,7 @@ class _Drawer:
             for router in [name for name, node in nodes.items() if isinstance(node, Router)]:
                 nodes[f"h-{router}"] = Host()
                 cables.append(Cable(between=[f"h-{router}", router]))
-        return Drawing(nodes, cables, [KEY] * len(cables), self._told(), spots=spots)
+        return Drawing(nodes, cables, [KEY] * len(cables), self._counted_notes(), spots=spots)
 
     def _cables(self, names: Mapping[str, str]) -> Iterator[Cable]:
         for a, b, keys in self.found.edges:
@@ -152,7 +152,7 @@ class _Drawer:
             return None
         return Time(round(_km(places[0], places[1]) / FIBRE_KM_PER_S * 1e9))
 
-    def _told(self) -> list[str]:
+    def _counted_notes(self) -> list[str]:
         """The notes, with the links whose rate or delay the file does not say counted."""
         told = [note for note in self.notes if note not in ("rate", "delay")]
         for key, what in (("rate", "have no limit"), ("delay", "have no delay")):

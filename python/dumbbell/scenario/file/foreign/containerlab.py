@@ -90,15 +90,15 @@ def _size(node: Any, sizes: dict[int, int]) -> int:
     return sizes[id(node)]
 
 
-def _table(found: Mapping[str, object], key: str) -> dict[str, object]:
-    value = found.get(key) or {}
+def _table(table: Mapping[str, object], key: str) -> dict[str, object]:
+    value = table.get(key) or {}
     if not isinstance(value, dict):
         raise InputError("not a containerlab file", f"{key} is not a table", "choose a .clab.yml file")
     return value
 
 
-def _list(found: Mapping[str, object], key: str) -> list[Any]:
-    value = found.get(key) or []
+def _list(table: Mapping[str, object], key: str) -> list[Any]:
+    value = table.get(key) or []
     if not isinstance(value, list):
         raise InputError("not a containerlab file", f"{key} is not a list", "choose a .clab.yml file")
     return value

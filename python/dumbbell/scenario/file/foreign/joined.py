@@ -21,9 +21,9 @@ class Joined(Generic[Name]):
             self._above[name] = name = self._above.get(above, above)
         return name
 
-    def join(self, one: Name, other: Name) -> bool:
+    def join(self, name: Name, other: Name) -> bool:
         """Joins the sets of two names. False: they were one already."""
-        a, b = self.root(one), self.root(other)
+        a, b = self.root(name), self.root(other)
         self._above[a] = b
         return a != b
 

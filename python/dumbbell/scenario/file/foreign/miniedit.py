@@ -69,19 +69,19 @@ def _parsed(text: str) -> dict[str, Any]:
     return found
 
 
-def _list(found: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-    value = found.get(key) or []
+def _list(table: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    value = table.get(key) or []
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
         raise InputError("not a MiniEdit file", f"{key} is not a list of objects", "choose a file that MiniEdit saved")
     return value
 
 
-def _nodes(found: Mapping[str, Any], notes: Notes) -> dict[str, Node]:
+def _nodes(table: Mapping[str, Any], notes: Notes) -> dict[str, Node]:
     nodes: dict[str, Node] = {}
-    routed = any(_options(one).get("switchType") == "legacyRouter" for one in _list(found, "switches"))
-    base = _base(found)
+    routed = any(_options(one).get("switchType") == "legacyRouter" for one in _list(table, "switches"))
+    base = _base(table)
     for kind, letter in (("hosts", "h"), ("switches", "s")):
-        for one in _list(found, kind):
+        for one in _list(table, kind):
             options = _options(one)
             node = checked(str(options.get("hostname") or f"{letter}{one.get('number', '')}"), nodes)
             nodes[node] = _host(one, options, base, routed, notes) if kind == "hosts" else _switch(options, notes)
@@ -119,13 +119,13 @@ def _segments(nodes: Mapping[str, Node], links: Sequence[Link]) -> dict[tuple[st
     }
 
 
-def _options(one: Mapping[str, Any]) -> dict[str, Any]:
-    options = one.get("opts")
+def _options(item: Mapping[str, Any]) -> dict[str, Any]:
+    options = item.get("opts")
     return options if isinstance(options, dict) else {}
 
 
-def _base(found: Mapping[str, Any]) -> IPv4Network:
-    application = found.get("application")
+def _base(table: Mapping[str, Any]) -> IPv4Network:
+    application = table.get("application")
     text = application.get("ipBase", IP_BASE) if isinstance(application, dict) else IP_BASE
     try:
         return IPv4Network(str(text), strict=False)
@@ -133,11 +133,11 @@ def _base(found: Mapping[str, Any]) -> IPv4Network:
         raise InputError(f"application.ipBase = {text!r}", str(error), f"write {IP_BASE}") from None
 
 
-def _host(one: Mapping[str, Any], options: Mapping[str, Any], base: IPv4Network, routed: bool, notes: Notes) -> Node:
+def _host(item: Mapping[str, Any], options: Mapping[str, Any], base: IPv4Network, routed: bool, notes: Notes) -> Node:
     made = Node("host")
     keys, comments = made.keys, made.comments
     given = str(options.get("ip") or "")
-    number = options.get("nodeNum", one.get("number", 0))
+    number = options.get("nodeNum", item.get("number", 0))
     try:
         if given:
             address = IPv4Interface(given if "/" in given else f"{given}/{base.prefixlen}")
@@ -192,11 +192,11 @@ def _switch(options: Mapping[str, Any], notes: Notes) -> Node:
     return Node("router" if kind == "legacyRouter" else "switch", comments=comments)
 
 
-def _links(found: Mapping[str, Any], nodes: Mapping[str, Node], notes: Notes) -> list[Link]:
+def _links(table: Mapping[str, Any], nodes: Mapping[str, Node], notes: Notes) -> list[Link]:
     """The links, whose keys are those of what leaves the interfaces at both ends."""
     counts: Counter[str] = Counter()
     links = []
-    for link in _list(found, "links"):
+    for link in _list(table, "links"):
         keys, ends = _keys(_options(link), notes), list[End]()
         for name in (str(link.get(end, "")) for end in ("src", "dest")):
             if name not in nodes:

@@ -36,7 +36,7 @@ def _mtu_key(drawing: Structure, cable: int) -> Key:
 
 
 def check_ipv6(
-    scenario: Scenario, nodes: Sequence[NetworkNode], hops: Iterable[Hop], found: Mapping[Pair, Way]
+    scenario: Scenario, nodes: Sequence[NetworkNode], hops: Iterable[Hop], known_ways: Mapping[Pair, Way]
 ) -> Iterator[Finding]:
     """Flows over IPv6 between hosts, or on ways, without IPv6 addresses. Routes of daemons may lead elsewhere.
 
@@ -44,7 +44,7 @@ def check_ipv6(
         scenario: well-formed.
         nodes: of the network.
         hops: all directions of its links.
-        found: the ways of all flows.
+        known_ways: those of all flows.
     """
     known, links = {node.name: node for node in nodes}, {hop[0]: hop for hop in hops}
     for i, flow in enumerate(scenario.flows):
@@ -59,7 +59,7 @@ def check_ipv6(
                 hint = 'draw the network with kind = "graph" and ipv6 = true, or leave ip out'
             yield Finding(at, f"{lacking[0]} has no IPv6 address", "hosts with IPv6 addresses", hint)
             continue
-        ways = (way for (a, b), way in found.items() if a in ends[0] and b in ends[1])
+        ways = (way for (a, b), way in known_ways.items() if a in ends[0] and b in ends[1])
         gaps = (gap for way in ways for names in (way.there, way.back) for gap in _gaps(names, links, known))
         for a, b in list(gaps)[:1]:
             hint = "write ipv6 = true in [topology], or give them IPv6 addresses"

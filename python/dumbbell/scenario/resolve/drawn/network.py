@@ -48,20 +48,20 @@ def outline(scenario: Scenario, wrong: list[Finding]) -> Outline | None:
 
 
 def _prepared(
-    drawing: Drawing, links: Sequence[tuple[str, str]], found: Mapping[tuple[str, str], Way]
+    drawing: Drawing, links: Sequence[tuple[str, str]], ways: Mapping[tuple[str, str], Way]
 ) -> Mapping[str, Sequence[Way]]:
     if drawing.rtt is not None:
         there, back = links[0]
         return dict.fromkeys(drawing.hosts, (Way((there,), (back,), drawing.rtt),))
     prepared: dict[str, list[Way]] = {name: [] for name in drawing.hosts}
-    for (from_, to), way in found.items():
+    for (from_, to), way in ways.items():
         prepared[from_].append(way)
         prepared[to].append(way)
     return prepared
 
 
 def _mtus(
-    mtu: int, drawing: Drawing, links: Sequence[tuple[str, str]], found: Mapping[tuple[str, str], Way]
+    mtu: int, drawing: Drawing, links: Sequence[tuple[str, str]], ways: Mapping[tuple[str, str], Way]
 ) -> dict[tuple[str, str], int]:
     """The MTU of each way there and back; none if no link has its own."""
     if not any(cable.mtu for cable in drawing.cables):
@@ -69,7 +69,7 @@ def _mtus(
     names = zip(drawing.cables, links, strict=True)
     of_links = {name: cable.mtu or mtu for cable, both in names for name in both}
     mtus: dict[tuple[str, str], int] = {}
-    for (a, b), way in found.items():
+    for (a, b), way in ways.items():
         mtus.setdefault((b, a), min(of_links[name] for name in way.back))
         mtus[a, b] = min(of_links[name] for name in way.there)
     return mtus
@@ -113,22 +113,22 @@ def _reckoned(
     halves: Sequence[Half],
     nodes: Sequence[NetworkNode],
     hops: Sequence[Hop],
-    found: Iterable[Way],
+    ways: Iterable[Way],
 ) -> tuple[WrittenLink, ...]:
     """The links with the RTT by which their BDP is reckoned: the drawing's; of flows; of all traffic where a lab has no
     flows."""
     if (rtt := scenario.topology.drawing.rtt) is not None:
         return tuple(WrittenLink(*half, rtt) for half in halves)
     if scenario.flows or all(half.start.buffer.kind != "bdp" for half in halves):
-        return _with_rtts(halves, found, Time(0))
+        return _with_rtts(halves, ways, Time(0))
     return _with_rtts(halves, between_hosts(nodes, hops), LEAST_RTT)
 
 
-def _with_rtts(halves: Iterable[Half], found: Iterable[Way], least: Time) -> tuple[WrittenLink, ...]:
+def _with_rtts(halves: Iterable[Half], ways: Iterable[Way], least: Time) -> tuple[WrittenLink, ...]:
     """The links with the largest base RTT of a flow across each, or of all flows where none crosses."""
     rtts: dict[str, Time] = {}
     largest = Time(0)
-    for way in found:
+    for way in ways:
         largest = max(largest, way.rtt)
         for name in (*way.there, *way.back):
             rtts[name] = max(rtts.get(name, way.rtt), way.rtt)

@@ -60,11 +60,11 @@ def _hint(drawing: Structure, *names: str) -> str:
     return f'write {(switches or ["s1"])[0]} = {{ kind = "switch", bridge = true }}'
 
 
-def lanes(cable: int, found: Mapping[int, PortVlans]) -> tuple[int, ...]:
+def lanes(cable: int, ports: Mapping[int, PortVlans]) -> tuple[int, ...]:
     """VLANs that cross a cable without mixing, or 0 where nobody sorts them."""
-    return tuple(found[cable]) if cable in found else (0,)
+    return tuple(ports[cable]) if cable in ports else (0,)
 
 
-def place(drawing: Structure, name: str, lane: int, found: Mapping[int, PortVlans]) -> tuple[str, int]:
+def place(drawing: Structure, name: str, lane: int, ports: Mapping[int, PortVlans]) -> tuple[str, int]:
     """The part of a switch that joins the lanes of its cables: a bridge has one for each VLAN."""
-    return name, lane if found and is_bridge(drawing, name) else 0
+    return name, lane if ports and is_bridge(drawing, name) else 0
