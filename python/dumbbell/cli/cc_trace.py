@@ -49,7 +49,7 @@ def run(scenario: Scenario, wanted: Wanted, json: bool) -> None:
         raise RunFailed(*found.failure.split(": ", 1))
 
 
-def _as_json(call: Mapping[str, Any]) -> dict[str, Any]:
+def _as_json(call: Mapping[str, Any]) -> dict[str, object]:
     return {
         **call,
         "arguments": dict(call["arguments"]),

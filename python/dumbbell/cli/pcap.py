@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -276,7 +276,7 @@ def _other(
     return pcap(other.directory / FILE, output=place, interfaces=only, interval_ns=interval_ns)
 
 
-def _print_json(capture: Capture, more: dict[str, Any]) -> None:
+def _print_json(capture: Capture, more: dict[str, object]) -> None:
     from json import dumps
 
     from dumbbell.report.captured.diagnosed import diagnoses
@@ -296,7 +296,7 @@ def _print_json(capture: Capture, more: dict[str, Any]) -> None:
     print(dumps({**found, **more, "connections": connections}, indent=2))
 
 
-def _diagnosis(diagnosis: Diagnosis, sentences: list[str]) -> dict[str, Any]:
+def _diagnosis(diagnosis: Diagnosis, sentences: list[str]) -> dict[str, object]:
     seen = diagnosis.seen
     return {
         "cause": str(diagnosis.cause),

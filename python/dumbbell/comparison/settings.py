@@ -62,7 +62,7 @@ def _differing(settings: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[st
     return [(key, each) for key, each in values if len(set(each)) > 1]
 
 
-def flat(data: Mapping[str, Any]) -> dict[str, Any]:
+def flat(data: Mapping[str, Any]) -> dict[str, object]:
     """`topology.bottleneck.rate`, `flows.0.cc`, ... with their values; an algorithm by its label."""
     return {
         ".".join(at): label(value) if at[-1] == "cc" and isinstance(value, Mapping) else value
@@ -94,7 +94,7 @@ def _of_text(text: str) -> Mapping[str, Any]:
     return flat({key: value for key, value in scenario.items() if key not in ("sweep", "repeat", "description")})
 
 
-def _of_study(study: Frames) -> dict[str, Any]:
+def _of_study(study: Frames) -> dict[str, object]:
     varied = {f"varied: {key}": list(dict.fromkeys(map(_word, study.cells[key].to_list()))) for key in study.keys}
     about = {"repetitions": study.manifest.get("repetitions")}
     return {**_manifest(study.manifest), **about, **varied, **_of_scenario(study.directory)}
@@ -105,7 +105,7 @@ def _word(value: Any) -> str:
     return label(value) if isinstance(value, str) else str(value)
 
 
-def _manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def _manifest(manifest: Mapping[str, Any]) -> dict[str, object]:
     tool, machine = manifest.get("tool") or {}, manifest.get("machine") or {}
     about = {"engine": manifest.get("engine"), "dumbbell": tool.get("dumbbell"), "core": tool.get("core")}
     engine = manifest.get("engine")

@@ -90,10 +90,10 @@ def compare(a: Frames, b: Frames, metrics: Sequence[str], confidence: float) -> 
     return Comparison(keys, tuple(rows), only_a, only_b, tuple(of_a), tuple(of_b), *judged)
 
 
-def as_row(row: Row, keys: Sequence[str]) -> dict[str, Any]:
+def as_row(row: Row, keys: Sequence[str]) -> dict[str, object]:
     """A row with plain values, by name: those of `keys`, both means, the difference with its interval, effect sizes."""
     found = row.contrast
-    about: dict[str, Any] = {
+    about: dict[str, object] = {
         "metric": row.metric.name,
         "unit": row.metric.unit,
         **dict(zip(keys, row.place, strict=True)),

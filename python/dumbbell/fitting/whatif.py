@@ -162,7 +162,7 @@ def _likeliest(fit: Fit, base: Mapping[str, Any], paths: Sequence[Mapping[str, A
     return min(_DISCIPLINES, key=lambda kind: differs(_DISCIPLINES.index(kind)))
 
 
-def _path(fit: Fit, base: Mapping[str, Any], number: int, draws: int) -> dict[str, Any]:
+def _path(fit: Fit, base: Mapping[str, Any], number: int, draws: int) -> dict[str, object]:
     """Keys of a path that is drawn from the intervals.
 
     Each property takes each of `draws` equal parts of its interval once, in an order of its own (latin hypercube
@@ -176,7 +176,7 @@ def _path(fit: Fit, base: Mapping[str, Any], number: int, draws: int) -> dict[st
             return None
         return estimate.low + (part + 0.5) / draws * (estimate.high - estimate.low)
 
-    keys: dict[str, Any] = {}
+    keys: dict[str, object] = {}
     link = base["topology"]["bottleneck"]
     served = fit.rate.capacity if fit.rate.capacity.value == served_bps(fit) else fit.rate.available
     capacity, base_ns, buffer = (drawn(one) for one in (served, fit.base_rtt, _buffer(fit, number, draws)))

@@ -61,7 +61,7 @@ class Result:
         """True if the fault is so far beyond the limit that a model's small errors do not matter."""
         return self.score is not None and self.score < MARGIN
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The fields, without those that are empty."""
         return {key: value for key, value in asdict(self).items() if value not in (None, "", {})}
 

@@ -45,10 +45,10 @@ class Find:
         """The cause in words."""
         return cause(self.fault)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The fields as in `hunt.json`."""
         result = self.fault.result
-        told: dict[str, Any] = {"folder": f"{FOLDER}/{self.directory.name}", "cause": self.cause}
+        told: dict[str, object] = {"folder": f"{FOLDER}/{self.directory.name}", "cause": self.cause}
         told |= {"events": len(self.fault.candidate), "subject": result.subject, "metric": self.metric}
         told |= {"value": result.value, "limit": result.limit}
         return told if self.confirmation is None else told | {"kernel": self.confirmation, "kernel_said": self.said}
@@ -68,7 +68,7 @@ def draft_of(draft: Draft, base: Base, fault: Fault, metric: str, below: bool, n
     """The scenario of a fault, with the expectation that fails."""
     result = fault.result
     assert result.limit is not None, "a fault has a limit"
-    expected: dict[str, Any] = {"metric": metric, "min" if below else "max": result.limit}
+    expected: dict[str, object] = {"metric": metric, "min" if below else "max": result.limit}
     if result.subject:
         expected["of"] = result.subject
     said = f"Found by dumbbell hunt: {cause(fault)}."

@@ -86,9 +86,9 @@ class Hunted:
     """CPU time of this command."""
     wall_s: float = 0.0
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The fields as in `hunt.json`."""
-        told: dict[str, Any] = {"name": self.wanted.draft.data["name"], "goal": self.wanted.goal.name}
+        told: dict[str, object] = {"name": self.wanted.draft.data["name"], "goal": self.wanted.goal.name}
         told |= {"tool": {"dumbbell": manifests.tool_version(), "core": manifests.core_version()}}
         told |= {"search": self.wanted.search, "seed": self.wanted.seed, "runs": self.runs, "faults": self.faults}
         told |= {"first_fault": self.first, "failed": self.failed}

@@ -103,7 +103,7 @@ def base(draft: Draft) -> tuple[Base, Scenario]:
         if event.link == hunt.link:
             why = "events of a hunt end with the values that the link has at the start"
             _refuse(scenario, ("events", i), "changes the link of the hunt", why, "remove it, or choose another link")
-    before: dict[str, Any] = {"delay": str(first.delay), "loss": [_written(one) for one in first.loss]}
+    before: dict[str, object] = {"delay": str(first.delay), "loss": [_written(one) for one in first.loss]}
     for key in ("jitter", "reorder", "policer"):
         before[key] = _NONE if (part := getattr(first, key)) is None else _written(part)
     for key in ("rate", "delay"):
@@ -137,9 +137,9 @@ def _refuse(scenario: Scenario, key: Key, wrong: str, expected: str, hint: str) 
     raise ScenarioError([scenario.source.problem(Finding(key, wrong, expected, hint))])
 
 
-def values(base: Base, candidate: Candidate) -> dict[str, Any]:
+def values(base: Base, candidate: Candidate) -> dict[str, object]:
     """The scenario's keys that a candidate sets: `events` and `flows`."""
-    changes: dict[int, dict[str, Any]] = {}
+    changes: dict[int, dict[str, object]] = {}
     for at, key, value in _changes(base, candidate):
         if at < base.duration_ns:
             changes.setdefault(at, {})[key] = value
@@ -179,7 +179,7 @@ def _flows(candidate: Candidate) -> Iterable[Gene]:
     return (gene for gene in candidate if gene.kind in (*_UDP, "short"))
 
 
-def _flow(base: Base, gene: Gene, number: int) -> dict[str, Any]:
+def _flow(base: Base, gene: Gene, number: int) -> dict[str, object]:
     flow = {"id": f"hunt{number}", "from": base.ends[0], "to": base.ends[1], "start": str(Time(gene.at))}
     if gene.kind == "short":
         return {**flow, "cc": "cubic", "bytes": str(Size(gene.value))}

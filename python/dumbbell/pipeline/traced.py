@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.cc.compile import compiled
 from dumbbell.cc.source import Program
@@ -61,7 +61,7 @@ class Wanted:
 class Traced:
     """The calls that were found."""
 
-    calls: list[dict[str, Any]]
+    calls: list[dict[str, object]]
     """`time_ns`, `flow`, `call`, `returns`, `fault`, and as lists of lists `arguments`, `read` and `set`."""
     more: bool
     """True if there were more."""

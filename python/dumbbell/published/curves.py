@@ -92,7 +92,7 @@ def _ours(plot: Plot, figures: Figures, of: str | None, cell: Cell, confidence: 
 
 
 def _points(
-    plot: Plot, published: tuple[Published, ...], of: str | None, where: dict[str, Any], keys: list[Any]
+    plot: Plot, published: tuple[Published, ...], of: str | None, where: dict[str, object], keys: list[Any]
 ) -> Iterator[tuple[float, float]]:
     assert plot.key is not None
     for one in published:

@@ -16,7 +16,7 @@ MOST_CHARACTERS: Final = 16 << 20
 """Characters of their texts together."""
 
 
-def expanded(data: Mapping[str, Any]) -> dict[str, Any]:
+def expanded(data: Mapping[str, Any]) -> dict[str, object]:
     """The file's values with each table written out.
 
     A table in a list may have `each`: a list of tables with the names' values, a table of lists, which are combined, or

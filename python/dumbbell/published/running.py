@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.engines.capabilities import BESIDE_S
 from dumbbell.engines.events import OnEvent
@@ -37,7 +37,7 @@ class Order:
     """Overrides as after `--set`, which take precedence."""
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """Overrides of the study file."""
         quick = self.part.quick if self.quick else {}
         return {**self.part.set, **self.part.by_engine.get(self.engine, {}), **quick}

@@ -20,7 +20,7 @@ import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dumbbell import names, outputs
 from dumbbell.caller import give
@@ -222,7 +222,7 @@ def _file_stale(root: Path) -> None:
 
 def _mark(path: Path, status: str, reason: str) -> None:
     manifest_path = path / "manifest.json"
-    manifest: dict[str, Any] = {}
+    manifest: dict[str, object] = {}
     with suppress(DumbbellError):  # It is missing, or a full disk has cut it short.
         manifest = read_json(manifest_path)
     write_json(manifest_path, manifest | {"status": status, "reason": reason})

@@ -111,9 +111,9 @@ def _columns(rows: Sequence[Cell]) -> dict[str, list[Any]]:
     return {key: [row[key] for row in rows] for key in first}
 
 
-def parse(texts: Iterable[str]) -> dict[str, Any]:
+def parse(texts: Iterable[str]) -> dict[str, object]:
     """Parses `["flows.0.cc=cubic,bbr", ...]`. Raises `InputError`."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for text in texts:
         key, equals, given = text.partition("=")
         key = key.strip()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dumbbell.errors import ExpectationFailed, ExpectationUndecided, RunFailed, RunInvalid
 from dumbbell.statistics.verdicts import Answer
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dumbbell.studies.results import Study
 
 
-def failures(study: Study) -> list[dict[str, Any]]:
+def failures(study: Study) -> list[dict[str, object]]:
     """Rows of unusable runs: failed ones, and those whose attempts were all invalid."""
     import polars as pl
 

@@ -162,7 +162,7 @@ class _Rounds:
     cells: Sequence[grid.Cell]
     plans: Sequence[Planned]
     path: Path
-    manifest: dict[str, Any]
+    manifest: dict[str, object]
     """The number of runs, as far as it is known."""
     on_event: OnEvent
 
@@ -170,7 +170,7 @@ class _Rounds:
         """Carry out round after round, until the figures are precise enough."""
         schedule, repeat = earlier.schedule(self.path, len(self.plans)), self.base.repeat
         done = [repeat.least] * len(self.plans)
-        cost: dict[str, Any] = {}
+        cost: dict[str, object] = {}
         known = 0
         while True:
             runs = schedule.want(dict(enumerate(done)))
@@ -236,7 +236,7 @@ class _Rounds:
         return self.planner.scenario(self.cells[cell])
 
 
-def _added(before: Mapping[str, Any], now: Mapping[str, Any], known: int) -> dict[str, Any]:
+def _added(before: Mapping[str, Any], now: Mapping[str, Any], known: int) -> dict[str, object]:
     """The cost of all rounds. A later round finds the `known` runs of earlier rounds on disk; they were new then."""
     new = {**now, "found": max(now["found"] - known, 0)}
     return {key: before.get(key, 0) + value for key, value in new.items()}

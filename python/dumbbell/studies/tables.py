@@ -19,7 +19,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {table: polars_schema(table, S
 _OWN: Final = ("run", "run_id")
 
 
-def rows(run: Run, own: Mapping[str, Any], placed: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def rows(run: Run, own: Mapping[str, Any], placed: Mapping[str, Any]) -> dict[str, list[dict[str, object]]]:
     """A run's rows by table.
 
     Args:
@@ -42,7 +42,7 @@ def rows(run: Run, own: Mapping[str, Any], placed: Mapping[str, Any]) -> dict[st
     }
 
 
-def _rerouting(episodes: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
+def _rerouting(episodes: Sequence[Mapping[str, Any]] | None) -> dict[str, object]:
     """The longest reconvergence and outage of all events, and the packets that were lost."""
     converged = [one["converged_s"] for one in episodes or () if one["converged_s"] is not None]
     outages = [outage["outage_s"] for one in episodes or () for outage in one["outages_s"] or ()]
@@ -58,7 +58,7 @@ def _hosts(plan: Plan) -> set[str]:
     return {host.name for host in hosts(plan)}
 
 
-def _links(run: Run) -> Iterator[dict[str, Any]]:
+def _links(run: Run) -> Iterator[dict[str, object]]:
     """Links on which something can happen to a packet."""
     plain = network(run.plan).transparent
     columns = [column for column in STUDY_TABLES["links"] if column not in _OWN]

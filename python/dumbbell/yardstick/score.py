@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import mean
-from typing import Any, Final
+from typing import Final
 
 from dumbbell.records.manifest import core_version
 from dumbbell.yardstick.cases import Case
@@ -91,7 +91,7 @@ def _case(case: Case, subject: Subject, outcomes: Mapping[tuple[str, str], Outco
     return CaseScore(case, measured, "its flows delivered nothing" if silent else None)
 
 
-def document(scores: Sequence[Score], seed: int) -> dict[str, Any]:
+def document(scores: Sequence[Score], seed: int) -> dict[str, object]:
     """`score.json`; docs/reference/score.md describes it."""
     return {
         "schema": SCHEMA,
@@ -102,7 +102,7 @@ def document(scores: Sequence[Score], seed: int) -> dict[str, Any]:
     }
 
 
-def _algorithm(score: Score) -> dict[str, Any]:
+def _algorithm(score: Score) -> dict[str, object]:
     return {
         "cc": score.subject.label,
         "score": _rounded(score.score),

@@ -179,7 +179,7 @@ class Ray:
         self._fetch([part_of(numbers) for numbers in wanted.missing()], take)
         parts = [part for _, part in map(part_of, wanted.missing())]
         found = len(wanted.runs) - sum(len(part.runs) for part in parts)
-        event: dict[str, Any] = {"event": "progress", "of": len(wanted.runs), "found": found}
+        event: dict[str, object] = {"event": "progress", "of": len(wanted.runs), "found": found}
         event |= dict.fromkeys(COUNTED, 0) | {"runs": found, "wall_s": 0.0}
 
         def settle(ended: Ended[Simulations, Mapping[str, Any]]) -> None:

@@ -50,8 +50,8 @@ def _at(number: int, row: int) -> dict[str, str]:
     return {"x": f"{80 + 90 * column}.0", "y": f"{80 + 200 * row + 60 * line}.0"}
 
 
-def _host(network: Network, name: str, number: int, plan: Mapping[str, Any]) -> dict[str, Any]:
-    options: dict[str, Any] = {"hostname": name, "nodeNum": number, "sched": "host"}
+def _host(network: Network, name: str, number: int, plan: Mapping[str, Any]) -> dict[str, object]:
+    options: dict[str, object] = {"hostname": name, "nodeNum": number, "sched": "host"}
     (_, held), *_ = network.interfaces(name)
     address = next((one for one in held if ":" not in one), "")
     # Hosts of a core network stand alone on their subnets; Mininet has them on one.
@@ -63,7 +63,7 @@ def _host(network: Network, name: str, number: int, plan: Mapping[str, Any]) -> 
     return {"number": str(number), **_at(number, 1), "opts": options}
 
 
-def _switch(network: Network, name: str, number: int, notes: dict[str, None]) -> dict[str, Any]:
+def _switch(network: Network, name: str, number: int, notes: dict[str, None]) -> dict[str, object]:
     kind = "legacySwitch"
     if network.kind(name) == "router":
         kind = "legacyRouter"
@@ -72,7 +72,7 @@ def _switch(network: Network, name: str, number: int, notes: dict[str, None]) ->
     return {"number": str(number), **_at(number, 0), "opts": options}
 
 
-def _link(cable: Cable, links: Mapping[str, Mapping[str, Any]], notes: dict[str, None]) -> dict[str, Any]:
+def _link(cable: Cable, links: Mapping[str, Mapping[str, Any]], notes: dict[str, None]) -> dict[str, object]:
     there, *back = (links[name] for name in cable.links)
     own = _values(there)
     if any(_values(one) != own for one in back):
@@ -80,14 +80,14 @@ def _link(cable: Cable, links: Mapping[str, Mapping[str, Any]], notes: dict[str,
     return {"src": cable.ends[0], "dest": cable.ends[1], "opts": _options(there, notes)}
 
 
-def _values(link: Mapping[str, Any]) -> dict[str, Any]:
+def _values(link: Mapping[str, Any]) -> dict[str, object]:
     names = ("name", "from", "to", "from_interface", "to_interface")
     return {key: value for key, value in link.items() if key not in names}
 
 
-def _options(link: Mapping[str, Any], notes: dict[str, None]) -> dict[str, Any]:
+def _options(link: Mapping[str, Any], notes: dict[str, None]) -> dict[str, object]:
     """MiniEdit's options of a link."""
-    options: dict[str, Any] = {}
+    options: dict[str, object] = {}
     note_rest(link, notes, "which MiniEdit lacks")
     if link["rate_bps"] is not None:
         options["bw"] = _number(link["rate_bps"] / 1e6, notes)

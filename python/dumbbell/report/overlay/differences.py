@@ -71,7 +71,7 @@ def _scenario(run: Run) -> Mapping[str, Any]:
         return {}
 
 
-def _settings(scenario: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(scenario: Mapping[str, Any]) -> dict[str, object]:
     """Dotted key -> value of what changes curves; what can be written in two ways is written in one."""
     found = {}
     for at, value in leaves({key: value for key, value in scenario.items() if key not in _LEFT_OUT}):

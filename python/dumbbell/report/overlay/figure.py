@@ -67,7 +67,7 @@ def figure(
         rows = len(blocks) * len(found)
         width = _WIDTH_IN if abreast > 1 else 5.0
         sheet = Sheet(width, abreast, [_HEIGHT_IN] * rows, rows * abreast)
-        handles: dict[str, Any] = {}
+        handles: dict[str, object] = {}
         free = [one for one in found if are_apart(_largest(one, members) for members in columns.values())]
         widths: list[float] = []
         spares = [(None, ())] * (ceil(len(columns) / abreast) * abreast - len(columns))

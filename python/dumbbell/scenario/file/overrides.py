@@ -23,7 +23,7 @@ SHORT = {"cc": "name", "queue": "kind"}
 """Keys at which a text is short for a table that has it at another key."""
 
 
-def apply(data: dict[str, Any], overrides: Overrides, name: str, by: str = "override") -> dict[Key, str]:
+def apply(data: dict[str, object], overrides: Overrides, name: str, by: str = "override") -> dict[Key, str]:
     """Set each value in `data`; return what was set and the text that set it. Raises `InputError`.
 
     `by`: what such a text calls the values of a dict.
@@ -76,7 +76,7 @@ def parts_of(key: str, text: str) -> list[str]:
     return way
 
 
-def _set(data: dict[str, Any], way: list[str], value: Any, text: str, name: str) -> Key:
+def _set(data: dict[str, object], way: list[str], value: Any, text: str, name: str) -> Key:
     here: Any = data
     done: list[str | int] = []
     for i, part in enumerate(way):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -55,7 +55,7 @@ class Slots(LinkPart):
         assert most is not None
         return least, most
 
-    def in_plan(self) -> dict[str, Any]:
+    def in_plan(self) -> dict[str, object]:
         """The slots as the crate `plan` declares them: a constant interval is both the least and the most."""
         least, most = self.intervals
         size = None if self.bytes is None else int(self.bytes)
@@ -148,7 +148,7 @@ class LinkKeys(Table):
         description='When the link may send, e.g. { interval = "2 ms", packets = 32 }. Default: at any time.',
     )
 
-    def given(self) -> dict[str, Any]:
+    def given(self) -> dict[str, object]:
         """The link's keys that are written down, with their values."""
         written = self.model_fields_set
         if not written:

@@ -52,7 +52,7 @@ def scenario(text: str, name: str) -> tuple[str, list[str]]:
     return network.text(name, "MiniEdit", nodes, mended(nodes, links, notes), notes, pools)
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _parsed(text: str) -> dict[str, object]:
     if not text.strip():
         why = "MiniEdit leaves such a file when it cannot save a network, and the network is lost"
         raise InputError("the file is empty", why, "draw the network again")
@@ -69,7 +69,7 @@ def _parsed(text: str) -> dict[str, Any]:
     return found
 
 
-def _list(table: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+def _list(table: Mapping[str, Any], key: str) -> list[dict[str, object]]:
     value = table.get(key) or []
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
         raise InputError("not a MiniEdit file", f"{key} is not a list of objects", "choose a file that MiniEdit saved")
@@ -119,7 +119,7 @@ def _segments(nodes: Mapping[str, Node], links: Sequence[Link]) -> dict[tuple[st
     }
 
 
-def _options(item: Mapping[str, Any]) -> dict[str, Any]:
+def _options(item: Mapping[str, Any]) -> dict[str, object]:
     options = item.get("opts")
     return options if isinstance(options, dict) else {}
 
