@@ -198,6 +198,9 @@ def test_boxes_are_of_all_runs(study: Study) -> None:
     axes: Any = MatplotlibFigure().subplots()
     boxes([one, two])(axes)
     assert {box.get_hatch() for box in axes.patches} == {"", "/////"}, "one colour, two curves"
+    assert all(box.get_edgecolor()[:3] != box.get_facecolor()[:3] for box in axes.patches), (
+        "a hatch has the edge's colour"
+    )
     assert [text.get_text() for text in axes.get_xticklabels()] == ["10 ms", "20 ms"]
     dots = [line for line in axes.lines if line.get_marker() == "."]
     assert sum(len(line.get_ydata()) for line in dots) == 20, "a dot for each run"

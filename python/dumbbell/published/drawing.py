@@ -133,7 +133,7 @@ def boxes(groups: Sequence[Boxes]) -> Callable[[Axes], None]:
             drawn = axes.boxplot(
                 [list(values) for values in one.values], positions=at, widths=0.85 * width, manage_ticks=False,
                 patch_artist=True, showfliers=False, medianprops={"color": "0.1"}, whiskerprops=line, capprops=line,
-                boxprops={"facecolor": look.light, "alpha": 0.45, "edgecolor": look.light, "hatch": hatch(look)},
+                boxprops={"facecolor": look.light, "alpha": 0.6, "edgecolor": "white", "hatch": hatch(look)},
             )  # fmt: skip
             drawn["boxes"][0].set_label(named(one.label))
             for x, values in zip(at, one.values, strict=True):

@@ -69,7 +69,7 @@ def boxes(sheet: Sheet, ax: Axes, grid: Grid) -> None:
         colour = colour_of(column.colour)
         drawn = ax.boxplot(
             values, positions=at, widths=0.85 * width, manage_ticks=False, patch_artist=True, showfliers=False,
-            boxprops={"facecolor": colour, "alpha": 0.45, "edgecolor": colour, "hatch": hatch(column.colour)},
+            boxprops={"facecolor": colour, "alpha": 0.6, "edgecolor": "white", "hatch": hatch(column.colour)},
             medianprops={"color": "0.1"}, whiskerprops={"color": colour}, capprops={"color": colour},
         )  # fmt: skip
         drawn["boxes"][0].set_label(column.label)
