@@ -455,12 +455,16 @@ def routing_daemon(name: str) -> Path2 | None:
     """
 
 def run_helper(
-    command: SupportsGetItem[int, str], directory: str | PathLike[str], environment: dict[str, str] | None = None
+    command: SupportsGetItem[int, str],
+    directory: str | PathLike[str],
+    environment: dict[str, str] | None = None,
+    confined: bool = False,
 ) -> tuple[bool, str]:
     """
     Run a program and its arguments in `directory`, within limits of time, memory and output: its text may be a stranger's.
     Returns whether it did what it was asked for, and its output, or the limit that has ended it. `environment` replaces
-    this process's.
+    this process's. A `confined` program reads programs and libraries of the system and what is in `directory` alone, which
+    it may change, where the kernel has Landlock (Linux 5.13).
 
     Raises OSError if it cannot be started.
     """

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import ast
+import ctypes
 import re
 from pathlib import Path
 
+import pytest
+
+from dumbbell.core import core
+
 ROOT = Path(__file__).parents[2]
+
+
+def has_landlock() -> bool:
+    """True if the kernel tells a version of Landlock (landlock_create_ruleset(2))."""
+    return int(ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1)) > 0
+
 
 LIMITED = "`run_helper`: 20 s of CPU, 2 GiB, 64 MiB of output, 2 minutes"
 OURS = "a process of dumbbell's own"
@@ -100,3 +111,16 @@ def test_rust_starts_programs_in_these_places_alone() -> None:
         if re.search(r"Command::new\(|\bfork\(\)|\bexec[lv]\w*\(|posix_spawn|\.spawn\(\)\?", code):
             found.add(str(file.relative_to(root)))
     assert found == RUST.keys()
+
+
+@pytest.mark.skipif(not has_landlock(), reason="this kernel has no Landlock")
+def test_a_confined_helper_changes_files_of_its_folder_alone(tmp_path: Path) -> None:
+    own, outside = tmp_path / "own", tmp_path / "outside"
+    own.mkdir()
+    outside.write_text("before")
+    line = f"echo in > {own}/made; cat {outside}; echo out > {outside}; echo new > {tmp_path}/new; rm {outside}"
+    _, said = core.run_helper(["/bin/sh", "-c", line], own, {"PATH": "/usr/bin:/bin"}, confined=True)
+    assert (own / "made").read_text() == "in\n"
+    assert outside.read_text() == "before"
+    assert not (tmp_path / "new").exists()
+    assert "before" not in said

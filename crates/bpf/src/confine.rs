@@ -28,6 +28,24 @@ struct Rule {
     parent: libc::c_int,
 }
 
+/// Where programs and their libraries lie, and what the loader of programs reads.
+const SYSTEM: [&str; 9] =
+    ["/usr", "/lib", "/lib64", "/bin", "/opt", "/nix/store", "/gnu/store", "/etc/ld.so.cache", "/dev/null"];
+
+/// Confines what `command` starts to the system's programs and libraries, and to `folder`, which it may change. Kernels
+/// without Landlock don't hold it to that.
+///
+/// # Errors
+/// The kernel refuses a rule.
+pub fn confine(command: &mut Command, folder: &Path) -> io::Result<()> {
+    if let Some(confinement) = Confinement::new() {
+        confinement.read_system()?;
+        confinement.write(folder)?;
+        confinement.apply(command);
+    }
+    Ok(())
+}
+
 /// The files that a program may open.
 pub(crate) struct Confinement(OwnedFd);
 
@@ -47,6 +65,11 @@ impl Confinement {
     /// Allows to read a file, or all below a folder. What isn't there, or cannot be opened, stays forbidden.
     pub(crate) fn read(&self, path: &Path) -> io::Result<()> {
         self.allow(path, READ)
+    }
+
+    /// Allows to read what programs of the system need.
+    pub(crate) fn read_system(&self) -> io::Result<()> {
+        SYSTEM.iter().try_for_each(|path| self.read(Path::new(path)))
     }
 
     /// Allows all but execution below a folder.

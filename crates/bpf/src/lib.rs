@@ -30,6 +30,7 @@ pub use acks::AckRing;
 pub use bundled::{Bundled, algorithms, bundled, bundled_labels, find, headers, probe};
 pub use check::{CanLoad, Check, Inspection, Program, Unfit, can_load, check, inspect};
 pub use compile::{Build, Diagnostic, build, write_headers};
+pub use confine::confine;
 pub use helper::{Ended, run_helper};
 pub use kernel::{Interface, Variant};
 pub use names::Names;

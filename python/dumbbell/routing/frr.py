@@ -96,8 +96,8 @@ def _first(texts: Mapping[str, str]) -> Complaint | None:
         file.write_text("".join(f"{line}\n" for line in checked), encoding="utf-8")
         command = [shutil.which(_SHELL) or _SHELL, "--config_dir", folder, "--dryrun", "--inputfile", str(file)]
         try:
-            # The text may be a stranger's: the shell finds no program that it could start.
-            ok, said = core.run_helper(command, folder, {"PATH": folder})
+            # The text may be a stranger's: the shell finds no program to start, and writes no file elsewhere.
+            ok, said = core.run_helper(command, folder, {"PATH": folder}, confined=True)
         except OSError as error:
             raise RunFailed("cannot check the routers' configurations", str(error), PACKAGE) from error
     for line_said in said.splitlines():
