@@ -7,7 +7,7 @@ use units::{Duration, Time};
 use crate::acks::{Ack, Moment};
 use crate::links::LinkRow;
 use crate::packets::PacketRow;
-use crate::samples::{BbrSample, CaState, QuicSample, Sample, TcpSample};
+use crate::samples::{Account, BbrSample, CaState, QuicSample, Sample, TcpSample};
 
 /// How rows become bytes, and are read from them.
 pub struct Encoding<R> {
@@ -107,6 +107,31 @@ impl Encoded for State {
     }
 }
 
+impl Encoded for Account {
+    #[inline]
+    fn put(&self, to: &mut Vec<u8>) {
+        match self {
+            Account::Tcp(tcp) => {
+                0_u8.put(to);
+                tcp.put(to);
+            }
+            Account::Quic(quic) => {
+                1_u8.put(to);
+                quic.put(to);
+            }
+        }
+    }
+
+    #[inline]
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        match u8::take(from)? {
+            0 => TcpSample::take(from).map(Account::Tcp),
+            1 => QuicSample::take(from).map(Account::Quic),
+            _ => None,
+        }
+    }
+}
+
 /// Enumerations, by their variants. The compiler says which one is missing.
 macro_rules! variants {
     ($($of:ident: $($variant:ident)*;)*) => {
@@ -159,7 +184,7 @@ pub(crate) use fields;
 fields! {
     Time { 0 }
     Duration { 0 }
-    Sample { time flow socket bytes_sent received_bytes lost_packets tcp quic }
+    Sample { time flow socket bytes_sent received_bytes lost_packets account }
     QuicSample { cwnd_bytes ssthresh_bytes datagram_bytes srtt_us rttvar_us min_rtt_us bytes_in_flight pacing_rate_bps
         bandwidth_bps }
     TcpSample { cwnd_packets ssthresh_packets snd_mss_bytes srtt_us rttvar_us min_rtt_us bytes_in_flight pacing_rate_bps
@@ -246,8 +271,7 @@ mod tests {
             bytes_sent: 4,
             received_bytes: Some(5),
             lost_packets: 6,
-            tcp: Some(tcp),
-            quic: None,
+            account: Some(Account::Tcp(tcp)),
         };
         check(&of_tcp);
         let quic = QuicSample {
@@ -261,7 +285,7 @@ mod tests {
             pacing_rate_bps: Some(8),
             bandwidth_bps: None,
         };
-        check(&Sample { tcp: None, quic: Some(quic), ..of_tcp });
+        check(&Sample { account: Some(Account::Quic(quic)), ..of_tcp });
         check(&Ack {
             time,
             flow,

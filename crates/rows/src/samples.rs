@@ -22,10 +22,17 @@ pub struct Sample {
     /// TCP: segments now deemed lost and not yet repaired. UDP: gaps in the sequence numbers received so far.
     /// QUIC: packets declared lost so far (RFC 9002 section 6).
     pub lost_packets: u32,
-    /// Filled for TCP.
-    pub tcp: Option<TcpSample>,
-    /// Filled for QUIC.
-    pub quic: Option<QuicSample>,
+    /// The sender's account of its connection; `None` for datagrams, which have no connection.
+    pub account: Option<Account>,
+}
+
+/// A sender's account of its connection, by its transport.
+#[derive(Clone, Copy, Debug)]
+pub enum Account {
+    /// The kernel's, or a model of the kernel's.
+    Tcp(TcpSample),
+    /// A QUIC stack's.
+    Quic(QuicSample),
 }
 
 /// Linux's account of a TCP connection (`tcp(7)`, `struct tcp_info`).
@@ -105,28 +112,43 @@ impl QuicSample {
 }
 
 impl Sample {
+    /// The account of a TCP connection.
+    pub fn tcp(&self) -> Option<&TcpSample> {
+        match &self.account {
+            Some(Account::Tcp(tcp)) => Some(tcp),
+            _ => None,
+        }
+    }
+
+    fn quic(&self) -> Option<&QuicSample> {
+        match &self.account {
+            Some(Account::Quic(quic)) => Some(quic),
+            _ => None,
+        }
+    }
+
     fn mss_bytes(&self) -> Option<u32> {
-        self.tcp.map(|tcp| tcp.snd_mss_bytes).or(self.quic.map(|quic| quic.datagram_bytes))
+        self.tcp().map(|tcp| tcp.snd_mss_bytes).or(self.quic().map(|quic| quic.datagram_bytes))
     }
 
     /// Congestion window in full segments or datagrams.
     pub fn cwnd_packets(&self) -> Option<u32> {
-        self.tcp.map(|tcp| tcp.cwnd_packets).or_else(|| self.quic.map(|quic| quic.packets(quic.cwnd_bytes)))
+        self.tcp().map(|tcp| tcp.cwnd_packets).or_else(|| self.quic().map(|quic| quic.packets(quic.cwnd_bytes)))
     }
 
     fn ssthresh_packets(&self) -> Option<u32> {
-        let of_quic = || self.quic.and_then(|quic| quic.ssthresh_bytes.map(|bytes| quic.packets(bytes)));
-        self.tcp.and_then(|tcp| tcp.ssthresh_packets).or_else(of_quic)
+        let of_quic = || self.quic().and_then(|quic| quic.ssthresh_bytes.map(|bytes| quic.packets(bytes)));
+        self.tcp().and_then(|tcp| tcp.ssthresh_packets).or_else(of_quic)
     }
 
     /// Bytes in flight.
     pub fn bytes_in_flight(&self) -> Option<u64> {
-        self.tcp.map(|tcp| tcp.bytes_in_flight).or(self.quic.and_then(|quic| quic.bytes_in_flight))
+        self.tcp().map(|tcp| tcp.bytes_in_flight).or(self.quic().and_then(|quic| quic.bytes_in_flight))
     }
 
     /// Smoothed RTT.
     pub fn srtt_us(&self) -> Option<u32> {
-        self.tcp.and_then(|tcp| tcp.srtt_us).or(self.quic.and_then(|quic| quic.srtt_us))
+        self.tcp().and_then(|tcp| tcp.srtt_us).or(self.quic().and_then(|quic| quic.srtt_us))
     }
 }
 
@@ -190,12 +212,12 @@ impl Row for Sample {
         Column::optional("srtt_us", U32(Sample::srtt_us), "smoothed RTT (RFC 6298, RFC 9002)"),
         Column::optional(
             "rttvar_us",
-            U32(|s| s.tcp.map_or(s.quic.and_then(|q| q.rttvar_us), |tcp| tcp.rttvar_us)),
+            U32(|s| s.tcp().map_or(s.quic().and_then(|q| q.rttvar_us), |tcp| tcp.rttvar_us)),
             "its mean deviation",
         ),
         Column::optional(
             "min_rtt_us",
-            U32(|s| s.tcp.map_or(s.quic.and_then(|q| q.min_rtt_us), |tcp| tcp.min_rtt_us)),
+            U32(|s| s.tcp().map_or(s.quic().and_then(|q| q.min_rtt_us), |tcp| tcp.min_rtt_us)),
             "smallest RTT in the kernel's window, or of a QUIC connection",
         ),
         Column::optional(
@@ -205,16 +227,20 @@ impl Row for Sample {
         ),
         Column::optional(
             "pacing_rate_bps",
-            U64(|s| s.tcp.map_or(s.quic.and_then(|q| q.pacing_rate_bps), |tcp| tcp.pacing_rate_bps)),
+            U64(|s| s.tcp().map_or(s.quic().and_then(|q| q.pacing_rate_bps), |tcp| tcp.pacing_rate_bps)),
             "the rate that the kernel or the QUIC stack computes for pacing; the kernel's CUBIC and Reno have one, too, without being paced by it",
         ),
-        Column::optional("delivery_rate_bps", U64(|s| s.tcp?.delivery_rate_bps), "latest sample of the delivery rate"),
+        Column::optional(
+            "delivery_rate_bps",
+            U64(|s| s.tcp()?.delivery_rate_bps),
+            "latest sample of the delivery rate",
+        ),
         Column::optional(
             "delivery_rate_app_limited",
-            Bool(|s| Some(s.tcp?.delivery_rate_app_limited)),
+            Bool(|s| Some(s.tcp()?.delivery_rate_app_limited)),
             "that sample was limited by the application",
         ),
-        Column::optional("retransmitted_segments", U32(|s| Some(s.tcp?.retransmitted_segments)), "cumulative"),
+        Column::optional("retransmitted_segments", U32(|s| Some(s.tcp()?.retransmitted_segments)), "cumulative"),
         Column::optional(
             "lost_packets",
             U32(|s| Some(s.lost_packets)),
@@ -222,7 +248,7 @@ impl Row for Sample {
         ),
         Column::optional(
             "ca_state",
-            Word(|s| Some(s.tcp?.ca_state as u16), &CA_STATES),
+            Word(|s| Some(s.tcp()?.ca_state as u16), &CA_STATES),
             "the kernel's state: open, disorder, cwr, recovery, loss",
         ),
         Column::required(
@@ -230,27 +256,27 @@ impl Row for Sample {
             U64(|s| Some(s.bytes_sent)),
             "payload sent, with retransmissions, cumulative; for QUIC, UDP payload",
         ),
-        Column::optional("bytes_acked", U64(|s| Some(s.tcp?.bytes_acked)), "payload acknowledged, cumulative"),
-        Column::optional("bytes_retransmitted", U64(|s| Some(s.tcp?.bytes_retransmitted)), "cumulative"),
+        Column::optional("bytes_acked", U64(|s| Some(s.tcp()?.bytes_acked)), "payload acknowledged, cumulative"),
+        Column::optional("bytes_retransmitted", U64(|s| Some(s.tcp()?.bytes_retransmitted)), "cumulative"),
         Column::optional(
             "delivered_packets",
-            U32(|s| Some(s.tcp?.delivered_packets)),
+            U32(|s| Some(s.tcp()?.delivered_packets)),
             "segments delivered to the peer, cumulative",
         ),
         Column::optional(
             "delivered_ce_packets",
-            U32(|s| Some(s.tcp?.delivered_ce_packets)),
+            U32(|s| Some(s.tcp()?.delivered_ce_packets)),
             "those of them that the peer reported as marked (ECN), cumulative",
         ),
-        Column::optional("busy_us", U64(|s| Some(s.tcp?.busy_us)), "time with data outstanding, cumulative"),
+        Column::optional("busy_us", U64(|s| Some(s.tcp()?.busy_us)), "time with data outstanding, cumulative"),
         Column::optional(
             "rwnd_limited_us",
-            U64(|s| Some(s.tcp?.rwnd_limited_us)),
+            U64(|s| Some(s.tcp()?.rwnd_limited_us)),
             "part of `busy_us` limited by the receive window",
         ),
         Column::optional(
             "sndbuf_limited_us",
-            U64(|s| Some(s.tcp?.sndbuf_limited_us)),
+            U64(|s| Some(s.tcp()?.sndbuf_limited_us)),
             "part of `busy_us` limited by the send buffer",
         ),
         Column::optional(
@@ -260,15 +286,15 @@ impl Row for Sample {
         ),
         Column::optional(
             "bbr_bw_bps",
-            U64(|s| s.tcp.and_then(|tcp| tcp.bbr).map(|bbr| bbr.bw_bps).or(s.quic.and_then(|q| q.bandwidth_bps))),
+            U64(|s| s.tcp().and_then(|tcp| tcp.bbr).map(|bbr| bbr.bw_bps).or(s.quic().and_then(|q| q.bandwidth_bps))),
             "BBR's estimate of the bottleneck's bandwidth",
         ),
         Column::optional(
             "bbr_min_rtt_us",
-            U32(|s| Some(s.tcp?.bbr?.min_rtt_us)),
+            U32(|s| Some(s.tcp()?.bbr?.min_rtt_us)),
             "BBR's estimate of the propagation delay",
         ),
-        Column::optional("bbr_pacing_gain", F32(|s| Some(s.tcp?.bbr?.pacing_gain)), "BBR's pacing gain"),
-        Column::optional("bbr_cwnd_gain", F32(|s| Some(s.tcp?.bbr?.cwnd_gain)), "BBR's gain of the window"),
+        Column::optional("bbr_pacing_gain", F32(|s| Some(s.tcp()?.bbr?.pacing_gain)), "BBR's pacing gain"),
+        Column::optional("bbr_cwnd_gain", F32(|s| Some(s.tcp()?.bbr?.cwnd_gain)), "BBR's gain of the window"),
     ];
 }

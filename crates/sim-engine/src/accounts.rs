@@ -177,7 +177,6 @@ fn flow_report(at: usize, flow: &plan::Flow, report: &sim::FlowReport, delays: &
             duplicate_packets: echoes.duplicates,
             schedule_error_us: realtime::Quantiles::default(),
         }),
-        quic: None,
-        command: None,
+        ..FlowReport::default()
     }
 }

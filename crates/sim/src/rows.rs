@@ -4,7 +4,7 @@ use cc::state::{BbrState, NONE};
 use rows::acks::{Ack, Moment};
 use rows::links::LinkRow;
 use rows::packets::PacketRow;
-use rows::samples::{BbrSample, CaState, Sample, TcpSample};
+use rows::samples::{Account, BbrSample, CaState, Sample, TcpSample};
 
 use crate::observer;
 use crate::tcp::Sender;
@@ -22,8 +22,7 @@ pub fn sample(row: &observer::FlowRow<'_>) -> Option<Sample> {
         bytes_sent: row.bytes_sent,
         received_bytes: Some(row.received_bytes),
         lost_packets: u32::try_from(lost).unwrap_or(u32::MAX),
-        tcp: row.sender.map(tcp),
-        quic: None,
+        account: row.sender.map(|sender| Account::Tcp(tcp(sender))),
     })
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-use records::samples::Sample;
+use records::samples::{Account, Sample};
 use units::{Duration, Time};
 
 use crate::shared::Shared;
@@ -158,8 +158,7 @@ impl Connection {
             bytes_sent: self.info.bytes_sent,
             received_bytes: peer.map(|c| c.info.received()),
             lost_packets: self.info.lost,
-            tcp: Some(self.info.sample(self.bbr)),
-            quic: None,
+            account: Some(Account::Tcp(self.info.sample(self.bbr))),
         }
     }
 }
@@ -173,7 +172,7 @@ fn note(known: &mut Vec<Connection>, d: &Diagnosis, port: u16) {
 /// Refresh a connection. Returns whether it lives: one in TIME_WAIT answers without `tcp_info`.
 fn look_up(connection: &mut Connection, diag: &mut SockDiag) -> io::Result<bool> {
     let mut answer = None;
-    diag.one(&connection.id, |d| answer = d.info.map(|info| (info, d.bbr)))?;
+    diag.look_up(&connection.id, |d| answer = d.info.map(|info| (info, d.bbr)))?;
     if let Some((info, bbr)) = answer {
         (connection.info, connection.bbr) = (info, bbr);
     }

@@ -226,7 +226,7 @@ impl<'a> EventLoop<'a> {
         self.shared.sampler.collect();
         for ((i, agent), gauge) in self.agents.iter().enumerate().zip(self.live.unwrap_or_default()) {
             let latest = self.shared.sampler.latest(i);
-            let tcp = latest.and_then(|sample| sample.tcp);
+            let tcp = latest.and_then(|sample| sample.tcp());
             let sampled = latest.and_then(|sample| sample.received_bytes).unwrap_or(0);
             let counts = FlowCounts {
                 time_ns: now.as_nanos(),

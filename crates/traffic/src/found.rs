@@ -12,7 +12,7 @@ use bpf::Names;
 use messages::{Inbox, Order};
 use realtime::{Clock, ThreadTimes};
 use records::found::{DatagramGauges, Datagrams, FILE, FoundFlow, Protocol, name, names};
-use records::samples::Sample;
+use records::samples::{Account, Sample};
 use serde::Serialize;
 use units::{Duration, Ip, Time};
 
@@ -285,8 +285,7 @@ impl Flow {
             bytes_sent: counts.sent_bytes,
             received_bytes: Some(counts.received_bytes),
             lost_packets: counts.lost_packets.min(u64::from(u32::MAX)) as u32,
-            tcp: None,
-            quic: None,
+            account: None,
         }
     }
 
@@ -339,8 +338,8 @@ impl Flow {
 
 impl Watched {
     /// The account of what went in a direction of a flow: 1 is back.
-    fn of(found: FoundFlow, way: usize, report: FlowReport) -> Watched {
-        let FoundFlow { protocol, from, to, to_address, from_port, port, .. } = found;
+    fn of(flow: FoundFlow, way: usize, report: FlowReport) -> Watched {
+        let FoundFlow { protocol, from, to, to_address, from_port, port, .. } = flow;
         let ip = version(to_address);
         match way {
             0 => Watched { protocol, from, to, port, ip, report },
@@ -369,7 +368,7 @@ impl Connection {
             let end = self.ends[which].as_mut().filter(|end| end.lives);
             let (Some(end), Some(diag)) = (end, diags.get_mut(hosts[which])) else { continue };
             let mut answer = None;
-            diag.one(&end.id, |seen| answer = seen.info.map(|info| (info, seen.bbr)))?;
+            diag.look_up(&end.id, |seen| answer = seen.info.map(|info| (info, seen.bbr)))?;
             match answer {
                 Some((info, bbr)) => (end.info, end.bbr) = (info, bbr),
                 None => end.lives = false,
@@ -390,8 +389,7 @@ impl Connection {
             bytes_sent: info.bytes_sent,
             received_bytes: self.ends[1 - sender].as_ref().map(|end| end.now().received()),
             lost_packets: info.lost,
-            tcp: Some(info.sample(end.bbr)),
-            quic: None,
+            account: Some(Account::Tcp(info.sample(end.bbr))),
         })
     }
 }
@@ -421,7 +419,7 @@ mod tests {
         Some(End { id: SocketId::nobody(), before: TcpInfo::default(), info, bbr: None, lives })
     }
 
-    fn told(flow: Flow) -> (String, String, u16, u64) {
+    fn described(flow: Flow) -> (String, String, u16, u64) {
         let Watched { from, to, port, report, .. } = flow.watched(&Names::default());
         (from, to, port, report.sent_bytes)
     }
@@ -436,21 +434,21 @@ mod tests {
         assert_eq!((connection.sender(), connection.sent(0), connection.sent(1)), (0, 449, 313));
         assert!(connection.sample(Time(1), 0, 50_100).is_none(), "rows are the sender's, and it is gone");
         flow.connections.insert(50_100, connection);
-        assert_eq!(told(flow), ("client".into(), "server".into(), 5201, 449));
+        assert_eq!(described(flow), ("client".into(), "server".into(), 5201, 449));
     }
 
     #[test]
     fn the_links_tell_the_direction_of_what_no_sample_has_seen() {
         let back = |sent| ("server".into(), "client".into(), 50_100, sent);
-        assert_eq!(told(flow(Protocol::Tcp, [80, 5000])), back(0), "sockets tell of bytes");
-        assert_eq!(told(flow(Protocol::Udp, [80, 5000])), back(5000));
+        assert_eq!(described(flow(Protocol::Tcp, [80, 5000])), back(0), "sockets tell of bytes");
+        assert_eq!(described(flow(Protocol::Udp, [80, 5000])), back(5000));
     }
 
     #[test]
     fn of_ends_that_have_sent_as_much_the_client_is_the_sender() {
         for protocol in [Protocol::Tcp, Protocol::Udp] {
             for sent in [0, 500] {
-                let (from, to, port, _) = told(flow(protocol, [sent, sent]));
+                let (from, to, port, _) = described(flow(protocol, [sent, sent]));
                 assert_eq!((&*from, &*to, port), ("client", "server", 5201));
             }
         }

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use anyhow::{Context, Result};
 use realtime::Clock;
-use records::samples::Sample;
+use records::samples::{Account, Sample};
 use units::{Duration, Time};
 
 use crate::sink::Sink;
@@ -146,8 +146,7 @@ impl KernelSampler {
             bytes_sent: info.bytes_sent,
             received_bytes: Some(row.received),
             lost_packets: info.lost,
-            tcp: Some(info.sample(bbr)),
-            quic: None,
+            account: Some(Account::Tcp(info.sample(bbr))),
         })
     }
 }

@@ -140,7 +140,7 @@ impl SockDiag {
     }
 
     /// One socket, by a look-up; `each` is not called if it is gone.
-    pub fn one(&mut self, id: &SocketId, each: impl FnMut(&Diagnosis)) -> io::Result<()> {
+    pub fn look_up(&mut self, id: &SocketId, each: impl FnMut(&Diagnosis)) -> io::Result<()> {
         let request = request(id.family, libc::IPPROTO_TCP, u32::MAX, EXTENSIONS, &id.raw);
         match self.ask(&request, 0, each) {
             Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESTALE)) => Ok(()),
@@ -258,11 +258,11 @@ mod tests {
         assert_eq!((cc.as_str(), info.bytes_sent), ("reno", 3000));
 
         let mut seen = None;
-        diag.one(&id, |d| seen = Some((d.id, d.info.unwrap().bytes_sent))).unwrap();
+        diag.look_up(&id, |d| seen = Some((d.id, d.info.unwrap().bytes_sent))).unwrap();
         assert_eq!(seen, Some((id, 3000)));
 
         drop((client, server));
-        diag.one(&id, |d| assert_ne!(d.info.unwrap().state, 1, "still established")).unwrap();
+        diag.look_up(&id, |d| assert_ne!(d.info.unwrap().state, 1, "still established")).unwrap();
     }
 
     #[test]

@@ -61,8 +61,7 @@ fn write_run(directory: &Path, plan: &Plan) {
         bytes_sent: 100_000,
         received_bytes: Some(50_000),
         lost_packets: 0,
-        tcp: None,
-        quic: None,
+        account: None,
     };
     write(directory, plan, [0, 1].map(sample));
     write(

@@ -250,7 +250,7 @@ fn rows_count_bytes_from_the_first_one_on() {
     }
     let last = samples.last().unwrap();
     assert_eq!((last.socket, last.bytes_sent, last.received_bytes), (32_768, 14_480, Some(14_480)));
-    assert_eq!(last.tcp.unwrap().bytes_acked, 14_480);
+    assert_eq!(last.tcp().unwrap().bytes_acked, 14_480);
 }
 
 #[test]

@@ -125,8 +125,7 @@ impl PingFlow {
             bytes_sent: self.sent_bytes(),
             received_bytes: Some(self.received_bytes()),
             lost_packets: self.echoes.counts(now).lost as u32,
-            tcp: None,
-            quic: None,
+            account: None,
         }
     }
 

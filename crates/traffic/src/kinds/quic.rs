@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use lab::Doors;
 use quic_lines::{Line, Order, Received, Sent};
 use records::accounts::QuicReport;
-use records::samples::{QuicSample, Sample};
+use records::samples::{Account, QuicSample, Sample};
 use units::{Duration, Time};
 
 use crate::agent::Agent;
@@ -140,8 +140,7 @@ fn sample(flow: u16, sent: &Sent, received_bytes: u64) -> Sample {
         bytes_sent: sent.sent_bytes,
         received_bytes: Some(received_bytes),
         lost_packets: u32::try_from(sent.lost_packets).unwrap_or(u32::MAX),
-        tcp: None,
-        quic: Some(QuicSample {
+        account: Some(Account::Quic(QuicSample {
             cwnd_bytes: sent.cwnd_bytes,
             ssthresh_bytes: sent.ssthresh_bytes,
             datagram_bytes: sent.datagram_bytes,
@@ -151,7 +150,7 @@ fn sample(flow: u16, sent: &Sent, received_bytes: u64) -> Sample {
             bytes_in_flight: sent.bytes_in_flight,
             pacing_rate_bps: sent.pacing_rate_bps,
             bandwidth_bps: sent.bandwidth_bps,
-        }),
+        })),
     }
 }
 

@@ -13,7 +13,7 @@ use nix::sys::socket::{
 };
 use plan::{Ideal, Requests};
 use records::kinds::RequestRow;
-use records::samples::Sample;
+use records::samples::{Account, Sample};
 use units::Time;
 
 use crate::agent::Agent;
@@ -269,8 +269,7 @@ impl Agent for RpcFlow {
             bytes_sent: self.client.last.bytes_sent + self.server.last.bytes_sent,
             received_bytes: Some(self.received_bytes()),
             lost_packets: self.client.last.lost,
-            tcp: Some(self.client.last.sample(bbr)),
-            quic: None,
+            account: Some(Account::Tcp(self.client.last.sample(bbr))),
         };
         shared.sampler.push(sample);
         Ok(())

@@ -9,7 +9,7 @@ use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::sockopt::SocketError;
 use nix::sys::socket::{MsgFlags, Shutdown, SockaddrStorage, connect, getsockopt, send, shutdown};
 use plan::{Bursts, OnOff};
-use records::samples::Sample;
+use records::samples::{Account, Sample};
 use units::Time;
 
 use crate::agent::Agent;
@@ -233,8 +233,7 @@ impl TcpFlow {
             bytes_sent: self.last.bytes_sent,
             received_bytes: Some(self.received_bytes()),
             lost_packets: self.last.lost,
-            tcp: Some(self.last.sample(bbr)),
-            quic: None,
+            account: Some(Account::Tcp(self.last.sample(bbr))),
         })
     }
 

@@ -123,8 +123,7 @@ impl UdpFlow {
             bytes_sent: self.sent_bytes(),
             received_bytes: Some(received),
             lost_packets: lost as u32,
-            tcp: None,
-            quic: None,
+            account: None,
         }
     }
 
