@@ -52,12 +52,12 @@ fn code(manifests: &[Manifest]) -> String {
     code
 }
 
-fn parameter(one: &manifests::Parameter) -> String {
-    let default = match one.default {
+fn parameter(declared: &manifests::Parameter) -> String {
+    let default = match declared.default {
         Value::Flag(flag) => format!("Flag({flag})"),
         Value::Number(number) => format!("Number({number})"),
     };
-    let (name, limits, meaning) = (&one.name, one.limits, &one.meaning);
+    let (name, limits, meaning) = (&declared.name, declared.limits, &declared.meaning);
     format!("Parameter {{ name: {name:?}, default: Setting::{default}, limits: {limits:?}, meaning: {meaning:?} }}, ")
 }
 

@@ -18,7 +18,7 @@ use crate::arguments::Arguments;
 use crate::stacks::STACKS;
 
 fn main() -> ExitCode {
-    match carry_out() {
+    match run_command() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("dumbbell-quic: {error:#}");
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn carry_out() -> Result<()> {
+fn run_command() -> Result<()> {
     match Arguments::parse(std::env::args().skip(1))? {
         Arguments::Help => print!("{}", arguments::HELP),
         Arguments::Stacks => {

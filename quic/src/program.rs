@@ -50,9 +50,9 @@ pub fn run(settings: Settings) -> Result<()> {
 }
 
 /// Writes a line. Nobody may read any more: then the program is about to be ended.
-fn tell(one: &Line) -> Result<()> {
+fn tell(message: &Line) -> Result<()> {
     let mut out = stdout().lock();
-    out.write_all(line(one).as_bytes()).and_then(|()| out.flush()).context("writing to standard output")
+    out.write_all(line(message).as_bytes()).and_then(|()| out.flush()).context("writing to standard output")
 }
 
 /// The part that an end has in its stream.

@@ -65,7 +65,7 @@ pub(crate) fn progress<'a>(all: impl Iterator<Item = &'a mut Flowing>) -> Vec<Fl
 
 /// Carry out `flows` until their end, or until `control` is closed. `start` is the other end of `control`; `live` gets
 /// their progress.
-pub(crate) fn carry_out(
+pub(crate) fn run_flows(
     setting: &Setting<'_>,
     flows: Vec<Flow>,
     duration_ns: i64,

@@ -21,7 +21,7 @@ const FILE: &str = "watched.json";
 /// Lines of that file.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum Said {
+enum Report {
     Flows(Vec<Watched>),
     Failed(Failure),
 }
@@ -75,8 +75,8 @@ fn watch(setting: &Setting<'_>, recording: &Recording, origin_ns: i64, control: 
     let netns = |node: &str| setting.node(node).map(|node| node.netns.as_fd());
     let grid = (origin_ns, Duration(recording.sample_interval_ns));
     let said = match traffic::watch(setting.plan, &netns, setting.names, setting.datagrams, dir, grid, control) {
-        Ok(flows) => Said::Flows(flows),
-        Err(error) => Said::Failed(Failure::of(&error)),
+        Ok(flows) => Report::Flows(flows),
+        Err(error) => Report::Failed(Failure::of(&error)),
     };
     std::fs::write(dir.join(FILE), serde_json::to_vec(&said)?).with_context(|| format!("writing {FILE}"))
 }

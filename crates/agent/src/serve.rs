@@ -229,7 +229,7 @@ impl Agent<'_> {
                 let stop = File::from(start.try_clone().context("sharing a pipe")?);
                 let flowing = Flowing::of(&flows)?;
                 let work = |agent: &Self| {
-                    flows::carry_out(&agent.setting, flows, duration_ns, control, File::from(start), flowing.gauges())
+                    flows::run_flows(&agent.setting, flows, duration_ns, control, File::from(start), flowing.gauges())
                 };
                 self.begin(client, Some(stop), work)?;
                 client.flowing = Some(flowing);

@@ -63,7 +63,7 @@ impl Flow {
             Some((tracer, flow)) => {
                 let mut watched = Watched::new(memory);
                 let called = call(&self.program.code, entry, memory, &mut world, &mut watched);
-                let fields = watched.told(memory, &self.program.state, callback == "cong_control");
+                let fields = watched.fields(memory, &self.program.state, callback == "cong_control");
                 tracer.take(Call {
                     flow: flow.clone(),
                     time_ns: world.now_ns,
@@ -72,7 +72,7 @@ impl Flow {
                     read: fields.read,
                     set: fields.set,
                     returns: called.as_ref().ok().filter(|_| ANSWERS.contains(&callback)).map(|&result| result as u32),
-                    fault: called.as_ref().err().map(|(fault, at)| self.program.said(fault, *at)),
+                    fault: called.as_ref().err().map(|(fault, at)| self.program.description(fault, *at)),
                 });
                 called
             }

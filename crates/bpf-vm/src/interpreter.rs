@@ -173,7 +173,7 @@ mod tests {
     use crate::memory::{CONSTANTS, SOCKET};
 
     /// An instruction as it lies in an object.
-    fn one(code: u8, dst: u8, src: u8, off: i16, imm: i32) -> [u8; 8] {
+    fn op(code: u8, dst: u8, src: u8, off: i16, imm: i32) -> [u8; 8] {
         let mut bytes = [0; 8];
         (bytes[0], bytes[1]) = (code, src << 4 | dst);
         bytes[2..4].copy_from_slice(&off.to_le_bytes());
@@ -196,7 +196,7 @@ mod tests {
 
     /// r0 = a; r0 = r0 OPERATION b.
     fn computed(a: i32, code: u8, off: i16, b: i32) -> i64 {
-        run(&[one(0xb7, 0, 0, 0, a), one(code, 0, 0, off, b), END]).unwrap() as i64
+        run(&[op(0xb7, 0, 0, 0, a), op(code, 0, 0, off, b), END]).unwrap() as i64
     }
 
     #[test]
@@ -211,14 +211,14 @@ mod tests {
         assert_eq!(computed(0, 0xb7, 8, 0x180), -128, "a move that extends the sign");
         assert_eq!(computed(0x1234, 0xdc, 0, 16), 0x3412, "the other byte order");
         assert_eq!(computed(0x1234, 0xd4, 0, 64), 0x1234, "the machine's own");
-        assert_eq!(run(&[one(0xe7, 0, 0, 0, 0), END]), Err(Fault::Unknown(0xe7)));
+        assert_eq!(run(&[op(0xe7, 0, 0, 0, 0), END]), Err(Fault::Unknown(0xe7)));
     }
 
     #[test]
     fn jumps_compare_numbers_with_and_without_a_sign() {
         let taken = |a: i32, code: u8, b: i32| {
-            let (no, yes) = (one(0xb7, 0, 0, 0, 0), one(0xb7, 0, 0, 0, 1));
-            run(&[one(0xb7, 1, 0, 0, a), one(code, 1, 0, 2, b), no, END, yes, END]).unwrap() == 1
+            let (no, yes) = (op(0xb7, 0, 0, 0, 0), op(0xb7, 0, 0, 0, 1));
+            run(&[op(0xb7, 1, 0, 0, a), op(code, 1, 0, 2, b), no, END, yes, END]).unwrap() == 1
         };
         // Greater, signed greater, both of 64 bits and of 32; and a bit of it.
         assert!(taken(-1, 0x25, 1) && !taken(-1, 0x65, 1) && taken(-1, 0x26, 1) && !taken(-1, 0x66, 1));
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn memory_has_bounds() {
         let load = |place: u64, code: u8, off: i16| {
-            run(&[one(LD_IMM64, 1, 0, 0, 0), one(0, 0, 0, 0, (place >> 32) as i32), one(code, 0, 1, off, 0), END])
+            run(&[op(LD_IMM64, 1, 0, 0, 0), op(0, 0, 0, 0, (place >> 32) as i32), op(code, 0, 1, off, 0), END])
         };
         assert_eq!(load(CONSTANTS, 0x61, 0), Ok(0x0403_0201));
         assert_eq!(load(CONSTANTS, 0x91, 7), Ok(u64::MAX), "a load that extends the sign");
@@ -237,39 +237,39 @@ mod tests {
         assert_eq!(load(CONSTANTS, 0x61, -1), Err(Fault::Read(4)));
         assert_eq!(load(0, 0x79, 0), Err(Fault::Read(8)), "a null pointer");
         let store = |place: u64, off: i16| {
-            run(&[one(LD_IMM64, 1, 0, 0, 0), one(0, 0, 0, 0, (place >> 32) as i32), one(0x62, 1, 0, off, 5), END])
+            run(&[op(LD_IMM64, 1, 0, 0, 0), op(0, 0, 0, 0, (place >> 32) as i32), op(0x62, 1, 0, off, 5), END])
         };
         for place in [CONSTANTS, CONTEXT, SOCKET] {
             // Of the socket, the ninth field is the first that it may not write.
             assert_eq!(store(place, 64), Err(Fault::Written(4)), "{place:x}");
         }
         assert_eq!((store(SOCKET, 0), store(SOCKET, 6)), (Ok(0), Err(Fault::Written(4))));
-        let stack = [one(0x7a, 10, 0, -8, 5), one(0x79, 0, 10, -8, 0), END];
+        let stack = [op(0x7a, 10, 0, -8, 5), op(0x79, 0, 10, -8, 0), END];
         assert_eq!(run(&stack), Ok(5));
-        assert_eq!(run(&[one(0x7a, 10, 0, -513, 5), END]), Err(Fault::Written(8)));
+        assert_eq!(run(&[op(0x7a, 10, 0, -513, 5), END]), Err(Fault::Written(8)));
     }
 
     #[test]
     fn functions_keep_their_callers_registers_and_end() {
         // r6 = 4; call f; r0 += r6; exit. f: r6 = 9; r0 = r6; exit.
         let kept = [
-            one(0xb7, 6, 0, 0, 4),
-            one(CALL, 0, LOCAL, 0, 2),
-            one(0x0f, 0, 6, 0, 0),
+            op(0xb7, 6, 0, 0, 4),
+            op(CALL, 0, LOCAL, 0, 2),
+            op(0x0f, 0, 6, 0, 0),
             END,
-            one(0xb7, 6, 0, 0, 9),
-            one(0xbf, 0, 6, 0, 0),
+            op(0xb7, 6, 0, 0, 9),
+            op(0xbf, 0, 6, 0, 0),
             END,
         ];
         assert_eq!(run(&kept), Ok(13));
-        assert_eq!(run(&[one(CALL, 0, LOCAL, 0, -1), END]), Err(Fault::Deep));
-        assert_eq!(run(&[one(0x05, 0, 0, -1, 0), END]), Err(Fault::Endless));
-        assert_eq!(run(&[one(0xb7, 0, 0, 0, 1)]), Err(Fault::Read(8)), "it runs beyond its end");
+        assert_eq!(run(&[op(CALL, 0, LOCAL, 0, -1), END]), Err(Fault::Deep));
+        assert_eq!(run(&[op(0x05, 0, 0, -1, 0), END]), Err(Fault::Endless));
+        assert_eq!(run(&[op(0xb7, 0, 0, 0, 1)]), Err(Fault::Read(8)), "it runs beyond its end");
     }
 
     #[test]
     fn helpers_are_those_of_the_kernel() {
-        let asked = |number: i64| run(&[one(CALL, 0, 0, 0, number as i32), END]);
+        let asked = |number: i64| run(&[op(CALL, 0, 0, 0, number as i32), END]);
         assert_eq!(asked(helper::KTIME_GET_NS), Ok(7_000));
         assert_eq!(asked(helper::JIFFIES64), Ok(3));
         assert_eq!(asked(helper::GET_PRANDOM_U32), Ok(Random::new(1).next_u32().into()));

@@ -91,7 +91,7 @@ impl Program {
             state: state(&types),
         };
         match poisoned(&program.code, &program.callbacks.entries(), &program.memory()) {
-            Some(at) => Err(refuse(program.said(&Fault::Unmodelled(program.code[at].imm as usize), at))),
+            Some(at) => Err(refuse(program.description(&Fault::Unmodelled(program.code[at].imm as usize), at))),
             None => Ok(program),
         }
     }
@@ -108,12 +108,12 @@ impl Program {
 
     /// The failure of a call.
     pub(crate) fn failure(&self, fault: &Fault, at: usize) -> Failure {
-        Failure::new(format!("the congestion control {}", self.label), self.said(fault, at))
+        Failure::new(format!("the congestion control {}", self.label), self.description(fault, at))
             .hint("the tables hold what was simulated until then; dumbbell cc check says whether a kernel takes it")
     }
 
     /// A fault in words, with its line.
-    pub(crate) fn said(&self, fault: &Fault, at: usize) -> String {
+    pub(crate) fn description(&self, fault: &Fault, at: usize) -> String {
         let said = match fault {
             Fault::Unmodelled(number) => {
                 let what = self.unmodelled.get(*number).map_or("something", String::as_str);

@@ -101,7 +101,7 @@ impl Watched {
 
     /// The fields that were read and set. `state`: members of the private state; `has_rate`: the sample is one of the delivery
     /// rate.
-    pub(crate) fn told(&self, memory: &Memory, state: &[Named], has_rate: bool) -> Fields {
+    pub(crate) fn fields(&self, memory: &Memory, state: &[Named], has_rate: bool) -> Fields {
         let mut read: Vec<(String, i64)> = Vec::new();
         let mut set: Vec<(String, i64, i64)> = Vec::new();
         for &(place, at, count, is_write) in &self.accesses {
@@ -260,7 +260,7 @@ mod tests {
         memory.store(private + 8, 4, 7).unwrap();
         watched.written(private + 8, 4);
         let state = [Named { name: "state.gain".into(), offset: PRIVATE_AT + 2, bytes: 2, is_signed: true }];
-        let Fields { read, set } = watched.told(&memory, &state, false);
+        let Fields { read, set } = watched.fields(&memory, &state, false);
         assert_eq!(read, [("snd_cwnd".into(), 10)]);
         assert_eq!(set, [("snd_cwnd".into(), 10, 12), ("state.gain".into(), 0, -1), ("state+8".into(), 0, 7)]);
     }
@@ -270,7 +270,7 @@ mod tests {
         let memory = Memory::new(Arc::from([]), FRAMES);
         let mut watched = Watched::new(&memory);
         watched.read(SAMPLE, 4);
-        let names = [true, false].map(|has_rate| watched.told(&memory, &[], has_rate).read[0].0.clone());
+        let names = [true, false].map(|has_rate| watched.fields(&memory, &[], has_rate).read[0].0.clone());
         assert_eq!(names, ["prior_mstamp", "pkts_acked"]);
     }
 }

@@ -174,8 +174,8 @@ fn open(algorithm: &plan::Algorithm, object: &[u8]) -> Result<Algorithm> {
 }
 
 /// `verification time 123 usec` in the log of a program; 0 if the kernel doesn't say.
-fn verification_us(said: &str, program: &str) -> u64 {
-    let log = said.split_once(&format!("prog '{program}': -- BEGIN PROG LOAD LOG --")).map(|(_, rest)| rest);
+fn verification_us(output: &str, program: &str) -> u64 {
+    let log = output.split_once(&format!("prog '{program}': -- BEGIN PROG LOAD LOG --")).map(|(_, rest)| rest);
     let log = log.and_then(|rest| rest.split("-- END PROG LOAD LOG --").next()).unwrap_or_default();
     let time = log.lines().find_map(|line| line.strip_prefix("verification time "));
     time.and_then(|time| time.split(' ').next()?.parse().ok()).unwrap_or(0)

@@ -95,19 +95,19 @@ fn wait(mut child: Child) -> io::Result<Option<ExitStatus>> {
 }
 
 /// Returns the limit that has ended a helper.
-fn limit(status: ExitStatus, said: &str) -> Option<String> {
+fn limit(status: ExitStatus, output: &str) -> Option<String> {
     // A shell, and clang for a compiler inside it, tell a signal by their exit code.
     let signal = status.signal().or(status.code().filter(|code| *code > 128).map(|code| code - 128))?;
     match signal {
         libc::SIGXCPU | libc::SIGKILL => Some(format!("{CPU_S} s of CPU time")),
         libc::SIGXFSZ => Some(format!("{FILE_MIB} MiB for a file")),
-        _ => said.contains("out of memory").then(|| format!("{MEMORY_GIB} GiB of memory")),
+        _ => output.contains("out of memory").then(|| format!("{MEMORY_GIB} GiB of memory")),
     }
 }
 
-fn read(said: &File) -> io::Result<String> {
-    let mut text = vec![0; SAID.min(usize::try_from(said.metadata()?.len()).unwrap_or(SAID))];
-    said.read_exact_at(&mut text, 0)?;
+fn read(file: &File) -> io::Result<String> {
+    let mut text = vec![0; SAID.min(usize::try_from(file.metadata()?.len()).unwrap_or(SAID))];
+    file.read_exact_at(&mut text, 0)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 

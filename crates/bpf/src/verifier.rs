@@ -24,8 +24,8 @@ pub struct Refusal {
 }
 
 /// Finds the refusal in what libbpf said. `None` if it failed before the verifier saw a program.
-pub(crate) fn refusal(said: &str) -> Option<Refusal> {
-    let (before, rest) = said.split_once("-- BEGIN PROG LOAD LOG --\n")?;
+pub(crate) fn refusal(output: &str) -> Option<Refusal> {
+    let (before, rest) = output.split_once("-- BEGIN PROG LOAD LOG --\n")?;
     let program = before.rsplit_once("prog '")?.1.split('\'').next()?.to_owned();
     let log = rest.split("-- END PROG LOAD LOG --").next().unwrap_or(rest);
     let lines: Vec<&str> = log.lines().map(str::trim_end).filter(|line| !is_summary(line)).collect();
@@ -58,14 +58,14 @@ fn is_summary(line: &str) -> bool {
         .any(|start| line.starts_with(start))
 }
 
-/// The failure to load `label`, from libbpf's `error` and the text that it `said`.
-pub(crate) fn failure(label: &str, error: &str, said: &str, refusal: Option<&Refusal>) -> Failure {
+/// The failure to load `label`, from libbpf's `error` and its `output`.
+pub(crate) fn failure(label: &str, error: &str, output: &str, refusal: Option<&Refusal>) -> Failure {
     let what = format!("loading {label} into the kernel");
     let Some(refusal) = refusal else {
-        let lines: Vec<&str> = said.lines().map(|line| line.trim_start_matches("libbpf: ")).collect();
+        let lines: Vec<&str> = output.lines().map(|line| line.trim_start_matches("libbpf: ")).collect();
         let last = &lines[lines.len().saturating_sub(CONTEXT)..];
         let why = if last.is_empty() { error.to_owned() } else { last.join("\n") };
-        return Failure::new(what, why).hint(hint(said));
+        return Failure::new(what, why).hint(hint(output));
     };
     let mut why = format!("the kernel's verifier refuses the program {}: {}", refusal.program, refusal.message);
     if let Some(source) = &refusal.source_line {

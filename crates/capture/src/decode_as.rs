@@ -33,8 +33,8 @@ impl DecodeAs {
         Ok(found)
     }
 
-    fn add(&mut self, one: &str) -> Result<()> {
-        let Some((what, meaning)) = one.split_once('=') else { bail!("it lacks =, as in udp:4790=vxlan") };
+    fn add(&mut self, rule: &str) -> Result<()> {
+        let Some((what, meaning)) = rule.split_once('=') else { bail!("it lacks =, as in udp:4790=vxlan") };
         let link = |text: &str| {
             text.parse::<u16>().with_context(|| format!("{text} is not the number of a link type, 0 to 65535"))
         };

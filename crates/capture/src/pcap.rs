@@ -34,8 +34,8 @@ pub(crate) struct Record {
 }
 
 /// Next item of a file.
-pub(crate) enum Found<T> {
-    One(T),
+pub(crate) enum Next<T> {
+    Item(T),
     /// Nothing more.
     End,
     /// The last record is cut off.
@@ -70,28 +70,28 @@ impl Pcap {
     }
 
     /// The next record. `damages` counts places behind which a record was searched for.
-    pub(crate) fn next(&mut self, window: &mut Window, damages: &mut u64) -> Found<Record> {
+    pub(crate) fn next(&mut self, window: &mut Window, damages: &mut u64) -> Next<Record> {
         loop {
             if !window.has(self.record) {
-                return if window.bytes().is_empty() { Found::End } else { Found::CutOff };
+                return if window.bytes().is_empty() { Next::End } else { Next::CutOff };
             }
             let (seconds, fraction, captured, length) = self.header(window.bytes(), 0);
             let is_sound = captured <= MOST && (fraction < self.per_second || self.last_s.is_none());
             if !is_sound {
                 *damages += 1;
                 if !self.resynchronise(window) {
-                    return Found::CutOff;
+                    return Next::CutOff;
                 }
                 continue;
             }
             let end = self.record + captured as usize;
             if !window.has(end) {
-                return Found::CutOff;
+                return Next::CutOff;
             }
             self.last_s = Some(seconds.into());
             let ticks = u64::from(seconds) * u64::from(self.per_second) + u64::from(fraction);
             let time_ns = self.clock.time_ns(ticks);
-            return Found::One(Record { time_ns, length: length.max(captured), start: self.record, end });
+            return Next::Item(Record { time_ns, length: length.max(captured), start: self.record, end });
         }
     }
 

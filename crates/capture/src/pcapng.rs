@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::bytes::Order;
 use crate::frame::{Clock, Interface};
-use crate::pcap::{Found, MOST};
+use crate::pcap::{MOST, Next};
 use crate::window::Window;
 
 /// Type of a section header, the same in both byte orders.
@@ -53,26 +53,26 @@ impl Pcapng {
     }
 
     /// The next packet.
-    pub(crate) fn next(&mut self, window: &mut Window, damages: &mut u64) -> Found<Packet> {
+    pub(crate) fn next(&mut self, window: &mut Window, damages: &mut u64) -> Next<Packet> {
         loop {
             if !window.has(12) {
-                return if window.bytes().is_empty() { Found::End } else { Found::CutOff };
+                return if window.bytes().is_empty() { Next::End } else { Next::CutOff };
             }
             let Some((kind, size)) = self.block(window.bytes()) else {
                 *damages += 1;
                 if !self.resynchronise(window) {
-                    return Found::CutOff;
+                    return Next::CutOff;
                 }
                 continue;
             };
             if !window.has(size) {
-                return Found::CutOff;
+                return Next::CutOff;
             }
             let block = &window.bytes()[..size];
             if self.order.u32(block, size - 4) as usize != size {
                 *damages += 1;
                 if !self.resynchronise(window) {
-                    return Found::CutOff;
+                    return Next::CutOff;
                 }
                 continue;
             }
@@ -97,7 +97,7 @@ impl Pcapng {
                 _ => None,
             };
             if let Some(packet) = packet {
-                return Found::One(packet);
+                return Next::Item(packet);
             }
             window.skip(size);
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-use crate::pcap::{Found, Pcap};
+use crate::pcap::{Next, Pcap};
 use crate::pcapng::{self, Pcapng};
 use crate::window::Window;
 use crate::{Frame, Interface, Notes, pcap, source};
@@ -148,17 +148,17 @@ impl Reader {
         self.window.skip(std::mem::take(&mut self.taken));
         let found = match &mut self.format {
             Format::Pcap(format, _) => match format.next(&mut self.window, &mut self.damages) {
-                Found::One(record) => {
+                Next::Item(record) => {
                     self.taken = record.end;
                     let (time_ns, length) = (Some(record.time_ns), record.length);
                     let (start, end) = (record.start, record.end);
                     return Some(Place { time_ns, interface: 0, length, outgoing: None, start, end, comment: 0..0 });
                 }
-                Found::End => Found::End,
-                Found::CutOff => Found::CutOff,
+                Next::End => Next::End,
+                Next::CutOff => Next::CutOff,
             },
             Format::Pcapng(format) => match format.next(&mut self.window, &mut self.damages) {
-                Found::One(packet) => {
+                Next::Item(packet) => {
                     self.taken = packet.size;
                     return Some(Place {
                         time_ns: packet.time_ns,
@@ -170,12 +170,12 @@ impl Reader {
                         comment: packet.comment,
                     });
                 }
-                Found::End => Found::<()>::End,
-                Found::CutOff => Found::CutOff,
+                Next::End => Next::<()>::End,
+                Next::CutOff => Next::CutOff,
             },
         };
         self.is_over = true;
-        self.is_cut = matches!(found, Found::CutOff) || self.window.failure.is_some();
+        self.is_cut = matches!(found, Next::CutOff) || self.window.failure.is_some();
         None
     }
 

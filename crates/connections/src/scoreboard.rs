@@ -28,7 +28,7 @@ pub(crate) struct Sent {
 
 /// Facts that an ACK carries.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct News {
     /// When the last segment that was sent once, and is told of for the first time, was sent, and where it ends.
     pub(crate) clean: Option<(i64, i64)>,
     /// A segment sent twice was acknowledged.
@@ -156,16 +156,16 @@ impl Scoreboard {
         reneged
     }
 
-    fn leave(&mut self, one: &Sent) {
-        let bytes = one.end - one.start;
-        self.sacked -= bytes * i64::from(one.is_sacked);
-        self.lost -= bytes * i64::from(one.is_lost);
-        self.again -= bytes * i64::from(one.is_again);
+    fn leave(&mut self, sent: &Sent) {
+        let bytes = sent.end - sent.start;
+        self.sacked -= bytes * i64::from(sent.is_sacked);
+        self.lost -= bytes * i64::from(sent.is_lost);
+        self.again -= bytes * i64::from(sent.is_again);
     }
 
     /// All before `una` is acknowledged.
-    pub(crate) fn acknowledge(&mut self, una: i64, now_ns: i64, least_rtt_ns: i64) -> Told {
-        let mut told = Told::default();
+    pub(crate) fn acknowledge(&mut self, una: i64, now_ns: i64, least_rtt_ns: i64) -> News {
+        let mut told = News::default();
         while let Some(one) = self.ring.front().copied() {
             if one.end > una {
                 if one.start < una {
@@ -196,16 +196,16 @@ impl Scoreboard {
         self.late += u64::from(is_late);
     }
 
-    fn delivered(&mut self, one: &Sent, now_ns: i64, least_rtt_ns: i64) {
-        // Either copy of a repeat may have come: this one only if it had the time.
-        if one.copies == 1 || now_ns - one.last_ns >= least_rtt_ns {
-            self.delivered_sent = self.delivered_sent.max((one.last_ns, one.end));
-            self.delivered_rtt_ns = now_ns - one.last_ns;
+    fn delivered(&mut self, sent: &Sent, now_ns: i64, least_rtt_ns: i64) {
+        // Either copy of a repeat may have come: this sent only if it had the time.
+        if sent.copies == 1 || now_ns - sent.last_ns >= least_rtt_ns {
+            self.delivered_sent = self.delivered_sent.max((sent.last_ns, sent.end));
+            self.delivered_rtt_ns = now_ns - sent.last_ns;
         }
     }
 
     /// A SACK block, of bytes that were seen.
-    pub(crate) fn sack(&mut self, start: i64, end: i64, now_ns: i64, least_rtt_ns: i64, told: &mut Told) {
+    pub(crate) fn sack(&mut self, start: i64, end: i64, now_ns: i64, least_rtt_ns: i64, news: &mut News) {
         // A block grows: only what is new of it is walked through.
         let known = self.blocks.iter().copied().find(|block| block.0 <= start && start < block.1);
         let from = known.map_or(start, |block| block.1.min(end));
@@ -237,9 +237,9 @@ impl Scoreboard {
             self.again -= bytes * i64::from(one.is_again);
             (one.is_sacked, one.is_lost, one.is_again) = (true, false, false);
             self.sacked += bytes;
-            told.sacked += bytes;
+            news.sacked += bytes;
             if one.copies == 1 && !one.is_fill {
-                told.clean = told.clean.max(Some((one.last_ns, one.end)));
+                news.clean = news.clean.max(Some((one.last_ns, one.end)));
             }
             if (one.copies == 1 || now_ns - one.last_ns >= least_rtt_ns) && (one.last_ns, one.end) > most {
                 (most, delivered) = ((one.last_ns, one.end), *one);
@@ -303,9 +303,9 @@ impl Scoreboard {
         }
     }
 
-    /// Something sent behind `one`, or at the same time and above it, was delivered (RFC 8985 section 6.2).
-    pub(crate) fn is_overtaken(&self, one: &Sent) -> bool {
-        self.delivered_sent > (one.last_ns, one.end)
+    /// Something sent behind `sent`, or at the same time and above it, was delivered (RFC 8985 section 6.2).
+    pub(crate) fn is_overtaken(&self, sent: &Sent) -> bool {
+        self.delivered_sent > (sent.last_ns, sent.end)
     }
 }
 
@@ -350,7 +350,7 @@ mod tests {
         let mut board = Scoreboard::default();
         (0..2 * MOST as i64).for_each(|place| board.insert(sent(2 * place, 2 * place + 1)));
         assert_eq!((board.ring.len(), board.hidden), (MOST, MOST as u64));
-        board.sack(0, 2 * MOST as i64, 1, 0, &mut Told::default());
+        board.sack(0, 2 * MOST as i64, 1, 0, &mut News::default());
         assert_eq!((board.ring.len(), board.sacked), (MOST, MOST as i64));
     }
 }

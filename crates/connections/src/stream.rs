@@ -15,7 +15,7 @@ use crate::patience::Patience;
 use crate::quantiles::{Quantiles, Timer};
 use crate::ranges::Ranges;
 use crate::rows::{Cause, EventRow, IntervalRow};
-use crate::scoreboard::{Scoreboard, Sent, Told};
+use crate::scoreboard::{News, Scoreboard, Sent};
 use crate::table::Sink;
 pub use figures::Figures;
 
@@ -207,7 +207,7 @@ impl Stream {
         self.roll(scope, sink);
         self.spend(scope, now, None, before, true);
         let least = self.least_rtt_ns();
-        let mut told = Told::default();
+        let mut told = News::default();
         if una > before {
             told = self.board.acknowledge(una, now, least);
             if self.initial.is_none() {
@@ -227,12 +227,12 @@ impl Stream {
             }
         }
         self.interval.acknowledged_max = una;
-        self.told(told, now, sink);
+        self.take_news(told, now, sink);
     }
 
     /// Take SACK blocks, above `una` and of bytes that were seen.
     pub(crate) fn sacked(&mut self, blocks: &[(i64, i64)], scope: &Scope, sink: &mut impl Sink) -> bool {
-        let mut told = Told::default();
+        let mut told = News::default();
         let least = self.least_rtt_ns();
         for &(start, end) in blocks {
             self.board.sack(start, end, scope.now_ns, least, &mut told);
@@ -240,7 +240,7 @@ impl Stream {
         if told.sacked > 0 {
             self.news_ns = scope.now_ns;
         }
-        self.told(told, scope.now_ns, sink);
+        self.take_news(told, scope.now_ns, sink);
         told.sacked > 0
     }
 

@@ -50,7 +50,7 @@ pub(crate) fn analyse_captures(
         "receiver" => At::Receiver,
         _ => At::Middle,
     });
-    let as_said = said(&decode_as)?;
+    let as_said = parsed(&decode_as)?;
     let limits = Limits { interval_ns: interval_ns.max(1), ..Limits::of(connections) };
     let analysis = || {
         let (captures, interfaces, as_said, directory) = (&paths, &interfaces, &as_said, &directory);
@@ -82,7 +82,7 @@ pub(crate) fn capture_segments(
     most: u64,
     on_progress: Py<PyAny>,
 ) -> PyResult<String> {
-    let as_said = said(&decode_as)?;
+    let as_said = parsed(&decode_as)?;
     let parts: Vec<Part> =
         parts.into_iter().map(|(connection, from_ns, to_ns)| Part { connection, from_ns, to_ns }).collect();
     let limits = Limits::of(connections);
@@ -95,7 +95,7 @@ pub(crate) fn capture_segments(
     Ok(serde_json::to_string(&found).expect("counts are plain data"))
 }
 
-fn said(decode_as: &[String]) -> PyResult<DecodeAs> {
+fn parsed(decode_as: &[String]) -> PyResult<DecodeAs> {
     DecodeAs::parse(decode_as).map_err(|error| PyValueError::new_err(format!("{error:#}")))
 }
 

@@ -27,14 +27,14 @@ fn captured<R: Row>() -> serde_json::Value {
     json!({"name": R::TABLE, "columns": R::COLUMNS.iter().map(Column::described).collect::<Vec<_>>()})
 }
 
-fn algorithm(one: &cc::Declared) -> serde_json::Value {
+fn algorithm(declared: &cc::Declared) -> serde_json::Value {
     json!({
-        "name": one.name,
-        "label": one.label,
-        "sentence": one.sentence,
-        "needs_ecn": one.needs_ecn,
-        "simulated": one.simulated,
-        "parameters": crate::simulate::parameters(one.parameters),
+        "name": declared.name,
+        "label": declared.label,
+        "sentence": declared.sentence,
+        "needs_ecn": declared.needs_ecn,
+        "simulated": declared.simulated,
+        "parameters": crate::simulate::parameters(declared.parameters),
     })
 }
 

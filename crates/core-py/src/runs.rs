@@ -59,12 +59,12 @@ fn documents(folder: &OwnedFd, name: &Path) -> io::Result<Documents<Vec<u8>>> {
     Ok((manifest, summary, size(&folder), stamp, scenario))
 }
 
-fn change(found: nix::Result<FileStat>) -> Change {
-    found.map_or((0, 0, 0), |found| {
+fn change(status: nix::Result<FileStat>) -> Change {
+    status.map_or((0, 0, 0), |status| {
         (
-            found.st_mtime.wrapping_mul(1_000_000_000).wrapping_add(found.st_mtime_nsec),
-            found.st_ino as i64,
-            found.st_size,
+            status.st_mtime.wrapping_mul(1_000_000_000).wrapping_add(status.st_mtime_nsec),
+            status.st_ino as i64,
+            status.st_size,
         )
     })
 }

@@ -44,17 +44,17 @@ pub(crate) fn simulate_check(
     objects: BTreeMap<String, PyBackedBytes>,
 ) -> PyResult<String> {
     #[derive(Serialize)]
-    struct Told {
+    struct Shown {
         flow: Option<String>,
         host: Option<String>,
         #[serde(flatten)]
         failure: Failure,
     }
-    let told = |Problem { flow, host, failure }| Told { flow, host, failure };
+    let told = |Problem { flow, host, failure }| Shown { flow, host, failure };
     let objects = owned(objects);
     let options = Options { tso, objects: &objects, ..Options::default() };
     let found = py.detach(|| Plan::parse(plan).map(|plan| sim::check(&plan, options)));
-    let problems: Vec<Told> = found.map_err(raised)?.into_iter().map(told).collect();
+    let problems: Vec<Shown> = found.map_err(raised)?.into_iter().map(told).collect();
     Ok(serde_json::to_string(&problems).expect("problems are plain data"))
 }
 

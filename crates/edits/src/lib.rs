@@ -22,7 +22,7 @@ pub use operation::{Operation, Part};
 pub fn edit(text: &str, operations: &[Operation]) -> Result<String> {
     let mut document: DocumentMut = text.parse().context("the text is no TOML")?;
     for operation in operations {
-        operation.carry_out(document.as_table_mut())?;
+        operation.apply(document.as_table_mut())?;
     }
     let mut edited = document.to_string();
     // The last line of a file need not end, and each line of what is written does.

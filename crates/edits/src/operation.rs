@@ -67,7 +67,7 @@ impl Operation {
     ///
     /// # Errors
     /// There is no such place, or the value is none that TOML has.
-    pub(crate) fn carry_out(&self, root: &mut Table) -> Result<()> {
+    pub(crate) fn apply(&self, root: &mut Table) -> Result<()> {
         match self {
             Operation::Set { key, value } => {
                 let (parent, last) = Self::last(root, key, Some(value))?;
@@ -80,7 +80,7 @@ impl Operation {
                     && matches!(last, Part::Index(_))
                     && matches!(key[..key.len() - 1].last(), Some(Part::Name(_)))
                 {
-                    return Operation::Unset { key: key[..key.len() - 1].to_vec() }.carry_out(root);
+                    return Operation::Unset { key: key[..key.len() - 1].to_vec() }.apply(root);
                 }
                 Ok(())
             }

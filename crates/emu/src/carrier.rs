@@ -12,7 +12,7 @@ use records::packets::PacketRow;
 use records::{Names, Writer, WriterStats};
 use units::{Duration, Time};
 
-use crate::classify::Found;
+use crate::classify::MetFlows;
 use crate::driver::Driver;
 use crate::earlier::Earlier;
 use crate::intake::{Captured, Intake};
@@ -187,7 +187,7 @@ impl<T: Transmit> Carrier<T> {
 
     /// Records begin, and time with them: `now` is time 0. Links begin empty, as those of `plan`; what is on them arrives
     /// beside the run's, and is neither counted nor recorded. Hand over all that is due before.
-    pub(crate) fn begin(&mut self, plan: &Plan, tables: Tables, found: Found, now: Time) -> Result<()> {
+    pub(crate) fn begin(&mut self, plan: &Plan, tables: Tables, met: MetFlows, now: Time) -> Result<()> {
         let fresh = Network::new(plan)?;
         self.network.catch_up(&mut self.driver);
         for (_, passage) in self.network.inside() {
@@ -206,7 +206,7 @@ impl<T: Transmit> Carrier<T> {
         self.earlier.push(Earlier::taken_over(old, ago));
         (self.entered, self.ids, self.next_tick) = (0, 0, Time::ZERO);
         self.interval = plan.record.sample_interval_ns;
-        self.intake.begin(found);
+        self.intake.begin(met);
         self.links = tables.links;
         self.driver.begin(plan, tables.packets, tables.frames);
         Ok(())
@@ -489,7 +489,7 @@ mod tests {
             let own = dir.path().join(name);
             std::fs::create_dir(&own).unwrap();
             let tables = super::tables(&plan, records::found::names(&plan), &own, CHUNKS).unwrap();
-            let found = Found::create(&plan, &own).unwrap();
+            let found = MetFlows::create(&plan, &own).unwrap();
             carrier.begin(&plan, tables, found, now).unwrap();
         };
         let evidence = || Evidence {

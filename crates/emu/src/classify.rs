@@ -19,22 +19,22 @@ pub(crate) struct Classifier {
     hosts: Vec<(IpAddr, u16)>,
     flows: Vec<(Ends, u16)>,
     other: u16,
-    found: Option<Found>,
+    found: Option<MetFlows>,
 }
 
 /// The flows of a lab's records, which are found as their packets come: a line each in a file of the records.
-pub(crate) struct Found {
+pub(crate) struct MetFlows {
     file: File,
     /// By index among the plan's nodes; `None` of those that cannot have a flow.
     hosts: Vec<Option<String>>,
 }
 
-impl Found {
+impl MetFlows {
     /// None yet; those to come are written into `dir`.
-    pub(crate) fn create(plan: &Plan, dir: &Path) -> Result<Found> {
+    pub(crate) fn create(plan: &Plan, dir: &Path) -> Result<MetFlows> {
         let file = File::create(dir.join(FILE)).with_context(|| format!("creating {FILE} in {}", dir.display()))?;
         let host = |node: &Node| matches!(node, Node::Host { .. }).then(|| node.name().to_owned());
-        Ok(Found { file, hosts: plan.nodes.iter().map(host).collect() })
+        Ok(MetFlows { file, hosts: plan.nodes.iter().map(host).collect() })
     }
 
     fn host(&self, node: u16) -> Option<&String> {
@@ -102,10 +102,10 @@ impl Classifier {
     }
 
     /// From now on connections and datagrams between hosts become flows as they are met.
-    pub(crate) fn begin(&mut self, found: Found) {
+    pub(crate) fn begin(&mut self, met: MetFlows) {
         self.known.clear();
         self.flows.clear();
-        (self.other, self.found) = (MOST, Some(found));
+        (self.other, self.found) = (MOST, Some(met));
     }
 
     /// No more flows are found.
@@ -287,7 +287,7 @@ mod tests {
         };
         let to = |sport, dport| Tuple { sport, dport, ..tuple(TCP) };
         assert_eq!(flow(&mut c, to(40_000, 50_000), SYN), 0, "nobody records: that is other");
-        c.begin(Found::create(&plan, dir.path()).unwrap());
+        c.begin(MetFlows::create(&plan, dir.path()).unwrap());
         assert_eq!(flow(&mut c, to(40_000, 50_000), SYN), 0);
         assert_eq!(flow(&mut c, reverse(to(40_000, 50_000)), SYN | ACK), 0);
         assert_eq!(flow(&mut c, to(40_001, 50_000), SYN), 0, "another connection of the same flow");
@@ -310,7 +310,7 @@ mod tests {
         let mut c = Classifier::new(&plan);
         let of = |sport, dport| Tuple { sport, dport, ..tuple(UDP) };
         assert_eq!(c.meet(of(40_000, 53), None), None, "nobody records");
-        c.begin(Found::create(&plan, dir.path()).unwrap());
+        c.begin(MetFlows::create(&plan, dir.path()).unwrap());
         assert_eq!(c.meet(of(40_000, 53), None), Some((0, 1)));
         assert_eq!(c.meet(reverse(of(40_000, 53)), None), None, "the answer");
         assert_eq!(c.meet(of(40_001, 53), None), None, "another client's port");

@@ -11,7 +11,7 @@ use records::frames::Frames;
 use units::{Duration, Time};
 
 use crate::carrier::{CHUNKS, Tables, tables};
-use crate::classify::Found;
+use crate::classify::MetFlows;
 use crate::plugs::Plugs;
 use crate::read_delay;
 use crate::report::EmulatorReport;
@@ -53,7 +53,7 @@ pub(crate) struct Begin {
     /// The plan with the links as they are.
     pub plan: Plan,
     pub tables: Tables,
-    pub found: Found,
+    pub found: MetFlows,
 }
 
 /// An order as the emulating thread takes it.
@@ -203,7 +203,7 @@ impl Listener {
         let plan =
             Plan { record: Record { sample_interval_ns, packets, ..self.plan.record.clone() }, ..self.plan.clone() };
         let tables = tables(&plan, records::found::names(&plan), &dir, CHUNKS)?;
-        let found = Found::create(&plan, &dir)?;
+        let found = MetFlows::create(&plan, &dir)?;
         let Done::Began(at) = self.ask(Taken::Begin(Box::new(Begin { plan, tables, found })))? else {
             return Err(Failure::new("the lab cannot be recorded", "the emulator answers something else").into());
         };

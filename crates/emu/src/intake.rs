@@ -2,7 +2,7 @@ use link::Packet;
 use plan::{EmulatePath, Plan};
 
 use crate::Port;
-use crate::classify::{Class, Classifier, Found, NOBODY};
+use crate::classify::{Class, Classifier, MetFlows, NOBODY};
 use crate::datagrams::Part;
 use crate::driver::Driver;
 use crate::frame::{self, Header, TCP, Tuple, UDP};
@@ -75,9 +75,9 @@ impl Intake {
     }
 
     /// Records begin: nothing is counted yet, and connections and datagrams become flows.
-    pub(crate) fn begin(&mut self, found: Found) {
+    pub(crate) fn begin(&mut self, met: MetFlows) {
         self.counts = Counts::default();
-        self.classifier.begin(found);
+        self.classifier.begin(met);
     }
 
     /// Records end: no more flows are found.

@@ -113,7 +113,7 @@ impl Run {
         }
     }
 
-    fn find_bottlenecks(&mut self, found: Bottlenecks) {
+    fn find_bottlenecks(&mut self, bottlenecks: Bottlenecks) {
         // For each link: the time as a bottleneck, and the active time of all flows that cross it, ns.
         let mut totals = vec![(0_u64, 0_u64); self.links.len()];
         for (at, flow) in self.flows.iter_mut().enumerate() {
@@ -122,7 +122,7 @@ impl Run {
             }
             let active = (flow.active.stop - flow.active.start).as_nanos().max(0).unsigned_abs();
             let mut longest = None;
-            for (link, time) in found.times(at, &flow.active) {
+            for (link, time) in bottlenecks.times(at, &flow.active) {
                 let (link, time) = (usize::from(link), time.as_nanos().unsigned_abs());
                 (totals[link].0, totals[link].1) = (totals[link].0 + time, totals[link].1 + active);
                 if longest.map_or(0, |(_, most)| most) < time {

@@ -24,13 +24,13 @@ const PLACE: &str = "/sys";
 
 fn main() {
     let _off = PowerOff;
-    if let Err(error) = carry_out() {
+    if let Err(error) = run_orders() {
         eprintln!("{error:#}");
     }
 }
 
 /// Carry out `plan.json` of the run's directory.
-fn carry_out() -> Result<()> {
+fn run_orders() -> Result<()> {
     let settings = Settings::read(&Path::new(PLACE).join("settings"))?;
     mounts::mount(&settings.directory, &Path::new(PLACE).join("run"))?;
     streams::connect(&settings.directory)?;

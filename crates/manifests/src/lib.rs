@@ -114,7 +114,7 @@ pub fn read(bpf: &Path) -> Result<Declared> {
     let families: Vec<String> = states.iter().map(|set| set.name.clone()).collect();
     let mut manifests = Vec::new();
     for folder in &folders {
-        let (manifest, set) = one(folder, &families)?;
+        let (manifest, set) = manifest_of(folder, &families)?;
         states.extend(set);
         manifests.push(manifest);
     }
@@ -123,7 +123,7 @@ pub fn read(bpf: &Path) -> Result<Declared> {
     Ok(Declared { manifests, states })
 }
 
-fn one(folder: &Path, families: &[String]) -> Result<(Manifest, Option<StateSet>)> {
+fn manifest_of(folder: &Path, families: &[String]) -> Result<(Manifest, Option<StateSet>)> {
     let name = folder.file_name().context("a folder has a name")?.to_string_lossy().into_owned();
     let path = folder.join("algorithm.toml");
     let file: File = parse(&path)?;

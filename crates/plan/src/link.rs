@@ -84,8 +84,8 @@ pub struct Link {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_interface: Option<String>,
     /// The paths of a lab network are those of the least sum; 1 at least.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
-    #[schemars(extend("default" = one()))]
+    #[serde(default = "unit_cost", skip_serializing_if = "is_one")]
+    #[schemars(extend("default" = unit_cost()))]
     pub cost: NonZeroU32,
 }
 
@@ -93,12 +93,12 @@ fn up() -> bool {
     true
 }
 
-fn one() -> NonZeroU32 {
+fn unit_cost() -> NonZeroU32 {
     NonZeroU32::MIN
 }
 
 fn is_one(cost: &NonZeroU32) -> bool {
-    *cost == one()
+    *cost == unit_cost()
 }
 
 impl Link {
@@ -130,7 +130,7 @@ impl Link {
             marking: None,
             from_interface: None,
             to_interface: None,
-            cost: one(),
+            cost: unit_cost(),
         }
     }
 

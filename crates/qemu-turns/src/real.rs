@@ -25,29 +25,29 @@ pub fn cond_wait() -> CondWait {
     // On x86-64, glibc has an older one of the same name, which dlsym(3) would find.
     let version = cfg!(target_arch = "x86_64").then_some(c"GLIBC_2.3.2");
     // SAFETY: it is a function of this type.
-    unsafe { mem::transmute::<*mut c_void, CondWait>(found(&COND_WAIT, c"pthread_cond_wait", version)) }
+    unsafe { mem::transmute::<*mut c_void, CondWait>(next_function(&COND_WAIT, c"pthread_cond_wait", version)) }
 }
 
 /// pthread_mutex_lock(3).
 pub fn mutex_lock() -> MutexLock {
     // SAFETY: it is a function of this type.
-    unsafe { mem::transmute::<*mut c_void, MutexLock>(found(&MUTEX_LOCK, c"pthread_mutex_lock", None)) }
+    unsafe { mem::transmute::<*mut c_void, MutexLock>(next_function(&MUTEX_LOCK, c"pthread_mutex_lock", None)) }
 }
 
 /// open(2).
 pub fn open() -> Open {
     // SAFETY: it is a function of this type: its last argument is there or not, and lies in the same place.
-    unsafe { mem::transmute::<*mut c_void, Open>(found(&OPEN, c"open64", None)) }
+    unsafe { mem::transmute::<*mut c_void, Open>(next_function(&OPEN, c"open64", None)) }
 }
 
 /// sendmsg(2).
 pub fn sendmsg() -> SendMsg {
     // SAFETY: it is a function of this type.
-    unsafe { mem::transmute::<*mut c_void, SendMsg>(found(&SENDMSG, c"sendmsg", None)) }
+    unsafe { mem::transmute::<*mut c_void, SendMsg>(next_function(&SENDMSG, c"sendmsg", None)) }
 }
 
 /// The next function of this name behind ours, looked up once. A program that has none ends here.
-fn found(place: &AtomicPtr<c_void>, name: &CStr, version: Option<&CStr>) -> *mut c_void {
+fn next_function(place: &AtomicPtr<c_void>, name: &CStr, version: Option<&CStr>) -> *mut c_void {
     let known = place.load(Relaxed);
     if !known.is_null() {
         return known;

@@ -34,14 +34,14 @@ fn main() {
     if std::process::id() != 1 {
         return outside::main();
     }
-    if let Err(error) = carry_out() {
+    if let Err(error) = run_orders() {
         eprintln!("{error:#}");
     }
     // SAFETY: it takes a number only.
     unsafe { libc::reboot(libc::RB_POWER_OFF) };
 }
 
-fn carry_out() -> Result<()> {
+fn run_orders() -> Result<()> {
     mounts::mount()?;
     modules::load(Path::new(MODULES))?;
     let shared = Shared::open()?;

@@ -80,8 +80,8 @@ fn published(state: &State, mss: u32, column: &'static StateColumn) -> Cell<'sta
 }
 
 /// A published number in fixed point.
-pub fn fixed(value: u32, one: u32) -> f32 {
-    value as f32 / one as f32
+pub fn fixed(value: u32, scale: u32) -> f32 {
+    value as f32 / scale as f32
 }
 
 /// A published bandwidth, of packets with `mss` bytes of payload, in bits per second.

@@ -69,10 +69,10 @@ pub fn simulate(directory: &Path, options: Options<'_>, on_event: &mut OnEvent<'
         return Err(first.into());
     }
     match (plan.record.packets || plan.record.capture, plan.record.acks != Acks::Off) {
-        (true, true) => carry_out::<true, true>(&plan, directory, options, on_event),
-        (true, false) => carry_out::<true, false>(&plan, directory, options, on_event),
-        (false, true) => carry_out::<false, true>(&plan, directory, options, on_event),
-        (false, false) => carry_out::<false, false>(&plan, directory, options, on_event),
+        (true, true) => simulate_with::<true, true>(&plan, directory, options, on_event),
+        (true, false) => simulate_with::<true, false>(&plan, directory, options, on_event),
+        (false, true) => simulate_with::<false, true>(&plan, directory, options, on_event),
+        (false, false) => simulate_with::<false, false>(&plan, directory, options, on_event),
     }
 }
 
@@ -88,7 +88,7 @@ fn objects(plan: &Plan, directory: &Path) -> Result<Objects> {
     Ok(objects)
 }
 
-fn carry_out<const PACKETS: bool, const ACKS: bool>(
+fn simulate_with<const PACKETS: bool, const ACKS: bool>(
     plan: &Plan,
     directory: &Path,
     options: Options<'_>,

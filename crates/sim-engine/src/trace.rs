@@ -32,7 +32,7 @@ pub struct Wanted {
 #[derive(Debug, Default, Serialize)]
 pub struct Traced {
     /// In the order of time.
-    pub calls: Vec<Told>,
+    pub calls: Vec<TracedCall>,
     /// True if there were more.
     pub more: bool,
     /// Why the simulation stopped before its end.
@@ -41,7 +41,7 @@ pub struct Traced {
 
 /// A call as programs read it.
 #[derive(Debug, Serialize)]
-pub struct Told {
+pub struct TracedCall {
     time_ns: u64,
     flow: String,
     call: &'static str,
@@ -52,10 +52,10 @@ pub struct Told {
     fault: Option<String>,
 }
 
-impl From<Call> for Told {
-    fn from(call: Call) -> Told {
+impl From<Call> for TracedCall {
+    fn from(call: Call) -> TracedCall {
         let Call { flow, time_ns, callback, arguments, read, set, returns, fault } = call;
-        Told { time_ns, flow: flow.to_string(), call: callback, arguments, read, set, returns, fault }
+        TracedCall { time_ns, flow: flow.to_string(), call: callback, arguments, read, set, returns, fault }
     }
 }
 

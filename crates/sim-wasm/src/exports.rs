@@ -19,8 +19,8 @@ fn last() -> MutexGuard<'static, Vec<u8>> {
     ANSWER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn say(told: &impl Serialize) {
-    *last() = serde_json::to_vec(told).expect("answers are plain data");
+fn say(answer: &impl Serialize) {
+    *last() = serde_json::to_vec(answer).expect("answers are plain data");
 }
 
 fn layout(bytes: usize) -> Layout {

@@ -82,7 +82,7 @@ impl Digests {
         }
     }
 
-    fn told(&mut self) -> BTreeMap<&'static str, String> {
+    fn texts(&mut self) -> BTreeMap<&'static str, String> {
         let all = [
             Some((Sample::TABLE, self.samples.hex())),
             Some((LinkRow::TABLE, self.links.hex())),
@@ -107,7 +107,7 @@ impl<const PACKETS: bool, const ACKS: bool> Recorder<PACKETS, ACKS> {
 
     /// By the tables' names; empty if nobody asked for them.
     pub(crate) fn digests(&mut self) -> BTreeMap<&'static str, String> {
-        self.digests.as_mut().map(Digests::told).unwrap_or_default()
+        self.digests.as_mut().map(Digests::texts).unwrap_or_default()
     }
 }
 

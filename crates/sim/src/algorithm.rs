@@ -73,13 +73,13 @@ impl<'a> Algorithms<'a> {
     }
 }
 
-fn program(one: &Algorithm, objects: &Objects) -> Result<Arc<Program>, Failure> {
-    let object = one.sha256.as_ref().and_then(|sha256| objects.get(sha256)).ok_or_else(|| {
+fn program(algorithm: &Algorithm, objects: &Objects) -> Result<Arc<Program>, Failure> {
+    let object = algorithm.sha256.as_ref().and_then(|sha256| objects.get(sha256)).ok_or_else(|| {
         let why = "it is a BPF program, and nothing here compiles it";
-        Failure::new(format!("the congestion control {}", one.label), why)
+        Failure::new(format!("the congestion control {}", algorithm.label), why)
             .hint("run it with dumbbell run --engine simulate")
     })?;
-    Program::parse(&one.label, object, &settings(&one.parameters)).map(Arc::new)
+    Program::parse(&algorithm.label, object, &settings(&algorithm.parameters)).map(Arc::new)
 }
 
 fn settings(parameters: &BTreeMap<String, Parameter>) -> Vec<(&str, Setting)> {

@@ -133,7 +133,7 @@ mod tests {
     }
 
     /// The payload of what is whole after each of these packets.
-    fn told(hosts: &mut Reassembly, packets: &[Segment], now: Time) -> Vec<Option<u32>> {
+    fn arrivals(hosts: &mut Reassembly, packets: &[Segment], now: Time) -> Vec<Option<u32>> {
         packets.iter().map(|&one| hosts.arrive(0, clean(one), 1514, now).map(|whole| whole.segment.len)).collect()
     }
 
@@ -145,12 +145,12 @@ mod tests {
     fn a_datagram_is_whole_when_its_last_missing_fragment_is_here() {
         let mut host = Reassembly::new(Ip::V4);
         let [a, b] = [packets(7), packets(8)];
-        assert_eq!(told(&mut host, &[a[5], a[0], b[0], a[1], a[1], a[2], a[3]], s(0)), [None; 7]);
-        assert_eq!(told(&mut host, &[b[1], a[4]], s(0)), [None, Some(8192)]);
-        assert_eq!(told(&mut host, &b[2..], s(0)), [None, None, None, Some(8192)]);
+        assert_eq!(arrivals(&mut host, &[a[5], a[0], b[0], a[1], a[1], a[2], a[3]], s(0)), [None; 7]);
+        assert_eq!(arrivals(&mut host, &[b[1], a[4]], s(0)), [None, Some(8192)]);
+        assert_eq!(arrivals(&mut host, &b[2..], s(0)), [None, None, None, Some(8192)]);
         assert_eq!((host.waiting.len(), host.memory), (0, 0));
         let whole = Segment { len: 100, ..Segment::default() };
-        assert_eq!(told(&mut host, &[whole], s(0)), [Some(100)], "never in fragments");
+        assert_eq!(arrivals(&mut host, &[whole], s(0)), [Some(100)], "never in fragments");
     }
 
     #[test]
@@ -158,9 +158,9 @@ mod tests {
         let mut host = Reassembly::new(Ip::V4);
         let a = packets(7);
         let twice: Vec<Segment> = a.iter().flat_map(|&one| [one, one]).collect();
-        let found = told(&mut host, &twice, s(0));
+        let found = arrivals(&mut host, &twice, s(0));
         assert_eq!((found[10], found.iter().flatten().count()), (Some(8192), 1), "the second one lacks five fragments");
-        assert_eq!(told(&mut host, &a, s(1)), [None, None, None, None, Some(8192), None]);
+        assert_eq!(arrivals(&mut host, &a, s(1)), [None, None, None, None, Some(8192), None]);
     }
 
     #[test]
@@ -193,26 +193,30 @@ mod tests {
     fn what_never_gets_whole_is_given_up_after_30_s() {
         let mut host = Reassembly::new(Ip::V4);
         let a = packets(7);
-        told(&mut host, &a[..5], s(0));
-        assert_eq!(told(&mut host, &a[5..], s(29)), [Some(8192)]);
-        told(&mut host, &a[..5], s(100));
+        arrivals(&mut host, &a[..5], s(0));
+        assert_eq!(arrivals(&mut host, &a[5..], s(29)), [Some(8192)]);
+        arrivals(&mut host, &a[..5], s(100));
         // The timer's bucket has 512 ticks of 4 ms, and ends at 131.072 s.
-        assert_eq!(told(&mut host, &a[5..], s(132)), [None], "it begins a new one");
+        assert_eq!(arrivals(&mut host, &a[5..], s(132)), [None], "it begins a new one");
         assert_eq!(host.waiting.len(), 1);
         let mut slower = Reassembly::new(Ip::V6);
-        told(&mut slower, &a[..5], s(0));
-        assert_eq!(told(&mut slower, &a[5..], s(59)), [Some(8192)]);
+        arrivals(&mut slower, &a[..5], s(0));
+        assert_eq!(arrivals(&mut slower, &a[5..], s(59)), [Some(8192)]);
     }
 
     #[test]
     fn datagrams_that_lack_a_fragment_fill_the_memory_and_others_starve() {
         let mut host = Reassembly::new(Ip::V4);
         // 11,720 bytes each: 358 of them are the first above 4 MiB.
-        (0..358).for_each(|number| assert_eq!(told(&mut host, &packets(number)[1..], s(0)), [None; 5]));
+        (0..358).for_each(|number| assert_eq!(arrivals(&mut host, &packets(number)[1..], s(0)), [None; 5]));
         assert_eq!(host.memory, 358 * (5 * 2304 + 200));
-        assert_eq!(told(&mut host, &packets(999), s(29)), [None; 6]);
-        assert_eq!(told(&mut host, &packets(0)[..1], s(29)), [None], "not even the one that it lacks");
-        assert_eq!(told(&mut host, &packets(1000), s(30)), [None; 6]);
-        assert_eq!(told(&mut host, &packets(1001), s(31)).last(), Some(&Some(8192)), "30.72 s are 15 times 512 ticks");
+        assert_eq!(arrivals(&mut host, &packets(999), s(29)), [None; 6]);
+        assert_eq!(arrivals(&mut host, &packets(0)[..1], s(29)), [None], "not even the one that it lacks");
+        assert_eq!(arrivals(&mut host, &packets(1000), s(30)), [None; 6]);
+        assert_eq!(
+            arrivals(&mut host, &packets(1001), s(31)).last(),
+            Some(&Some(8192)),
+            "30.72 s are 15 times 512 ticks"
+        );
     }
 }

@@ -204,7 +204,7 @@ impl<'a> Watch<'a> {
                     self.failed = true;
                 }
                 match event {
-                    Event::Ordered { order } => self.carry_out(*order)?,
+                    Event::Ordered { order } => self.follow(*order)?,
                     // Nobody ordered it: the daemon ended by itself, and can be started again.
                     Event::DaemonChanged { ref change } if self.plan.change_daemon(change.clone()).is_ok() => {
                         event.emit(&mut self.out)?;
@@ -229,14 +229,14 @@ impl<'a> Watch<'a> {
         }
         for order in received? {
             match order {
-                Ok(order) => self.carry_out(order)?,
+                Ok(order) => self.follow(order)?,
                 Err(error) => self.refuse(Failure::of(&error))?,
             }
         }
         Ok(())
     }
 
-    fn carry_out(&mut self, order: Order) -> Result<()> {
+    fn follow(&mut self, order: Order) -> Result<()> {
         match &order {
             Order::Stop => self.end_early(),
             Order::StopNow => end_at_once(),

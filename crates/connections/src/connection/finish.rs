@@ -34,7 +34,7 @@ impl Connection {
         if self.halves[server].counters.zero_windows > 0 {
             self.story.once(b'w', false);
         }
-        let place = at.map(|at| (self.said(at), None, "said")).or_else(|| self.place());
+        let place = at.map(|at| (self.stated_place(at), None, "said")).or_else(|| self.place());
         let endpoint = |of: usize| {
             let (address, port) = if of == 0 { (self.key.a, self.key.ports.0) } else { (self.key.b, self.key.ports.1) };
             (spelt(address), port)
@@ -89,7 +89,7 @@ impl Connection {
     }
 
     /// The place that somebody says, from the direction with more payload.
-    fn said(&self, at: At) -> Place {
+    fn stated_place(&self, at: At) -> Place {
         let payload = |of: usize| self.halves[of].counters.payload_bytes;
         let client_sends = payload(self.client) >= payload(1 - self.client);
         match (at, client_sends) {

@@ -2,7 +2,7 @@
 
 use super::{Scope, Stream};
 use crate::rows::{IntervalRow, Round, RttRow};
-use crate::scoreboard::Told;
+use crate::scoreboard::News;
 use crate::table::Sink;
 
 /// RTT rows: the least and the largest sample of each such time.
@@ -58,8 +58,8 @@ impl Thinned {
 const KINDS: [Round; 3] = [Round::Data, Round::Timestamp, Round::Back];
 
 impl Stream {
-    pub(super) fn told(&mut self, told: Told, now: i64, sink: &mut impl Sink) {
-        let Some((sent_ns, end)) = told.clean else { return };
+    pub(super) fn take_news(&mut self, news: News, now: i64, sink: &mut impl Sink) {
+        let Some((sent_ns, end)) = news.clean else { return };
         let rtt = now - sent_ns;
         if rtt < 0 {
             return;

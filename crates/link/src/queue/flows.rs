@@ -108,8 +108,8 @@ impl Flows {
     }
 
     /// The queue as a controller of delay sees it.
-    pub(super) fn queue(&mut self, queue: u32) -> One<'_> {
-        One { flows: self, queue }
+    pub(super) fn queue(&mut self, queue: u32) -> QueueOf<'_> {
+        QueueOf { flows: self, queue }
     }
 
     pub(super) fn bytes(&self, queue: u32) -> u64 {
@@ -220,13 +220,13 @@ impl Flows {
     }
 }
 
-/// One of the queues.
-pub(super) struct One<'a> {
+/// QueueOf of the queues.
+pub(super) struct QueueOf<'a> {
     flows: &'a mut Flows,
     queue: u32,
 }
 
-impl Source for One<'_> {
+impl Source for QueueOf<'_> {
     fn head(&self) -> Option<&Item> {
         self.flows.head(self.queue)
     }

@@ -193,7 +193,7 @@ mod tests {
 
     const RATE: Rate = Rate::from_bps(20_000_000).expect("it is not zero");
 
-    fn said(queue: &Queue, room: Room) -> Result<String, &'static str> {
+    fn queue_words(queue: &Queue, room: Room) -> Result<String, &'static str> {
         words(queue, room, RATE).map(|words| words.queue)
     }
 
@@ -204,13 +204,13 @@ mod tests {
 
     #[test]
     fn red_is_neither_gentle_nor_adaptive_nor_of_any_weight() {
-        let words = said(&red(0.0078125, false, false), Room::Bytes(150_000)).unwrap();
+        let words = queue_words(&red(0.0078125, false, false), Room::Bytes(150_000)).unwrap();
         assert!(words.starts_with("red limit 150000 min 15140 max 45420 avpkt 1514 burst "), "{words}");
         assert!(words.ends_with(" probability 0.1 bandwidth 20000000bit ecn harddrop"), "{words}");
-        assert!(said(&red(0.002, false, false), Room::Unlimited).is_err());
-        assert!(said(&red(0.0078125, true, false), Room::Unlimited).is_err());
-        assert!(said(&red(0.0078125, false, true), Room::Unlimited).is_err());
-        assert!(said(&red(0.0078125, false, false), Room::Packets(10)).is_err());
+        assert!(queue_words(&red(0.002, false, false), Room::Unlimited).is_err());
+        assert!(queue_words(&red(0.0078125, true, false), Room::Unlimited).is_err());
+        assert!(queue_words(&red(0.0078125, false, true), Room::Unlimited).is_err());
+        assert!(queue_words(&red(0.0078125, false, false), Room::Packets(10)).is_err());
     }
 
     #[test]
@@ -219,10 +219,10 @@ mod tests {
             let (target_ns, t_update_ns) = (Duration::from_millis(15), Duration::from_millis(15));
             Queue::Pie { target_ns, t_update_ns, alpha, beta: 1.25, max_burst_ns, ecn: true, mark_ecnth: 0.1 }
         };
-        let words = said(&pie(0.125, PIE_BURST), Room::Packets(1001)).unwrap();
+        let words = queue_words(&pie(0.125, PIE_BURST), Room::Packets(1001)).unwrap();
         assert_eq!(words, "pie limit 1001 target 15000us tupdate 15000us alpha 2 beta 20 ecn");
-        assert!(said(&pie(0.1, PIE_BURST), Room::Unlimited).is_err());
-        assert!(said(&pie(0.125, Duration::ZERO), Room::Unlimited).is_err());
+        assert!(queue_words(&pie(0.1, PIE_BURST), Room::Unlimited).is_err());
+        assert!(queue_words(&pie(0.125, Duration::ZERO), Room::Unlimited).is_err());
     }
 
     #[test]
@@ -238,15 +238,15 @@ mod tests {
         assert!(found.shapes && found.order == Order::Flow);
         let flags = "besteffort triple-isolate nowash no-ack-filter raw";
         assert_eq!(found.queue, format!("cake bandwidth 20000000bit {flags} memlimit 2000000000 rtt 100000us"));
-        assert!(said(&cake(1514), Room::Unlimited).is_err());
-        assert!(said(&cake(610), Room::Bytes(100_000)).is_err());
+        assert!(queue_words(&cake(1514), Room::Unlimited).is_err());
+        assert!(queue_words(&cake(610), Room::Bytes(100_000)).is_err());
     }
 
     #[test]
     fn fq_has_as_many_flows_as_a_mask() {
         let fq = |flows| {
             let number = |value| std::num::NonZeroU32::new(value).unwrap();
-            said(&Queue::Fq { quantum_bytes: number(3028), flows: number(flows) }, Room::Unlimited)
+            queue_words(&Queue::Fq { quantum_bytes: number(3028), flows: number(flows) }, Room::Unlimited)
         };
         let words = fq(1024).unwrap();
         assert!(words.ends_with("quantum 3028 initial_quantum 3028 buckets 1024 orphan_mask 1023 nopacing"), "{words}");

@@ -164,7 +164,7 @@ fn work(
         let place = next.fetch_add(1, Ordering::Relaxed);
         let Some(&(place, index)) = order.get(place) else { return };
         gate.wait(place, stop);
-        let Some(outcome) = run::carry_out(batch, plans, index, stop) else { return };
+        let Some(outcome) = run::simulate_one(batch, plans, index, stop) else { return };
         if sender.send((index, outcome)).is_err() {
             return;
         }

@@ -25,7 +25,7 @@ pub(super) struct Outcome {
 }
 
 /// Carry out a run; `None` if it was stopped.
-pub(super) fn carry_out(batch: &Batch<'_>, plans: &Plans<'_>, index: usize, stop: &AtomicBool) -> Option<Outcome> {
+pub(super) fn simulate_one(batch: &Batch<'_>, plans: &Plans<'_>, index: usize, stop: &AtomicBool) -> Option<Outcome> {
     let began = thread_cpu_ns();
     // A bug in one run is that run's error: the others are as good as before.
     let result = catch_unwind(AssertUnwindSafe(|| simulate(batch, plans, index, stop))).unwrap_or_else(|panic| {

@@ -251,8 +251,8 @@ impl Scoreboard {
 }
 
 /// 1 if a buffer ends between two segments that are neighbours in the stream.
-fn seam(one: &Sent, other: &Sent) -> u32 {
-    u32::from(one.buffer() != other.buffer())
+fn seam(first: &Sent, other: &Sent) -> u32 {
+    u32::from(first.buffer() != other.buffer())
 }
 
 #[cfg(test)]
