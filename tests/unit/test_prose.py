@@ -62,6 +62,23 @@ def test_whole_words_count(sentence: str, tmp_path: Path) -> None:
     assert list(prose.fragments(file)) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "names"),
+    [
+        ("a.py", "def found(delay_ms): ...\n\n\nclass _Told: ...\n", {1: "found", 4: "_Told"}),
+        ("a.py", "def add(\n    delay_ms, *,\n    said=0): ...\n", {3: "said"}),
+        ("a.py", "ordered = sorted(links, key=lambda one: one.name)\nfound = ordered[0].found\n", {}),
+        ("a.rs", "fn carry_out(&self) {\n    let found: u8 = 1;\n}\n\nenum Told<'a> {}\n", {1: "carry_out", 5: "Told"}),
+        ("a.rs", "fn add(\n    &mut self,\n    rows: [u8; 8],\n    mut one: Row,\n) -> Vec<u8> {}\n", {4: "one"}),
+        ("a.rs", "// fn found(one: u8)\nlet links = all.map(|one: &Link| one.found());\n", {}),
+    ],
+)
+def test_names_that_say_nothing_are_found(name: str, text: str, names: dict[int, str], tmp_path: Path) -> None:
+    file = tmp_path / name
+    file.write_text(text)
+    assert dict(prose.empty_names(file)) == names
+
+
 def test_subjects_since_the_last_tag_are_checked(tmp_path: Path) -> None:
     def git(*words: str) -> None:
         identity = ("-c", "user.name=a", "-c", "user.email=a@b.c")
