@@ -115,12 +115,12 @@ def what_if(fit: Fit, wanted: Sequence[Change], cc: str = "cubic", draws: int = 
     return outcomes
 
 
-def _check_size(found: Fit, base: Mapping[str, Any], paths: Sequence[Mapping[str, Any]]) -> None:
+def _check_size(fit: Fit, base: Mapping[str, Any], paths: Sequence[Mapping[str, Any]]) -> None:
     """Raises `InputError` if a rerun would take minutes: figures of a profile may be anybody's."""
     seconds = float(base["duration"].removesuffix(" s"))
     links = [base["topology"]["bottleneck"]["rate"], *(path.get("topology.bottleneck.rate") for path in paths)]
     carried_bps = max((_bps(text) for text in links if isinstance(text, str)), default=None)
-    own = found.transfer.acknowledged_bytes / 1448
+    own = fit.transfer.acknowledged_bytes / 1448
     if carried_bps is not None:
         own = min(own, carried_bps * seconds / _FRAME_BITS)
     others = sum(_bps(flow["rate"]) for flow in base["flows"] if "rate" in flow) * seconds / _FRAME_BITS
