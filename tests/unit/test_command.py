@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
+from synthetic_study import Synthetic
 
+import dumbbell
 from dumbbell.command import as_root, command, extra, rebuild
+from dumbbell.engines.realm.programs import check_programs
+from dumbbell.errors import InputError
+from dumbbell.plan import expand
+from dumbbell.records import kept
+from dumbbell.report import study as reports
+from dumbbell.scenario.file.loading import load
+from dumbbell.studies import Study
+
+EVIL = "x; touch owned #"
+"""A text of a stranger that a shell would carry out, unless it is quoted."""
 
 
 def test_arguments_are_quoted() -> None:
@@ -43,3 +59,75 @@ def test_a_checkout_is_built_again_and_a_package_installed_again(
     assert (rebuild(), rebuild("kernel")) == ("make build", "make kernel")
     monkeypatch.setattr("dumbbell.command.__file__", str(tmp_path / "lib" / "dumbbell" / "command.py"))
     assert rebuild() == f"{sys.executable} -m pip install --force-reinstall dumbbell-*.whl"
+
+
+def test_no_text_becomes_a_command_unless_it_is_quoted() -> None:
+    """Hints and pages have commands to be copied. Names that stand there unquoted have been checked, or are ours."""
+    checked = {
+        "labs/place.py: name", "labs/shell/session.py: session.lab.path.name", "labs/shell/session.py: name",
+        "cli/cc.py: name", "published/registry.py: study.key", "scenario/bundled/__init__.py: name",
+        "cc/parameters.py: of", "command.py: package", "command.py: sys.prefix", "kernels/link.py: folder",
+    }  # fmt: skip
+    package = Path(dumbbell.__file__).parent
+    unquoted = {
+        f"{file.relative_to(package)}: {ast.unparse(value)}"
+        for file in package.rglob("*.py")
+        for value in _in_commands(ast.parse(file.read_text(encoding="utf-8")))
+    }
+    assert {one for one in unquoted if not re.search(r"shlex\.(quote|join)\(", one)} == checked
+
+
+def _in_commands(tree: ast.AST) -> Iterator[ast.expr]:
+    """Values in texts behind the beginning of a command."""
+    begins = re.compile(
+        r"(?:^|[\s`])(?:dumbbell (?:cc|compare|export|fit|import|kernel|lab|pcap|query|report|reproduce|run|scenarios)"
+        r"|rm|sudo \S*pip|pip)(?: [^:;,]*)? $|(?:^|[\s`])sudo $"
+    )
+    for node in ast.walk(tree):
+        text = ""
+        for value in node.values if isinstance(node, ast.JoinedStr) else ():
+            if isinstance(value, ast.FormattedValue):
+                if begins.search(text):
+                    yield value.value
+                text += "X"
+            elif isinstance(value, ast.Constant):
+                text += str(value.value)
+
+
+def test_a_study_of_a_stranger_puts_no_command_of_its_own_into_those_to_be_copied(tmp_path: Path) -> None:
+    path = Synthetic(manifest={"engine": f"simulate{EVIL}", "name": f"name{EVIL}"}).write(tmp_path / "a study")
+    for file in (path / "shards").glob("*/*.parquet"):
+        pl.read_parquet(file).with_columns(run_id=pl.format("{}" + EVIL, "run_id")).write_parquet(file)
+    study = Study(path)
+    with pytest.raises(InputError) as lacking:
+        study.open(0)
+    hint = lacking.value.problems[0].hint
+    assert shlex.split(hint)[:5] == ["dumbbell", "run", str(path / "scenario.toml"), "--engine", f"simulate{EVIL}"]
+    (page,) = reports.write(study, "html", tmp_path / "without.html")
+    assert f"--engine 'simulate{EVIL}'" in page.read_text()
+    (path / "runs").mkdir()
+    (page,) = reports.write(study, "html", tmp_path / "with.html")
+    # The page writes both behind one another.
+    assert f"'{path}/runs/name{EVIL}-'" in page.read_text()
+    assert f"'000000000000{EVIL}'" in page.read_text()
+
+
+@pytest.mark.parametrize("program", ["./theirs.deb", "theirs x.deb", "theirs\ntouch owned", "-o", "Theirs"])
+def test_a_program_that_is_no_package_is_not_installed(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command_line = shlex.quote(program).replace("\n", "\\n")
+    text = Path(Synthetic().write(tmp_path / "s") / "scenario.toml").read_text()
+    Path("s.toml").write_text(f'{text}\n[[programs]]\nnode = "s1"\ncommand = "{command_line}"\n')
+    scenario = load("s.toml")
+    (problem,) = check_programs(scenario, expand(scenario))
+    assert problem.hint == "install it"
+
+
+def test_a_link_is_removed_by_a_command_that_is_quoted(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / f"link {EVIL}").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError) as refused:
+        kept.remove(kept.Kept(tmp_path / f"link {EVIL}", "x", "", "valid", (), (), 0))
+    assert refused.value.problems[0].hint == f"rm '{tmp_path}/link {EVIL}' removes the link"

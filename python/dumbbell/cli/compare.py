@@ -46,6 +46,7 @@ def command(
     """
     from dumbbell.captures import Capture, is_capture
     from dumbbell.cli.studies import find, is_study
+    from dumbbell.command import command as as_typed
     from dumbbell.errors import InputError
     from dumbbell.records import Run
 
@@ -54,7 +55,8 @@ def command(
         for name, place in zip((a, b), places, strict=True):
             if not is_capture(place):
                 why = "the other argument is an analysed capture, and two of a kind are compared"
-                raise InputError(f"{name} is not an analysed capture", why, f"analyse it first: dumbbell pcap {name}")
+                hint = f"analyse it first: {as_typed('pcap', name)}"
+                raise InputError(f"{name} is not an analysed capture", why, hint)
         _refuse_options(metric, confidence, f"{a} is a capture")
         _captures([Capture(place) for place in places], json)
         return

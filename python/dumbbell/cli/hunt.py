@@ -151,6 +151,7 @@ def _tell(hunted: Hunted, json: bool) -> None:
 
 def _print_finds(finds: Sequence[Find]) -> None:
     from dumbbell.cli.output import say
+    from dumbbell.command import command as as_typed
     from dumbbell.hunt.words import described, outcome
 
     for number, one in enumerate(finds, 1):
@@ -159,5 +160,5 @@ def _print_finds(finds: Sequence[Find]) -> None:
         say(f"   {outcome(one)}")
         if one.confirmation is not None:
             say(f"   kernel: {one.confirmation}: {printable(one.said)}")
-        say(f"   dumbbell run {one.directory / 'scenario.toml'} --engine simulate")
+        say(f"   {as_typed('run', str(one.directory / 'scenario.toml'), '--engine', 'simulate')}")
     say()

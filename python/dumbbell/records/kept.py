@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -142,7 +143,8 @@ def remove(run: Kept) -> None:
     if run.is_running:
         raise InputError(f"{run.path} is being written", "a command works on it", "wait for it, or stop it")
     if run.path.is_symlink():
-        raise InputError(f"{run.path} is a link", "what it leads to is not removed", f"rm {run.path} removes the link")
+        hint = f"{shlex.join(['rm', str(run.path)])} removes the link"
+        raise InputError(f"{run.path} is a link", "what it leads to is not removed", hint)
     try:
         shutil.rmtree(run.path)
     except OSError as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import parquet
+from dumbbell.command import command
 from dumbbell.counts import count
 from dumbbell.errors import Damaged, InputError
 from dumbbell.records.directory import RUNS, name_hint
@@ -159,11 +160,11 @@ class Study:
             raise InputError(f"no run {number} in {self.directory}", f"finished: {count(self.runs.height, 'run')}")
         path = self.directory / RUNS / f"{self.manifest['name']}-{found['run_id'].item()}"
         if not path.exists():
-            again = f"--cell {found['cell'].item()} --repetition {found['repetition'].item()}"
+            again = ["--cell", str(found["cell"].item()), "--repetition", str(found["repetition"].item())]
             raise InputError(
                 f"run {number} of {self.directory} has no records",
                 "of simulated runs only the figures are kept",
-                f"dumbbell run {self.directory / 'scenario.toml'} --engine {self.manifest['engine']} {again}",
+                command("run", str(self.directory / "scenario.toml"), "--engine", self.manifest["engine"], *again),
             )
         return Run(path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -41,7 +42,11 @@ def check_programs(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
 
 
 def _install(program: str) -> str:
-    return f"install it, e.g. sudo apt-get install {program}"
+    # A path would be a package of the scenario's author, and a name may be a whole command line.
+    return f"install it, e.g. sudo apt-get install {program}" if _PACKAGE.fullmatch(program) else "install it"
+
+
+_PACKAGE: Final = re.compile(r"[a-z0-9][a-z0-9+.-]*")
 
 
 def check_cpus(scenario: Scenario, plan: Plan) -> Iterator[Problem]:

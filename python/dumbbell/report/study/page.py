@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
+from dumbbell.command import command
 from dumbbell.report import words
 from dumbbell.report.render import html
 from dumbbell.report.render.markup import Html, el, join
@@ -226,5 +226,5 @@ def _change(change: Contrast | None) -> Html:
 
 
 def _runs(plots: StudyPlots) -> Html:
-    query = f"dumbbell query {shlex.quote(plots.directory)} 'select run, run_id, seed, error from runs'"
+    query = command("query", plots.directory, "select run, run_id, seed, error from runs")
     return join(el("p", _OPENS), el("p", "Or ask in SQL:"), el("pre", query))

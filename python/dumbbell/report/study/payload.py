@@ -11,6 +11,7 @@ from typing import Final, Literal
 import numpy as np
 import polars as pl
 
+from dumbbell.command import command
 from dumbbell.counts import count
 from dumbbell.engines.registry import DEFAULT
 from dumbbell.records.directory import RUNS
@@ -189,18 +190,21 @@ def _runs(plots: StudyPlots, known: dict[str, int]) -> tuple[tuple[tuple[int, st
     found: list[list[tuple[int, str, int, int, int]]] = [[] for _ in range(plots.cells)]
     rows = plots.usable.select("cell", "run", "run_id", "seed", "repetition", _VERDICT).iter_rows()
     for cell, number, run_id, seed, repetition, verdict in rows:
-        found[cell].append((number, run_id, seed, repetition, known[verdict]))
+        # The page puts it behind `_records` in a command to be copied, and a stranger's may hold anything.
+        found[cell].append((number, shlex.quote(str(run_id)), seed, repetition, known[verdict]))
     return tuple(map(tuple, found))
 
 
 def _command(plots: StudyPlots) -> str:
     """The command that repeats one run with all its records, before its `--cell` and `--repetition`."""
     engine = str(plots.manifest.get("engine", DEFAULT))
-    return f"dumbbell run {shlex.quote(plots.directory + '/scenario.toml')} --engine {engine}"
+    return command("run", f"{plots.directory}/scenario.toml", "--engine", engine)
 
 
 def _records(plots: StudyPlots) -> str | None:
-    return f"{plots.directory}/{RUNS}/{plots.name}-" if (Path(plots.directory) / RUNS).is_dir() else None
+    """The beginning of the path of a run's directory, quoted for a shell; `None` without runs on disk."""
+    runs = Path(plots.directory) / RUNS
+    return shlex.quote(f"{plots.directory}/{RUNS}/{plots.name}-") if runs.is_dir() else None
 
 
 def _panel(panel: Panel, with_values: bool) -> StudyPanel:
