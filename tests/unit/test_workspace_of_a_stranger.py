@@ -6,6 +6,7 @@ import ast
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import threading
 import time
@@ -77,6 +78,24 @@ def test_a_study_whose_part_is_a_link_is_refused(tmp_path: Path, part: str) -> N
     assert (tmp_path / "precious" / "inside").is_dir()
 
 
+def test_a_study_that_is_a_link_is_neither_continued_nor_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stranger knows beforehand what a study's directory will be called."""
+    monkeypatch.chdir(tmp_path)
+    Path("s.toml").write_text(HUNTED + '[sweep]\n"flows.0.cc" = ["reno", "cubic"]\n')
+    run = ["run", "s.toml", "--engine", "simulate", "--jobs", "1", "--quiet", "--no-report"]
+    assert invoke(run) == 0
+    (study,) = Path("studies").iterdir()
+    Path("precious").mkdir()
+    Path("precious/scenario.toml").write_text("mine")
+    shutil.rmtree(study)
+    study.symlink_to(tmp_path / "precious")
+    assert invoke(run) == 2
+    assert [path.name for path in Path("precious").iterdir()] == ["scenario.toml"]
+    assert Path("precious/scenario.toml").read_text() == "mine"
+
+
 def test_a_log_that_is_a_link_is_neither_cut_nor_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a line at the end of a hunt's log is cut off."""
     monkeypatch.chdir(tmp_path)
@@ -113,6 +132,17 @@ def test_a_run_that_is_simulated_again_is_written_into_its_study(tmp_path: Path)
     (path / "single-runs").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(InputError, match="is a link"):
         recorded_runs(Study(path), 10)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.parametrize("part", ["series", "series/0", "series/0/0"])
+def test_a_run_over_time_is_written_into_its_study(tmp_path: Path, part: str) -> None:
+    path = SyntheticStudy().write(tmp_path / "study")
+    (tmp_path / "elsewhere").mkdir()
+    (path / part).parent.mkdir(parents=True, exist_ok=True)
+    (path / part).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="is a link"):
+        whole(Study(path), 0)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 

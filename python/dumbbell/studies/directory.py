@@ -39,7 +39,7 @@ def locked(directory: Path) -> Iterator[None]:
     """Make the directory and lock it against other commands. Raises `InputError` if that fails."""
     try:
         outputs.make_folder(directory)
-        check_links(directory)
+        check_place(directory)
         lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise unwritable(directory, error) from error
@@ -53,13 +53,30 @@ def locked(directory: Path) -> Iterator[None]:
         give(directory)
 
 
-def check_links(directory: Path) -> None:
-    """Raise `InputError` if a part of a study or a hunt is a link, which may lead writing and removing elsewhere."""
+def check_place(directory: Path) -> None:
+    """Raise `InputError` if a directory that dumbbell has named, or a part of it, is a link: it may lead writing and
+    removing elsewhere."""
+    if directory.is_symlink():
+        raise _linked(directory)
+    check_links(directory)
+
+
+def check_links(directory: Path, to: Path | None = None) -> None:
+    """Raise `InputError` if a part of a study or a hunt is a link, or one of the folders on the way down to `to`."""
     with os.scandir(directory) as entries:
         for one in entries:
             if one.is_symlink():
-                why = "dumbbell writes and removes files of the directory's own alone"
-                raise InputError(f"{one.path} is a link", why, "remove the link")
+                raise _linked(one.path)
+    for folder in () if to is None else (to, *to.parents):
+        if folder == directory:
+            break
+        if folder.is_symlink():
+            raise _linked(folder)
+
+
+def _linked(path: str | Path) -> InputError:
+    why = "dumbbell writes and removes files of the directory's own alone"
+    return InputError(f"{path} is a link", why, "remove the link")
 
 
 def find(study: str, root: Path = STUDIES) -> Path:

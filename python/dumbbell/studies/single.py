@@ -83,7 +83,7 @@ def simulate_again(study: Frames, scenario: Scenario, cell: int, repetition: int
     engine = str(study.manifest["engine"])
     if not capabilities(engine).models_tcp:
         raise _no_records(study, cell, repetition)
-    check_links(study.directory)
+    check_links(study.directory, directory)
     return run(scenario, directory=directory, engine=engine, report=False)
 
 
