@@ -42,7 +42,7 @@ def write_files(outcome: Outcome, formats: Sequence[str] = ("html", "svg")) -> l
         drawn.append(directory / f"{STEM}.{format}")
         is_page = format == "html"
         content = _page(outcome, run, plots).encode() if is_page else figures.render(figures.figure(plots), format)
-        write_file(drawn[-1], content)
+        write_file(drawn[-1], content, directory)
     return [*drawn, *tables]
 
 

@@ -37,10 +37,10 @@ def _of_reproduction(directory: Path, format: str, output: Path | None) -> list[
     ordered = running.kept(directory)
     name = ordered.study
     study, agreed = of_folder(name, False) if is_folder(name) else (reproduction(name), None)
-    where = output or directory / f"{hand_in.STEM}.{format}"
+    where, within = output or directory / f"{hand_in.STEM}.{format}", None if output else directory
     with only(agreed):
         done = running.done(directory, study)
-        return hand_in.write(study, done, ordered.command, ordered.lacking, format, where)
+        return hand_in.write(study, done, ordered.command, ordered.lacking, format, where, within)
 
 
 def _overlay(

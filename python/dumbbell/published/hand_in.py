@@ -22,9 +22,17 @@ IMAGES: Final = "plots"
 
 
 def write(
-    study: Reproduction, studies: Studies, command: str, lacking: Sequence[str], format: str, output: Path
+    study: Reproduction,
+    studies: Studies,
+    command: str,
+    lacking: Sequence[str],
+    format: str,
+    output: Path,
+    within: Path | None = None,
 ) -> list[Path]:
     """Write the report; of `tex` and `md` the plots stand beside it, in `plots`. Returns the files, the report first.
+
+    `within`: as of `write_file`.
 
     Raises `InputError` if no part was run, there is no such format, or a file cannot be written.
     """
@@ -34,7 +42,7 @@ def write(
     if format == "pdf":
         from dumbbell.published.paper import pdf
 
-        return [write_file(output, pdf(found))]
+        return [write_file(output, pdf(found), within)]
     if format == "md":
         from dumbbell.published.markdown import markdown
 
@@ -45,8 +53,8 @@ def write(
         text = latex(found, IMAGES)
     # LaTeX reads no SVG.
     images = [(one.name, one.svg, "svg") if format == "md" else (one.name, one.png, "png") for one in found.pictures]
-    plots = [write_file(output.parent / IMAGES / f"{name}.{suffix}", image) for name, image, suffix in images]
-    return [write_file(output, text.encode()), *plots]
+    plots = [write_file(output.parent / IMAGES / f"{name}.{suffix}", image, within) for name, image, suffix in images]
+    return [write_file(output, text.encode(), within), *plots]
 
 
 def document(study: Reproduction, studies: Studies, command: str, lacking: Sequence[str]) -> Document:

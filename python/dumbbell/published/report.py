@@ -38,14 +38,14 @@ def write(study: Reproduction, studies: Studies, place: Path, command: str, lack
     screen holds stand in `numbers.csv` beside `report.md`. `lacking`: what this machine lacks for which parts."""
     found = document(study, studies, command, lacking)
     for one in found.pictures:
-        write_file(place / IMAGES / f"{one.name}.svg", one.svg)
-        write_file(place / IMAGES / f"{one.name}.png", one.png)
+        write_file(place / IMAGES / f"{one.name}.svg", one.svg, place)
+        write_file(place / IMAGES / f"{one.name}.png", one.png, place)
     shorter, numbers = without_long(found)
     if numbers is not None:
-        write_file(place / NUMBERS, numbers.encode())
+        write_file(place / NUMBERS, numbers.encode(), place)
     return [
-        write_file(place / "report.html", page(found).encode()),
-        write_file(place / "report.md", markdown(shorter, IMAGES).encode()),
+        write_file(place / "report.html", page(found).encode(), place),
+        write_file(place / "report.md", markdown(shorter, IMAGES).encode(), place),
     ]
 
 

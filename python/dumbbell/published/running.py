@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from dumbbell import outputs
 from dumbbell.engines.capabilities import BESIDE_S
 from dumbbell.engines.events import OnEvent
 from dumbbell.engines.names import SIMULATE
@@ -17,6 +18,7 @@ from dumbbell.published.model import Part, Reproduction
 from dumbbell.records import manifest as manifests
 from dumbbell.records.files import read_json, write_json
 from dumbbell.scenario.file.loading import Draft, read
+from dumbbell.studies.directory import check_place
 from dumbbell.studies.prepared import prepared
 from dumbbell.studies.results import Study
 
@@ -158,7 +160,7 @@ def folder(root: Path, study: Reproduction, quick: bool, engine: str | None) -> 
 
 def note(place: Path, order: Order, study: Study) -> None:
     """Record where a part's runs are, for the next report."""
-    place.mkdir(parents=True, exist_ok=True)
+    _make(place)
     write_json(place / DONE, {**_noted(place), order.part.name: str(study.directory.resolve())})
 
 
@@ -179,7 +181,7 @@ def is_reproduction(place: Path) -> bool:
 
 def keep(place: Path, ordered: Ordered) -> None:
     """Record what was ordered, for `dumbbell report`."""
-    place.mkdir(parents=True, exist_ok=True)
+    _make(place)
     write_json(place / ORDERED, asdict(ordered))
 
 
@@ -194,6 +196,12 @@ def kept(place: Path) -> Ordered:
         return Ordered(str(found["study"]), str(found["command"]), lacking)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is damaged", str(error), "repeat its command with --as-is") from None
+
+
+def _make(place: Path) -> None:
+    """Make the folder of a report. Raises `InputError` if it, or a part of it, is a link."""
+    outputs.make_folder(place)
+    check_place(place)
 
 
 def done(place: Path, study: Reproduction) -> dict[str, Study]:

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from dumbbell import outputs
+from dumbbell import below, outputs
 from dumbbell.errors import InputError, unwritable
 
 if TYPE_CHECKING:
@@ -49,16 +49,18 @@ def write(run: Run, format: Format | str, output: Path | None = None) -> list[Pa
         InputError: there is no such format, or `output` cannot be written.
     """
     check_format(format)
-    output = place_of(run.directory, format, output)
+    place, within = place_of(run.directory, format, output), None if output else run.directory
     if format == "html":
-        return [write_html(run, output)]
+        from dumbbell.report.render.html import page
+
+        return [write_file(place, page(run).encode(), within)]
     if format == "csv":
         from dumbbell.report.render.export import tables
 
-        return [write_file(output / name, content) for name, content in tables(run).items()]
+        return [write_file(place / name, content, within) for name, content in tables(run).items()]
     from dumbbell.report.render.figures import render
 
-    return [write_file(output, render(figure(run), format))]
+    return [write_file(place, render(figure(run), format), within)]
 
 
 def check_format(format: str) -> None:
@@ -72,14 +74,24 @@ def place_of(directory: Path, format: str, output: Path | None) -> Path:
     return output or directory / ("report-csv" if format == "csv" else f"report.{format}")
 
 
-def write_file(path: Path, content: bytes) -> Path:
+def write_file(path: Path, content: bytes, within: Path | None = None) -> Path:
     """Write a file whole or not at all; return its path. Raises `InputError` if that can't be.
 
-    A device or a pipe is written to, and never replaced.
+    Args:
+        path: one that the user has named may be a device or a pipe, which is written to, and never replaced.
+        content: of the file.
+        within: the directory that is reported on, if `path` is in it without the user having named it. A stranger may
+            have made that directory: no link leads out of it, and whatever has the file's name is replaced.
     """
     try:
-        outputs.make_folder(path.parent)
-        outputs.write_named(path, content)
+        if within is None:
+            outputs.make_folder(path.parent)
+            outputs.write_named(path, content)
+        else:
+            outputs.make_folder(within)
+            with below.confined(below.confining() or below.Below(within)):
+                outputs.make_folder(path.parent)
+                outputs.write(path, content)
     except OSError as error:
         raise unwritable(path, error) from error
     return path

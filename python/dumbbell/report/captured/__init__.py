@@ -53,14 +53,16 @@ def write(capture: Capture, format: str, output: Path | None = None) -> list[Pat
     from dumbbell.report import check_format, place_of, write_file
 
     check_format(format)
-    place = place_of(capture.directory, format, output)
+    place, within = place_of(capture.directory, format, output), None if output else capture.directory
     if format == "html":
-        return [write_html(capture, place)]
+        from dumbbell.report.captured.page import page
+
+        return [write_file(place, page(capture).encode(), within)]
     if format == "csv":
         from dumbbell.report.captured.series import build
         from dumbbell.report.render.export import tables_of
 
-        return [write_file(place / name, content) for name, content in tables_of(build(capture)).items()]
+        return [write_file(place / name, content, within) for name, content in tables_of(build(capture)).items()]
     from dumbbell.report.render.figures import render
 
-    return [write_file(place, render(figure(capture), format))]
+    return [write_file(place, render(figure(capture), format), within)]

@@ -75,6 +75,7 @@ def write(
     from dumbbell.report.study.build import build
     from dumbbell.report.study.grid import check_reference
 
+    within = None if output else study.directory
     is_one = described is not None and (described.metric != EVERY or described.kind != "auto")
     wanted = _each(described) if described is not None and is_one else plots_of(study)
     if format == "html":
@@ -85,7 +86,7 @@ def write(
         check_reference(plots)
         pictures = [build(study, confidence, method, reference, one) for one in wanted]
         figure = over_time("svg") if over_time and described is None else None
-        return [write_file(output or study.directory / "report.html", page(plots, pictures, figure).encode())]
+        return [write_file(output or study.directory / "report.html", page(plots, pictures, figure).encode(), within)]
     every = [] if is_one else [described or Plot(metric=EVERY)]
     folder, files = output or study.directory / f"report-{format}", dict[str, bytes]()
     for one in (*every, *wanted):
@@ -99,8 +100,9 @@ def write(
             raise InputError(
                 f"--output {output} is one file", f"the report has {len(files)}: {', '.join(files)}", "name a folder"
             )
-        return [write_file(output, *files.values())]
-    return [write_file(folder / name, content) for name, content in files.items()]
+        (content,) = files.values()
+        return [write_file(output, content)]
+    return [write_file(folder / name, content, within) for name, content in files.items()]
 
 
 def _each(described: Plot) -> list[Plot]:

@@ -1,0 +1,65 @@
+"""A report that is written into a directory of a stranger's stays there, whatever has its name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from synthetic_run import Synthetic
+from synthetic_study import Synthetic as SyntheticStudy
+
+from dumbbell import report
+from dumbbell.errors import InputError
+from dumbbell.published import running
+from dumbbell.records import Run
+from dumbbell.report import study as study_reports
+from dumbbell.report import write_file
+from dumbbell.studies import Study
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    return place
+
+
+def test_folders_of_a_report_lead_nowhere(tmp_path: Path, elsewhere: Path) -> None:
+    run = Run(Synthetic(duration_s=2, packets=False).write(tmp_path / "run"))
+    study = Study(SyntheticStudy().write(tmp_path / "study"))
+    for one in (run.directory, study.directory):
+        (one / "report-csv").symlink_to(elsewhere)
+    for write in (lambda: report.write(run, "csv"), lambda: study_reports.write(study, "csv")):
+        with pytest.raises(InputError, match="cannot write"):
+            write()
+    assert list(elsewhere.iterdir()) == []
+    # The user may name any place.
+    assert report.write(run, "csv", tmp_path / "run" / "report-csv")
+    assert list(elsewhere.iterdir())
+
+
+@pytest.mark.parametrize("leads", ["pipe", "device", "file"])
+def test_a_report_replaces_what_has_its_name(tmp_path: Path, elsewhere: Path, leads: str) -> None:
+    """A pipe would wait for a reader, and a link may lead root to a disk."""
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    page = theirs / "report.html"
+    (elsewhere / "mine").write_text("mine")
+    if leads == "pipe":
+        os.mkfifo(page)
+    else:
+        page.symlink_to("/dev/null" if leads == "device" else elsewhere / "mine")
+    assert write_file(page, b"a page", theirs) == page
+    assert (page.is_symlink(), page.read_bytes()) == (False, b"a page")
+    assert (elsewhere / "mine").read_text() == "mine"
+
+
+@pytest.mark.parametrize("part", ["", "plots", "parts.json"])
+def test_a_reproduction_that_is_a_link_is_not_written(tmp_path: Path, elsewhere: Path, part: str) -> None:
+    place = tmp_path / "reproductions" / "rincao-2021"
+    (place / part).parent.mkdir(parents=True)
+    (place / part).symlink_to(elsewhere)
+    with pytest.raises(InputError, match="is a link"):
+        running.keep(place, running.Ordered("rincao-2021", "dumbbell reproduce rincao-2021"))
+    assert list(elsewhere.iterdir()) == []
