@@ -20,6 +20,8 @@ from stages import thorough_after
 from synthetic_run import Synthetic
 
 from dumbbell.cli import app, invoke
+from dumbbell.cli.tables import print_table
+from dumbbell.table import Table
 
 LONGEST_S: Final = 30
 PARTS: Final = 5
@@ -160,3 +162,17 @@ def test_a_terminal_obeys_no_note_of_an_import(tmp_path: Path, capsys: pytest.Ca
     told = capsys.readouterr()
     assert "the key [2J 31m of nodes is left out" in told.err
     assert not set(odd) - set("[2J31m") & set(told.out + told.err)
+
+
+def test_a_terminal_obeys_no_name_of_a_flow_or_a_column(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = "\x1b[2J\u202e"
+    run = Synthetic(duration_s=2, packets=False).write(tmp_path / "run")
+    summary = json.loads((run / "summary.json").read_text())
+    for flow in summary["flows"]:
+        flow["label"] = odd
+    (run / "summary.json").write_text(json.dumps(summary))
+    assert invoke(["report", str(run), "--format", "iperf"]) == 0
+    print_table(Table(odd, [odd], [[odd]]))
+    told = capsys.readouterr().out
+    assert "[  1]" in told
+    assert not set("\x1b\u202e") & set(told)

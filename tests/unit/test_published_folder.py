@@ -126,6 +126,18 @@ def study(tmp_path: Path) -> Path:
     return place
 
 
+def test_a_terminal_obeys_no_text_of_a_study(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = r"\u001b]52;c;bXk=\u0007\u202e\r[/bold] "
+    text = re.sub(r'(?m)^((title|citation|text|source|untested) = ")', lambda found: found[1] + odd, STUDY)
+    (study / "study.toml").write_text(text)
+    assert invoke(["reproduce", str(study), "--list"]) == 0
+    args = ["reproduce", str(study), "--part", "one", "--output", str(tmp_path / "out"), "--jobs", "1"]
+    assert invoke([*args, "--agree"]) == 0
+    told = capsys.readouterr()
+    assert "Cows fly" in told.out
+    assert not set("\x1b\x07\u202e\r") & set(told.out + told.err)
+
+
 def test_a_study_of_others_is_repeated_after_consent(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -78,7 +78,7 @@ def _tell(outcomes: Sequence[Outcome], starts: str | None, json: bool) -> int:
     from dumbbell.agree.page import write_files
     from dumbbell.agree.table import figures_table
     from dumbbell.agree.targets import Status, judge, overall
-    from dumbbell.cli.output import without_advice_of_matplotlib
+    from dumbbell.cli.output import say, without_advice_of_matplotlib
     from dumbbell.cli.tables import print_table
     from dumbbell.errors import RunInvalid
 
@@ -100,7 +100,7 @@ def _tell(outcomes: Sequence[Outcome], starts: str | None, json: bool) -> int:
             print_table(_quantities(outcome))
             print_table(_targets(outcome))
             print(f"{outcome.subject.name}: {statuses[-1]}")
-            print("\n".join([*outcome.refused, files[0]]))
+            say("\n".join([*outcome.refused, files[0]]))
     if json:
         from json import dumps
 

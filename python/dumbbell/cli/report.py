@@ -81,11 +81,12 @@ def _print_seconds(directories: list[Path], output: Path | None) -> None:
     from dumbbell.cli.studies import is_study
     from dumbbell.records import Run
     from dumbbell.report import iperf
+    from dumbbell.table import printable
 
     for one in filter(is_study, directories):
         hint = f"name a run of it: {one / 'runs'}/..."
         raise InputError("--format iperf applies to runs", f"{one} is a study", hint)
-    text = "\n".join(iperf.text(Run(one, incomplete=True)) for one in directories)
+    text = printable("\n".join(iperf.text(Run(one, incomplete=True)) for one in directories))
     if output is None:
         print(text, end="")
         return

@@ -183,7 +183,7 @@ def _reproduce(
     json: bool,
     quiet: bool,
 ) -> int:
-    from dumbbell.cli.output import without_advice_of_matplotlib
+    from dumbbell.cli.output import say, without_advice_of_matplotlib
     from dumbbell.cli.study_progress import progress
     from dumbbell.errors import ExpectationUndecided
     from dumbbell.published import running
@@ -192,13 +192,13 @@ def _reproduce(
     without_advice_of_matplotlib()
     is_told = not (json or quiet)
     for one in lacking:
-        print(one.text, file=sys.stderr)
+        say(one.text, sys.stderr)
     if wanted and is_told:
         print(_forecast(wanted), flush=True)
     written_s, cost_s = -inf, 0.0
     for order in wanted:
         if is_told:
-            print(f"{order.part.name}: {order.part.title}", flush=True)
+            say(f"{order.part.name}: {order.part.title}")
         with progress(json or quiet) as show:
             running.note(place.folder, order, running.run_part(order, place.root / "studies", jobs, show, elsewhere))
         # The first picture is there after the first part; later reports take a small share of the time.
@@ -270,6 +270,7 @@ def _tell(judged: Sequence[JudgedFinding], files: Sequence[Path], json: bool) ->
 
     from dumbbell.published.judging import NOT_RUN
     from dumbbell.published.model import Status
+    from dumbbell.table import printable
 
     colours = {Status.HOLDS: "green", Status.FAILS: "red", Status.UNKNOWN: "yellow", Status.UNTESTED: "yellow"}
     console = Console(soft_wrap=True)
@@ -278,7 +279,8 @@ def _tell(judged: Sequence[JudgedFinding], files: Sequence[Path], json: bool) ->
         if reading and one.judged == NOT_RUN:
             continue
         said = f"{one.text} ({reading})" if reading else one.text
-        console.print(Text.assemble((status.value, f"bold {colours[status]}"), f": {said}: {one.judged.numbers}"))
+        answer = (status.value, f"bold {colours[status]}")
+        console.print(Text.assemble(answer, printable(f": {said}: {one.judged.numbers}")))
         if one.runs:
-            console.print(f"  {one.runs}", style="yellow", highlight=False)
+            console.print(Text(printable(f"  {one.runs}"), style="yellow"))
     print("\n".join(map(str, files)))

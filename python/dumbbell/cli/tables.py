@@ -28,8 +28,9 @@ def print_table(table: Table) -> None:
 
     from dumbbell.table import printable
 
-    # A cell may be of a stranger's file: it is no line of its own, and no order to the terminal.
-    table = replace(table, rows=[[printable(cell, keep="") for cell in row] for row in table.rows])
+    # A text may be of a stranger's file: it is no line of its own, and no order to the terminal.
+    rows = [[printable(cell, keep="") for cell in row] for row in table.rows]
+    table = replace(table, title=printable(table.title, keep=""), columns=[*map(printable, table.columns)], rows=rows)
     console = Console()
     if not console.is_terminal or len(table.rows) > DRAWN:
         _print_lines(table, console.file)
