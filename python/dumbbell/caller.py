@@ -18,13 +18,18 @@ def give(path: Path) -> None:
         return
     # The caller may have removed it meanwhile.
     with suppress(OSError):
-        if os.stat(path.parent).st_uid != user[0]:
-            return
-        _give(path, None, user)
-        if stat.S_ISDIR(os.lstat(path).st_mode):
-            for _, folders, names, within in os.fwalk(path):
-                for name in (*folders, *names):
-                    _give(name, within, user)
+        # All is reached from here: the caller may put a link to another directory in this one's place.
+        above = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            if os.fstat(above).st_uid != user[0]:
+                return
+            _give(path.name, above, user)
+            if stat.S_ISDIR(os.lstat(path.name, dir_fd=above).st_mode):
+                for _, folders, names, within in os.fwalk(path.name, dir_fd=above):
+                    for name in (*folders, *names):
+                        _give(name, within, user)
+        finally:
+            os.close(above)
 
 
 def _caller() -> tuple[int, int] | None:
@@ -38,7 +43,7 @@ def _caller() -> tuple[int, int] | None:
     return (user, group) if user > 0 and group >= 0 else None
 
 
-def _give(name: str | Path, within: int | None, user: tuple[int, int]) -> None:
+def _give(name: str, within: int, user: tuple[int, int]) -> None:
     with suppress(OSError):
         opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=within)
         try:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from made_capture import lossy
 
 from dumbbell.caller import give
 from dumbbell.cli import invoke
@@ -53,6 +56,54 @@ def test_runs_studies_and_reports_belong_to_the_caller(home: Path) -> None:
     assert {one.name for one in home.iterdir()} == {"small.toml", "runs", "studies", "pictures"}
     assert len(list(home.rglob("*"))) > 20
     assert owners(home) == {(CALLER, CALLER)}
+
+
+def test_a_program_a_score_and_a_log_of_events_belong_to_the_caller(home: Path) -> None:
+    (home / "small.toml").write_text(SCENARIO)
+    os.chown(home / "small.toml", CALLER, CALLER)
+    assert invoke(["cc", "new", "mine", "--directory", "made/here"]) == 0
+    case = ["cc", "score", "reno", "--case", "alone/2Mbps-20ms-0.1bdp", "--output", "cases/one.toml"]
+    assert invoke(case) == 0
+    run = ["run", "small.toml", "--engine", "simulate", "--quiet", "--no-report", "--events", "events.jsonl"]
+    assert invoke(run) in (0, 3)
+    assert owners(home) == {(CALLER, CALLER)}
+
+
+def test_an_analysed_capture_belongs_to_the_caller(home: Path) -> None:
+    (home / "theirs.pcap").write_bytes(lossy())
+    os.chown(home / "theirs.pcap", CALLER, CALLER)
+    assert invoke(["pcap", "theirs.pcap", "--output", "made/analysed"]) == 0
+    assert (home / "made" / "analysed" / "report.html").is_file()
+    assert owners(home) == {(CALLER, CALLER)}
+
+
+def test_a_directory_that_takes_another_ones_place_is_not_given(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The caller may replace it at any moment: here, once its owner is known."""
+    outside, place, stat, swaps = tmp_path / "outside", home / "place", (os.stat, os.fstat), list[Path]()
+    for one in (outside, place):
+        one.mkdir()
+        (one / "file").write_text("")
+    os.chown(place, CALLER, CALLER)
+
+    def swapped(of: Callable[..., os.stat_result]) -> Callable[..., os.stat_result]:
+        def looked(*args: Any, **given: Any) -> os.stat_result:
+            found = of(*args, **given)
+            if found.st_uid == CALLER and not swaps:
+                swaps.append(place.rename(home / "aside"))
+                place.symlink_to(outside)
+            return found
+
+        return looked
+
+    monkeypatch.setattr(os, "stat", swapped(stat[0]))
+    monkeypatch.setattr(os, "fstat", swapped(stat[1]))
+    give(place / "file")
+    monkeypatch.undo()
+    assert swaps
+    assert (outside / "file").stat().st_uid == 0
+    assert (home / "aside" / "file").stat().st_uid == CALLER
 
 
 def test_a_run_that_goes_on_can_be_filed_by_the_caller(home: Path) -> None:

@@ -36,7 +36,7 @@ def write(frame: pl.DataFrame, directory: Path, stem: str) -> list[Path]:
     """Write `stem.parquet` and `stem.csv`. Returns their paths."""
     parquet, csv = directory / f"{stem}.parquet", directory / f"{stem}.csv"
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        outputs.make_folder(directory)
         outputs.write_parquet(frame, parquet)
         outputs.write(csv, frame.with_columns(pl.selectors.float().round(6)).write_csv())
     except OSError as error:

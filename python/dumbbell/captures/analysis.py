@@ -13,6 +13,7 @@ from tempfile import mkdtemp
 from typing import Final, Literal
 
 from dumbbell import outputs
+from dumbbell.caller import give
 from dumbbell.captures.capture import INCOMPLETE, KEPT, MOST_CONNECTIONS, Capture, is_capture
 from dumbbell.captures.detail import keep
 from dumbbell.captures.model import SUMMARY
@@ -105,7 +106,7 @@ def analyse(
             f"{place} is there already", "it is not an analysed capture", "write elsewhere: --output DIRECTORY"
         )
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        outputs.make_folder(place.parent)
         partial = Path(mkdtemp(prefix=".partial-", dir=place.parent))
     except OSError as error:
         raise unwritable(place, error) from None
@@ -167,6 +168,7 @@ def _settle(partial: Path, place: Path) -> None:
             raise
     except OSError as error:
         raise unwritable(place, error) from error
+    give(place)
     rmtree(before, ignore_errors=True)
 
 

@@ -12,6 +12,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Final
 
 from dumbbell import parquet
+from dumbbell.caller import give
 from dumbbell.captures.capture import INCOMPLETE, KEPT, MOST_CONNECTIONS, Capture
 from dumbbell.captures.rows import Direction
 from dumbbell.core import core
@@ -62,8 +63,7 @@ def read(capture: Capture, parts: Sequence[Part], most: int = 1 << 62) -> Detail
         place = folder
         if not capture.summary.get(KEPT):
             place = capture.directory
-            for name in _TABLES:
-                (folder / f"{name}.parquet").replace(place / f"{name}.parquet")
+            _move(folder, place)
         frames = [parquet.read(place / f"{name}.parquet").sort("time_ns", maintain_order=True) for name in _TABLES]
     return Detail(frames[0], frames[1], left_out)
 
@@ -72,11 +72,16 @@ def keep(capture: Capture, numbers: Sequence[int]) -> None:
     """Write a row for each packet of these connections to the directory. Raises `InputError` as `read` does."""
     parts = [Part(number, 0, (1 << 62), ASKED) for number in numbers]
     with _again(capture, parts, 1 << 62) as (folder, _):
-        for name in _TABLES:
-            (folder / f"{name}.parquet").replace(capture.directory / f"{name}.parquet")
+        _move(folder, capture.directory)
     capture.note(KEPT, len(numbers))
     if capture.summary.get(INCOMPLETE):
         capture.note(INCOMPLETE, value=False)
+
+
+def _move(folder: Path, place: Path) -> None:
+    for name in _TABLES:
+        (folder / f"{name}.parquet").replace(place / f"{name}.parquet")
+        give(place / f"{name}.parquet")
 
 
 @contextmanager

@@ -40,7 +40,7 @@ def write(capture: Capture, folder: Path, only: Sequence[int] | None = None) -> 
     origin = int(capture.summary["origin_ns"])
     written = []
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        outputs.make_folder(folder)
         for row in chosen:
             number, direction = row["connection"], str(row["direction"])
             mine = pl.col("connection") == number

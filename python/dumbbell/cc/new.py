@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell import outputs
+from dumbbell.caller import give
 from dumbbell.cc.bundled import BUNDLED, KERNEL
 from dumbbell.errors import InputError, unwritable
 
@@ -26,7 +27,9 @@ def create(name: str, folder: Path) -> list[Path]:
     """
     checked_name(name)
     try:
-        folder.mkdir(parents=True)
+        outputs.make_folder(folder.parent)
+        folder.mkdir()
+        give(folder)
     except FileExistsError:
         raise InputError(f"{folder} is there already", "nothing is overwritten", "choose another name") from None
     except OSError as error:

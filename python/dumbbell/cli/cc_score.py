@@ -40,7 +40,7 @@ def write_case(cases: Sequence[Case], subject: Subject, seed: int, output: Path)
             name = path.relative_to(folder)
             place = output if name == Path("scenario.toml") else output.parent / name
             try:
-                place.parent.mkdir(parents=True, exist_ok=True)
+                outputs.make_folder(place.parent)
                 outputs.write(place, inputs.read(path, LARGEST))
             except OSError as error:
                 raise unwritable(place, error) from None
@@ -75,7 +75,7 @@ def run(
     stem = directory / f"{subjects[0].stem}{part}"
     html = stem.with_name(f"{stem.name}.html")
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        outputs.make_folder(directory)
         outputs.write(stem.with_name(f"{stem.name}.json"), f"{told}\n")
         outputs.write(html, page(scores, named))
     except OSError as error:

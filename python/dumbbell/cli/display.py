@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self, TextIO
 
+from dumbbell.caller import give
 from dumbbell.engines.events import Event
 from dumbbell.errors import InputError
 
@@ -112,6 +114,7 @@ def with_events(shown: Display, events: str | None) -> Iterator[Display]:
         file = open(events, "w", encoding="utf-8")  # noqa: SIM115
     except OSError as error:
         raise InputError(f"cannot write {events}", error.strerror or str(error), "choose another --events") from None
+    give(Path(events))
     try:
         with Written(shown, file, events) as display:
             yield display

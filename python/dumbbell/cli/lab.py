@@ -256,6 +256,7 @@ def capture(
     """
     import sys
 
+    from dumbbell.caller import give
     from dumbbell.errors import unwritable
     from dumbbell.labs import place
     from dumbbell.labs.capture import capture as captured
@@ -269,6 +270,7 @@ def capture(
         return
     try:
         with output.open("wb") as file:
+            give(output)
             count = captured(path, wanted, file, seconds)
     except OSError as error:
         raise unwritable(output, error) from error
