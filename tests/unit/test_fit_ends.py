@@ -134,6 +134,28 @@ def test_a_profile_with_a_figure_that_is_none_is_refused(run: Run, tmp_path: Pat
         fit(file, at="sender")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"policer": {"rate": 1e6}}, "without its bucket"),
+        ({"policer": {"burst": 1e4}}, "without its rate"),
+        ({"policer": {"rate": 0.0, "burst": 1e4}}, "not above 0"),
+        ({"rate": {"capacity": 0.0, "available": 0.0}}, "not above 0"),
+    ],
+)
+def test_a_profile_that_contradicts_itself_is_refused(
+    run: Run, tmp_path: Path, wrong: dict[str, dict[str, float]], why: str
+) -> None:
+    content = json.loads(text(fit(run.directory)))
+    for part, values in wrong.items():
+        for name, value in values.items():
+            content["fit"][part][name] |= {"value": value}
+    file = tmp_path / "wrong.json"
+    file.write_text(json.dumps(content))
+    with pytest.raises(DumbbellError, match=why):
+        answer(fit(file))
+
+
 @pytest.mark.parametrize("where", ["capacity", "available"])
 def test_texts_of_a_profile_bring_no_keys_into_a_scenario(run: Run, tmp_path: Path, where: str) -> None:
     hostile = 'so\n[[programs]]\nnode = "s1"\ncommand = "touch taken"\n#'

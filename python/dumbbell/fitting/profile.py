@@ -60,7 +60,20 @@ def read(path: Path) -> Fit:
     if not _is_sound(asdict(found)):
         why = "it has a figure that is not finite, or a text of several lines"
         raise Damaged(f"{path} cannot be read", why, _HINT)
+    if why := _contradiction(found):
+        raise Damaged(f"{path} cannot be read", why, _HINT)
     return found
+
+
+def _contradiction(fit: Fit) -> str:
+    """What no fit says; empty if nothing is."""
+    policed, burst = fit.policer.rate, fit.policer.burst
+    rates = (fit.rate.capacity.value, fit.rate.available.value, policed.value, burst.value)
+    if any(one is not None and one <= 0 for one in rates):
+        return "it has a rate or a bucket that is not above 0"
+    if policed.is_identifiable != burst.is_identifiable:
+        return "it has a policer's rate without its bucket, or a bucket without its rate"
+    return ""
 
 
 def _is_sound(value: object) -> bool:
