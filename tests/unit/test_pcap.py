@@ -201,6 +201,13 @@ def offered(snaplen: int) -> bytes:
     return HEAD + b"".join(parts)
 
 
+def test_a_compressed_capture_that_ends_early_says_so(tmp_path: Path) -> None:
+    (tmp_path / "part.pcap.gz").write_bytes(gzip.compress(long())[:-2_000])
+    (said,) = dumbbell.pcap(tmp_path / "part.pcap.gz", output=tmp_path / "out").warnings
+    assert "ends within a packet" in said
+    assert "a thousand times as large once it is decompressed" in said
+
+
 def test_what_a_snap_length_cut_off_is_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = {}
     for snaplen in (54, 60, 96):

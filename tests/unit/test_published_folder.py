@@ -346,6 +346,10 @@ def test_texts_of_a_stranger_are_no_markup() -> None:
               document.Rows(said, [said], [[said]]), document.Pictures([drawn])]  # fmt: skip
     text = markdown(document.Document(said, blocks), "plots")
     assert text.count(HOSTILE) == text.count(f"`{HOSTILE}` \\`") == 7
+    # A carriage return ends a line, and two a paragraph, with all code in it.
+    after = markdown(document.Document(f"`a\r\r{HOSTILE} b`", [document.Paragraph("![a](https://they.example/a)")]), "")
+    assert HOSTILE not in after
+    assert "![" not in after
     shown = page(document.Document(said, blocks))
     assert HOSTILE not in shown
     (script,) = re.findall("<script>(.*?)</script>", shown, re.DOTALL)

@@ -29,7 +29,11 @@ def of(summary: Summary, total: Callable[..., tuple[int, ...]]) -> list[str]:
     if notes["damages"]:
         found.append(_damaged(notes["damages"]))
     if notes["cut_files"]:
-        found.append("The last packet of a file is cut off: the capture was stopped while it was being written.")
+        found.append(
+            "A file ends within a packet: the capture was stopped while it was being written, or the file is "
+            "compressed and damaged, or a thousand times as large once it is decompressed. Everything before that was "
+            "analysed."
+        )
     if notes["headless_frames"]:
         found.append(
             f"Not read: {count(notes['headless_frames'], 'packet')} cut before the end of the headers. "

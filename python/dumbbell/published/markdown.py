@@ -9,8 +9,9 @@ from typing import Final
 
 from dumbbell.published.document import LEDGER, Block, Bullets, Code, Document, Heading, Paragraph, Pictures, Rows
 
-_OPENS: Final = re.compile(r"(?<![`\\])`(?!`)[^`\n]+`(?!`)|<(?=[A-Za-z/!?])")
-"""A piece of code, or the beginning of an element of HTML, which Markdown lets through."""
+_OPENS: Final = re.compile(r"(?<![`\\])`(?!`)[^`\n\r]+`(?!`)|<(?=[A-Za-z/!?])|!(?=\[)")
+"""A piece of code, or the beginning of an element of HTML, which Markdown lets through, or of a picture."""
+_PLAIN: Final = {"<": "&lt;", "!": "&#33;"}
 
 
 def markdown(document: Document, images: str) -> str:
@@ -47,5 +48,5 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _text(text: str) -> str:
-    """A stranger's text, without elements of HTML."""
-    return _OPENS.sub(lambda found: "&lt;" if found[0] == "<" else found[0], text)
+    """A stranger's text, without elements of HTML, and without pictures, which a reader may fetch from anywhere."""
+    return _OPENS.sub(lambda found: _PLAIN.get(found[0], found[0]), text)
