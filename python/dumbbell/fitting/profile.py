@@ -66,7 +66,7 @@ def read(path: Path) -> Fit:
 
 
 def _contradiction(fit: Fit) -> str:
-    """What no fit says; empty if nothing is."""
+    """Returns what no fit says of a path; empty if there is no such thing."""
     policed, burst = fit.policer.rate, fit.policer.burst
     rates = (fit.rate.capacity.value, fit.rate.available.value, policed.value, burst.value)
     if any(one is not None and one <= 0 for one in rates):
