@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dumbbell.engines.virtual import confine
 from dumbbell.engines.virtual.guest import NotStarted
 from dumbbell.engines.virtual.ready import Snapshot
 from dumbbell.kernels.ready.boot import tried
@@ -37,6 +38,22 @@ def test_a_machine_that_hangs_is_given_up(tmp_path: Path) -> None:
 
 def test_a_machine_that_ends_says_so(tmp_path: Path) -> None:
     assert boot(tmp_path, "echo no memory >&2; exit 1", 10) == ["the virtual machine has ended", "no memory"]
+
+
+def test_a_machine_finds_no_firmware_in_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """QEMU takes `bios-256k.bin` and others from there before its own: a stranger's would stay in the snapshot."""
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    for folder in (theirs, ours):
+        folder.mkdir()
+    (theirs / "bios-256k.bin").touch()
+    monkeypatch.chdir(theirs)
+    said = boot(ours, "pwd >&2; ls *.bin >&2; exit 1", 10)
+    assert said[1] == str(ours)
+    assert said[2:] != ["bios-256k.bin"]
+    (ours / "snapshot").mkdir()
+    for name in ("memory", "devices"):
+        (ours / "snapshot" / name).touch()
+    assert Snapshot(machine(ours, "true"), []).boot.folder == confine.PLACE
 
 
 def test_a_snapshot_that_somebody_removed_says_so(tmp_path: Path) -> None:

@@ -42,6 +42,10 @@ class Start(Protocol):
         """Its environment; the same each time."""
 
     @property
+    def folder(self) -> str:
+        """Its working directory."""
+
+    @property
     def after(self) -> list[str]:
         """The command that settles the records when it has ended; empty if there is nothing to do."""
 
@@ -74,6 +78,11 @@ class Boot:
     def environment(self) -> Mapping[str, str]:
         """The kernel's own; the same each time."""
         return {"HOME": confine.PLACE, "TMPDIR": confine.PLACE, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+
+    @property
+    def folder(self) -> str:
+        """The user's, as all its paths are absolute."""
+        return os.curdir
 
     @property
     def after(self) -> list[str]:
@@ -130,6 +139,7 @@ def _kernel(boot: Start, orders: int, log: int, keep: Sequence[int]) -> int:
             os.dup2(descriptor, stream)
         for descriptor in keep:
             os.set_inheritable(descriptor, True)
+        os.chdir(boot.folder)
         os.execve(boot.program, boot.command(), dict(boot.environment))
     except BaseException:
         traceback.print_exc()

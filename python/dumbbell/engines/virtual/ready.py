@@ -43,6 +43,11 @@ class _Start:
     monitor: int
 
     @property
+    def folder(self) -> str:
+        # QEMU takes its firmware from the working directory, if one of its names is there.
+        return confine.PLACE
+
+    @property
     def after(self) -> list[str]:
         return [str(INIT), SHARED, confine.RUN]
 

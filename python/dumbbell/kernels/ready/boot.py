@@ -139,6 +139,9 @@ def tried(
         theirs,
         subprocess.Popen(
             line(str(shared), str(log), theirs.fileno()),
+            # QEMU takes its firmware from the working directory, if one of its names is there: a stranger's would stay
+            # in the snapshot.
+            cwd=folder,
             env=environment,
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
