@@ -151,6 +151,15 @@ def test_two_of_one_name_are_refused(tmp_path: Path) -> None:
         check([subject(tmp_path, "a"), subject(tmp_path, "a")], engines())
 
 
+@pytest.mark.parametrize("part", ["", "agreement.html"])
+def test_a_directory_that_is_a_link_is_refused(tmp_path: Path, part: str) -> None:
+    theirs = subject(tmp_path / "agreements")
+    (theirs.directory / part).parent.mkdir(parents=True)
+    (theirs.directory / part).symlink_to(tmp_path)
+    with pytest.raises(InputError, match="is a link"):
+        check([theirs], engines())
+
+
 @pytest.fixture
 def fakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, FakeEngine]:
     """Replace both engines; pages are without the built front end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from dumbbell.records import Run
 from dumbbell.scenario import Scenario, load
 from dumbbell.scenario.file.loading import read
 from dumbbell.studies.cells import is_study
+from dumbbell.studies.directory import check_place
 
 Teller = Callable[[str, Progress], None]
 """Called with an engine and the progress of its runs."""
@@ -95,13 +97,17 @@ class Outcome:
 
 
 def check(subjects: Sequence[Subject], engines: Mapping[str, Engine]) -> None:
-    """Raise `InputError` if an engine refuses a subject, or two have the same name. Starts nothing."""
+    """Raise `InputError` if an engine refuses a subject, two have the same name, or the directory of one is a link or
+    has one. Starts nothing."""
     names = [subject.name for subject in subjects]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(
             f"two scenarios have the name {twice!r}", "their runs would share a directory", "rename one of them"
         )
+    for subject in subjects:
+        if os.path.lexists(subject.directory):
+            check_place(subject.directory)
     problems: dict[str, Problem] = {}
     for subject in subjects:
         scenario = next(iter(subject.seeds.values()))
