@@ -62,6 +62,12 @@ def test_the_line_that_is_wrong_is_named_in_each_text() -> None:
     assert all(one.said for one in found)
 
 
+def test_a_block_is_left_where_the_text_leaves_it() -> None:
+    """`mpls ldp` is a setting of OSPF, too, shortened: only `exit` says which one is meant."""
+    blocks = "router ospf\n exit\nmpls ldp\n router-id 10.0.0.1\n address-family ipv4\n  interface eth0\n  exit\n"
+    assert frr.complaints({"r1": f"{blocks}  interface eth1\n  exit\n exit-address-family\nexit\n"}) == []
+
+
 LONG = "!" * 4095
 HOSTILE = [
     "exit\nping 127.0.0.1", "ex\nping 127.0.0.1", " quit \nping 127.0.0.1", "q\ntraceroute 127.0.0.1",
@@ -69,7 +75,7 @@ HOSTILE = [
     f"{LONG}exit\nping 127.0.0.1", "exit\0 here\nping 127.0.0.1", "\x0bexit\x0cping 127.0.0.1",
     "exit\r\nping 127.0.0.1", "exit\ncopy /etc/passwd running-config", "exit\nwrite file", "output file {out}",
     "outp fi {out}", "router bgp 1\n output file {out}", "exit\noutput file {out}", f"{LONG}output file {{out}}",
-    "output\0\noutput file {out}",
+    "output\0\noutput file {out}", "exit\npi 127.0.0.1", "exit\ntr 127.0.0.1", "exit\nwr file", "exit\n\tmtr 10.0.0.1",
 ]  # fmt: skip
 
 

@@ -66,13 +66,10 @@ def complaints(texts: Mapping[str, str]) -> list[Complaint]:
     return found
 
 
-_LEAVING: Final = frozenset(word[:length] for word in ("exit", "quit") for length in range(1, len(word) + 1))
-"""Commands that leave a block, in full and abbreviated.
+_CARRIED_OUT: Final = ("copy", "mtrace", "output", "ping", "ssh", "start-shell", "telnet", "traceroute", "write")
+"""First words of lines that the shell carries out. Outside of all blocks `exit` leads to its prompt.
 
-Outside of all blocks they lead to FRR's prompt, where `ping` is a command. None is needed for a check: FRR leaves a
-block by itself at the first line that does not belong there."""
-_WRITING: Final = "output"
-"""The first word of the shell's command that opens a file for writing, wherever it stands."""
+They may be abbreviated. No setting of a daemon begins with one."""
 _LONGEST: Final = 2_000
 """Bytes of a line. FRR takes what is beyond 4,095 for the next one."""
 
@@ -80,7 +77,8 @@ _LONGEST: Final = 2_000
 def _is_no_setting(line: str) -> bool:
     """True if FRR's shell would carry out a line, or read it as another one, in place of checking it."""
     first = next(iter(line.split()), "")
-    return (first != "" and _WRITING.startswith(first)) or "\0" in line or len(line.encode()) > _LONGEST
+    is_carried_out = first != "" and any(word.startswith(first) for word in _CARRIED_OUT)
+    return is_carried_out or "\0" in line or len(line.encode()) > _LONGEST
 
 
 def _first(texts: Mapping[str, str]) -> Complaint | None:
@@ -92,8 +90,7 @@ def _first(texts: Mapping[str, str]) -> Complaint | None:
         # FRR looks for a file of its own beside the checked one, and may not read the machine's.
         Path(folder, "vtysh.conf").touch()
         file = Path(folder, "frr.conf")
-        checked = ("!" if line.strip() in _LEAVING else line for *_, line in lines)
-        file.write_text("".join(f"{line}\n" for line in checked), encoding="utf-8")
+        file.write_text("".join(f"{line}\n" for *_, line in lines), encoding="utf-8")
         command = [shutil.which(_SHELL) or _SHELL, "--config_dir", folder, "--dryrun", "--inputfile", str(file)]
         try:
             # The text may be a stranger's: the shell finds no program to start, and writes no file elsewhere.
