@@ -20,7 +20,7 @@ from pathlib import Path as File
 import polars as pl
 
 from benches.identify.paths import Drawn, connections, draw, simulated
-from benches.table import show
+from benches.table import show, write_csv
 from dumbbell.captures.capture import Capture
 from dumbbell.captures.identify.dips import dips
 from dumbbell.captures.identify.marks import Mark
@@ -86,6 +86,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--paths", type=int, default=12)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--csv", type=File, metavar="FOLDER", help="write the table there, too: docs/results/data")
     options = parser.parse_args()
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     with tempfile.TemporaryDirectory() as scratch, ProcessPoolExecutor(options.jobs) as pool:
@@ -97,6 +98,8 @@ def main() -> None:
     rows.append(["all", *(f"{count:,}" for count in whole)])
     columns = ["algorithm", "marks", "right", "PROBE_RTT", "marked"]
     show(f"Marks that look like PROBE_RTT, {options.paths} paths", columns, rows)
+    if options.csv is not None:
+        write_csv(options.csv / "identify-probe-rtt.csv", columns, rows)
 
 
 if __name__ == "__main__":
