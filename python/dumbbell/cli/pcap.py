@@ -154,8 +154,7 @@ def command(
     from dumbbell.captures.xplot import write as write_graphs
     from dumbbell.cli.captured import beside as of_run
     from dumbbell.cli.captured import judge, table
-    from dumbbell.cli.identified import guesses
-    from dumbbell.cli.identified import guesses_as_json as told_of_guesses
+    from dumbbell.cli.identified import guesses, guesses_as_json
     from dumbbell.cli.identified import table as table_of_guesses
     from dumbbell.cli.paired import between, between_as_json
     from dumbbell.cli.paired import table as table_of_pairs
@@ -202,7 +201,7 @@ def command(
             capture,
             {"report": None if page is None else str(page), "xplot": [str(path) for path in graphs]}
             | ({} if flows is None else {"flows": flows})
-            | ({} if seen is None else {"identified": told_of_guesses(seen)})
+            | ({} if seen is None else {"identified": guesses_as_json(seen)})
             | ({} if found is None else {"between": between_as_json(found)}),
         )
         return
