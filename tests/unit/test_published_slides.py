@@ -22,6 +22,8 @@ SMALL, LARGE = "100 packets", "1000 packets"
 CELLS = [{BUFFER: buffer, CC: cc} for buffer in (SMALL, LARGE) for cc in ("reno", "cubic")]
 FAR = (0.1, 0.1, 0.1)
 EITHER = (0.1 * JITTER_MS, JITTER_MS, 1.9 * JITTER_MS)
+NEAR = (1.05 * JITTER_MS, 1.1 * JITTER_MS, 1.15 * JITTER_MS)
+"""The 95 % interval is within a quarter, and one whose error is a fourth of that isn't."""
 
 
 def judge(text: str, studies: Studies) -> Judged:
@@ -46,7 +48,13 @@ class Beside(Synthetic):
 
 
 @pytest.mark.parametrize(
-    ("elsewhere", "status"), [(FAR, Status.FAILS), (EITHER, Status.UNKNOWN), ((JITTER_MS,) * 3, Status.HOLDS)]
+    ("elsewhere", "status"),
+    [
+        (FAR, Status.FAILS),
+        (EITHER, Status.UNKNOWN),
+        (NEAR, Status.UNKNOWN),
+        ((JITTER_MS,) * 3, Status.HOLDS),
+    ],
 )
 def test_one_setting_is_enough_and_all_must_be_known_to_fail(
     tmp_path: Path, elsewhere: tuple[float, ...], status: Status
@@ -59,6 +67,31 @@ def test_one_setting_is_enough_and_all_must_be_known_to_fail(
     assert judged.status is status
     assert judged.numbers.count("UDP") == len(CELLS)
     assert judged.numbers.endswith(", n = 3")
+
+
+def test_one_setting_by_itself_takes_no_more_than_its_interval(tmp_path: Path) -> None:
+    study = Study(Beside(cells=CELLS[:1], jitter_ms=lambda _: NEAR).write(tmp_path / "study"))
+    assert judge("UDP's jitter", {"udp": study}).status is Status.HOLDS
+
+
+@pytest.mark.parametrize(("mbit", "status"), [(1.3, Status.UNKNOWN), (2.0, Status.FAILS)])
+def test_one_of_many_settings_fails_by_more_than_chance(tmp_path: Path, mbit: float, status: Status) -> None:
+    """TCP has less than a tenth in three settings. Its 1.3 Mbit/s in the fourth are known to 0.25, or to 0.5 where the
+    error is a fourth."""
+
+    @dataclass
+    class Spread(Beside):
+        def _flows(self, cell: Mapping[str, Any], index: int, repetition: int) -> list[dict[str, Any]]:
+            tcp, udp = super()._flows(cell, index, repetition)
+            return [tcp | {"received_bytes": tcp["received_bytes"] + 250_000 * (repetition - 1)}, udp]
+
+    def goodput(cell: Mapping[str, Any], cc: str) -> float:
+        return mbit if cell == CELLS[-1] else 0.5
+
+    study = Study(Spread(cells=CELLS, goodput_mbit=goodput).write(tmp_path / "study"))
+    assert judge("Beside UDP", {"udp": study}).status is status
+    alone = Study(Spread(cells=CELLS[-1:], goodput_mbit=goodput).write(tmp_path / "alone"))
+    assert judge("Beside UDP", {"udp": alone}).status is Status.FAILS
 
 
 def test_a_finding_about_all_settings_fails_in_one(tmp_path: Path) -> None:
