@@ -40,16 +40,16 @@ class Judge:
         return Judged(self._status(found, missing, studies), said)
 
     def _status(self, settings: Sequence[Setting], missing: Sequence[Setting], studies: Studies) -> Status:
-        statuses = [one.status for one in settings]
+        statuses, known = [one.status for one in settings], len(settings) - len(missing)
         match self.claim.within:
             case "every setting":
-                return self._among(all_of, Status.FAILS, statuses, len(settings) - len(missing), studies)
+                return self._among(all_of, Status.FAILS, statuses, known, studies)
             case "some setting":
-                return self._among(any_of, Status.HOLDS, statuses, len(settings) - len(missing), studies)
+                return self._among(any_of, Status.HOLDS, statuses, known, studies)
             case "all settings alike":
                 return statuses[0] if len(set(statuses)) == 1 else Status.UNKNOWN
             case "one side":
-                return self._among(one_side, Status.FAILS, statuses, len(settings) - len(missing), studies)
+                return self._among(one_side, Status.FAILS, statuses, known, studies)
             case "the largest":
                 return _of_largest([one for one in settings if one not in missing], bool(missing))
 
