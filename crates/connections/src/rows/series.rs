@@ -1,11 +1,11 @@
-//! Rows of what a direction does over time.
+//! Rows of tables of a capture that show how a direction of a connection goes over time: intervals, round trips, gaps.
 
 use records::Values::{I64, U32, U64, Word};
 use records::{Column, Row};
 
 use super::DIRECTIONS;
 
-/// A direction in an interval with data or acknowledgements of it.
+/// A direction in one interval (`dumbbell pcap --interval`). Intervals without data or acknowledgements have no row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[allow(missing_docs)]
 pub struct IntervalRow {
@@ -32,7 +32,7 @@ pub struct IntervalRow {
     pub gap_min_ns: i64,
     pub gap_max_ns: i64,
     pub burst_max_bytes: u64,
-    /// Time under each limit since the row before: window, application, recovery, network.
+    /// Time under each limit since the end of the last interval with a row: window, application, recovery, network.
     pub limited_ns: [u64; 4],
 }
 
@@ -74,18 +74,30 @@ impl Row for IntervalRow {
             "highest byte acknowledged so far",
         ),
         Column::optional("window_end_bytes", I64(|r| r.window_end), "the byte at which the receiver's window ends"),
-        Column::optional("gap_min_ns", I64(|r| r.gap(r.gap_min_ns)), "least time from a packet with data to the next"),
-        Column::optional("gap_mean_ns", I64(|r| r.gap(r.gap_sum_ns / i64::from(r.gaps.max(1)))), "their mean"),
-        Column::optional("gap_max_ns", I64(|r| r.gap(r.gap_max_ns)), "the longest"),
-        Column::required("burst_max_bytes", U64(|r| Some(r.burst_max_bytes)), "most bytes of a burst"),
+        Column::optional("gap_min_ns", I64(|r| r.gap(r.gap_min_ns)), "least gap between packets with data"),
+        Column::optional("gap_mean_ns", I64(|r| r.gap(r.gap_sum_ns / i64::from(r.gaps.max(1)))), "mean gap"),
+        Column::optional("gap_max_ns", I64(|r| r.gap(r.gap_max_ns)), "longest gap"),
+        Column::required("burst_max_bytes", U64(|r| Some(r.burst_max_bytes)), "most payload of a burst so far"),
         Column::required(
             "limited_window_ns",
             U64(|r| Some(r.limited_ns[0])),
-            "time limited by the receiver's window, since the end of the row before",
+            "time limited by the receiver's window, since the end of the last interval with a row",
         ),
-        Column::required("limited_application_ns", U64(|r| Some(r.limited_ns[1])), "by the application"),
-        Column::required("limited_recovery_ns", U64(|r| Some(r.limited_ns[2])), "in recovery from losses"),
-        Column::required("limited_network_ns", U64(|r| Some(r.limited_ns[3])), "by congestion window or network"),
+        Column::required(
+            "limited_application_ns",
+            U64(|r| Some(r.limited_ns[1])),
+            "the same time, limited by the application",
+        ),
+        Column::required(
+            "limited_recovery_ns",
+            U64(|r| Some(r.limited_ns[2])),
+            "the same time, in recovery from losses",
+        ),
+        Column::required(
+            "limited_network_ns",
+            U64(|r| Some(r.limited_ns[3])),
+            "the same time, limited by congestion window or network",
+        ),
     ];
 }
 
@@ -103,7 +115,7 @@ impl Round {
     pub const NAMES: [&str; 3] = ["data", "timestamp", "back"];
 }
 
-/// A sample of a round trip: of each kind the least and the largest of each 10 ms.
+/// A sample of a round trip. Of each kind, the table has the least and the largest sample of each 10 ms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct RttRow {
@@ -120,23 +132,23 @@ impl Row for RttRow {
     const COLUMNS: &'static [Column<RttRow>] = &[
         Column::required("connection", U64(|r| Some(r.connection)), "number of the connection"),
         Column::required("direction", Word(|r| Some(r.direction), &DIRECTIONS), "of the data"),
-        Column::required("time_ns", I64(|r| Some(r.time_ns)), "its end"),
+        Column::required("time_ns", I64(|r| Some(r.time_ns)), "end of the round trip"),
         Column::required(
             "kind",
             Word(|r| Some(r.kind as u16), &Round::NAMES),
             "`data`: from a segment's only transmission to the ACK or SACK that covers it; `timestamp`: from data to the \
              first ACK that echoes its TSval; `back`: from an ACK to the first data that echoes its TSval",
         ),
-        Column::required("rtt_ns", I64(|r| Some(r.rtt_ns)), "how long it was"),
+        Column::required("rtt_ns", I64(|r| Some(r.rtt_ns)), "length of the round trip"),
         Column::required(
             "seq",
             I64(|r| Some(r.seq)),
-            "the byte behind the data that were acknowledged, or that echoed",
+            "end of the data that were acknowledged, or of the data that echoed a timestamp: the byte after the last",
         ),
     ];
 }
 
-/// Times from a packet with data to the next one that are about the same.
+/// A bin of the histogram of gaps: times from a packet with data to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct GapRow {
@@ -152,8 +164,12 @@ impl Row for GapRow {
     const COLUMNS: &'static [Column<GapRow>] = &[
         Column::required("connection", U64(|r| Some(r.connection)), "number of the connection"),
         Column::required("direction", Word(|r| Some(r.direction), &DIRECTIONS), "of the data"),
-        Column::required("above_ns", I64(|r| Some(r.above_ns)), "times that are longer than this, or 0 if it is"),
-        Column::required("up_to_ns", I64(|r| Some(r.up_to_ns)), "and no longer than this"),
-        Column::required("gaps", U64(|r| Some(r.gaps)), "how many there are"),
+        Column::required(
+            "above_ns",
+            I64(|r| Some(r.above_ns)),
+            "lower bound of the gaps, exclusive; a bound of 0 includes gaps of 0",
+        ),
+        Column::required("up_to_ns", I64(|r| Some(r.up_to_ns)), "upper bound of the gaps, inclusive"),
+        Column::required("gaps", U64(|r| Some(r.gaps)), "number of gaps"),
     ];
 }
