@@ -11,14 +11,14 @@ pub(super) struct FullBandwidth {
     pub bw: u64,
     /// Rounds without growth.
     pub count: u32,
-    /// The plateau is reached \[v3\]; can be restarted.
+    /// A plateau was seen since the last [`reset`](FullBandwidth::reset), as v3's UP looks for one anew.
     pub is_now: bool,
     /// True if the pipe was full at least once in this connection: STARTUP is over.
     pub is_reached: bool,
 }
 
 impl FullBandwidth {
-    /// Look for a plateau anew, from `bw` on.
+    /// Begins to look for a plateau anew, from `bw` on.
     pub(super) fn reset(&mut self, bw: u64) {
         *self = FullBandwidth { bw, is_reached: self.is_reached, ..FullBandwidth::default() };
     }
@@ -33,8 +33,8 @@ impl FullBandwidth {
 impl Bbr {
     pub(super) fn check_full_bw(&mut self, rs: &RateSample, sample: u64) {
         let grown = |bw: u64| bw >= scale_bw(self.full.bw, self.params.full_bw_threshold);
-        let (is_over, has_grown, bw) = match self.params.plateau {
-            // v2 looks only until the pipe was full once.
+        let (is_skipped, has_grown, bw) = match self.params.plateau {
+            // v2 looks until the pipe was full once, and only at ACKs that start a round.
             Plateau::MaxEachRound => {
                 let bw = self.max_bw();
                 (self.full.is_reached || !self.rounds.is_start, grown(bw), bw)
@@ -42,7 +42,7 @@ impl Bbr {
             Plateau::EachSample => (self.full.is_now, grown(sample), sample),
             Plateau::RoundStart => (self.full.is_now || !self.rounds.is_start, grown(sample), sample),
         };
-        if is_over || rs.is_app_limited {
+        if is_skipped || rs.is_app_limited {
             return;
         }
         if has_grown {

@@ -6,20 +6,20 @@ use super::parameters::UpExit;
 use super::state::{AckPhase, State};
 use crate::{CaState, RateSample, Socket};
 
-/// The gain of what is in flight that fills the pipe in v2's UP (spec section 3: 1.25).
+/// Packets in flight that mean a full pipe in v2's UP, as a gain on the BDP (spec section 3: 1.25).
 const UP_QUEUE_GAIN: u32 = 320;
 
 /// The current probing cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Probe {
     pub ack_phase: AckPhase,
-    /// ACKs and losses tell of packets that were sent in the probe.
+    /// The ACKs and losses that arrive are of packets that were sent in the probe.
     pub is_sampling: bool,
     /// The start of the cycle (DOWN) or of UP, us.
     pub cycle_start: u64,
     /// Probes so far: times that REFILL began.
     pub probes: u32,
-    /// Rounds since DOWN began.
+    /// Rounds since DOWN began; DOWN begins with 0 or 1, drawn at random.
     pub rounds_since: u8,
     /// Time until the next probe, us.
     pub wait_us: u32,
@@ -29,9 +29,11 @@ pub(super) struct Probe {
     pub was_stopped_as_risky: bool,
     /// A sample of this probe was good \[v2\].
     pub has_ok_sample: bool,
-    /// Growth of inflight_hi: doublings, ACKed packets per packet of growth, and those ACKed so far.
+    /// Doublings of the growth of inflight_hi in UP.
     pub up_rounds: u32,
+    /// Packets that have to be ACKed for inflight_hi to grow by one.
     pub up_cnt: u32,
+    /// Packets ACKed since inflight_hi grew last.
     pub up_acks: u32,
 }
 
@@ -91,6 +93,7 @@ impl Bbr {
         }
     }
 
+    /// Returns true if UP has filled the pipe, by the sign of the version.
     fn is_pipe_full(&mut self, sk: &Socket, in_net: u32, sample: u64) -> bool {
         match self.params.up_exit {
             UpExit::Queue => {
@@ -106,7 +109,7 @@ impl Bbr {
         }
     }
 
-    /// Starts REFILL if it is time for the next probe.
+    /// Starts REFILL if it is time for the next probe. Returns true if so.
     fn check_time_to_probe(&mut self, sk: &mut Socket) -> bool {
         if let Some(up_rounds) = self.ecn_reprobe(sk) {
             self.start_refill(sk, up_rounds);
@@ -120,12 +123,14 @@ impl Bbr {
         is_due
     }
 
-    /// Rounds that a Reno flow needs to grow by what is in flight; bounded, so that large windows don't wait for ever.
+    /// Returns the rounds that a Reno flow needs to recover from a loss here: it grows by a packet per round. Bounded, so that large
+    /// windows don't wait for ever.
     fn reno_rounds(&self, sk: &Socket) -> u32 {
         self.target_inflight(sk).min(self.params.probe_max_rounds)
     }
 
-    /// Marks but no losses ended the last probe: the next may come at once, and start steeply.
+    /// Returns the slope that the next probe starts with (`up_rounds`), if it may come at once: marks, and no losses, ended the last
+    /// probe.
     fn ecn_reprobe(&self, sk: &Socket) -> Option<u32> {
         let gain = self.params.ecn_reprobe_gain;
         let is_marked_only = self.signals.ecn_in_cycle && !self.signals.loss_in_cycle;

@@ -2,13 +2,13 @@ use super::Parameters;
 use crate::socket::{TICK_US, TICKS_PER_S};
 use crate::state::{CubicState, NONE, narrow};
 
-/// C = 0.4 (RFC 9438 section 5), of 1024 and scaled by 10: 41/1024 * 10.
+/// C = 0.4 (RFC 9438 section 5) in 1/1024, rounded as Linux does: 10 * 41 = 410.
 const C: u64 = 410;
 /// The curve's clock ticks 1024 times a second, so that the scalings are shifts.
 const CLOCK_SHIFT: u32 = 10;
-/// C's scale and three times the clock's.
+/// Scale of `C * t^3`: that of C, and that of the clock three times.
 const CUBE_SHIFT: u32 = 10 + 3 * CLOCK_SHIFT;
-/// While the window is constant, the curve is worked out anew when more ticks than these have passed (`HZ / 32`).
+/// Ticks for which the last answer holds while the window is constant (`HZ / 32`).
 const UPDATE_EVERY: u64 = TICKS_PER_S / 32;
 /// Before the first loss the window grows by 5 % in a round at least: a packet for each 20 ACKed.
 const SLOWEST_WITHOUT_LOSS: u32 = 20;
@@ -30,10 +30,11 @@ pub(super) struct Curve {
     origin: u32,
     /// K: from the epoch's start to the plateau, 1/1024 s.
     k: u64,
-    /// W_est: Reno's window (RFC 9438 section 4.3), and the ACKs that have not grown it yet.
+    /// W_est: Reno's window (RFC 9438 section 4.3), packets.
     reno_cwnd: u32,
+    /// ACKed packets that `reno_cwnd` has not grown by yet.
     reno_acked: u32,
-    /// The answer: ACKs per packet of growth.
+    /// Last answer of [`update`](Curve::update): ACKs per packet of growth.
     acks_per_packet: u32,
 }
 
@@ -42,8 +43,8 @@ impl Curve {
         Curve { params, ..Curve::default() }
     }
 
-    /// A loss: the window becomes 0.7 of what it was. If it had not reached the last maximum, others need room: the
-    /// plateau goes lower still (fast convergence, RFC 9438 section 4.7).
+    /// Returns the window after a loss: 0.7 of `cwnd`, in packets, unless `beta` is set otherwise. If `cwnd` had not reached
+    /// the last maximum, other flows need room: the plateau becomes lower than `cwnd` (fast convergence, RFC 9438 section 4.7).
     pub(super) fn reduce(&mut self, cwnd: u32) -> u32 {
         self.epoch_start = None;
         let Parameters { beta, fast_convergence, .. } = self.params;
@@ -101,19 +102,20 @@ impl Curve {
         if self.reno_cwnd > cwnd { cwnd / (self.reno_cwnd - cwnd) } else { u32::MAX }
     }
 
-    /// Idle time is no time of the epoch (RFC 9438 section 5.8): without this the window would jump after it. In ticks.
+    /// Takes the idle time from `last_sent` to `now`, in ticks, out of the epoch (RFC 9438 section 5.8). Otherwise the window
+    /// would jump after the idle time.
     pub(super) fn shift_epoch(&mut self, now: u64, last_sent: u64) {
         if let Some(start) = &mut self.epoch_start {
             *start = (*start + now.saturating_sub(last_sent)).min(now);
         }
     }
 
-    /// Did an epoch begin less than `span` ticks ago?
+    /// Returns true if an epoch began less than `span` ticks ago.
     pub(super) fn began_within(&self, now: u64, span: u64) -> bool {
         self.epoch_start.is_some_and(|start| now.saturating_sub(start) < span)
     }
 
-    /// The state that records show. Plateau, K and W_est are those of an epoch.
+    /// Returns the state that records show. Plateau, K and W_est are `NONE` outside an epoch.
     pub(super) fn published(&self) -> CubicState {
         let of_epoch = |value: u32| if self.epoch_start.is_some() { value } else { NONE };
         CubicState {

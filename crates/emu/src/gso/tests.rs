@@ -1,4 +1,4 @@
-//! Taking apart and putting together undo each other, and either's frames are right by an independent reading.
+//! Splitting a burst and merging its segments undo each other. [`Sent`] builds the expected frames independently of both.
 
 use proptest::prelude::*;
 use units::Ip;
@@ -12,7 +12,7 @@ use crate::frame::{self, TCP, UDP};
 struct Sent {
     ip: Ip,
     protocol: u8,
-    /// 32-bit words of options; in IPv6, of hop-by-hop options.
+    /// Options of the IP header, 32-bit words; in IPv6, the hop-by-hop options header.
     ip_options: usize,
     tcp_options: usize,
     tos: u8,
@@ -68,15 +68,15 @@ impl Sent {
 
     fn write_ip(&self, index: usize, payload: usize, f: &mut [u8]) {
         let transport = self.transport();
-        let behind = |header: usize| ((self.header_bytes() - header + payload) as u16).to_be_bytes();
+        let bytes_from = |header: usize| ((self.header_bytes() - header + payload) as u16).to_be_bytes();
         if self.ip == Ip::V6 {
             f[12..14].copy_from_slice(&[0x86, 0xdd]);
             f[14..18].copy_from_slice(&[0x60 | self.tos >> 4, self.tos << 4 | 9, 0x12, 0x34]);
-            f[18..20].copy_from_slice(&behind(54));
+            f[18..20].copy_from_slice(&bytes_from(54));
             f[20..22].copy_from_slice(&[if transport > 54 { 0 } else { self.protocol }, 64]);
             f[22..54].copy_from_slice(&ADDRESSES);
             if transport > 54 {
-                // An option that is padding all over (RFC 8200 section 4.2).
+                // The only option is padding (RFC 8200 section 4.2).
                 let bytes = (transport - 54) as u8;
                 f[54..58].copy_from_slice(&[self.protocol, bytes / 8 - 1, 1, bytes - 4]);
             }
@@ -84,7 +84,7 @@ impl Sent {
         }
         f[14] = 0x45 + self.ip_options as u8;
         f[15] = self.tos;
-        f[16..18].copy_from_slice(&behind(14));
+        f[16..18].copy_from_slice(&bytes_from(14));
         f[18..20].copy_from_slice(&self.identification.wrapping_add(index as u16).to_be_bytes());
         f[20] = 0x40;
         f[22] = 64;
@@ -194,7 +194,7 @@ fn sent() -> impl Strategy<Value = Sent> {
 
 proptest! {
     #[test]
-    fn segments_are_what_an_interface_would_have_sent(sent in sent()) {
+    fn split_writes_the_segments_that_an_interface_would_send(sent in sent()) {
         let segments = split(&sent.whole(), &sent.vnet());
         prop_assert_eq!(segments.len(), sent.segments());
         for (index, segment) in segments.iter().enumerate() {
@@ -211,16 +211,16 @@ proptest! {
     }
 
     #[test]
-    fn putting_together_undoes_taking_apart(sent in sent()) {
+    fn merge_undoes_split(sent in sent()) {
         let whole = sent.whole();
         let (vnet, merged) = merge(&split(&whole, &sent.vnet()), sent.gso_size);
         prop_assert_eq!(merged, whole);
         prop_assert_eq!(vnet, sent.vnet());
     }
 
-    /// The rest of a burst around a segment that was dropped or marked.
+    /// Such segments are left of a burst when the link drops or marks one between.
     #[test]
-    fn taking_apart_undoes_putting_together_any_part(sent in sent(), from in 0usize..60, to in 0usize..60) {
+    fn split_undoes_merge_of_any_consecutive_segments(sent in sent(), from in 0usize..60, to in 0usize..60) {
         let segments = split(&sent.whole(), &sent.vnet());
         let from = from % segments.len();
         let to = from + 1 + to % (segments.len() - from);

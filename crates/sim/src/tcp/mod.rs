@@ -1,4 +1,5 @@
-//! TCP as Linux runs it: a sender and a receiver of one stream, each a pure state machine.
+//! TCP as Linux runs it: a sender and a receiver of one stream, each a pure state machine. A [`Duplex`] has two streams, one in
+//! each direction. Congestion controls are those of the crate `cc`.
 
 mod duplex;
 mod receiver;

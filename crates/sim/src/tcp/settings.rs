@@ -98,9 +98,10 @@ impl Default for Settings {
 /// Settings that change nothing that is simulated: nothing is remembered between connections, and ECN is asked for by flow.
 const WITHOUT_EFFECT: [&str; 3] = ["net.ipv4.tcp_ecn", "net.ipv4.tcp_no_metrics_save", "net.ipv4.tcp_orphan_retries"];
 
-/// [`max_header`](Settings::max_header) of a kernel that knows wireless meshes, or guests of Hyper-V, as those of distributions do, and
-/// of the kernels that run in virtual time.
+/// [`max_header`](Settings::max_header) of a kernel that knows wireless meshes, or guests of Hyper-V, as those of distributions do.
 const HEADERS_OF_A_DISTRIBUTION: u32 = 320;
+/// [`max_header`](Settings::max_header) of the kernels that the engine of virtual time runs. Simulated hosts have it if the plan asks
+/// for hosts like theirs.
 pub(crate) const HEADERS_IN_VIRTUAL_TIME: u32 = 256;
 
 /// The time from the arrival of data in a kernel in virtual time until the application has read them. Computing takes no time

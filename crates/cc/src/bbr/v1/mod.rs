@@ -1,4 +1,4 @@
-//! BBRv1 as Linux runs it (spec section 18).
+//! BBRv1 as Linux runs it (section 18 of `../SPECIFICATION.md`). Gains are of 256.
 
 mod cycle;
 mod long_term;
@@ -30,8 +30,9 @@ pub struct Bbr1 {
     bw: WindowedMax,
     long_term: LongTerm,
     full: FullBandwidth,
-    /// The phase of PROBE_BW, 0..8, and when it began, us.
+    /// The phase of PROBE_BW, 0..8.
     cycle_idx: u32,
+    /// The start of that phase, us.
     cycle_start: u64,
     rtt: MinRtt,
     aggregation: Aggregation,
@@ -145,7 +146,7 @@ impl CongestionControl for Bbr1 {
         self.is_idle_restart = true;
         self.aggregation.restart(sk.tcp_mstamp);
         match self.mode {
-            // The rate is not the phase's: the cycle did not go on while nothing was sent.
+            // Pacing restarts at the bandwidth, whatever the gain of the phase: the cycle stood still while the flow was idle.
             Mode::ProbeBw => self.set_pacing_rate(sk, self.bw(), UNIT),
             Mode::ProbeRtt => self.maybe_end_probe_rtt(sk),
             _ => {}
@@ -222,7 +223,7 @@ impl Mode {
 }
 
 impl Bbr1 {
-    /// The rate of the policer if there is one, else the greatest of the last rounds.
+    /// Returns the rate of the policer if one was detected, otherwise the greatest delivery rate of the last 10 rounds.
     fn bw(&self) -> u64 {
         if self.long_term.is_used { self.long_term.bw } else { self.bw.get() }
     }
@@ -280,7 +281,8 @@ impl Bbr1 {
         if self.rtt.min_rtt == INF { 10 } else { bdp(bw, self.rtt.min_rtt, gain) }
     }
 
-    /// Three trains on top, an even number (an ACK for every second packet), and two packets for the probe.
+    /// Adds room to a window for three trains (bursts of segments that the stack sends at once), makes the sum even (an ACK for every
+    /// second packet), and adds two packets in the phase that probes.
     fn quantize(&self, sk: &Socket, cwnd: u32) -> u32 {
         let train = tso_goal(sk, INF, floor_by_rate(sk));
         let even = cwnd.saturating_add(3 * train).saturating_add(1) & !1;
