@@ -1,11 +1,14 @@
-"""The path of packets to the kernel: one choice for a study."""
+"""The form in which packets cross between kernel and emulator."""
 
 from typing import Any
 
 import pytest
-from planning import dumbbell, planned
+from fake_engine import FakeEngine
+from planning import dumbbell
 
-from dumbbell.plan.offload import MERGE_NS, choose
+from dumbbell.plan.offload import MERGE_NS
+from dumbbell.scenario.file.loading import read
+from dumbbell.studies.planning import Planner, alike
 
 
 def emulate(bottleneck: dict[str, Any], **more: Any) -> tuple[str, int, bool]:
@@ -39,7 +42,29 @@ def test_the_choice(bottleneck: dict[str, Any], more: dict[str, Any], expected: 
     assert emulate(bottleneck, **more) == expected
 
 
-def test_it_is_one_choice_for_all() -> None:
-    slow, fast = planned({"rate": "10 Mbit/s"}), planned({"rate": "1 Gbit/s"})
-    assert choose([slow, slow]) == "wire"
-    assert choose([slow, fast]) == "gso"
+def paths(cells: list[dict[str, Any]]) -> tuple[set[str], set[str]]:
+    """The paths of a study's cells by themselves, and after `alike`."""
+    bottleneck = {"rate": "10 Mbit/s", "buffer": "100 packets"}
+    topology = {"kind": "dumbbell", "rtt": "30 ms", "bottleneck": bottleneck}
+    draft = read({"name": "x", "duration": "10 s", "topology": topology, "flows": [{"from": "s1", "to": "r1"}]})
+    planner = Planner(draft, 1, FakeEngine(), "v1")
+    plans = [planner.plan(cell) for cell in cells]
+    same = alike(planner, cells, plans)
+    own, common = ([plan.read().emulate.path for plan in some] for some in (plans, map(same.plan, cells)))
+    return set(own), set(common)
+
+
+def test_all_runs_of_a_study_take_the_path_of_its_fastest() -> None:
+    rate = "topology.bottleneck.rate"
+    assert paths([{rate: "10 Mbit/s"}, {rate: "20 Mbit/s"}]) == ({"wire"}, {"wire"})
+    assert paths([{rate: "10 Mbit/s"}, {rate: "1 Gbit/s"}]) == ({"wire", "gso"}, {"gso"})
+
+
+def test_a_study_of_both_paths_keeps_them() -> None:
+    assert paths([{"emulate.path": "wire"}, {"emulate.path": "gso"}]) == ({"wire", "gso"}, {"wire", "gso"})
+
+
+def test_cells_keep_their_paths_if_one_cannot_take_bursts() -> None:
+    fast = {"topology.bottleneck.rate": "1 Gbit/s"}
+    cells = [{**fast, "emulate.links": links} for links in ("ours", "kernel")]
+    assert paths(cells) == ({"wire", "gso"}, {"wire", "gso"})

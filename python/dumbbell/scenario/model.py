@@ -77,7 +77,7 @@ class Emulate(Table):
         default="auto",
         description="How packets cross between kernel and emulator. `wire`: one by one. `gso`: as bursts, which "
         "costs less; links see single segments. `auto`: `gso` if a flow crosses a link faster than 400 "
-        "Mbit/s, or meets no limit; one choice for all runs of a study.",
+        "Mbit/s, or meets no limit; one choice for all runs of a study, if all can take it.",
     )
     merge: Time | None = Field(
         default=None,

@@ -21,6 +21,7 @@ from dumbbell.pipeline.planned import planned
 from dumbbell.plan import wire
 from dumbbell.plan.algorithms import objects
 from dumbbell.plan.identity import Identity
+from dumbbell.plan.offload import is_wire_only
 from dumbbell.plan.types import Plan
 from dumbbell.scenario.file.loading import Draft, checked, seeded
 from dumbbell.scenario.model import Scenario
@@ -166,9 +167,14 @@ def _moved(scenario: Scenario, plan: Plan, identity: Identity, seeds: Iterable[i
 
 
 def alike(planner: Planner, cells: Sequence[Cell], plans: Sequence[Planned]) -> Planner:
-    """A planner that gives all cells the path that the fastest cell needs: all cells run in the same way."""
-    paths = {plan.read().emulate.path for plan in plans}
-    if len(paths) < 2 or "emulate.path" in keys(cells):
+    """Returns a planner that gives all cells the path that the fastest cell needs: all cells run in the same way.
+
+    Cells keep their own paths if the study varies the path, or if a cell cannot take the other.
+    """
+    if "emulate.path" in keys(cells):
+        return planner
+    found = [plan.read() for plan in plans]
+    if len({plan.emulate.path for plan in found}) < 2 or any(map(is_wire_only, found)):
         return planner
     return replace(planner, draft=planner.draft.with_values({"emulate.path": "gso"}))
 
