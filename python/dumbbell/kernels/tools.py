@@ -44,10 +44,10 @@ def check() -> None:
 
 
 def compiler() -> str:
-    """The compiler and the linker, with versions."""
+    """Returns the names and versions of the compiler and the linker, for the record of a build."""
     return "; ".join(_version(program) for program in ("gcc", "ld"))
 
 
 def _version(program: str) -> str:
-    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
-    return told.splitlines()[0] if told else program
+    output = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    return output.splitlines()[0] if output else program

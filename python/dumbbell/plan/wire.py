@@ -1,4 +1,9 @@
-"""A plan as JSON: how it lies in plan.json, and how engines get it."""
+"""A plan as JSON: the form of plan.json, and the form that engines and the core read.
+
+A link's course is how its rate (`variation`) and its delay (`delays`) go over time. A measured course has thousands of
+steps, so JSON has it once: events that leave a course as it was say `as-before` (`_short`), and reading puts it back
+(`_full`).
+"""
 
 from __future__ import annotations
 
@@ -24,15 +29,16 @@ from dumbbell.plan.types import (
 
 
 def document(plan: Plan) -> dict[str, Any]:
-    """The plan as JSON's own types, each course of a link's rate and delay once."""
+    """Returns the plan as JSON's own types, each course once."""
     found: dict[str, Any] = _plans().dump_python(_short(plan), mode="json", by_alias=True)
     return found
 
 
 def text(of: Plan | Link | Algorithm) -> str:
-    """A plan, or a part of one, as JSON for the core.
+    """Returns a plan, or a part of one, as JSON for the core.
 
-    The text of the last plan is kept as long as the plan: that of a large network is megabytes, and each step asks.
+    The text of the last plan is kept as long as the plan: that of a large network is megabytes, and each step of
+    planning asks for it again.
     """
     global _last
     if not isinstance(of, Plan):
@@ -56,22 +62,22 @@ _last: tuple[weakref.ref[Plan], str] | None = None
 
 
 def part(of: Any) -> Any:
-    """A part of a plan as JSON's own types: what is said of it where its type does not matter."""
+    """Returns a part of a plan as JSON's own types, for messages and records that hold it as it is."""
     return _adapter(type(of)).dump_python(of, mode="json", by_alias=True)
 
 
 def parsed(table: Mapping[str, Any]) -> Plan:
-    """The plan that JSON's own types make. Raises pydantic's `ValidationError`."""
+    """Returns the plan of a parsed plan.json. Raises pydantic's `ValidationError`."""
     return _full(_plans().validate_python(table))
 
 
 def read(text: bytes) -> Plan:
-    """The plan in a file. Raises pydantic's `ValidationError`."""
+    """Returns the plan of the text of a plan.json. Raises pydantic's `ValidationError`."""
     return _full(_plans().validate_json(text))
 
 
 def _short(plan: Plan) -> Plan:
-    """The plan whose events name the courses that their links have anyway: a measured series would stand in each."""
+    """Replaces the courses in events that do not change them by `as-before`."""
     if not any(event.link.variation or event.link.delays for event in plan.events):
         return plan
     now, events = _courses(plan), []
@@ -89,7 +95,7 @@ def _short(plan: Plan) -> Plan:
 
 
 def _full(plan: Plan) -> Plan:
-    """The plan in which each event has its link's courses."""
+    """Replaces `as-before` in events by the courses that their links have then."""
     if not any(event.link.variation or event.link.delays for event in plan.events):
         return plan
     now, events = _courses(plan), []
@@ -108,24 +114,24 @@ def _courses(plan: Plan) -> dict[str, tuple[Variation | None, Delays | None]]:
 
 
 def field(of: type, name: str, value: Any) -> Any:
-    """The value, from JSON's own types, of the field `name` of a class of the plan."""
+    """Reads the value of the field `name` of the plan's class `of` from JSON's own types."""
     return _adapter(_hints(of)[name]).validate_python(value)
 
 
 def link(table: Mapping[str, Any]) -> Link:
-    """The link that JSON's own types make."""
+    """Reads a link from JSON's own types."""
     made: Link = _adapter(Link).validate_python(table)
     return made
 
 
 def change(table: Mapping[str, Any]) -> LinkChange:
-    """The change of a link that JSON's own types make."""
+    """Reads the change of a link from JSON's own types."""
     made: LinkChange = _adapter(LinkChange).validate_python(table)
     return made
 
 
 def source(table: Mapping[str, Any]) -> Source:
-    """The source of a congestion control that JSON's own types make."""
+    """Reads the source of a congestion control from JSON's own types."""
     made: Source = _adapter(Source).validate_python(table)
     return made
 

@@ -27,13 +27,15 @@ class RatePanel:
     """The rate of each flow, and the capacities of their ways."""
 
     place: int
+    """Position on the page: panels stand in ascending order."""
     key: str
     """The rate in bit/s."""
     title: str
     counter: pl.Expr
     """The byte counter, of a row of `samples`."""
     note: str
-    """The counted bytes of each interval: `Goodput: bytes read by the receiver's application`."""
+    """Beginning of the sentence below the panel, which ends with "in each 100 ms, over its length":
+    `Goodput: bytes read by the receiver's application`."""
     otherwise: tuple[pl.Expr, str] | None = None
     """Rows of another kind, and what is counted there."""
     above_capacity: str = ""

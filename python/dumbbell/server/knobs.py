@@ -1,4 +1,4 @@
-"""The values of a scenario that can be turned by a slider: what it says, and a few that it leaves at their defaults."""
+"""The values of a scenario that "What if" can turn by a slider: those in the file, and a few of its defaults."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEFT_OUT: Final = frozenset(
         *("simulate", "routing"),
     )
 )
-"""Keys at the top that change no curve, or those of a study or a hunt."""
+"""Keys at the top level without sliders: they change no simulated curve, or belong to a study or a hunt."""
 _PLAIN: Final = frozenset(("port", "mtu", "ip", "asn", "id", "cost", "priority", "vlan", "version"))
 """Numbers that are names, or that have few values."""
 _RATE: Final = frozenset(("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "bps", "kbps", "Mbps", "Gbps", "b/s", "kb/s", "Mb/s"))
@@ -28,13 +28,14 @@ _ORIGIN: Final = frozenset(("start", "stop", "at"))
 _LINK_KEYS: Final = frozenset(("rate", "delay", "buffer", "loss", "queue"))
 _TITLES: Final = {"cc": "Congestion control", "rtt": "Base RTT", "ecn": "ECN"}
 MOST: Final = 400
-"""Sliders of a scenario; larger ones say the rest by their keys."""
+"""Sliders of a scenario at most; further values of a large scenario can still be set by `--set`."""
 
 
 def knobs(data: Mapping[str, Any], duration_s: float) -> list[Knob]:
     """Returns the keys that can be turned in a scenario with these values: written ones first, then others."""
     written = list(_written(data, (), duration_s, data))
     known = {one.path for one in written}
+    # A scenario that writes the table `flows.0.cc` is not offered `flows.0.cc` as a word.
     tables = {path[:at] for path in known for at, letter in enumerate(path) if letter == "."}
     offered = [one for one in _offered(data, duration_s) if one.path not in known | tables]
     return [*written, *offered][:MOST]
@@ -83,7 +84,7 @@ def _knob(
 
 
 def _span(name: str, value: float, unit: str, duration_s: float) -> tuple[float, float, bool]:
-    """The least and the largest value of a slider, and whether it goes by factors."""
+    """Returns the least and the largest value of a slider, and whether its scale is logarithmic."""
     if unit in ("%", "percent"):
         return 0, min(100.0, max(5.0, 4 * value)), False
     if name in _ORIGIN:
@@ -94,7 +95,7 @@ def _span(name: str, value: float, unit: str, duration_s: float) -> tuple[float,
     if value == 0:
         return 0, {"s": 1, "ms": 100, "us": 1000}.get(unit, 100), False
     if unit in _RATE:
-        return value / 20, value * 5, True  # Each packet takes its time.
+        return value / 20, value * 5, True  # The time that a simulation takes grows with the rate.
     return value / (20 if unit == "bdp" else 10), value * 10, True
 
 
@@ -112,7 +113,10 @@ def _offered(data: Mapping[str, Any], duration_s: float) -> Iterator[Knob]:
 
 
 def _links(data: Any, key: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The tables of the topology that say what a link has, such as a bottleneck."""
+    """Yields the keys of the topology's tables that describe a link, such as `bottleneck`.
+
+    A table with `model` describes a loss, not a link, though it may have `rate`.
+    """
     held = data.get("topology") if not key else data
     if isinstance(held, dict):
         here = key or ("topology",)

@@ -6,17 +6,17 @@ interact) is a contrast of means over cells:
 
     effect = sum of w * mean,    w = 1 / N * product over the term's factors of (k * [level] - 1)
 
-that is the deviation that lower terms leave over; it sums to 0 over the levels of each factor. If all factors of a term
-have two levels, one number says all, and it is twice the effect of the second levels: the change from first to second,
-or for an interaction half the change of that change (D. C. Montgomery: Design and Analysis of Experiments, 8th ed.,
-sections 5.3 and 6.2 to 6.3).
+This is the deviation that terms of fewer factors do not explain. It sums to 0 over the levels of each factor. If all
+factors of a term have two levels, one number says all, and it is twice the effect of the second levels: the change from
+first to second, or for an interaction half the change of that change (D. C. Montgomery: Design and Analysis of
+Experiments, 8th ed., sections 5.3 and 6.2 to 6.3).
 
 The variance of a contrast is the sum of w^2 s^2 / n over cells, with Welch's degrees of freedom, as cells need not
 spread alike (F. E. Satterthwaite, Biometrics Bulletin 2:110, 1946).
 
-The share of a term is its sum of squares, of that between all cells (R. Jain: The Art of Computer Systems Performance
-Analysis, section 18.4: allocation of variation). Its interval is that of percentiles of drawing the runs of each cell
-again, with a fixed seed.
+The share of a term is its sum of squares divided by the sum of squares between all cells (R. Jain: The Art of Computer
+Systems Performance Analysis, section 18.4: allocation of variation). Its interval is a percentile bootstrap: the runs
+of each cell are resampled, with a fixed seed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ from typing import Any, Final
 from dumbbell.statistics.intervals import CONFIDENCE, Interval, student_t
 
 DRAWS: Final = 1999
+"""Resamples of the bootstrap."""
 SEED: Final = 1
+"""Seed of the bootstrap."""
 
 Runs = Mapping[tuple[str, ...], Sequence[float]]
 """The runs of each cell: a level of each factor, and values."""
@@ -49,7 +51,7 @@ class Term:
 
 
 def effects(factors: Sequence[str], runs: Runs, confidence: float = CONFIDENCE, most: int = 2) -> list[Term]:
-    """The terms of up to `most` factors, the largest share first.
+    """Returns the terms of up to `most` factors, the largest share first.
 
     Args:
         factors: their names, in the order of the levels in `runs`.
@@ -74,7 +76,7 @@ def effects(factors: Sequence[str], runs: Runs, confidence: float = CONFIDENCE, 
 
 
 Weights = Mapping[tuple[str, ...], Sequence[float]]
-"""Levels of a term -> the weight of each cell."""
+"""Levels of a term -> the weight of each cell, in the order of cells."""
 
 
 def _weights(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Job:
-    """A network, and the congestion control of its flows `mine`."""
+    """A network, and the congestion control that is scored there: that of the flow group `mine`."""
 
     case: Case
     cc: Cc
@@ -48,7 +48,9 @@ Tell = Callable[[int, int], None]
 
 
 def simulate(jobs: Sequence[Job], seed: int, tell: Tell) -> dict[tuple[str, str], Outcome | str]:
-    """Simulate `jobs`, equal ones once. Returns the figures by key; a sentence for a run that failed.
+    """Simulates `jobs`, equal ones once. Returns the outcome of each job by its key.
+
+    The outcome of a job that is refused or fails is a sentence that says why.
 
     Raises:
         ScenarioError: every network refuses its congestion control.
@@ -84,7 +86,7 @@ def _plan(job: Job, seed: int) -> Planned | ScenarioError:
 
 
 def _run(plans: Sequence[Planned], tell: Tell) -> Iterator[Outcome | str]:
-    """The outcome of each plan."""
+    """Returns the outcomes in the order of `plans`."""
     wanted = True
 
     def stop() -> None:
@@ -97,6 +99,7 @@ def _run(plans: Sequence[Planned], tell: Tell) -> Iterator[Outcome | str]:
 
     local, simulator = Local(), engine("simulate")
     assert isinstance(simulator, BatchEngine), "its capabilities say that it runs batches"
+    # Each plan is a cell with one repetition.
     runs = tuple((i, i, 0, plan.seed, plan.run_ids[0]) for i, plan in enumerate(plans))
     objects = tuple(dict(one for plan in plans for one in plan.objects).items())
     with tempfile.TemporaryDirectory(prefix="dumbbell-score-") as folder:

@@ -1,4 +1,4 @@
-// Where nodes stand: where the layout's file puts them, and else as the network's structure suggests.
+// Where nodes stand: where the layout's file puts them, and otherwise as the network's structure suggests.
 
 import { arrange, netOf, snap, type Arrangement, type Net } from "../layouts/arrange";
 import type { Drawing, Layout, Point } from "../kit/messages";
@@ -27,7 +27,7 @@ function clear(wanted: Point, taken: readonly Point[]): Point {
 }
 
 let last: { drawing: Drawing; layout: Layout; found: Record<string, Point> } | null = null;
-/** Places of nodes that the layout lacks: a node stays where it was drawn first, whatever is added to the network. */
+/** Computed places of nodes that the layout's file lacks. They are kept, so that a node does not move when others are added. */
 let drawn: Record<string, Point> = {};
 
 /** Begin with another document. */
@@ -40,8 +40,9 @@ export function forgetPlaces(): void {
 export function places(drawing: Drawing, layout: Layout): Record<string, Point> {
   if (last?.drawing === drawing && last.layout === layout) return last.found;
   const isEmpty = Object.keys(layout.nodes).length === 0;
-  // What was moved and is undone goes back to where nobody had moved it.
+  // The layout became empty, as by undo: all nodes go back to computed places.
   if (isEmpty && last && Object.keys(last.layout.nodes).length > 0) drawn = {};
+  // If half of the nodes or more are new, the network is another one, and the kept places do not count.
   const most = drawing.nodes.filter((node) => drawn[node.name] || layout.nodes[node.name]).length * 2 > drawing.nodes.length;
   const found = placed(drawing, { ...layout, nodes: most ? { ...drawn, ...layout.nodes } : layout.nodes });
   drawn = Object.fromEntries(Object.entries(found).filter(([name]) => !layout.nodes[name]));
@@ -49,7 +50,7 @@ export function places(drawing: Drawing, layout: Layout): Record<string, Point> 
   return found;
 }
 
-/** What the layout lacks stands near its neighbours; without any place, all is laid out. */
+/** Puts nodes that the layout lacks near their neighbours. If the layout has no node at all, all nodes are laid out. */
 function placed(drawing: Drawing, layout: Layout): Record<string, Point> {
   const lacking = drawing.nodes.filter((node) => !layout.nodes[node.name]);
   if (lacking.length === 0) return layout.nodes;

@@ -13,16 +13,16 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 
 RING: Final = 8 << 20
-"""A virtual machine's ring of packets, in bytes: the kernel clears it first, and each byte takes time there."""
+"""Largest packet ring in a virtual machine, in bytes: the kernel clears the ring first, which takes time per byte."""
 ARENA: Final = 96 << 20
-"""Memory for packets on their way, in bytes: the whole machine has 512 MiB."""
+"""Most memory for packets inside links, in bytes: the whole virtual machine has 512 MiB."""
 
 
 def settled(plan: Plan, scenario: Scenario) -> Plan:
-    """The plan with its programs' hashes, and without what has no meaning there.
+    """Returns the plan with the hashes of the kernel and of the programs that it runs, and without busy-waiting.
 
-    Busy-waiting would wait for ever where computing takes no time. Algorithms of dumbbell are built into the kernel and
-    the user's are linked to it, or both are loaded into a ready one.
+    Busy-waiting would wait for ever where computing takes no time. A user-mode kernel has dumbbell's algorithms built
+    in and the user's linked to it. A ready kernel that can load BPF programs loads both.
 
     Raises:
         InputError: there is no such kernel.
@@ -30,15 +30,17 @@ def settled(plan: Plan, scenario: Scenario) -> Plan:
     kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT)
     emulate = replace(plan.emulate, spin_ns=0, kernel=kernel.name, kernel_sha256=kernel.hash)
     if kernel.machine is not None:
-        # So that it fits into the virtual machine.
+        # A ready kernel runs in a virtual machine, which has little memory.
         ring, arena = min(emulate.ring_bytes, RING), min(emulate.arena_bytes, ARENA)
         emulate = replace(emulate, ring_bytes=ring, arena_bytes=arena)
+    # The user's BPF programs in C, which become sources of a kernel that cannot load them.
     own = {} if kernel.loads_bpf else sources(resolve(scenario).labels.values())
     algorithms = tuple(own.get(one.label) or _built_in(one, kernel) for one in plan.algorithms)
     return quic.settled(replace(plan, emulate=emulate, algorithms=algorithms))
 
 
 def _built_in(algorithm: Algorithm, kernel: kernels.Kernel) -> Algorithm:
+    """Replaces an algorithm of dumbbell by the one that is built into `kernel`, if that has it."""
     if kernel.loads_bpf:
         return algorithm
     source = algorithm.source
