@@ -82,8 +82,8 @@ pub(crate) struct Stream {
     interval: IntervalRow,
     /// Time under each limit that rows of intervals have told.
     given: [u64; 4],
-    /// Events so far.
-    told: u64,
+    /// Events so far, those that wait included.
+    event_count: u64,
     /// Round trips by data, by timestamps, and back, that wait for their step's end.
     thinned: [series::Thinned; 3],
 }
@@ -277,7 +277,7 @@ impl Stream {
 
     /// Events so far.
     pub(crate) fn events_so_far(&self) -> u64 {
-        self.told
+        self.event_count
     }
 
     /// The last event.

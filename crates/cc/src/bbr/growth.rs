@@ -27,7 +27,7 @@ impl Bbr {
         }
     }
 
-    /// ACKed packets per packet of growth, for this round; for the next it is half.
+    /// Sets the packets that have to be ACKed for inflight_hi to grow by one in this round. The next call halves them.
     pub(super) fn raise_slope(&mut self, sk: &Socket) {
         self.probe.up_cnt = (sk.snd_cwnd >> self.probe.up_rounds).max(1);
         self.probe.up_rounds = (self.probe.up_rounds + 1).min(MAX_UP_ROUNDS);

@@ -1,4 +1,5 @@
-//! The short-term bounds (spec section 8.2, `adapt_lower`): once a loss round, never below what that round delivered.
+//! The short-term bounds `bw_lo` and `inflight_lo` (spec section 8.2, `adapt_lower`). Losses and marks lower them, once at the end of
+//! each loss round. A cut by losses never goes below what the flow delivered in that round.
 
 use super::Bbr;
 use super::fixed::{INF, INF_BW, scale, scale_bw};
@@ -25,7 +26,7 @@ impl Bbr {
         }
     }
 
-    /// inflight_lo and, in v2, bw_lo, less the share of marks.
+    /// Returns inflight_lo and, in v2, bw_lo, cut by the share of marks; infinite bounds where marks cut nothing.
     fn ecn_cuts(&mut self, sk: &Socket) -> (u32, u64) {
         if !self.signals.ecn_in_round || !self.ecn.is_eligible {
             return (INF, INF_BW);

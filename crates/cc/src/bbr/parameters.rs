@@ -35,7 +35,7 @@ pub enum UpExit {
 pub struct Parameters {
     /// The version.
     pub version: Version,
-    /// Its name in records.
+    /// Name of the algorithm in records.
     pub name: &'static str,
 
     /// STARTUP: pacing gain.
@@ -57,9 +57,9 @@ pub struct Parameters {
     /// PROBE_RTT: window gain; besides it the window is capped at half a BDP.
     pub probe_rtt_cwnd_gain: u32,
 
-    /// Growth of bandwidth that counts.
+    /// Ratio of bandwidths that counts as growth.
     pub full_bw_threshold: u32,
-    /// Rounds without it that make a plateau.
+    /// Rounds without such growth that make a plateau.
     pub full_bw_rounds: u32,
     /// The way in which a plateau is found.
     pub plateau: Plateau,
@@ -74,11 +74,11 @@ pub struct Parameters {
 
     /// Share of losses that is too high.
     pub loss_threshold: u32,
-    /// The share of the bounds that remains after a loss (1 - beta).
+    /// The share of the bounds that remains after a round with losses (1 - beta).
     pub beta_keep: u32,
     /// Share of inflight_hi that CRUISE leaves to others.
     pub headroom: u32,
-    /// A high loss share that an ACK reports cuts inflight_hi, and not only a packet that is marked lost.
+    /// True: a high loss share cuts inflight_hi at ACKs, too. False: only where a packet is marked lost.
     pub cut_on_ack: bool,
 
     /// The window of PROBE_RTT, of a BDP.
@@ -92,11 +92,11 @@ pub struct Parameters {
     /// A minimum that is too old is replaced even by the RTT of a delayed ACK.
     pub trust_delayed_acks: bool,
 
-    /// Time between two probes of bandwidth, us, ...
+    /// Least time between two probes of bandwidth, us.
     pub probe_wait_us: u32,
-    /// ... and a random time, less than this, on top.
+    /// Upper bound of the random time that is added to `probe_wait_us`, us, exclusive.
     pub probe_wait_random_us: u32,
-    /// The most rounds between them.
+    /// The most rounds between two probes of bandwidth.
     pub probe_max_rounds: u32,
 
     /// Answer ECN marks (shallow-threshold marks only, never RFC 3168 AQMs). v3 does it too where the route says so.
@@ -105,18 +105,18 @@ pub struct Parameters {
     pub ecn_max_rtt_us: u32,
     /// Gain of the average share of marks.
     pub ecn_alpha_gain: u32,
-    /// The cut as a part of that share.
+    /// Share of the bounds that a round cuts, as a part of the average share of marks.
     pub ecn_factor: u32,
-    /// Share of marks that is too high.
+    /// Share of marks in a round that is too high.
     pub ecn_threshold: u32,
-    /// Rounds of it that end STARTUP; 0: they don't.
+    /// Consecutive rounds with too many marks that end STARTUP; 0: they don't.
     pub ecn_startup_rounds: u32,
-    /// Start of the next probe where marks and no losses ended the last, of inflight_hi; 0: off.
+    /// Slope at which the next probe begins if marks, and no losses, ended the last one, as a part of inflight_hi; 0: off.
     pub ecn_reprobe_gain: u32,
 
     /// Compute the data in flight for the earliest departure time, not for now.
     pub edt_inflight: bool,
-    /// The window grows without bound at first: until `2 * init_cwnd` (deployed) or until `init_cwnd` is delivered (draft).
+    /// At first the window grows without bound. True: until `init_cwnd` is delivered (draft). False: until `2 * init_cwnd` (deployed).
     pub grow_until_delivered: bool,
     /// extra_acked is a windowed maximum of 10 rounds, not two slots of 5.
     pub windowed_extra_acked: bool,

@@ -123,8 +123,8 @@ impl Bbr {
         is_due
     }
 
-    /// Returns the rounds that a Reno flow needs to recover from a loss here: it grows by a packet per round. Bounded, so that large
-    /// windows don't wait for ever.
+    /// Returns the rounds in which a Reno flow grows by the target in flight, a packet per round. Bounded, so that large windows don't
+    /// wait for ever.
     fn reno_rounds(&self, sk: &Socket) -> u32 {
         self.target_inflight(sk).min(self.params.probe_max_rounds)
     }

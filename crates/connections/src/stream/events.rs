@@ -1,4 +1,4 @@
-//! Events, which wait for the proof that a repeat was needless.
+//! Events of a direction: they wait some seconds, so that a later packet can prove a repeat needless, before they become rows.
 
 use capture::Segment;
 
@@ -12,12 +12,13 @@ const PROOF_NS: i64 = 3_000_000_000;
 const MOST_EVENTS: usize = 1 << 16;
 
 impl Stream {
-    /// An event without data of its own.
+    /// Records an event without data of its own.
     pub(crate) fn bare(&mut self, class: Class, cause: Option<Cause>, seq: i64, now_ns: i64, sink: &mut impl Sink) {
         let row = EventRow { cause, ..EventRow::bare(self.connection, self.direction, class, seq, now_ns) };
         self.event(row, sink);
     }
 
+    /// Records an event, and gives `sink` those that have waited long enough.
     pub(super) fn event(&mut self, row: EventRow, sink: &mut impl Sink) {
         while let Some(front) = self.events.front() {
             if self.events.len() < MOST_EVENTS && row.time_ns.saturating_sub(front.time_ns) < PROOF_NS {
@@ -27,10 +28,10 @@ impl Stream {
             self.events.pop_front();
         }
         self.events.push_back(row);
-        self.told += 1;
+        self.event_count += 1;
     }
 
-    /// Bytes before `una` that were never seen: the capture lost them.
+    /// Records the bytes before `una` that were never seen: the capture lost them.
     pub(super) fn skip_unseen(&mut self, una: i64, now: i64, sink: &mut impl Sink) {
         if una <= self.front {
             return;
@@ -46,7 +47,8 @@ impl Stream {
         }
     }
 
-    /// Repeats that the acknowledgement's echo proves needless (RFC 3522): it answers the first copy.
+    /// Marks repeats as needless whose first copy `segment` acknowledges: the timestamp that it echoes is older than the repeat's
+    /// (Eifel, RFC 3522). `before`: the acknowledgement number before this segment; `una`: that of this segment.
     pub(super) fn eifel(&mut self, segment: &Segment, una: i64, before: i64) {
         let Some((_, echo)) = segment.timestamps else { return };
         for event in self.events.iter_mut().rev().take(64) {
@@ -65,7 +67,7 @@ impl Stream {
         }
     }
 
-    /// The receiver reports that it had bytes twice (RFC 2883).
+    /// Marks the last repeat of the bytes from `start` to `end` as needless: the receiver reports that it had them twice (RFC 2883).
     pub(crate) fn duplicate_sacked(&mut self, start: i64, end: i64) {
         let is_sent = |(cause, _): &(usize, &u64)| {
             *cause != Cause::Reordered as usize && *cause != Cause::NetworkDuplicate as usize

@@ -76,7 +76,7 @@ impl Cobalt {
         }
     }
 
-    /// CoDel's part.
+    /// Returns true if CoDel signals now.
     fn codel_signals(&self, control: &mut Control, is_above: bool, now: Time) -> bool {
         if !is_above {
             control.dropping = false;
@@ -97,7 +97,7 @@ impl Cobalt {
         signals
     }
 
-    /// Outside the dropping state, each time that would have been a signal's is forgotten.
+    /// Outside the dropping state, lowers CoDel's count by one at each time at which it would have signalled.
     fn forget(&self, control: &mut Control, now: Time) {
         while control.count > 0 && now >= control.next {
             control.count -= 1;
@@ -126,7 +126,7 @@ impl Cobalt {
         }
     }
 
-    /// A packet comes to an empty queue: what was to be forgotten meanwhile is.
+    /// Catches up with the time for which the queue was empty, when a packet comes to it: CoDel and BLUE forget.
     pub(super) fn rest(&self, control: &mut Control, now: Time) {
         control.dropping = false;
         self.forget(control, now);
@@ -137,7 +137,7 @@ impl Cobalt {
         }
     }
 
-    /// Nothing is left to remember.
+    /// Returns true if an empty queue has forgotten everything by `now`.
     pub(super) fn is_at_rest(&self, control: &Control, now: Time) -> bool {
         let mut control = *control;
         self.rest(&mut control, now);
