@@ -14,6 +14,6 @@ RULES: Final[tuple[Rule, ...]] = (*timing.RULES, *packets.RULES, *hosts.RULES, *
 
 
 def check_all(evidence: Evidence) -> list[Check]:
-    """The judgements of all rules whose evidence is in `evidence`."""
+    """Returns the judgements of all rules for which the engine of the run gives evidence."""
     there = capabilities(evidence.engine).evidence
     return [rule.check(evidence) for rule in RULES if rule.needs <= there]

@@ -18,7 +18,7 @@ class Manifest:
     needs_ecn: bool
     """True if the algorithm asks the kernel to negotiate ECN, whatever the host's setting."""
     simulated: bool
-    """The simulator has it."""
+    """True if the simulator has the algorithm."""
 
     @property
     def what(self) -> str:

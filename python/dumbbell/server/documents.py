@@ -57,11 +57,11 @@ class Open:
     is_closed: bool = False
     """True once nothing may be written by it any more."""
     looked_all: bool = False
-    """True if `further` took all that its programs may be started for."""
+    """True if `further` includes the checks that start programs of the scenario."""
     programs: tuple[str, ...] = ()
     """Programs that the newest text with known programs starts."""
     own_text: str | None = None
-    """A text whose programs its author wrote here: it came from one that was agreed to."""
+    """A text whose programs the user wrote here: it was edited from a text whose programs the user had agreed to."""
 
     def tell(self) -> None:
         """Wake those who listen."""
@@ -178,7 +178,7 @@ class Documents:
             del self._open[opened.document.path]
 
     def _keep_own(self, opened: Open) -> None:
-        """Remember a text of the user's that means nothing yet."""
+        """Remember a text of the user's own whose programs are unknown: it needs no consent when it is opened again."""
         if opened.document.text == opened.own_text == opened.checked_text and opened.checked.programs is None:
             self.agreement.add(own(opened.own_text))
 

@@ -31,12 +31,12 @@ class Subject:
 
 
 def is_name(subject: Subject) -> bool:
-    """True for an algorithm that the simulator is to have by itself, false for a program in a file."""
+    """Returns true if the subject is an algorithm of the simulator, false if it is a program in a file."""
     return "name" in subject.cc if isinstance(subject.cc, Mapping) else not Path(subject.cc).is_absolute()
 
 
 def subject(name: str, values: Values) -> Subject:
-    """The program in the file `name`, or an algorithm that the simulator has, with parameters.
+    """Returns the program in the file `name`, or the simulator's algorithm of that name, with parameters.
 
     Raises:
         InputError: there is no such file.

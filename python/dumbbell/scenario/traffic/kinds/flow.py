@@ -200,7 +200,10 @@ class AnyFlow(Table):
 
     @property
     def parts(self) -> tuple[list[int], ...]:
-        """The connections in each part of what the seed deals out; two parts or more make the flow depend on it."""
+        """Numbers of connections per share, of each key that has shares, such as `mix`.
+
+        If a key gives connections to two shares or more, the seed decides which connection gets which.
+        """
         return ()
 
     def algorithms(self, seed: int, entry: int, group: str) -> list[tuple[Key | None, Algorithm | None]]:
@@ -214,7 +217,7 @@ class AnyFlow(Table):
         return [(None, None)] * self.number
 
     def sizes_of(self, seed: int, group: str) -> list[Amount | None]:
-        """The bytes that each connection sends in all; arguments as of `algorithms`."""
+        """The bytes that each connection sends in all, `None` for no end; arguments as of `algorithms`."""
         return [None] * self.number
 
     def check(self, at: Key, mtu: Callable[[bool], int], has_one_mtu: bool) -> Iterator[Finding]:
