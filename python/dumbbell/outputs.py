@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from dumbbell import below
 from dumbbell.caller import give
@@ -64,10 +64,27 @@ def write(path: Path, content: str | bytes | memoryview, mode: int = 0o666) -> N
 def write_named(path: Path, content: bytes) -> None:
     """Write a file that a user names, as `write`. A device or a pipe is written to, and never replaced, and so is what
     `/dev` names: `/dev/stdout` may be a file. Raises `OSError`."""
-    if path.parent in _NAMES or (path.exists() and not path.is_file()):
+    if _is_written_to(path):
         path.write_bytes(content)
     else:
         write(path, content)
+
+
+def open_named(path: Path) -> BinaryIO:
+    """Open a file that a user names, for content that comes bit by bit. A link is replaced, as by `write_named`: it may
+    be a stranger's. Raises `OSError`."""
+    if _is_written_to(path):
+        return path.open("wb")
+    if path.is_symlink():
+        path.unlink()
+    descriptor = below.opened(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW)
+    give(path)
+    return open(descriptor, "wb")
+
+
+def _is_written_to(path: Path) -> bool:
+    """True if a path that a user names stays as it is: a device or a pipe, or what `/dev` names."""
+    return path.parent in _NAMES or (path.exists() and not path.is_file())
 
 
 def write_new(path: Path, text: str) -> None:

@@ -19,8 +19,6 @@ from dumbbell import outputs
 from dumbbell.errors import InputError, RunFailed, unwritable
 
 STREAMS = {
-    "cli/display.py": "events for another program, as they come",
-    "cli/lab.py": "frames, as they come",
     "engines/realm/process.py": "what a process says",
     "engines/virtual/guard.py": "what a kernel says",
     "kernels/steps.py": "what a build says",
@@ -132,6 +130,29 @@ def test_a_device_stays_one(tmp_path: Path) -> None:
         subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
     assert got.read_bytes() == b"page"
     assert Path("/dev/stdout").is_symlink()
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_link_of_a_named_file_is_replaced_and_its_target_stays(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / "linked").symlink_to("precious")
+    with outputs.open_named(tmp_path / "linked") as file:
+        file.write(b"frames")
+    assert [(tmp_path / name).read_text() for name in ("precious", "linked")] == ["mine", "frames"]
+    assert not (tmp_path / "linked").is_symlink()
+
+
+def test_what_comes_bit_by_bit_goes_to_a_pipe_and_replaces_a_file(tmp_path: Path) -> None:
+    pipe, file = tmp_path / "pipe", tmp_path / "file"
+    os.mkfifo(pipe)
+    file.write_text("former and longer")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for path in (pipe, file):
+        with outputs.open_named(path) as out:
+            out.write(b"frames")
+    assert os.read(reader, 100) == b"frames"
+    os.close(reader)
+    assert file.read_text() == "frames"
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 

@@ -96,6 +96,35 @@ def test_a_study_that_is_a_link_is_neither_continued_nor_written(
     assert Path("precious/scenario.toml").read_text() == "mine"
 
 
+def test_headers_and_events_overwrite_no_file_to_which_a_link_leads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names of the headers are known beforehand, and those of files of events can be guessed."""
+    monkeypatch.chdir(tmp_path)
+    Path("precious").write_text("mine")
+    for name in ("include/dumbbell/ack.h", "include/algorithms/bbr3/parameters.h", "events.jsonl"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).symlink_to(tmp_path / "precious")
+    assert invoke(["cc", "headers", "include"]) == 0
+    assert "struct" in Path("include/dumbbell/ack.h").read_text()
+    Path("s.toml").write_text(HUNTED)
+    assert invoke(["run", "s.toml", "--engine", "simulate", "--quiet", "--no-report", "--events", "events.jsonl"]) == 0
+    assert '"event"' in Path("events.jsonl").read_text()
+    assert Path("precious").read_text() == "mine"
+
+
+@pytest.mark.parametrize("part", ["dumbbell", "algorithms/bbr3"])
+def test_a_folder_of_headers_that_leads_elsewhere_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("elsewhere").mkdir()
+    Path("include", part).parent.mkdir(parents=True)
+    Path("include", part).symlink_to(tmp_path / "elsewhere")
+    assert invoke(["cc", "headers", "include"]) != 0
+    assert list(Path("elsewhere").iterdir()) == []
+
+
 def test_a_log_that_is_a_link_is_neither_cut_nor_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a line at the end of a hunt's log is cut off."""
     monkeypatch.chdir(tmp_path)

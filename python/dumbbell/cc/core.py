@@ -23,7 +23,7 @@ from dumbbell.cc.answers import (
 )
 from dumbbell.cc.parameters import Parameter, Parameters, Values
 from dumbbell.core import core
-from dumbbell.errors import InputError, RunFailed
+from dumbbell.errors import RunFailed
 
 
 def algorithm(label: str, source: dict[str, str], parameters: Values | None = None) -> Entry:
@@ -71,10 +71,6 @@ def sha256_of(label: str) -> str | None:
 
 def headers(directory: Path) -> None:
     """Write the headers that programs may include to `directory`."""
-    try:
-        str(directory).encode()
-    except UnicodeEncodeError:
-        raise InputError("the folder's name is not UTF-8", "", "choose another folder") from None
     _ask(core.cc_headers(directory))
 
 

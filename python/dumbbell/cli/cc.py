@@ -119,9 +119,9 @@ def headers(
     ],
 ) -> None:
     """Write the headers that programs include to a folder, for editors: pass the folder to them with -I."""
-    from dumbbell.cc import core
+    from dumbbell.cc.headers import write
 
-    core.headers(directory)
+    write(directory)
     typer.echo(directory)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self, TextIO
 
-from dumbbell.caller import give
 from dumbbell.engines.events import Event
 from dumbbell.errors import InputError
+from dumbbell.outputs import open_named
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -111,10 +112,9 @@ def with_events(shown: Display, events: str | None) -> Iterator[Display]:
             yield display
         return
     try:
-        file = open(events, "w", encoding="utf-8")  # noqa: SIM115
+        file = TextIOWrapper(open_named(Path(events)), encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write {events}", error.strerror or str(error), "choose another --events") from None
-    give(Path(events))
     try:
         with Written(shown, file, events) as display:
             yield display

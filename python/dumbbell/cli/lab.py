@@ -256,12 +256,12 @@ def capture(
     """
     import sys
 
-    from dumbbell.caller import give
     from dumbbell.errors import unwritable
     from dumbbell.labs import place
     from dumbbell.labs.capture import capture as captured
     from dumbbell.labs.capture import place_of
     from dumbbell.labs.network import Network
+    from dumbbell.outputs import open_named
 
     path = place.find(which)
     wanted = place_of(Network.of(path), words)
@@ -269,8 +269,7 @@ def capture(
         captured(path, wanted, sys.stdout.buffer, seconds, follows=True)
         return
     try:
-        with output.open("wb") as file:
-            give(output)
+        with open_named(output) as file:
             count = captured(path, wanted, file, seconds)
     except OSError as error:
         raise unwritable(output, error) from error
