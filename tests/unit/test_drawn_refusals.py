@@ -61,6 +61,11 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         (
             'h3 = {}',
+            'h3 = { private = ["//proc"] }',
+            'topology.nodes.h3.private.0 = "//proc": not a directory of a node\'s own',
+        ),
+        (
+            'h3 = {}',
             '"h 3" = {}',
             'topology.nodes."h 3": not a name\n  expected letters, digits, `_` and `-`, a letter or digit first',
         ),

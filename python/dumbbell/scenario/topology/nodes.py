@@ -154,7 +154,7 @@ KEPT: Final = ("/", "/dev", "/proc", "/sys")
 
 def _private(value: object) -> object:
     if isinstance(value, str):
-        path = posixpath.normpath(value)
+        path = posixpath.normpath(re.sub("^/+", "/", value))  # Two slashes at the start would stay.
         if not value.startswith("/") or path in KEPT or path.startswith(("/proc/", "/sys/")):
             what = "not a directory of a node's own" if value.startswith("/") else "not an absolute path"
             raise QuantityError(what, "the path of a directory, beside /dev, /proc and /sys", 'write "/var/log"')
