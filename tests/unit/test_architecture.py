@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from dumbbell.engines import registry
+
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 
@@ -37,6 +39,16 @@ def test_packages_stand_in_the_order_of_the_contract() -> None:
     layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
     contract = [sorted(layer.split(" | ")) for layer in reversed(layers) if layer != "__main__"]
     assert [sorted(row) for row in rows("Python")] == contract
+
+
+def test_contracts_name_each_engine() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = {one["name"]: one for one in project["tool"]["importlinter"]["contracts"]}
+    apart = contracts["Engines stand apart, upon the realm that they share"]
+    closed = contracts["Nothing outside an engine imports it"]
+    engines = sorted(registry.names())
+    assert sorted(apart["layers"][0].split(" | ")) == engines
+    assert sorted(closed["forbidden_modules"]) == [f"dumbbell.engines.{name}" for name in engines]
 
 
 def test_folders_of_the_pages_import_from_rows_above_them() -> None:

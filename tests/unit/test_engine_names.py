@@ -30,7 +30,7 @@ def is_name(expression: ast.expr) -> bool:
     """True for the name of an engine: the text, or a constant that holds it."""
     match expression:
         case ast.Constant(value=str(text)):
-            return text in (names.EMULATE, names.VIRTUAL, names.SIMULATE)
+            return text in registry.names()
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name in CONSTANTS
     return False
