@@ -190,11 +190,13 @@ def test_ratios_of_ours_beside_those_of_printed_numbers_that_are_only_ratios(stu
 
 
 def test_boxes_are_of_all_runs(study: Study) -> None:
-    one, two = boxes_of(replace(PLOT, kind="boxes"), Figures(study))
+    one, two = boxes_of(replace(PLOT, kind="boxes"), Figures(study), ())
     assert (one.name, two.name, one.x) == ("cubic, 1 bdp", "cubic, 2 bdp", ("10 ms", "20 ms"))
     assert (one.label, two.label) == ("1 bdp", "2 bdp"), "an algorithm that all have is named by the title"
     assert [len(runs) for runs in one.values] == [5, 5]
     assert sum(two.values[1]) / 5 == pytest.approx(30, rel=0.01)
+    printed = (published("20 ms", "1 bdp", 50, "cubic"),)
+    assert [few.x for few in boxes_of(replace(PLOT, kind="boxes"), Figures(study), printed)] == [("20 ms",)] * 2
     axes: Any = MatplotlibFigure().subplots()
     boxes([one, two])(axes)
     assert {box.get_hatch() for box in axes.patches} == {"", "/////"}, "one colour, two curves"
@@ -253,7 +255,7 @@ def test_a_links_curves_have_the_colour_of_the_only_algorithm_that_crosses_it(tm
     def drawn(*ccs: str) -> list[Colour]:
         found = Figures(Study(Synthetic(cells=CELLS, ccs=ccs).write(tmp_path / "+".join(ccs))))
         named = [one.name for one in curves(plot, found, (), 0.95)]
-        assert named == [one.name for one in boxes_of(replace(plot, kind="boxes"), found)]
+        assert named == [one.name for one in boxes_of(replace(plot, kind="boxes"), found, ())]
         assert [one.label for one in curves(plot, found, (), 0.95)] == ["1 bdp", "2 bdp"]
         return looks(named)
 

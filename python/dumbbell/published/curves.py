@@ -140,11 +140,17 @@ def number(value: Any) -> float:
     raise ValueError(f"{value!r} has no place on an axis of numbers")
 
 
-def boxes_of(plot: Plot, figures: Figures) -> list[Boxes]:
-    """The runs of each cell along the plot's key, for each curve that has any."""
+def boxes_of(plot: Plot, figures: Figures, published: Sequence[Published]) -> list[Boxes]:
+    """The runs of each cell along the plot's key, for each curve that has any.
+
+    If the study prints numbers of the metric for some values of the key, only these have boxes: a grid of 30 values
+    leaves no room for them.
+    """
     assert plot.key is not None
     found = []
-    keys = figures.along(plot.key, plot.where)
+    printed = [one.where[plot.key] for one in published if one.metric == plot.metric and plot.key in one.where]
+    ran = figures.along(plot.key, plot.where)
+    keys = [key for key in ran if any(same(key, one) for one in printed)] or ran
     values = figures.along(plot.curves, plot.where) if plot.curves else [None]
     for of, value in ((of, value) for of in plot.of or (None,) for value in values):
         where = {**plot.where, **({plot.curves: value} if plot.curves else {})}

@@ -238,7 +238,7 @@ def _picture(part: Part, n: int, plot: Plot, figures: Figures, study: Reproducti
             is_drawn = plot.kind == "bars" or any(max(len(one.at), len(one.published)) > 1 for one in found)
             return picture(name, plot, averages(found, plot)) if found and is_drawn else None
         case "boxes":
-            every = boxes_of(plot, figures)
+            every = boxes_of(plot, figures, part.published)
             return picture(name, plot, boxes(every)) if every else None
         case "cdf":
             samples = _samples(plot, figures)
