@@ -177,6 +177,17 @@ def test_ctrl_c_ends_the_tasks_and_the_study_goes_on(cluster: Nodes, tmp_path: P
     assert Counter(engine.ended()) == Counter(range(1, 7))
 
 
+def test_nodes_take_no_module_from_the_working_directory(cluster: Nodes, tmp_path: Path) -> None:
+    """A stranger's folder may have modules that are called as ours, and no program that a user is asked about."""
+    (tmp_path / "small.toml").write_text(path(flow(), duration="300 ms"))
+    for name in ("dumbbell", "polars"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'taken')!r}, 'w')\n")
+    command = [sys.executable, "-P", "-m", "dumbbell", "run", "small.toml", "--engine", "simulate", "--repeat", "2"]
+    command += ["--executor", "ray", "--address", cluster.address, "--no-report"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, (tmp_path / "taken").exists()) == (0, False), done.stderr
+
+
 def tasks() -> list[psutil.Process]:
     """Workers that simulate."""
     return [

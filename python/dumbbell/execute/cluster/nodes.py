@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import chdir
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, Final, TypedDict
 
 from dumbbell.command import extra
@@ -55,7 +58,9 @@ def connect(address: str | None) -> Any:
         hint = "run the command on a machine of the cluster, or by `ray job submit`"
         raise InputError(f"--address {address}: Ray's client protocol is not supported", "", hint)
     try:
-        ray.init(address or "auto", logging_level=logging.ERROR, log_to_driver=False)
+        # Workers look for modules first in the directory in which this is called, which may be a stranger's.
+        with chdir(Path(os.__file__).parent):
+            ray.init(address or "auto", logging_level=logging.ERROR, log_to_driver=False)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
         what = f"no Ray cluster at {address}" if address else "no Ray cluster was found"
         hint = f"start it: ray start --head --resources '{{\"{EMULATE}\": 4}}', or name its head: --address HOST:6379"
