@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from dumbbell.execute import Fixed, batch
 from dumbbell.execute.batch import Ended
 from dumbbell.execute.cluster import tasks, workers
 from dumbbell.execute.cluster.archive import pack, unpack
-from dumbbell.execute.cluster.nodes import Node, node_problems
+from dumbbell.execute.cluster.nodes import Node, connect, node_problems
 from dumbbell.execute.cluster.store import Store, absolute
 from dumbbell.execute.cluster.workers import Call, Kind, Workers
 from dumbbell.execute.job import Job
@@ -51,6 +52,32 @@ def test_without_ray_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, caps
 def test_options_that_make_no_sense(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke([*RUN, *options]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_cluster_of_another_user_is_not_taken_for_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray notes the address of a machine's cluster where anybody may write: another user may have replaced it."""
+    ray = pytest.importorskip("ray")
+    taken: list[str] = []
+    note = tmp_path / "ray_current_cluster"
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr("ray._private.utils.get_ray_address_file", lambda _: str(note))
+    monkeypatch.setattr(ray, "init", lambda address, **_: taken.append(address))
+    (tmp_path / "real").write_text("192.0.2.7:6379\n")
+    note.symlink_to("real")
+    with pytest.raises(InputError, match="no Ray cluster was found"):
+        connect(None)
+    note.unlink()
+    note.write_text("192.0.2.7:6379\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fstat", lambda _: SimpleNamespace(st_uid=os.geteuid() + 12345))
+        with pytest.raises(InputError, match="no Ray cluster was found"):
+            connect(None)
+    assert taken == []
+    connect(None)
+    connect("192.0.2.9:6379")
+    monkeypatch.setenv("RAY_ADDRESS", "192.0.2.8:6379")
+    connect(None)
+    assert taken == ["192.0.2.7:6379", "192.0.2.9:6379", "auto"]
 
 
 def test_an_archive_is_the_folder_again(tmp_path: Path) -> None:

@@ -60,13 +60,40 @@ def connect(address: str | None) -> Any:
     try:
         # Workers look for modules first in the directory in which this is called, which may be a stranger's.
         with chdir(Path(os.__file__).parent):
-            ray.init(address or "auto", logging_level=logging.ERROR, log_to_driver=False)
+            ray.init(address or _of_this_machine(), logging_level=logging.ERROR, log_to_driver=False)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
         what = f"no Ray cluster at {address}" if address else "no Ray cluster was found"
         hint = f"start it: ray start --head --resources '{{\"{EMULATE}\": 4}}', or name its head: --address HOST:6379"
         raise InputError(what, str(error).strip().split("\n")[0], hint) from error
     _quieten()
     return ray
+
+
+def _of_this_machine() -> str:
+    """The address of the cluster that `ray start` has noted on this machine, or that `RAY_ADDRESS` names.
+
+    Anybody may write into the folder of the note. Nodes that another user chose would get the study's code, and send
+    back what runs here as it is unpickled: so the note has to be this user's, or root's.
+
+    Raises:
+        ConnectionError: there is no such note.
+    """
+    from ray._private import utils
+
+    rays: Any = utils
+    if os.environ.get("RAY_ADDRESS"):
+        return "auto"
+    try:
+        with open(os.open(rays.get_ray_address_file(None), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)) as file:
+            if os.fstat(file.fileno()).st_uid in (0, os.geteuid()) and (found := file.read(_LONGEST).strip()):
+                return found
+    except (OSError, UnicodeDecodeError):
+        pass
+    raise ConnectionError("neither you nor root have started one on this machine")
+
+
+_LONGEST: Final = 1_000
+"""Characters of an address."""
 
 
 def _quieten() -> None:
