@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["proof", "groups"]
+pytest_plugins = ["proof", "groups", "garbage"]
 
 settings.register_profile("fixed", derandomize=True)
 settings.register_profile("fuzz", max_examples=1000)
