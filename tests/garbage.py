@@ -1,7 +1,7 @@
 """Collects tests without searches for garbage: a plugin of pytest.
 
-Searches take a third of the time, as thousands of tests are collected. Whatever is imported by then stays until the process
-ends, so later searches leave it out.
+Searches take a third of the time, as thousands of tests are collected. Whatever is imported by then stays until the
+process ends, so later searches leave it out.
 """
 
 from __future__ import annotations
