@@ -73,6 +73,7 @@ def test_those_that_come_with_dumbbell(here: Place) -> None:
         assert "db3_" not in name.read_text(), name
 
 
+@pytest.mark.thorough
 @pytest.mark.real_time
 def test_phases_of_bbr_follow_one_another(here: Place) -> None:
     """Their times are exact in virtual time: `test_virtual_bbr.py`."""

@@ -64,8 +64,10 @@ def assert_nothing_stays(live: Live, send: signal.Signals, name: str) -> None:
     "victim",
     [
         "command",
-        *(pytest.param(name, marks=pytest.mark.thorough) for name in ("helper", "db-init", "db-emulator")),
-        "db-traffic",
+        *(
+            pytest.param(name, marks=pytest.mark.thorough)
+            for name in ("helper", "db-init", "db-emulator", "db-traffic")
+        ),
         "db-probe",
     ],
 )

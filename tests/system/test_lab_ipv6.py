@@ -61,6 +61,7 @@ def test_the_shell_s_words_by_ipv6(user: Place) -> None:
     assert (user.directory / "done.toml").read_text().count("ip = 6") == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.real_time
 def test_mininet_s_measurements_by_ipv6(user: Place) -> None:
     said = lab(user, "iperf -6", "iperfudp -6 1M h2 h1")

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from stages import thorough_but
 
 SCENARIO = """\
 name = "small"
@@ -41,7 +42,7 @@ def run(largest: int, *options: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("largest", [0, 1000, 3000, 9000])
+@pytest.mark.parametrize("largest", thorough_but([0, 3000], [0, 1000, 3000, 9000]))
 def test_a_run_says_what_it_keeps(largest: int) -> None:
     code, said = run(largest)
     assert code == 1
@@ -62,7 +63,7 @@ def test_a_run_is_complete_without_its_report() -> None:
     assert {path.name for path in kept.glob("*.json")} >= {"summary.json", "manifest.json"}
 
 
-@pytest.mark.parametrize("largest", [0, 500, 2500, 5000])
+@pytest.mark.parametrize("largest", thorough_but([0, 2500], [0, 500, 2500, 5000]))
 def test_a_study_says_that_it_continues(largest: int) -> None:
     code, said = run(largest, "--repeat", "3")
     assert code == 1
