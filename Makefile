@@ -64,8 +64,11 @@ test-exhaustive: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "exhaustive" tests/system
 
 # Cases of property tests come from a fixed seed, so that the same code gives the same result again; `make fuzz` draws others.
+# Programs that measure this machine's kernel are compiled here, beside other work: tests that run alone wait for no compiler.
 test-rust: $(VENV)/.test-tools
 	PROPTEST_RNG_SEED=1 RUSTC_WRAPPER=$(abspath tools/rustc-tests) $(ALONE) cargo test --release --locked --workspace
+	RUSTC_WRAPPER=$(abspath tools/rustc-tests) $(ALONE) cargo test --release --locked --workspace --no-run \
+		--test oracle --test twins --test live --test loopback
 
 test-python: build $(VENV)/.develop $(VENV)/.guests $(VENV)/.page $(VENV)/.web-checks $(VENV)/.test-tools
 	$(BIN)/pytest --numprocesses auto -m "not thorough" tests/unit

@@ -22,9 +22,12 @@ assert set(PATHS) > THOROUGH
 
 def cargo(target: str, *words: str) -> str:
     """Runs a test of a crate. Returns what it prints."""
-    # The selection is that of `make test-rust`, whose crates are compiled already.
+    # The selection and the compiler are those of `make test-rust`, which has compiled all of it.
     call = ["cargo", "test", "--release", "--locked", "--quiet", "--workspace", "--test", target, "--", *words]
-    done = subprocess.run(call, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    env = os.environ | {"RUSTC_WRAPPER": str(ROOT / "tools" / "rustc-tests")}
+    done = subprocess.run(
+        call, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout[-4000:]
     if "SKIPPED" in done.stdout:
         pytest.skip(done.stdout.strip().splitlines()[-1])
