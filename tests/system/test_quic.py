@@ -34,7 +34,9 @@ def run(where: Path, *flows: str) -> dumbbell.Run:
     return done
 
 
-@pytest.mark.parametrize(("stack", "cc"), [("quinn", "cubic"), ("noq", "bbr3"), ("quiche", "bbr2")])
+@pytest.mark.parametrize(
+    ("stack", "cc"), [("quinn", "cubic"), ("noq", "bbr3"), ("quiche", "bbr2"), ("s2n", "cubic"), ("s2n", "bbr2")]
+)
 def test_a_stack_fills_a_path_and_its_records(stack: str, cc: str, tmp_path: Path) -> None:
     done = run(tmp_path / "one", flow(protocol="quic", stack=stack, cc=cc))
     (told,) = done.summary["flows"]
@@ -63,7 +65,7 @@ def test_a_flow_of_so_many_bytes_completes(tmp_path: Path) -> None:
 
 
 def test_a_repeat_has_the_same_bytes(tmp_path: Path) -> None:
-    stacks = (("quinn", "cubic"), ("noq", "bbr3"), ("quiche", "bbr2"))
+    stacks = (("quinn", "cubic"), ("noq", "bbr3"), ("quiche", "bbr2"), ("s2n", "bbr2"))
     flows = [flow(cc="cubic"), *(flow(protocol="quic", stack=stack, cc=cc) for stack, cc in stacks)]
     digests = []
     for name in ("a", "b"):

@@ -5,6 +5,7 @@ mod flight;
 mod noq;
 mod quiche;
 mod quinn;
+mod s2n;
 mod tls;
 
 use anyhow::{Result, bail};
@@ -26,7 +27,7 @@ pub struct Stack {
 }
 
 /// Stacks in the order of documents.
-pub const STACKS: &[Stack] = &[quinn::STACK, noq::STACK, quiche::STACK];
+pub const STACKS: &[Stack] = &[quinn::STACK, noq::STACK, quiche::STACK, s2n::STACK];
 
 /// The largest window of received data that is not read yet, for the stream and the connection: larger than the 6 MiB that
 /// Linux's TCP gives a receiver by default, so that congestion control is the limit.

@@ -17,6 +17,7 @@ STACKS: Final[Mapping[str, tuple[str, ...]]] = {
     "quinn": ("cubic", "reno", "bbr"),
     "noq": ("cubic", "reno", "bbr3"),
     "quiche": ("cubic", "reno", "bbr2"),
+    "s2n": ("cubic", "bbr2"),
 }
 """Stacks of `dumbbell-quic` (the folder `quic`), with their congestion controls; the first is the default."""
 _DEFAULT: Final = next(iter(STACKS))
