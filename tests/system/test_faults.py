@@ -101,8 +101,8 @@ def case(faults: Faults, name: str, usual: set[str], folder: Path, nth: int, fau
 
 
 def files(folder: Path) -> set[str]:
-    """All files below a folder, except the lock of labs. Earlier runs of a plan are where the latest is, and a study that
-    continues has its runs in more shards."""
+    """All files below a folder, except the lock of labs. Earlier runs of a plan are where the latest is; a study that
+    continues has more shards."""
     names = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} - {"dumbbell/labs/.lock"}
     return {re.sub(r"(-[0-9a-f]{12})\.[0-9]+/|(shards)/[0-9]+-[0-9]+/", r"\1\2/", name) for name in names}
 
