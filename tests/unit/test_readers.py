@@ -17,6 +17,7 @@ ALLOWED: Final = {
     "outputs.py": "what writes",
     "captures/identify/decide.py": "comes with dumbbell",
     "cc/compile.py": "a folder of its own, made anew",
+    "cc/headers.py": "what comes with dumbbell, from a folder of its own, made anew",
     "cc/new.py": "comes with dumbbell",
     "cli/display.py": "writes where --events names: a pipe, too",
     "cli/lab.py": "writes where --output names: a pipe, too",
