@@ -19,8 +19,6 @@ ALLOWED: Final = {
     "cc/compile.py": "a folder of its own, made anew",
     "cc/headers.py": "what comes with dumbbell, from a folder of its own, made anew",
     "cc/new.py": "comes with dumbbell",
-    "cli/display.py": "writes where --events names: a pipe, too",
-    "cli/lab.py": "writes where --output names: a pipe, too",
     "cli/output.py": "standard output",
     "engines": "/proc, /sys, and folders of runs that this process writes",
     "execute/cluster": "archives of its own, between machines of one user",
