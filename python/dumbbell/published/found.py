@@ -54,6 +54,9 @@ def judged(study: Reproduction, studies: Studies) -> list[JudgedFinding]:
 
 
 MIXED: Final = "depends on the reading"
+"""The outcome of a finding that holds under a reading and doesn't under another."""
+PARTLY: Final = {one: f"{one.value} or {Status.UNKNOWN.value}" for one in (Status.HOLDS, Status.FAILS)}
+"""The outcome of a finding that some readings decide, all of them alike, and others don't."""
 
 
 def answer(findings: Sequence[JudgedFinding]) -> Iterator[Block]:
@@ -62,21 +65,24 @@ def answer(findings: Sequence[JudgedFinding]) -> Iterator[Block]:
     texts = list(dict.fromkeys(one.finding.text for one in theirs))
     told = {text: _outcome([one for one in theirs if one.finding.text == text]) for text in texts}
     counts = Counter(str(one) for one in told.values())
-    kinds = [*(one.value for one in Status if one is not Status.UNTESTED), MIXED]
+    kinds = [Status.HOLDS.value, Status.FAILS.value, *PARTLY.values(), MIXED, Status.UNKNOWN.value]
     said = [f"{counts[kind]} {_COUNTED.get(kind, kind)}" for kind in kinds if counts[kind]]
     untested = counts[Status.UNTESTED.value] + counts[NOT_RUN_YET]
     said += [f"{untested} not tested here"] if untested else []
     yield Paragraph(f"Of {words.count(len(texts), 'finding')} of the study: {words.listed(said)}.")
-    rows = [(one, text) for text, one in told.items() if str(one) in (*map(str, _DECIDED), MIXED)]
+    rows = [(one, text) for text, one in told.items() if str(one) in kinds[:-1]]
     if rows:
         yield Rows("", ("", "they found"), sorted(rows, key=lambda row: kinds.index(str(row[0]))))
 
 
 NOT_RUN_YET: Final = "not run"
-_DECIDED: Final = (Status.HOLDS, Status.FAILS)
 _COUNTED: Final = {
-    Status.HOLDS.value: "hold", Status.FAILS.value: "do not hold", MIXED: "depend on the reading"
-}  # fmt: skip
+    Status.HOLDS.value: "hold",
+    Status.FAILS.value: "do not hold",
+    PARTLY[Status.HOLDS]: "hold or can't be told",
+    PARTLY[Status.FAILS]: "do not hold or can't be told",
+    MIXED: "depend on the reading",
+}
 
 
 def _outcome(readings: Sequence[JudgedFinding]) -> Status | str:
@@ -84,7 +90,10 @@ def _outcome(readings: Sequence[JudgedFinding]) -> Status | str:
     found = {one.judged.status for one in readings if one.judged != NOT_RUN}
     if not found:
         return NOT_RUN_YET
-    return found.pop() if len(found) == 1 else MIXED
+    if len(found) == 1:
+        return found.pop()
+    decided = found & PARTLY.keys()
+    return MIXED if len(decided) > 1 else PARTLY[decided.pop()] if decided else Status.UNKNOWN
 
 
 def shown(findings: Sequence[JudgedFinding], anchors: Mapping[str, str]) -> Iterator[Block]:

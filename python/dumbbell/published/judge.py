@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from dumbbell.published.claims import Claim
 from dumbbell.published.judging import NOT_RUN, all_of, any_of
@@ -12,6 +13,9 @@ from dumbbell.published.rules import Rule
 from dumbbell.published.settings import Setting, settings
 from dumbbell.published.telling import told_of
 from dumbbell.report import words
+
+MOST_NAMED: Final = 8
+"""Settings that were left out and are named one by one."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +39,13 @@ class Judge:
         missing = [one for one in found if one.is_missing]
         said = told_of(self.claim, self.rules, run)
         if missing and len(found) > 1:
-            names = "; ".join(dict.fromkeys(one.name for one in missing))
-            said += f"; left out: {len(missing)} of {words.count(len(found), 'comparison')} ({names})"
+            names = list(dict.fromkeys(one.name for one in missing))
+            said += f"; left out: {len(missing)} of {words.count(len(found), 'comparison')}"
+            said += f" ({'; '.join(names)})" if len(names) <= MOST_NAMED else ""
         return Judged(self._status(found, missing, studies), said)
 
     def _status(self, settings: Sequence[Setting], missing: Sequence[Setting], studies: Studies) -> Status:
-        statuses, known = [one.status for one in settings], len(settings) - len(missing)
+        statuses, known = [one.status for one in settings], sum(not one.is_empty for one in settings)
         match self.claim.within:
             case "every setting":
                 return self._among(all_of, Status.FAILS, statuses, known, studies)
@@ -61,16 +66,18 @@ class Judge:
         known: int,
         studies: Studies,
     ) -> Status:
-        """The outcome of many settings, `known` of them run, where a few can decide that it is `by_one`.
+        """The outcome of many settings, where a few can decide that it is `by_one`. `known`: how many have a figure.
 
         Of many settings some lie beyond a bound by chance. So those that decide must do so by intervals whose
-        error is that of the claim divided by the number of settings (Bonferroni's inequality). An outcome for which
-        all settings must agree needs no such correction (R. L. Berger, Technometrics 24:295, 1982).
+        error is that of the claim divided by the number of settings (Bonferroni's inequality); and as a claim of
+        several comparisons fails by one of them, by the number of comparisons. An outcome for which all settings and
+        comparisons must agree needs no such correction (R. L. Berger, Technometrics 24:295, 1982).
         """
         outcome = of(statuses)
-        if outcome is not by_one or known < 2:
+        deciding = known * (sum(len(one.comparisons) for one in self.rules) if by_one is Status.FAILS else 1)
+        if outcome is not by_one or deciding < 2:
             return outcome
-        confidence = 1 - (1 - self.confidence) / known
+        confidence = 1 - (1 - self.confidence) / deciding
         rules = tuple(replace(one, confidence=confidence) for one in self.rules)
         surer = settings(self.claim, rules, self.parts, studies, confidence)
         return outcome if of([one.status for one in surer]) is by_one else Status.UNKNOWN

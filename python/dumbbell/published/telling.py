@@ -154,8 +154,8 @@ def _summary(claim: Claim, rules: Sequence[Rule], settings: Sequence[Setting]) -
     middle = exp(mean(map(log, values))) if min(values) > 0 else mean(values)
     cells = words.count(len(settings), "cell")
     return (
-        f"above {bound:g} in {sum(value > bound for value in values)} of {cells}, surely in "
-        f"{statuses.count(Status.HOLDS)}, surely not in {statuses.count(Status.FAILS)}; "
+        f"above {bound:g} in {sum(value > bound for value in values)} of {cells}; the whole interval is above in "
+        f"{statuses.count(Status.HOLDS)}, below in {statuses.count(Status.FAILS)}; "
         f"{claim.title.replace('#', f'{middle:.2g}')} on average, least in {least.name}: "
         f"{interval_text(_subject(least))}, n = {_subject(least).n}"
     )
