@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -33,14 +35,16 @@ def spans(text: str) -> dict[Key, Span]:
     """
     scanner = _Scanner(text)
     scanner.document()
-    return {key: _span(text, begin, end) for key, (begin, end) in scanner.found.items()}
+    # To count newlines anew for each key would take hours for a long text.
+    ends = [match.start() for match in re.finditer("\n", text)]
+    return {key: _span(ends, begin, end) for key, (begin, end) in scanner.found.items()}
 
 
-def _span(text: str, begin: int, end: int) -> Span:
-    start = text.rfind("\n", 0, begin) + 1
-    line_end = text.find("\n", begin)
-    end = end if line_end < 0 else min(end, line_end)
-    return Span(text.count("\n", 0, begin) + 1, begin - start + 1, end - begin)
+def _span(ends: Sequence[int], begin: int, end: int) -> Span:
+    line = bisect_left(ends, begin)
+    start = ends[line - 1] + 1 if line else 0
+    end = min(end, ends[line]) if line < len(ends) else end
+    return Span(line + 1, begin - start + 1, end - begin)
 
 
 _BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
