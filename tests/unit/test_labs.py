@@ -16,7 +16,7 @@ from dumbbell.labs.build import load, plan_of
 from dumbbell.labs.live import Live
 from dumbbell.labs.network import Network
 from dumbbell.labs.pings import Pings
-from dumbbell.labs.shell.shell import MODULES, Shell
+from dumbbell.labs.shell.shell import MODULES, Shell, given_lines
 from dumbbell.labs.shell.words import WORDS
 from dumbbell.plan.types import BufferBytes
 from dumbbell.plan.wire import document
@@ -370,3 +370,17 @@ def test_a_lab_is_not_saved_into_a_folder_that_is_there(is_link: bool, tmp_path:
         saved_files({"trace": "traces/cell.trace"}, tmp_path)
     assert not list(elsewhere.iterdir())
     assert not list(folder.iterdir())
+
+
+def test_a_line_of_standard_input_without_end_ends_the_shell(tmp_path: Path) -> None:
+    """A lab whose standard input was /dev/zero has taken 20 GB."""
+    with open("/dev/zero", encoding="utf-8") as zero, pytest.raises(InputError, match="cannot read standard input"):
+        list(given_lines(zero))
+    damaged = tmp_path / "lines"
+    damaged.write_bytes(b"nodes\n\xff\n")
+    with damaged.open(encoding="utf-8") as file, pytest.raises(InputError, match="cannot read standard input"):
+        list(given_lines(file))
+    damaged.write_text("nodes\nlinks")
+    with damaged.open(encoding="utf-8") as file:
+        assert list(given_lines(file)) == ["nodes\n", "links"]
+    assert list(given_lines(None)) == []

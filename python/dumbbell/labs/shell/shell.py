@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
-from dumbbell.errors import DumbbellError
+from dumbbell.errors import DumbbellError, InputError
 from dumbbell.labs import packages, programs
 from dumbbell.labs.ending import LabEnded
 from dumbbell.labs.live import Live
@@ -24,6 +24,8 @@ MODULES: Final = (look, measure, control, why, session)
 """The modules whose words the shell knows."""
 
 HISTORY: Final = Path("~/.dumbbell_history")
+LONGEST: Final = 1_000_000
+"""Characters of a line."""
 INTERRUPTED: Final = 130
 NOT_FOUND: Final = 127
 """The exit code of a shell whose command is missing."""
@@ -118,8 +120,8 @@ class Shell:
         return 1
 
     def _read(self) -> Iterator[str]:
-        if not sys.stdin.isatty():
-            yield from sys.stdin
+        if sys.stdin is None or not sys.stdin.isatty():
+            yield from given_lines(sys.stdin)
             return
         import readline
 
@@ -159,3 +161,15 @@ class Shell:
             known = network.nodes
         found = [name for name in known if name.startswith(text)]
         return f"{found[state]} " if state < len(found) else None
+
+
+def given_lines(file: TextIO | None) -> Iterator[str]:
+    """The lines of standard input, none if it is closed. Raises `InputError`."""
+    try:
+        # A device such as /dev/zero has no line that ends.
+        while file is not None and (line := file.readline(LONGEST + 1)):
+            if len(line) > LONGEST:
+                raise InputError("cannot read standard input", f"a line has more than {LONGEST:,} characters")
+            yield line
+    except UnicodeDecodeError:
+        raise InputError("cannot read standard input", "it is not UTF-8 text") from None
