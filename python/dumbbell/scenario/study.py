@@ -5,11 +5,14 @@ The module has their shape. Checks that need the cells are in `dumbbell.studies.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
 
+from dumbbell.counts import count
+from dumbbell.scenario.ranges import MOST as LONGEST_RANGE
 from dumbbell.scenario.ranges import Range, listed
 from dumbbell.scenario.table import Table
 from dumbbell.units import Percent, QuantityError
@@ -91,6 +94,24 @@ class Sweep(BaseModel):
         if self.cases:
             yield [{CASE: case.name, **case.values} for case in self.cases]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _few_ranges(cls, given: Any) -> Any:
+        # A range is twenty letters, and ten thousand values.
+        if _ranges(given) > MOST_VALUES // LONGEST_RANGE:
+            what = f"at most {MOST_VALUES // LONGEST_RANGE} ranges"
+            raise QuantityError("too many ranges", what, "list the values, or split the study")
+        return given
+
+    @model_validator(mode="after")
+    def _not_too_large(self) -> Self:
+        axes = list(self.axes)
+        cells, keys = math.prod(map(len, axes)), sum(len({key for one in axis for key in one}) for axis in axes)
+        if cells * keys > MOST_VALUES:
+            what = f"{cells:,} cells of {count(keys, 'key')}"
+            raise QuantityError(what, f"at most {MOST_VALUES:,} values in all", "give fewer values, or split the study")
+        return self
+
     @model_validator(mode="after")
     def _each_key_once(self) -> Self:
         names = [case.name for case in self.cases]
@@ -106,6 +127,20 @@ class Sweep(BaseModel):
         return self
 
 
+def _ranges(given: Any) -> int:
+    """The number of ranges in a table, or in lists of tables in it."""
+    tables = [given]
+    tables += (
+        [one for values in given.values() if isinstance(values, list) for one in values]
+        if isinstance(given, dict)
+        else []
+    )
+    return sum(isinstance(value, dict) for table in tables if isinstance(table, dict) for value in table.values())
+
+
+MOST_VALUES: Final = 4_000_000
+"""Values of all cells of a study, which are in memory at once: a text of a few lines can ask for more than there is
+memory for."""
 MOST_RUNS: Final = 1_000_000
 """Runs of one cell: their seeds and rows are in memory at once."""
 

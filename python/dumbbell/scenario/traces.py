@@ -23,6 +23,9 @@ FOLDER = "folder"
 LARGEST = 256 << 20
 """Bytes of a trace: hours of a fast link."""
 
+MOST_LINES: Final = 2_000_000
+"""Moments, rows or lost packets of a trace: as numbers they take ten times the memory of their text."""
+
 _EXPECTED = "the path of a text file, relative to the scenario file"
 
 
@@ -121,6 +124,7 @@ def mahimahi(text: str) -> tuple[tuple[int, int], ...]:
             raise LineError(number, f"{line} after {last}: the times fall", expected, hint)
         last = int(line)
         counts[last * 10**6] = counts.get(last * 10**6, 0) + 1
+        _check_length(number, len(counts), "moments")
     if not counts:
         raise LineError(0, "no opportunity to send", expected, hint)
     if last == 0:
@@ -202,6 +206,7 @@ def indices(text: str) -> tuple[int, ...]:
         if found and int(line) <= found[-1]:
             raise LineError(number, f"{line} after {found[-1]}: not rising", expected, hint)
         found.append(int(line))
+        _check_length(number, len(found), "lost packets")
     if not found:
         raise LineError(0, "no packet is lost", expected, hint)
     return tuple(found)
@@ -215,9 +220,16 @@ _RATES: Mapping[str, int] = {
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Lines with their numbers, without empty ones and comments."""
-    for number, line in enumerate(text.splitlines(), 1):
+    # A list of all lines would be several times as large as the text.
+    for number, match in enumerate(re.finditer(r"[^\n]*(?:\n|\Z)", text), 1):
+        line = match[0]
         if line.strip() and not line.lstrip().startswith("#"):
             yield number, line.strip()
+
+
+def _check_length(number: int, length: int, of: str) -> None:
+    if length > MOST_LINES:
+        raise LineError(number, "too long", f"at most {MOST_LINES:,} {of}", "use a part of it")
 
 
 def _columns(
@@ -242,6 +254,7 @@ def _columns(
             continue
         header = False
         rows.append((number, [_number(number, cell, s, hint) for cell, s in zip(cells, scales, strict=True)]))
+        _check_length(number, len(rows), "rows")
     if not rows:
         raise LineError(0, "empty", f"lines of {', '.join(names)}", hint)
     return rows

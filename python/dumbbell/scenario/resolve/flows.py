@@ -139,16 +139,18 @@ def _ecn(connections: list[Connection]) -> Iterator[Finding]:
             yield Finding(("flows", i, "ecn"), what, why, "set ecn = true here, too, or use another host")
 
 
-def check_entries(scenario: Scenario) -> Iterator[Finding]:
-    """Problems of single entries, and of the number of all connections."""
-    found = [
-        finding for i, flow in enumerate(scenario.flows) for finding in _entry(("flows", i), flow, scenario.duration)
-    ]
+def check_number(scenario: Scenario) -> Iterator[Finding]:
+    """A number of all connections that is too large."""
     total = sum(flow.number for flow in scenario.flows)
     if total > MOST_CONNECTIONS:
         i = max(range(len(scenario.flows)), key=lambda i: scenario.flows[i].number)
-        found.append(Finding(("flows", i, "connections"), f"{total} in all", f"at most {MOST_CONNECTIONS} in all"))
-    yield from found
+        yield Finding(("flows", i, "connections"), f"{total} in all", f"at most {MOST_CONNECTIONS} in all")
+
+
+def check_entries(scenario: Scenario) -> Iterator[Finding]:
+    """Problems of single entries."""
+    for i, flow in enumerate(scenario.flows):
+        yield from _entry(("flows", i), flow, scenario.duration)
 
 
 def _entry(at: Key, flow: Flow, end: Time) -> Iterator[Finding]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import partial
 
 from dumbbell.hints import nearest, some
 from dumbbell.scenario.links.changes import MOST_CHANGES, timeline
+from dumbbell.scenario.links.delays import Traced
+from dumbbell.scenario.links.losses import LossTrace
 from dumbbell.scenario.links.queues import Fifo
 from dumbbell.scenario.links.rates import Trace, Varying
 from dumbbell.scenario.model import Scenario
@@ -14,7 +17,7 @@ from dumbbell.scenario.source import Finding, Key
 from dumbbell.units import MAX, BufferSize, QuantityError, Size, Time
 
 MOST_STEPS = 5_000_000
-"""Limit of rate steps in a plan, where each event repeats its link's steps."""
+"""Limit of steps in a plan, where each link has its own, and each event repeats its link's."""
 
 
 def resolve_links(scenario: Scenario, links: Sequence[WrittenLink], wrong: list[Finding]) -> History:
@@ -39,6 +42,20 @@ def resolve_links(scenario: Scenario, links: Sequence[WrittenLink], wrong: list[
         history[link.name] = [(Time(0), settled[same])]
     wrong += _events(history, scenario, links)
     return history
+
+
+def check_steps(scenario: Scenario, links: Sequence[WrittenLink]) -> Iterator[Finding]:
+    """Steps that are too many in all, before each link and each event has its own."""
+    total = 0
+    for at, steps in (
+        *((link.at, partial(_steps, link.start)) for link in links),
+        *((("events", i), partial(_of_rate, event.rate)) for i, event in enumerate(scenario.events)),
+    ):
+        total += steps()
+        if total > MOST_STEPS:
+            why, hint = f"at most {MOST_STEPS:,} steps in all", "use fewer of them, or shorter traces"
+            yield Finding(at, "steps of links and events, each with its own, are too many in all", why, hint)
+            return
 
 
 def _link(at: Key, link: Direction, given: Mapping[str, object], rtt: Time) -> Iterator[Finding]:
@@ -163,10 +180,17 @@ def _follow(states: list[tuple[Time, Direction]], at: Time, given: Mapping[str, 
 
 
 def _steps(link: Direction) -> int:
-    match link.rate:
-        case Varying() as rate:
+    """Steps of what changes by itself, and packets of which a list says that they are lost."""
+    course = len(link.delay.course.steps()) if isinstance(link.delay, Traced) else 0
+    lost = sum(len(loss.lost_packets()) for loss in link.loss if isinstance(loss, LossTrace))
+    return course + lost + _of_rate(link.rate)
+
+
+def _of_rate(rate: object) -> int:
+    match rate:
+        case Varying():
             return len(rate.steps())
-        case Trace() as trace:
-            return len(trace.times())
+        case Trace():
+            return len(rate.times())
         case _:
             return 0

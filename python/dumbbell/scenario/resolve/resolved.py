@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from weakref import ref
 
@@ -13,8 +13,9 @@ from dumbbell.hints import nearest, some
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.connections import Connection, used
 from dumbbell.scenario.resolve.drawn.network import outline
-from dumbbell.scenario.resolve.flows import resolve_flows
+from dumbbell.scenario.resolve.flows import check_number, resolve_flows
 from dumbbell.scenario.resolve.labels import Label, Labelled, labelled
+from dumbbell.scenario.resolve.links import check_steps
 from dumbbell.scenario.resolve.network import Network, resolve_network
 from dumbbell.scenario.resolve.programs import check_programs
 from dumbbell.scenario.source import Finding, Key
@@ -51,8 +52,10 @@ def resolve(scenario: Scenario) -> Resolved:
 
 
 def _resolve(scenario: Scenario) -> Resolved:
-    wrong: list[Finding] = []
+    wrong = list[Finding]()
+    _refuse(scenario, check_number(scenario))
     found = outline(scenario, wrong)
+    _refuse(scenario, check_steps(scenario, found.links) if found else ())
     network = None if found is None else resolve_network(scenario, found, wrong)
     connections = resolve_flows(scenario, found, wrong)
     algorithms = used(connections)
@@ -60,9 +63,15 @@ def _resolve(scenario: Scenario) -> Resolved:
     wrong += [] if found is None else check_programs(scenario, found.nodes, connections)
     wrong += check_algorithms(scenario, algorithms, labels)
     wrong += check_settings(scenario)
-    if wrong or network is None:
-        raise ScenarioError([scenario.source.problem(finding) for finding in wrong])
+    _refuse(scenario, wrong)
+    assert network is not None, "what makes no network is wrong"
     return Resolved(network, tuple(connections), labels, _sysctls(scenario))
+
+
+def _refuse(scenario: Scenario, findings: Iterable[Finding]) -> None:
+    """Raise `ScenarioError` if anything is wrong: at once where the rest would take more memory than there is."""
+    if problems := [scenario.source.problem(finding) for finding in findings]:
+        raise ScenarioError(problems)
 
 
 def _sysctls(scenario: Scenario) -> dict[str, dict[str, str]]:

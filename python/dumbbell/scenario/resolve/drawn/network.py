@@ -22,10 +22,19 @@ LEAST_RTT: Final = Time(10 * 10**6)
 one packet TCP would get little of the rate."""
 
 
+MOST_ROUTES: Final = 5_000 * 5_000
+"""Nodes times links of a network: each router has a route to each subnet."""
+
+
 def outline(scenario: Scenario, wrong: list[Finding]) -> Outline | None:
     """The network before its links are settled; none if it is no network: then `wrong` says why."""
     drawing, mtu = scenario.topology.drawing, scenario.topology.mtu
     wrong += drawing.wrong
+    if (size := len(drawing.nodes) * len(drawing.cables)) > MOST_ROUTES:
+        what = f"{len(drawing.nodes):,} nodes with {len(drawing.cables):,} links are too many"
+        why = f"at most 5,000 with 5,000: {size:,} routes would take more memory than most machines have"
+        wrong.append(Finding(("topology",), what, why, "draw a part of the network"))
+        return None
     before, anycast = len(wrong), tuple(drawing.anycast)
     frame = skeleton(drawing.structure, mtu, drawing.pools, drawing.ipv6, anycast)
     wrong += frame.wrong
