@@ -27,7 +27,7 @@ from dumbbell.studies.cells import is_study
 from dumbbell.studies.programs import programs
 
 MOST_CELLS: Final = 100_000
-"""Cells that are looked at before a run. A text of a few lines can ask for more than there is memory for."""
+"""Cells that are looked at before a run: more would keep the page waiting."""
 
 
 @dataclass(frozen=True)
