@@ -15,7 +15,25 @@ _SUDO_PATH: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin
 
 def command(*arguments: str) -> str:
     """`dumbbell` with `arguments`, quoted for a shell."""
-    return shlex.join(["dumbbell", *arguments])
+    return " ".join(map(quoted, ["dumbbell", *arguments]))
+
+
+def quoted(text: str) -> str:
+    """A text as one word for a shell, without characters that a terminal obeys when it is pasted.
+
+    A stranger's name may have Ctrl-C, which ends the line that was begun, or the end of a bracketed paste. `$'...'` is
+    of POSIX.1-2024; older shells take such a word for another text, but carry nothing out.
+    """
+    if text.isprintable():
+        return shlex.quote(text)
+    written = (letter if letter.isprintable() and letter not in "\\'" else _hexadecimal(letter) for letter in text)
+    return f"$'{''.join(written)}'"
+
+
+def _hexadecimal(letter: str) -> str:
+    # Of a file's name, a lone surrogate is a byte; of a JSON text, it may be any.
+    errors = "surrogateescape" if "\udc80" <= letter <= "\udcff" else "surrogatepass"
+    return "".join(f"\\x{byte:02x}" for byte in letter.encode(errors=errors))
 
 
 def rebuild(target: str = "build") -> str:
@@ -36,7 +54,7 @@ def extra(name: str) -> str:
 
 def as_root(*arguments: str) -> str:
     """`sudo dumbbell` with `arguments`; the whole path if sudo would not find it, as in a virtual environment."""
-    return f"sudo {shlex.join([*_program(), *arguments])}"
+    return f"sudo {' '.join(map(quoted, [*_program(), *arguments]))}"
 
 
 def _program() -> list[str]:

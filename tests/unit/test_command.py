@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from synthetic_study import Synthetic
 
 import dumbbell
-from dumbbell.command import as_root, command, extra, rebuild
+from dumbbell.command import as_root, command, extra, quoted, rebuild
 from dumbbell.engines.realm.programs import check_programs
 from dumbbell.errors import InputError
 from dumbbell.plan import expand
@@ -74,7 +75,7 @@ def test_no_text_becomes_a_command_unless_it_is_quoted() -> None:
         for file in package.rglob("*.py")
         for value in _in_commands(ast.parse(file.read_text(encoding="utf-8")))
     }
-    assert {one for one in unquoted if not re.search(r"shlex\.(quote|join)\(", one)} == checked
+    assert {one for one in unquoted if not re.search(r"\bquoted\b|shlex\.(quote|join)\(", one)} == checked
 
 
 def _in_commands(tree: ast.AST) -> Iterator[ast.expr]:
@@ -131,3 +132,15 @@ def test_a_link_is_removed_by_a_command_that_is_quoted(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         kept.remove(kept.Kept(tmp_path / f"link {EVIL}", "x", "", "valid", (), (), 0))
     assert refused.value.problems[0].hint == f"rm '{tmp_path}/link {EVIL}' removes the link"
+
+
+def test_a_word_to_be_pasted_has_nothing_that_a_terminal_obeys() -> None:
+    """Ctrl-C would end the line, and ESC [201~ the paste: what follows would be carried out."""
+    text = "x\x03\n\x1b[201~touch 'owned' \\ é\u202e"
+    word = quoted(text)
+    assert word.isprintable()
+    printed = subprocess.run(["bash", "-c", f"printf %s {word}"], capture_output=True, check=True)
+    assert printed.stdout.decode() == text
+    assert command("run", text).isprintable()
+    assert quoted("a\udcff\ud800") == "$'a\\xff\\xed\\xa0\\x80'"
+    assert shlex.split(command("run", "a b")) == ["dumbbell", "run", "a b"]

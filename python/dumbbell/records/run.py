@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import documents, inputs, parquet
+from dumbbell.command import command
 from dumbbell.engines.registry import DEFAULT, option
 from dumbbell.errors import Damaged, InputError
 from dumbbell.plan.types import Plan
@@ -100,7 +100,7 @@ class Run:
     @property
     def repeat(self) -> str:
         """The command that repeats this run, from the scenario that it keeps, on the same engine."""
-        return shlex.join(["dumbbell", "run", str(self.directory / "scenario.toml"), *option(self.engine)])
+        return command("run", str(self.directory / "scenario.toml"), *option(self.engine))
 
     @property
     def name(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -162,7 +161,7 @@ def _command(root: Path, path: Path, source: str | None, overrides: list[str], e
     sets = [word for text in overrides for word in ("--set", text)]
     if source is not None and (root / source).is_file():
         return command("run", source, *sets, *option(engine))
-    return shlex.join(["dumbbell", "run", str(path.relative_to(root) / "scenario.toml"), *option(engine)])
+    return command("run", str(path.relative_to(root) / "scenario.toml"), *option(engine))
 
 
 def _real_time(engine: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Final, Literal
 import numpy as np
 import polars as pl
 
-from dumbbell.command import command
+from dumbbell.command import command, quoted
 from dumbbell.counts import count
 from dumbbell.engines.registry import DEFAULT
 from dumbbell.records.directory import RUNS
@@ -191,7 +190,7 @@ def _runs(plots: StudyPlots, known: dict[str, int]) -> tuple[tuple[tuple[int, st
     rows = plots.usable.select("cell", "run", "run_id", "seed", "repetition", _VERDICT).iter_rows()
     for cell, number, run_id, seed, repetition, verdict in rows:
         # The page puts it behind `_records` in a command to be copied, and a stranger's may hold anything.
-        found[cell].append((number, shlex.quote(str(run_id)), seed, repetition, known[verdict]))
+        found[cell].append((number, quoted(str(run_id)), seed, repetition, known[verdict]))
     return tuple(map(tuple, found))
 
 
@@ -204,7 +203,7 @@ def _command(plots: StudyPlots) -> str:
 def _records(plots: StudyPlots) -> str | None:
     """The beginning of the path of a run's directory, quoted for a shell; `None` without runs on disk."""
     runs = Path(plots.directory) / RUNS
-    return shlex.quote(f"{plots.directory}/{RUNS}/{plots.name}-") if runs.is_dir() else None
+    return quoted(f"{plots.directory}/{RUNS}/{plots.name}-") if runs.is_dir() else None
 
 
 def _panel(panel: Panel, with_values: bool) -> StudyPanel:
