@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -159,8 +158,10 @@ class Place:
     @property
     def command(self) -> str:
         """The command that repeats it."""
-        said = f"dumbbell reproduce {shlex.quote(self.name)}"
-        return said + (f" --engine {self.engine}" if self.engine else "") + (" --quick" if self.quick else "")
+        from dumbbell.command import command
+
+        asked = ["--engine", self.engine] if self.engine else []
+        return command("reproduce", self.name, *asked, *["--quick"] * self.quick)
 
     def write(self, lacking: Sequence[Lacking]) -> tuple[Studies, list[Path]]:
         """Write the report of the parts that were run."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dumbbell import below, names
+from dumbbell.command import quoted
 from dumbbell.core import core
 from dumbbell.errors import Damaged, DumbbellError, InputError, unwritable
 from dumbbell.records import model
@@ -143,7 +143,7 @@ def remove(run: Kept) -> None:
     if run.is_running:
         raise InputError(f"{run.path} is being written", "a command works on it", "wait for it, or stop it")
     if run.path.is_symlink():
-        hint = f"{shlex.join(['rm', str(run.path)])} removes the link"
+        hint = f"rm {quoted(str(run.path))} removes the link"
         raise InputError(f"{run.path} is a link", "what it leads to is not removed", hint)
     try:
         shutil.rmtree(run.path)
