@@ -50,6 +50,14 @@ def test_a_page_has_each_finding_of_its_study_as_the_study_has_it(key: str) -> N
 
 
 @pytest.mark.parametrize("key", KEYS)
+def test_a_row_says_of_its_finding_what_the_study_says(key: str) -> None:
+    study = {(one.text + OURS * one.is_ours, one.reading): one for one in reproduction(key).findings}
+    for row in rows(key):
+        own = study[row["finding"], row["reading"]]
+        assert (row["they_print"], row["what_would_change_it"]) == (own.printed, own.turns)
+
+
+@pytest.mark.parametrize("key", KEYS)
 def test_a_page_begins_with_its_answer_and_is_short_before_its_ledger(key: str) -> None:
     """The answer says of each finding of theirs what the ledger says under all readings."""
     front, ledger = (DOCS / "studies" / f"{key}.md").read_text(encoding="utf-8").split(f"\n## {LEDGER}\n")
