@@ -47,6 +47,8 @@ def test_a_page_has_each_finding_of_its_study_as_the_study_has_it(key: str) -> N
             {""} if not any(one.printed for one in theirs) else set()
         )
         assert all(one.rule in row["rule"] for one in theirs)
+        said = {(one.printed, one.turns) for one in theirs}
+        assert {(one["they_print"], one["what_would_change_it"]) for one in (row, *own_rows)} <= said
 
 
 @pytest.mark.parametrize("key", KEYS)
