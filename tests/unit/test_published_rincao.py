@@ -175,7 +175,7 @@ def test_bbr_sends_ten_times_as_much_again_at_each_share_of_udp(tmp_path: Path) 
             "100-bbr": Study(Resent(cells=cells, ccs=("bbr",)).write(tmp_path / place / "bbr")),
             "100-cubic": Study(Resent(cells=cells, ccs=("cubic",), most=most).write(tmp_path / place / "cubic")),
         }
-        return judge("At 100 Mbit/s BBR alone retransmits more", studies)
+        return judge("At 100 Mbit/s BBR alone retransmits far more", studies)
 
     holds = judged("a", 20)
     assert holds.status is Status.HOLDS
