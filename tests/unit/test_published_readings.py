@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,26 @@ def test_changes_can_be_far_though_levels_are_near_and_near_though_levels_are_fa
     assert far is not None
     assert (near.factor, near.printed, near.counted) == (pytest.approx(1), pytest.approx(2), 2)
     assert (far.factor, far.printed) == (pytest.approx(2), pytest.approx(1))
+
+
+class Equal(Synthetic):
+    """All repetitions are the same run."""
+
+    def _flows(self, cell: Mapping[str, Any], index: int, repetition: int) -> list[dict[str, Any]]:
+        return super()._flows(cell, index, 0)
+
+    def _link(self, name: str, index: int, repetition: int) -> dict[str, Any]:
+        return super()._link(name, index, 0)
+
+
+def test_equal_repetitions_have_an_interval_without_a_width_and_a_single_run_has_none(tmp_path: Path) -> None:
+    equal = Study(Equal(spread=0).write(tmp_path / "equal"))
+    assert equal.copies == {0: [1, 2, 3, 4]}
+    found = Figures(equal).interval("goodput", "cubic")
+    assert (found and (found.low, found.high, found.n)) == (30e6, 30e6, 5)
+    assert list(Figures(equal).samples("goodput", "cubic")) == [(0, seed) for seed in range(1, 6)]
+    once = Figures(Study(Equal(spread=0, repeat=1).write(tmp_path / "once"))).interval("goodput", "cubic")
+    assert (once and (once.low, once.n)) == (None, 1)
 
 
 def test_changes_without_a_reference_or_without_its_runs_are_none(study: Study) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
@@ -65,8 +65,17 @@ class Figures:
     def _read(self, metric: str, of: str | None) -> list[tuple[int, int, float]]:
         if not self.study.has_runs:
             return []
-        rows = self._rows(metric, of)
-        return list(rows.select("cell", "seed", "value").iter_rows())
+        rows = list(self._rows(metric, of).select("cell", "seed", "value").iter_rows())
+        return rows + [(cell, seed, value) for cell, _, value in rows for seed in self._seeds_of_copies.get(cell, ())]
+
+    @cached_property
+    def _seeds_of_copies(self) -> Mapping[int, Sequence[int]]:
+        """Cell whose repetitions are all equal -> the seeds of its runs but the first, which statistics leave out.
+
+        A set-up without anything random is known exactly once it was repeated, and a single run may be chance.
+        """
+        seeds = dict(self.study.runs.select("run", "seed").iter_rows())
+        return {cell: [seeds[run] for run in runs] for cell, runs in self.study.copies.items()}
 
     def _rows(self, metric: str, of: str | None) -> pl.DataFrame:
         """Values in the first scope that knows `of`; without `of`, those of all flows together, or of the
