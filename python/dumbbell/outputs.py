@@ -63,7 +63,8 @@ def write(path: Path, content: str | bytes | memoryview, mode: int = 0o666) -> N
 
 def write_named(path: Path, content: bytes) -> None:
     """Write a file that a user names, as `write`. A device or a pipe is written to, and never replaced, and so is what
-    `/dev` names: `/dev/stdout` may be a file. Raises `OSError`."""
+    `/dev` names: `/dev/stdout` may be a file. A link elsewhere is replaced: it may be a stranger's, and lead to a
+    device. Raises `OSError`."""
     if _is_written_to(path):
         path.write_bytes(content)
     else:
@@ -83,8 +84,10 @@ def open_named(path: Path) -> BinaryIO:
 
 
 def _is_written_to(path: Path) -> bool:
-    """True if a path that a user names stays as it is: a device or a pipe, or what `/dev` names."""
-    return path.parent in _NAMES or (path.exists() and not path.is_file())
+    """True if a path that a user names stays as it is: a device or a pipe itself, or what `/dev` names."""
+    if path.parent in _NAMES:
+        return True
+    return path.exists() and not (path.is_file() or path.is_symlink())
 
 
 def write_new(path: Path, text: str) -> None:

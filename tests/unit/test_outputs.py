@@ -156,6 +156,27 @@ def test_what_comes_bit_by_bit_goes_to_a_pipe_and_replaces_a_file(tmp_path: Path
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
+def test_a_link_to_a_pipe_or_a_device_is_replaced_and_nothing_is_written_there(tmp_path: Path) -> None:
+    """A stranger's folder may have one where a command writes, and root may write to any disk."""
+    pipe, linked = tmp_path / "pipe", tmp_path / "linked"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for leads_to in (pipe, Path(os.devnull)):
+        linked.symlink_to(leads_to)
+        outputs.write_named(linked, b"object")
+        assert not linked.is_symlink()
+        assert linked.read_bytes() == b"object"
+        linked.unlink()
+        linked.symlink_to(leads_to)
+        with outputs.open_named(linked) as out:
+            out.write(b"frames")
+        assert not linked.is_symlink()
+        assert linked.read_bytes() == b"frames"
+        linked.unlink()
+    assert os.read(reader, 100) == b""
+    os.close(reader)
+
+
 @pytest.mark.parametrize("has_links", [True, False])
 def test_a_new_file_overwrites_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool) -> None:
     def fail(*_: object, **__: object) -> None:
