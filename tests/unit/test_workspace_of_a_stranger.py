@@ -125,6 +125,50 @@ def test_a_folder_of_headers_that_leads_elsewhere_is_refused(
     assert list(Path("elsewhere").iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("default", "command", "overwritten"),
+    [
+        ("scores", ["cc", "score", "reno", "--case", "alone/2Mbps-20ms-1bdp", "--quiet"], "reno-part.json"),
+        ("runs/agree", ["agree", "s.toml", "--engines", "virtual,simulate", "--quiet"], "hunted/agreement.csv"),
+        ("reproductions", ["reproduce", "rincao-2021", "--as-is"], "rincao-2021/report.html"),
+    ],
+)
+def test_a_default_folder_that_is_a_link_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, default: str, command: list[str], overwritten: str
+) -> None:
+    """A stranger knows, or chooses, what is written there, and where the link leads something may be called so."""
+    theirs, precious = tmp_path / "theirs", tmp_path / "precious" / overwritten
+    precious.parent.mkdir(parents=True)
+    precious.write_text("mine")
+    (theirs / default).parent.mkdir(parents=True)
+    (theirs / default).symlink_to(tmp_path / "precious")
+    (theirs / "s.toml").write_text(HUNTED)
+    monkeypatch.chdir(theirs)
+    assert invoke(command) == 2
+    assert [path for path in (tmp_path / "precious").rglob("*") if path.is_file()] == [precious]
+    assert precious.read_text() == "mine"
+
+
+@pytest.mark.skipif(shutil.which("clang") is None, reason="apt-get install clang")
+def test_a_network_of_the_yardstick_goes_into_no_folder_to_which_a_link_leads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    precious = tmp_path / "precious" / "mine.bpf.c"
+    precious.parent.mkdir()
+    precious.write_text("mine")
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "algorithms").symlink_to("../precious")
+    monkeypatch.chdir(theirs)
+    assert invoke(["cc", "new", "mine"]) == 0
+    asked = ["cc", "score", "mine/mine.bpf.c", "--case", "alone/2Mbps-20ms-1bdp", "--output", "case.toml"]
+    assert invoke(asked) == 2
+    assert precious.read_text() == "mine"
+    (theirs / "algorithms").unlink()
+    assert invoke(asked) == 0
+    assert (theirs / "algorithms" / "mine.bpf.c").is_file()
+
+
 def test_a_log_that_is_a_link_is_neither_cut_nor_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a line at the end of a hunt's log is cut off."""
     monkeypatch.chdir(tmp_path)

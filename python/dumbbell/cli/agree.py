@@ -64,7 +64,9 @@ def command(
     from dumbbell.agree.engines import pair
     from dumbbell.agree.study import Subject, check, run_both, until_decided
     from dumbbell.cli.batch import Teller
+    from dumbbell.studies.directory import check_default
 
+    check_default(output, _ROOT, "--output")
     both, settings = pair(engines, kernel)
     starts_ns = 0 if starts is None else time_of("--starts", starts)
     subjects = [Subject.of(one, overrides or [], repeat, output, settings, starts_ns) for one in scenarios]

@@ -10,6 +10,8 @@ import typer
 from dumbbell.cli.group import check_name_or_all, group
 from dumbbell.cli.options import Json
 
+_SCORES = Path("scores")
+
 app = group("cc", "Load, check and list congestion controls: those that come with dumbbell, and your own BPF programs.")
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A program in C: my_cc.bpf.c.", show_default=False)]
@@ -184,7 +186,7 @@ def score(
     ] = None,
     directory: Annotated[
         Path, typer.Option("--directory", metavar="DIR", help="Where the page and the figures are kept.")
-    ] = Path("scores"),
+    ] = _SCORES,
     list_: Annotated[bool, typer.Option("--list", help="List the networks, and simulate nothing.")] = False,
     json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
@@ -198,6 +200,7 @@ def score(
     """
     from dumbbell.cc.algorithm import parse
     from dumbbell.cli import cc_score
+    from dumbbell.studies.directory import check_default
     from dumbbell.yardstick.cases import chosen, groups
     from dumbbell.yardstick.subject import subject
 
@@ -209,6 +212,7 @@ def score(
     if output is not None:
         cc_score.write_case(cases, own, seed, output)
         return
+    check_default(directory, _SCORES, "--directory")
     others = [subject(name, {}) for name in beside or ()]
     # A page of some networks does not replace that of all.
     part = "-part" if case else ""

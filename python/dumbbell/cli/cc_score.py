@@ -9,6 +9,7 @@ from json import dumps
 from pathlib import Path
 
 from dumbbell import inputs, outputs
+from dumbbell.below import Below, confined
 from dumbbell.cli.tables import print_table
 from dumbbell.errors import InputError, unwritable
 from dumbbell.scenario.file.writing import write
@@ -30,20 +31,27 @@ def print_cases(cases: Sequence[Case], json: bool) -> None:
 
 
 def write_case(cases: Sequence[Case], subject: Subject, seed: int, output: Path) -> None:
-    """Write the only case as a scenario; the files that it names go to folders beside it. Raises `InputError`."""
+    """Write the only case as a scenario; the files that it names go to folders beside it, and no link leads them out.
+
+    Raises `InputError`.
+    """
     if len(cases) != 1:
         raise InputError(f"--output {output}", f"one network can be written, not {len(cases)}", "name it by --case")
     scenario = cases[0].scenario(subject.cc, seed)
     with tempfile.TemporaryDirectory(prefix="dumbbell-case-") as folder:
         write(scenario, Path(folder))
-        for path in sorted(one for one in Path(folder).rglob("*") if one.is_file()):
-            name = path.relative_to(folder)
-            place = output if name == Path("scenario.toml") else output.parent / name
-            try:
+        made = sorted(one for one in Path(folder).rglob("*") if one.is_file())
+        files = {path.relative_to(folder): inputs.read(path, LARGEST) for path in made}
+    place = output
+    try:
+        outputs.make_folder(output.parent)
+        with confined(Below(output.parent)):
+            for name, content in files.items():
+                place = output if name == Path("scenario.toml") else output.parent / name
                 outputs.make_folder(place.parent)
-                outputs.write(place, inputs.read(path, LARGEST))
-            except OSError as error:
-                raise unwritable(place, error) from None
+                outputs.write(place, content)
+    except OSError as error:
+        raise unwritable(place, error) from None
     print(output)
 
 

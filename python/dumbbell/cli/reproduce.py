@@ -82,10 +82,12 @@ def command(
     from dumbbell.published.running import check, orders, runnable
     from dumbbell.published.stranger import is_folder, stranger
     from dumbbell.scenario.file.started import only
+    from dumbbell.studies.directory import check_default
 
     if key is None:
         print("\n".join(f"{one:14} {reproduction(one).title}" for one in KEYS))
         return 0
+    check_default(output, _ROOT, "--output")
 
     def ordered(study: Reproduction) -> list[Order]:
         among = study.parts if list_ and not parts else chosen(study, parts or [])

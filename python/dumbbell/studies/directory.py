@@ -61,6 +61,17 @@ def check_place(directory: Path) -> None:
     check_links(directory)
 
 
+def check_default(folder: Path, default: Path, option: str) -> None:
+    """Raise `InputError` if `folder` is the one that a command takes by default, and is a link.
+
+    For folders whose entries have names that a stranger knows beforehand, or chooses: whatever has such a name where
+    the link leads would be replaced. A user who wants that names the folder by `option`.
+    """
+    if folder == default and folder.is_symlink():
+        why = "a stranger may have made it, and what has the same name where it leads would be replaced"
+        raise InputError(f"{folder} is a link", why, f"remove it, or name the folder to which it leads: {option} DIR")
+
+
 def check_links(directory: Path, to: Path | None = None) -> None:
     """Raise `InputError` if a part of a study or a hunt is a link, or one of the folders on the way down to `to`."""
     with os.scandir(directory) as entries:
