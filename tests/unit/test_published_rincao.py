@@ -55,6 +55,22 @@ def test_what_their_tables_say() -> None:
     assert (min(kept), sum(one > 0.5 for one in kept)) == (pytest.approx(0.334, abs=5e-4), 79)
 
 
+@pytest.mark.parametrize(
+    ("text", "mix", "cc"),
+    [
+        ("At 300 Mbit/s CUBIC alone loses more", "300-cubic", "cubic"),
+        ("At 100 Mbit/s BBR alone loses less", "100-bbr", "bbr"),
+        ("At 100 Mbit/s CUBIC alone loses less", "100-cubic", "cubic"),
+    ],
+)
+def test_a_finding_on_a_mean_tells_the_changes_that_they_print(text: str, mix: str, cc: str) -> None:
+    printed = next(one.printed for one in STUDY.findings if one.text.startswith(text))
+    changes = [100 * change(mix, cc, n) for n in PRINTED]
+    *first, last = (f"{round(one):+d}".replace("+0", "0") for one in changes)
+    assert printed.startswith(f"{', '.join(first)} and {last} % with 5, 10, 15, 20 and 30 connections, ")
+    assert printed.endswith(f"{mean(changes):.1f} % on average")
+
+
 @pytest.mark.parametrize("part", STUDY.parts, ids=lambda part: part.name)
 def test_each_printed_number_has_one_cell_of_its_part_with_each_engine(part: Part) -> None:
     """An engine may leave out cells, but not all."""
