@@ -172,6 +172,15 @@ def test_what_is_no_topology_is_refused_in_a_sentence(text: str, said: str) -> N
     assert said in str(refused.value)
 
 
+@pytest.mark.parametrize("number", ["1" + ":59" * 200_000, "0x" + "f" * 200_000, "!!int '1" + ":59" * 200_000 + "'"])
+def test_a_long_number_of_yaml_is_refused_before_it_is_computed(number: str) -> None:
+    """PyYAML takes minutes for numbers to the base 60."""
+    text = f"topology: {{nodes: {{a: {{cpu: {number}}}}}}}"
+    with pytest.raises(InputError, match="not a containerlab file") as refused:
+        containerlab.scenario(text, "n")
+    assert "a number has" in refused.value.why
+
+
 def aliases(key: str, depth: int, width: int) -> str:
     """Each of `depth` values holds the one before `width` times."""
     parts = "".join(f"  x{i}: &a{i} [{', '.join([f'*a{i - 1}'] * width)}]\n" for i in range(1, depth))

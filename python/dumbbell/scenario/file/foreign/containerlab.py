@@ -26,6 +26,8 @@ ROUTES: Final = ("frr", "bird", "quagga", "gobgp", "vyos", "openbgpd")
 OUTSIDE: Final = {"host", "mgmt-net", "macvlan"}
 """Names of ends that are outside of the network."""
 KEPT: Final = {"kind", "image", "exec", "group"}
+LONGEST_NUMBER: Final = 100
+"""Characters of an integer."""
 NAMELESS: Final = {"labels", "mgmt-ipv4", "mgmt-ipv6", "mgmt_ipv4", "mgmt_ipv6", "position"}
 """Keys that change nothing in the network."""
 
@@ -78,11 +80,17 @@ def _size(node: Any, sizes: dict[int, int]) -> int:
 
     Args:
         sizes: of the nodes that were met before, by identity. A node within itself is too large.
+
+    Raises:
+        InputError: a number is too long.
     """
     if id(node) not in sizes:
         sizes[id(node)] = LARGEST + 1
         value = getattr(node, "value", "")
         if isinstance(value, str):
+            if node is not None and node.tag.endswith(":int") and len(value) > LONGEST_NUMBER:
+                # PyYAML takes minutes for one of 200,000 parts to the base 60, and Python writes no such number.
+                raise InputError("not a containerlab file", f"a number has {len(value):,} characters", "shorten it")
             sizes[id(node)] = 1 + len(value)
         else:
             parts = (part for item in value for part in (item if isinstance(item, tuple) else (item,)))
