@@ -17,7 +17,7 @@ from dumbbell.cli import invoke
 from dumbbell.errors import InputError
 from dumbbell.fitting import Estimate, Fit, fit
 from dumbbell.fitting.scenario import toml
-from dumbbell.fitting.trace import _one_way, _paint
+from dumbbell.fitting.trace import _one_way, paint
 from dumbbell.fitting.whatif import CAPTURED, changes, what_if
 from dumbbell.fitting.words import answer
 
@@ -176,7 +176,7 @@ def test_sack_blocks_deliver_each_packet_once() -> None:
     starts = np.arange(0.0, 6.0)
     delivered = np.full(6, 100.0)
     sacks = pl.DataFrame({"time_ns": [1, 2, 3], "start": [2, 2, 0], "end": [4, 6, 3]})
-    _paint(delivered, starts, starts + 1, sacks)
+    paint(delivered, starts, starts + 1, sacks)
     assert delivered.tolist() == [3, 3, 1, 1, 2, 2]
 
 

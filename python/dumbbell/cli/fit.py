@@ -22,7 +22,8 @@ def command(
         typer.Argument(
             metavar="CAPTURE [CAPTURE]",
             help="A capture, taken at the sender or at the receiver: pcap or pcapng, also as .gz, .zst or .lz4. Or the "
-            "directory of a run with record.capture = true, or of a capture that was analysed; or a profile. A second "
+            "directory of a run with record.capture = true, or of a capture that was analysed; or a profile; or a log: "
+            "iperf3 --json, ss -ti taken repeatedly, qlog, a Mahimahi trace, a CSV of time, rate and delay. A second "
             "capture is of the other end; of a run, its directory again.",
             show_default=False,
         ),
@@ -78,11 +79,15 @@ def command(
         ),
     ] = False,
     cc: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--cc", metavar="CC", help="Congestion control of the captured transfer, which packets don't tell."
+            "--cc",
+            metavar="CC",
+            help="Congestion control of the captured transfer, which packets don't tell. Default: the one that a log "
+            "names, else cubic.",
+            show_default=False,
         ),
-    ] = "cubic",
+    ] = None,
     json: Json = False,
 ) -> None:
     """Fit a path to a captured transfer: what limits it, and what the network is like.
@@ -129,6 +134,8 @@ def _print(fit: Fit, outcomes: Sequence[Outcome], output: Path | None) -> None:
     about, side = fit.transfer, fit.transfer.side
     place = "both ends" if side == "both" else f"the {side}"
     title = f"Connection {about.connection} of {printable(fit.name)}, seen from {place}"
+    if about.is_link:
+        title = f"{printable(fit.name)}, a {printable(about.source)}"
     print_table(Table(title, ["", "value", "between", "evidence"], [list(cells) for cells in rows(fit)]))
     if outcomes:
         title = f"The transfer again, simulated over {outcomes[0].runs} paths within these intervals"

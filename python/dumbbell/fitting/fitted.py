@@ -18,7 +18,7 @@ from dumbbell.fitting.losses import SHARED, Losses, losses
 from dumbbell.fitting.policer import Policer, policer
 from dumbbell.fitting.queue import base_rtt, queue
 from dumbbell.fitting.trace import Trace, trace
-from dumbbell.fitting.transfer import Transfer, transfer
+from dumbbell.fitting.transfer import CAPTURE, Transfer, transfer
 
 _BEYOND: Final = 1.03
 """A link behind a policer is seen only if packets come faster than the policer's rate, by this factor."""
@@ -58,6 +58,16 @@ class Fit:
         return self.transfer.shares.get("application", 0.0) >= _MOSTLY
 
     @property
+    def is_buffer_limited(self) -> bool:
+        """True if the sender's socket buffer held it back for most of the time."""
+        return self.transfer.shares.get("send buffer", 0.0) >= _MOSTLY
+
+    @property
+    def is_log(self) -> bool:
+        """True if the fit is of samples that a program logged, not of packets."""
+        return self.transfer.source != CAPTURE
+
+    @property
     def is_shared(self) -> bool:
         """True if the connection got less than the capacity while it queued: others send, or the link pauses."""
         whole, part = self.rate.capacity.value, self.rate.available.value
@@ -85,6 +95,8 @@ class Fit:
             "connection": self.transfer.connection,
             "direction": self.transfer.direction,
             "side": self.transfer.side,
+            "source": self.transfer.source,
+            "cc": self.transfer.cc,
             "goodput_bps": self.transfer.goodput_bps,
             "rate_varies": self.rate.varies,
             "loss_burst_packets": self.losses.burst_packets,

@@ -1,4 +1,4 @@
-"""Reads captures, of one end or of both, and fits a path to one of their connections."""
+"""Reads captures, of one end or of both, and other files, and fits a path to one of their connections."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from dumbbell.captures.warnings import is_of_several_places, several_places
 from dumbbell.errors import InputError
 from dumbbell.fitting import profile
 from dumbbell.fitting.fitted import Fit, fit_direction
+from dumbbell.fitting.logs import forms
 from dumbbell.pipeline.captured import run_of
 
 
@@ -27,20 +28,22 @@ def fit(
     interfaces: Sequence[str] = (),
     other: str | os.PathLike[str] | None = None,
 ) -> Fit:
-    """Fits a path to a connection of a capture, as its sender, its receiver, or both saw it.
+    """Fits a path to a connection of a capture or a log, as its sender, its receiver, or both saw it.
 
     Args:
         capture: A pcap or pcapng, compressed or not; or the directory of one that was analysed, or of a run with
-            `record.capture`; or a profile.
-        connection: Its number, an endpoint, or two; by default the connection with the most payload.
+            `record.capture`; or a profile; or `iperf3 --json`, a log of `ss -ti`, qlog, a Mahimahi trace, or a table
+            of time, rate and delay, which are recognised by their content.
+        connection: Its number, an endpoint, or two; of iperf3, the number of a stream; by default the connection
+            with the most payload.
         at: Where the capture was taken, `sender` or `receiver`; detected by default. The packets of a run are read at
             its senders by default.
         interfaces: Names of the interfaces of a pcapng whose packets count; all by default.
         other: A capture of the other end; of a run, its directory again.
 
     Raises:
-        InputError: the file is no capture, has no such connection, or does not show an end of the path; or both
-            captures have no packet in common, or are of one end.
+        InputError: the file has none of these forms, is damaged, has no such connection, or does not show an end of
+            the path; or both captures have no packet in common, or are of one end.
     """
     if at not in (None, "sender", "receiver"):
         raise InputError(
@@ -50,6 +53,11 @@ def fit(
         if other is not None or connection is not None or at is not None or interfaces:
             raise InputError(f"{capture} is a profile", "it has one transfer, and no packets", "name it alone")
         return profile.read(Path(capture))
+    if (form := forms.form_of(Path(capture))) is not None:
+        if other is not None or at is not None or interfaces:
+            why = f"it is a {form.title}, which has no packets of an interface"
+            raise InputError(f"{capture} is no capture", why, "name it alone, at most with --connection")
+        return forms.fit(form, Path(capture), None if connection is None else str(connection))
     if other is not None and at is not None:
         raise InputError("--at does not fit two captures", "they are of both ends", "leave it out")
     with ExitStack() as stack:

@@ -19,18 +19,21 @@ _BURSTY: Final = 1.3
 """Packets in a run of losses, on average, from which on they are modelled by states (Gilbert 1960)."""
 _WINDOW_MEMORY: Final = 1.6
 """Receive buffer per byte of window, as Linux 6.12 accounts for full frames: the rest is bookkeeping."""
+_ANY_RTT_NS: Final = 40e6
+"""Base RTT of a link without a transfer, which tells none."""
 _NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-def toml(fit: Fit, cc: str = "cubic") -> str:
-    """The text of a scenario in which a flow of `cc` runs over the fitted path."""
+def toml(fit: Fit, cc: str | None = None) -> str:
+    """The text of a scenario in which a flow of `cc` runs over the fitted path; by default, `own_cc(fit)`."""
+    cc = own_cc(fit) if cc is None else cc
     served = served_bps(fit)
     lines = [f"# {line}" for line in answer(fit)]
     name = _NAME.sub("-", f"fit-{fit.name}")[:64].strip("-")
     seconds = max(_LEAST_S, round(fit.transfer.seconds, 1))
     lines += [f'name = "{name}"', f'duration = "{seconds:g} s"', ""]
     lines += ["[topology]", 'kind = "dumbbell"', f"pairs = {2 if _others(fit) else 1}"]
-    base = fit.base_rtt.value if fit.base_rtt.value is not None else fit.base_rtt.high or 1e6
+    base = _base_ns(fit)
     lines += [*_comment(fit.base_rtt, milliseconds), f'rtt = "{Duration(max(1000, round(base / 1000) * 1000))}"', ""]
     lines += ["[topology.bottleneck]", *_comment(fit.rate.capacity, rate)]
     if _pauses(fit):
@@ -57,6 +60,19 @@ def toml(fit: Fit, cc: str = "cubic") -> str:
     # A profile's texts may be anybody's: what they say stays a comment.
     plain = (f"# {one_line(line[1:])}" if line.startswith("#") else line for line in lines)
     return "\n".join(plain) + "\n"
+
+
+def _base_ns(fit: Fit) -> float:
+    """Base RTT of the scenario, ns: where it is not identifiable, its upper or its lower bound."""
+    if fit.transfer.is_link:
+        return _ANY_RTT_NS
+    one = fit.base_rtt
+    return one.value if one.value is not None else one.high or one.low or 1e6
+
+
+def own_cc(fit: Fit) -> str:
+    """Congestion control of the transfer, as far as the file names it; else CUBIC."""
+    return fit.transfer.cc or "cubic"
 
 
 def served_bps(fit: Fit) -> float:

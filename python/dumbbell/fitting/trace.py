@@ -175,7 +175,7 @@ def _at_sender(
     ack_ns, ack = _floats(acks, "time_ns"), np.maximum.accumulate(_floats(acks, "ack"))
     at = np.searchsorted(ack, ends, "left")
     delivered = np.where(at < len(ack), ack_ns[np.minimum(at, len(ack) - 1)], np.inf)
-    _paint(delivered, starts, ends, sacks)
+    paint(delivered, starts, ends, sacks)
     known = np.isfinite(delivered)
     sent = sent_ns[index]
     by = np.argsort(delivered[known], kind="stable")
@@ -209,7 +209,7 @@ def _marked(sent_ns: Floats, seq: Floats, lost_ns: Floats, lost_seq: Floats) -> 
     return np.fromiter((one in named for one in zip(sent_ns.tolist(), seq.tolist(), strict=True)), bool, len(seq))
 
 
-def _paint(delivered: Floats, starts: Floats, ends: Floats, sacks: pl.DataFrame) -> None:
+def paint(delivered: Floats, starts: Floats, ends: Floats, sacks: pl.DataFrame) -> None:
     """Lower `delivered` to the time of the first SACK block that covers a packet. Each packet is visited once."""
     rows = sacks.unique(["start", "end"], keep="first", maintain_order=True)
     lows = np.searchsorted(starts, _floats(rows, "start"), "left").tolist()

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from dumbbell.captures.diagnosis import Cause, Diagnosis
 from dumbbell.fitting.queue import Queue
+
+CAPTURE: Final = "capture"
+LINK: Final = "link"
+"""Side of a file that shows no end of a path, but what a link carries."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +23,7 @@ class Transfer:
     connection: int
     direction: str
     side: str
-    """`sender`, `receiver`, or `both`."""
+    """`sender`, `receiver`, `both`, or `link`."""
     seconds: float
     """Time from the first delivery to the last."""
     acknowledged_bytes: int
@@ -41,7 +46,16 @@ class Transfer:
     cause: Cause
     """Cause by the rules of the capture's analysis."""
     shares: Mapping[str, float]
-    """Share of the time for which window, application, recovery or network limited the sender."""
+    """Share of the time for which window, application, send buffer, recovery or network limited the sender."""
+    source: str = CAPTURE
+    """Kind of file that the transfer was read from, in words: `capture`, `log of ss`, ..."""
+    cc: str | None = None
+    """Congestion control, if the file names one that dumbbell knows."""
+
+    @property
+    def is_link(self) -> bool:
+        """True if the file has a link's rate over time, and no transfer."""
+        return self.side == LINK
 
 
 def transfer(seen: Queue, diagnosis: Diagnosis) -> Transfer:

@@ -15,7 +15,7 @@ import numpy as np
 from dumbbell.errors import InputError
 from dumbbell.fitting.estimate import Estimate
 from dumbbell.fitting.fitted import Fit
-from dumbbell.fitting.scenario import served_bps, toml
+from dumbbell.fitting.scenario import own_cc, served_bps, toml
 from dumbbell.fitting.words import rate, share_of
 from dumbbell.units import QuantityError, Rate
 
@@ -86,18 +86,26 @@ def changes(texts: Sequence[str]) -> list[Change]:
     return found
 
 
-def what_if(fit: Fit, wanted: Sequence[Change], cc: str = "cubic", draws: int = DRAWS) -> list[Outcome]:
+def what_if(fit: Fit, wanted: Sequence[Change], cc: str | None = None, draws: int = DRAWS) -> list[Outcome]:
     """Reruns the transfer as captured, and with each change, by simulation.
 
     Args:
         fit: of a capture.
         wanted: What to change, one at a time.
-        cc: Congestion control of the captured transfer, which the capture does not tell.
+        cc: Congestion control of the captured transfer, which packets do not tell; by default, what a log names, or
+            CUBIC.
         draws: Paths drawn from the intervals of the fit, the same for each change.
 
     Raises:
-        InputError: a change names an unknown key or value, or a rerun would be too large.
+        InputError: a change names an unknown key or value, a rerun would be too large, or the file has no transfer.
     """
+    if fit.transfer.is_link:
+        why = f"a {fit.transfer.source} has what a link carries, and no transfer"
+        raise InputError("--what-if has nothing to repeat", why, "write the link with -o, and run the scenario")
+    if fit.is_log and fit.rate.capacity.value is None and fit.rate.available.value is None:
+        why = f"the path's rate is not identifiable: {fit.rate.available.why_not}"
+        raise InputError("--what-if has no path to repeat the transfer over", why, "fit a capture of the transfer")
+    cc = own_cc(fit) if cc is None else cc
     base = tomllib.loads(toml(fit, cc))
     base["flows"][0]["bytes"] = f"{fit.transfer.acknowledged_bytes} B"
     base["duration"] = f"{_LONGEST * max(1.0, fit.transfer.seconds):.1f} s"
@@ -266,7 +274,7 @@ def _seconds(outcome: Outcome) -> str:
 def cells(fit: Fit, outcomes: Sequence[Outcome]) -> list[list[str]]:
     """Rows of a table: the captured transfer, the rerun of it, and each change."""
     lost = share_of(fit.transfer.lost_share, 2)
-    base = (fit.base_rtt.value or 0.0) / 1e6
+    base = (fit.base_rtt.value if fit.base_rtt.value is not None else fit.base_rtt.high or 0.0) / 1e6
     rows = [
         [
             "captured",

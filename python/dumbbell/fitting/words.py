@@ -47,12 +47,21 @@ def share_of(value: float, digits: int) -> str:
 
 def answer(fit: Fit) -> list[str]:
     """Sentences that say what limits the transfer, and what would help."""
+    if fit.transfer.is_link:
+        return _link(fit)
     if fit.is_window_limited:
         return _window(fit)
-    if fit.is_application_limited:
-        share = fit.transfer.shares["application"]
+    if fit.is_buffer_limited:
+        share = fit.transfer.shares["send buffer"]
         return [
-            f"The sender's application limits this transfer: it sent nothing for {share_of(share, 0)} of the time.",
+            f"The sender's socket buffer limits this transfer: it was full for {share_of(share, 0)} of the time.",
+            "Another congestion control would not help; a larger buffer (SO_SNDBUF, or net.ipv4.tcp_wmem) would.",
+        ]
+    if fit.is_application_limited:
+        idle = f"{'had nothing more to send' if fit.is_log else 'sent nothing'} for "
+        idle += share_of(fit.transfer.shares["application"], 0)
+        return [
+            f"The sender's application limits this transfer: it {idle} of the time.",
             "Another congestion control would not help.",
         ]
     if fit.policer.is_found:
@@ -68,7 +77,8 @@ def answer(fit: Fit) -> list[str]:
 
 def _is_full(fit: Fit) -> bool:
     available = fit.rate.available.value
-    reference = available if fit.is_shared or fit.rate.varies else fit.rate.capacity.value
+    is_part = fit.is_shared or fit.rate.varies or (fit.is_log and fit.rate.capacity.value is None)
+    reference = available if is_part else fit.rate.capacity.value
     return reference is not None and fit.transfer.frames_bps >= _FULL * reference
 
 
@@ -116,6 +126,8 @@ def _full(fit: Fit) -> list[str]:
         first = f"This connection gets {rate(available)} of a bottleneck of {rate(capacity)}: {why}."
     elif fit.rate.varies:
         first = f"The bottleneck limits this transfer: its rate varies, and is {rate(capacity)} on average."
+    elif fit.rate.capacity.value is None:
+        first = f"The bottleneck is full: it limits this transfer, and gives it {rate(capacity)}."
     else:
         first = f"The bottleneck of {rate(capacity)} is full: it limits this transfer."
     if base is not None and median >= max(_BLOATED_MS, _BLOATED * base / 1e6):
@@ -144,14 +156,39 @@ def _lossy(fit: Fit) -> list[str]:
 def _rest(fit: Fit) -> list[str]:
     capacity = fit.rate.capacity.value
     got = f"It got {rate(fit.transfer.goodput_bps)}"
+    if fit.is_log and capacity is None and fit.rate.available.value is not None:
+        first = f"{got}, and {rate(fit.rate.available.value)} while packets queued: for the rest of the time it did not"
+        return [f"{first} fill the bottleneck.", "Another congestion control, or a larger buffer, may get more."]
     if capacity is None:
-        return ["What limits this transfer cannot be told from this capture.", f"{got}."]
+        kind = "capture" if not fit.is_log else "file"
+        return [f"What limits this transfer cannot be told from this {kind}.", f"{got}.", *_unexplained(fit)]
     first = (
         f"{got} of {rate(capacity)}: the congestion window limits this transfer, not the receiver or the application."
     )
     if fit.losses.overflows:
         first += f" The bottleneck's queue overflowed and lost {fit.losses.overflows:,} packets."
     return [first, "Another congestion control, or a larger buffer, may get more."]
+
+
+def _unexplained(fit: Fit) -> list[str]:
+    """A sentence on losses that no queue explains, which samples do not tell apart."""
+    lost, base = fit.transfer.lost_share, fit.base_rtt.value
+    if not fit.is_log or base is None or lost < _HARMFUL:
+        return []
+    return [
+        f"It sent {share_of(lost, 2)} of its packets again, while packets hardly queued. A policer, a short buffer or "
+        "random loss may be why: a capture tells which."
+    ]
+
+
+def _link(fit: Fit) -> list[str]:
+    carried = fit.rate.capacity.value or 0.0
+    every = [bps for _, bps in fit.rate.series]
+    spread = f", between {rate(min(every))} and {rate(max(every))} in parts of it" if fit.rate.varies else ""
+    return [
+        f"This link carries {rate(carried)} on average over {fit.transfer.seconds:.3g} s{spread}.",
+        "The file has no transfer, so delay, buffer and losses are not known.",
+    ]
 
 
 def rows(fit: Fit) -> list[tuple[str, str, str, str]]:
