@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -257,3 +258,24 @@ def test_runs_of_a_large_folder_are_read_again_only_if_they_changed(
     for file in (tmp_path / "cache" / "dumbbell" / "runs").iterdir():
         file.write_text('{"a": 7}')
     assert len(kept.kept(tmp_path / "runs")) == 3
+
+
+def test_reading_that_is_left_half_way_leaves_no_thread(
+    seeds: Seeds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error holds what raised it. A thread that it held was waited for wherever garbage was collected."""
+    for name in ("a", "b", "c"):
+        shutil.copytree(seeds.run, tmp_path / name)
+
+    def refuse(*_: object) -> None:
+        raise RunFailed("a run", "left half-way", "")
+
+    monkeypatch.setattr(kept, "_AT_ONCE", 1)
+    monkeypatch.setattr(kept, "state", refuse)
+    before = threading.active_count()
+    with pytest.raises(RunFailed) as raised:
+        kept.kept(tmp_path)
+    with pytest.raises(RunFailed) as one:
+        kept.look(tmp_path / "a")
+    assert threading.active_count() == before
+    assert raised.value is not one.value

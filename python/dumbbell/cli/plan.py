@@ -117,6 +117,7 @@ def _study(draft: Draft, engine: Engine, json: bool, compiles: bool) -> None:
     Raises `ScenarioError` if the scenario's rules refuse a cell, or a deterministic engine does: it would anywhere.
     """
     import sys
+    from contextlib import closing
     from json import dumps
 
     from dumbbell.cli.display import with_events
@@ -141,9 +142,10 @@ def _study(draft: Draft, engine: Engine, json: bool, compiles: bool) -> None:
     with with_events(progress(quiet=json), None) as display:
         display({"event": "planning", "cells": 0, "of": len(cells), "least": least})
         some = [cells[index] for index in looked_at]
-        for index, plan in zip(looked_at, planner.all(some, wanted.threads), strict=True):
-            plans[index] = plan
-            display({"event": "planning", "cells": len(plans), "of": len(looked_at)})
+        with closing(planner.all(some, wanted.threads)) as planned:
+            for index, plan in zip(looked_at, planned, strict=True):
+                plans[index] = plan
+                display({"event": "planning", "cells": len(plans), "of": len(looked_at)})
     durations = {show(None): float(base.duration) / 1e9}
     durations |= {show(cells[index].get("duration")): plan.duration_s for index, plan in plans.items()}
     lasts = [durations[show(cell.get("duration"))] for cell in cells]

@@ -7,8 +7,9 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -66,8 +67,9 @@ def kept(root: Path) -> list[Kept]:
     index = Index(root)
     known = {name: index.known(name) for name in _names(root)}
     runs = [_kept(root / name, one) for name, one in known.items() if one is not None]
-    for path, one in documents(root, [name for name, one in known.items() if one is None]):
-        runs.append(_kept(path, index.add(path.name, one[3], _read(path, one))))
+    with documents(root, [name for name, one in known.items() if one is None]) as found:
+        for path, one in found:
+            runs.append(_kept(path, index.add(path.name, one[3], _read(path, one))))
     index.write()
     return sorted(runs, key=lambda one: (one.started_at, one.path.name), reverse=True)
 
@@ -78,26 +80,35 @@ scenario, likewise."""
 _UNREAD: Final[Documents] = (None, None, 0, UNKNOWN, None)
 
 
-def documents(root: Path, names: Sequence[str]) -> Iterator[tuple[Path, Documents]]:
-    """The documents of runs in `root`. A thread reads the next ones while the caller looks at these."""
+@contextmanager
+def documents(root: Path, names: Sequence[str]) -> Iterator[Iterator[tuple[Path, Documents]]]:
+    """The documents of runs in `root`. A thread reads the next ones while the caller looks at these.
+
+    It is a context, so that the thread ends where the caller leaves. A generator that is left half-way is closed
+    wherever garbage is collected, perhaps in a thread that just starts and holds the lock for which the wait is.
+    """
     parts = [names[at : at + _AT_ONCE] for at in range(0, len(names), _AT_ONCE)]
-    if not parts:
-        return
     try:
         folder = below.folder(root)
     except OSError:  # It was removed, or replaced.
-        yield from ((root / name, _UNREAD) for name in names)
+        yield ((root / name, _UNREAD) for name in names)
         return
     try:
         with ThreadPoolExecutor(1) as thread:
-            ahead = [thread.submit(core.read_runs, folder, part) for part in parts[:1]]
-            for part, following in zip(parts, [*parts[1:], None], strict=True):
-                found = ahead.pop().result()
-                if following is not None:
-                    ahead.append(thread.submit(core.read_runs, folder, following))
-                yield from zip(map(root.joinpath, part), found, strict=True)
+            yield _read_ahead(thread, root, folder, parts)
     finally:
         os.close(folder)
+
+
+def _read_ahead(
+    thread: ThreadPoolExecutor, root: Path, folder: int, parts: Sequence[Sequence[str]]
+) -> Iterator[tuple[Path, Documents]]:
+    ahead = [thread.submit(core.read_runs, folder, part) for part in parts[:1]]
+    for part, following in zip_longest(parts, parts[1:]):
+        found = ahead.pop().result()
+        if following is not None:
+            ahead.append(thread.submit(core.read_runs, folder, following))
+        yield from zip(map(root.joinpath, part), found, strict=True)
 
 
 _AT_ONCE: Final = 512
@@ -211,7 +222,8 @@ DAMAGED: Final = "damaged"
 
 def look(path: Path) -> Kept:
     """The run in a directory."""
-    return next(_kept(path, _read(path, one)) for path, one in documents(path.parent, [path.name]))
+    with documents(path.parent, [path.name]) as found:
+        return next(_kept(run, _read(run, one)) for run, one in found)
 
 
 def _kept(path: Path, run: Known) -> Kept:

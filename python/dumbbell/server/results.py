@@ -83,13 +83,14 @@ class Listing:
             changed = [name for name in names if self._is_changed(name)]
             until = time.monotonic() + self._patience_s * (LATER if self._known else 1)
             unread = 0
-            for number, (path, one) in enumerate(kept.documents(self._folder, changed), 1):
-                self._known[path.name] = one[3], read(path, one)
-                if one[3] == UNKNOWN and not path.exists():  # It was removed meanwhile.
-                    del self._known[path.name]
-                if number % AT_LEAST == 0 and time.monotonic() > until:
-                    unread = len(changed) - number
-                    break
+            with kept.documents(self._folder, changed) as found:
+                for number, (path, one) in enumerate(found, 1):
+                    self._known[path.name] = one[3], read(path, one)
+                    if one[3] == UNKNOWN and not path.exists():  # It was removed meanwhile.
+                        del self._known[path.name]
+                    if number % AT_LEAST == 0 and time.monotonic() > until:
+                        unread = len(changed) - number
+                        break
             gone = self._known.keys() - set(names) if is_all else ()
             for name in gone:
                 del self._known[name]

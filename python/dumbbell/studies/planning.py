@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -140,8 +140,8 @@ class Planner:
             tuple(compiled.items()),
         )
 
-    def all(self, cells: Sequence[Cell], processes: int) -> Iterator[Planned]:
-        """Plan many cells in order, on several cores if that pays and is safe."""
+    def all(self, cells: Sequence[Cell], processes: int) -> Generator[Planned]:
+        """Plan many cells in order, on several cores if that pays and is safe. Whoever leaves half-way closes it."""
         if len(cells) < MANY or processes < 2 or not may_fork():
             yield from map(self.plan, cells)
             return

@@ -7,7 +7,7 @@ import os
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -244,9 +244,10 @@ def _added(before: Mapping[str, Any], now: Mapping[str, Any], known: int) -> dic
 
 def _plans(planner: Planner, cells: Sequence[grid.Cell], wanted: Wanted, on_event: OnEvent) -> list[Planned]:
     plans: list[Planned] = []
-    for one in planner.all(cells, wanted.threads if wanted.simulated else 1):
-        plans.append(one)
-        on_event({"event": "planning", "cells": len(plans), "of": len(cells)})
+    with closing(planner.all(cells, wanted.threads if wanted.simulated else 1)) as planned:
+        for one in planned:
+            plans.append(one)
+            on_event({"event": "planning", "cells": len(plans), "of": len(cells)})
     return plans
 
 
