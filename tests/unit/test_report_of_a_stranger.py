@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from synthetic_study import Synthetic as SyntheticStudy
 from dumbbell import report
 from dumbbell.errors import InputError
 from dumbbell.published import running
+from dumbbell.published.registry import reproduction
 from dumbbell.records import Run
 from dumbbell.report import study as study_reports
 from dumbbell.report import write_file
@@ -53,6 +55,18 @@ def test_a_report_replaces_what_has_its_name(tmp_path: Path, elsewhere: Path, le
     assert write_file(page, b"a page", theirs) == page
     assert (page.is_symlink(), page.read_bytes()) == (False, b"a page")
     assert (elsewhere / "mine").read_text() == "mine"
+
+
+def test_a_reproduction_has_only_studies_beside_it(tmp_path: Path, elsewhere: Path) -> None:
+    """Whoever reports on it gets no figures of others into the page, and nothing is written into their studies."""
+    study = reproduction("rincao-2021")
+    (place := tmp_path / "reproductions" / "theirs").mkdir(parents=True)
+    names = [part.name for part in study.parts[:2]]
+    beside = SyntheticStudy().write(tmp_path / "reproductions" / "studies" / "own-1")
+    other = SyntheticStudy().write(elsewhere / "other-2")
+    noted = dict(zip(names, [str(tmp_path / "moved" / "own-1"), str(other)], strict=True))
+    (place / "parts.json").write_text(json.dumps(noted))
+    assert {name: one.directory for name, one in running.done(place, study).items()} == {names[0]: beside}
 
 
 @pytest.mark.parametrize("part", ["", "plots", "parts.json"])

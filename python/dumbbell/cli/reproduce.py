@@ -203,7 +203,8 @@ def _reproduce(
         if is_told:
             say(f"{order.part.name}: {order.part.title}")
         with progress(json or quiet) as show:
-            running.note(place.folder, order, running.run_part(order, place.root / "studies", jobs, show, elsewhere))
+            ran = running.run_part(order, place.root / running.STUDIES, jobs, show, elsewhere)
+            running.note(place.folder, order, ran)
         # The first picture is there after the first part; later reports take a small share of the time.
         started_s = monotonic()
         if order is not wanted[-1] and started_s - written_s > _SELDOM * cost_s:

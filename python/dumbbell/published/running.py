@@ -24,6 +24,8 @@ from dumbbell.studies.results import Study
 
 ORDERED: Final = "reproduction.json"
 """File with the command behind a reproduction."""
+STUDIES: Final = "studies"
+"""Folder of all parts' studies, beside the folders of reports."""
 DONE: Final = "parts.json"
 """File with the study of each part."""
 
@@ -205,9 +207,12 @@ def _make(place: Path) -> None:
 
 
 def done(place: Path, study: Reproduction) -> dict[str, Study]:
-    """The parts that were run, in the study's order, without those whose runs were deleted."""
-    noted = _noted(place)
-    found = {part.name: Path(noted[part.name]) for part in study.parts if part.name in noted}
+    """The parts that were run, in the study's order, without those whose runs were deleted.
+
+    Studies lie beside the report, which may be a stranger's: wherever its notes lead, no other study is opened.
+    """
+    noted, beside = _noted(place), place.parent / STUDIES
+    found = {part.name: beside / Path(str(noted[part.name])).name for part in study.parts if part.name in noted}
     return {name: Study(path) for name, path in found.items() if (path / "study.json").exists()}
 
 
