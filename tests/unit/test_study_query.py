@@ -108,6 +108,15 @@ def test_the_command_refuses(path: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert str(tmp_path) in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_terminal_obeys_no_text_of_an_answer(path: Path, monkeypatch: pytest.MonkeyPatch, is_terminal: bool) -> None:
+    out = io.StringIO()
+    monkeypatch.setattr(out, "isatty", lambda: is_terminal)
+    monkeypatch.setattr(sys, "stdout", out)
+    assert invoke(["query", str(path), "select 'a' || chr(27) || ']0;b' as text", "--format", "csv"]) == 0
+    assert out.getvalue() == ("text\na\\x1b]0;b\n" if is_terminal else "text\na\x1b]0;b\n")
+
+
 def test_a_run_is_queried_by_its_own_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = dumbbell.run("single-flow", {"duration": "0.2 s"}, tmp_path, engine="simulate", report=False)
     sql = "select flow, max(cwnd_packets) as most from samples group by flow"

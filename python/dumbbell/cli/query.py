@@ -70,9 +70,13 @@ def _csv(answer: Answer) -> None:
     import csv
     import sys
 
+    from dumbbell.table import printable
+
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(answer.columns)
-    writer.writerows(answer.rows)
+    # A file has names as they are; a terminal would obey them.
+    obeys = sys.stdout.isatty()
+    for row in (answer.columns, *answer.rows):
+        writer.writerow(printable(value) if obeys and isinstance(value, str) else value for value in row)
 
 
 def _json(answer: Answer) -> None:
