@@ -69,6 +69,15 @@ def read_text(path: str | os.PathLike[str], most: int) -> str:
     return _text(read(path, most))
 
 
+def read_own(folder: Path, name: str, most: int) -> str:
+    """A text that a folder has of its own, as `read_text`: no link leads out of the folder, which may be a stranger's.
+
+    For texts that become part of a page or of other files. Raises as `read_text`.
+    """
+    with below.confined(below.Below(folder)):
+        return read_text(folder / name, most)
+
+
 def read_named(path: Path, most: int, name: object) -> str:
     """A text, as `read_text`, for who named it: an error calls it `name`. Raises `InputError`."""
     try:

@@ -126,6 +126,25 @@ def study(tmp_path: Path) -> Path:
     return place
 
 
+@pytest.mark.parametrize("key", ["trace", "swept", "linked"])
+def test_a_scenario_takes_no_file_from_outside_the_folder(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], key: str
+) -> None:
+    """Runs keep copies of traces, and whoever repeats a study may share them."""
+    (tmp_path / "mine.trace").write_text("1\n2\n3\n4\n")
+    (study / "scenarios" / "linked.trace").symlink_to(tmp_path / "mine.trace")
+    name = "linked.trace" if key == "linked" else "../../mine.trace"
+    if key == "swept":
+        text = f'{SCENARIO}"topology.bottleneck.rate" = ["1 Mbit/s", {{ trace = "{name}" }}]\n'
+    else:
+        text = SCENARIO.replace('"10 Mbit/s"', f'{{ trace = "{name}" }}')
+    (study / "scenarios" / "one.toml").write_text(text)
+    args = ["reproduce", str(study), "--part", "one", "--output", str(tmp_path / "out"), "--jobs", "1", "--agree"]
+    assert invoke(args) == 2
+    assert "lies outside" in " ".join(capsys.readouterr().err.split())
+    assert list((tmp_path / "out").rglob("*.trace")) == []
+
+
 def test_a_terminal_obeys_no_text_of_a_study(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     odd = r"\u001b]52;c;bXk=\u0007\u202e\r[/bold] "
     text = re.sub(r'(?m)^((title|citation|text|source|untested) = ")', lambda found: found[1] + odd, STUDY)

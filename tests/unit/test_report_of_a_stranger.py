@@ -11,6 +11,7 @@ from synthetic_run import Synthetic
 from synthetic_study import Synthetic as SyntheticStudy
 
 from dumbbell import report
+from dumbbell.cli import invoke
 from dumbbell.errors import InputError
 from dumbbell.published import running
 from dumbbell.published.registry import reproduction
@@ -55,6 +56,27 @@ def test_a_report_replaces_what_has_its_name(tmp_path: Path, elsewhere: Path, le
     assert write_file(page, b"a page", theirs) == page
     assert (page.is_symlink(), page.read_bytes()) == (False, b"a page")
     assert (elsewhere / "mine").read_text() == "mine"
+
+
+@pytest.mark.parametrize("kind", ["run", "study"])
+def test_no_text_of_others_gets_into_a_report(tmp_path: Path, kind: str) -> None:
+    """Somebody may send the page back to whoever has put the link there."""
+    secret = tmp_path / "secret"
+    secret.write_text("# my token 4711\n")
+    theirs = tmp_path / "theirs"
+    if kind == "run":
+        Synthetic(duration_s=2, packets=False).write(theirs)
+    else:
+        SyntheticStudy().write(theirs)
+    (theirs / "scenario.toml").unlink()
+    (theirs / "scenario.toml").symlink_to(secret)
+    assert invoke(["report", str(theirs)]) == 2
+    assert [path for path in theirs.rglob("*.html") if "4711" in path.read_text()] == []
+    (theirs / "scenario.toml").unlink()
+    (theirs / "own.toml").write_text("# their text\n")
+    (theirs / "scenario.toml").symlink_to("own.toml")
+    assert invoke(["report", str(theirs)]) == 0
+    assert "their text" in (theirs / "report.html").read_text()
 
 
 def test_a_reproduction_has_only_studies_beside_it(tmp_path: Path, elsewhere: Path) -> None:

@@ -33,7 +33,7 @@ from dumbbell.server.children import COMMAND, Children
 from dumbbell.server.journal import Journal, Recovered, journals
 from dumbbell.server.runs import _events
 from dumbbell.studies import Study, directory
-from dumbbell.studies.single import recorded_runs
+from dumbbell.studies.single import recorded_runs, scenario_of
 
 HUNTED = """
 name = "hunted"
@@ -206,6 +206,25 @@ def test_a_run_that_is_simulated_again_is_written_into_its_study(tmp_path: Path)
     with pytest.raises(InputError, match="is a link"):
         recorded_runs(Study(path), 10)
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.parametrize("trace", ["../outside.trace", "ABSOLUTE/outside.trace", "linked.trace", "inside.trace"])
+def test_a_run_that_is_simulated_again_takes_no_file_from_outside_its_study(tmp_path: Path, trace: str) -> None:
+    """Runs keep copies of files: who shares the study after a report would share theirs."""
+    study = Study(SyntheticStudy().write(tmp_path / "study"))
+    for path in (tmp_path / "outside.trace", study.directory / "inside.trace"):
+        path.write_text("1\n2\n3\n4\n")
+    (study.directory / "linked.trace").symlink_to("../outside.trace")
+    file = study.directory / "scenario.toml"
+    named = trace.replace("ABSOLUTE", str(tmp_path))
+    file.write_text(HUNTED.replace('rate = "5 Mbit/s"', f'rate = {{ trace = "{named}" }}'))
+    if trace == "inside.trace":
+        assert scenario_of(study, 0, 0).duration == 200_000_000
+    else:
+        with pytest.raises(InputError, match="cannot read it: it lies outside"):
+            scenario_of(study, 0, 0)
+        with pytest.raises(InputError, match="cannot read it: it lies outside"):
+            recorded_runs(study, 10)
 
 
 @pytest.mark.parametrize("part", ["series", "series/0", "series/0/0"])

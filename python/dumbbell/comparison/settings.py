@@ -81,7 +81,7 @@ def of_documents(manifest: Mapping[str, Any], scenario: bytes) -> dict[str, str]
 def _of_scenario(directory: Path) -> Mapping[str, Any]:
     """Keys of the scenario that a run or a study keeps; empty if it keeps none."""
     try:
-        return _of_text(inputs.read_text(directory / "scenario.toml", LARGEST))
+        return _of_text(inputs.read_own(directory, "scenario.toml", LARGEST))
     except (OSError, ValueError):
         return {}
 

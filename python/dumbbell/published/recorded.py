@@ -13,8 +13,7 @@ from dumbbell.published.figures import Figures
 from dumbbell.published.model import Cell
 from dumbbell.records.directory import RUNS
 from dumbbell.records.run import Run
-from dumbbell.scenario.file.loading import read
-from dumbbell.studies.single import simulate_again, single
+from dumbbell.studies.single import scenario_of, simulate_again
 
 if TYPE_CHECKING:
     from dumbbell.studies import Study
@@ -46,7 +45,7 @@ def _usable(study: Study, cell: int) -> Iterator[Run]:
     """
     usable = pl.col("error").is_null() & (pl.col("verdict") != "invalid")
     rows = study.runs.filter(pl.col("cell") == cell, usable).sort("repetition")
-    name, draft = study.manifest["name"], read(study.directory / "scenario.toml")
+    name = study.manifest["name"]
     for repetition, run_id in rows.select("repetition", "run_id").iter_rows():
         place = study.directory / FOLDER / str(cell) / str(repetition)
         kept = [study.directory / RUNS / f"{name}-{run_id}", *sorted(place.glob(f"{name}-*"))]
@@ -54,7 +53,7 @@ def _usable(study: Study, cell: int) -> Iterator[Run]:
         if found is not None:
             yield Run(found)
         else:
-            yield simulate_again(study, single(draft, cell, repetition), cell, repetition, place)
+            yield simulate_again(study, scenario_of(study, cell, repetition), cell, repetition, place)
 
 
 @dataclass(frozen=True)

@@ -39,12 +39,14 @@ class Stranger:
             wanted: orders with overrides of the user's, which may start more.
 
         Raises:
-            InputError: a scenario is wrong.
+            InputError: a scenario is wrong, or names a file outside the folder.
         """
         found = [] if self.code is None else [with_digest(folders.CODE, self.code)]
-        for part in self.data.parts:
-            for engine, quick in product(part.engines, (False, True)):
-                found += programs(Order(part, engine, quick).draft)
+        # Runs and reports keep copies of files: those of a stranger's scenarios, traces too, lie in the folder.
+        with below.confined(below.Below(self.folder)):
+            for part in self.data.parts:
+                for engine, quick in product(part.engines, (False, True)):
+                    found += programs(Order(part, engine, quick).draft)
         for order in wanted:
             for engine in order.part.engines if order.overrides else ():
                 found += programs(replace(order, engine=engine).draft)

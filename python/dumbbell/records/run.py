@@ -94,8 +94,11 @@ class Run:
 
     @cached_property
     def scenario_text(self) -> str:
-        """The scenario as TOML, overrides applied, comments and all."""
-        return inputs.read_text(self.directory / "scenario.toml", documents.LARGEST)
+        """The scenario as TOML, overrides applied, comments and all. Raises `InputError` if it cannot be read."""
+        try:
+            return inputs.read_own(self.directory, "scenario.toml", documents.LARGEST)
+        except OSError as error:
+            raise InputError(f"cannot read {self.directory}/scenario.toml", error.strerror or str(error)) from None
 
     @property
     def repeat(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dumbbell.below import Below, confined
 from dumbbell.command import command
 from dumbbell.counts import count
 from dumbbell.engines.registry import capabilities, option
@@ -55,7 +56,7 @@ def first_runs(study: Frames, cells: Sequence[int], again: bool = True) -> list[
 def _recorded(study: Frames, rows: pl.DataFrame, again: bool = True) -> list[tuple[int, Run]]:
     from dumbbell.pipeline.results import Run
 
-    draft, place, found = read(study.directory / "scenario.toml"), study.directory / "single-runs", []
+    place, found = study.directory / "single-runs", []
     for row in rows.iter_rows(named=True):
         kept = study.directory / RUNS / f"{study.manifest['name']}-{row['run_id']}"
         label = f"cell-{row['cell']}-{row['repetition']}"
@@ -64,10 +65,20 @@ def _recorded(study: Frames, rows: pl.DataFrame, again: bool = True) -> list[tup
         if not kept.is_dir():
             if not again:
                 raise _no_records(study, row["cell"], row["repetition"])
-            named = single(draft, row["cell"], row["repetition"]).model_copy(update={"name": label})
+            named = scenario_of(study, row["cell"], row["repetition"]).model_copy(update={"name": label})
             kept = simulate_again(study, named, row["cell"], row["repetition"], place).directory
         found.append((row["cell"], Run(kept)))
     return found
+
+
+def scenario_of(study: Frames, cell: int, repetition: int) -> Scenario:
+    """The scenario of a run of a study, by the study's own file. Raises `InputError`.
+
+    All files that it names lie beside it, as `scenario.file.writing` has put them there. That of a stranger may name
+    others, and a run keeps copies: so no path leads out.
+    """
+    with confined(Below(study.directory)):
+        return single(read(study.directory / "scenario.toml"), cell, repetition)
 
 
 def simulate_again(study: Frames, scenario: Scenario, cell: int, repetition: int, directory: Path) -> Run:

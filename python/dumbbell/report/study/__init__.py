@@ -139,7 +139,7 @@ def described_in(study: Frames) -> Report:
 
     path = study.directory / "scenario.toml"
     try:
-        described = parse(inputs.read_text(path, LARGEST)).get("report", {}) if path.exists() else {}
+        described = parse(inputs.read_own(path.parent, path.name, LARGEST)).get("report", {}) if path.exists() else {}
         return Report.model_validate(described)
     except (OSError, ValueError) as error:  # of TOML, of UTF-8 and of pydantic
         raise InputError(f"{path}: cannot read [report]", str(error), "docs/reference/scenario.md") from error

@@ -84,7 +84,7 @@ def build(
         name=str(study.manifest["name"]),
         directory=str(study.directory),
         manifest=study.manifest,
-        scenario=inputs.read_text(scenario, LARGEST) if scenario.exists() else "",
+        scenario=inputs.read_own(study.directory, scenario.name, LARGEST) if scenario.exists() else "",
         confidence=confidence,
         method=method,
         reference=reference,
