@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, Final
 
 import polars as pl
@@ -46,10 +46,9 @@ def ss(samples: pl.DataFrame, cc: str, window: int | None = None, step_ms: int =
 def iperf3(samples: pl.DataFrame, cc: str, window: int = 3_932_160) -> str:
     """`iperf3 --json` at the sender: an interval counts what was written to the socket."""
     rows = every(samples, 1000)
-    written = [
-        -(-(row["bytes_sent"] - row["bytes_retransmitted"] + 2 * MSS * row["cwnd_packets"]) // BLOCK) * BLOCK
-        for row in rows
-    ]
+    # A socket holds up to twice the largest window so far.
+    held = list(accumulate((2 * MSS * row["cwnd_packets"] for row in rows), max))
+    written = [-(-(row["bytes_acked"] + most) // BLOCK) * BLOCK for row, most in zip(rows, held, strict=True)]
     streams = []
     for (before, first), (after, last) in pairwise(zip(rows, written, strict=True)):
         start, end = before["time_ns"] / 1e9, after["time_ns"] / 1e9
@@ -85,7 +84,9 @@ def table(samples: pl.DataFrame, step_ms: int = 200) -> str:
 
 
 def qlog(packets: pl.DataFrame, flow: str, link: str, back_ms: float, as_sequence: bool = True) -> str:
-    """What a sender logs whose packets are those of a flow at a link, if an ACK of every second one comes back at once.
+    """Writes what a sender logs whose packets are those of a flow at a link.
+
+    An ACK of the first packet, and of every second one behind it, comes back at once.
 
     Args:
         packets: The run's.
@@ -108,19 +109,17 @@ def qlog(packets: pl.DataFrame, flow: str, link: str, back_ms: float, as_sequenc
         for at, (time, size) in enumerate(zip(sent, sizes, strict=True))
     ]  # fmt: skip
     order = sorted((time, at) for at, time in enumerate(arrived) if time is not None)
-    largest, pending = -1, set(range(len(sent)))
-    for count in range(1, len(order), 2):
-        time = order[count][0] + round(back_ms * 1e6)
-        pair = sorted(at for _, at in order[count - 1 : count + 1])
-        ranges = [[pair[0], pair[1]]] if pair[1] == pair[0] + 1 else [[pair[0], pair[0]], [pair[1], pair[1]]]
+    largest, missing = -1, [at for at, time in enumerate(arrived) if time is None]
+    for first in range(-1, len(order) - 1, 2):
+        pair = sorted(at for _, at in order[max(0, first) : first + 2])
+        time = order[first + 1][0] + round(back_ms * 1e6)
+        ranges = [pair[:1] * 2, pair[-1:] * 2] if pair[-1] > pair[0] + 1 else [[pair[0], pair[-1]]]
         frame = {"frame_type": "ack", "ack_delay": 0.0, "acked_ranges": ranges}
         events.append((time, "quic:packet_received", {"header": {"packet_type": "1RTT"}, "frames": [frame]}))
-        pending -= set(pair)
         largest = max(largest, *pair)
-        late = [at for at in pending if at <= largest - _REORDERING] if count % 10 == 1 else []
-        for at in late:
+        while missing and missing[0] <= largest - _REORDERING:
+            at = missing.pop(0)
             events.append((time, "quic:packet_lost", {"header": {"packet_type": "1RTT", "packet_number": at}}))
-            pending.discard(at)
     events.sort(key=lambda event: event[0])
     rows = [{"time": time / 1e6, "name": name, "data": data} for time, name, data in events]
     about = {"vantage_point": {"type": "client"}, "common_fields": {"time_format": "relative_to_epoch"}}

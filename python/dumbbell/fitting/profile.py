@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict, replace
 from json import dumps
 from math import isfinite
@@ -19,7 +18,6 @@ from dumbbell.fitting.fitted import Fit
 _NAME: Final = "profile"
 _LARGEST: Final = 8 << 20
 """Bytes. A rate of each 200 ms of a day is a fourth of that."""
-_START: Final = re.compile(rb'\A\s*\{\s*(?:"format"|"fit")\s*:')
 _HINT: Final = "write it again: dumbbell fit CAPTURE --anonymize -o FILE.json"
 
 
@@ -43,10 +41,10 @@ def text(fit: Fit) -> str:
 
 
 def is_profile(path: Path) -> bool:
-    """True if a file begins as a profile does."""
+    """True if a file begins as a JSON document does, which no capture does."""
     try:
         with open(inputs.opened(path), "rb") as file:
-            return _START.match(file.read(100)) is not None
+            return file.read(1) == b"{"
     except OSError:
         return False
 

@@ -49,15 +49,15 @@ def fit(
         raise InputError(
             f"a path cannot be fitted in the {at}", "it needs packets as an end saw them", "--at sender, or receiver"
         )
-    if profile.is_profile(Path(capture)):
-        if other is not None or connection is not None or at is not None or interfaces:
-            raise InputError(f"{capture} is a profile", "it has one transfer, and no packets", "name it alone")
-        return profile.read(Path(capture))
     if (form := forms.form_of(Path(capture))) is not None:
         if other is not None or at is not None or interfaces:
             why = f"it is a {form.title}, which has no packets of an interface"
             raise InputError(f"{capture} is no capture", why, "name it alone, at most with --connection")
         return forms.fit(form, Path(capture), None if connection is None else str(connection))
+    if profile.is_profile(Path(capture)):
+        if other is not None or connection is not None or at is not None or interfaces:
+            raise InputError(f"{capture} is a profile", "it has one transfer, and no packets", "name it alone")
+        return profile.read(Path(capture))
     if other is not None and at is not None:
         raise InputError("--at does not fit two captures", "they are of both ends", "leave it out")
     with ExitStack() as stack:

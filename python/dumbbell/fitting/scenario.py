@@ -130,6 +130,8 @@ def _buffer(fit: Fit, served: float, base_ns: float) -> str:
         return f'"{max(2 * frame, (one.low + one.high) / 2):.0f} B"'
     # Nothing overflowed, so the buffer is larger than what waited; else as large as the product of rate and RTT.
     bdp = served * base_ns / 8e9
+    if one.low is not None and fit.is_log and fit.losses.overflows:
+        bdp = one.low
     return f'"{max(16 * frame, bdp, one.low or 0.0):.0f} B"'
 
 

@@ -207,6 +207,8 @@ def _buffer(fit: Fit, number: int, draws: int) -> Estimate:
     one = fit.losses.buffer
     if one.value is not None:
         return one
+    if one.low is not None and fit.is_log and fit.losses.overflows:
+        return Estimate(one.low, one.low, one.low)
     bdp = served_bps(fit) / 8e9 * (fit.base_rtt.value or fit.base_rtt.high or 1e6)
     low = max(one.low or 0.0, _BUFFERS_BDP[0] * bdp, 4 * fit.transfer.segment_bytes)
     high = max(one.high or _BUFFERS_BDP[1] * bdp, low)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from dumbbell.fitting.estimate import Estimate, unknown
+from dumbbell.fitting.logs.samples import Samples
 from dumbbell.fitting.losses import Losses
 from dumbbell.fitting.trace import Floats
-
-if TYPE_CHECKING:
-    from dumbbell.fitting.logs.samples import Samples
 
 _LEAST_PEAKS: Final = 2
 """Overflows that agree, without which nothing tells the buffer."""
@@ -19,6 +17,9 @@ _ALIKE: Final = 0.12
 """Queues at overflows differ by this share of their median at most."""
 _NEVER_LONGER: Final = 1.1
 """A queue that was longer than at overflows, by this factor, did not overflow there."""
+_SLACK: Final = 0.05
+"""Share of the queue at overflows by which the least may be too long."""
+SHARED: Final = "others may have a part of it, which samples do not show"
 _GARWOOD: Final = 1.96
 
 
@@ -33,11 +34,11 @@ def losses(samples: Samples, above: Floats, available: Estimate, base: Estimate)
     evidence = f"{count:,.0f} of {total:,.0f} packets sent again"
     high = _upper(count) / total
     if count == 0:
-        return Losses(
-            _least(samples, above, available, "no queue overflowed"), Estimate(0.0, 0.0, high, evidence), 1, 0
-        )
+        buffer = _least(samples, above, available, "no queue overflowed")
+        return Losses(buffer, Estimate(0.0, 0.0, high, evidence), 1.0, 0)
     why = f"the {samples.source} does not tell losses of a full queue from others"
-    return Losses(_buffer(samples, above, available, base), unknown(why, 0.0, high, evidence), 1.0, 0)
+    buffer, overflows = _buffer(samples, above, available, base)
+    return Losses(buffer, unknown(why, 0.0, high, evidence), 1.0, overflows)
 
 
 def _least(samples: Samples, above: Floats, available: Estimate, why: str) -> Estimate:
@@ -47,44 +48,33 @@ def _least(samples: Samples, above: Floats, available: Estimate, why: str) -> Es
     return unknown(why, max(0.0, float(np.nanmax(above)) * available.low / 8e9 - samples.segment_payload))
 
 
-def _buffer(samples: Samples, above: Floats, available: Estimate, base: Estimate) -> Estimate:
-    """The buffer, by the longest round trips around losses.
+def _buffer(samples: Samples, above: Floats, available: Estimate, base: Estimate) -> tuple[Estimate, int]:
+    """Returns a lower bound of the buffer, by the round trips around losses, and how often it overflowed.
 
-    A queue grows until it overflows, and a sample misses the last part of that.
+    A queue grows until it overflows, and a sample misses the last part of that. Others may fill a part of the buffer.
     """
     if not available.is_identifiable:
-        return unknown("the rate while packets queued is not known")
+        return unknown("the rate while packets queued is not known"), 0
     if not base.is_identifiable:
-        return _least(samples, above, available, "the base RTT is not known, so a part of the queue may be hidden")
-    value_bps = available.value or 0.0
-    filled = np.maximum(np.nan_to_num(above), 0.0) * value_bps / 8e9
-    peaks, growth = _peaks(samples, filled)
+        return _least(samples, above, available, "the base RTT is not known, so a part of the queue may be hidden"), 0
+    filled = np.maximum(np.nan_to_num(above), 0.0) * (available.value or 0.0) / 8e9
+    peaks = _peaks(samples, filled)
     if len(peaks) < _LEAST_PEAKS:
-        return _least(samples, above, available, f"the queue overflowed {len(peaks)} times, which is too few")
+        return _least(samples, above, available, f"the queue overflowed {len(peaks)} times, which is too few"), 0
     frame = samples.segment_payload + samples.header_bytes
     middle, highest = float(np.median(peaks)), float(peaks.max())
     spread = float(np.quantile(peaks, 0.9) - np.quantile(peaks, 0.1))
     if spread > max(3 * frame, _ALIKE * middle) or filled.max() > max(_NEVER_LONGER * highest, highest + 3 * frame):
-        return _least(samples, above, available, "losses come at queues of different lengths")
-    beyond = float(np.median(growth))
-    value = highest + beyond / 2
-    slack = max(2 * frame, 0.05 * value)
-    evidence = f"{len(peaks)} overflows"
-    return Estimate(value, max(0.0, middle - slack), highest + beyond + slack, evidence)
+        return _least(samples, above, available, "losses come at queues of different lengths"), 0
+    least = max(0.0, middle - max(2 * frame, _SLACK * middle))
+    return unknown(f"it overflowed, and {SHARED}", least, None, f"{len(peaks)} overflows"), len(peaks)
 
 
-def _peaks(samples: Samples, filled: Floats) -> tuple[Floats, Floats]:
-    """Bytes in the queue at each overflow, and by how much it grew in the interval before."""
+def _peaks(samples: Samples, filled: Floats) -> Floats:
+    """Bytes in the queue at each overflow."""
     lossy = np.nan_to_num(samples.again_packets) > 0
     starts = np.flatnonzero(lossy & ~np.r_[False, lossy[:-1]])
-    peaks, growth = [], []
-    for at in starts.tolist():
-        if at < 2:
-            continue
-        near = filled[at - 1 : at + 2]
-        peaks.append(float(near.max()))
-        growth.append(max(0.0, float(filled[at - 1] - filled[at - 2])))
-    return np.array(peaks), np.array(growth)
+    return np.array([float(filled[at - 1 : at + 2].max()) for at in starts.tolist() if at >= 1])
 
 
 def _upper(count: float) -> float:

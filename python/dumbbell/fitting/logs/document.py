@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from math import isfinite, nan
-from typing import Any
+from typing import Any, Final
+
+from pydantic_core import from_json
 
 from dumbbell.errors import InputError
+
+LARGEST: Final = 64 << 20
+"""Characters of a document: as objects of Python it takes some ten times as much memory."""
 
 
 def parsed(text: str, name: str) -> Any:
     """Returns the JSON document of a text. Raises `InputError` if it is none."""
+    if len(text) > LARGEST:
+        why = f"it has more than {LARGEST >> 20} MiB, and JSON is read at once"
+        raise InputError(f"{name} is too large", why, "take a shorter log, or qlog as JSON-SEQ")
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        why = f"line {error.lineno}: {error.msg[:1].lower()}{error.msg[1:]}"
-        raise InputError(f"{name} cannot be read as JSON", why, "was it written to its end?") from None
-    except (RecursionError, ValueError):
-        raise InputError(
-            f"{name} cannot be read as JSON", "it is nested too deeply, or has too long a number"
-        ) from None
+        return from_json(text)
+    except ValueError as error:
+        raise InputError(f"{name} cannot be read as JSON", str(error), "was it written to its end?") from None
+
+
+def record(text: str) -> Mapping[str, Any]:
+    """Returns the object that a text is, or an empty one."""
+    try:
+        return table(from_json(text))
+    except ValueError:
+        return {}
 
 
 def table(value: object) -> Mapping[str, Any]:

@@ -17,12 +17,15 @@ from dumbbell.fitting.estimate import Estimate, unknown
 from dumbbell.fitting.fitted import Fit
 from dumbbell.fitting.logs.algorithms import known
 from dumbbell.fitting.logs.document import number, parsed, rows, table, word
-from dumbbell.fitting.logs.samples import Samples, fit_samples
+from dumbbell.fitting.logs.sampled import fit_samples
+from dumbbell.fitting.logs.samples import Samples
 from dumbbell.fitting.trace import Floats
 
 SOURCE: Final = "iperf3 log"
 _BLOCK: Final = 131_072
 """Bytes that iperf3 writes at a time over TCP by default."""
+_EXPAND: Final = 2.0
+"""Factor by which a socket's buffer exceeds cwnd (`tcp_sndbuf_expand` in Linux)."""
 _FRAME: Final = 1514
 _HEADERS: Final = (54, 150)
 """Bytes of headers of a full frame with a usual MSS."""
@@ -97,15 +100,17 @@ def _samples(
         "application": float((paced & ~held).mean()),
         "network": float((~held & ~paced).mean()),
     }
-    swing = float(np.nanmax(cwnd) - np.nanmin(cwnd)) if np.isfinite(cwnd).any() else 0.0
+    # Linux lets a socket hold twice the largest cwnd so far: what only filled that did not pass.
+    held_back = _EXPAND * np.diff(np.maximum.accumulate(np.nan_to_num(cwnd[order])), prepend=0.0)
+    passed_on = np.maximum(0.0, passed[order] - (held_back if is_sender else 0.0))
     header = _FRAME - mss if _HEADERS[0] <= _FRAME - mss <= _HEADERS[1] else 66.0
     return Samples(
         name, SOURCE, "sender" if is_sender else "receiver", socket,
-        begin[order], finish[order], passed[order],
+        begin[order], finish[order], passed_on,
         np.where(rtt > 0, rtt, np.nan)[order],
         column("retransmits")[order] if is_sender else np.full(len(rates), np.nan),
         (held | paced)[order],
-        mss, header, (_BLOCK + swing) if is_sender else 0.0,
+        mss, header, 2.0 * _BLOCK if is_sender else 0.0,
         window=_window(window, is_sender),
         limits=limits if is_sender else {},
         cc=known(word(end.get("sender_tcp_congestion"))),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -10,7 +9,7 @@ from typing import Any, Final
 from dumbbell.errors import InputError
 from dumbbell.fitting.fitted import Fit
 from dumbbell.fitting.logs import quic
-from dumbbell.fitting.logs.document import number, parsed, rows, table, word
+from dumbbell.fitting.logs.document import number, parsed, record, rows, table, word
 
 SOURCE: Final = "qlog"
 _SEPARATOR: Final = "\x1e"
@@ -43,8 +42,8 @@ def fit(text: str, name: str, connection: str | None) -> Fit:
 def _traces(text: str, name: str) -> Iterator[Iterator[tuple[float, str, Mapping[str, Any]]]]:
     """Events of each connection in the file."""
     records = [part for part in text.split(_SEPARATOR if _SEPARATOR in text[:100] else "\n") if part.strip()]
-    if len(records) > 1 and (first := _record(records[0])) and "traces" not in first:
-        yield _events(table(first.get("trace")) or first, (one for part in records[1:] if (one := _record(part))))
+    if len(records) > 1 and (first := record(records[0])) and "traces" not in first:
+        yield _events(table(first.get("trace")) or first, (one for part in records[1:] if (one := record(part))))
         return
     for trace in rows(table(parsed(text.replace(_SEPARATOR, ""), name)).get("traces")):
         events = trace.get("events")
@@ -52,14 +51,6 @@ def _traces(text: str, name: str) -> Iterator[Iterator[tuple[float, str, Mapping
             why = "its events are lists, as in drafts before version 0.3"
             raise InputError(f"{name} cannot be read", why, "write it with a newer version")
         yield _events(trace, iter(rows(events)))
-
-
-def _record(text: str) -> Mapping[str, Any]:
-    """The object of a record; an empty one of a record that was cut."""
-    try:
-        return table(json.loads(text))
-    except (ValueError, RecursionError):
-        return {}
 
 
 def _events(

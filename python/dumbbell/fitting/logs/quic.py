@@ -142,7 +142,19 @@ def fit(log: Log, name: str, connection: int, source: str) -> Fit:
     diagnosis = Diagnosis(cause, Evidence({key: int(ns) for key, ns in limits.items()}))
     why = "QUIC limits what is sent in all, not what is in flight"
     fitted = fit_trace(name, trace, diagnosis, unknown(why))
-    return replace(fitted, transfer=replace(fitted.transfer, source=source))
+    return _without_batches(replace(fitted, transfer=replace(fitted.transfer, source=source)))
+
+
+def _without_batches(fit: Fit) -> Fit:
+    """The fit without a capacity that only packets close together show: a program logs them when it reads them."""
+    if not fit.is_shared:
+        return fit
+    why = "packets came faster than they passed on average: others send, or the program read them in batches"
+    available, buffer = fit.rate.available, fit.losses.buffer
+    if buffer.is_identifiable:
+        buffer = unknown("the capacity is not known", buffer.low)
+    capacity = unknown(why, available.low)
+    return replace(fit, rate=replace(fit.rate, capacity=capacity), losses=replace(fit.losses, buffer=buffer))
 
 
 def _delivered(log: Log, numbers: Floats) -> Floats:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from dumbbell.fitting.capacity import Capacity
 from dumbbell.fitting.estimate import Estimate, unknown
+from dumbbell.fitting.logs.samples import Samples
 from dumbbell.fitting.trace import Bools, Floats
-
-if TYPE_CHECKING:
-    from dumbbell.fitting.logs.samples import Samples
 
 _BLOCK_S: Final = 0.2
 _BLOCK_PACKETS: Final = 40
@@ -26,6 +24,8 @@ _SEEN: Final = 0.85
 """Share of the time for which a rate that varies must be seen."""
 _FASTER: Final = 1.08
 """If more than this passed without a queue, what delayed packets was none."""
+_EDGES: Final = 0.01
+"""Share of the whole that may have passed before the first sample, or is of other headers."""
 _CLEARLY: Final = 1.01
 """Factor by which a rate is clearly above another."""
 _BLURRED: Final = 0.15
@@ -35,7 +35,9 @@ _SHARED: Final = "others may send over the bottleneck, which samples do not show
 
 def capacity(samples: Samples, busy: Bools, why_not: str) -> Capacity:
     """Returns the rate while packets queued. Samples never show whether others had a part of the link."""
-    passed = float(samples.frames.sum()) * 8 / float(samples.end_s[-1] - samples.begin_s[0])
+    total_s = float(samples.end_s[-1] - samples.begin_s[0])
+    late = samples.slack_bytes * samples.frame_share * 8 / total_s
+    passed = max(0.0, float(samples.frames.sum()) * 8 / total_s * (1 - _EDGES) - late)
     time = samples.width_s
     busy_s = float(time[busy].sum())
     series = _series(samples, busy)

@@ -14,7 +14,7 @@ import numpy as np
 
 from dumbbell.errors import InputError
 from dumbbell.fitting.fitted import Fit
-from dumbbell.fitting.logs.samples import fit_samples
+from dumbbell.fitting.logs.sampled import fit_samples
 from dumbbell.fitting.logs.sockets import Sample, samples_of
 from dumbbell.fitting.logs.times import DAY_S, time_of
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from dumbbell.errors import InputError
 from dumbbell.fitting.fitted import Fit
-from dumbbell.fitting.logs.samples import LEAST, Samples, fit_samples
+from dumbbell.fitting.logs.sampled import LEAST, fit_samples
+from dumbbell.fitting.logs.samples import Samples
 from dumbbell.fitting.trace import Floats
 from dumbbell.units import Rate, Time
 
