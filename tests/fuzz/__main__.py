@@ -28,7 +28,7 @@ ROOT: Final = Path(__file__).parents[2]
 HERE: Final = ROOT / "target" / "fuzz"
 FOUND: Final = ROOT / "test-results" / "fuzz"
 RUST: Final = ("capture", "edits", "plan", "tables")
-PYTHON: Final = ("scenario", "graphml", "trace", "miniedit", "containerlab", "kathara")
+PYTHON: Final = ("scenario", "graphml", "trace", "miniedit", "containerlab", "kathara", "log")
 SECONDS: Final = 600
 """CPU time for each target in Rust, and for all targets in Python together: these read networks of other programs."""
 INPUTS: Final = {"edits": 200_000, "plan": 90_000, "tables": 17_000}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -12,6 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.errors import DumbbellError, InputError
+from dumbbell.fitting import fit
+from dumbbell.fitting.logs import forms
+from dumbbell.fitting.scenario import toml
+from dumbbell.fitting.words import answer
 from dumbbell.labs.build import LabScenario, of_draft
 from dumbbell.plan.expand import expand
 from dumbbell.plan.view import tables
@@ -86,6 +91,16 @@ def kathara_file(data: bytes) -> None:
         _import(conf, lambda text: kathara.scenario(text, "mine", lambda machine: startup_text))
 
 
+def fitted_log(data: bytes) -> None:
+    """A log that `dumbbell fit` reads: its answer, its JSON and its scenario."""
+    with _file("log", data) as path, suppress(DumbbellError):
+        if forms.form_of(path) is not None:
+            fitted = fit(path)
+            answer(fitted)
+            json.dumps(fitted.as_json(), allow_nan=False)
+            parse(toml(fitted))
+
+
 READERS: Final[Mapping[str, Reader]] = {
     "scenario": scenario,
     "graphml": graphml,
@@ -93,6 +108,7 @@ READERS: Final[Mapping[str, Reader]] = {
     "miniedit": miniedit_file,
     "containerlab": containerlab_file,
     "kathara": kathara_file,
+    "log": fitted_log,
 }
 
 

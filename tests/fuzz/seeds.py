@@ -31,6 +31,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "unit")]
 
 from made_capture import handshake, long, lossy  # noqa: E402
 from test_drawn_graphml import ZOO  # noqa: E402
+from test_fit_log_files import samples as logs  # noqa: E402
 from test_foreign import CLAB, CONF, STARTUPS  # noqa: E402
 
 LARGEST: Final = 16_384
@@ -85,6 +86,7 @@ def texts() -> Iterator[tuple[str, str, bytes]]:
     yield "graphml", "zoo", ZOO.encode()
     yield from (("trace", str(number), bytes([number]) + text.encode()) for number, text in enumerate(TRACES))
     yield "containerlab", "two", CLAB.encode()
+    yield from (("log", name, content[:LARGEST]) for name, content in logs().items())
     yield "kathara", "lab", b"\0".join([CONF.encode(), "\n".join(STARTUPS.values()).encode()])
 
 
