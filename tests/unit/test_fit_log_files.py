@@ -239,6 +239,8 @@ def test_the_command_answers_first_and_writes_a_scenario(tmp_path: Path, capsys:
         ("word.csv", "time_s,rate_Mbps\n1,2\n2,fast\n3,2\n", "'fast' is not a rate"),
         ("unit.csv", "time_s,rate_parsecs\n1,2\n", "unknown unit"),
         ("other.csv", "time_s,colour\n1,2\n", "not a table of a transfer"),
+        ("hello.txt", "hello, world\n", "captures can be read, and: iperf3 --json, qlog"),
+        ("empty", "", "captures can be read"),
         ("zero.csv", "time_s,rate_Mbps,rtt_ms\n" + "".join(f"{at},0,1\n" for at in range(9)), "shows no transfer"),
     ],
 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 from dumbbell.captures import Capture, analyse, is_capture
 from dumbbell.captures.named import Named
@@ -19,6 +19,8 @@ from dumbbell.fitting import profile
 from dumbbell.fitting.fitted import Fit, fit_direction
 from dumbbell.fitting.logs import forms
 from dumbbell.pipeline.captured import run_of
+
+_HINT: Final = f"captures can be read, and: {', '.join(form.title for form in forms.FORMS)}"
 
 
 def fit(
@@ -77,7 +79,12 @@ def _opened(path: str | os.PathLike[str], at: str | None, interfaces: Sequence[s
         return Capture(Path(path))
     folder = Path(stack.enter_context(TemporaryDirectory(prefix="dumbbell-fit-")))
     side = cast(Literal["sender", "receiver"] | None, at)
-    return analyse(path, output=folder / "analysis", interfaces=interfaces, at=side)
+    try:
+        return analyse(path, output=folder / "analysis", interfaces=interfaces, at=side)
+    except InputError as error:
+        if error.hint or not Path(path).is_file():
+            raise
+        raise InputError(error.what, error.why, _HINT) from None
 
 
 def _fitted(capture: Capture, connection: str | int | None, at: str | None, other: Capture | None = None) -> Fit:
