@@ -228,6 +228,7 @@ def test_the_algorithm_that_a_log_names_is_repeated(fits: dict[tuple[str, str], 
     assert 'cc = "reno"' in toml(fits["bloated", "iperf3"])
     captured, _ = what_if(fits["bloated", "ss"], changes(["queue=codel"]), draws=2)
     assert captured.words.endswith("reno")
+    assert captured.limit == "capacity"
     assert captured.goodput_bps[1] == pytest.approx(fits["bloated", "ss"].transfer.goodput_bps, rel=0.1)
 
 

@@ -73,6 +73,13 @@ class Fit:
         whole, part = self.rate.capacity.value, self.rate.available.value
         return not self.rate.varies and whole is not None and part is not None and part < SHARED * whole
 
+    @property
+    def own_bps(self) -> float | None:
+        """Rate of the bottleneck for this connection, bit/s: its part if others send, if the rate varies, or if only
+        that is known of a log."""
+        is_part = self.is_shared or self.rate.varies or (self.is_log and self.rate.capacity.value is None)
+        return self.rate.available.value if is_part else self.rate.capacity.value
+
     def estimates(self) -> dict[str, Estimate]:
         """Every estimate by its name; times are ns, rates bit/s, sizes bytes, shares 0 to 1."""
         return {

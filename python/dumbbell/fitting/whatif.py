@@ -245,7 +245,8 @@ def _limit(fit: Fit, goodput_bps: float, window: float) -> str:
     frames = goodput_bps * header
     if fit.policer.rate.value is not None and frames >= 0.85 * fit.policer.rate.value:
         return "policer"
-    capacity = fit.rate.available.value if fit.is_shared else fit.rate.capacity.value
+    # The scenario has the steps of a varying rate, and a capture tells their mean.
+    capacity = fit.rate.capacity.value if fit.rate.varies and not fit.is_log else fit.own_bps
     if capacity is not None and frames >= 0.85 * capacity:
         return "capacity"
     return "congestion window"

@@ -76,10 +76,7 @@ def answer(fit: Fit) -> list[str]:
 
 
 def _is_full(fit: Fit) -> bool:
-    available = fit.rate.available.value
-    is_part = fit.is_shared or fit.rate.varies or (fit.is_log and fit.rate.capacity.value is None)
-    reference = available if is_part else fit.rate.capacity.value
-    return reference is not None and fit.transfer.frames_bps >= _FULL * reference
+    return fit.own_bps is not None and fit.transfer.frames_bps >= _FULL * fit.own_bps
 
 
 def _window(fit: Fit) -> list[str]:
