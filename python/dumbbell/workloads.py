@@ -213,7 +213,7 @@ class RpcWorkload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuicWorkload:
-    """One QUIC connection that sends as much as its congestion control allows, over a stack of others in user space."""
+    """One QUIC connection over a stack of others in user space."""
 
     kind: Literal["quic"] = "quic"
     stack: str
@@ -222,6 +222,10 @@ class QuicWorkload:
     """The stack's name of its congestion control."""
     bytes: int | None
     """Stop after this many bytes of application data."""
+    rate_bps: int | None = None
+    """Rate of the application data; without one, the application writes as much as the stack takes."""
+    on_off: OnOff | None = None
+    """Pauses of the application; only without `bytes`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

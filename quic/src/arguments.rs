@@ -7,11 +7,11 @@ use anyhow::{Context, Result, bail, ensure};
 pub const HELP: &str = "\
 usage: dumbbell-quic stacks
        dumbbell-quic receive STACK ADDRESS:PORT INTERVAL_NS
-       dumbbell-quic send STACK CC ADDRESS ADDRESS:PORT INTERVAL_NS [BYTES]
+       dumbbell-quic send STACK CC ADDRESS ADDRESS:PORT INTERVAL_NS
 
 stacks   lists stacks with their congestion controls, as JSON
 receive  waits for a connection at an address
-send     connects from the first address to the second, and sends BYTES or without end
+send     connects from the first address to the second, and sends what it is ordered to
 
 Orders come on standard input, lines go to standard output, one each INTERVAL_NS: see crates/quic-lines.
 ";
@@ -54,8 +54,6 @@ pub enum End {
         from: IpAddr,
         /// Receiver's address.
         to: SocketAddr,
-        /// Application data to send; `None`: without end.
-        bytes: Option<u64>,
     },
 }
 
@@ -80,13 +78,12 @@ impl Arguments {
                 end: End::Receiver { at: at.parse().with_context(|| format!("the address {at}"))? },
                 interval_ns: interval(every)?,
             }),
-            ["send", stack, cc, from, to, every, ref bytes @ ..] if bytes.len() < 2 => Arguments::Run(Settings {
+            ["send", stack, cc, from, to, every] => Arguments::Run(Settings {
                 stack: stack.to_owned(),
                 end: End::Sender {
                     cc: cc.to_owned(),
                     from: from.parse().with_context(|| format!("the address {from}"))?,
                     to: to.parse().with_context(|| format!("the address {to}"))?,
-                    bytes: bytes.first().map(|word| word.parse()).transpose().context("the number of bytes")?,
                 },
                 interval_ns: interval(every)?,
             }),
@@ -104,12 +101,12 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_has_both_addresses_and_perhaps_a_size() {
-        let Ok(Arguments::Run(settings)) = parse("send quinn cubic 10.0.0.1 10.0.0.2:5001 10000000 300000") else {
+    fn a_sender_has_both_addresses() {
+        let Ok(Arguments::Run(settings)) = parse("send quinn cubic 10.0.0.1 10.0.0.2:5001 10000000") else {
             panic!("it is a sender");
         };
-        let End::Sender { cc, bytes, .. } = settings.end else { panic!("it is a sender") };
-        assert_eq!((cc.as_str(), bytes, settings.interval_ns), ("cubic", Some(300_000), 10_000_000));
+        let End::Sender { cc, to, .. } = settings.end else { panic!("it is a sender") };
+        assert_eq!((cc.as_str(), to.port(), settings.interval_ns), ("cubic", 5001, 10_000_000));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! `crates/quic-lines` declares what is said on both sides.
 
+mod application;
 mod arguments;
 mod clock;
 mod host;

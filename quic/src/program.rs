@@ -11,6 +11,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use quic_lines::{Line, Order, Ready, Received, line, parse};
 
+use crate::application::Application;
 use crate::arguments::{End, Settings};
 use crate::clock::{Clock, Grid};
 use crate::host;
@@ -28,10 +29,11 @@ static PAYLOAD: [u8; 1 << 16] = [0; 1 << 16];
 pub fn run(settings: Settings) -> Result<()> {
     let stack = stacks::named(&settings.stack)?;
     let (endpoint, at, cc, role) = match settings.end {
-        End::Receiver { at } => ((stack.receiver)()?, at, None, Role::Receiver(Received::default())),
-        End::Sender { cc, from, to, bytes } => {
+        End::Receiver { at } => ((stack.receiver)()?, at, None, Role::Receiver(Received::default(), None)),
+        End::Sender { cc, from, to } => {
             let endpoint = (stack.sender)(&cc)?;
-            (endpoint, SocketAddr::new(from, 0), Some(cc), Role::Sender { to, left: bytes, written: 0, ended: false })
+            let application = Application::default();
+            (endpoint, SocketAddr::new(from, 0), Some(cc), Role::Sender { to, application, ended: false })
         }
     };
     let link = Link::bind(at)?;
@@ -57,8 +59,13 @@ fn tell(message: &Line) -> Result<()> {
 
 /// The part that an end has in its stream.
 enum Role {
-    Sender { to: SocketAddr, left: Option<u64>, written: u64, ended: bool },
-    Receiver(Received),
+    Sender {
+        to: SocketAddr,
+        application: Application,
+        ended: bool,
+    },
+    /// With the bytes that an order awaits.
+    Receiver(Received, Option<u64>),
 }
 
 struct Program {
@@ -80,13 +87,26 @@ impl Program {
             self.endpoint.connect(now, to)?;
         }
         let mut grid = Grid::new(interval_ns, clock.ns(now));
+        let mut is_stopped = self.obey(orders)?;
         loop {
+            if is_stopped {
+                // What has arrived by now counts.
+                while self.link.receive(|from, ecn, datagram| self.endpoint.receive(now, from, ecn, datagram))? {}
+                self.serve_application(clock.ns(now))?;
+                self.sample(clock.ns(now))?;
+                self.endpoint.close(now);
+                return self.transmit(now);
+            }
             while self.link.receive(|from, ecn, datagram| self.endpoint.receive(now, from, ecn, datagram))? {}
             if self.endpoint.next_timeout().is_some_and(|at| at <= now) {
                 self.endpoint.on_timeout(now);
             }
-            self.serve_application(clock.ns(now))?;
-            self.transmit(now)?;
+            // An application that holds back what it writes goes on when the stack has sent some.
+            while {
+                let is_more = self.serve_application(clock.ns(now))?;
+                self.transmit(now)?;
+                is_more && self.unsent.is_none()
+            } {}
             if clock.ns(now) >= grid.next_ns() {
                 self.sample(clock.ns(now))?;
                 grid = grid.after(clock.ns(now));
@@ -106,45 +126,62 @@ impl Program {
                 State::Handshaking | State::Open => {}
             }
             let timeout = self.endpoint.next_timeout();
-            let wake = timeout.into_iter().chain([clock.instant(grid.next_ns())]).min();
+            let times = [Some(grid.next_ns()), self.next_write_ns(clock.ns(now))].into_iter().flatten();
+            let wake = timeout.into_iter().chain(times.min().map(|at| clock.instant(at))).min();
             let is_ordered = self.wait(wake, now)?;
             now = Instant::now();
-            if is_ordered && orders.is_stop()? {
-                // What has arrived by now counts.
-                while self.link.receive(|from, ecn, datagram| self.endpoint.receive(now, from, ecn, datagram))? {}
-                self.serve_application(clock.ns(now))?;
-                self.sample(clock.ns(now))?;
-                self.endpoint.close(now);
-                return self.transmit(now);
-            }
+            is_stopped = is_ordered && self.obey(orders)?;
         }
     }
 
-    /// Writes or reads as much as the stack lets the application.
-    fn serve_application(&mut self, now_ns: i64) -> Result<()> {
+    /// Obeys all orders that have come. Returns true if the flow is over.
+    fn obey(&mut self, orders: &mut Orders) -> Result<bool> {
+        while let Some(order) = orders.next()? {
+            match (order, &mut self.role) {
+                (None | Some(Order::Stop), _) => return Ok(true),
+                (Some(Order::Write(write)), Role::Sender { application, .. }) => application.write(write),
+                (Some(Order::Pause), Role::Sender { application, .. }) => application.pause(),
+                (Some(Order::Await { bytes }), Role::Receiver(_, awaited)) => *awaited = Some(bytes),
+                (Some(order), _) => anyhow::bail!("an order for the other end, or one too many: {order:?}"),
+            }
+        }
+        Ok(false)
+    }
+
+    /// The time at which the application writes next, if that is before whatever else happens.
+    fn next_write_ns(&self, now_ns: i64) -> Option<i64> {
+        match &self.role {
+            Role::Sender { application, .. } if self.was_open => application.next_ns(now_ns),
+            _ => None,
+        }
+    }
+
+    /// Writes or reads as much as the stack lets the application. Returns true if it has more to write once the stack has
+    /// sent some.
+    fn serve_application(&mut self, now_ns: i64) -> Result<bool> {
+        let mut is_more = false;
         if !self.was_open && *self.endpoint.state() == State::Open {
             self.was_open = true;
             tell(&Line::Connected { time_ns: now_ns })?;
         }
         match &mut self.role {
-            Role::Sender { left, written, ended, .. } => {
+            Role::Sender { application, ended, .. } => {
                 while self.was_open && !*ended {
-                    let turn = left.unwrap_or(u64::MAX).min(PAYLOAD.len() as u64);
-                    let bytes = self.endpoint.write(&PAYLOAD[..turn as usize])? as u64;
-                    *written += bytes;
-                    if let Some(left) = left {
-                        *left -= bytes;
-                        if *left == 0 {
-                            self.endpoint.finish()?;
-                            *ended = true;
-                        }
+                    let turn = application.due(now_ns).min(PAYLOAD.len() as u64) as usize;
+                    let most_unsent = application.most_unsent();
+                    let bytes = if turn == 0 { 0 } else { self.endpoint.write(&PAYLOAD[..turn], most_unsent)? as u64 };
+                    application.wrote(bytes);
+                    if application.is_over() {
+                        self.endpoint.finish()?;
+                        *ended = true;
                     }
                     if bytes == 0 {
                         break;
                     }
+                    is_more = most_unsent.is_some();
                 }
             }
-            Role::Receiver(received) => {
+            Role::Receiver(received, awaited) => {
                 let bytes = self.endpoint.read();
                 if bytes > 0 {
                     received.bytes += bytes;
@@ -152,9 +189,13 @@ impl Program {
                     received.last_ns = Some(now_ns);
                 }
                 received.complete = self.endpoint.has_everything();
+                if awaited.is_some_and(|awaited| received.bytes >= awaited) {
+                    *awaited = None;
+                    tell(&Line::Arrived { time_ns: now_ns, bytes: received.bytes })?;
+                }
             }
         }
-        Ok(())
+        Ok(is_more)
     }
 
     /// Sends what the stack has, until the socket has no room.
@@ -180,13 +221,13 @@ impl Program {
     fn sample(&mut self, time_ns: i64) -> Result<()> {
         let preempted = host::preempted();
         tell(&match &self.role {
-            Role::Sender { written, .. } => {
+            Role::Sender { application, .. } => {
                 let complete = self.endpoint.is_acknowledged();
                 let account = self.endpoint.account();
-                let (port, written_bytes) = (self.port, *written);
+                let (port, written_bytes) = (self.port, application.written());
                 Line::Sent(quic_lines::Sent { time_ns, port, written_bytes, complete, preempted, ..account })
             }
-            Role::Receiver(received) => {
+            Role::Receiver(received, _) => {
                 let socket_drops = host::drops(self.link.socket());
                 Line::Received(Received { time_ns, socket_drops, preempted, ..*received })
             }
@@ -226,14 +267,10 @@ impl Orders {
                     return Ok(Some(zero_monotonic_ns));
                 }
                 Some(Some(Order::Stop)) | Some(None) => return Ok(None),
+                Some(Some(order)) => anyhow::bail!("an order before the start: {order:?}"),
                 None => {}
             }
         }
-    }
-
-    /// True if the order to stop has come, or no more can.
-    fn is_stop(&mut self) -> Result<bool> {
-        Ok(matches!(self.next()?, Some(Some(Order::Stop) | None)))
     }
 
     /// The next order; `Some(None)`: no more will come; `None`: none is complete yet.

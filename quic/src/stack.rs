@@ -57,11 +57,12 @@ pub trait Endpoint {
     /// State of the connection.
     fn state(&self) -> &State;
 
-    /// Offers data to the stream. Returns the number of bytes that the stack took.
+    /// Offers data to the stream, of which the stack is to hold at most `most_unsent` bytes beyond what is in flight.
+    /// Returns the number of bytes that the stack took.
     ///
     /// # Errors
     /// The stream takes no data any more.
-    fn write(&mut self, data: &[u8]) -> Result<usize>;
+    fn write(&mut self, data: &[u8], most_unsent: Option<u64>) -> Result<usize>;
 
     /// Ends the stream behind the data that was written.
     ///

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use quic_lines::{Line, Order, Received, Sent, Stack, line, parse};
+use quic_lines::{Line, Order, Received, Sent, Stack, Write as Writing, line, parse};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_dumbbell-quic");
 const BYTES: u64 = 300_000;
@@ -28,8 +28,11 @@ impl End {
     }
 
     fn begin(&mut self) {
-        let start = Order::Start { zero_monotonic_ns: 0 };
-        self.orders.write_all(line(&start).as_bytes()).unwrap();
+        self.order(Order::Start { zero_monotonic_ns: 0 });
+    }
+
+    fn order(&mut self, order: Order) {
+        self.orders.write_all(line(&order).as_bytes()).unwrap();
     }
 
     /// Reads the lines that it writes until its end.
@@ -62,9 +65,10 @@ fn every_algorithm_carries_all_bytes_and_tells_of_its_path() {
         for cc in algorithms {
             let to = format!("127.0.0.3:{}", port());
             let mut receiver = End::start(&["receive", &name, &to, INTERVAL_NS]);
-            let mut sender = End::start(&["send", &name, &cc, "127.0.0.2", &to, INTERVAL_NS, &BYTES.to_string()]);
+            let mut sender = End::start(&["send", &name, &cc, "127.0.0.2", &to, INTERVAL_NS]);
             receiver.begin();
             sender.begin();
+            sender.order(Order::Write(Writing { bytes: Some(BYTES), is_last: true, ..Writing::default() }));
             let (sent, received) = (sender.rest(), receiver.rest());
             let received: Received = last(&received, |one| match one {
                 Line::Received(row) => Some(*row),

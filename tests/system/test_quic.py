@@ -24,11 +24,11 @@ def stacks() -> None:
     assert quic.program() is not None, quic.HINT
 
 
-def run(where: Path, *flows: str) -> dumbbell.Run:
-    """A run in virtual time of 3 s, over 10 Mbit/s and 20 ms."""
+def run(where: Path, *flows: str, rate: str = "10 Mbit/s", duration: str = "3 s") -> dumbbell.Run:
+    """A run in virtual time, over 20 ms."""
     where.mkdir()
     file = where / "quic.toml"
-    file.write_text(path(*flows, rate="10 Mbit/s", duration="3 s"))
+    file.write_text(path(*flows, rate=rate, duration=duration))
     done = dumbbell.run(file, directory=where / "run", engine=VIRTUAL, report=False)
     assert isinstance(done, dumbbell.Run)
     return done
@@ -62,6 +62,51 @@ def test_a_flow_of_so_many_bytes_completes(tmp_path: Path) -> None:
     (told,) = done.summary["flows"]
     assert told["received_bytes"] == 500_000
     assert 0.4 < told["fct_s"] < 1.5
+
+
+def each_stack(**keys: str) -> list[str]:
+    """A flow of each stack with these keys."""
+    return [flow(protocol="quic", stack=stack, cc="cubic", **keys) for stack in STACKS]
+
+
+def arrived(done: dumbbell.Run, at: int) -> pl.DataFrame:
+    """Times in ms and the bytes received by then, of the flow with this number."""
+    samples = done.samples.filter(pl.col("flow") == f"f{at}")
+    return samples.select(ms=pl.col("time_ns") // 10**6, bytes=pl.col("received_bytes"))
+
+
+def test_goodput_follows_the_rate_of_the_application(tmp_path: Path) -> None:
+    done = run(tmp_path / "one", *each_stack(rate="1 Mbit/s"), duration="10 s")
+    for told in done.summary["flows"]:
+        assert told["goodput_bps"] == pytest.approx(1e6, rel=0.02), told["cc"]
+
+
+def test_a_rate_with_a_size_completes_at_its_time(tmp_path: Path) -> None:
+    done = run(tmp_path / "one", *each_stack(rate="1 Mbit/s", bytes="250 kB"))
+    for told in done.summary["flows"]:
+        assert told["received_bytes"] == 250_000
+        assert told["fct_s"] == pytest.approx(2, abs=0.1), told["cc"]
+
+
+def test_bursts_of_a_time_end_in_pauses(tmp_path: Path) -> None:
+    done = run(tmp_path / "one", *each_stack(on="200 ms", off="300 ms"), rate="40 Mbit/s", duration="2 s")
+    for at, stack in enumerate(STACKS, 1):
+        rows = arrived(done, at)
+        for begin in (500, 1000, 1500):
+            on = rows.filter(pl.col("ms").is_between(begin, begin + 250))["bytes"]
+            off = rows.filter(pl.col("ms").is_between(begin + 400, begin + 500))["bytes"]
+            assert on[-1] - on[0] > 100_000, (stack, begin)
+            if stack != "quiche":  # It sends in the pause what it took before.
+                assert off[-1] == off[0], (stack, begin)
+
+
+def test_a_pause_begins_when_a_burst_of_bytes_has_arrived(tmp_path: Path) -> None:
+    done = run(tmp_path / "one", *each_stack(on="100 kB", off="300 ms"), rate="40 Mbit/s")
+    for at, stack in enumerate(STACKS, 1):
+        counted = arrived(done, at).group_by("bytes").agg(pl.len()).filter(pl.col("len") > 20)
+        assert counted.height > 4, stack
+        assert (counted["bytes"] % 100_000 == 0).all(), stack
+        assert counted["len"].max() < 38, "300 ms, and the time that the first bytes take"
 
 
 def test_a_repeat_has_the_same_bytes(tmp_path: Path) -> None:

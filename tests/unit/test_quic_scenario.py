@@ -46,6 +46,13 @@ def test_a_plan_names_stack_algorithm_and_size() -> None:
     assert (default.stack, default.cc, default.bytes) == ("quinn", "cubic", None)
 
 
+def test_a_rate_and_pauses_are_in_the_plan_and_in_its_words() -> None:
+    keys = {"rate": "20 %", "on": "1 s", "off": "500 ms"}
+    workload = dumbbell.expand(dumbbell.load(scenario({**FLOW, **keys}))).flows[0].workload
+    assert (workload.rate_bps, workload.on_off.on.ns, workload.on_off.off_ns) == (2_000_000, 10**9, 5 * 10**8)
+    assert QuicFlow.sends(workload) == "QUIC, quinn/cubic, 2 Mbit/s, 1 s on, 500 ms off"
+
+
 @pytest.mark.parametrize(
     ("keys", "key", "words"),
     [
@@ -53,7 +60,9 @@ def test_a_plan_names_stack_algorithm_and_size() -> None:
         ({"cc": "bbr3"}, "cc", 'stack = "noq" has it'),
         ({"stack": "noq", "cc": "bbr"}, "cc", "cubic, reno, bbr3"),
         ({"cc": "vegas"}, "cc", 'write cc = "cubic"'),
-        ({"on": "1 s"}, "on", "on"),
+        ({"on": "1 s"}, "on", 'add off = "2 s"'),
+        ({"on": "1 s", "off": "1 s", "bytes": "1 MB"}, "bytes", 'on = "300 kB"'),
+        ({"rate": "0 %"}, "rate", "above zero"),
     ],
 )
 def test_what_a_stack_has_not_is_refused_with_what_it_has(keys: dict[str, Any], key: str, words: str) -> None:

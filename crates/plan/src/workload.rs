@@ -68,7 +68,7 @@ pub enum Workload {
         /// Stop after this many requests.
         requests: Option<u64>,
     },
-    /// One QUIC connection that sends as much as its congestion control allows, over a stack of others in user space.
+    /// One QUIC connection over a stack of others in user space.
     Quic {
         /// Name of the stack.
         stack: String,
@@ -76,6 +76,12 @@ pub enum Workload {
         cc: String,
         /// Stop after this many bytes of application data.
         bytes: Option<u64>,
+        /// Rate of the application data; without one, the application writes as much as the stack takes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rate_bps: Option<Rate>,
+        /// Pauses of the application; only without `bytes`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        on_off: Option<OnOff>,
     },
     /// Any program, run in the sending host's namespace.
     Command {
@@ -165,14 +171,18 @@ impl Workload {
 
     fn on_off(&self) -> Option<OnOff> {
         match self {
-            Workload::Tcp { on_off, .. } | Workload::Udp { on_off, .. } => *on_off,
-            Workload::Ping { .. } | Workload::Rpc { .. } | Workload::Quic { .. } | Workload::Command { .. } => None,
+            Workload::Tcp { on_off, .. } | Workload::Udp { on_off, .. } | Workload::Quic { on_off, .. } => *on_off,
+            Workload::Ping { .. } | Workload::Rpc { .. } | Workload::Command { .. } => None,
         }
     }
 
-    /// True of a flow of TCP or QUIC without a size or pauses.
+    /// True of a flow of TCP or QUIC without a size, a rate or pauses.
     pub fn is_bulk(&self) -> bool {
-        matches!(self, Workload::Tcp { bytes: None, on_off: None, .. } | Workload::Quic { bytes: None, .. })
+        matches!(
+            self,
+            Workload::Tcp { bytes: None, on_off: None, .. }
+                | Workload::Quic { bytes: None, rate_bps: None, on_off: None, .. }
+        )
     }
 
     /// True of a flow that is one connection of TCP for its whole time.

@@ -14,8 +14,32 @@ pub enum Order {
         /// The run's time 0 on `CLOCK_MONOTONIC`.
         zero_monotonic_ns: i64,
     },
+    /// The sender's application writes from now on, or from the end of the handshake. Takes the place of an earlier order
+    /// to write.
+    Write(Write),
+    /// The sender's application writes no more until it is told to.
+    Pause,
+    /// The receiver writes [`Line::Arrived`] once its application has read this many bytes in all.
+    Await {
+        /// Application data since the start of the flow.
+        bytes: u64,
+    },
     /// The flow is over: a last sample, then the end of the program.
     Stop,
+}
+
+/// Data that a sender's application writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Write {
+    /// Application data to write; `None`: without end.
+    pub bytes: Option<u64>,
+    /// Rate of the application data; `None`: as much as the stack takes.
+    pub rate_bps: Option<u64>,
+    /// The most data that the stack holds beyond what is in flight; `None`: as much as the stack takes.
+    pub most_unsent_bytes: Option<u64>,
+    /// The stream ends behind this data. Needs `bytes`.
+    pub is_last: bool,
 }
 
 /// A line of a program.
@@ -33,6 +57,13 @@ pub enum Line {
     Sent(Sent),
     /// The receiver at one time.
     Received(Received),
+    /// The receiver's application has read what an order awaits.
+    Arrived {
+        /// Time.
+        time_ns: i64,
+        /// Application data read since the start of the flow.
+        bytes: u64,
+    },
     /// The connection ended before its time, and with it the program.
     Failed {
         /// Reason, as the stack gives it.
@@ -153,7 +184,10 @@ mod tests {
         }
         let start = Order::Start { zero_monotonic_ns: 7 };
         assert_eq!(line(&start), "{\"order\":\"start\",\"zero_monotonic_ns\":7}\n");
-        assert_eq!(parse::<Order>(&line(&start)), Ok(start));
+        let write = Order::Write(Write { bytes: Some(7), is_last: true, ..Write::default() });
+        for order in [start, write, Order::Pause, Order::Await { bytes: 7 }, Order::Stop] {
+            assert_eq!(parse::<Order>(&line(&order)), Ok(order));
+        }
         assert!(parse::<Order>("{\"order\":\"wait\"}").is_err());
     }
 }

@@ -209,6 +209,8 @@ impl<'a> EventLoop<'a> {
         self.shared.sampler.tick(now);
         for i in 0..self.agents.len() {
             self.agents[i].sample(&mut self.shared)?;
+            // A sample may show that the last bytes of a burst have arrived.
+            self.schedule_turn(i as u32);
             if i % SAMPLE_CHUNK == SAMPLE_CHUNK - 1 {
                 self.send_datagrams();
             }

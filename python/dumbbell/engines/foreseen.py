@@ -58,7 +58,7 @@ def _ttl(plan: Plan, flow: Flow, entry: int) -> Finding | None:
 def _rate(plan: Plan, flow: Flow, changed: set[str]) -> Finding | None:
     there = network(plan).there(flow)
     limited = any(link.rate_bps or link.slots or link.policer or link.name in changed for link in there)
-    if limited or not kind(flow).is_bulk:
+    if limited or not kind(flow).is_bulk or kind(flow).rate_bps(flow.workload):
         return None
     wrong = f"no link from {flow.from_} to {flow.to} has a rate: TCP goes as fast as this machine computes"
     return Finding(("topology",), wrong, "a link with a rate", 'write rate = "100 Mbit/s" at a link of the path')

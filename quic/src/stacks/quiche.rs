@@ -215,7 +215,8 @@ impl Endpoint for Quiche {
         &self.state
     }
 
-    fn write(&mut self, data: &[u8]) -> Result<usize> {
+    /// The stack takes what its window has room for, and does not tell how much of that is unsent: there is no limit.
+    fn write(&mut self, data: &[u8], _: Option<u64>) -> Result<usize> {
         let connection = self.connection.as_mut().context("there is no connection")?;
         match connection.stream_send(STREAM, data, false) {
             Ok(bytes) => Ok(bytes),

@@ -184,8 +184,12 @@ impl Endpoint for Quinn {
         &self.state
     }
 
-    fn write(&mut self, data: &[u8]) -> Result<usize> {
+    fn write(&mut self, data: &[u8], most_unsent: Option<u64>) -> Result<usize> {
         let (Some((_, connection)), Some(stream)) = (&mut self.connection, self.stream) else { return Ok(0) };
+        if let Some(most) = most_unsent {
+            // The stack's limit is of data that is not acknowledged.
+            connection.set_send_window(self.flight.in_flight() + most);
+        }
         match connection.send_stream(stream).write(data) {
             Ok(bytes) => Ok(bytes),
             Err(quinn_proto::WriteError::Blocked) => Ok(0),

@@ -200,11 +200,18 @@ impl Endpoint for S2n {
         &self.state
     }
 
-    fn write(&mut self, data: &[u8]) -> Result<usize> {
+    fn write(&mut self, data: &[u8], most_unsent: Option<u64>) -> Result<usize> {
+        let in_flight = self.account.in_flight_bytes();
         let Some(stream) = &mut self.sending else { return Ok(0) };
         match stream.poll_send_ready(&mut context()) {
             Poll::Ready(room) => {
-                let data = &data[..room.context("writing to the stream")?.min(data.len())];
+                let room = room.context("writing to the stream")?;
+                let unsent = (RECEIVE_WINDOW as u64).saturating_sub(room as u64 + in_flight);
+                let most = most_unsent.map_or(u64::MAX, |most| most.saturating_sub(unsent));
+                let data = &data[..room.min(data.len()).min(most as usize)];
+                if data.is_empty() {
+                    return Ok(0);
+                }
                 stream.send_data(Bytes::copy_from_slice(data)).context("writing to the stream")?;
                 Ok(data.len())
             }

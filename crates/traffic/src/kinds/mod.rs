@@ -20,7 +20,7 @@ use crate::agent::Agent;
 use crate::sockets::Algorithm;
 use command::{CommandFlow, with_cc};
 use ping::PingFlow;
-use quic::QuicFlow;
+use quic::{QuicFlow, Writer};
 use rpc::RpcFlow;
 use tcp::TcpFlow;
 use udp::UdpFlow;
@@ -55,9 +55,10 @@ pub fn new_agent<'a>(
             let cc = Algorithm { label: cc.clone(), kernel: names.kernel(cc).to_owned() };
             Box::new(RpcFlow::new(index, flow, cc, requests.is_none(), plan.seed, ideal, to))
         }
-        Workload::Quic { stack, cc, bytes } => {
+        Workload::Quic { stack, cc, bytes, rate_bps, on_off } => {
             let every = plan.record.sample_interval_ns;
-            Box::new(QuicFlow::new(index, flow, (stack, cc, *bytes), (from, to), doors(&flow.from)?, every, dir)?)
+            let writer = Writer::new(*bytes, *rate_bps, on_off.map(|pattern| Bursts::new(pattern, flow.start_ns)));
+            Box::new(QuicFlow::new(index, flow, (stack, cc), writer, (from, to), doors(&flow.from)?, every, dir)?)
         }
         Workload::Command { command, server_command, cc } => {
             let fill = |line: &String| cc.as_ref().map_or(line.clone(), |cc| with_cc(line, names.kernel(cc)));

@@ -2,6 +2,7 @@
 
 mod end;
 mod pairs;
+mod writer;
 
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use lab::Doors;
+use nix::sys::epoll::EpollFlags;
 use quic_lines::{Line, Order, Received, Sent};
 use records::accounts::QuicReport;
 use records::samples::{Account, QuicSample, Sample};
@@ -20,6 +22,7 @@ use crate::report::FlowReport;
 use crate::shared::Shared;
 use end::End;
 use pairs::Pairs;
+pub use writer::Writer;
 
 /// The sender's program and the receiver's.
 pub struct QuicFlow<'a> {
@@ -27,7 +30,7 @@ pub struct QuicFlow<'a> {
     id: String,
     stack: String,
     cc: String,
-    bytes: Option<u64>,
+    writer: Writer,
     from: IpAddr,
     to: SocketAddr,
     from_node: Doors<'a>,
@@ -48,7 +51,8 @@ impl<'a> QuicFlow<'a> {
     pub fn new(
         index: u32,
         flow: &plan::Flow,
-        (stack, cc, bytes): (&str, &str, Option<u64>),
+        (stack, cc): (&str, &str),
+        writer: Writer,
         (from, to): (IpAddr, SocketAddr),
         from_node: Doors<'a>,
         interval: Duration,
@@ -61,7 +65,7 @@ impl<'a> QuicFlow<'a> {
             id: flow.id.clone(),
             stack: stack.to_owned(),
             cc: cc.to_owned(),
-            bytes,
+            writer,
             from,
             to,
             from_node,
@@ -94,6 +98,7 @@ impl<'a> QuicFlow<'a> {
                     self.received = received;
                     self.pairs.received(received);
                 }
+                Line::Arrived { time_ns, bytes } => self.writer.arrived(bytes, Time(time_ns)),
                 Line::Failed { why } => self.fail(&why, "receiver"),
                 _ => {}
             }
@@ -110,7 +115,7 @@ impl<'a> QuicFlow<'a> {
                     self.pairs.sent(sent);
                 }
                 Line::Failed { why } => self.fail(&why, "sender"),
-                Line::Received(_) => {}
+                Line::Received(_) | Line::Arrived { .. } => {}
             }
         }
         Ok(())
@@ -120,6 +125,13 @@ impl<'a> QuicFlow<'a> {
         if !self.received.complete {
             self.report.error.get_or_insert_with(|| format!("its QUIC {end} failed: {why}"));
         }
+    }
+
+    /// Tells both programs of the burst or pause that has begun.
+    fn order_writing(&mut self) {
+        let (write, awaited) = self.writer.orders();
+        self.sender.iter_mut().for_each(|end| end.order(write));
+        self.receiver.iter_mut().zip(awaited).for_each(|(end, order)| end.order(order));
     }
 
     fn push(&mut self, shared: &mut Shared, all: bool) {
@@ -169,9 +181,7 @@ impl Agent for QuicFlow<'_> {
         let (from, to) = (self.from.to_string(), self.to.to_string());
         let receive = ["receive", &self.stack, &to, &interval];
         self.receiver = Some(End::start(&receive, node()?, &self.logs.join(format!("{}.server", self.id)))?);
-        let size = self.bytes.map(|bytes| bytes.to_string());
-        let mut send = vec!["send", &self.stack, &self.cc, &from, &to, &interval];
-        send.extend(size.as_deref());
+        let send = ["send", &self.stack, &self.cc, &from, &to, &interval];
         self.sender = Some(End::start(&send, self.from_node, &self.logs.join(&self.id))?);
         Ok(())
     }
@@ -190,11 +200,32 @@ impl Agent for QuicFlow<'_> {
         let start = Order::Start { zero_monotonic_ns: shared.clock.monotonic_ns(Time::ZERO) };
         self.receiver.iter_mut().chain(&mut self.sender).for_each(|end| end.order(start));
         self.report.start_ns = Some(shared.clock.now().as_nanos());
+        if let Some(receiver) = self.receiver.as_mut().filter(|_| self.writer.needs_arrivals()) {
+            shared.poller.add(receiver.pipe(), Source::Receiver(self.index), EpollFlags::EPOLLIN)?;
+        }
+        self.order_writing();
         Ok(None)
     }
 
-    fn on_ready(&mut self, source: Source, _: &mut Shared) -> Result<()> {
-        unreachable!("a QUIC flow has no {source:?}")
+    /// The receiver has written lines: the last bytes of a burst may have arrived.
+    fn on_ready(&mut self, source: Source, shared: &mut Shared) -> Result<()> {
+        self.read()?;
+        let (Source::Receiver(_), Some(receiver)) = (source, &mut self.receiver) else {
+            unreachable!("a QUIC flow has no {source:?}")
+        };
+        if receiver.is_silent() { shared.poller.remove(receiver.pipe()) } else { Ok(()) }
+    }
+
+    fn take_next_turn(&mut self) -> Option<Time> {
+        self.writer.take_next_turn().filter(|_| !self.is_over)
+    }
+
+    fn turn(&mut self, _: &mut Shared) -> Result<()> {
+        if !self.is_over {
+            self.writer.turn();
+            self.order_writing();
+        }
+        Ok(())
     }
 
     fn sample(&mut self, shared: &mut Shared) -> Result<()> {
@@ -209,7 +240,7 @@ impl Agent for QuicFlow<'_> {
         if std::mem::replace(&mut self.is_over, true) {
             return Ok(());
         }
-        self.report.completed = on_time && self.bytes.is_none();
+        self.report.completed = on_time && !self.writer.has_size();
         self.sender.iter_mut().chain(&mut self.receiver).for_each(|end| end.order(Order::Stop));
         Ok(())
     }

@@ -37,6 +37,11 @@ impl Account {
         self.values().closed
     }
 
+    /// Bytes in flight.
+    pub fn in_flight_bytes(&self) -> u64 {
+        self.values().in_flight_bytes
+    }
+
     /// The sender's account without the counts of what was sent. RTTs are left out unless they are known.
     pub fn sent(&self, is_rtt_known: bool) -> Sent {
         let values = self.values();

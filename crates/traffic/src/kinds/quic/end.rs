@@ -5,6 +5,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command};
 
@@ -39,6 +40,8 @@ struct Output<R> {
     lines: Vec<Line>,
     /// Bytes of these lines.
     waiting: usize,
+    /// The pipe has come to its end.
+    has_ended: bool,
 }
 
 impl End {
@@ -54,7 +57,7 @@ impl End {
         fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).context("preparing a pipe")?;
         let mut stderr = log.as_os_str().to_owned();
         stderr.push(".stderr");
-        let output = RefCell::new(Output { pipe, pending: Vec::new(), lines: Vec::new(), waiting: 0 });
+        let output = RefCell::new(Output::new(pipe));
         Ok(End { process, orders, output, stderr: stderr.into() })
     }
 
@@ -96,6 +99,16 @@ impl End {
         Ok(output.take())
     }
 
+    /// The pipe of its lines.
+    pub fn pipe(&mut self) -> BorrowedFd<'_> {
+        self.output.get_mut().pipe.as_fd()
+    }
+
+    /// True if it will write no more lines.
+    pub fn is_silent(&mut self) -> bool {
+        self.output.get_mut().has_ended
+    }
+
     /// An exit code, or minus the signal that ended it; `None` while it runs.
     pub fn exit_code(&self) -> Option<i32> {
         self.process.exit_code()
@@ -108,13 +121,20 @@ impl End {
 }
 
 impl<R: Read> Output<R> {
+    fn new(pipe: R) -> Output<R> {
+        Output { pipe, pending: Vec::new(), lines: Vec::new(), waiting: 0, has_ended: false }
+    }
+
     /// # Errors
     /// The program has written what is no line of its own, or so much that something is wrong with it.
     fn read(&mut self) -> Result<()> {
         let mut room = [0; 1 << 16];
         loop {
             match self.pipe.read(&mut room) {
-                Ok(0) => break,
+                Ok(0) => {
+                    self.has_ended = true;
+                    break;
+                }
                 Ok(bytes) => self.pending.extend_from_slice(&room[..bytes]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -148,16 +168,12 @@ mod tests {
 
     use super::*;
 
-    fn output<R: Read>(pipe: R) -> Output<R> {
-        Output { pipe, pending: Vec::new(), lines: Vec::new(), waiting: 0 }
-    }
-
     #[test]
     fn a_program_that_writes_without_end_is_given_up() {
         let lines = line(&Line::Connected { time_ns: 1 }).repeat(MOST_BYTES / 8);
         let sources: [Box<dyn Read>; 2] = [Box::new(io::repeat(b'x')), Box::new(io::Cursor::new(lines))];
         for pipe in sources {
-            let mut output = output(pipe);
+            let mut output = Output::new(pipe);
             let error = output.read().unwrap_err().to_string();
             assert!(error.contains("writes too much"), "{error}");
             assert!(output.pending.len() < 2 * MOST_BYTES);
@@ -167,7 +183,7 @@ mod tests {
     #[test]
     fn lines_that_are_taken_make_room_for_others() {
         let some = line(&Line::Connected { time_ns: 1 }).repeat(50_000);
-        let mut output = output(io::Cursor::new(Vec::new()));
+        let mut output = Output::new(io::Cursor::new(Vec::new()));
         for _ in 0..4 {
             output.pipe = io::Cursor::new(some.clone().into_bytes());
             output.read().unwrap();

@@ -92,7 +92,7 @@ class Kind(Generic[W]):
 
     @classmethod
     def rate_bps(cls, workload: W) -> int | None:
-        """The constant rate, in bits of whole frames per second, of a flow that has one."""
+        """The rate of a flow that has one, in bits per second: of whole frames, or of its application's data."""
         return None
 
     @classmethod

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import Field
 
 from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.traffic.bursts import Burst, RateOrShare
 from dumbbell.scenario.traffic.kinds.flow import AnyFlow, Ends, Kind
-from dumbbell.scenario.traffic.kinds.pauses import amounts
-from dumbbell.units import Amount
+from dumbbell.scenario.traffic.kinds.pauses import OFF, ON, amounts, check_pauses, on_off
+from dumbbell.units import Amount, Duration, Percent, Rate
 from dumbbell.workloads import QuicWorkload
 
 STACKS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -24,7 +25,7 @@ _DEFAULT: Final = next(iter(STACKS))
 
 
 class QuicFlow(AnyFlow, Kind[QuicWorkload]):
-    """QUIC: one stream that sends as much as the stack's congestion control allows, until `stop` or `bytes`."""
+    """QUIC: one stream that sends what the stack's congestion control and `rate` allow, until `stop` or `bytes`."""
 
     place: ClassVar = 45
     kind: ClassVar = "quic"
@@ -51,6 +52,20 @@ class QuicFlow(AnyFlow, Kind[QuicWorkload]):
     )
     bytes: Amount | None = Field(default=None, description="Application data to send. Default: no end before `stop`.")
 
+    rate: RateOrShare | None = Field(
+        default=None,
+        description="Rate of the application's data, without headers, or a share of the bottleneck's constant rate. "
+        "Default: as much as the connection takes.",
+        examples=["5 Mbit/s", "50 %"],
+    )
+    on: Burst | None = Field(default=None, description=ON)
+    off: Duration | None = Field(default=None, description=OFF)
+
+    @property
+    def asked_rate(self) -> Rate | Percent | None:
+        """The rate as written."""
+        return self.rate
+
     @property
     def port_protocols(self) -> tuple[str, ...]:
         """UDP."""
@@ -61,7 +76,7 @@ class QuicFlow(AnyFlow, Kind[QuicWorkload]):
         return [self.bytes] * self.number
 
     def check(self, at: Key, mtu: Callable[[bool], int], has_one_mtu: bool) -> Iterator[Finding]:
-        """A stack that there is not, and an algorithm that a stack does not have."""
+        """A stack that there is not, an algorithm that a stack does not have, and pauses."""
         if self.stack not in STACKS:
             expected = f"one of {', '.join(STACKS)}"
             yield Finding((*at, "stack"), f"no QUIC stack {self.stack!r}", expected, f'write stack = "{_DEFAULT}"')
@@ -71,15 +86,18 @@ class QuicFlow(AnyFlow, Kind[QuicWorkload]):
             hint = f'stack = "{others[0]}" has it' if others else f'write cc = "{names[0]}"'
             wrong = f"{self.stack} has no congestion control {self.cc!r}"
             yield Finding((*at, "cc"), wrong, f"one of {', '.join(names)}", hint)
+        yield from check_pauses(at, self, self.on, self.off)
 
     def workload(self, ends: Ends) -> QuicWorkload:
         """The workload of one connection."""
-        return QuicWorkload(stack=self.stack, cc=self.cc, bytes=ends.bytes)
+        pattern = on_off(self.on, self.off)
+        return QuicWorkload(stack=self.stack, cc=self.cc, bytes=ends.bytes, rate_bps=ends.rate_bps, on_off=pattern)
 
     @classmethod
     def sends(cls, workload: QuicWorkload) -> str:
-        """`QUIC, quinn/cubic, 300 kB`."""
-        return f"QUIC, {workload.stack}/{workload.cc}{amounts(workload.bytes, None)}"
+        """`QUIC, quinn/cubic, 5 Mbit/s, 300 kB`."""
+        rate = "" if workload.rate_bps is None else f", {Rate(workload.rate_bps)}"
+        return f"QUIC, {workload.stack}/{workload.cc}{rate}{amounts(workload.bytes, workload.on_off)}"
 
     @classmethod
     def label(cls, workload: QuicWorkload) -> str:
@@ -90,6 +108,11 @@ class QuicFlow(AnyFlow, Kind[QuicWorkload]):
     def size_bytes(cls, workload: QuicWorkload) -> int | None:
         """Application data."""
         return workload.bytes
+
+    @classmethod
+    def rate_bps(cls, workload: QuicWorkload) -> int | None:
+        """The rate of the application's data."""
+        return workload.rate_bps
 
     @classmethod
     def quic_stack(cls, workload: QuicWorkload) -> tuple[str, str]:
