@@ -222,10 +222,10 @@ class QuicWorkload:
     """The stack's name of its congestion control."""
     bytes: int | None
     """Stop after this many bytes of application data."""
-    rate_bps: int | None = None
-    """Rate of the application data; without one, the application writes as much as the stack takes."""
-    on_off: OnOff | None = None
+    on_off: Annotated[OnOff | None, Field(exclude_if=lambda value: value is None)] = None
     """Pauses of the application; only without `bytes`."""
+    rate_bps: Annotated[int | None, Field(exclude_if=lambda value: value is None)] = None
+    """Rate of the application data; without one, the application writes as much as the stack takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
