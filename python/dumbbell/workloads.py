@@ -224,6 +224,8 @@ class QuicWorkload:
     """Stop after this many bytes of application data."""
     on_off: Annotated[OnOff | None, Field(exclude_if=lambda value: value is None)] = None
     """Pauses of the application; only without `bytes`."""
+    qlog: Annotated[bool, Field(exclude_if=lambda value: value is False)] = False
+    """Keep the stack's qlog of both ends."""
     rate_bps: Annotated[int | None, Field(exclude_if=lambda value: value is None)] = None
     """Rate of the application data; without one, the application writes as much as the stack takes."""
 

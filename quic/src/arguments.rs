@@ -1,18 +1,20 @@
 //! The command line.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 
 pub const HELP: &str = "\
 usage: dumbbell-quic stacks
-       dumbbell-quic receive STACK ADDRESS:PORT INTERVAL_NS
-       dumbbell-quic send STACK CC ADDRESS ADDRESS:PORT INTERVAL_NS
+       dumbbell-quic receive STACK ADDRESS:PORT INTERVAL_NS [QLOG]
+       dumbbell-quic send STACK CC ADDRESS ADDRESS:PORT INTERVAL_NS [QLOG]
 
 stacks   lists stacks with their congestion controls, as JSON
 receive  waits for a connection at an address
 send     connects from the first address to the second, and sends what it is ordered to
 
+QLOG is a file to which the stack writes its qlog, if the stack has one.
 Orders come on standard input, lines go to standard output, one each INTERVAL_NS: see crates/quic-lines.
 ";
 
@@ -36,6 +38,8 @@ pub struct Settings {
     pub end: End,
     /// Time between samples.
     pub interval_ns: i64,
+    /// File of the stack's qlog, if it is to write one.
+    pub qlog: Option<PathBuf>,
 }
 
 /// The settings of an end.
@@ -70,15 +74,17 @@ impl Arguments {
             ensure!(interval > 0, "the interval {word} is not a time");
             Ok(interval)
         };
+        let file = |rest: &[&str]| rest.first().map(PathBuf::from);
         Ok(match words[..] {
             ["--help" | "-h"] => Arguments::Help,
             ["stacks"] => Arguments::Stacks,
-            ["receive", stack, at, every] => Arguments::Run(Settings {
+            ["receive", stack, at, every, ref rest @ ..] if rest.len() < 2 => Arguments::Run(Settings {
                 stack: stack.to_owned(),
                 end: End::Receiver { at: at.parse().with_context(|| format!("the address {at}"))? },
                 interval_ns: interval(every)?,
+                qlog: file(rest),
             }),
-            ["send", stack, cc, from, to, every] => Arguments::Run(Settings {
+            ["send", stack, cc, from, to, every, ref rest @ ..] if rest.len() < 2 => Arguments::Run(Settings {
                 stack: stack.to_owned(),
                 end: End::Sender {
                     cc: cc.to_owned(),
@@ -86,6 +92,7 @@ impl Arguments {
                     to: to.parse().with_context(|| format!("the address {to}"))?,
                 },
                 interval_ns: interval(every)?,
+                qlog: file(rest),
             }),
             _ => bail!("not understood: {}\n\n{HELP}", words.join(" ")),
         })
@@ -101,17 +108,25 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_has_both_addresses() {
-        let Ok(Arguments::Run(settings)) = parse("send quinn cubic 10.0.0.1 10.0.0.2:5001 10000000") else {
+    fn a_sender_has_both_addresses_and_perhaps_a_qlog() {
+        let Ok(Arguments::Run(settings)) = parse("send quinn cubic 10.0.0.1 10.0.0.2:5001 10000000 f1.sqlog") else {
             panic!("it is a sender");
         };
+        assert_eq!(settings.qlog, Some(PathBuf::from("f1.sqlog")));
         let End::Sender { cc, to, .. } = settings.end else { panic!("it is a sender") };
         assert_eq!((cc.as_str(), to.port(), settings.interval_ns), ("cubic", 5001, 10_000_000));
     }
 
     #[test]
     fn a_line_with_a_mistake_is_refused() {
-        for line in ["", "send quinn", "receive quinn 10.0.0.1 1", "receive quinn 10.0.0.1:1 0", "stacks all"] {
+        for line in [
+            "",
+            "send quinn",
+            "receive quinn 10.0.0.1 1",
+            "receive quinn 10.0.0.1:1 0",
+            "stacks all",
+            "receive quinn 10.0.0.1:1 1 a b",
+        ] {
             assert!(parse(line).is_err(), "{line}");
         }
     }

@@ -8,6 +8,7 @@ mod clock;
 mod host;
 mod link;
 mod program;
+mod qlog;
 mod stack;
 mod stacks;
 

@@ -16,6 +16,7 @@ use crate::arguments::{End, Settings};
 use crate::clock::{Clock, Grid};
 use crate::host;
 use crate::link::Link;
+use crate::qlog;
 use crate::stack::{Endpoint, State, Transmit};
 use crate::stacks;
 
@@ -28,10 +29,11 @@ static PAYLOAD: [u8; 1 << 16] = [0; 1 << 16];
 /// A stack or an algorithm that this program lacks, a socket that cannot be opened, or a failure of the connection.
 pub fn run(settings: Settings) -> Result<()> {
     let stack = stacks::named(&settings.stack)?;
+    let qlog = settings.qlog.as_deref().map(qlog::create).transpose()?;
     let (endpoint, at, cc, role) = match settings.end {
-        End::Receiver { at } => ((stack.receiver)()?, at, None, Role::Receiver(Received::default(), None)),
+        End::Receiver { at } => ((stack.receiver)(qlog)?, at, None, Role::Receiver(Received::default(), None)),
         End::Sender { cc, from, to } => {
-            let endpoint = (stack.sender)(&cc)?;
+            let endpoint = (stack.sender)(&cc, qlog)?;
             let application = Application::default();
             (endpoint, SocketAddr::new(from, 0), Some(cc), Role::Sender { to, application, ended: false })
         }

@@ -90,6 +90,38 @@ fn every_algorithm_carries_all_bytes_and_tells_of_its_path() {
 }
 
 #[test]
+fn stacks_with_a_qlog_write_it_and_others_refuse() {
+    let folder = std::env::temp_dir().join(format!("dumbbell-quic-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for name in ["quinn", "noq", "quiche"] {
+        let files = ["receiver", "sender"].map(|end| folder.join(format!("{name}.{end}")).display().to_string());
+        let to = format!("127.0.0.3:{}", port());
+        let mut receiver = End::start(&["receive", name, &to, INTERVAL_NS, &files[0]]);
+        let mut sender = End::start(&["send", name, "cubic", "127.0.0.2", &to, INTERVAL_NS, &files[1]]);
+        receiver.begin();
+        sender.begin();
+        sender.order(Order::Write(Writing { bytes: Some(BYTES), is_last: true, ..Writing::default() }));
+        (sender.rest(), receiver.rest());
+        for file in &files {
+            let text = std::fs::read_to_string(file).unwrap();
+            let records: Vec<serde_json::Value> =
+                text.lines().map(|line| serde_json::from_str(line.trim_start_matches('\u{1e}')).unwrap()).collect();
+            assert!(
+                records[0].get("qlog_version").or(records[0].get("file_schema")).is_some(),
+                "{file}: {}",
+                records[0]
+            );
+            assert!(records.len() > 100 && records[1..].iter().all(|one| one["name"].is_string()), "{file}");
+            assert!((0.0..60_000.0).contains(&records[1]["time"].as_f64().unwrap()), "{file}: {}", records[1]);
+        }
+    }
+    let file = folder.join("s2n").display().to_string();
+    let output = Command::new(PROGRAM).args(["receive", "s2n", "127.0.0.3:1", INTERVAL_NS, &file]).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("s2n-quic writes no qlog"));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn an_unknown_stack_or_algorithm_is_refused_with_those_there_are() {
     let refused = |arguments: &[&str]| {
         let output = Command::new(PROGRAM).args(arguments).output().unwrap();

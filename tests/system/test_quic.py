@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
 import polars as pl
@@ -107,6 +108,18 @@ def test_a_pause_begins_when_a_burst_of_bytes_has_arrived(tmp_path: Path) -> Non
         assert counted.height > 4, stack
         assert (counted["bytes"] % 100_000 == 0).all(), stack
         assert counted["len"].max() < 38, "300 ms, and the time that the first bytes take"
+
+
+def test_a_qlog_of_both_ends_is_a_file_of_the_run(tmp_path: Path) -> None:
+    stacks = [stack for stack in STACKS if stack != "s2n"]
+    flows = [flow(protocol="quic", stack=stack, cc="cubic", qlog=True, bytes="200 kB") for stack in stacks]
+    done = run(tmp_path / "one", *flows)
+    for at, stack in enumerate(stacks, 1):
+        for name in (f"f{at}.sqlog", f"f{at}.server.sqlog"):
+            lines = (done.directory / "logs" / name).read_text().split("\n")[:-1]
+            events = [json.loads(line.lstrip("\x1e")) for line in lines[1:]]
+            assert len(events) > 100, (stack, name)
+            assert 0 <= events[0]["time"] <= events[-1]["time"] < 3000, (stack, name)
 
 
 def test_a_repeat_has_the_same_bytes(tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ def test_a_rate_and_pauses_are_in_the_plan_and_in_its_words() -> None:
         ({"cc": "vegas"}, "cc", 'write cc = "cubic"'),
         ({"on": "1 s"}, "on", 'add off = "2 s"'),
         ({"on": "1 s", "off": "1 s", "bytes": "1 MB"}, "bytes", 'on = "300 kB"'),
+        ({"stack": "s2n", "qlog": True}, "qlog", "quinn, noq, quiche"),
         ({"rate": "0 %"}, "rate", "above zero"),
     ],
 )

@@ -82,6 +82,10 @@ pub enum Workload {
         /// Pauses of the application; only without `bytes`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on_off: Option<OnOff>,
+        /// Keep the stack's qlog of both ends.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[schemars(extend("default" = false))]
+        qlog: bool,
     },
     /// Any program, run in the sending host's namespace.
     Command {

@@ -10,6 +10,7 @@ mod tls;
 
 use anyhow::{Result, bail};
 
+use crate::qlog::Qlog;
 use crate::stack::Endpoint;
 
 /// A stack that this program has.
@@ -21,9 +22,9 @@ pub struct Stack {
     /// Names of its congestion controls.
     pub algorithms: &'static [&'static str],
     /// Makes the sender, with one of these.
-    pub sender: fn(&str) -> Result<Box<dyn Endpoint>>,
+    pub sender: fn(&str, Option<Qlog>) -> Result<Box<dyn Endpoint>>,
     /// Makes the receiver.
-    pub receiver: fn() -> Result<Box<dyn Endpoint>>,
+    pub receiver: fn(Option<Qlog>) -> Result<Box<dyn Endpoint>>,
 }
 
 /// Stacks in the order of documents.

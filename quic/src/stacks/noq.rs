@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -12,13 +12,15 @@ use bytes::BytesMut;
 use noq_proto::congestion::{Bbr3Config, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig};
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq_proto::{
-    ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, EndpointConfig,
-    Event, FourTuple, PathId, RttEstimator, ServerConfig, StreamEvent, StreamId, TransportConfig, VarInt,
+    ClientConfig, Connection, ConnectionError, ConnectionHandle, ConnectionId, DatagramEvent, Dir, EcnCodepoint,
+    EndpointConfig, Event, FourTuple, PathId, QlogConfig, QlogFactory, RttEstimator, ServerConfig, Side, StreamEvent,
+    StreamId, TransportConfig, VarInt,
 };
 use quic_lines::Sent;
 
 use super::flight::Flight;
 use super::{NAME, RECEIVE_WINDOW, Stack, tls};
+use crate::qlog::Qlog;
 use crate::stack::{Ecn, Endpoint, State, Transmit};
 
 pub const STACK: Stack =
@@ -27,7 +29,7 @@ pub const STACK: Stack =
 /// The most that is read at once.
 const CHUNK: usize = 1 << 20;
 
-fn sender(cc: &str) -> Result<Box<dyn Endpoint>> {
+fn sender(cc: &str, qlog: Option<Qlog>) -> Result<Box<dyn Endpoint>> {
     let of: Arc<dyn ControllerFactory + Send + Sync> = match cc {
         "cubic" => Arc::new(CubicConfig::default()),
         "reno" => Arc::new(NewRenoConfig::default()),
@@ -35,7 +37,7 @@ fn sender(cc: &str) -> Result<Box<dyn Endpoint>> {
         other => bail!("noq has no congestion control {other}: it has {}", STACK.algorithms.join(", ")),
     };
     let flight = Arc::new(Flight::default());
-    let mut transport = transport();
+    let mut transport = transport(qlog);
     transport.congestion_controller_factory(Arc::new(Watching { of, flight: flight.clone() }));
     let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls::client()?)?));
     config.transport_config(Arc::new(transport));
@@ -43,20 +45,32 @@ fn sender(cc: &str) -> Result<Box<dyn Endpoint>> {
     Ok(Box::new(Noq::new(endpoint, Some(config), flight)))
 }
 
-fn receiver() -> Result<Box<dyn Endpoint>> {
+fn receiver(qlog: Option<Qlog>) -> Result<Box<dyn Endpoint>> {
     let mut config = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls::server()?)?));
-    config.transport_config(Arc::new(transport()));
+    config.transport_config(Arc::new(transport(qlog)));
     let endpoint = noq_proto::Endpoint::new(Arc::new(EndpointConfig::default()), Some(Arc::new(config)), true);
     Ok(Box::new(Noq::new(endpoint, None, Arc::default())))
 }
 
 /// The stack's defaults, but for the receive window.
-fn transport() -> TransportConfig {
+fn transport(qlog: Option<Qlog>) -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport.stream_receive_window(VarInt::from_u32(RECEIVE_WINDOW));
     transport.receive_window(VarInt::from_u32(RECEIVE_WINDOW));
     transport.send_window(u64::from(RECEIVE_WINDOW));
+    if qlog.is_some() {
+        transport.qlog_factory(Arc::new(ForOne(Mutex::new(qlog))));
+    }
     transport
+}
+
+/// The qlog of the first connection, whose beginning is its time 0.
+struct ForOne(Mutex<Option<Qlog>>);
+
+impl QlogFactory for ForOne {
+    fn for_connection(&self, _: Side, _: SocketAddr, _: ConnectionId, _: Instant) -> Option<QlogConfig> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map(QlogConfig::new)
+    }
 }
 
 struct Noq {

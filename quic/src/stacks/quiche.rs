@@ -13,6 +13,7 @@ use quiche::{Config, Connection, ConnectionId, Header, RecvInfo};
 
 use super::certificate::{CERTIFICATE, KEY};
 use super::{ALPN, NAME, RECEIVE_WINDOW, Stack};
+use crate::qlog::Qlog;
 use crate::stack::{Ecn, Endpoint, State, Transmit};
 
 pub const STACK: Stack =
@@ -23,20 +24,20 @@ const LARGEST: usize = 1452;
 /// The first unidirectional stream of a client (RFC 9000, section 2.1).
 const STREAM: u64 = 2;
 
-fn sender(cc: &str) -> Result<Box<dyn Endpoint>> {
+fn sender(cc: &str, qlog: Option<Qlog>) -> Result<Box<dyn Endpoint>> {
     if !STACK.algorithms.contains(&cc) {
         bail!("quiche has no congestion control {cc}: it has {}", STACK.algorithms.join(", "));
     }
     let mut config = config(tls()?)?;
     config.set_cc_algorithm_name(cc)?;
-    Ok(Box::new(Quiche::new(config, true)))
+    Ok(Box::new(Quiche::new(config, qlog, true)))
 }
 
-fn receiver() -> Result<Box<dyn Endpoint>> {
+fn receiver(qlog: Option<Qlog>) -> Result<Box<dyn Endpoint>> {
     let mut tls = tls()?;
     tls.set_certificate(X509::from_der(&CERTIFICATE)?.as_ref())?;
     tls.set_private_key(PKey::private_key_from_der(&KEY)?.as_ref())?;
-    Ok(Box::new(Quiche::new(config(tls)?, false)))
+    Ok(Box::new(Quiche::new(config(tls)?, qlog, false)))
 }
 
 /// BoringSSL's settings. It mixes random numbers of the CPU with those of the kernel: in virtual time the kernel's are the
@@ -64,6 +65,8 @@ fn config(tls: SslContextBuilder) -> Result<Config> {
 
 struct Quiche {
     config: Config,
+    /// For the connection.
+    qlog: Option<Qlog>,
     is_sender: bool,
     connection: Option<Connection>,
     state: State,
@@ -76,9 +79,10 @@ struct Quiche {
 }
 
 impl Quiche {
-    fn new(config: Config, is_sender: bool) -> Quiche {
+    fn new(config: Config, qlog: Option<Qlog>, is_sender: bool) -> Quiche {
         Quiche {
             config,
+            qlog,
             is_sender,
             connection: None,
             state: State::Handshaking,
@@ -88,6 +92,14 @@ impl Quiche {
             sent_bytes: 0,
             sent_packets: 0,
         }
+    }
+
+    /// Takes a new connection.
+    fn begin(&mut self, mut connection: Connection) {
+        if let Some(qlog) = self.qlog.take() {
+            connection.set_qlog(qlog, NAME.to_owned(), String::new());
+        }
+        self.connection = Some(connection);
     }
 
     /// Takes over the connection's state.
@@ -140,13 +152,16 @@ fn local(peer: SocketAddr) -> SocketAddr {
 impl Endpoint for Quiche {
     fn connect(&mut self, _: Instant, to: SocketAddr) -> Result<()> {
         let id = ConnectionId::from_vec(connection_id()?.to_vec());
-        self.connection = Some(quiche::connect(Some(NAME), &id, local(to), to, &mut self.config)?);
+        let connection = quiche::connect(Some(NAME), &id, local(to), to, &mut self.config)?;
+        self.begin(connection);
         Ok(())
     }
 
     fn receive(&mut self, _: Instant, from: SocketAddr, _: Ecn, mut datagram: BytesMut) {
-        if self.connection.is_none() {
-            self.connection = self.accept(from, &mut datagram);
+        if self.connection.is_none()
+            && let Some(connection) = self.accept(from, &mut datagram)
+        {
+            self.begin(connection);
         }
         let Some(connection) = &mut self.connection else { return };
         // A datagram that the stack cannot use is none; an error of the connection becomes its state.

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use bytes::BytesMut;
 use quic_lines::Sent;
 use quinn_proto::congestion::{
@@ -15,11 +15,12 @@ use quinn_proto::congestion::{
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{
     ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, EndpointConfig,
-    Event, RttEstimator, ServerConfig, StreamEvent, StreamId, TransportConfig, VarInt,
+    Event, QlogConfig, RttEstimator, ServerConfig, StreamEvent, StreamId, TransportConfig, VarInt,
 };
 
 use super::flight::Flight;
 use super::{NAME, RECEIVE_WINDOW, Stack, tls};
+use crate::qlog::Qlog;
 use crate::stack::{Ecn, Endpoint, State, Transmit};
 
 pub const STACK: Stack =
@@ -28,7 +29,7 @@ pub const STACK: Stack =
 /// The most that is read at once.
 const CHUNK: usize = 1 << 20;
 
-fn sender(cc: &str) -> Result<Box<dyn Endpoint>> {
+fn sender(cc: &str, qlog: Option<Qlog>) -> Result<Box<dyn Endpoint>> {
     let of: Arc<dyn ControllerFactory + Send + Sync> = match cc {
         "cubic" => Arc::new(CubicConfig::default()),
         "reno" => Arc::new(NewRenoConfig::default()),
@@ -38,17 +39,17 @@ fn sender(cc: &str) -> Result<Box<dyn Endpoint>> {
     let flight = Arc::new(Flight::default());
     let mut transport = transport();
     transport.congestion_controller_factory(Arc::new(Watching { of, flight: flight.clone() }));
-    let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls::client()?)?));
-    config.transport_config(Arc::new(transport));
+    let config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls::client()?)?));
     let endpoint = quinn_proto::Endpoint::new(Arc::new(EndpointConfig::default()), None, true, None);
-    Ok(Box::new(Quinn::new(endpoint, Some(config), flight)))
+    Ok(Box::new(Quinn::new(endpoint, Config::Client(config), Settings { transport, qlog }, flight)))
 }
 
-fn receiver() -> Result<Box<dyn Endpoint>> {
-    let mut config = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls::server()?)?));
-    config.transport_config(Arc::new(transport()));
-    let endpoint = quinn_proto::Endpoint::new(Arc::new(EndpointConfig::default()), Some(Arc::new(config)), true, None);
-    Ok(Box::new(Quinn::new(endpoint, None, Arc::default())))
+fn receiver(qlog: Option<Qlog>) -> Result<Box<dyn Endpoint>> {
+    let config = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls::server()?)?));
+    let common = Arc::new(EndpointConfig::default());
+    let endpoint = quinn_proto::Endpoint::new(common, Some(Arc::new(config.clone())), true, None);
+    let settings = Settings { transport: transport(), qlog };
+    Ok(Box::new(Quinn::new(endpoint, Config::Server(config), settings, Arc::default())))
 }
 
 /// The stack's defaults, but for the receive window.
@@ -60,9 +61,34 @@ fn transport() -> TransportConfig {
     transport
 }
 
+enum Config {
+    Client(ClientConfig),
+    Server(ServerConfig),
+}
+
+/// Settings of the connection.
+struct Settings {
+    transport: TransportConfig,
+    qlog: Option<Qlog>,
+}
+
+impl Settings {
+    /// The settings of a connection that begins now, which is time 0 of its qlog.
+    fn beginning(mut self, now: Instant) -> Arc<TransportConfig> {
+        if let Some(writer) = self.qlog {
+            let mut config = QlogConfig::default();
+            config.writer(writer).start_time(now);
+            self.transport.qlog_stream(config.into_stream());
+        }
+        Arc::new(self.transport)
+    }
+}
+
 struct Quinn {
     endpoint: quinn_proto::Endpoint,
-    config: Option<ClientConfig>,
+    config: Config,
+    /// For the connection.
+    settings: Option<Settings>,
     connection: Option<(ConnectionHandle, Connection)>,
     stream: Option<StreamId>,
     /// Answers of the endpoint itself.
@@ -74,10 +100,11 @@ struct Quinn {
 }
 
 impl Quinn {
-    fn new(endpoint: quinn_proto::Endpoint, config: Option<ClientConfig>, flight: Arc<Flight>) -> Quinn {
+    fn new(endpoint: quinn_proto::Endpoint, config: Config, settings: Settings, flight: Arc<Flight>) -> Quinn {
         Quinn {
             endpoint,
             config,
+            settings: Some(settings),
             connection: None,
             stream: None,
             answers: VecDeque::new(),
@@ -90,6 +117,7 @@ impl Quinn {
 
     /// Carries events between endpoint and connection, and takes those for the application.
     fn turn(&mut self) {
+        let is_sender = matches!(self.config, Config::Client(_));
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll_endpoint_events() {
             if let Some(answer) = self.endpoint.handle_event(*handle, event) {
@@ -100,7 +128,7 @@ impl Quinn {
             match event {
                 Event::Connected => {
                     self.state = State::Open;
-                    if self.config.is_some() {
+                    if is_sender {
                         self.stream = connection.streams().open(Dir::Uni);
                     }
                 }
@@ -113,7 +141,7 @@ impl Quinn {
                 Event::Stream(StreamEvent::Opened { dir }) => {
                     self.stream = connection.streams().accept(dir).or(self.stream);
                 }
-                Event::Stream(StreamEvent::Available { dir: Dir::Uni }) if self.config.is_some() => {
+                Event::Stream(StreamEvent::Available { dir: Dir::Uni }) if is_sender => {
                     self.stream = self.stream.or_else(|| connection.streams().open(Dir::Uni));
                 }
                 Event::Stream(StreamEvent::Finished { .. }) => self.is_acknowledged = true,
@@ -125,7 +153,11 @@ impl Quinn {
 
 impl Endpoint for Quinn {
     fn connect(&mut self, now: Instant, to: SocketAddr) -> Result<()> {
-        let config = self.config.clone().context("a receiver does not connect")?;
+        let (Config::Client(config), Some(settings)) = (&self.config, self.settings.take()) else {
+            bail!("only a sender connects, and once")
+        };
+        let mut config = config.clone();
+        config.transport_config(settings.beginning(now));
         self.connection = Some(self.endpoint.connect(now, config, to, NAME)?);
         Ok(())
     }
@@ -143,7 +175,15 @@ impl Endpoint for Quinn {
                 self.endpoint.ignore(incoming);
             }
             Some(DatagramEvent::NewConnection(incoming)) => {
-                match self.endpoint.accept(incoming, now, &mut buffer, None) {
+                let config = match (&self.config, self.settings.take()) {
+                    (Config::Server(config), Some(settings)) => {
+                        let mut config = config.clone();
+                        config.transport_config(settings.beginning(now));
+                        Some(Arc::new(config))
+                    }
+                    _ => None,
+                };
+                match self.endpoint.accept(incoming, now, &mut buffer, config) {
                     Ok(connection) => self.connection = Some(connection),
                     Err(error) => {
                         self.state = State::Failed(error.cause.to_string());

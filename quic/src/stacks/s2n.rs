@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use bytes::{Bytes, BytesMut};
 use quic_lines::Sent;
 use s2n_quic::client::{Connect, ConnectionAttempt};
@@ -22,11 +22,13 @@ use s2n_quic::{Client, Server};
 use self::account::{Account, Subscriber};
 use self::driver::{Driver, Handover};
 use super::{NAME, RECEIVE_WINDOW, Stack, tls};
+use crate::qlog::Qlog;
 use crate::stack::{Ecn, Endpoint, State, Transmit};
 
 pub const STACK: Stack = Stack { name: "s2n", version: "1.91.0", algorithms: &["cubic", "bbr2"], sender, receiver };
 
-fn sender(cc: &str) -> Result<Box<dyn Endpoint>> {
+fn sender(cc: &str, qlog: Option<Qlog>) -> Result<Box<dyn Endpoint>> {
+    refuse(qlog)?;
     match cc {
         "cubic" => client(Cubic::default()),
         "bbr2" => client(Bbr::default()),
@@ -46,7 +48,8 @@ fn client(cc: impl CongestionController) -> Result<Box<dyn Endpoint>> {
     Ok(Box::new(S2n::new(handover.driver()?, Role::Client(client, None), account)))
 }
 
-fn receiver() -> Result<Box<dyn Endpoint>> {
+fn receiver(qlog: Option<Qlog>) -> Result<Box<dyn Endpoint>> {
+    refuse(qlog)?;
     let (handover, account) = (Handover::default(), Arc::default());
     let server = Server::builder()
         .with_tls(rustls::Server::from(tls::server()?))?
@@ -55,6 +58,11 @@ fn receiver() -> Result<Box<dyn Endpoint>> {
         .with_io(handover.clone())?
         .start()?;
     Ok(Box::new(S2n::new(handover.driver()?, Role::Server(server), account)))
+}
+
+fn refuse(qlog: Option<Qlog>) -> Result<()> {
+    ensure!(qlog.is_none(), "s2n-quic writes no qlog: its events have a form of their own");
+    Ok(())
 }
 
 /// The stack's defaults, but for the windows.

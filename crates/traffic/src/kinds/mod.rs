@@ -55,10 +55,19 @@ pub fn new_agent<'a>(
             let cc = Algorithm { label: cc.clone(), kernel: names.kernel(cc).to_owned() };
             Box::new(RpcFlow::new(index, flow, cc, requests.is_none(), plan.seed, ideal, to))
         }
-        Workload::Quic { stack, cc, bytes, rate_bps, on_off } => {
+        Workload::Quic { stack, cc, bytes, rate_bps, on_off, qlog } => {
             let every = plan.record.sample_interval_ns;
             let writer = Writer::new(*bytes, *rate_bps, on_off.map(|pattern| Bursts::new(pattern, flow.start_ns)));
-            Box::new(QuicFlow::new(index, flow, (stack, cc), writer, (from, to), doors(&flow.from)?, every, dir)?)
+            Box::new(QuicFlow::new(
+                index,
+                flow,
+                (stack, cc, *qlog),
+                writer,
+                (from, to),
+                doors(&flow.from)?,
+                every,
+                dir,
+            )?)
         }
         Workload::Command { command, server_command, cc } => {
             let fill = |line: &String| cc.as_ref().map_or(line.clone(), |cc| with_cc(line, names.kernel(cc)));

@@ -4,6 +4,7 @@ mod end;
 mod pairs;
 mod writer;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,7 @@ pub struct QuicFlow<'a> {
     id: String,
     stack: String,
     cc: String,
+    keeps_qlog: bool,
     writer: Writer,
     from: IpAddr,
     to: SocketAddr,
@@ -51,7 +53,7 @@ impl<'a> QuicFlow<'a> {
     pub fn new(
         index: u32,
         flow: &plan::Flow,
-        (stack, cc): (&str, &str),
+        (stack, cc, keeps_qlog): (&str, &str, bool),
         writer: Writer,
         (from, to): (IpAddr, SocketAddr),
         from_node: Doors<'a>,
@@ -65,6 +67,7 @@ impl<'a> QuicFlow<'a> {
             id: flow.id.clone(),
             stack: stack.to_owned(),
             cc: cc.to_owned(),
+            keeps_qlog,
             writer,
             from,
             to,
@@ -127,6 +130,17 @@ impl<'a> QuicFlow<'a> {
         }
     }
 
+    /// Starts a program whose files have this name.
+    fn start_end(&self, arguments: &[&str], node: Doors<'_>, name: &str) -> Result<End> {
+        let log = self.logs.join(name);
+        // A descriptor of this process, by which the folder may be named, is not the program's.
+        let folder = fs::canonicalize(&self.logs).context("the folder of logs")?;
+        let qlog = folder.join(format!("{name}.sqlog"));
+        let mut all: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
+        all.extend(self.keeps_qlog.then_some(qlog.as_os_str()));
+        End::start(&all, node, &log)
+    }
+
     /// Tells both programs of the burst or pause that has begun.
     fn order_writing(&mut self) {
         let (write, awaited) = self.writer.orders();
@@ -180,9 +194,9 @@ impl Agent for QuicFlow<'_> {
         let interval = self.interval.as_nanos().to_string();
         let (from, to) = (self.from.to_string(), self.to.to_string());
         let receive = ["receive", &self.stack, &to, &interval];
-        self.receiver = Some(End::start(&receive, node()?, &self.logs.join(format!("{}.server", self.id)))?);
+        self.receiver = Some(self.start_end(&receive, node()?, &format!("{}.server", self.id))?);
         let send = ["send", &self.stack, &self.cc, &from, &to, &interval];
-        self.sender = Some(End::start(&send, self.from_node, &self.logs.join(&self.id))?);
+        self.sender = Some(self.start_end(&send, self.from_node, &self.id)?);
         Ok(())
     }
 

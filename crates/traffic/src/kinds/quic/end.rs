@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -46,7 +46,7 @@ struct Output<R> {
 
 impl End {
     /// Starts the program with these arguments in a node.
-    pub fn start(arguments: &[&str], node: Doors<'_>, log: &Path) -> Result<End> {
+    pub fn start(arguments: &[&OsStr], node: Doors<'_>, log: &Path) -> Result<End> {
         let program = env::var_os(VARIABLE).unwrap_or_else(|| OsString::from(NAME));
         let mut command = Command::new(&program);
         command.args(arguments);

@@ -22,6 +22,8 @@ STACKS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Stacks of `dumbbell-quic` (the folder `quic`), with their congestion controls; the first is the default."""
 _DEFAULT: Final = next(iter(STACKS))
+_WITHOUT_QLOG: Final = ("s2n",)
+"""Stacks that write no qlog."""
 
 
 class QuicFlow(AnyFlow, Kind[QuicWorkload]):
@@ -60,6 +62,12 @@ class QuicFlow(AnyFlow, Kind[QuicWorkload]):
     )
     on: Burst | None = Field(default=None, description=ON)
     off: Duration | None = Field(default=None, description=OFF)
+    qlog: bool = Field(
+        default=False,
+        strict=True,
+        description="Keep the stack's qlog of both ends, at most 64 MiB each, in the run's folder `logs`. "
+        f"Not of {', '.join(f'`{name}`' for name in _WITHOUT_QLOG)}.",
+    )
 
     @property
     def asked_rate(self) -> Rate | Percent | None:
@@ -86,12 +94,22 @@ class QuicFlow(AnyFlow, Kind[QuicWorkload]):
             hint = f'stack = "{others[0]}" has it' if others else f'write cc = "{names[0]}"'
             wrong = f"{self.stack} has no congestion control {self.cc!r}"
             yield Finding((*at, "cc"), wrong, f"one of {', '.join(names)}", hint)
+        elif self.qlog and self.stack in _WITHOUT_QLOG:
+            has = ", ".join(name for name in STACKS if name not in _WITHOUT_QLOG)
+            yield Finding((*at, "qlog"), f"{self.stack} writes no qlog", f"one of the stacks {has}", "leave qlog out")
         yield from check_pauses(at, self, self.on, self.off)
 
     def workload(self, ends: Ends) -> QuicWorkload:
         """The workload of one connection."""
         pattern = on_off(self.on, self.off)
-        return QuicWorkload(stack=self.stack, cc=self.cc, bytes=ends.bytes, rate_bps=ends.rate_bps, on_off=pattern)
+        return QuicWorkload(
+            stack=self.stack,
+            cc=self.cc,
+            bytes=ends.bytes,
+            rate_bps=ends.rate_bps,
+            on_off=pattern,
+            qlog=self.qlog,
+        )
 
     @classmethod
     def sends(cls, workload: QuicWorkload) -> str:
