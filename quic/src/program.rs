@@ -90,16 +90,19 @@ impl Program {
         }
         let mut grid = Grid::new(interval_ns, clock.ns(now));
         let mut is_stopped = self.obey(orders)?;
+        let mut news = News { has_arrived: true, is_ordered: false };
         loop {
             if is_stopped {
                 // What has arrived by now counts.
-                while self.link.receive(|from, ecn, datagram| self.endpoint.receive(now, from, ecn, datagram))? {}
+                self.receive(now)?;
                 self.serve_application(clock.ns(now))?;
                 self.sample(clock.ns(now))?;
                 self.endpoint.close(now);
                 return self.transmit(now);
             }
-            while self.link.receive(|from, ecn, datagram| self.endpoint.receive(now, from, ecn, datagram))? {}
+            if news.has_arrived {
+                self.receive(now)?;
+            }
             if self.endpoint.next_timeout().is_some_and(|at| at <= now) {
                 self.endpoint.on_timeout(now);
             }
@@ -130,10 +133,16 @@ impl Program {
             let timeout = self.endpoint.next_timeout();
             let times = [Some(grid.next_ns()), self.next_write_ns(clock.ns(now))].into_iter().flatten();
             let wake = timeout.into_iter().chain(times.min().map(|at| clock.instant(at))).min();
-            let is_ordered = self.wait(wake, now)?;
+            news = self.wait(wake, now)?;
             now = Instant::now();
-            is_stopped = is_ordered && self.obey(orders)?;
+            is_stopped = news.is_ordered && self.obey(orders)?;
         }
+    }
+
+    /// Gives what has arrived to the stack.
+    fn receive(&mut self, now: Instant) -> Result<()> {
+        while self.link.receive(|from, ecn, datagram| self.endpoint.receive(now, from, ecn, datagram))? {}
+        Ok(())
     }
 
     /// Obeys all orders that have come. Returns true if the flow is over.
@@ -236,8 +245,8 @@ impl Program {
         })
     }
 
-    /// Waits until something arrives, there is room to send, or it is time. Returns true if an order has come.
-    fn wait(&self, until: Option<Instant>, now: Instant) -> Result<bool> {
+    /// Waits until something arrives, there is room to send, or it is time.
+    fn wait(&self, until: Option<Instant>, now: Instant) -> Result<News> {
         let stdin = stdin();
         let socket = if self.unsent.is_some() { PollFlags::POLLIN | PollFlags::POLLOUT } else { PollFlags::POLLIN };
         let mut fds = [PollFd::new(self.link.fd(), socket), PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
@@ -246,8 +255,17 @@ impl Program {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}
             Err(errno) => return Err(errno).context("waiting"),
         }
-        Ok(fds[1].any().unwrap_or(false))
+        let [has_arrived, is_ordered] = fds.map(|fd| fd.any().unwrap_or(false));
+        Ok(News { has_arrived, is_ordered })
     }
+}
+
+/// Reasons to go on after a wait.
+struct News {
+    /// The socket has datagrams, an error, or room again.
+    has_arrived: bool,
+    /// Standard input has orders.
+    is_ordered: bool,
 }
 
 /// Orders on standard input, which does not block.

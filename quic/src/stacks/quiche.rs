@@ -169,7 +169,7 @@ impl Endpoint for Quiche {
         self.turn();
     }
 
-    fn transmit(&mut self, _: Instant, most: usize, buffer: &mut Vec<u8>) -> Option<Transmit> {
+    fn transmit(&mut self, now: Instant, most: usize, buffer: &mut Vec<u8>) -> Option<Transmit> {
         let connection = self.connection.as_mut()?;
         let mut transmit: Option<Transmit> = None;
         let (mut first, mut count) = (0, 0);
@@ -196,7 +196,8 @@ impl Endpoint for Quiche {
             };
             let bytes = buffer.len() - start;
             // All datagrams of a batch but the last have one length.
-            if at > Instant::now() || (count > 0 && bytes > first) {
+            let is_early = at > now && at > Instant::now();
+            if is_early || (count > 0 && bytes > first) {
                 self.held = Some((buffer.split_off(start), to, at));
                 break;
             }
