@@ -168,8 +168,8 @@ def _field(key: str, schema: Schema, is_always_there: bool, definitions: Mapping
         return f"{key}: Literal[{schema['const']!r}] = {schema['const']!r}"
     name, type_ = _attribute(key), type_of(schema)
     options = [] if name == key else [f"alias={key!r}"]
-    # A list that is left out is empty.
-    left_out = schema.get("default", [] if schema.get("type") == "array" else None)
+    # A list that is left out is empty, and a boolean is false.
+    left_out = schema.get("default", {"array": [], "boolean": False}.get(str(schema.get("type"))))
     if not is_always_there:
         is_constant = left_out is None or isinstance(left_out, bool)
         is_left_out = f"is {left_out}" if is_constant else f"== {_value(left_out, schema, definitions)}"

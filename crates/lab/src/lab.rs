@@ -69,7 +69,7 @@ impl Counters {
 pub struct Lab {
     hosts: Vec<Host>,
     pub(crate) core: OwnedFd,
-    features: Features,
+    pub(crate) features: Features,
     /// The names of each host's pinned sysctls.
     pinned: Vec<Vec<String>>,
     pub(crate) hops: Vec<Hop>,
@@ -110,7 +110,7 @@ impl Lab {
         batch.push("bringing up the core's loopback interface", requests::set_up(LOOPBACK), 0);
         socket.execute(batch)?;
         let features = Features::query(&socket)?;
-        names::publish(network::names(plan));
+        names::publish(network::names(plan), plan.outside().map(|outside| outside.name_server().into()));
         let offloads_off = (plan.emulate.path != EmulatePath::Gso).then_some(&features);
         let home = Visit::from(&core);
         let hosts = network::build(plan, &mut socket, offloads_off)?;

@@ -25,6 +25,7 @@ mod names;
 mod namespace;
 mod netlink;
 mod network;
+mod outside;
 mod own;
 mod procfs;
 mod release;

@@ -101,6 +101,12 @@ impl Plan {
                 bail!("{other} and {} have the same address, {address}", node.name());
             }
         }
+        let outside = self.nodes.iter().filter(|node| node.has_nat()).count();
+        ensure!(outside < 2, "two routers lead to the machine's network");
+        ensure!(
+            outside == 0 || self.outside().is_some(),
+            "the way to the machine's network needs a subnet of 100.64.0.0/10"
+        );
         self.check_bridges()?;
         self.check_subnets(&Wiring::through_bridges(self)?)?;
         let converges = |node: &Node| node.stp().is_some() || matches!(node, Node::Router { routing: Some(_), .. });

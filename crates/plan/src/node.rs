@@ -85,6 +85,9 @@ pub enum Node {
         /// Its routing daemons; `None`: it has `routes` alone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         routing: Option<Routing>,
+        /// True if it leads to the machine's network, with address translation; only in a lab that stays.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        nat: bool,
     },
 }
 
@@ -292,6 +295,11 @@ impl Node {
     /// Its part in the spanning tree, if it has one.
     pub fn stp(&self) -> Option<Stp> {
         if let Node::Bridge { stp, .. } = self { *stp } else { None }
+    }
+
+    /// True for the router that leads to the machine's network.
+    pub fn has_nat(&self) -> bool {
+        matches!(self, Node::Router { nat: true, .. })
     }
 
     /// True for a router.

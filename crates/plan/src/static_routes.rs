@@ -6,7 +6,7 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 use crate::gathering::gathered;
 use crate::lab_routes::{LabRoutes, Tree};
-use crate::{Interface, Node, Plan, Route, Wiring};
+use crate::{Interface, Node, Outside, Plan, Route, Wiring};
 
 /// A node with more routes has them gathered, or large networks would have millions of routes.
 const MANY: usize = 32;
@@ -16,7 +16,8 @@ impl Plan {
     /// and router id that a node has no interface in, by the least sum of the links' costs. A host with one interface has
     /// default routes, and others only where another router is nearer to a destination. Where a node has more than 32 routes,
     /// they are gathered: prefixes that make up a larger one are one route, with others for exceptions. A route has several
-    /// next hops where flows choose among paths of equal cost ([`Spread::Flows`](crate::Spread)).
+    /// next hops where flows choose among paths of equal cost ([`Spread::Flows`](crate::Spread)). If a router leads to the
+    /// machine's network, all others have a default route there.
     ///
     /// # Errors
     /// Two nodes follow each other on a path and have no subnet in common.
@@ -71,6 +72,9 @@ impl Plan {
             if !self.has_on_an_interface(index, id) {
                 add(IpNet::V4(Ipv4Net::from(id)), &[], &paths.to_router(index))?;
             }
+        }
+        if let Some(outside) = self.outside() {
+            add(Outside::EVERYWHERE, &[], &paths.to_router(outside.router))?;
         }
         let whole = |(node, routes): (&Node, Vec<Short>)| {
             let routes = match node.is_host() && node.interfaces().len() == 1 {
@@ -194,8 +198,10 @@ fn by_default(routes: &[Short], destinations: &[IpNet]) -> Vec<(IpNet, u32)> {
         for (_, via) in of_family.clone() {
             *counts.entry(via).or_default() += 1;
         }
-        // The first among equals.
-        let Some((_, most)) = of_family.clone().rev().max_by_key(|(_, via)| counts[via]) else { continue };
+        // Whatever has no route leads outside, if anything does. Else: the first among equals.
+        let outside = of_family.clone().find(|(other, _)| *other == to);
+        let most = outside.or_else(|| of_family.clone().rev().max_by_key(|(_, via)| counts[via]));
+        let Some((_, most)) = most else { continue };
         kept.push((to, most));
         kept.extend(of_family.filter(|&(_, via)| via != most));
     }

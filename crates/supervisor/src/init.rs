@@ -18,6 +18,7 @@ use crate::child::Child;
 use crate::live::{Live, Ticker};
 use crate::loaded::Loaded;
 use crate::machine::{Cpu, Machine};
+use crate::nat::hand_over;
 use crate::services::services;
 use crate::watch::{Beginning, Watch};
 
@@ -32,6 +33,8 @@ pub(crate) struct Options {
     pub beginning: Beginning,
     /// The doors to the control groups of nodes whose programs have a share of a CPU.
     pub shares: Vec<(String, File)>,
+    /// The carrier of frames to the machine's network, if the lab reaches it.
+    pub outside: Option<OwnedFd>,
 }
 
 /// The purpose of a lab.
@@ -177,6 +180,9 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
     let mut lab = Lab::build(plan)?;
     lab.add_hops(plan)?;
     lab.share_cpus(options.shares);
+    if let (Some(carrier), Some(interface)) = (options.outside, lab.open_outside(plan)?) {
+        hand_over(&carrier, &interface)?;
+    }
     let build_ms = started.elapsed().as_secs_f64() * 1e3;
     let built = Built { ms: build_ms, rootless: options.rootless, fresh_proc: mounts.proc };
     Event::Lab { build_ms }.emit(&mut stdout())?;

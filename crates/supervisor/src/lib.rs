@@ -26,6 +26,7 @@ mod init;
 mod live;
 mod loaded;
 mod machine;
+mod nat;
 mod service;
 mod services;
 mod watch;
@@ -48,6 +49,7 @@ use plan::Plan;
 use crate::init::{Options, Purpose};
 use crate::loaded::Loaded;
 pub use crate::loaded::Prepared;
+use crate::nat::Nat;
 use crate::watch::Beginning;
 
 /// Run `dir/plan.json` and write its records into `dir`. Returns an exit code: 0, or 1 after a `failed` event.
@@ -97,7 +99,12 @@ fn run(dir: &Path, purpose: Purpose, beginning: Beginning, prepared: Prepared) -
     }
     // The lab gets a new /run, and `dir` may lie below the old one: hold it by descriptor.
     let held = File::open(dir).with_context(|| format!("opening the run's directory {}", dir.display()))?;
-    let dir = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
+    let (outer, dir) = (dir, PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd())));
+    if plan.outside().is_some() && !matches!(purpose, Purpose::Lab(_)) {
+        return Err(Failure::new("only a lab reaches the machine's network", "a run depends on its plan alone")
+            .hint("leave nat out, or use `dumbbell lab up`")
+            .into());
+    }
     let loaded = Loaded::of(&plan, &dir, prepared)?;
     // In there it has neither the machine's process numbers nor, for a user, the right to. They end after the lab does.
     let wanted: Vec<(&str, u32)> = plan.nodes.iter().filter_map(|node| Some((node.name(), node.cpu_ppm()?))).collect();
@@ -106,12 +113,15 @@ fn run(dir: &Path, purpose: Purpose, beginning: Beginning, prepared: Prepared) -
         false => Shares::create(wanted.into_iter()).map(|(groups, doors)| (Some(groups), doors))?,
     };
     let started = Instant::now();
+    // In there the machine's network is out of reach. They, too, end after the lab does.
+    let mut nat = Nat::start(&plan, outer, &dir)?;
     let rootless = lab::sandbox::is_unprivileged();
     lab::sandbox::enter(rootless)?;
     // SAFETY: the sandbox has made sure that there is one thread; the child runs only our own code until it exits.
     match unsafe { fork() }.context("starting the lab's first process")? {
         ForkResult::Child => {
-            let options = Options { rootless, purpose, beginning, shares };
+            let outside = nat.as_mut().and_then(Nat::take_hand);
+            let options = Options { rootless, purpose, beginning, shares, outside };
             let code = init::main(&plan, &dir, &loaded, options, started);
             // `exit` would run the interpreter's exit handlers, which are the parent's to run.
             // SAFETY: ends the process.

@@ -81,6 +81,10 @@ def up(
     detach: Annotated[
         bool, typer.Option("--detach", help="Return when it is up. It stays until dumbbell lab down.")
     ] = False,
+    agree: Annotated[
+        bool,
+        typer.Option("--agree", help="Let the lab reach this machine's network, if it has nat. It is asked once."),
+    ] = False,
     lines: Lines = None,
 ) -> int:
     """Build a lab, and open its shell. It ends with the shell.
@@ -93,13 +97,14 @@ def up(
     from dumbbell.labs.owner import detached
 
     wanted = _scenario(scenario, topo, links, overrides or [])
+    is_agreed = _is_agreed(wanted, agree)
     if detach:
-        path = detached(wanted, name)
+        path = detached(wanted, name, is_agreed)
         print(f"lab {path.name} is up: dumbbell lab shell, exec, link, show; dumbbell lab down ends it")
         return 0
     from dumbbell.labs.lab import Lab
 
-    with Lab(wanted, name=name) as lab:
+    with Lab(wanted, name=name, agree=is_agreed) as lab:
         return _interact(lab, lines)
 
 
@@ -173,6 +178,7 @@ def show(which: Which = None, json: Json = False) -> None:
     from dumbbell.labs.live import Live
     from dumbbell.labs.shell.look import described
     from dumbbell.plan import wire
+    from dumbbell.scenario.file.started import way_outside
     from dumbbell.table import Table
 
     lab = Live.open(which)
@@ -181,7 +187,13 @@ def show(which: Which = None, json: Json = False) -> None:
         nodes = {name: {"kind": lab.network.kind(name), "address": lab.network.address(name)} for name in lab.nodes}
         print(
             dumps(
-                {"name": lab.path.name, "nodes": nodes, "links": [wire.part(link) for link in now.values()]}, indent=2
+                {
+                    "name": lab.path.name,
+                    "outside": lab.network.outside,
+                    "nodes": nodes,
+                    "links": [wire.part(link) for link in now.values()],
+                },
+                indent=2,
             )
         )
         return
@@ -191,6 +203,8 @@ def show(which: Which = None, json: Json = False) -> None:
         for name in network.nodes
     ]
     print_table(Table(f"Nodes of {lab.path.name}", ["node", "kind", "interfaces"], rows))
+    if network.outside is not None:
+        print(way_outside(network.outside))
     for link in now.values():
         print(described(link))
 
@@ -335,6 +349,30 @@ def _scenario(scenario: str | None, topo: str | None, links: str | None, overrid
         raise InputError("--link without --topo", "the scenario has the keys of its links", "write --set KEY=VALUE")
     assert scenario is not None, "or there is a topo"
     return build.load(scenario, overrides)
+
+
+def _is_agreed(wanted: LabScenario, agree: bool) -> bool:
+    """Returns true if the user agrees, or has agreed before, that the lab reaches this machine's network."""
+    import sys
+
+    from dumbbell.cli.output import say
+    from dumbbell.labs.outside import ways
+    from dumbbell.scenario.file.started import has_agreed
+
+    found = ways(wanted)
+    if not found:
+        return False
+    if not all(map(has_agreed, found)):
+        from dumbbell.server.agreement import Agreement, NotAgreed
+
+        agreement = Agreement(wanted.source.folder.resolve())
+        if not agreement.has(found):
+            if not agree:
+                hint = "if it may, repeat the command with --agree: it is asked once"
+                raise NotAgreed(wanted.source.name, found, hint, "opens a way")
+            agreement.add(found)
+    say("\n".join(found), sys.stderr)
+    return True
 
 
 def _interact(lab: Live, lines: list[str] | None) -> int:

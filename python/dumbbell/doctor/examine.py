@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dumbbell.command import rebuild
 from dumbbell.doctor import bpf, installation, kernels, machine, network, quic, routing
 from dumbbell.doctor.finding import Finding, Level
+from dumbbell.engines.realm.outside import lacking
 from dumbbell.records.manifest import core_version
 
 _PROBE = (sys.executable, "-P", "-m", "dumbbell.doctor.probe")
@@ -32,6 +33,7 @@ def examine() -> list[Finding]:
         *bpf.examine(),
         *kernels.examine(),
         *routing.examine(),
+        network.outside(lacking()),
         quic.examine(),
         *machine.tools(),
     ]

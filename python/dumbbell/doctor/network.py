@@ -10,6 +10,7 @@ from dumbbell.cc import core
 from dumbbell.doctor.finding import Finding, Level
 from dumbbell.engines.realm import qdiscs as disciplines
 from dumbbell.engines.realm.algorithms import has_algorithm
+from dumbbell.engines.realm.outside import PROGRAM
 from dumbbell.errors import RunFailed
 from dumbbell.machine import has_module
 from dumbbell.plan.algorithms import available
@@ -49,6 +50,14 @@ def qdiscs(has: Callable[[str], bool] = disciplines.has) -> Finding:
     told = f"{', '.join(there) or 'none'}; missing: {', '.join(missing)}"
     why = f"{told}. Only emulate.links in real time needs them; kernels in virtual time have their own"
     return Finding("queueing disciplines", Level.WARN, why, disciplines.remedy(missing))
+
+
+def outside(lacking: tuple[str, str] | None) -> Finding:
+    """The finding on the program that leads labs to this machine's network. `lacking`: as `realm.outside.lacking`."""
+    name, needs = "labs' way to this machine's network", "needed only for routers with `nat`"
+    if lacking is None:
+        return Finding(name, Level.OK, f"{PROGRAM}; {needs}")
+    return Finding(name, Level.WARN, f"{lacking[0]}; {needs}", lacking[1])
 
 
 def _ours() -> set[str]:

@@ -9,6 +9,7 @@ from typing import Final
 from pydantic import Field
 
 from dumbbell.engines.realm import machine
+from dumbbell.engines.realm.outside import check_outside
 from dumbbell.errors import ScenarioError
 from dumbbell.plan.expand import expand
 from dumbbell.plan.types import Plan
@@ -50,7 +51,7 @@ def plan_of(scenario: LabScenario) -> tuple[Plan, Plan]:
         InputError: the scenario, or this machine, does not allow it.
     """
     plan = expand(scenario)
-    if problems := machine.check(scenario, plan):
+    if problems := [*machine.check(scenario, plan), *check_outside(scenario, plan)]:
         raise ScenarioError(problems)
     lab = replace(
         plan,

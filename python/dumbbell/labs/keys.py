@@ -59,6 +59,7 @@ class RouterKeys(TypedDict, total=False):
     timers: str
     frr: str
     bare: bool
+    nat: bool
 
 
 class LinkKeys(TypedDict, total=False):

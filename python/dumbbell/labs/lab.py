@@ -44,6 +44,7 @@ class Lab(Live):
         scenario: str | os.PathLike[str] | LabScenario | None = None,
         overrides: Mapping[str, Any] | Sequence[str] = (),
         name: str | None = None,
+        agree: bool = False,
         **topology: Unpack[NetworkKeys],
     ) -> None:
         """A lab that is not up yet.
@@ -53,6 +54,8 @@ class Lab(Live):
                 `switch`, `router` and `link` draw the network, and `start` builds it.
             overrides: `{"topology.bottleneck.rate": "5 Mbit/s"}`, or texts as after `--set`.
             name: its name among the user's labs; by default, the scenario's.
+            agree: true if you agree that the lab of this scenario reaches this machine's network, if a router has
+                `nat`. What your program draws itself needs no agreement.
             topology: without a scenario, keys of its `[topology]`, such as `ipv6=True`.
 
         Raises:
@@ -60,7 +63,7 @@ class Lab(Live):
         """
         super().__init__(None)
         overrides = overrides if isinstance(overrides, Mapping) else list(overrides)
-        self._name = name
+        self._name, self._agrees = name, agree or scenario is None
         self._owner: Owner | None = None
         self._sketch: Sketch | None = None
         self._starts_within = scenario is not None
@@ -148,7 +151,7 @@ class Lab(Live):
         """
         if self._path is not None:
             raise InputError("the lab is up", "it was started before", "lab.stop() ends it")
-        owner = Owner(self.scenario(), self._name or self._free())
+        owner = Owner(self.scenario(), self._name or self._free(), self._agrees)
         self._path = owner.__enter__().path
         self._owner = owner
         self.__dict__.pop("network", None)  # That of an earlier start.

@@ -90,6 +90,11 @@ class Network:
         """The names of the bridges of Linux."""
         return [name for name in self.nodes if self.kind(name) == "bridge"]
 
+    @cached_property
+    def outside(self) -> str | None:
+        """The router that leads to this machine's network, if there is one."""
+        return next((name for name, node in self._nodes.items() if node.get("nat")), None)
+
     def vlans(self, node: str, interface: str) -> tuple[int | None, list[int]] | None:
         """The VLANs of a bridge's port: of frames without a tag, and with one; `None`: it looks at no tags."""
         ports = self._nodes[node].get("interfaces") or []

@@ -25,6 +25,7 @@ from dumbbell.errors import DumbbellError, InputError, Problem, RunFailed, remed
 from dumbbell.labs import place, recording, services
 from dumbbell.labs.agent import ask, listen
 from dumbbell.labs.build import LabScenario, plan_of
+from dumbbell.labs.outside import check_agreed
 from dumbbell.plan import wire
 from dumbbell.plan.types import Plan
 from dumbbell.scenario.file import writing
@@ -37,14 +38,20 @@ _ENDING_S: Final = 10.0
 class Owner:
     """A lab that this process owns. Leaving the context ends it."""
 
-    def __init__(self, scenario: LabScenario, name: str | None = None) -> None:
+    def __init__(self, scenario: LabScenario, name: str | None = None, agree: bool = False) -> None:
         """A lab that is not up yet, called as its scenario if it gets no `name`.
 
+        Args:
+            scenario: of the lab.
+            name: of the lab.
+            agree: true if the user agrees that it reaches this machine's network, if it does.
+
         Raises:
-            InputError: the scenario or this machine does not allow it.
+            InputError: the scenario or this machine does not allow it, or the user has not agreed.
         """
         self._scenario, self._name = scenario, name or scenario.name
         self._plan, self.planned = plan_of(scenario)
+        check_agreed(scenario, agree)
         self._ended = threading.Event()
         self._failure: RunFailed | None = None
         self._turn = threading.Lock()
@@ -231,13 +238,13 @@ def end(lab: Path) -> None:
         time.sleep(0.002)
 
 
-def detached(scenario: LabScenario, name: str | None) -> Path:
+def detached(scenario: LabScenario, name: str | None, agree: bool = False) -> Path:
     """Start a lab whose owner is a process of its own, which goes on. Returns the lab's directory once it is up.
 
     Raises:
         DumbbellError: as `Owner`.
     """
-    owner = Owner(scenario, name)
+    owner = Owner(scenario, name, agree)
     sys.stdout.flush()
     sys.stderr.flush()
     try:

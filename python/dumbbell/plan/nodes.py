@@ -52,7 +52,7 @@ def _node(node: NetworkNode, sysctl: Mapping[str, str]) -> Node:
         "cpus": node.cpus,
         "cpu_ppm": node.cpu_ppm,
     }
-    return HostNode(**keys) if node.kind == "host" else RouterNode(**keys, routing=_routing(node))
+    return HostNode(**keys) if node.kind == "host" else RouterNode(**keys, routing=_routing(node), nat=node.nat)
 
 
 def _vlans(interface: NodeInterface) -> Vlans | None:

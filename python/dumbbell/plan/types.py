@@ -890,6 +890,8 @@ class RouterNode:
     """
     cpus: Annotated[tuple[int, ...], Field(exclude_if=lambda value: value == ())] = ()
     """The numbers of the CPUs on which its programs run; none: on all. Only in a lab network."""
+    nat: Annotated[bool, Field(exclude_if=lambda value: value is False)] = False
+    """True if it leads to the machine's network, with address translation; only in a lab that stays."""
     private: Annotated[tuple[str, ...], Field(exclude_if=lambda value: value == ())] = ()
     """Directories of its own, empty at the start, in place of the machine's; only in a lab network."""
     routes: Annotated[tuple[Route, ...], Field(exclude_if=lambda value: value == ())] = ()

@@ -78,6 +78,7 @@ def _run(plan: Plan) -> Table:
         rows.append(["emulate.links", emulate.links])
     if emulate.cpus is not None:
         rows.append(["emulate.cpus", str(emulate.cpus)])
+    rows += [["nat", node.name] for node in plan.nodes if isinstance(node, RouterNode) and node.nat]
     rows.append(["simulate.tso", _yes(plan.simulate.tso)])
     if plan.simulate.hosts is not None:
         rows.append(["simulate.hosts", plan.simulate.hosts])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
-from dumbbell.routing.model import Interface, Network, Prefix, Router
+from dumbbell.routing.model import EVERYWHERE, Interface, Network, Prefix, Router
 from dumbbell.routing.protocol import Protocol
 
 
@@ -27,6 +27,10 @@ class InteriorProtocol(Protocol):
     versions: tuple[int, ...]
     """Versions of IP whose prefixes it carries."""
     announces_loopback = True
+
+    def has_default(self, router: Router) -> bool:
+        """Whether the router announces a default route: it leads to the machine's network."""
+        return router.nat and 4 in self.versions
 
     def ports(self, router: Router, network: Network) -> Iterator[Port]:
         """The router's interfaces, without those that lead to another AS."""
@@ -71,4 +75,6 @@ class InteriorProtocol(Protocol):
         }
         if self.announces_loopback and 4 in self.versions:
             subnets.add(IPv4Network(router.id))
+        if self.has_default(router):
+            subnets.add(EVERYWHERE)
         return frozenset(subnets)

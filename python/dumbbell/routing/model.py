@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
-from typing import Literal
+from typing import Final, Literal
 
 Address = IPv4Interface | IPv6Interface
 Prefix = IPv4Network | IPv6Network
@@ -16,6 +16,10 @@ Timers = Literal["fast", "standard"]
 
 Relation = Literal["customer", "peer", "provider"]
 """Relation of a neighbour in another AS to a router (RFC 7908)."""
+
+
+EVERYWHERE: Final = IPv4Network("0.0.0.0/0")
+"""The destination of a default route."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,8 @@ class Router:
     """The routers to which it reflects routes of its AS (RFC 4456)."""
     timers: Timers = "fast"
     own: Own | None = None
+    nat: bool = False
+    """True if it leads to the machine's network: it announces a default route."""
 
     def speaks(self, protocol: str) -> bool:
         """Whether it has the protocol."""
@@ -67,9 +73,9 @@ class Router:
 
     @property
     def connected(self) -> frozenset[Prefix]:
-        """The subnets that it knows without any protocol."""
+        """The prefixes that it knows without any protocol."""
         subnets = {address.network for interface in self.interfaces for address in interface.addresses}
-        return frozenset({*subnets, IPv4Network(self.id)})
+        return frozenset({*subnets, IPv4Network(self.id), *([EVERYWHERE] if self.nat else [])})
 
 
 @dataclass(frozen=True)

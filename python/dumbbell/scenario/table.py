@@ -7,6 +7,8 @@ from typing import Any, Final, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializerFunctionWrapHandler, WrapSerializer
 
+OPENS: Final = "opens"
+"""Metadata of fields that are true where a node leads a lab to this machine's network."""
 STARTED: Final = "started"
 """Metadata of fields whose values a run starts, or gives to what it starts: command lines and configurations."""
 

@@ -34,9 +34,9 @@ _HINT: Final = "look at them, and agree: it is asked once"
 class NotAgreed(InputError):
     """A scenario runs programs that the user has not agreed to."""
 
-    def __init__(self, path: str, programs: Sequence[str], hint: str = _HINT) -> None:
-        """Say so of the scenario `path`; `programs` are all that it runs."""
-        super().__init__(f"{path} runs programs that you have not agreed to", "\n".join(programs), hint)
+    def __init__(self, path: str, programs: Sequence[str], hint: str = _HINT, does: str = "runs programs") -> None:
+        """Say so of the scenario `path`; `programs` are all that it runs and opens, in a word: `does`."""
+        super().__init__(f"{path} {does} that you have not agreed to", "\n".join(programs), hint)
         self.programs = list(programs)
 
 

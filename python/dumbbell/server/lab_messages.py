@@ -62,6 +62,8 @@ class LabState(Message):
     started: str
     mine: bool
     """True if this server started it: it ends with the server."""
+    outside: str | None
+    """Router that leads to this machine's network; `None`: the lab reaches nothing outside."""
     nodes: list[LabNode]
     links: list[LabLink]
     cables: list[list[str]]

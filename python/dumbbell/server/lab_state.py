@@ -22,6 +22,7 @@ def standing(lab: Path, mine: bool, terminals: Sequence[TerminalState]) -> LabSt
         scenario=str(facts.get("scenario", "")),
         started=str(facts.get("started", "")),
         mine=mine,
+        outside=network.outside,
         nodes=[
             LabNode(
                 name=name,

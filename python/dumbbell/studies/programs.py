@@ -15,7 +15,7 @@ from typing import Any, Final
 from dumbbell.errors import InputError
 from dumbbell.scenario.file.loading import Draft, checked
 from dumbbell.scenario.file.overrides import parts_of
-from dumbbell.scenario.file.started import DIGEST, started, starting
+from dumbbell.scenario.file.started import DIGEST, opening, started, starting
 from dumbbell.scenario.file.writing import path_keys
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.table import Table
@@ -85,5 +85,5 @@ def _can_bring(key: str, value: Any) -> bool:
 
 @cache
 def _keys(table: type[Table]) -> frozenset[str]:
-    """Keys at which a text is a program or the path of a file."""
-    return path_keys(table) | starting(table).union(*map(_keys, table.__subclasses__()))
+    """Keys at which a value is a program, the path of a file, or a way to this machine's network."""
+    return (path_keys(table) | starting(table) | opening(table)).union(*map(_keys, table.__subclasses__()))

@@ -74,7 +74,7 @@ export function Consent(): ReactNode {
           </li>
         ))}
       </ul>
-      <p className="soft">They are command lines, and files that are compiled, loaded or configure a daemon. Once you agree it is not asked again while they stay as they are.</p>
+      <p className="soft">They are command lines, files that are compiled, loaded or configure a daemon, and ways from a lab to this machine’s network. Once you agree it is not asked again while they stay as they are.</p>
     </Dialog>
   );
 }

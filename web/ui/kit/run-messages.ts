@@ -428,6 +428,8 @@ export interface LabState {
   started: string;
   /** True if this server started it: it ends with the server. */
   mine: boolean;
+  /** Router that leads to this machine's network; `null`: the lab reaches nothing outside. */
+  outside: string | null;
   nodes: LabNode[];
   links: LabLink[];
   /** Names of the links of each cable. */

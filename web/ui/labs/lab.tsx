@@ -114,6 +114,7 @@ export function LabView({ id }: { id: string }): ReactNode {
           <h1>{id}</h1>
           <p className="soft">
             {lab.ended ? "ended" : `up for ${Math.floor(lab.time / 60)} min ${Math.floor(lab.time % 60)} s`}
+            {state.outside && !lab.ended ? `; reaches this machine’s network through ${state.outside}` : ""}
             {lab.ended ? "" : state.mine ? "; ends with the server" : "; started by the command line"}
           </p>
         </div>

@@ -417,3 +417,68 @@ fn the_ttl_of_64_runs_out_at_the_64th_router() {
     assert_eq!(ends(70, json!({})), named("r64", "r7"));
     assert_eq!(ends(70, json!({"net.ipv4.ip_default_ttl": "71"})), (None, Some("r7".into())));
 }
+
+#[test]
+fn whatever_has_no_route_leads_to_the_router_with_nat() {
+    let mut net = diamond();
+    let door = |net: &mut Net, name: &str| {
+        let node = net.nodes.iter_mut().find(|node| node["name"] == name).unwrap();
+        node["nat"] = json!(true);
+    };
+    assert_eq!(net.plan().outside(), None);
+    door(&mut net, "r2");
+    let plan = net.plan();
+    let routes = plan.static_routes().unwrap();
+    let default = |node: usize| {
+        let found = routes_of(&routes[node]).into_iter().filter(|route| route.starts_with("0.0.0.0/0"));
+        found.collect::<Vec<_>>()
+    };
+    // h1, h4, h5, r1, r2, r3, r4.
+    assert_eq!(default(0), ["0.0.0.0/0 via 10.1.0.1"]);
+    assert_eq!(default(3), ["0.0.0.0/0 via 10.0.12.2"]);
+    assert_eq!(default(4), Vec::<String>::new(), "its own has another next hop");
+    assert_eq!(default(6), ["0.0.0.0/0 via 10.0.24.1"]);
+    let outside = plan.outside().unwrap();
+    assert_eq!((outside.router, outside.subnet.to_string().as_str()), (4, "100.64.0.0/24"));
+    assert_eq!(outside.gateway().to_string(), "100.64.0.2");
+    door(&mut net, "r3");
+    let error = Plan::parse(&net.json().to_string()).unwrap_err();
+    assert!(format!("{error:#}").contains("two routers lead to the machine's network"), "{error:#}");
+}
+
+/// h1 sends most to r1, and only what is outside to r2.
+#[test]
+fn a_host_between_two_routers_sends_to_the_one_with_nat_what_is_nowhere_else() {
+    let mut net = Net::default();
+    net.host("h1", "10.1.0.10/24").switch("s1");
+    net.router("r1", "10.255.0.1", &["10.1.0.1/24", "10.2.0.1/24", "10.3.0.1/24"]);
+    net.router("r2", "10.255.0.2", &["10.1.0.2/24"]);
+    net.host("h2", "10.2.0.10/24").host("h3", "10.3.0.10/24");
+    net.cable("h1", "s1").cable("r1", "s1").cable("r2", "s1").cable("h2", "r1").cable("h3", "r1");
+    net.nodes[3]["nat"] = json!(true);
+    let routes = routes_of(&net.plan().static_routes().unwrap()[0]);
+    assert_eq!(
+        routes,
+        [
+            "0.0.0.0/0 via 10.1.0.2",
+            "10.2.0.0/24 via 10.1.0.1",
+            "10.3.0.0/24 via 10.1.0.1",
+            "10.255.0.1/32 via 10.1.0.1"
+        ]
+    );
+}
+
+#[test]
+fn the_way_outside_has_a_subnet_of_its_own() {
+    let mut net = Net::default();
+    net.host("h1", "100.64.0.1/23").host("h2", "100.64.3.1/25");
+    net.router("r1", "10.255.0.1", &["100.64.0.2/23", "100.64.3.2/25"]);
+    net.cable("h1", "r1").cable("h2", "r1");
+    net.nodes[2]["nat"] = json!(true);
+    assert_eq!(net.plan().outside().unwrap().subnet.to_string(), "100.64.2.0/24");
+    let mut all = Net::default();
+    all.host("h1", "100.64.0.1/9").router("r1", "10.255.0.1", &["100.64.0.2/9"]).cable("h1", "r1");
+    all.nodes[1]["nat"] = json!(true);
+    let error = Plan::parse(&all.json().to_string()).unwrap_err();
+    assert!(format!("{error:#}").contains("needs a subnet of 100.64.0.0/10"), "{error:#}");
+}

@@ -9,6 +9,7 @@ from typing import Final
 from dumbbell.engines.emulate.capabilities import CAPABILITIES
 from dumbbell.engines.realm import algorithms, machine, quic
 from dumbbell.engines.realm.conductor import Bounds, Conductor
+from dumbbell.engines.realm.outside import refuse_outside
 from dumbbell.errors import Problem
 from dumbbell.plan.types import Plan
 from dumbbell.scenario.model import Scenario
@@ -39,7 +40,7 @@ class EmulateEngine:
 
     def check(self, scenario: Scenario, plan: Plan, text: str | None = None) -> list[Problem]:
         """The problems that keep this machine from carrying out `plan`."""
-        return machine.check(scenario, plan)
+        return [*refuse_outside(scenario, plan), *machine.check(scenario, plan)]
 
     def prepare(self, plan: Plan, directory: Path, lock: int) -> Conductor:
         """A run of `plan`."""

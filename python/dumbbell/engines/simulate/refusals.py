@@ -9,6 +9,7 @@ from typing import Final, TypedDict
 
 from dumbbell.cc.bundled import KERNEL, SIMULATED
 from dumbbell.core import core
+from dumbbell.engines.realm.outside import refuse_outside
 from dumbbell.engines.realm.programs import refuse_cpus
 from dumbbell.engines.realm.routing import refuse_routers
 from dumbbell.errors import Problem, RunFailed
@@ -76,6 +77,7 @@ def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[P
         hint = "leave it out, or run it with --engine emulate or --engine virtual"
         yield scenario.source.problem(Finding(("programs", i), "a simulation runs no programs", "", hint))
     yield from refuse_cpus(scenario, plan, "a simulation runs no programs")
+    yield from refuse_outside(scenario, plan)
     if scenario.emulate.whole_bursts:
         hint = "run it with --engine emulate, or leave whole_bursts out"
         finding = Finding(("emulate", "whole_bursts"), "in a simulation links carry single segments", "", hint)

@@ -13,6 +13,7 @@ from dumbbell import kernels
 from dumbbell.command import rebuild
 from dumbbell.engines.realm import algorithms, quic, sysctls
 from dumbbell.engines.realm.conductor import Bounds, Conductor
+from dumbbell.engines.realm.outside import refuse_outside
 from dumbbell.engines.realm.programs import check_programs, refuse_cpus
 from dumbbell.engines.realm.routing import check_routers
 from dumbbell.engines.virtual import refusals
@@ -57,7 +58,11 @@ class VirtualEngine:
 
     def check(self, scenario: Scenario, plan: Plan, text: str | None = None) -> list[Problem]:
         """The problems that keep a kernel, or this machine, from carrying out `plan`."""
-        problems = [*check_platform(), *check_built([INIT, *([self._links] if self._links else [])])]
+        problems = [
+            *refuse_outside(scenario, plan),
+            *check_platform(),
+            *check_built([INIT, *([self._links] if self._links else [])]),
+        ]
         if not problems:
             try:
                 kernel = kernels.find(plan.emulate.kernel or kernels.DEFAULT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from dumbbell.routing.model import Network, Prefix, Relation, Router
+from dumbbell.routing.model import EVERYWHERE, Network, Prefix, Relation, Router
 from dumbbell.routing.propagation import Teaching, propagated
 from dumbbell.routing.protocol import Protocol, block
 from dumbbell.routing.protocols.bfd import PROFILE
@@ -70,6 +70,8 @@ def announced(router: Router, network: Network, version: int) -> frozenset[Prefi
     if networks is None:
         lans = [interface for interface in router.interfaces if interface.segment in network.lans]
         networks = tuple(address.network for interface in lans for address in interface.addresses)
+    if router.nat:
+        networks = (*networks, EVERYWHERE)
     return frozenset(one for one in networks if one.version == version)
 
 

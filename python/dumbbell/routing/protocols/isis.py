@@ -24,7 +24,8 @@ class Isis(InteriorProtocol):
         """See `Protocol`."""
         # These come before `net`, which starts the process: later, the first LSP waits for the default's 30 s.
         timers = ["lsp-gen-interval 1", "spf-interval 1"] if router.timers == "fast" else []
-        lines = block("router isis lab", *timers, "is-type level-2-only", f"net {net(router.id)}")
+        default = ["default-information originate ipv4 level-2"] if self.has_default(router) else []
+        lines = block("router isis lab", *timers, "is-type level-2-only", f"net {net(router.id)}", *default)
         lines += block("interface lo", "ip router isis lab", "isis passive")
         for port in self.ports(router, network):
             families = [f"{'ip' if v == 4 else 'ipv6'} router isis lab" for v in (4, 6) if port.interface.of(v)]

@@ -40,6 +40,8 @@ class Ospf(InteriorProtocol):
                 words += ["bfd", f"bfd profile {PROFILE}"]
             lines += block(f"interface {port.interface.name}", *(f"{self.words} {word}" for word in words))
         process = [f"{self.name} router-id {router.id}", *(self.fast if is_fast else ())]
+        if self.has_default(router):
+            process.append("default-information originate")
         return [*lines, *block(f"router {self.name}", *process)]
 
 

@@ -24,6 +24,8 @@ class Rip(InteriorProtocol):
             lines.append(f"network {port.interface.name}")
             if not port.active:
                 lines.append(f"passive-interface {port.interface.name}")
+        if self.has_default(router):
+            lines.append("default-information originate")
         return block(f"router {self.name}", *lines, *([_FAST] if router.timers == "fast" else []))
 
 

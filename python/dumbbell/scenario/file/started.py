@@ -1,4 +1,5 @@
-"""Programs that a scenario starts on this machine, and a guard that it starts nothing to which its user has not agreed.
+"""Programs that a scenario starts on this machine, ways that it opens, and a guard: none to which its user has not
+agreed.
 
 The guard looks at what runs, not at files that were read before: they may have changed since.
 """
@@ -17,7 +18,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from dumbbell.errors import InputError
-from dumbbell.scenario.table import STARTED
+from dumbbell.scenario.table import OPENS, STARTED
 from dumbbell.scenario.traces import File
 from dumbbell.scenario.traffic.algorithms import ProgramFile
 
@@ -34,21 +35,38 @@ def with_digest(name: str, text: str) -> str:
     return f"{name}{DIGEST}{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def started(value: Any) -> Iterator[str]:
-    """The programs in a table and in its tables: command lines, and files with the digest of their content."""
+def started(value: Any, name: str = "") -> Iterator[str]:
+    """The programs in a table and in its tables: command lines, and files with the digest of their content; and the way
+    that a lab has to this machine's network.
+
+    Args:
+        value: the table.
+        name: its name in the table around it.
+    """
     if isinstance(value, ProgramFile):
         yield f"{value.name}{DIGEST}{value.program.sha256}"
     elif isinstance(value, BaseModel):
-        own = starting(type(value))
-        for name, part in value:
-            if name in own:
+        own, opens = starting(type(value)), opening(type(value))
+        for key, part in value:
+            if key in own:
                 yield from _shown(part)
+            elif key in opens:
+                yield from [way_outside(name)] if part else []
             elif _has_parts(part):
                 yield from started(part)
-    elif isinstance(value, Mapping | list | tuple):
-        for part in value.values() if isinstance(value, Mapping) else value:
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            if _has_parts(part):
+                yield from started(part, str(key))
+    elif isinstance(value, list | tuple):
+        for part in value:
             if _has_parts(part):
                 yield from started(part)
+
+
+def way_outside(node: str) -> str:
+    """The sentence to which a user agrees whose lab leads to this machine's network."""
+    return f"this lab reaches this machine's network through {node}"
 
 
 def _has_parts(value: object) -> bool:
@@ -65,6 +83,12 @@ _known: Final[dict[type, bool]] = {}
 def starting(table: type[BaseModel]) -> frozenset[str]:
     """The fields of a table that hold what is started."""
     return frozenset(name for name, field in table.model_fields.items() if STARTED in field.metadata)
+
+
+@cache
+def opening(table: type[BaseModel]) -> frozenset[str]:
+    """The fields of a table that open a way to this machine's network."""
+    return frozenset(name for name, field in table.model_fields.items() if OPENS in field.metadata)
 
 
 def _shown(value: str | File | None) -> Iterator[str]:
@@ -96,17 +120,26 @@ def handed(programs: Iterable[str]) -> int:
     return found
 
 
+def has_agreed(text: str) -> bool:
+    """Returns true if somebody has asked, and the user has agreed to this text."""
+    agreed = _asked()
+    return agreed is not None and _content(text) in agreed
+
+
 def refuse_others(scenario: BaseModel, name: str) -> None:
     """Raise `InputError` if a scenario starts what was not agreed to, where somebody asks for that."""
-    agreed = _agreed.get()
-    if agreed is None:
-        agreed = _of_environment()
+    agreed = _asked()
     if agreed is None:
         return
     for program in started(scenario):
         if _content(program) not in agreed:
             what = f"{name} has changed: it starts another program"
             raise InputError(what, program, "look at it, and start it again")
+
+
+def _asked() -> frozenset[str] | None:
+    agreed = _agreed.get()
+    return _of_environment() if agreed is None else agreed
 
 
 @cache

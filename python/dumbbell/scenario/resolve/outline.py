@@ -74,6 +74,8 @@ class NetworkNode:
     """A bridge's part in the spanning tree; `None`: it has none."""
     cpu_ppm: int | None = None
     """The share of one CPU that its programs get, in millionths; `None`: no limit."""
+    nat: bool = False
+    """True for a router that leads to the machine's network."""
 
     @property
     def ipv6_address(self) -> str:

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
-from dumbbell.scenario.table import STARTED, Table, tag_by
+from dumbbell.scenario.table import OPENS, STARTED, Table, tag_by
 from dumbbell.scenario.topology.hosts import Sysctls
 from dumbbell.scenario.traces import File
 from dumbbell.units import Percent, QuantityError
@@ -320,9 +320,17 @@ class Router(Ends):
         strict=True,
         description="true: the daemons of `routing` start without a configuration, which you type with `vtysh`.",
     )
+    nat: Annotated[bool, OPENS] = Field(
+        default=False,
+        strict=True,
+        description="true: the router leads to this machine's network, with address translation, for IPv4. Only "
+        "labs have this, and ask before.",
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.nat and any(route.to == "0.0.0.0/0" for route in self.routes or []):
+            raise QuantityError("nat with a default route", "one way to all that is elsewhere", "leave one of them out")
         if self.bare and self.frr is not None:
             raise QuantityError("bare and frr", "one of the two", "leave bare out to start with the file")
         if self.bare and not self.routing:

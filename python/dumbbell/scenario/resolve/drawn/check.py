@@ -25,7 +25,7 @@ def check_drawing(drawing: Structure, mtu: int) -> list[Finding]:
     """
     wrong = [*_names(drawing), *_ends(drawing)]
     # A cable with unknown ends is neither a loop nor a node's only one.
-    wrong = wrong or [*_alone(drawing), *check_vlans(drawing), *_mtus(drawing, mtu)]
+    wrong = wrong or [*_alone(drawing), *_ways_outside(drawing), *check_vlans(drawing), *_mtus(drawing, mtu)]
     return wrong or list(_loops(drawing))
 
 
@@ -69,6 +69,13 @@ def _alone(drawing: Structure) -> Iterator[Finding]:
         if name not in joined:
             hint = f'add [[topology.links]] with between = ["{name}", ...], or leave {name} out'
             yield Finding((*NODES, name), f"no link leads to {name}", "at least one link", hint)
+
+
+def _ways_outside(drawing: Structure) -> Iterator[Finding]:
+    """Routers beside the first one that leads to this machine's network."""
+    first, *others = [name for name, node in drawing.nodes.items() if isinstance(node, Router) and node.nat] or [""]
+    for name in others:
+        yield Finding((*NODES, name, "nat"), f"{first} leads to this machine's network, too", "one router with nat")
 
 
 def _loops(drawing: Structure) -> Iterator[Finding]:

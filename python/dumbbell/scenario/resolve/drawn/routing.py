@@ -70,6 +70,7 @@ def _routers(
             clients=frozenset(node.clients),
             timers=node.timers,
             own=_own(node),
+            nat=node.nat,
         )
 
 

@@ -95,7 +95,7 @@ def _node(name: str, node: Node, interfaces: list[NodeInterface], ids: Mapping[s
         return NetworkNode(name, "switch")
     routes = None if node.routes is None else tuple(node.routes)
     if isinstance(node, Router):
-        found = NetworkNode(name, "router", str(ids[name]), tuple(interfaces), routes, node.sysctl)
+        found = NetworkNode(name, "router", str(ids[name]), tuple(interfaces), routes, node.sysctl, nat=node.nat)
     else:
         found = NetworkNode(name, "host", interfaces[0].addresses[0].partition("/")[0], tuple(interfaces), routes)
     cpu_ppm = None if node.cpu is None else int(node.cpu.percent * 10_000)
