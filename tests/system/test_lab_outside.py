@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
@@ -38,6 +39,11 @@ class User:
 
     def __init__(self, place: Place, machine: Machine) -> None:
         self._place, self._machine = place, machine
+
+    @property
+    def directory(self) -> Path:
+        """The working directory."""
+        return self._place.directory
 
     def words(self, *args: str) -> list[str]:
         """The words that run `dumbbell ARGS` there."""
@@ -136,6 +142,17 @@ def test_the_way_opens_only_if_the_user_agrees_once(them: User) -> None:
     assert them.up(lab("r2")).returncode == 2
     closed = graph(*LINKS, name="closed", duration=None)
     assert (them.up(closed).returncode, them.fetch("h1", f"http://{SERVER}/")) == (0, "curl: 7")
+
+
+def test_a_recording_is_suspect_as_no_run_repeats_it(them: User) -> None:
+    assert them.up(lab(), "--agree").returncode == 0
+    assert them.invoke("lab", "record", "start", "open", "--output", "kept").returncode == 0
+    assert them.fetch("h2", f"http://{SERVER}/") == "hello"
+    done = them.invoke("lab", "record", "stop")
+    (summary,) = them.directory.glob("kept/*/summary.json")
+    checks = {check["check"]: check for check in json.loads(summary.read_text())["checks"]}
+    assert checks["outside"]["measured"] == "r1 leads to this machine's network", done
+    assert checks["outside"]["verdict"] == "suspect"
 
 
 @pytest.mark.parametrize("protocol", thorough_but(["ospf"], ["ospf", "isis", "rip", "bgp"]))

@@ -196,6 +196,21 @@ WIRED = both(
 )
 """The network is drawn: its frames cross links as on wires."""
 
+
+def with_gateway(evidence: Evidence) -> None:
+    """Add a router that leads to this machine's network, at an idle cable."""
+    WIRED(evidence)
+    plan: Any = evidence.plan
+    router = {"kind": "router", "name": "r1", "address": "10.0.1.2", "sysctl": {}, "nat": True}
+    nodes = [plan["nodes"][1], router | {"interfaces": []}]
+    for number, node in enumerate(nodes, 1):
+        own = _interface(2 + number) | {"name": "eth1", "addresses": [f"10.0.1.{number}/30"]}
+        node["interfaces"] = [*node["interfaces"], own]
+    plan["nodes"].append(nodes[1])
+    for name, ends in (("cable", ("h2", "r1")), ("cable-reverse", ("r1", "h2"))):
+        plan["links"].append(known_run.link(name, *ends, None, from_interface="eth1", to_interface="eth1"))
+
+
 V, S, X = Verdict.VALID, Verdict.SUSPECT, Verdict.INVALID
 
 CASES: list[tuple[str, Verdict, Change]] = [
@@ -356,6 +371,7 @@ CASES: list[tuple[str, Verdict, Change]] = [
     ("commands", V, beside(None, ended=True)),
     ("commands", V, beside(-15, ended=True)),
     ("commands", X, beside(-15, ended=False)),
+    ("outside", S, with_gateway),
     ("ack-rows", S, update("probe.lost_rows", 1)),
     ("ack-rows", S, update("probe.unreadable_rows", 1)),
     ("ack-coverage", V, update("ack_coverage.f2", Coverage(1000, 10, 0))),

@@ -98,6 +98,7 @@ SAID = [
         "f1: exit code 1",
         "exit code 0, or ended at the flow's stop",
     ),
+    ("outside", "the network leads nowhere else", "r1 leads to this machine's network", "no way out"),
     (
         "ack-rows",
         "0 rows lost, 0 unreadable; 821 written",

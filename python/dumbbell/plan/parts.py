@@ -10,6 +10,7 @@ from dumbbell.plan.types import (
     HostNode,
     Link,
     Plan,
+    RouterNode,
     SwitchNode,
 )
 from dumbbell.scenario.traffic.flows import KINDS
@@ -20,6 +21,11 @@ from dumbbell.units.mtu import frame_bytes
 def hosts(plan: Plan) -> list[HostNode]:
     """The hosts of a plan, in its order."""
     return [node for node in plan.nodes if isinstance(node, HostNode)]
+
+
+def gateway(plan: Plan) -> str | None:
+    """The router that leads to this machine's network, if there is one."""
+    return next((node.name for node in plan.nodes if isinstance(node, RouterNode) and node.nat), None)
 
 
 def has_vlans(plan: Plan) -> bool:

@@ -22,7 +22,7 @@ from dumbbell.analysis.rules.rule import (
 from dumbbell.counts import count
 from dumbbell.engines.capabilities import HANDOVER, HOSTS, TRAFFIC
 from dumbbell.plan.network import network
-from dumbbell.plan.parts import cc, group, hosts, kind
+from dumbbell.plan.parts import cc, gateway, group, hosts, kind
 from dumbbell.plan.sysctls import own_buffers
 from dumbbell.plan.types import Plan
 from dumbbell.scenario.traffic.kinds.flow import Kind
@@ -253,6 +253,14 @@ def commands(evidence: Evidence) -> Judgement:
     return Judgement(Verdict.INVALID if wrong else Verdict.VALID, several(wrong) or "no failures", threshold)
 
 
+@rule("outside", "traffic with this machine's network is in no plan, so that nothing repeats the run", HOSTS)
+def outside(evidence: Evidence) -> Judgement:
+    """Judges whether the network led out of the lab while a lab was recorded."""
+    router = gateway(evidence.plan)
+    measured = "the network leads nowhere else" if router is None else f"{router} leads to this machine's network"
+    return Judgement(Verdict.VALID if router is None else Verdict.SUSPECT, measured, "no way out")
+
+
 def _accounts(evidence: Evidence) -> Iterator[tuple[type[Kind[Any]], Any]]:
     """Counts of each flow of the run, and the flow's kind."""
     kinds = {flow.id: kind(flow) for flow in evidence.plan.flows}
@@ -282,4 +290,5 @@ RULES: Final[tuple[Rule, ...]] = (
     tcp_memory,
     udp_hosts,
     commands,
+    outside,
 )

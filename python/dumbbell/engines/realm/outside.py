@@ -7,17 +7,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from dumbbell.errors import Problem
-from dumbbell.plan.types import Plan, RouterNode
+from dumbbell.plan.parts import gateway
+from dumbbell.plan.types import Plan
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Finding
 
 PROGRAM: Final = "slirp4netns"
 """A network stack of the user's. pasta, as Debian 12 has it, knows one address in the lab; this one knows all."""
-
-
-def router(plan: Plan) -> str | None:
-    """The router that leads to this machine's network, if there is one."""
-    return next((node.name for node in plan.nodes if isinstance(node, RouterNode) and node.nat), None)
 
 
 def refuse_outside(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
@@ -40,6 +36,6 @@ def lacking() -> tuple[str, str] | None:
 
 
 def _problem(scenario: Scenario, plan: Plan, what: str, hint: str) -> Iterator[Problem]:
-    name = router(plan)
+    name = gateway(plan)
     if name is not None:
         yield scenario.source.problem(Finding(("topology", "nodes", name, "nat"), what, "", hint))
