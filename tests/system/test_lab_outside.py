@@ -162,7 +162,10 @@ def test_routing_daemons_announce_the_way(them: User, protocol: str) -> None:
     assert them.fetch("h2", f"http://{SERVER}/") == "hello"
 
 
-@pytest.mark.parametrize("part", ["owner", "helper", "db-init", "db-nat", "slirp4netns"])
+PARTS = ["owner", "helper", "db-init", "db-nat", "slirp4netns"]
+
+
+@pytest.mark.parametrize("part", thorough_but(["owner", "slirp4netns"], PARTS))
 def test_whoever_is_killed_nothing_stays(them: User, part: str) -> None:
     assert them.up(lab(), "--agree").returncode == 0
     (found,) = json.loads(them.invoke("lab", "list", "--json").stdout)
