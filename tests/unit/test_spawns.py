@@ -64,6 +64,8 @@ RUST = {
     "routers/src/program.rs": AGREED,
     "supervisor/src/child.rs": OURS,
     "supervisor/src/lib.rs": OURS,
+    "supervisor/src/nat/mod.rs": OURS,
+    "supervisor/src/nat/stack.rs": NO_FILE,
     "traffic/src/kinds/quic/end.rs": OURS,
     "traffic/src/process.rs": AGREED,
 }
