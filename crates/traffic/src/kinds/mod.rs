@@ -63,8 +63,7 @@ pub fn new_agent<'a>(
                 flow,
                 (stack, cc, *qlog),
                 writer,
-                (from, to),
-                doors(&flow.from)?,
+                (from, to, doors(&flow.from)?),
                 every,
                 dir,
             )?)

@@ -55,8 +55,7 @@ impl<'a> QuicFlow<'a> {
         flow: &plan::Flow,
         (stack, cc, keeps_qlog): (&str, &str, bool),
         writer: Writer,
-        (from, to): (IpAddr, SocketAddr),
-        from_node: Doors<'a>,
+        (from, to, from_node): (IpAddr, SocketAddr, Doors<'a>),
         interval: Duration,
         dir: &Path,
     ) -> Result<QuicFlow<'a>> {
