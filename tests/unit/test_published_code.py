@@ -34,7 +34,7 @@ ELSEWHERE: Final = {
     "hardly_touched": "test_published_bernardi.py",
     "matter_most": "test_published_buffa.py",
 }
-HERE: Final = {"in_order", "moves", "bears", "far_worse", "moves_together", "rests"}
+HERE: Final = {"in_order", "keeps_more", "moves", "bears", "far_worse", "moves_together", "rests"}
 CC: Final = "flows.0.cc"
 H, F = Status.HOLDS, Status.FAILS
 Cell = Mapping[str, Any]
@@ -67,6 +67,20 @@ def test_phases_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order:
     monkeypatch.setattr(aulbach, "every", lambda *_: iter([SimpleNamespace(acks=1)] * 4))
     monkeypatch.setattr(aulbach, "spells", lambda *_: [Spell(state, 0, 1) for state in order])
     assert aulbach.in_order(study(tmp_path, [{CC: "bbr"}], lambda *_: 1)).status is status
+
+
+@pytest.mark.parametrize(("bbr2", "status"), [(16.0, H), (1.0, F)])
+def test_what_is_in_flight_in_probe_rtt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bbr2: float, status: Status
+) -> None:
+    """BBRv1 keeps 4 packets, or 3 in one run. A run without PROBE_RTT tells nothing."""
+    depths: dict[str, list[list[float]]] = {"bbr": [[4, 4], [3], [4], []], "bbr2": [[bbr2]] * 4}
+    monkeypatch.setattr(aulbach, "every", lambda _, where: iter(depths[where[CC]]))
+    monkeypatch.setattr(aulbach, "probe_rtt", lambda of, _: ProbeRtt([], [], of))
+    judged = aulbach.keeps_more(study(tmp_path, [{CC: "bbr"}, {CC: "bbr2"}], lambda *_: 1))
+    assert judged.status is status
+    assert "bbr 3.67 [" in judged.numbers
+    assert judged.numbers.endswith("packets, n = 3")
 
 
 @pytest.mark.parametrize(("second", "status"), [("0.2 bdp", H), ("5 bdp", F)])

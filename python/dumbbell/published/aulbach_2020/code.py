@@ -1,4 +1,4 @@
-"""Code of aulbach-2020: phases of BBR, crossings of two shares, and the loss that a flow bears."""
+"""Code of aulbach-2020: phases of BBR, its PROBE_RTT, crossings of two shares, and the loss that a flow bears."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from dumbbell.published.comparing import compared, listed
 from dumbbell.published.curves import number
 from dumbbell.published.figures import Figures, Seeded
 from dumbbell.published.judging import NOT_RUN, above, all_of, interval_text, most, within
 from dumbbell.published.model import Judged, Status
 from dumbbell.published.ratios import ratio
 from dumbbell.published.recorded import every, median, probe_rtt, recorded, spells
-from dumbbell.statistics.intervals import of_mean
+from dumbbell.statistics.intervals import Interval, of_mean
 
 if TYPE_CHECKING:
     from dumbbell.records.run import Run
@@ -52,6 +53,20 @@ def _order(run: Run) -> tuple[str, ...]:
     """The phases of a run's flow, by first appearance."""
     states = ("probe_bw" if one.state.startswith("probe_bw") else one.state for one in spells(run, "flow"))
     return tuple(dict.fromkeys(states))
+
+
+def keeps_more(study: Study) -> Judged:
+    """Judges whether BBRv2 has more in flight in PROBE_RTT than BBRv1. BBRv3 is told beside them."""
+    depths: dict[str, Interval | None] = {}
+    for cc in Figures(study).along(CC):
+        rests = [one for run in every(study, {CC: cc}) if (one := probe_rtt(run, "flow")) is not None]
+        known = [one.depth_packets for one in rests if one.depth_packets is not None]
+        if known:
+            depths[cc] = of_mean(known)
+    if not depths:
+        return NOT_RUN
+    said = f"in flight in PROBE_RTT, a run's median: {listed(depths, 1, 'packets')}"
+    return Judged(compared(depths.get("bbr2"), ">", depths.get("bbr")), said)
 
 
 def crossing(shares: Mapping[str, float]) -> float | None:
