@@ -20,6 +20,14 @@ from dumbbell.published.registry import KEYS, reproduction
 DOCS: Final = Path(__file__).parents[2] / "docs" / "results"
 MOST_WORDS: Final = 2500
 STATUSES: Final = {one.value for one in Status}
+NUMBER: Final = re.compile(r"(?<![\w.-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w-])")
+DERIVED: Final = {
+    "buffa-2020": {"192"},  # A bound of its rule, 100 * 2.3 / 1.2.
+    "rincao-2021": {"129,282", "1448"},  # Segments of a run by its bytes.
+}
+"""Numbers of three and more digits in explanations that come from no run."""
+UNSHOWN: Final = {"rincao-2021": {"939", "1,204", "1,241", "1,500"}}
+"""Numbers of runs in explanations that no table of the page has: single cells of the parts without HyStart."""
 
 
 def rows(key: str) -> list[dict[str, str]]:
@@ -57,6 +65,29 @@ def test_a_row_says_of_its_finding_what_the_study_says(key: str) -> None:
     for row in rows(key):
         own = study[row["finding"], row["reading"]]
         assert (row["they_print"], row["what_would_change_it"]) == (own.printed, own.turns)
+
+
+def significant(number: str) -> int:
+    """The digits of a number, without zeros before the first other digit."""
+    return len(re.sub(r"[.,]", "", number).lstrip("0"))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_numbers_of_explanations_are_in_tables(key: str) -> None:
+    """A number of three and more digits in "what would change it" is one of the page and its files, rounded."""
+    files = [DOCS / "studies" / f"{key}{end}" for end in (".md", ".csv", "-parts.csv")]
+    texts = [file.read_text(encoding="utf-8") for file in files if file.exists()]
+    texts += [f"{row['ours']} {row['they_print']}" for row in rows(key)]
+    shown = {float(one.replace(",", "")) for one in re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", " ".join(texts))}
+    said = {one.turns for one in reproduction(key).findings}
+    told = {one for text in said for one in NUMBER.findall(text) if significant(one) >= 3}
+    assert told
+    lacking = {
+        one
+        for one in told
+        if not any(round(value, len(one.partition(".")[2])) == float(one.replace(",", "")) for value in shown)
+    }
+    assert lacking <= DERIVED.get(key, set()) | UNSHOWN.get(key, set())
 
 
 @pytest.mark.parametrize("key", KEYS)
