@@ -135,3 +135,14 @@ def test_what_they_say_has_a_place(key: str) -> None:
     place = re.compile(r"table|figure|text|title|slide|plot|graph|iperf|Jain|no page|no plot")
     for one in reproduction(key).findings:
         assert place.search(one.source), one.source
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_count_in_what_would_change_an_answer_stands_in_the_tables(key: str) -> None:
+    """`1,204` segments: a reader must find each such number on the page, or in a file beside it."""
+    count = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,]*\d)")
+    beside = [DOCS / "studies" / name for name in (f"{key}.md", f"{key}-parts.csv", f"{key}.csv")]
+    shown = " ".join(one.read_text(encoding="utf-8") for one in beside if one.exists())
+    shown += " ".join(value for row in rows(key) for name, value in row.items() if name != "what_would_change_it")
+    said = {number for row in rows(key) for number in count.findall(row["what_would_change_it"])}
+    assert said <= set(count.findall(shown))
