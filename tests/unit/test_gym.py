@@ -228,6 +228,50 @@ def test_what_cannot_be_simulated_is_refused_in_words() -> None:
         gym.make(one(flows=[pair]), flow="mine")
 
 
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        ([float("nan")], "not finite"),
+        ([float("inf")], "not finite"),
+        ([], "an action of 0 numbers"),
+        ([0.1, 0.2], "an action of 2 numbers"),
+        ("up", "no array of numbers"),
+    ],
+)
+def test_an_action_that_is_none_is_refused_and_the_episode_goes_on(action: Any, said: str) -> None:
+    env = gym.make(one(), flow="mine").unwrapped
+    env.reset(seed=1)
+    with pytest.raises(InputError, match=said):
+        env.step(action)
+    seen, *_ = env.step([0.0])
+    assert seen[Field.IS_DUE] == 1
+
+
+def test_actions_of_many_are_refused_in_words() -> None:
+    many = gym.make_vector(one(), 2, flow="mine")
+    many.reset(seed=1)
+    with pytest.raises(InputError, match="an action of 3 numbers"):
+        many.step(np.zeros((3, 1)))
+    with pytest.raises(InputError, match="expected 2, one for each"):
+        many.reset(options={"networks": [{}]})
+    agents = gym.make_parallel(two(), flows=["a", "b"])
+    agents.reset(seed=1)
+    with pytest.raises(InputError, match="no action of b"):
+        agents.step({"a": np.zeros(1)})
+    with pytest.raises(InputError, match="agents are a, b"):
+        agents.step({"a": np.zeros(1), "b": np.zeros(1), "c": np.zeros(1)})
+
+
+def test_environments_of_nothing_are_refused_in_words() -> None:
+    with pytest.raises(InputError, match="0 environments"):
+        gym.make_vector(one(), 0, flow="mine")
+    with pytest.raises(InputError, match="networks is empty"):
+        gym.make(one(), flow="mine", networks=[])
+    for flows in ([], ["a", "a"]):
+        with pytest.raises(InputError, match="each once"):
+            gym.make_parallel(two(), flows=flows)
+
+
 def test_without_the_extra_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"gymnasium is not installed") as error:

@@ -38,7 +38,7 @@ def make(
     interval: str = "10 ms",
     timeout: str = TIMEOUT,
     paces: bool = False,
-    networks: Changes = (),
+    networks: Changes | None = None,
     reward: Reward | None = None,
 ) -> Environment:
     """One flow of a scenario as an environment of Gymnasium. Other flows keep their algorithms.
@@ -70,7 +70,7 @@ def make_vector(
     interval: str = "10 ms",
     timeout: str = TIMEOUT,
     paces: bool = False,
-    networks: Changes = (),
+    networks: Changes | None = None,
     reward: Reward | None = None,
     threads: int | None = None,
 ) -> VectorEnvironment:
@@ -93,7 +93,7 @@ def make_parallel(
     interval: str = "10 ms",
     timeout: str = TIMEOUT,
     paces: bool = False,
-    networks: Changes = (),
+    networks: Changes | None = None,
     reward: Reward | None = None,
 ) -> ParallelEnvironment:
     """Flows of a scenario as agents of PettingZoo: each connection of the entries `flows` is one.
@@ -109,7 +109,7 @@ def make_parallel(
 
 
 def _networks(
-    scenario: Source, flows: Sequence[str], interval: str, timeout: str, paces: bool, changes: Changes
+    scenario: Source, flows: Sequence[str], interval: str, timeout: str, paces: bool, changes: Changes | None
 ) -> Networks:
     from dumbbell.gym.networks import Networks
     from dumbbell.gym.terms import Terms

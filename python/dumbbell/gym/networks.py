@@ -62,10 +62,15 @@ class Episode:
 class Networks:
     """Draws networks and begins episodes in them."""
 
-    def __init__(self, draft: Draft, entries: tuple[str, ...], terms: Terms, changes: Changes) -> None:
+    def __init__(self, draft: Draft, entries: tuple[str, ...], terms: Terms, changes: Changes | None) -> None:
         """The scenario's entries `entries` are held. Raises `InputError`."""
+        if not entries or len(set(entries)) < len(entries):
+            why = f"given: {', '.join(entries)}" if entries else "none is given"
+            raise InputError("flows must name entries, each once", why, "an entry has its id, or f1, f2, ...")
+        if changes is not None and not callable(changes) and not changes:
+            raise InputError("networks is empty", "reset draws one of them", "leave it out to keep the scenario")
         self.draft, self.entries, self.terms = draft.without(_STUDY), entries, terms
-        self._changes = changes if callable(changes) else tuple(changes) or ({},)
+        self._changes = changes if callable(changes) else tuple(changes or ({},))
         self._kept: dict[str, Network] = {}
         self.agents = self._network({}).flows
         """Connections that are held, in the scenario without changes."""

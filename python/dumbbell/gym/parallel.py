@@ -10,6 +10,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Space
 from pettingzoo import ParallelEnv
 
+from dumbbell.errors import InputError
 from dumbbell.gym import episode, spaces
 from dumbbell.gym.networks import Episode, Networks
 from dumbbell.gym.reward import Array, Reward
@@ -59,13 +60,12 @@ class ParallelEnvironment(ParallelEnv[str, Array, Array]):  # type: ignore[misc]
         """Take each agent's action, and simulate until the next decisions are due.
 
         An agent is terminated when its flow has ended, and all are truncated when the scenario's time is over. The
-        action of an agent whose observation has `is_due` 0 counts for nothing.
+        action of an agent whose observation has `is_due` 0 counts for nothing. Raises `InputError` if an action is
+        missing, or is not what the action space asks for.
         """
         if self._episode is None or not self.agents:
             raise ResetNeeded("the episode is over, or none has begun: call reset()")
-        none = np.zeros(self._networks.terms.width)
-        given = np.array([np.reshape(actions.get(agent, none), -1) for agent in self.possible_agents])
-        seen, (is_over,) = spaces.stepped([self._episode], given)
+        seen, (is_over,) = spaces.stepped([self._episode], self._given(actions))
         ended = dict(zip(self.possible_agents, episode.ended(self._episode), strict=True))
         rows = {agent: row for agent, row in zip(self.possible_agents, seen[0], strict=True) if agent in self.agents}
         terminated = {agent: ended[agent] for agent in rows}
@@ -74,6 +74,21 @@ class ParallelEnvironment(ParallelEnv[str, Array, Array]):  # type: ignore[misc]
         rewards = {agent: float(self._reward(row)) for agent, row in rows.items()}
         self.agents = [agent for agent in rows if not (terminated[agent] or truncated[agent])]
         return rows, rewards, terminated, truncated, {agent: dict(told) for agent in rows}
+
+    def _given(self, actions: dict[str, Array]) -> Array:
+        """A row for each agent; zeros for those that have ended. Raises `InputError`."""
+        terms, given = self._networks.terms, np.zeros((len(self.possible_agents), self._networks.terms.width))
+        for agent in actions:
+            if agent not in self.possible_agents:
+                raise InputError(f"an action of {agent}", f"agents are {', '.join(self.possible_agents)}", "")
+        for at, agent in enumerate(self.possible_agents):
+            if agent in actions:
+                given[at] = spaces.numbers(actions[agent], 1, terms)
+            elif agent in self.agents:
+                raise InputError(
+                    f"no action of {agent}", "each agent whose flow is open needs one", "0 keeps the window"
+                )
+        return given
 
     def write(self, directory: str | os.PathLike[str] = "runs", report: bool = True) -> Run:
         """Write the episode as an ordinary run."""

@@ -40,10 +40,12 @@ class Environment(gymnasium.Env[Array, Array]):
         """Take an action, and simulate until the next decision is due.
 
         It is terminated when a flow with a size is complete, truncated when the scenario's time is over.
+        Raises `InputError` if the action is not what the action space asks for.
         """
         if self._episode is None or self._is_over:
             raise ResetNeeded("the episode is over, or none has begun: call reset()")
-        seen, (self._is_over,) = spaces.stepped([self._episode], action)
+        given = spaces.numbers(action, 1, self._networks.terms)
+        seen, (self._is_over,) = spaces.stepped([self._episode], given)
         ended = self._is_over and all(episode.ended(self._episode))
         info = episode.account(self._episode) if self._is_over else {}
         return seen[0, 0], float(self._reward(seen[0, 0])), ended, self._is_over and not ended, info

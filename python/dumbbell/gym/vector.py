@@ -10,6 +10,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from dumbbell.errors import InputError
 from dumbbell.gym import episode, spaces
 from dumbbell.gym.networks import Episode, Networks
 from dumbbell.gym.reward import Array, Reward
@@ -19,8 +20,10 @@ class VectorEnvironment(VectorEnv[Array, Array, Any]):
     """Environments that step together on some threads, as `gym.make_vector` makes it."""
 
     def __init__(self, networks: Networks, reward: Reward, count: int, threads: int) -> None:
-        """`count` environments. Raises `InputError` if `networks` holds several connections."""
+        """`count` environments. Raises `InputError` if `networks` holds several connections, or there are none."""
         episode.refuse_several(networks)
+        if count < 1:
+            raise InputError(f"{count} environments", "expected at least 1", "gym.make_vector(scenario, 64, flow=...)")
         self.metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
         self.num_envs, self._networks, self._reward, self._threads = count, networks, reward, threads
         self.single_observation_space = spaces.observations()
@@ -42,6 +45,8 @@ class VectorEnvironment(VectorEnv[Array, Array, Any]):
             given = range(seed, seed + self.num_envs) if isinstance(seed, int) else seed or [None] * self.num_envs
             self._rngs = [np.random.default_rng(one) for one in given]
         chosen = (options or {}).get("networks") or [None] * self.num_envs
+        if len(chosen) != self.num_envs:
+            raise InputError(f"{len(chosen)} networks", f"expected {self.num_envs}, one for each environment", "")
         self._episodes = [self._networks.begin(rng, change) for rng, change in zip(self._rngs, chosen, strict=True)]
         seen, over = spaces.stepped(self._episodes, None, self._threads)
         self._over = np.array(over)
@@ -51,7 +56,7 @@ class VectorEnvironment(VectorEnv[Array, Array, Any]):
         """Step all, but those that have ended: these are reset."""
         if not self._episodes:
             raise ResetNeeded("no episode has begun: call reset()")
-        given = np.asarray(actions, dtype=np.float64).reshape(self.num_envs, -1)
+        given = spaces.numbers(actions, self.num_envs, self._networks.terms)
         if not self._over.any():
             seen, over = spaces.stepped(self._episodes, given, self._threads)
         else:
