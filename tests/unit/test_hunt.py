@@ -14,10 +14,12 @@ import pytest
 import dumbbell
 from dumbbell.cli import invoke
 from dumbbell.engines.events import Event
+from dumbbell.engines.registry import engine
 from dumbbell.errors import Damaged, InputError, Interrupted, RunFailed, ScenarioError
 from dumbbell.hunt import network
 from dumbbell.hunt.causes import Fault, cause, clustered
 from dumbbell.hunt.evaluating import Result
+from dumbbell.hunt.evaluating import _plan as planned
 from dumbbell.hunt.goals import goal
 from dumbbell.hunt.hunting import Hunted, Wanted, run_hunt
 from dumbbell.hunt.log import Log
@@ -27,6 +29,8 @@ from dumbbell.hunt.shrinking import shrink
 from dumbbell.hunt.space import Candidate, Gene, Space, ordered, space
 from dumbbell.scenario.file.loading import checked, read
 from dumbbell.scenario.hunt import KINDS, Hunt
+from dumbbell.studies.cells import KEYS
+from dumbbell.studies.planning import Planned, Planner
 
 S, MS = 10**9, 10**6
 SCENARIO: dict[str, Any] = {
@@ -320,6 +324,20 @@ def test_a_program_that_never_returns_ends_the_hunt_in_words(tmp_path: Path) -> 
     lines: Sequence[Any] = [json.loads(line) for line in log.read_text().splitlines()]
     assert len(lines) > 1
     assert all("error" in line for line in lines)
+
+
+def test_overtaking_on_a_link_without_delay_is_refused_and_costs_one_candidate_alone(tmp_path: Path) -> None:
+    dumbbell_of_two = {"kind": "dumbbell", "pairs": 1, "rtt": "20 ms", "bottleneck": {"rate": "5 Mbit/s"}}
+    scenario = {**SCENARIO, "topology": dumbbell_of_two, "flows": [{"from": "s1", "to": "r1"}]}
+    with pytest.raises(ScenarioError, match="cannot overtake on s1-left, which has no delay"):
+        hunt(tmp_path, {**scenario, "hunt": {"link": "s1-left", "kinds": ["loss", "reorder"]}})
+    with pytest.raises(ScenarioError, match="s1-left has no rate"):
+        hunt(tmp_path, {**scenario, "hunt": {"link": "s1-left"}})
+    draft = read({**scenario, "hunt": {"link": "s1-left", "kinds": ["loss"]}})
+    planner = Planner(draft.without(KEYS), 1, engine("simulate"), "none")
+    base, _ = network.base(draft)
+    assert isinstance(planned((planner, values(base, (Gene("loss", S, number=1, step=1),)))), Planned)
+    assert "is not shorter than the link's" in str(planned((planner, values(base, (Gene("reorder", S, S, 50_000),)))))
 
 
 def test_an_interrupt_keeps_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

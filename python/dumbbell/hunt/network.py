@@ -108,11 +108,11 @@ def base(draft: Draft) -> tuple[Base, Scenario]:
         before[key] = _NONE if (part := getattr(first, key)) is None else _written(part)
     for key in ("rate", "delay"):
         if key in hunt.kinds and not isinstance(getattr(first, key), Rate | Time):
-            others = ", ".join(f'"{one}"' for one in hunt.kinds if one != key)
-            hint = f"leave {key} out: kinds = [{others}]"
-            _refuse(
-                scenario, ("hunt", "kinds"), f"the {key} of {hunt.link} changes by itself", f"a constant {key}", hint
-            )
+            is_none = getattr(first, key) is None
+            wrong = f"{hunt.link} has no {key}" if is_none else f"the {key} of {hunt.link} changes by itself"
+            _refuse_kind(scenario, key, wrong, f"a constant {key}")
+    if "reorder" in hunt.kinds and isinstance(first.delay, Time) and not first.delay:
+        _refuse_kind(scenario, "reorder", f"packets cannot overtake on {hunt.link}, which has no delay", "a delay")
     found = Base(
         link=hunt.link,
         before=before,
@@ -131,6 +131,11 @@ def base(draft: Draft) -> tuple[Base, Scenario]:
 
 def _written(part: Any) -> Any:
     return part.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def _refuse_kind(scenario: Scenario, kind: Kind, wrong: str, expected: str) -> NoReturn:
+    others = ", ".join(f'"{one}"' for one in scenario.hunt.kinds if one != kind)
+    _refuse(scenario, ("hunt", "kinds"), wrong, expected, f"leave {kind} out: kinds = [{others}]")
 
 
 def _refuse(scenario: Scenario, key: Key, wrong: str, expected: str, hint: str) -> NoReturn:

@@ -98,10 +98,13 @@ class Planner:
 
     def _placed(self, problem: Problem, cell: Cell) -> Problem:
         """The problem with its place in the study's `[sweep]`, if the cell's values cause it."""
+        sweep = self.draft.data.get("sweep")
+        if sweep is None:
+            return problem
         for key, value in values(cell).items():
             text = f"{_SWEEP} {key}={show(value)}"
             if problem.place is not None and problem.place.option == text:
-                place = self.draft.source.place(origin(self.draft.data["sweep"], key, value))
+                place = self.draft.source.place(origin(sweep, key, value))
                 what = problem.what.replace(text, f"{place}: {key} = {show(value)}", 1)
                 return replace(problem, what=what, place=place)
         return problem
