@@ -82,6 +82,19 @@ def test_what_no_kernel_would_let_it_do_ends_the_run_in_words(line: str, why: st
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "\tvolatile __u32 zero = 0;\n\ttp->snd_cwnd = tp->snd_cwnd / zero;\n",
+        "\ttp->snd_cwnd = 0;\n",
+    ],
+    ids=["a division by zero gives 0, as in a kernel", "a window of 0"],
+)
+def test_a_window_of_0_ends_no_run(line: str) -> None:
+    run = dumbbell.run("calm.toml", changed(line), engine="simulate", report=False)
+    assert 0 < run.summary["flows"][0]["goodput_bps"] < 1e6
+
+
+@pytest.mark.parametrize(
     ("line", "lacks"),
     [
         ("\tif (tp->total_retrans) set_cwnd(tp, 2);\n", "tcp_sock.total_retrans"),
