@@ -28,6 +28,8 @@ from dumbbell.errors import InputError
 from dumbbell.published.recorded import whole
 from dumbbell.records import files
 from dumbbell.records.directory import RunDirectory
+from dumbbell.scenario.file import writing
+from dumbbell.scenario.file.loading import load
 from dumbbell.server import live
 from dumbbell.server.children import COMMAND, Children
 from dumbbell.server.journal import Journal, Recovered, journals
@@ -167,6 +169,26 @@ def test_a_network_of_the_yardstick_goes_into_no_folder_to_which_a_link_leads(
     (theirs / "algorithms").unlink()
     assert invoke(asked) == 0
     assert (theirs / "algorithms" / "mine.bpf.c").is_file()
+
+
+def test_copies_of_a_scenario_s_files_go_where_no_link_leads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder, beta in (("a", 1), ("b", 2)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "own.bpf.c").write_text(f"const volatile int beta = {beta};\n")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/own.bpf.c").write_text("theirs")
+    for name in ("a", "b"):
+        Path(f"{name}.toml").write_text(HUNTED.replace('cc = "reno"', f'cc = "{name}/own.bpf.c"'))
+    scenario, cell, study = load("a.toml"), load("b.toml"), tmp_path / "study"
+    (study / "algorithms").mkdir(parents=True)
+    (study / "algorithms/2").symlink_to("../../outside")
+    with pytest.raises(OSError, match="lies outside"):
+        writing.write(scenario, study, [cell])
+    assert (tmp_path / "outside/own.bpf.c").read_text() == "theirs"
+    (study / "algorithms/2").unlink()
+    writing.write(scenario, study, [cell])
+    assert "beta = 2" in (study / "algorithms/2/own.bpf.c").read_text()
 
 
 def test_a_log_that_is_a_link_is_neither_cut_nor_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

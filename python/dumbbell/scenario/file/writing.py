@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from dumbbell import outputs
+from dumbbell import below, outputs
 from dumbbell.cc.source import LINKED_SUFFIX
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
@@ -44,9 +44,7 @@ def write(scenario: Scenario, directory: Path, cells: Iterable[Scenario] = ()) -
     for file in (file for one in every for file in _files(one)):
         if file.name not in moved:
             moved[file.name] = f"{TRACES}/{_free(Path(file.name), moved)}"
-            copy = directory / moved[file.name]
-            copy.parent.mkdir(exist_ok=True)
-            outputs.write(copy, file.text)
+            _write_copy(directory, moved[file.name], file.text)
     if source.text and source.is_whole and not source.overrides and not moved:
         # The scenario is what its text says, and names no files that could be elsewhere.
         outputs.write(directory / "scenario.toml", source.text)
@@ -93,9 +91,14 @@ def _copy_programs(scenario: Scenario, directory: Path, moved: dict[str, str]) -
             folders = (ALGORITHMS, *(f"{ALGORITHMS}/{number}" for number in range(2, len(moved) + 2)))
             places = (f"{folder}/{found.file}" for folder in folders)
             moved[own.name] = next(place for place in places if place not in moved.values())
-            copy = directory / moved[own.name]
-            copy.parent.mkdir(exist_ok=True, parents=True)
-            outputs.write(copy, own.program.content)
+            _write_copy(directory, moved[own.name], own.program.content)
+
+
+def _write_copy(directory: Path, name: str, content: str | bytes) -> None:
+    """Writes a file below a directory, which may be a stranger's: no link there leads out. Raises `OSError`."""
+    with below.confined(below.Below(directory)):
+        outputs.make_folder((directory / name).parent)
+        outputs.write(directory / name, content)
 
 
 def _files(scenario: Scenario) -> Iterator[File]:
