@@ -35,11 +35,13 @@ def with_values(source: str, values: Values) -> str:
     return _DECLARATION.sub(declaration, source)
 
 
-_COMMENT: Final = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 _CONSTANT: Final = re.compile(r"\b(?:const\s+volatile|volatile\s+const)\b")
+# A value or a comment has a bounded length: looking for ends that are missing would take time by the square.
 _DECLARATION: Final = re.compile(
-    r"^[ \t]*(?:const\s+volatile|volatile\s+const)\s+(?P<type>\w+(?:\s+\w+)*?)\s+(?P<name>\w+)\s*"
-    r"(?:=\s*(?P<value>[^;,]+?)\s*)?;[ \t]*(?:/\*(?P<block>.*?)\*/|//(?P<line>[^\n]*))?",
+    r"^[ \t]*+(?:const\s++volatile|volatile\s++const)\s++(?P<type>\w++(?:\s++\w++){0,3}?)\s++(?P<name>\w++)\s*+"
+    r"(?:=\s*+(?=[^;,]{1,1000}+;)(?P<value>[^;,\s]++(?:\s++[^;,\s]++)*+)\s*+)?;[ \t]*+"
+    r"(?:/\*(?P<block>.{0,1000}?)\*/|//(?P<line>[^\n]*+))?",
     re.MULTILINE | re.DOTALL,
 )
 _LITERAL: Final = re.compile(r"(-?(?:0[xX][0-9a-fA-F]+|[0-9]+))[uUlL]*")

@@ -21,8 +21,8 @@ from dumbbell.scenario.file.loading import Draft
 from dumbbell.scenario.file.toml import parse
 from dumbbell.scenario.source import Key, lookup, show
 
-_SUBNET: Final = re.compile(r"(\S+) is too small for |its subnet, (\S+), overlaps with ")
-_SAME: Final = re.compile(r"(\S+) and (\S+) have the same address, (\S+)$")
+_SUBNET: Final = re.compile(r"(?<!\S)(\S++) is too small for |its subnet, (\S+), overlaps with ")
+_SAME: Final = re.compile(r"(?<!\S)(\S++) and (\S++) have the same address, (\S+)$")
 _POOLS: Final = {
     "lan": [f"172.{number}.0.0/16" for number in range(16, 20)],
     "link": [f"172.{number}.0.0/16" for number in range(20, 24)],

@@ -36,7 +36,9 @@ CALLBACKS: Final = (
 )
 """Callbacks of the kernel that the simulator calls."""
 
-_STATE: Final = re.compile(rb"struct\s+(\w+)\s*\*\s*(?:\w+\s*=|\w+\([^;{}]*\)\s*\{\s*return)\s*inet_csk_ca\s*\(")
+_STATE: Final = re.compile(
+    rb"struct\s++(\w++)\s*+\*\s*+(?:\w++\s*+=|\w++\([^;{}]{0,400}\)\s*+\{\s*+return)\s*+inet_csk_ca\s*+\("
+)
 
 
 @dataclass(frozen=True)

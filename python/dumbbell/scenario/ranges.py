@@ -17,7 +17,7 @@ from dumbbell.units import QuantityError, decimal
 MOST: Final = 10_000
 """Values of one key."""
 
-_END = re.compile(r"\s*(?P<number>-?[0-9]{1,19}(?:\.[0-9]{1,18})?)\s*(?P<unit>\S*)\s*")
+_END = re.compile(r"\s*+(?P<number>-?[0-9]{1,19}(?:\.[0-9]{1,18})?)\s*+(?P<unit>\S*+)\s*+")
 _EXAMPLE = 'write { log = ["0.1 bdp", "10 bdp"], points = 9 } or { linear = [1, 30], step = 1 }'
 
 

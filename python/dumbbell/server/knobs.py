@@ -12,7 +12,7 @@ from dumbbell.scenario.traffic.flows import kind_of
 from dumbbell.server.messages import Key
 from dumbbell.server.whatif_messages import Knob
 
-_QUANTITY: Final = re.compile(r"\s*\+?\s*(\d+(?:\.\d+)?)\s*([^\s\d]\S*)\s*")
+_QUANTITY: Final = re.compile(r"\s*+\+?\s*+(\d++(?:\.\d++)?)\s*+([^\s\d]\S*+)\s*+")
 _LEFT_OUT: Final = frozenset(
     (
         *("name", "description", "vary", "repeat", "expect", "report", "hunt", "groups", "record", "emulate"),

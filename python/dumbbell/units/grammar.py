@@ -18,7 +18,7 @@ _LARGE: Final = 10_000
 """Numbers from here on may count the smallest unit: 10000000 as a rate may be in bit/s."""
 
 _NUMBER = r"[0-9]{1,19}(?:\.[0-9]{1,18})?"
-_QUANTITY = re.compile(rf"\s*(?P<sign>[+-]?)\s*(?P<number>{_NUMBER})\s*(?P<unit>\S*)\s*")
+_QUANTITY = re.compile(rf"\s*+(?P<sign>[+-]?)\s*+(?P<number>{_NUMBER})\s*+(?P<unit>\S*+)\s*+")
 
 
 class QuantityError(ValueError):

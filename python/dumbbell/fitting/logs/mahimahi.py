@@ -14,7 +14,7 @@ from dumbbell.fitting.logs.link import MTU_FRAME, fit_link
 from dumbbell.scenario.traces import LineError, mahimahi
 
 SOURCE: Final = "Mahimahi trace"
-_FORM: Final = re.compile(rb"\A(?:\s*#.*\n|\s*\n)*\d{1,12}\r?\n(?:\d{1,12}\r?\n)*")
+_FORM: Final = re.compile(rb"\A(?:[^\S\n]*+(?:#.*+)?\n)*+\d{1,12}\r?\n")
 _BLOCK_NS: Final = 200_000_000
 _LEAST: Final = 3
 """Times without which integers are not recognised as a trace."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, Final
 
 from dumbbell.errors import InputError
@@ -41,9 +42,12 @@ def fit(text: str, name: str, connection: str | None) -> Fit:
 
 def _traces(text: str, name: str) -> Iterator[Iterator[tuple[float, str, Mapping[str, Any]]]]:
     """Events of each connection in the file."""
-    records = [part for part in text.split(_SEPARATOR if _SEPARATOR in text[:100] else "\n") if part.strip()]
-    if len(records) > 1 and (first := record(records[0])) and "traces" not in first:
-        yield _events(table(first.get("trace")) or first, (one for part in records[1:] if (one := record(part))))
+    # A list of all records would be many times as large as the text.
+    between = _SEPARATOR if _SEPARATOR in text[:100] else "\n"
+    records = (match[0] for match in re.finditer(rf"[^{between}]++", text) if not match[0].isspace())
+    if (first := record(next(records, ""))) and "traces" not in first and (second := next(records, None)) is not None:
+        events = (one for part in chain((second,), records) if (one := record(part)))
+        yield _events(table(first.get("trace")) or first, events)
         return
     for trace in rows(table(parsed(text.replace(_SEPARATOR, ""), name)).get("traces")):
         events = trace.get("events")

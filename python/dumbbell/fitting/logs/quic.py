@@ -22,6 +22,8 @@ _SPACE: Final = ("", "1RTT", "1rtt", "0RTT", "0rtt", "application_data")
 """Types of packets, and names of their space, that have the numbers of application data."""
 _SILENT: Final = ("ack", "padding", "connection_close")
 """Frames that no ACK follows (RFC 9002 section 2)."""
+MOST_RANGES: Final = 4 * MOST_PACKETS
+"""Ranges of acknowledged packets that are read: each takes some 200 bytes."""
 _MS: Final = 1e6
 """Nanoseconds."""
 
@@ -116,6 +118,9 @@ def _received(log: Log, time: float, data: Mapping[str, Any]) -> None:
 
 def _acknowledge(log: Log, time: float, first: object, last: object) -> None:
     low, high = number(first), number(last)
+    if len(log.acked) >= MOST_RANGES:
+        why = f"it has more than {MOST_RANGES:,} ranges of acknowledged packets"
+        raise InputError("the log is too long", why, "take a shorter log")
     if low <= high:
         log.acked.append((time, int(low), int(high)))
 

@@ -20,8 +20,8 @@ from dumbbell.fitting.logs.times import DAY_S, time_of
 
 MOST_SAMPLES: Final = 500_000
 """Samples that are read."""
-_FORM: Final = re.compile(rb"\bESTAB\b.*(?:\n.*)?\bcwnd:\d")
-_SOCKET: Final = re.compile(r"\b([A-Z][A-Z0-9-]+)\s+\d+\s+\d+\s+(\S+:\w+)\s+(\S+:\w+)")
+_FORM: Final = re.compile(rb"(?m)^(?>.*?\bESTAB\b).*?(?:\bcwnd:\d|\n.*?\bcwnd:\d)")
+_SOCKET: Final = re.compile(r"(?<![\w-])([A-Z][A-Z0-9-]++)\s++\d++\s++\d++\s++(\S+:\w+)\s++(\S+:\w+)")
 _FIELD: Final = re.compile(r"\b([a-z_]+):(\d+(?:\.\d+)?)(?:/(\d+(?:\.\d+)?))?")
 _LIMITED: Final = re.compile(r"\bapp_limited\b")
 _ESTABLISHED: Final = ("ESTAB", "CLOSE-WAIT", "FIN-WAIT-1")

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -20,8 +21,9 @@ from dumbbell.units import Rate, Time
 
 SOURCE: Final = "table"
 MOST_ROWS: Final = 2_000_000
+MOST_COLUMNS: Final = 1_000
 _EXAMPLE: Final = "time_s,rate_Mbps,rtt_ms and below it 0.1,9.8,45.2, say"
-_FORM: Final = re.compile(rb"\A(?:#.*\n|\s*\n)*\"?(?i:time|t\b|timestamp)[^\n]*[,;\t]")
+_FORM: Final = re.compile(rb"\A(?:(?:#.*+|[^\S\n]*+)\n)*+\"?(?i:time|t\b|timestamp)[^\n]*[,;\t]")
 _COLUMN: Final = re.compile(r"([a-z]+)(?:[_ ]?[(\[]?([a-z/]+)[)\]]?)?")
 _NAMES: Final = {
     "t": "time", "time": "time", "timestamp": "time",
@@ -72,12 +74,15 @@ def fit(text: str, name: str, connection: str | None) -> Fit:
 
 
 def _columns(text: str, name: str) -> dict[str, Floats]:
-    lines = (line.strip() for line in text.splitlines())
-    rows = [line for line in lines if line and not line.startswith("#")]
+    # A list of all lines would be many times as large as the text.
+    lines = (match[0].strip() for match in re.finditer(r"[^\r\n]++", text))
+    rows = list(islice((line for line in lines if line and not line.startswith("#")), MOST_ROWS + 1))
     if len(rows) > MOST_ROWS:
         raise InputError(f"{name} is too long", f"it has more than {MOST_ROWS:,} rows", "use a part of it")
     comma = next((mark for mark in ",;\t" if mark in rows[0]), ",")
-    cells = [cell.strip().strip('"') for cell in rows[0].split(comma)]
+    cells = [cell.strip().strip('"') for cell in rows[0].split(comma, MOST_COLUMNS)]
+    if len(cells) > MOST_COLUMNS:
+        raise InputError(f"{name} is too wide", f"it has more than {MOST_COLUMNS:,} columns", f"write {_EXAMPLE}")
     scales = [_scale(cell, name) for cell in cells]
     names = [one[0] for one in scales if one is not None]
     if "time" not in names or ("rate" in names) == ("goodput" in names) or (("rtt" in names) and ("delay" in names)):
@@ -87,9 +92,10 @@ def _columns(text: str, name: str) -> dict[str, Floats]:
         raise InputError(f"{name} has two columns of one name", ", ".join(names), f"write {_EXAMPLE}")
     values: dict[str, list[float]] = {one: [] for one in names}
     for number, row in enumerate(rows[1:], 2):
-        parts = row.split(comma)
+        parts = row.split(comma, len(cells))
         if len(parts) != len(cells):
-            raise InputError(f"{name}: row {number} has {len(parts)} cells", f"the first line has {len(cells)}")
+            cut = "more" if len(parts) > len(cells) else str(len(parts))
+            raise InputError(f"{name}: row {number} has {cut} cells", f"the first line has {len(cells)}")
         for one, part in zip(scales, parts, strict=True):
             if one is not None:
                 values[one[0]].append(_value(part, one, name, number))

@@ -23,7 +23,7 @@ Kind = Literal["linear", "log", "category"]
 LEFT_OUT: Final = -1
 """In place of the index of a value, for cells that a plot leaves out."""
 
-_NUMBER: Final = re.compile(r"\s*([0-9.eE+-]+)\s*(\S*)\s*")
+_NUMBER: Final = re.compile(r"\s*+([0-9.eE+-]++)\s*+(\S*+)\s*+")
 _QUANTITIES: Final[tuple[type[Quantity], ...]] = (Time, Rate, Size)
 _BASE: Final = {Time: (1e6, "ms"), Rate: (1e6, "Mbit/s"), Size: (1e3, "kB")}
 _CC: Final = ".cc"

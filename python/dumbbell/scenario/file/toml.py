@@ -14,7 +14,7 @@ __all__ = ["TOMLDecodeError", "parse", "plain"]
 MOST_LEVELS: Final = 64
 """Tables and lists within each other. A scenario needs six."""
 
-_LONG: Final = re.compile(r"[0-9][0-9_]{4299,}")
+_LONG: Final = re.compile(r"(?<![0-9_])[0-9][0-9_]{4299,}+")
 """Python refuses to read integers of so many digits: it takes time that grows with their square."""
 
 _WORD: Final = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""

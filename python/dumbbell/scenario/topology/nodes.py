@@ -89,11 +89,11 @@ _ROUTE: Final = 'write "default via 10.2.0.1" or "10.5.0.0/16 via 10.2.0.1"'
 def _route(value: object) -> object:
     if isinstance(value, GivenRoute):
         return value
-    match = re.fullmatch(r"\s*(\S+)\s+via\s+(.+?)\s*", value) if isinstance(value, str) else None
+    match = re.fullmatch(r"(\S++)\s++via\s++(.+)", value.strip()) if isinstance(value, str) else None
     if match is None:
         raise QuantityError("not a route", "a destination, the word via, and a next hop", _ROUTE)
     try:
-        hops: list[IPv4Address | IPv6Address] = [ip_address(hop) for hop in re.split(r"\s*,\s*|\s+via\s+", match[2])]
+        hops: list[IPv4Address | IPv6Address] = [ip_address(hop.strip()) for hop in re.split(r",|\svia\s", match[2])]
         everywhere = "0.0.0.0/0" if hops[0].version == 4 else "::/0"
         to = ip_network(everywhere if match[1] == "default" else match[1])
     except ValueError as error:

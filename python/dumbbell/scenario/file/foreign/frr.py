@@ -19,10 +19,12 @@ from dumbbell.scenario.file.foreign.notes import LARGEST
 Files = Callable[[str], tuple[str, str] | None]
 """A path beside the imported file -> the path as the scenario names it, and the text; `None`: there is no such file."""
 
-STARTS: Final = re.compile(r"(systemctl|service|/etc/init\.d/|rc-service)\b.*\bfrr\b.*\bstart|start frr\b")
+STARTS: Final = re.compile(
+    r"^(?>.*?(?:systemctl|service|/etc/init\.d/|rc-service)\b)(?>.*?\bfrr\b).*?\bstart|start frr\b", re.MULTILINE
+)
 """A command that starts the daemons, which every router with a configuration has."""
 
-_LOGS: Final = re.compile(r"(?m)^\s*log file /var/log/frr/[^/\s]+")
+_LOGS: Final = re.compile(r"(?m)^[^\S\n]*+log file /var/log/frr/[^/\s]+")
 """A log in the folder that FRR's package makes, where several routers of a machine would write at once."""
 
 
