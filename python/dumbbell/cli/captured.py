@@ -36,6 +36,8 @@ def beside(capture: Capture, run: Run) -> list[Beside]:
     plan = run.plan
     ports = {(flow.id): flow.port for flow in plan.flows}
     servers = capture.connections.select("connection", pl.col("server_port").alias("port"), "server")
+    # Joins would multiply rows that a stranger repeats.
+    servers = servers.unique("connection", keep="first", maintain_order=True)
     data = capture.directions.filter(pl.col("direction") == "to-server").join(servers, on="connection")
     hosts = {node.name: getattr(node, "address", None) for node in plan.nodes}
     found: list[Beside] = []

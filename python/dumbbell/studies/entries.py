@@ -83,6 +83,8 @@ def joined(study: Path, flows: pl.LazyFrame) -> pl.LazyFrame:
         known = pl.LazyFrame(schema=_schema())
     else:
         known = parquet.scan(path)
+    # Joins would multiply rows that a stranger repeats.
+    known = known.unique(_JOINED, keep="first", maintain_order=True)
     return flows.join(known, on=_JOINED, how="left", maintain_order="left")
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell import parquet
 from dumbbell.command import command
@@ -250,7 +250,7 @@ class Study:
         rows = runs
         if table != "runs":
             runs = runs.select("run", "cell", "repetition", "seed")
-            rows = shards.scan(self.directory, table).sort("run", maintain_order=True)
+            rows = _once(shards.scan(self.directory, table), *_ROWS[table]).sort("run", maintain_order=True)
             rows = rows.join(runs, on="run", how="inner", maintain_order="left")
         if table == "flows":
             rows = entries.joined(self.directory, rows)
@@ -278,12 +278,12 @@ class Study:
         """A row per run on disk, and per run that was given up, in the order of `run`."""
         import polars as pl
 
-        rows = shards.scan(self.directory, "runs")
+        rows = _once(shards.scan(self.directory, "runs"), "run")
         if self._refused:
             schema = rows.collect_schema()
             given_up = pl.LazyFrame(self._refused).cast({key: schema[key] for key in self._refused[0]})
             # A killed command may have left a run among both.
-            given_up = given_up.join(rows, on="run", how="anti")
+            given_up = _once(given_up, "run").join(rows, on="run", how="anti")
             rows = pl.concat([rows, given_up], how="diagonal")
         return rows.sort("run", maintain_order=True)
 
@@ -299,3 +299,12 @@ def _column(values: list[Any]) -> list[Any]:
     if kinds <= {int, float} or kinds in ({str}, {bool}):
         return values
     return [value if isinstance(value, str | None) else show(value) for value in values]
+
+
+_ROWS: Final = {"flows": ("run", "id"), "links": ("run", "link")}
+"""Columns that tell the rows of a table apart."""
+
+
+def _once(rows: pl.LazyFrame, *keys: str) -> pl.LazyFrame:
+    """The first of rows with equal keys. A stranger's small file may repeat a row without end, and joins multiply."""
+    return rows.unique(keys, keep="first", maintain_order=True)

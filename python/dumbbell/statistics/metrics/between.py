@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell.errors import InputError
 from dumbbell.scenario.study import CASE
 from dumbbell.statistics.frames import Frames, main_link, usable
 from dumbbell.statistics.metrics.model import Metric, Scope, group_of, over_flows, ratio
@@ -14,6 +15,8 @@ from dumbbell.statistics.metrics.model import Metric, Scope, group_of, over_flow
 _GOODPUT: Final = ratio(8 * pl.col("received_bytes").sum(), pl.col("stop_s").max() - pl.col("start_s").min())
 SAME_LOAD: Final = 0.01
 """Data of flows without congestion control counts as equal up to this relative difference."""
+MOST_PAIRS: Final = 10_000_000
+"""Pairs of a cell with several algorithms and one with a single one."""
 WARE: Final = "R. Ware, M. Mukerjee, S. Seshan, J. Sherry: Beyond Jain's Fairness Index, HotNets 2019, section 4"
 
 
@@ -41,9 +44,11 @@ def _harm(value: pl.Expr, harm: pl.Expr) -> Callable[[Frames, Scope], pl.DataFra
     def compute(frames: Frames, scope: Scope) -> pl.DataFrame:
         runs = usable(frames)
         measured = over_flows(value)(frames, "algorithm").join(runs.select("run", "cell", "seed"), on="run")
+        # Runs of a cell have seeds of their own; a stranger's may all have one.
+        alone = measured.unique(["cell", "of", "seed"], keep="first", maintain_order=True)
         found = (
             measured.join(_solo_cells(frames), on=["cell", "of"])
-            .join(measured, left_on=["solo_cell", "of", "seed"], right_on=["cell", "of", "seed"], suffix="_solo")
+            .join(alone, left_on=["solo_cell", "of", "seed"], right_on=["cell", "of", "seed"], suffix="_solo")
             .rename({"value": "mixed", "value_solo": "solo"})
         )
         return found.select("run", "of", value=harm)
@@ -73,13 +78,24 @@ def _solo_cells(frames: Frames) -> pl.DataFrame:
     counted = counted.join(plain, on="cell", how="left").with_columns(pl.col("plain", "sent").fill_null(0))
     counted = counted.join(frames.cells.select("cell", *place), on="cell")
     alone, beside = counted.filter(pl.col("kinds") == 1), counted.filter(pl.col("kinds") > 1)
+    on = ["of", "flows", "plain", *place]
+    _check_pairs(beside, alone, on)
     apart = (pl.col("sent").cast(pl.Float64) - pl.col("sent_solo")).abs()
     return (
-        beside.join(alone, on=["of", "flows", "plain", *place], suffix="_solo", nulls_equal=True)
+        beside.join(alone, on=on, suffix="_solo", nulls_equal=True)
         .filter(apart <= SAME_LOAD * pl.col("sent"))
         .group_by("cell", "of")
         .agg(solo_cell=pl.col("cell_solo").min())
     )
+
+
+def _check_pairs(left: pl.DataFrame, right: pl.DataFrame, on: list[str]) -> None:
+    """Raises `InputError` if a join has so many rows that somebody made the study to take memory."""
+    both = left.group_by(on).len().join(right.group_by(on).len("others"), on=on, nulls_equal=True)
+    pairs = both.select((pl.col("len").cast(pl.Int64) * pl.col("others")).sum()).item()
+    if pairs > MOST_PAIRS:
+        why = f"{pairs:,} pairs of cells have equal values, and at most {MOST_PAIRS:,} are compared"
+        raise InputError("the study has too many cells to measure harm", why, "report on fewer of them")
 
 
 def entries_of(frames: Frames) -> pl.DataFrame | None:

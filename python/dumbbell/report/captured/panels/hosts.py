@@ -55,7 +55,8 @@ def _sums(source: Source, shown: list[Pair], width_ns: int) -> list[tuple[np.nda
         }
     ).lazy()
     about = source.capture.scan("connections").select("connection", "client", "server")
-    of = about.join(names, on=["client", "server"])
+    # Joins would multiply rows that a stranger repeats.
+    of = about.unique("connection", keep="first", maintain_order=True).join(names, on=["client", "server"])
     rows = (
         source.capture.scan("intervals")
         .select("connection", "payload_bytes", slot=pl.col("start_ns") // width_ns)
