@@ -16,6 +16,7 @@ from dumbbell import Study
 from dumbbell.cli import invoke
 from dumbbell.cli.compare import heads
 from dumbbell.comparison import settings
+from dumbbell.comparison.parts import split
 from dumbbell.comparison.studies import compare
 from dumbbell.errors import InputError
 
@@ -148,6 +149,39 @@ def test_the_command_on_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "links.0.rate_bps" in told
     assert "without intervals" in told
     assert "total goodput (Mbit/s)" in told
+
+
+def test_a_study_is_compared_with_itself_by_a_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Cells that are equal are counted; `--differing` shows the others alone."""
+    cells = [{"flows.0.stack": stack, **cell} for cell in CELLS for stack in ("noq", "noq@branch")]
+
+    def goodput(cell: Any, cc: str) -> float:
+        return 50.0 if cell == {"flows.0.stack": "noq@branch", "b.buffer": "4 bdp"} else 40.0
+
+    study = write(tmp_path / "a", cells=cells, goodput_mbit=goodput, repeat=1, spread=0, links={})
+    by = ["compare", str(study.directory), "--by", "flows.0.stack", "--metric", "goodput"]
+    assert invoke([*by, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["settings"] == [{"key": "flows.0.stack", "a": "noq", "b": "noq@branch"}]
+    assert found["cells"] == {"both": 2, "equal": 1}
+    assert [row["b.buffer"] for row in found["metrics"]] == ["1 bdp", "4 bdp"]
+    assert invoke([*by, "--differing"]) == 0
+    told = capsys.readouterr().out
+    assert "1 of 2 cells have the same figures in A and B." in told
+    assert "4 bdp" in told
+    assert "1 bdp" not in told
+    assert invoke(["compare", str(study.directory), "--by", "flows.0.cc"]) == 2
+    assert "it varies flows.0.stack, b.buffer" in capsys.readouterr().err
+    assert invoke(["compare", str(study.directory)]) == 2
+    assert "--by splits a study" in capsys.readouterr().err
+
+
+def test_the_algorithm_that_each_part_has_alone_is_one_row(tmp_path: Path) -> None:
+    study = write(tmp_path / "a", cells=[{"flows": "cubic+bbr"}, {"flows": "cubic+reno"}])
+    a, b, *_ = split(study, "flows")
+    found = compare(a, b, ["goodput_share"], 0.95, are_parts=True)
+    assert {row.of for row in found.rows} == {"cubic", "bbr, reno"}
+    assert (found.of_only_a, found.of_only_b) == ((), ())
 
 
 def test_refusals(both: tuple[Study, Study], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

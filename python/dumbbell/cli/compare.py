@@ -26,7 +26,7 @@ def command(
             metavar="A", help="A study, a run, or an analysed capture: a directory, or a name.", show_default=False
         ),
     ],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another of the same kind.", show_default=False)],
+    b: Annotated[str | None, typer.Argument(metavar="B", help="Another of the same kind.", show_default=False)] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -36,13 +36,27 @@ def command(
             show_default=False,
         ),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="KEY",
+            help="Compare the cells of one study: those with the second value of this varied key against those with "
+            "the first.",
+            show_default=False,
+        ),
+    ] = None,
+    differing: Annotated[
+        bool, typer.Option("--differing", help="Of studies, show only metrics that differ, and count equal cells.")
+    ] = False,
     confidence: Confidence = None,
     json: Json = False,
 ) -> None:
     """Compare two studies: the settings that differ, then metrics of the cells that both have, B against A.
 
     Differences have intervals: paired where both studies have runs with the same seeds, and Welch's otherwise. It also
-    compares two runs; a single run has no interval. Or two captures that dumbbell pcap analysed.
+    compares two runs; a single run has no interval. Or two captures that dumbbell pcap analysed. Or two halves of a
+    study, by the values of a key.
     """
     from dumbbell.captures import Capture, is_capture
     from dumbbell.cli.studies import find, is_study
@@ -50,6 +64,14 @@ def command(
     from dumbbell.errors import InputError
     from dumbbell.records import Run
 
+    percent = 95 if confidence is None else confidence
+    if by is not None:
+        if b is not None or not is_study(place := find(a)):
+            raise InputError("--by compares the cells of one study", "it takes a study and no B", "omit B, or --by")
+        _parts(place, by, metric, percent, differing, json)
+        return
+    if b is None:
+        raise InputError("B is missing", "two studies, runs or captures are compared", "name B; --by splits a study")
     places = [find(one) for one in (a, b)]
     if any(map(is_capture, places)):
         for name, place in zip((a, b), places, strict=True):
@@ -57,6 +79,7 @@ def command(
                 why = "the other argument is an analysed capture, and two of a kind are compared"
                 hint = f"analyse it first: {as_typed('pcap', name)}"
                 raise InputError(f"{name} is not an analysed capture", why, hint)
+        _refuse_differing(differing, f"{a} is a capture")
         _refuse_options(metric, confidence, f"{a} is a capture")
         _captures([Capture(place) for place in places], json)
         return
@@ -65,8 +88,9 @@ def command(
         what = f"{a} is a {'study' if kinds[0] else 'run'}, {b} a {'study' if kinds[1] else 'run'}"
         raise InputError(what, "a study has many runs", "compare two studies, or two runs")
     if kinds[0]:
-        _studies(places, metric, 95 if confidence is None else confidence, json)
+        _studies(places, metric, percent, differing, json)
     else:
+        _refuse_differing(differing, f"{a} is a run")
         _refuse_options(metric, confidence, f"{a} is a run")
         _runs([Run(place) for place in places], json)
 
@@ -78,6 +102,14 @@ def _refuse_options(metric: list[str] | None, confidence: int | None, why: str) 
     for option, value in (("--metric", metric), ("--confidence", confidence)):
         if value is not None:
             raise InputError(f"{option} applies to studies", why, f"omit {option}")
+
+
+def _refuse_differing(differing: bool, why: str) -> None:
+    """Raises `InputError` if only differences are asked for."""
+    from dumbbell.errors import InputError
+
+    if differing:
+        raise InputError("--differing applies to studies", why, "omit --differing")
 
 
 def _captures(captures: Sequence[Capture], json: bool) -> None:
@@ -101,29 +133,70 @@ def _captures(captures: Sequence[Capture], json: bool) -> None:
     print_table(Table("Connections that are in both", ["of", "quantity", "A", "B", "B - A", "change"], cells))
 
 
-def _studies(places: Sequence[Path], metrics: Sequence[str] | None, percent: int, json: bool) -> None:
+def _studies(
+    places: Sequence[Path], metrics: Sequence[str] | None, percent: int, only_differing: bool, json: bool
+) -> None:
     from dumbbell.cli.studies import open_study
     from dumbbell.comparison import settings
-    from dumbbell.comparison.studies import DEFAULT, as_row, compare
+    from dumbbell.comparison.studies import compare
     from dumbbell.report.study import confidence
     from dumbbell.statistics.frames import told_equal
-    from dumbbell.statistics.metrics import METRICS as KNOWN
-    from dumbbell.statistics.metrics import get
+
+    a, b = (open_study(place) for place in places)
+    found = compare(a, b, _names(metrics), confidence(percent))
+    equal = [f"{name}: {said}" for name, study in (("A", a), ("B", b)) if (said := told_equal(study))]
+    _print_comparison(found, settings.of_studies(a, b), equal, percent, only_differing, json)
+
+
+def _parts(
+    place: Path, key: str, metrics: Sequence[str] | None, percent: int, only_differing: bool, json: bool
+) -> None:
+    from dumbbell.cli.studies import open_study
+    from dumbbell.comparison.parts import split
+    from dumbbell.comparison.settings import Setting
+    from dumbbell.comparison.studies import compare
+    from dumbbell.report.study import confidence
+    from dumbbell.statistics.frames import told_equal
+
+    study = open_study(place)
+    a, b, *values = split(study, key)
+    found = compare(a, b, _names(metrics), confidence(percent), are_parts=True)
+    equal = [said] if (said := told_equal(study)) else []
+    _print_comparison(found, [Setting(key, *values)], equal, percent, only_differing, json)
+
+
+def _names(metrics: Sequence[str] | None) -> Sequence[str]:
+    """The metrics that are asked for. Raises `InputError` if there is no such metric."""
+    from dumbbell.comparison.studies import DEFAULT
+    from dumbbell.statistics.metrics import METRICS, get
 
     metrics = metrics or DEFAULT
-    named = list(KNOWN) if "all" in metrics else [get(name).name for name in metrics]
-    a, b = (open_study(place) for place in places)
-    differing = settings.of_studies(a, b)
-    found = compare(a, b, named, confidence(percent))
+    return list(METRICS) if "all" in metrics else [get(name).name for name in metrics]
+
+
+def _print_comparison(
+    comparison: Comparison,
+    differing: Sequence[Setting],
+    equal: Sequence[str],
+    percent: int,
+    only_differing: bool,
+    json: bool,
+) -> None:
+    from dumbbell.comparison.studies import as_row
+
+    rows = comparison.differing if only_differing else comparison.rows
     if json:
-        judged = {"a": found.verdicts_a.as_json(), "b": found.verdicts_b.as_json()}
-        _print_json(differing, [as_row(row, found.keys) for row in found.rows], verdicts=judged)
+        judged = {"a": comparison.verdicts_a.as_json(), "b": comparison.verdicts_b.as_json()}
+        cells = {"both": comparison.cells, "equal": len(comparison.equal)}
+        _print_json(differing, [as_row(row, comparison.keys) for row in rows], verdicts=judged, cells=cells)
         return
-    _print_verdicts(found)
-    if said := [f"{name}: {equal}" for name, study in (("A", a), ("B", b)) if (equal := told_equal(study))]:
-        say("\n".join([*said, ""]))
+    _print_verdicts(comparison)
+    if equal:
+        say("\n".join([*equal, ""]))
     _print_settings(differing)
-    _print_metrics(found, percent)
+    if comparison.equal:
+        say(f"{len(comparison.equal):,} of {count(comparison.cells, 'cell')} have the same figures in A and B.\n")
+    _print_metrics(comparison, rows, percent)
 
 
 def _print_verdicts(comparison: Comparison) -> None:
@@ -140,7 +213,7 @@ def _print_verdicts(comparison: Comparison) -> None:
     say()
 
 
-def _print_metrics(comparison: Comparison, percent: int) -> None:
+def _print_metrics(comparison: Comparison, shown: Sequence[Row], percent: int) -> None:
     from itertools import groupby
 
     from dumbbell.cli.tables import print_table
@@ -149,7 +222,7 @@ def _print_metrics(comparison: Comparison, percent: int) -> None:
 
     names = heads(comparison.keys)
     columns = [*names, "of", "A", "B", "B - A", f"{percent} % interval", "change", "Hedges' g", "n", "by"]
-    for metric, rows in groupby(comparison.rows, lambda row: row.metric):
+    for metric, rows in groupby(shown, lambda row: row.metric):
         mine = list(rows)
         factor, unit = unit_of(metric.unit, max(abs(row.contrast.mean) for row in mine))
         print_table(Table(_named(metric.title, unit), columns, [_cells(row, factor) for row in mine], len(names) + 1))

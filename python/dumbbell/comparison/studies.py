@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from dumbbell.cc.names import label
+from dumbbell.comparison.parts import prints
 from dumbbell.errors import InputError
 from dumbbell.statistics.contrasts import Contrast, Samples, contrast
 from dumbbell.statistics.frames import Frames, limited_links
@@ -54,10 +55,21 @@ class Comparison:
     verdicts_a: Verdicts
     """The verdicts of the runs of all cells of A."""
     verdicts_b: Verdicts
+    equal: tuple[Place, ...]
+    """Cells of both in which each figure of each run is the same."""
+    cells: int
+    """Number of cells that both have."""
+
+    @property
+    def differing(self) -> tuple[Row, ...]:
+        """The rows whose means differ."""
+        return tuple(row for row in self.rows if row.contrast.difference.value != 0)
 
 
-def compare(a: Frames, b: Frames, metrics: Sequence[str], confidence: float) -> Comparison:
+def compare(a: Frames, b: Frames, metrics: Sequence[str], confidence: float, are_parts: bool = False) -> Comparison:
     """Compare cells with the same values of the keys that both vary.
+
+    Of two parts of a study, the one algorithm that only A has is compared with the one that only B has.
 
     Raises:
         InputError: there is no such metric; or a study has several cells with the same values of these keys; or the
@@ -78,6 +90,8 @@ def compare(a: Frames, b: Frames, metrics: Sequence[str], confidence: float) -> 
         found_a, found_b = (_samples(study, metric) for study in (a, b))
         for place in both:
             here, there = found_a.get(cells_a[place], {}), found_b.get(cells_b[place], {})
+            if are_parts:
+                here, there = _paired(here, there)
             of_a |= dict.fromkeys(of for of in here if of not in there)
             of_b |= dict.fromkeys(of for of in there if of not in here)
             for of, x in here.items():
@@ -87,7 +101,22 @@ def compare(a: Frames, b: Frames, metrics: Sequence[str], confidence: float) -> 
                     rows.append(Row(metric, place, of, len(x), len(y), *doubted, contrast(x, y, confidence)))
     only_a, only_b = (tuple(p for p in x if p not in y) for x, y in ((cells_a, cells_b), (cells_b, cells_a)))
     judged = verdicts(a.runs), verdicts(b.runs)
-    return Comparison(keys, tuple(rows), only_a, only_b, tuple(of_a), tuple(of_b), *judged)
+    prints_a, prints_b = prints(a), prints(b)
+    alike = (place for place in both if prints_a.get(cells_a[place], 0) == prints_b.get(cells_b[place], 1))
+    return Comparison(keys, tuple(rows), only_a, only_b, tuple(of_a), tuple(of_b), *judged, tuple(alike), len(both))
+
+
+def _paired(a: Mapping[str, Samples], b: Mapping[str, Samples]) -> tuple[Mapping[str, Samples], Mapping[str, Samples]]:
+    """Both with one name for the only algorithm that just one of them has: `A's, B's`."""
+    own_a, own_b = [of for of in a if of not in b], [of for of in b if of not in a]
+    if len(own_a) != 1 or len(own_b) != 1:
+        return a, b
+    name = f"{own_a[0]}, {own_b[0]}"
+
+    def renamed(subjects: Mapping[str, Samples], own: str) -> Mapping[str, Samples]:
+        return {name if of == own else of: each for of, each in subjects.items()}
+
+    return renamed(a, own_a[0]), renamed(b, own_b[0])
 
 
 def as_row(row: Row, keys: Sequence[str]) -> dict[str, object]:
