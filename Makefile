@@ -19,7 +19,7 @@ WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f ! -name
 # The kernel of tests in virtual time; built once, in minutes, and kept below the user's cache directory.
 KERNEL ?= 6.12
 
-.PHONY: run build ui kernel quic test-quic test test-rust test-python test-page test-together test-alone test-system test-web test-all test-thorough test-exhaustive test-wheel \
+.PHONY: run build ui kernel quic quic-branch test-quic test test-rust test-python test-page test-together test-alone test-system test-web test-all test-thorough test-exhaustive test-wheel \
 	fuzz fuzz-guided sanitize lint wasm what-if generate lock format bench truth pictures wheel sdist image test-image clean
 
 run: build
@@ -37,6 +37,11 @@ kernel: build $(VENV)/.guests $(VENV)/.kernel-tools
 
 # The program of QUIC flows, with the stacks of others and BoringSSL: minutes of CPU. `make run` and `make test` do without.
 quic: $(VENV)/bin/dumbbell-quic
+
+# The same with a stack from a tree of your own: make quic-branch STACK=noq FROM=PATH [NAME=branch].
+NAME := branch
+quic-branch: quic
+	$(ALONE) $(BIN)/python -m tools.quic_branch "$(STACK)" "$(FROM)" "$(NAME)"
 
 test-quic: quic
 	$(ALONE) cargo test --release --locked --manifest-path quic/Cargo.toml --target-dir target/quic

@@ -217,7 +217,7 @@ class QuicWorkload:
 
     kind: Literal["quic"] = "quic"
     stack: str
-    """Name of the stack."""
+    """Name of the stack; behind `@`, the build of the program that has it, if it is not the usual one."""
     cc: str
     """The stack's name of its congestion control."""
     bytes: int | None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import polars as pl
@@ -11,9 +13,12 @@ import pytest
 from scenarios import flow, path
 
 import dumbbell
+from dumbbell.comparison.parts import split
+from dumbbell.comparison.studies import compare
 from dumbbell.engines.names import VIRTUAL
 from dumbbell.engines.realm import quic
 from dumbbell.scenario.traffic.kinds.quic import STACKS
+from tools import quic_branch
 
 pytestmark = pytest.mark.thorough
 """The program of QUIC flows is built by `make quic`, which `make test` does without."""
@@ -137,3 +142,45 @@ def test_the_program_has_the_stacks_that_scenarios_may_ask_for() -> None:
     built = quic.program()
     assert built is not None
     assert quic.stacks(built) == STACKS
+
+
+def tree_of(package: str, to: Path) -> Path:
+    """A copy of the package whose version the program has."""
+    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", "quic/Cargo.toml"]
+    told = subprocess.run(command, cwd=quic_branch.ROOT, capture_output=True, check=True).stdout
+    (manifest,) = (Path(one["manifest_path"]) for one in json.loads(told)["packages"] if one["name"] == package)
+    return Path(shutil.copytree(manifest.parent, to))
+
+
+def test_a_branch_differs_from_main_only_where_its_change_matters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The branch reduces its window by half after a loss: what ends before the first loss is the same."""
+    main = quic.program()
+    assert main is not None
+    monkeypatch.setenv(quic.VARIABLE, shutil.copy(main, tmp_path / quic.NAME))
+    tree = tree_of("noq-proto", tmp_path / "noq-proto")
+    changed = tree / "src" / "congestion" / "cubic.rs"
+    text = changed.read_text()
+    assert text.count("const BETA_CUBIC: f64 = 0.7;") == 1
+    changed.write_text(text.replace("const BETA_CUBIC: f64 = 0.7;", "const BETA_CUBIC: f64 = 0.5;"))
+    quic_branch.build("noq", tree, "branch", tmp_path)
+    study = dumbbell.run(
+        "quic-branch",
+        {"duration": "4 s"},
+        tmp_path / "studies",
+        engine=VIRTUAL,
+        vary={"topology.bottleneck.rate": ["4 Mbit/s"], "topology.rtt": ["30 ms"], "flows.0.bytes": ["30 kB", "1 MB"]},
+    )
+    a, b, *builds = split(study, "flows.0.stack")
+    assert builds == ["noq", "noq@branch"]
+    assert (a.flows["cc"].unique().to_list(), b.flows["cc"].unique().to_list()) == (["noq/cubic"], ["noq@branch/cubic"])
+    found = compare(a, b, ["goodput", "fct_p50"], 0.95, are_parts=True)
+    assert found.cells == 10
+    size = found.keys.index("flows.0.bytes")
+    sizes = [place[size] for place in found.equal]
+    assert sizes.count("30 kB") == 5, "no CUBIC reduced its window"
+    assert sizes.count("1 MB") < 3, "nearly every network loses packets of these"
+    assert {row.place[size] for row in found.differing} == {"1 MB"}
+    (told, *_) = json.loads((study.open(b.runs["run"][0]).directory / "traffic.json").read_text())["flows"]
+    assert told["quic"]["version"].startswith("1.4.0 of ")

@@ -64,6 +64,8 @@ def test_a_rate_and_pauses_are_in_the_plan_and_in_its_words() -> None:
         ({"on": "1 s", "off": "1 s", "bytes": "1 MB"}, "bytes", 'on = "300 kB"'),
         ({"stack": "s2n", "qlog": True}, "qlog", "quinn, noq, quiche"),
         ({"rate": "0 %"}, "rate", "above zero"),
+        ({"stack": "noq@../sh"}, "stack", "no build of the program is named"),
+        ({"stack": "s2n@branch", "qlog": True}, "qlog", "quinn, noq, quiche"),
     ],
 )
 def test_what_a_stack_has_not_is_refused_with_what_it_has(keys: dict[str, Any], key: str, words: str) -> None:
@@ -93,6 +95,29 @@ def test_without_its_program_a_flow_is_refused_with_what_to_run(
     assert "noq: cubic; quinn: reno" in lacking
     monkeypatch.setenv(quic.VARIABLE, str(program(tmp_path / "whole", {"quinn": ["cubic"]})))
     assert said() == []
+
+
+def test_a_build_is_a_program_of_its_own_beside_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build may have stacks and algorithms that the other lacks. Each is a part of the identity of runs."""
+    given = dumbbell.load(scenario({**FLOW, "stack": "new@branch", "cc": "bbr9"}))
+    plan = dumbbell.expand(given)
+    path = program(tmp_path / "dumbbell-quic", {"quinn": ["cubic"]})
+    monkeypatch.setenv(quic.VARIABLE, str(path))
+    (missing,) = quic.check_quic(given, plan)
+    assert "lacks the build 'branch'" in missing.what
+    assert "make quic-branch STACK=new" in missing.hint
+    branch = program(tmp_path / "dumbbell-quic-branch", {"new": ["bbr9"], "quinn": ["cubic"]})
+    assert list(quic.check_quic(given, plan)) == []
+
+    def identity(*stacks: str) -> str | None:
+        flows = [{**FLOW, "stack": stack} for stack in stacks]
+        return quic.settled(dumbbell.expand(dumbbell.load({**scenario(FLOW), "flows": flows}))).emulate.quic_sha256
+
+    before = [identity("quinn"), identity("quinn@branch"), identity("quinn", "quinn@branch")]
+    assert len({*before}) == 3
+    branch.write_text(branch.read_text() + "# another build\n")
+    after = [identity("quinn"), identity("quinn@branch"), identity("quinn", "quinn@branch")]
+    assert [x == y for x, y in zip(before, after, strict=True)] == [True, False, False]
 
 
 def test_the_simulator_refuses_it() -> None:

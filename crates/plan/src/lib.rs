@@ -231,7 +231,7 @@ pub struct Emulate {
     /// SHA-256 of all that went into that kernel, in hex.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_sha256: Option<String>,
-    /// SHA-256 of the program of QUIC flows, in hex; `None`: there are no such flows.
+    /// SHA-256 of the program of QUIC flows, or of all its builds, in hex; `None`: there are no such flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quic_sha256: Option<String>,
     /// Carrier of packets in place of our links; `None`: our links.

@@ -70,7 +70,7 @@ pub enum Workload {
     },
     /// One QUIC connection over a stack of others in user space.
     Quic {
-        /// Name of the stack.
+        /// Name of the stack; behind `@`, the build of the program that has it, if it is not the usual one.
         stack: String,
         /// The stack's name of its congestion control.
         cc: String,

@@ -142,7 +142,7 @@ class Emulate:
     links: Annotated[Links | None, Field(exclude_if=lambda value: value is None)] = None
     """Carrier of packets in place of our links; `None`: our links."""
     quic_sha256: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
-    """SHA-256 of the program of QUIC flows, in hex; `None`: there are no such flows."""
+    """SHA-256 of the program of QUIC flows, or of all its builds, in hex; `None`: there are no such flows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

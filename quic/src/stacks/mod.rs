@@ -37,6 +37,14 @@ const RECEIVE_WINDOW: u32 = 16 << 20;
 const NAME: &str = "dumbbell";
 const ALPN: &[u8] = b"dumbbell";
 
+/// Version of a stack: that of its package, or of the tree that took the package's place when the program was built.
+const fn version(package: &'static str, tree: Option<&'static str>) -> &'static str {
+    match tree {
+        Some(tree) => tree,
+        None => package,
+    }
+}
+
 /// Finds a stack.
 ///
 /// # Errors

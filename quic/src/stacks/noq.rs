@@ -19,12 +19,17 @@ use noq_proto::{
 use quic_lines::Sent;
 
 use super::flight::Flight;
-use super::{NAME, RECEIVE_WINDOW, Stack, tls};
+use super::{NAME, RECEIVE_WINDOW, Stack, tls, version};
 use crate::qlog::Qlog;
 use crate::stack::{Ecn, Endpoint, State, Transmit};
 
-pub const STACK: Stack =
-    Stack { name: "noq", version: "1.4.0", algorithms: &["cubic", "reno", "bbr3"], sender, receiver };
+pub const STACK: Stack = Stack {
+    name: "noq",
+    version: version("1.4.0", option_env!("DUMBBELL_QUIC_NOQ")),
+    algorithms: &["cubic", "reno", "bbr3"],
+    sender,
+    receiver,
+};
 
 /// The most that is read at once.
 const CHUNK: usize = 1 << 20;

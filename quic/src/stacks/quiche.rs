@@ -12,12 +12,17 @@ use quic_lines::Sent;
 use quiche::{Config, Connection, ConnectionId, Header, RecvInfo};
 
 use super::certificate::{CERTIFICATE, KEY};
-use super::{ALPN, NAME, RECEIVE_WINDOW, Stack};
+use super::{ALPN, NAME, RECEIVE_WINDOW, Stack, version};
 use crate::qlog::Qlog;
 use crate::stack::{Ecn, Endpoint, State, Transmit};
 
-pub const STACK: Stack =
-    Stack { name: "quiche", version: "0.30.0", algorithms: &["cubic", "reno", "bbr2"], sender, receiver };
+pub const STACK: Stack = Stack {
+    name: "quiche",
+    version: version("0.30.0", option_env!("DUMBBELL_QUIC_QUICHE")),
+    algorithms: &["cubic", "reno", "bbr2"],
+    sender,
+    receiver,
+};
 
 /// UDP payload of a full datagram at an MTU of 1,500 bytes, with IPv6: the most that quinn tries, too.
 const LARGEST: usize = 1452;

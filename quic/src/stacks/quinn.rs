@@ -19,12 +19,17 @@ use quinn_proto::{
 };
 
 use super::flight::Flight;
-use super::{NAME, RECEIVE_WINDOW, Stack, tls};
+use super::{NAME, RECEIVE_WINDOW, Stack, tls, version};
 use crate::qlog::Qlog;
 use crate::stack::{Ecn, Endpoint, State, Transmit};
 
-pub const STACK: Stack =
-    Stack { name: "quinn", version: "0.11.19", algorithms: &["cubic", "reno", "bbr"], sender, receiver };
+pub const STACK: Stack = Stack {
+    name: "quinn",
+    version: version("0.11.19", option_env!("DUMBBELL_QUIC_QUINN")),
+    algorithms: &["cubic", "reno", "bbr"],
+    sender,
+    receiver,
+};
 
 /// The most that is read at once.
 const CHUNK: usize = 1 << 20;

@@ -21,11 +21,17 @@ use s2n_quic::{Client, Server};
 
 use self::account::{Account, Subscriber};
 use self::driver::{Driver, Handover};
-use super::{NAME, RECEIVE_WINDOW, Stack, tls};
+use super::{NAME, RECEIVE_WINDOW, Stack, tls, version};
 use crate::qlog::Qlog;
 use crate::stack::{Ecn, Endpoint, State, Transmit};
 
-pub const STACK: Stack = Stack { name: "s2n", version: "1.91.0", algorithms: &["cubic", "bbr2"], sender, receiver };
+pub const STACK: Stack = Stack {
+    name: "s2n",
+    version: version("1.91.0", option_env!("DUMBBELL_QUIC_S2N")),
+    algorithms: &["cubic", "bbr2"],
+    sender,
+    receiver,
+};
 
 fn sender(cc: &str, qlog: Option<Qlog>) -> Result<Box<dyn Endpoint>> {
     refuse(qlog)?;

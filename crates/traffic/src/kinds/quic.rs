@@ -29,6 +29,7 @@ pub use writer::Writer;
 pub struct QuicFlow<'a> {
     index: u32,
     id: String,
+    /// Stack and, behind `@`, the build of the program, if it is not the usual one.
     stack: String,
     cc: String,
     keeps_qlog: bool,
@@ -88,6 +89,11 @@ impl<'a> QuicFlow<'a> {
         })
     }
 
+    /// Name by which the program knows the stack, and the build of the program.
+    fn stack_and_build(&self) -> (&str, Option<&str>) {
+        self.stack.split_once('@').map_or((&self.stack, None), |(stack, build)| (stack, Some(build)))
+    }
+
     fn ends(&self) -> impl Iterator<Item = &End> {
         self.sender.iter().chain(&self.receiver)
     }
@@ -108,7 +114,9 @@ impl<'a> QuicFlow<'a> {
         for line in self.sender.as_mut().map(End::read).transpose()?.unwrap_or_default() {
             match line {
                 Line::Ready(ready) => {
-                    self.report.cc_actual = ready.cc.map(|cc| format!("{}/{cc}", ready.stack));
+                    let is_asked = ready.stack == self.stack_and_build().0;
+                    let stack = if is_asked { &self.stack } else { &ready.stack };
+                    self.report.cc_actual = ready.cc.map(|cc| format!("{stack}/{cc}"));
                     self.report.quic = Some(QuicReport { version: ready.version, ..QuicReport::default() });
                 }
                 Line::Connected { time_ns } => self.connected = Some(Time(time_ns)),
@@ -137,7 +145,7 @@ impl<'a> QuicFlow<'a> {
         let qlog = folder.join(format!("{name}.sqlog"));
         let mut all: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
         all.extend(self.keeps_qlog.then_some(qlog.as_os_str()));
-        End::start(&all, node, &log)
+        End::start(self.stack_and_build().1, &all, node, &log)
     }
 
     /// Tells both programs of the burst or pause that has begun.
@@ -192,10 +200,12 @@ impl Agent for QuicFlow<'_> {
     fn start_server<'d>(&mut self, node: &dyn Fn() -> Result<Doors<'d>>, _: &Shared) -> Result<()> {
         let interval = self.interval.as_nanos().to_string();
         let (from, to) = (self.from.to_string(), self.to.to_string());
-        let receive = ["receive", &self.stack, &to, &interval];
-        self.receiver = Some(self.start_end(&receive, node()?, &format!("{}.server", self.id))?);
-        let send = ["send", &self.stack, &self.cc, &from, &to, &interval];
-        self.sender = Some(self.start_end(&send, self.from_node, &self.id)?);
+        let (stack, _) = self.stack_and_build();
+        let receive = ["receive", stack, &to, &interval];
+        let send = ["send", stack, &self.cc, &from, &to, &interval];
+        let receiver = self.start_end(&receive, node()?, &format!("{}.server", self.id))?;
+        let sender = self.start_end(&send, self.from_node, &self.id)?;
+        (self.receiver, self.sender) = (Some(receiver), Some(sender));
         Ok(())
     }
 

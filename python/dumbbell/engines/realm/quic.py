@@ -1,4 +1,4 @@
-"""The program of QUIC flows, `dumbbell-quic`: whether this machine has it, and the stacks that it has."""
+"""The program of QUIC flows, `dumbbell-quic`, and other builds of it: the stacks that this machine has."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from dumbbell.plan.types import Plan
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding
+from dumbbell.scenario.traffic.kinds.flow import Stack
 
 NAME: Final = "dumbbell-quic"
 VARIABLE: Final = "DUMBBELL_QUIC"
 """Environment variable with the path of another build of the program. The crate `traffic` reads it."""
 _TIMEOUT_S: Final = 30.0
 _CHECKOUT: Final = Path(__file__).parents[4]
+_TO_BUILD: Final = "in a checkout of dumbbell run make quic-branch STACK={} FROM=YOUR-TREE NAME={}"
 HINT: Final = (
     "run: make quic"
     if (_CHECKOUT / "quic" / "Cargo.toml").is_file()
@@ -34,10 +36,14 @@ HINT: Final = (
 """How to get the program."""
 
 
-def program() -> str | None:
-    """Path of the program: the variable's, or beside Python, which sudo keeps off the PATH, or on the PATH."""
+def program(build: str = "") -> str | None:
+    """Path of the program: the variable's, or beside Python, which sudo keeps off the PATH, or on the PATH.
+
+    Another build of it lies beside it, with its name at the end: `dumbbell-quic-branch`.
+    """
     beside = Path(sys.executable).with_name(NAME)
-    return os.environ.get(VARIABLE) or (str(beside) if beside.is_file() else shutil.which(NAME))
+    path = os.environ.get(VARIABLE) or (str(beside) if beside.is_file() else shutil.which(NAME))
+    return path if path is None or not build else f"{path}-{build}"
 
 
 def stacks(path: str) -> Mapping[str, tuple[str, ...]]:
@@ -52,38 +58,48 @@ def check_quic(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
     """Stacks that flows ask for and this machine lacks."""
     entries = {one.id: one.entry for one in resolve(scenario).connections}
     asked = {entries[flow.id]: needed for flow in plan.flows if (needed := kind(flow).quic_stack(flow.workload))}
-    if not asked:
-        return
-    path, there, why = program(), None, f"no {NAME} beside Python or on the PATH"
+    for build in dict.fromkeys(needed.build for needed in asked.values()):
+        yield from _check_build(scenario, build, {at: needed for at, needed in asked.items() if needed.build == build})
+
+
+def _check_build(scenario: Scenario, build: str, asked: Mapping[int, Stack]) -> Iterator[Problem]:
+    path, there, why = program(build), None, f"no {NAME} beside Python or on the PATH"
+    hint = _TO_BUILD.format(next(iter(asked.values())).name, build) if build else HINT
     try:
         there = None if path is None else stacks(path)
     except (OSError, ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as error:
         why = str(error)
     if there is None:
-        at = ("flows", next(iter(asked)), "protocol")
-        finding = Finding(at, f"this machine lacks the program of QUIC flows ({why})", "", HINT)
-        yield scenario.source.problem(finding)
+        at, what = ("flows", next(iter(asked)), "protocol"), "this machine lacks the program of QUIC flows"
+        if build:
+            at, what = (*at[:2], "stack"), f"this machine lacks the build {build!r} of the program of QUIC flows"
+        yield scenario.source.problem(Finding(at, f"{what} ({why})", "", hint))
         return
-    for entry, (stack, cc) in asked.items():
-        if cc not in there.get(stack, ()):
+    for entry, stack in asked.items():
+        if stack.cc not in there.get(stack.name, ()):
             has = "; ".join(f"{name}: {', '.join(names)}" for name, names in there.items())
-            what = f"{path} has no {stack} with {cc}"
-            yield scenario.source.problem(Finding(("flows", entry, "stack"), what, has, HINT))
+            what = f"{path} has no {stack.name} with {stack.cc}"
+            yield scenario.source.problem(Finding(("flows", entry, "stack"), what, has, hint))
 
 
 def settled(plan: Plan) -> Plan:
-    """The plan with the hash of the program that its QUIC flows run: another build's runs are others.
+    """The plan with the hash of the programs that its QUIC flows run: another build's runs are others.
 
-    A plan without such flows is unchanged, and so is one whose program is missing: `check_quic` refuses that.
+    A plan without such flows is unchanged, and so is one with a program that is missing: `check_quic` refuses that.
     """
-    if not _is_asked(plan) or (path := program()) is None:
+    hashes = []
+    for path in map(program, sorted({one.build for one in _asked(plan)})):
+        try:
+            if path is None:
+                return plan
+            found = os.stat(path)
+            hashes.append(_sha256(path, found.st_ino, found.st_size, found.st_mtime_ns))
+        except OSError:
+            return plan
+    if not hashes:
         return plan
-    try:
-        found = os.stat(path)
-        told = _sha256(path, found.st_ino, found.st_size, found.st_mtime_ns)
-    except OSError:
-        return plan
-    return replace(plan, emulate=replace(plan.emulate, quic_sha256=told))
+    joined = hashes[0] if len(hashes) == 1 else hashlib.sha256(" ".join(hashes).encode()).hexdigest()
+    return replace(plan, emulate=replace(plan.emulate, quic_sha256=joined))
 
 
 @functools.lru_cache(maxsize=8)
@@ -92,12 +108,12 @@ def _sha256(path: str, *_identity: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _is_asked(plan: Plan) -> bool:
-    return any(kind(flow).quic_stack(flow.workload) for flow in plan.flows)
+def _asked(plan: Plan) -> list[Stack]:
+    return [stack for flow in plan.flows if (stack := kind(flow).quic_stack(flow.workload))]
 
 
 def offer(plan: Plan) -> None:
     """Tell processes that this one starts where the program is, if the plan needs it."""
-    if _is_asked(plan) and (path := program()) is not None:
+    if _asked(plan) and (path := program()) is not None:
         # The same for all runs of this process: nothing is lost if two set it at once.
         os.environ[VARIABLE] = path

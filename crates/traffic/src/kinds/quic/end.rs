@@ -45,9 +45,9 @@ struct Output<R> {
 }
 
 impl End {
-    /// Starts the program with these arguments in a node.
-    pub fn start(arguments: &[&OsStr], node: Doors<'_>, log: &Path) -> Result<End> {
-        let program = env::var_os(VARIABLE).unwrap_or_else(|| OsString::from(NAME));
+    /// Starts the program, or another build of it, with these arguments in a node.
+    pub fn start(build: Option<&str>, arguments: &[&OsStr], node: Doors<'_>, log: &Path) -> Result<End> {
+        let program = program(build)?;
         let mut command = Command::new(&program);
         command.args(arguments);
         let (process, orders, pipe) = Process::spawn_piped(command, node, log).map_err(|error| {
@@ -120,6 +120,20 @@ impl End {
     }
 }
 
+/// Path of the program. A build has its name behind that of the program, beside it.
+fn program(build: Option<&str>) -> Result<OsString> {
+    let mut program = env::var_os(VARIABLE).unwrap_or_else(|| OsString::from(NAME));
+    if let Some(build) = build {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        if !build.bytes().all(is_plain) {
+            return Err(anyhow!("{build:?} is no name of a build: letters, digits, and - _ ."));
+        }
+        program.push("-");
+        program.push(build);
+    }
+    Ok(program)
+}
+
 impl<R: Read> Output<R> {
     fn new(pipe: R) -> Output<R> {
         Output { pipe, pending: Vec::new(), lines: Vec::new(), waiting: 0, has_ended: false }
@@ -178,6 +192,13 @@ mod tests {
             assert!(error.contains("writes too much"), "{error}");
             assert!(output.pending.len() < 2 * MOST_BYTES);
         }
+    }
+
+    #[test]
+    fn a_build_is_a_program_beside_the_other() {
+        let path = program(Some("branch-2.1")).unwrap();
+        assert!(path.to_str().unwrap().ends_with("dumbbell-quic-branch-2.1"), "{path:?}");
+        assert!(program(Some("/../../sh")).is_err());
     }
 
     #[test]

@@ -43,6 +43,17 @@ class Ends:
     rate_bps: int | None
 
 
+@dataclass(frozen=True)
+class Stack:
+    """A QUIC stack that a flow needs."""
+
+    name: str
+    build: str
+    """Build of the program that has the stack; empty: the usual one."""
+    cc: str
+    """The stack's name of its congestion control."""
+
+
 W = TypeVar("W")
 
 
@@ -120,8 +131,8 @@ class Kind(Generic[W]):
         return None
 
     @classmethod
-    def quic_stack(cls, workload: W) -> tuple[str, str] | None:
-        """The QUIC stack that a flow needs, and its congestion control."""
+    def quic_stack(cls, workload: W) -> Stack | None:
+        """The QUIC stack that a flow needs."""
         return None
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Final, Literal
 
@@ -9,7 +10,7 @@ from pydantic import Field
 
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.traffic.bursts import Burst, RateOrShare
-from dumbbell.scenario.traffic.kinds.flow import AnyFlow, Ends, Kind
+from dumbbell.scenario.traffic.kinds.flow import AnyFlow, Ends, Kind, Stack
 from dumbbell.scenario.traffic.kinds.pauses import OFF, ON, amounts, check_pauses, on_off
 from dumbbell.units import Amount, Duration, Percent, Rate
 from dumbbell.workloads import QuicWorkload
@@ -24,6 +25,8 @@ STACKS: Final[Mapping[str, tuple[str, ...]]] = {
 _DEFAULT: Final = next(iter(STACKS))
 _WITHOUT_QLOG: Final = ("s2n",)
 """Stacks that write no qlog."""
+_BUILD: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
+"""Name of a build of the program. It becomes a part of a file's name."""
 
 
 class QuicFlow(AnyFlow, Kind[QuicWorkload]):
@@ -42,7 +45,8 @@ class QuicFlow(AnyFlow, Kind[QuicWorkload]):
     protocol: Literal["quic"] = Field(description="QUIC (RFC 9000), by a stack in user space.")
     stack: str = Field(
         default=_DEFAULT,
-        description=f"Stack of both ends: {', '.join(f'`{name}`' for name in STACKS)}. `make quic` builds them.",
+        description=f"Stack of both ends: {', '.join(f'`{name}`' for name in STACKS)}. `make quic` builds them. "
+        "`NAME@BUILD`: the stack of another build of the program, such as that of a branch.",
         examples=["quinn", "noq"],
     )
     cc: str = Field(
@@ -85,7 +89,13 @@ class QuicFlow(AnyFlow, Kind[QuicWorkload]):
 
     def check(self, at: Key, mtu: Callable[[bool], int], has_one_mtu: bool) -> Iterator[Finding]:
         """A stack that there is not, an algorithm that a stack does not have, and pauses."""
-        if self.stack not in STACKS:
+        name, at_sign, build = self.stack.partition("@")
+        if at_sign:
+            # The build is asked for its stacks and their algorithms: a branch may have others.
+            if not _BUILD.fullmatch(build):
+                expected = "letters, digits, and - _ . behind the @"
+                yield Finding((*at, "stack"), f"no build of the program is named {build!r}", expected)
+        elif self.stack not in STACKS:
             expected = f"one of {', '.join(STACKS)}"
             yield Finding((*at, "stack"), f"no QUIC stack {self.stack!r}", expected, f'write stack = "{_DEFAULT}"')
         elif self.cc not in STACKS[self.stack]:
@@ -94,9 +104,9 @@ class QuicFlow(AnyFlow, Kind[QuicWorkload]):
             hint = f'stack = "{others[0]}" has it' if others else f'write cc = "{names[0]}"'
             wrong = f"{self.stack} has no congestion control {self.cc!r}"
             yield Finding((*at, "cc"), wrong, f"one of {', '.join(names)}", hint)
-        elif self.qlog and self.stack in _WITHOUT_QLOG:
+        if self.qlog and name in _WITHOUT_QLOG:
             has = ", ".join(name for name in STACKS if name not in _WITHOUT_QLOG)
-            yield Finding((*at, "qlog"), f"{self.stack} writes no qlog", f"one of the stacks {has}", "leave qlog out")
+            yield Finding((*at, "qlog"), f"{name} writes no qlog", f"one of the stacks {has}", "leave qlog out")
         yield from check_pauses(at, self, self.on, self.off)
 
     def workload(self, ends: Ends) -> QuicWorkload:
@@ -133,9 +143,10 @@ class QuicFlow(AnyFlow, Kind[QuicWorkload]):
         return workload.rate_bps
 
     @classmethod
-    def quic_stack(cls, workload: QuicWorkload) -> tuple[str, str]:
-        """Stack and congestion control of the plan."""
-        return workload.stack, workload.cc
+    def quic_stack(cls, workload: QuicWorkload) -> Stack:
+        """Stack, build and congestion control of the plan."""
+        name, _, build = workload.stack.partition("@")
+        return Stack(name, build, workload.cc)
 
     @classmethod
     def lost_in_hosts(cls, account: Mapping[str, Any]) -> tuple[int, int] | None:
