@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Final
+
+_MOST: Final = 500
+_LONGEST: Final = 100
+"""Names, and characters of a name, up to which likeness is measured: its time grows with their product."""
 
 
 def some(names: Sequence[str]) -> str:
@@ -19,7 +25,14 @@ def nearest(name: str, known: Iterable[str], otherwise: str = "", likeness: floa
         otherwise: the hint if none is near.
         likeness: the least one, from 0 to 1, as `difflib` measures it.
     """
+    found = closest(name, known, likeness)
+    return otherwise if found is None else f"did you mean {found}?"
+
+
+def closest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
+    """Returns the known name that was probably meant; arguments as for `nearest`."""
     import difflib
 
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=likeness)
-    return f"did you mean {close[0]}?" if close else otherwise
+    short = (one for one in known if len(one) <= _LONGEST)
+    near = difflib.get_close_matches(name, list(islice(short, _MOST)), 1, likeness) if len(name) <= _LONGEST else []
+    return near[0] if near else None

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from refused import refused
 
+from dumbbell.errors import ScenarioError
+from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.spans import Span, spans
 
 TOP = 'name = "base"\nduration = "1 s"\n'
@@ -86,3 +88,23 @@ def test_a_network_with_too_many_routes_is_refused() -> None:
 def test_places_of_many_keys_are_found_in_one_pass() -> None:
     text = "".join(f"k{i} = 1\n" for i in range(200_000))
     assert spans(text)[("k199999",)] == Span(200_000, 1, len("k199999 = 1"))
+
+
+def test_hints_to_names_of_a_large_network_are_few() -> None:
+    nodes = "[topology.nodes]\n" + "".join(f"n{i:05}x = {{}}\n" for i in range(2_000))
+    ends = [f'["n{i:05}x", "n{i + 1:05}x"]' for i in range(1_999)]
+    links = "".join(f'[[topology.links]]\nbetween = {end}\nrate = "1 Mbit/s"\n' for end in ends)
+    flows = "".join(f'[[flows]]\nfrom = "n{i:05}y"\nto = "n{i:05}z"\n' for i in range(2_000))
+    graph = f'{TOP}[topology]\nkind = "graph"\n{nodes}'
+    assert problems(f"{graph}{links}{flows}") == ["unknown host"] * 200
+    assert all(one.startswith("unknown node") for one in problems(graph + links.replace("x", "y") + FLOW))
+    assert problems(TOP + NETWORK + f"{FLOW}protocl = 1\n" * 2_000) == ["unknown key"] * 200
+    assert problems(f'{TOP}{NETWORK}[[flows]]\nfrom = "{"s" * 1_000_000}"\nto = "r1"\n') == ["unknown host"]
+
+
+def problems(text: str) -> list[str]:
+    Path("my.toml").write_text(text)
+    with pytest.raises(ScenarioError) as caught:
+        load("my.toml")
+    assert len(caught.value.problems) <= 200
+    return [one.wrong for one in caught.value.problems]

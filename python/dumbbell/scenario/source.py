@@ -15,6 +15,10 @@ from dumbbell.scenario.spans import Key, spans
 __all__ = ["Finding", "Key", "Source", "dotted", "leaves", "lookup", "show"]
 
 
+MOST_FINDINGS: Final = 200
+"""Findings that are told: a stranger's scenario may have a million."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """Something wrong with a scenario's value, or with one that is missing."""

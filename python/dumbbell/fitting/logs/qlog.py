@@ -46,8 +46,8 @@ def _traces(text: str, name: str) -> Iterator[Iterator[tuple[float, str, Mapping
     between = _SEPARATOR if _SEPARATOR in text[:100] else "\n"
     records = (match[0] for match in re.finditer(rf"[^{between}]++", text) if not match[0].isspace())
     if (first := record(next(records, ""))) and "traces" not in first and (second := next(records, None)) is not None:
-        events = (one for part in chain((second,), records) if (one := record(part)))
-        yield _events(table(first.get("trace")) or first, events)
+        others = (one for part in chain((second,), records) if (one := record(part)))
+        yield _events(table(first.get("trace")) or first, others)
         return
     for trace in rows(table(parsed(text.replace(_SEPARATOR, ""), name)).get("traces")):
         events = trace.get("events")

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
+from itertools import islice
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, Discriminator, ValidationError
 from pydantic_core import ErrorDetails
 
 from dumbbell.counts import count
+from dumbbell.hints import closest
 from dumbbell.scenario.links import delays, losses, queues, rates
 from dumbbell.scenario.links.changes import Event
 from dumbbell.scenario.links.link import Bottleneck
 from dumbbell.scenario.model import Emulate, Record, Scenario, Simulate
-from dumbbell.scenario.source import Finding, Key, lookup, show
+from dumbbell.scenario.source import MOST_FINDINGS, Finding, Key, lookup, show
 from dumbbell.scenario.study import Expectation, Repeat
 from dumbbell.scenario.topology import kinds as topologies
 from dumbbell.scenario.topology.cables import Cable
@@ -97,8 +98,8 @@ _CHOICES: dict[str, tuple[str, Collection[str], str]] = {
 
 
 def findings(error: ValidationError, data: Any) -> list[Finding]:
-    """One finding per error, in the order of the model's fields; `data` is what was validated."""
-    return [_finding(details, data) for details in error.errors(include_url=False)]
+    """One finding per error, in the order of the model's fields, of the first ones; `data` is what was validated."""
+    return [_finding(details, data) for details in islice(error.errors(include_url=False), MOST_FINDINGS)]
 
 
 def _finding(details: ErrorDetails, data: Any) -> Finding:
@@ -116,8 +117,8 @@ def _finding(details: ErrorDetails, data: Any) -> Finding:
             return _kind(key, details["type"], data)
         case "literal_error":
             given = str(lookup(data, key)[1]).lower()
-            close = difflib.get_close_matches(given, re.findall("'([^']*)'", context["expected"]), n=1)
-            hint = f'did you mean "{close[0]}"?' if close else ""
+            close = closest(given, re.findall("'([^']*)'", context["expected"]))
+            hint = "" if close is None else f'did you mean "{close}"?'
             return Finding(key, "unknown", f"one of {context['expected']}", hint)
         case "bool_type" | "bool_parsing":
             return Finding(key, "neither true nor false", "true or false, without quotes")
@@ -206,7 +207,7 @@ def _names(table: type[BaseModel]) -> dict[str, str]:
 
 def _unknown(key: Key, tables: list[type[BaseModel]]) -> Finding:
     names = _names(tables[-1])
-    close = difflib.get_close_matches(str(key[-1]), names, n=1)
+    close = closest(str(key[-1]), names)
     homes = [home for home, model in _HOMES.items() if key[-1] in _names(model)]
     near = tuple(home for part, home in _NEAR.items() if part in key)
     homes.sort(key=lambda home: not home.startswith(near))
@@ -214,7 +215,9 @@ def _unknown(key: Key, tables: list[type[BaseModel]]) -> Finding:
     if own is not None and _table(own.annotation) is not None:
         is_list = get_origin(own.annotation) is list
         homes.insert(0, f"a table of its own: [[{key[-1]}]]" if is_list else f"a table of its own: [{key[-1]}]")
-    hint = f"did you mean {close[0]}?" if close else "".join(f"{key[-1]} belongs in {home}" for home in homes[:1])
+    hint = (
+        f"did you mean {close}?" if close is not None else "".join(f"{key[-1]} belongs in {home}" for home in homes[:1])
+    )
     return Finding(key, "unknown key", f"one of {', '.join(names)}", hint)
 
 
@@ -262,8 +265,8 @@ def _kind(key: Key, problem: str, data: Any) -> Finding:
     _, value = lookup(data, key)
     if isinstance(value, Mapping):
         key, value = (*key, choice), value.get(choice)
-    close = difflib.get_close_matches(str(value).lower(), known, n=1)
-    return Finding(key, "unknown", expected, f'did you mean "{close[0]}"?' if close else "")
+    close = closest(str(value).lower(), known)
+    return Finding(key, "unknown", expected, "" if close is None else f'did you mean "{close}"?')
 
 
 _RATE_HINT = 'write rate = { steps = [["0 s", "9 Mbit/s"], ["5 s", "3 Mbit/s"]] }'

@@ -10,7 +10,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.connections import Connection, connections, latest, matching
 from dumbbell.scenario.resolve.outline import Outline
 from dumbbell.scenario.resolve.shared_rate import Shares
-from dumbbell.scenario.source import Finding, Key, dotted
+from dumbbell.scenario.source import MOST_FINDINGS, Finding, Key, dotted
 from dumbbell.scenario.traffic.flows import Flow
 from dumbbell.scenario.traffic.kinds.flow import MOST_CONNECTIONS, AnyFlow
 from dumbbell.units import Time
@@ -29,6 +29,8 @@ def resolve_flows(scenario: Scenario, network: Outline | None, wrong: list[Findi
     """
     known = dict.fromkeys(scenario.topology.hosts)
     for i, flow in enumerate(scenario.flows):
+        if len(wrong) >= MOST_FINDINGS:
+            break
         wrong += _hosts(("flows", i), flow, known)
         wrong += _times(("flows", i), flow, scenario)
         mtu = partial(_mtu, scenario, flow, network)

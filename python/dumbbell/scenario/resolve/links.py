@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 
 from dumbbell.hints import nearest, some
 from dumbbell.scenario.links.changes import MOST_CHANGES, timeline
@@ -13,7 +14,7 @@ from dumbbell.scenario.links.queues import Fifo
 from dumbbell.scenario.links.rates import Trace, Varying
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.direction import Direction, History, WrittenLink
-from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.source import MOST_FINDINGS, Finding, Key
 from dumbbell.units import MAX, BufferSize, QuantityError, Size, Time
 
 MOST_STEPS = 5_000_000
@@ -30,7 +31,7 @@ def resolve_links(scenario: Scenario, links: Sequence[WrittenLink], wrong: list[
             sound.add(alike)
         elif alike not in sound:
             wrong += found
-    wrong += _events_alone(scenario, [link.name for link in links])
+    wrong += islice(_events_alone(scenario, [link.name for link in links]), MOST_FINDINGS)
     if wrong:
         return {link.name: [(Time(0), link.start)] for link in links}
     settled: dict[tuple[int, int], Direction] = {}
@@ -109,9 +110,9 @@ def _queue(at: Key, link: Direction, given: Mapping[str, object], rtt: Time) -> 
 
 
 def _events_alone(scenario: Scenario, known: Sequence[str]) -> Iterator[Finding]:
-    end, total = scenario.duration, 0
+    end, total, there = scenario.duration, 0, frozenset(known)
     for i, event in enumerate(scenario.events):
-        if event.router is None and event.link not in known:
+        if event.router is None and event.link not in there:
             what = "unknown" if "link" in event.model_fields_set else f"no link is called {event.link}"
             yield Finding(("events", i, "link"), what, some(known), nearest(event.link, known))
         if event.at >= end:

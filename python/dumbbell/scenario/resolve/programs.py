@@ -21,14 +21,14 @@ def check_programs(
     scenario: Scenario, nodes: Sequence[NetworkNode], connections: Iterable[Connection]
 ) -> Iterator[Finding]:
     """Programs in nodes that run none, and names that are taken: flows have their files in `logs`, too."""
-    known = [node.name for node in nodes if node.kind != "switch"]
+    known = {node.name: None for node in nodes if node.kind != "switch"}
     taken = {one.id: "a flow" for one in connections}
     for i, (name, program) in enumerate(named(scenario)):
         at: Key = ("programs", i)
         if program.node not in known:
             kind = next((node.kind for node in nodes if node.name == program.node), None)
             what = "unknown node" if kind is None else f"{program.node} is a {kind}, which runs no programs"
-            yield Finding((*at, "node"), what, some(known), nearest(program.node, known) if kind is None else "")
+            yield Finding((*at, "node"), what, some([*known]), nearest(program.node, known) if kind is None else "")
         if name in taken:
             hint = "give it a name of its own" if program.name is None else ""
             yield Finding((*at, "name"), f"{taken[name]} is named {name}, too", "a name of its own", hint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from weakref import ref
 
 from dumbbell.cc.core import parameters_of
@@ -18,7 +19,7 @@ from dumbbell.scenario.resolve.labels import Label, Labelled, labelled
 from dumbbell.scenario.resolve.links import check_steps
 from dumbbell.scenario.resolve.network import Network, resolve_network
 from dumbbell.scenario.resolve.programs import check_programs
-from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.source import MOST_FINDINGS, Finding, Key
 from dumbbell.scenario.topology.hosts import Hosts
 from dumbbell.scenario.traffic.algorithms import Algorithm
 
@@ -60,9 +61,9 @@ def _resolve(scenario: Scenario) -> Resolved:
     connections = resolve_flows(scenario, found, wrong)
     algorithms = used(connections)
     labels = labelled(algorithms)
-    wrong += [] if found is None else check_programs(scenario, found.nodes, connections)
+    wrong += [] if found is None else islice(check_programs(scenario, found.nodes, connections), MOST_FINDINGS)
     wrong += check_algorithms(scenario, algorithms, labels)
-    wrong += check_settings(scenario)
+    wrong += islice(check_settings(scenario), MOST_FINDINGS)
     _refuse(scenario, wrong)
     assert network is not None, "what makes no network is wrong"
     return Resolved(network, tuple(connections), labels, _sysctls(scenario))
@@ -70,7 +71,7 @@ def _resolve(scenario: Scenario) -> Resolved:
 
 def _refuse(scenario: Scenario, findings: Iterable[Finding]) -> None:
     """Raise `ScenarioError` if anything is wrong: at once where the rest would take more memory than there is."""
-    if problems := [scenario.source.problem(finding) for finding in findings]:
+    if problems := [scenario.source.problem(finding) for finding in islice(findings, MOST_FINDINGS)]:
         raise ScenarioError(problems)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_address
+from itertools import islice
 
 from dumbbell.hints import nearest, some
 from dumbbell.scenario.resolve.drawn.interfaces import Domain, Port
 from dumbbell.scenario.resolve.drawn.vlans import check_vlans, lanes, place, vlans
-from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.source import MOST_FINDINGS, Finding, Key
 from dumbbell.scenario.topology.drawing import Structure
 from dumbbell.scenario.topology.nodes import LONGEST_NAME, NAME, AnyInterface, Prefix, Router, Switch
 
@@ -23,7 +24,7 @@ def check_drawing(drawing: Structure, mtu: int) -> list[Finding]:
         drawing: the network.
         mtu: of links that give none, in bytes.
     """
-    wrong = [*_names(drawing), *_ends(drawing)]
+    wrong = [*_names(drawing), *islice(_ends(drawing), MOST_FINDINGS)]
     # A cable with unknown ends is neither a loop nor a node's only one.
     wrong = wrong or [*_alone(drawing), *_ways_outside(drawing), *check_vlans(drawing), *_mtus(drawing, mtu)]
     return wrong or list(_loops(drawing))
