@@ -98,6 +98,14 @@ def test_the_threshold_falls_with_the_window_of_the_loss(
     assert told(code.lower_threshold, run, monkeypatch) is status
 
 
+def test_changes_of_the_threshold_in_one_fall_are_one_cut() -> None:
+    """Losses in a recovery cut a window that still falls: from 286 packets to 114, and not from 258."""
+    windows = [286] * 60 + [258] * 20 + [164] * 20 + [114] * 60 + [152] * 60 + [106] * 60
+    thresholds = [300] * 60 + [200] * 20 + [164] * 20 + [114] * 120 + [106] * 60
+    run = sampled({"cwnd_packets": windows, "ssthresh_packets": thresholds})
+    assert flows.thresholds(run, "f1") == [(286.0, 114.0), (152.0, 106.0)]
+
+
 @pytest.mark.parametrize(("rate", "status"), [(0.6, Status.HOLDS), (1.0, Status.FAILS)])
 def test_reno_sends_less_after_it_halved_its_window(
     rate: float, status: Status, monkeypatch: pytest.MonkeyPatch

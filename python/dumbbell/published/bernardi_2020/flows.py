@@ -97,12 +97,18 @@ def rates_bps(run: Run, flow: str, after_s: float) -> pl.Series:
 
 
 def thresholds(run: Run, flow: str) -> list[tuple[float, float]]:
-    """The largest window just before each change of the slow-start threshold, and the threshold from there on."""
-    own = _samples(run, flow).select("cwnd_packets", "ssthresh_packets").with_columns(
+    """The largest window just before each change of the slow-start threshold, and the threshold from there on.
+
+    Changes within `FALL_S` of each other are one cut, as the window still falls from where the first one found it.
+    """
+    own = _samples(run, flow).select("time_ns", "cwnd_packets", "ssthresh_packets").with_columns(
         before=pl.col("cwnd_packets").rolling_max(round(FALL_S / SAMPLE_S)), was=pl.col("ssthresh_packets").shift(1)
     )  # fmt: skip
     changed = own.filter(pl.col("was").is_not_null(), pl.col("ssthresh_packets") != pl.col("was"))
-    return [(float(before), float(after)) for before, after in changed.select("before", "ssthresh_packets").iter_rows()]
+    begins = (pl.col("time_ns").cast(pl.Int64).diff() > int(FALL_S * 1e9)).fill_null(value=True)
+    cut = changed.group_by(begins.cum_sum().alias("cut"), maintain_order=True)
+    each = cut.agg(pl.col("before").first(), pl.col("ssthresh_packets").last()).drop("cut")
+    return [(float(before), float(after)) for before, after in each.iter_rows()]
 
 
 def fillings(run: Run, most_bytes: float, after_s: float) -> int:
