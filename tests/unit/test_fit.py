@@ -134,6 +134,25 @@ def test_a_run_over_the_fitted_path_is_like_the_capture(
     assert goodput == pytest.approx(fits[name, "sender"].transfer.goodput_bps, rel=0.1)
 
 
+@pytest.mark.parametrize("side", SIDES)
+def test_the_measured_course_has_the_transfers_bytes_and_its_queue(fits: dict[tuple[str, str], Fit], side: str) -> None:
+    found = fits["bufferbloat", side]
+    course = found.measured
+    assert course is not None
+    steps = np.diff(course.time_s, prepend=0.0)
+    assert float(np.sum(steps * course.goodput_bps)) / 8 == pytest.approx(found.transfer.acknowledged_bytes, rel=0.01)
+    # A full queue of 200 kB at 10 Mbit/s is 160 ms.
+    rtts = [one for one in course.rtt_ms if one is not None]
+    assert max(rtts) == pytest.approx(40 + 160, abs=8)
+    assert 39 < min(rtts) < 50, "the first ten packets come as a burst"
+    flight = [one for one in course.in_flight_bytes if one is not None]
+    if side == "receiver":
+        assert flight == [], "a receiver does not see when packets are sent"
+    else:
+        # The queue and the product of rate and base RTT, less headers.
+        assert max(flight) == pytest.approx((200_000 + 50_000) * 1448 / 1514, rel=0.03)
+
+
 def test_the_command_prints_the_answer_first_and_writes_a_scenario(
     captures: dict[str, tuple[Path, dict[str, list[str]]]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from dumbbell import _core
 from dumbbell.report.model import Plots
 from dumbbell.report.study.payload import StudyPage
-from dumbbell.server import http_messages, lab_messages, messages, run_messages, whatif_messages
+from dumbbell.server import fit_messages, http_messages, lab_messages, messages, run_messages, whatif_messages
 from tools.generate import (
     capture_rows,
     cellular,
@@ -50,7 +50,8 @@ class Target:
 _EVENTS: Final = 'import type { FlowProgress, LinkProgress } from "./events";\n\n'
 """Types that messages about labs take from a run's events."""
 _WHAT_IF: Final = 'import type { Legend } from "../kit/run-messages";\n\n'
-"""Types that its messages take from others."""
+_CAPTURES: Final = 'import type { Knob } from "../whatif/messages";\n\n'
+"""Types that messages of these views take from others."""
 
 TARGETS: Final = (
     Target("python/dumbbell/plan/types.py", "crates/plan", lambda found: plan_types.text(found["plan"])),
@@ -73,6 +74,9 @@ TARGETS: Final = (
     ),
     Target(
         "web/ui/whatif/messages.ts", "python/dumbbell/server", lambda _: _WHAT_IF + server_types.text(whatif_messages)
+    ),
+    Target(
+        "web/ui/captures/messages.ts", "python/dumbbell/server", lambda _: _CAPTURES + server_types.text(fit_messages)
     ),
     Target("python/dumbbell/captures/rows.py", "crates/connections", capture_rows.text),
     Target("python/dumbbell/records/columns.py", "crates/records and crates/figures", tables.columns_module),

@@ -114,10 +114,19 @@ def command(
         from dataclasses import asdict
         from json import dumps
 
-        from dumbbell.fitting.words import answer
+        from dumbbell.fitting.whatif import cells, sentences
+        from dumbbell.fitting.words import answer, rows
 
-        said = {"answer": answer(found), "written": str(output) if output else None, **found.as_json()}
-        print(dumps({**said, "what_if": [asdict(one) for one in outcomes]}, indent=2))
+        said = {
+            "title": _title(found),
+            "answer": [*answer(found), *sentences(found, outcomes)],
+            "table": rows(found),
+            "written": str(output) if output else None,
+            **found.as_json(),
+            "what_if": [asdict(one) for one in outcomes],
+            "what_if_table": cells(found, outcomes),
+        }
+        print(dumps(said, indent=2))
         return
     _print(found, outcomes, output)
 
@@ -127,15 +136,11 @@ def _print(fit: Fit, outcomes: Sequence[Outcome], output: Path | None) -> None:
     from dumbbell.cli.tables import print_table
     from dumbbell.fitting.whatif import cells, sentences
     from dumbbell.fitting.words import answer, rows
-    from dumbbell.table import Table, printable
+    from dumbbell.table import Table
 
     for sentence in (*answer(fit), *sentences(fit, outcomes)):
         say(sentence)
-    about, side = fit.transfer, fit.transfer.side
-    place = "both ends" if side == "both" else f"the {side}"
-    title = f"Connection {about.connection} of {printable(fit.name)}, seen from {place}"
-    if about.is_link:
-        title = f"{printable(fit.name)}, a {printable(about.source)}"
+    about, title = fit.transfer, _title(fit)
     print_table(Table(title, ["", "value", "between", "evidence"], [list(cells) for cells in rows(fit)]))
     if outcomes:
         title = f"The transfer again, simulated over {outcomes[0].runs} paths within these intervals"
@@ -145,3 +150,14 @@ def _print(fit: Fit, outcomes: Sequence[Outcome], output: Path | None) -> None:
         say(f"{about.left_out:,} packets behind the first {about.sent_packets:,} were not read.")
     if output is not None:
         print(output)
+
+
+def _title(fit: Fit) -> str:
+    """The connection and the file, in words."""
+    from dumbbell.table import printable
+
+    about, side = fit.transfer, fit.transfer.side
+    if about.is_link:
+        return f"{printable(fit.name)}, a {printable(about.source)}"
+    place = "both ends" if side == "both" else f"the {side}"
+    return f"Connection {about.connection} of {printable(fit.name)}, seen from {place}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -15,6 +15,7 @@ from dumbbell.fitting.capacity import Capacity, capacity, rough_bps
 from dumbbell.fitting.ends import trace_both
 from dumbbell.fitting.estimate import Estimate, unknown
 from dumbbell.fitting.losses import SHARED, Losses, losses
+from dumbbell.fitting.measured import Measured, of_trace
 from dumbbell.fitting.policer import Policer, policer
 from dumbbell.fitting.queue import base_rtt, queue
 from dumbbell.fitting.trace import Trace, trace
@@ -46,6 +47,8 @@ class Fit:
     """Packets that an ACK covers, on average."""
     window: Estimate
     """Largest window of the receiver, bytes."""
+    measured: Measured | None = None
+    """Course of the transfer over time; None of a profile, and of a link."""
 
     @property
     def is_window_limited(self) -> bool:
@@ -105,12 +108,14 @@ class Fit:
             "source": self.transfer.source,
             "cc": self.transfer.cc,
             "goodput_bps": self.transfer.goodput_bps,
+            "left_out_packets": self.transfer.left_out,
             "rate_varies": self.rate.varies,
             "loss_burst_packets": self.losses.burst_packets,
             "drops_early": self.losses.is_early,
             "limits": dict(self.transfer.shares),
             "estimates": {name: one.as_json() for name, one in self.estimates().items()},
             "rate_over_time": [list(point) for point in self.rate.series],
+            "measured": None if self.measured is None else asdict(self.measured),
         }
 
 
@@ -138,16 +143,18 @@ def fit_trace(name: str, seen: Trace, diagnosis: Diagnosis, window: Estimate) ->
     if policed.rate.value is not None:
         rate = _beside(policed.rate.value, rate, seen.side)
     lost = losses(waited, rate.capacity, rate.available.value, rate.varies, policed.is_found)
+    base = _base_rtt(seen, rate, served)
     return Fit(
         name,
         transfer(waited, diagnosis),
         rate,
-        _base_rtt(seen, rate, served),
+        base,
         policed,
         lost,
         _late(seen.row, seen),
         _ack_packets(seen),
         window,
+        of_trace(waited, base.value if base.value is not None else base.high),
     )
 
 

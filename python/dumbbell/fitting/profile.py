@@ -31,13 +31,14 @@ class _Document(BaseModel):
 
 
 def anonymous(fit: Fit) -> Fit:
-    """The fit without the name of its capture and the number of its connection."""
-    return replace(fit, name=_NAME, transfer=replace(fit.transfer, connection=0))
+    """The fit without the name of its capture, the number of its connection, and its course over time."""
+    return replace(fit, name=_NAME, transfer=replace(fit.transfer, connection=0), measured=None)
 
 
 def text(fit: Fit) -> str:
     """The profile of a fit as JSON, anonymous."""
-    return dumps(_Document(fit=anonymous(fit)).model_dump(), indent=1, allow_nan=False) + "\n"
+    document = _Document(fit=anonymous(fit)).model_dump(exclude={"fit": {"measured"}})
+    return dumps(document, indent=1, allow_nan=False) + "\n"
 
 
 def is_profile(path: Path) -> bool:

@@ -9,7 +9,7 @@ import signal
 import stat
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,18 +54,25 @@ class Child:
         begin = next((number for number, line in enumerate(lines) if line.startswith("error:")), max(0, len(lines) - 8))
         return "\n".join(lines[begin:]).removeprefix("error: ")
 
-    def text(self) -> str:
-        """All that it said; of a lot of it, the end."""
+    def text(self, most: int = _SAID_BYTES) -> str:
+        """All that it said; of more than `most` bytes, the end."""
         size = os.fstat(self.said.fileno()).st_size
-        return os.pread(self.said.fileno(), _SAID_BYTES, max(0, size - _SAID_BYTES)).decode(errors="replace")
+        return os.pread(self.said.fileno(), most, max(0, size - most)).decode(errors="replace")
+
+    def kill(self) -> None:
+        """End it and what it has started at once. One that has ended hears nothing."""
+        if self.code is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
 
 
 class Children:
     """The commands that this server has started."""
 
-    def __init__(self, folder: Path) -> None:
-        """`folder` is their working directory."""
+    def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
+        """`folder` is their working directory, outside which they open nothing that a scenario names."""
         self._folder = folder
+        self._environment = dict(environment or {})
         self._all: dict[int, Child] = {}
 
     async def start(
@@ -78,6 +85,7 @@ class Children:
         """
         said = tempfile.TemporaryFile(prefix="dumbbell-")  # noqa: SIM115  it is open as long as the command is known
         environment = {"PYTHONUNBUFFERED": "1", "COLUMNS": "120", below.VARIABLE: os.fspath(self._folder)}
+        environment |= self._environment
         with ExitStack() as opened:
             if agreed is not None:
                 list_ = started.handed(agreed)

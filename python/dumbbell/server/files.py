@@ -93,12 +93,13 @@ def _new(documents: Documents, asked: NewFile) -> FileEntry:
     return _entry(workspace, file)
 
 
-def create(documents: Documents, path: str, text: str, beside: Path) -> FileEntry:
-    """Write a new scenario, drawn as the one in the file `beside` is. Raises `DumbbellError`."""
+def create(documents: Documents, path: str, text: str, beside: Path | None) -> FileEntry:
+    """Write a new scenario, drawn as the one in the file `beside` is, if one is named. Raises `DumbbellError`."""
     workspace = documents.workspace
     file = _free(workspace, path)
     _write(file, text)
-    _copied(layout_of(beside), layout_of(file))
+    if beside is not None:
+        _copied(layout_of(beside), layout_of(file))
     return _entry(workspace, file)
 
 

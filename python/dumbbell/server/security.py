@@ -33,7 +33,11 @@ LOGIN: Final = "/api/login"
 LARGEST_BODY: Final = 9_000_000
 """Bytes of a request's body: a text of 2 MB, each character escaped, and some room."""
 LARGEST_IMPORT: Final = 64 << 20
+LARGEST_CAPTURE: Final = 1 << 30
+CAPTURES: Final = "/api/fit"
+"""The route whose body is a capture or a log, as it is."""
 LARGEST_LOGIN: Final = 1_000
+_LARGEST: Final = {LOGIN: LARGEST_LOGIN, "/api/import": LARGEST_IMPORT, CAPTURES: LARGEST_CAPTURE}
 STRANGER_S: Final = 10.0
 """Until the body of a request without the cookie must be there as a whole."""
 
@@ -197,11 +201,13 @@ class Guard:
             raise Refused(403, "another page asks", f"Sec-Fetch-Site: {site}")
         if method not in _SAFE:
             kind = (_only(headers, b"content-type") or "").partition(";")[0].strip().lower()
-            if kind != "application/json":
-                raise Refused(415, "not JSON", f"Content-Type: {kind}", "send application/json")
+            # No form can send either, and no other page without asking first.
+            wanted = "application/octet-stream" if path == CAPTURES else "application/json"
+            if kind != wanted:
+                raise Refused(415, f"not {wanted}", f"Content-Type: {kind}", f"send {wanted}")
         if not is_page and path != LOGIN and not access.has_cookie(headers.get(b"cookie", [])):
             raise Refused(401, "not logged in", "the cookie is missing", "open the URL that dumbbell ui printed")
-        most = LARGEST_LOGIN if path == LOGIN else LARGEST_IMPORT if path == "/api/import" else LARGEST_BODY
+        most = _LARGEST.get(path, LARGEST_BODY)
         length = _only(headers, b"content-length") or "0"
         if not length.isdigit() or int(length) > most:
             raise _too_large(most)

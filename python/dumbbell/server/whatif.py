@@ -18,6 +18,7 @@ from dumbbell.pipeline.planned import planned
 from dumbbell.plan import wire
 from dumbbell.plan.types import ObjectSource, Plan
 from dumbbell.scenario import load
+from dumbbell.scenario.file.loading import Draft as Values
 from dumbbell.scenario.file.loading import read
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Key
@@ -106,12 +107,16 @@ def _as_in(root: Path, file: Path, overrides: list[str]) -> Scenario:
 
 def _saved(documents: Documents, root: Path, asked: SaveAsked) -> FileEntry:
     file = run_places.scenario(root, asked.path)
-    before = read(file)
     now = read(file, asked.overrides)
-    draft = Draft(before.text)
+    return create(documents, asked.to, changed(now.text, now), file)
+
+
+def changed(text: str, now: Values) -> str:
+    """The text of a scenario with the values that were set outside it; comments and order stay."""
+    draft = Draft(text)
     for way in now.places:
         draft.set(way, _at(now.data, way))
-    return create(documents, asked.to, draft.finished(), file)
+    return draft.finished()
 
 
 def _at(held: Any, way: Key) -> Any:

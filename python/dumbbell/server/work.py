@@ -1,4 +1,4 @@
-"""Work of the server beside documents: runs, studies, comparisons, labs, their packets and terminals."""
+"""Work of the server beside documents: runs, studies, comparisons, fits, labs, their packets and terminals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from dumbbell.server import comparison, labs, live, packets, results, runs, studies, terminals, whatif
+from dumbbell.server import comparison, fits, labs, live, packets, results, runs, studies, terminals, whatif
 from dumbbell.server.children import Children
 
 
@@ -23,6 +23,7 @@ def include(app: FastAPI, root: Path) -> None:
         terminals.router(opened),
         packets.router(lists),
         whatif.router(root),
+        fits.router(root),
     ):
         app.include_router(router)
     app.state.topics |= {

@@ -19,5 +19,6 @@ export const VIEWS: Readonly<Record<string, View>> = {
   studies: { title: "Study", icon: "outline", listed: false, load: () => import("../results/study") },
   compare: { title: "Compare", icon: "outline", listed: false, load: () => import("../results/compare") },
   whatif: { title: "What if", icon: "settings", listed: false, load: () => import("../whatif/view") },
+  captures: { title: "Captures", icon: "flow", listed: true, load: () => import("../captures/view") },
   labs: { title: "Labs", icon: "terminal", listed: true, load: () => import("../labs/view") },
 };

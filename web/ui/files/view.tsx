@@ -7,6 +7,7 @@ import { Button, toast } from "../kit/parts";
 import { go, href, type ViewProps } from "../kit/route";
 import { get, post, problemOf } from "../kit/api";
 import type { FileChange, FileEntry, Files } from "../kit/messages";
+import { hand, isCapture } from "../kit/dropped";
 import { socket } from "../kit/socket";
 import { fileActions } from "./actions";
 import { ImportDialog } from "./import";
@@ -68,7 +69,8 @@ export default function View({ rest }: ViewProps): ReactNode {
         event.preventDefault();
         setOver(false);
         const file = event.dataTransfer.files[0];
-        if (file) setOpen({ kind: "import", file });
+        if (file && isCapture(file.name)) hand(file), go("captures");
+        else if (file) setOpen({ kind: "import", file });
       }}
     >
       <header className="files-head">

@@ -50,9 +50,15 @@ export function get<T>(path: string, query: Record<string, string> = {}): Promis
   return ask<T>(search ? `${path}?${search}` : path, {});
 }
 
-/** The answer to POST of a JSON body, as JSON. Raises `Refused`. */
-export function post<T>(path: string, body: unknown = {}): Promise<T> {
-  return ask<T>(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+/** The answer to POST of a JSON body, as JSON; `signal` gives it up. Raises `Refused`. */
+export function post<T>(path: string, body: unknown = {}, signal: AbortSignal | null = null): Promise<T> {
+  return ask<T>(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal });
+}
+
+/** The answer to POST of a file as it is, as JSON; `signal` gives it up. Raises `Refused`. */
+export function upload<T>(path: string, query: URLSearchParams, file: File, signal: AbortSignal): Promise<T> {
+  const headers = { "Content-Type": "application/octet-stream" };
+  return ask<T>(`${path}?${query.toString()}`, { method: "POST", headers, body: file, signal });
 }
 
 /** DELETE. Raises `Refused`. */

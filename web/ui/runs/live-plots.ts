@@ -55,8 +55,8 @@ interface FlowSeries {
   goodput: Series;
   rtt: Series;
   cwnd: Series;
-  /** The simulator in the page has neither. */
   inFlight?: Series;
+  /** The simulator in the page has none. */
   bbr?: BbrLive;
 }
 

@@ -1,5 +1,6 @@
 // What is turned, planned, simulated and shown, whatever draws it. The newest values win.
 
+import type { Legend } from "../kit/run-messages";
 import type { Failure, Report } from "./simulator";
 import { Curves } from "./curves";
 import type { Engine, Rows, Running } from "./engine";
@@ -26,7 +27,9 @@ const SLOWEST_MS = 250;
 export type Mode = "whole" | "playing" | "paused";
 
 export interface Kept {
-  curves: Curves;
+  curves: Pick<Curves, "legend" | "flows" | "links">;
+  /** What they are: `kept`, or `measured`. */
+  words: string;
   /** What was set then. */
   overrides: readonly string[];
 }
@@ -38,7 +41,10 @@ export class Bench {
   settings: readonly string[] = [];
   planned: Planned | null = null;
   shown: Curves | null = null;
-  kept: Kept | null = null;
+  /** Curves that the user has kept. */
+  own: Kept | null = null;
+  /** Curves that were there before anything was simulated. */
+  private given: Kept | null = null;
   problems: readonly Failure[] = [];
   mode: Mode = "whole";
   /** Virtual time of playing, in seconds. */
@@ -67,6 +73,8 @@ export class Bench {
     readonly knobs: readonly Knob[],
     private readonly planner: Planner,
     private readonly engine: Engine,
+    /** What was measured, to be laid under what is simulated. */
+    private readonly measured: ((legend: Legend) => Kept) | null = null,
   ) {}
 
   // For React
@@ -169,6 +177,7 @@ export class Bench {
     this.begun = performance.now();
     this.busy = true;
     const curves = new Curves(planned.legend);
+    this.given ??= this.measured?.(planned.legend) ?? null;
     this.running = this.engine.begin(planned.plan, false, {
       rows: (rows) => this.take(curves, rows),
       refused: (problems) => {
@@ -259,13 +268,17 @@ export class Bench {
 
   // Comparison
 
+  get kept(): Kept | null {
+    return this.own ?? this.given;
+  }
+
   keep(): void {
-    if (this.shown) this.kept = { curves: this.shown, overrides: this.overrides };
+    if (this.shown) this.own = { curves: this.shown, words: "kept", overrides: this.overrides };
     this.tell();
   }
 
   forget(): void {
-    this.kept = null;
+    this.own = null;
     this.tell();
   }
 

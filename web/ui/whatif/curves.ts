@@ -10,10 +10,20 @@ const INTERVALS = 200;
 /** Marks of drops that are kept. */
 const MOST_DROPS = 2000;
 
+/** Values of steps of time, each at its end; null: not known. */
+interface MeasuredCourse {
+  time_s: readonly number[];
+  goodput_bps: readonly number[];
+  rtt_ms: readonly (number | null)[];
+  in_flight_bytes: readonly (number | null)[];
+}
+
 export class FlowCurves {
   readonly goodput = new Series();
   readonly rtt = new Series();
   readonly cwnd = new Series();
+  /** In kB. */
+  readonly inFlight = new Series();
   resent = 0;
   private first: [number, number] | null = null;
   private from: [number, number] = [0, 0];
@@ -23,7 +33,25 @@ export class FlowCurves {
 
   constructor(private readonly width: number) {}
 
-  add(time: number, received: number, srttUs: number, cwnd: number, resent: number): void {
+  /** Curves of a transfer that was measured: values of steps of time. */
+  static measured({ time_s, goodput_bps, rtt_ms, in_flight_bytes }: MeasuredCourse): FlowCurves {
+    const made = new FlowCurves(0);
+    let bytes = 0;
+    time_s.forEach((time, i) => {
+      const [before, bps, rtt, inFlight] = [time_s[i - 1] ?? 0, goodput_bps[i] ?? 0, rtt_ms[i] ?? null, in_flight_bytes[i] ?? null];
+      bytes += (bps * (time - before)) / 8;
+      made.goodput.push((before + time) / 2, bps / 1e6);
+      made.rtt.push(time, rtt);
+      made.inFlight.push(time, inFlight === null ? null : inFlight / 1e3);
+      if (rtt !== null) (made.rtts += rtt), made.counted++;
+    });
+    made.first = [0, 0];
+    made.last = [time_s.at(-1) ?? 0, bytes];
+    made.resent = Number.NaN;
+    return made;
+  }
+
+  add(time: number, received: number, srttUs: number, cwnd: number, resent: number, inFlight: number): void {
     if (!this.first) this.first = this.from = [time, received];
     this.last = [time, received];
     const [then, bytes] = this.from;
@@ -38,6 +66,7 @@ export class FlowCurves {
       this.counted++;
     }
     this.cwnd.push(time, cwnd);
+    this.inFlight.push(time, inFlight / 1e3);
     if (!Number.isNaN(resent)) this.resent = resent;
   }
 
@@ -102,7 +131,7 @@ export class Curves {
     this.now = now;
     const at = (values: Float64Array, i: number): number => values[i] as number;
     for (let i = 0; i < samples.length; i += SAMPLES.length) {
-      this.byFlow[at(samples, i + 1)]?.add(at(samples, i) / 1e9, at(samples, i + 2), at(samples, i + 3), at(samples, i + 4), at(samples, i + 5));
+      this.byFlow[at(samples, i + 1)]?.add(at(samples, i) / 1e9, at(samples, i + 2), at(samples, i + 3), at(samples, i + 4), at(samples, i + 5), at(samples, i + 6));
     }
     for (let i = 0; i < links.length; i += LINKS.length) {
       this.byLink[at(links, i + 1)]?.add(at(links, i) / 1e9, at(links, i + 2), at(links, i + 3), at(links, i + 4));

@@ -8,27 +8,27 @@ import { LivePlots, plotsOf, type Curve, type Plot, type Source } from "../runs/
 import type { Bench } from "./bench";
 import type { Curves } from "./curves";
 
-/** Colours of kept curves: paler than those of the present, and dashed. */
-const PALE: Shared["groups"][number] = { label: "kept", light: "#9aa3ab", dark: "#6d757c", dash: [4, 3], flows: [] };
+/** Colours of kept curves of links: paler than those of the present, and dashed. */
+const PALE: Omit<Shared["groups"][number], "label"> = { light: "#9aa3ab", dark: "#6d757c", dash: [4, 3], flows: [] };
 
 function groupsOf(legend: Legend): Shared["groups"][number][] {
   return legend.groups.map(({ label, light, dark, dash }) => ({ label, light, dark, dash, flows: [] }));
 }
 
 /** Kept curves of a flow have its hue, mixed with the ground. */
-function pale({ label, light, dark }: Shared["groups"][number]): Shared["groups"][number] {
+function pale({ label, light, dark }: Shared["groups"][number], words: string): Shared["groups"][number] {
   const mix = (colour: string, ground: number, share: number): string => {
     const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
     return `#${parts.map((part) => Math.round(part + (ground - part) * share).toString(16).padStart(2, "0")).join("")}`;
   };
-  return { label: `${label}, kept`, light: mix(light, 255, 0.5), dark: mix(dark, 24, 0.45), dash: [4, 3], flows: [] };
+  return { label: `${label}, ${words}`, light: mix(light, 255, 0.5), dark: mix(dark, 24, 0.45), dash: [4, 3], flows: [] };
 }
 
 /** What makes it necessary to build plots anew: all else is drawn with the next frame. */
 function shapeOf(bench: Bench): string {
-  const of = (curves: Curves | null | undefined): unknown =>
+  const of = (curves: Pick<Curves, "legend"> | null | undefined): unknown =>
     curves && [curves.legend.duration_s, curves.legend.groups, curves.legend.links.filter(({ rate_bps }) => rate_bps).map(({ name }) => name), curves.legend.changes];
-  return JSON.stringify([of(bench.shown), bench.kept ? of(bench.kept.curves) : null]);
+  return JSON.stringify([of(bench.shown), bench.kept ? [bench.kept.words, of(bench.kept.curves)] : null]);
 }
 
 /** The plots of a run whose curves are asked for as they are drawn. */
@@ -42,15 +42,15 @@ function following(bench: Bench): Plot[] {
     const source = plot?.sources.find((one) => one.name === name);
     const before = kept && plotsOf(kept, kept.legend).find((one) => one.key === key)?.sources.find((one) => one.name === name);
     const keptCurves = (before?.curves() ?? []).map(({ label, group, flow, series }): Curve => ({
-      label: `${label}, kept`,
+      label: `${label}, ${bench.kept?.words}`,
       group: group === null ? offset + (kept?.legend.groups.length ?? 0) : offset + group,
       flow, series,
     }));
-    return { curves: [...keptCurves, ...(source?.curves() ?? [])], references: source?.references ?? [] };
+    return { curves: [...keptCurves.filter(({ series }) => series.length), ...(source?.curves() ?? [])], references: source?.references ?? [] };
   };
   return plotsOf(first, first.legend).map((plot) => ({
     ...plot,
-    note: plot.key === "queue" ? "Bytes that wait, at each sample. Triangles: drops." : plot.key === "goodput" ? "Bytes read by the receiver's application." : plot.key === "rtt" ? "Smoothed RTT of the sender." : plot.note,
+    note: plot.key === "queue" ? "Bytes that wait, at each sample. Triangles: drops." : plot.key === "goodput" ? "Bytes read by the receiver's application." : plot.key === "rtt" ? "Smoothed RTT of the sender." : plot.key === "in-flight" ? "As the sender counts them." : plot.note,
     sources: plot.sources.map(({ name }) => ({
       name,
       curves: () => later(plot.key, name).curves,
@@ -68,7 +68,8 @@ export function Plots({ bench }: { bench: Bench }): ReactNode {
   useEffect(() => {
     if (!host.current || !bench.shown) return;
     const { legend } = bench.shown;
-    const keptGroups = bench.kept ? [...groupsOf(bench.kept.curves.legend).map(pale), PALE] : [];
+    const { kept } = bench;
+    const keptGroups = kept ? [...groupsOf(kept.curves.legend).map((one) => pale(one, kept.words)), ...(kept.curves.links.size ? [{ ...PALE, label: kept.words }] : [])] : [];
     const changes: Change[] = legend.changes.map(({ at_s, words }) => ({ timeS: at_s, link: "", words, label: words }));
     const made = new LivePlots(host.current, following(bench), [...groupsOf(legend), ...keptGroups], changes, legend.duration_s);
     made.follow(null, 0);

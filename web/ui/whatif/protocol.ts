@@ -3,7 +3,7 @@
 import type { Asked, Failure, Report } from "./simulator";
 
 /** Columns of `samples` that curves are made of, in this order. */
-export const SAMPLES = ["time_ns", "flow", "received_bytes", "srtt_us", "cwnd_packets", "retransmitted_segments"] as const;
+export const SAMPLES = ["time_ns", "flow", "received_bytes", "srtt_us", "cwnd_packets", "retransmitted_segments", "bytes_in_flight"] as const;
 /** Columns of `links`. */
 export const LINKS = ["time_ns", "link", "queue_bytes", "dropped_packets", "lost_packets"] as const;
 

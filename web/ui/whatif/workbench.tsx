@@ -21,7 +21,7 @@ interface Props {
 
 export function Workbench({ bench, title, command, actions, anyKey = false }: Props): ReactNode {
   useSyncExternalStore(bench.watch, bench.seen);
-  const { problems, overrides, kept, tooMany, planned, shown } = bench;
+  const { problems, overrides, kept, own, tooMany, planned, shown } = bench;
   const [first] = problems;
   return (
     <div className="whatif" data-busy={bench.busy || undefined} data-latency={bench.latency.toFixed(1)}>
@@ -33,7 +33,7 @@ export function Workbench({ bench, title, command, actions, anyKey = false }: Pr
           </p>
         </div>
         <div className="whatif-actions">
-          {kept ? (
+          {own ? (
             <Button icon="close" onClick={() => bench.forget()}>
               Forget the kept curves
             </Button>
@@ -80,7 +80,7 @@ function KeptNote({ bench }: { bench: Bench }): ReactNode {
   const set = bench.kept?.overrides ?? [];
   return (
     <p className="kept-note">
-      <i className="kept-line" aria-hidden="true" /> Pale and dashed: kept{set.length ? `, with ${set.join(", ")}` : ", as in the scenario"}.
+      <i className="kept-line" aria-hidden="true" /> Pale and dashed: {bench.own ? `kept, ${set.length ? `with ${set.join(", ")}` : "as in the scenario"}` : bench.kept?.words}.
     </p>
   );
 }

@@ -15,6 +15,7 @@ from dumbbell.fitting.fitted import Fit
 from dumbbell.fitting.logs import rates
 from dumbbell.fitting.logs.buffers import losses
 from dumbbell.fitting.logs.samples import Samples
+from dumbbell.fitting.measured import of_samples
 from dumbbell.fitting.policer import Policer
 from dumbbell.fitting.queue import ACK_BYTES, SYN_BYTES
 from dumbbell.fitting.trace import LEAST_PACKETS, Bools, Floats
@@ -72,6 +73,7 @@ def fit_samples(samples: Samples) -> Fit:
         unknown(f"the {samples.source} does not have the order of packets"),
         unknown(f"the {samples.source} does not have single ACKs"),
         samples.window,
+        of_samples(samples.end_s - samples.begin_s[0], samples.payload_bytes, samples.rtt_ns),
     )  # fmt: skip
 
 
