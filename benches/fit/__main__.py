@@ -1,8 +1,9 @@
 """How often is `dumbbell fit` right? Draws hidden paths, captures a transfer over each, and judges every estimate.
 
-    python -m benches.fit                        # the tables of docs/results/fit.md: 96 paths, simulated
+    python -m benches.fit                        # the tables of docs/results/fit.md: 300 paths, simulated
     python -m benches.fit --engine virtual --paths 16     # the same, over the TCP of Linux
     python -m benches.fit --both --paths 32      # from captures of both ends together
+    python -m benches.fit --logs --paths 48      # from logs of ss, iperf3 and qlog
     python -m benches.fit --what-if --paths 32   # goodput of other algorithms: predicted, and over the true path
 
 Targets: capacity within 2 %, base RTT within 1 ms, buffer within 10 %, a policer found and none where there is none,
@@ -17,70 +18,21 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path as File
 from typing import Final
 
+from benches.fit.judged import Judged, judged, refused
+from benches.fit.logs import judge_logs
 from benches.fit.paths import FAMILIES, SIDES, Hidden, captured, draw
 from benches.fit.predicted import predict, tell_predicted
 from benches.table import show, write_csv
 from dumbbell.errors import DumbbellError
-from dumbbell.fitting import Estimate, Fit, fit
+from dumbbell.fitting import fit
 
 SEED: Final = 1129
-PATHS: Final = 96
+PATHS: Final = 300
 BOTH: Final = "both"
-PROPERTIES: Final = ("capacity", "base RTT", "buffer", "policer", "loss")
-
-
-@dataclass(frozen=True)
-class Judged:
-    """An estimate beside the truth."""
-
-    path: Hidden
-    side: str
-    name: str
-    truth: float | None
-    """None: the path has no such property, so a value is a false alarm."""
-    value: float | None
-    low: float | None
-    high: float | None
-    is_right: bool | None
-    """True within the target; None without a value."""
-    is_inside: bool | None
-    why_not: str
-
-
-def judged(path: Hidden, side: str, fit: Fit) -> list[Judged]:
-    """Each estimate of a fit beside the truth."""
-    rows = [
-        _relative(path, side, "capacity", path.capacity_bps, fit.rate.capacity, 0.02),
-        _absolute(path, side, "base RTT", path.rtt_ms * 1e6, fit.base_rtt, 1e6),
-        _relative(path, side, "loss", None if path.policer_bps else path.loss, fit.losses.loss, 0.2),
-        _relative(path, side, "policer", path.policer_bps, fit.policer.rate, 0.02),
-    ]
-    buffer = None if path.policer_bps else path.buffer_bytes
-    return [*rows, _relative(path, side, "buffer", buffer, fit.losses.buffer, 0.1)]
-
-
-def _relative(path: Hidden, side: str, name: str, truth: float | None, estimate: Estimate, share: float) -> Judged:
-    right = None
-    if estimate.value is not None:
-        right = truth is not None and (abs(estimate.value - truth) <= share * truth if truth else estimate.low == 0)
-    return _judged(path, side, name, truth, estimate, right)
-
-
-def _absolute(path: Hidden, side: str, name: str, truth: float, estimate: Estimate, most: float) -> Judged:
-    right = None if estimate.value is None else abs(estimate.value - truth) <= most
-    return _judged(path, side, name, truth, estimate, right)
-
-
-def _judged(path: Hidden, side: str, name: str, truth: float | None, estimate: Estimate, right: bool | None) -> Judged:
-    inside = None
-    if estimate.value is not None and estimate.low is not None and estimate.high is not None:
-        inside = truth is not None and estimate.low <= truth <= estimate.high
-    return Judged(path, side, name, truth, estimate.value, estimate.low, estimate.high, right, inside, estimate.why_not)
 
 
 def judge(path: Hidden, engine: str, folder: File, seen_from: Sequence[str] = SIDES) -> list[Judged]:
@@ -92,32 +44,32 @@ def judge(path: Hidden, engine: str, folder: File, seen_from: Sequence[str] = SI
                 found = fit(file.parent, other=file.parent) if side == BOTH else fit(file, None, None, sides[side])
                 rows += judged(path, side, found)
             except DumbbellError as error:
-                why = error.problems[0].what
-                rows += [Judged(path, side, name, None, None, None, None, None, None, why) for name in PROPERTIES]
+                rows += refused(path, side, error.problems[0].what)
     return rows
 
 
-def tell(rows: Sequence[Judged], tables: File | None) -> None:
+def tell(rows: Sequence[Judged], tables: File | None, stem: str = "fit") -> None:
     """Print how many estimates are right; write `fit.csv` with each that is not into `tables`."""
+    names = list(dict.fromkeys(one.name for one in rows))
     head = ["property", "seen from", "paths with it", "identified", "within the target", "inside the interval"]
     cells = []
-    for name in PROPERTIES:
+    for name in names:
         for side in dict.fromkeys(one.side for one in rows):
             of = [one for one in rows if one.name == name and one.side == side]
             known = [one for one in of if one.value is not None]
             right, inside = sum(one.is_right is True for one in known), sum(one.is_inside is True for one in known)
             real = [one for one in of if one.truth is not None]
             cells.append([name, side, str(len(real)), str(len(known)), _share(right, known), _share(inside, known)])
-    show("fit", head, cells)
+    show(stem, head, cells)
     by: dict[tuple[str, str], list[Judged]] = defaultdict(list)
     for one in rows:
         by[one.path.family, one.name].append(one)
     families = [
-        [family, *(_family(by[family, name]) for name in PROPERTIES)]
+        [family, *(_family(by[family, name]) for name in names)]
         for family in FAMILIES
-        if any(by[family, name] for name in PROPERTIES)
+        if any(by[family, name] for name in names)
     ]
-    show("fit-families", ["family", *PROPERTIES], families)
+    show(f"{stem}-families", ["family", *names], families)
     real = [one for one in rows if one.name == "policer" and one.path.policer_bps is not None]
     others = [one for one in rows if one.name == "policer" and one.path.policer_bps is None]
     print(
@@ -133,11 +85,11 @@ def tell(rows: Sequence[Judged], tables: File | None) -> None:
         ]
         for one in wrong
     ]  # fmt: skip
-    show("fit-wrong", columns, failures)
+    show(f"{stem}-wrong", columns, failures)
     if tables is not None:
-        write_csv(tables / "fit.csv", head, cells)
-        write_csv(tables / "fit-families.csv", ["family", *PROPERTIES], families)
-        write_csv(tables / "fit-wrong.csv", columns, failures)
+        write_csv(tables / f"{stem}.csv", head, cells)
+        write_csv(tables / f"{stem}-families.csv", ["family", *names], families)
+        write_csv(tables / f"{stem}-wrong.csv", columns, failures)
 
 
 def _share(count: int, of: Sequence[Judged]) -> str:
@@ -160,6 +112,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--what-if", action="store_true", help="judge predictions of other algorithms instead")
     parser.add_argument("--both", action="store_true", help="fit captures of both ends together")
+    parser.add_argument("--logs", action="store_true", help="fit logs of ss, iperf3 and qlog in place of captures")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--csv", type=File, metavar="FOLDER", help="write the tables there, too: docs/results/data")
     options = parser.parse_args()
@@ -168,6 +121,11 @@ def main() -> None:
             ask = partial(predict, engine=options.engine, folder=File(scratch))
             predicted = [row for of_path in pool.map(ask, draw(options.seed, options.paths)) for row in of_path]
             tell_predicted(predicted, options.csv)
+            return
+        if options.logs:
+            ask = partial(judge_logs, folder=File(scratch))
+            rows = [row for of_path in pool.map(ask, draw(options.seed, options.paths)) for row in of_path]
+            tell(rows, options.csv, "fit-logs")
             return
         work = partial(judge, engine=options.engine, folder=File(scratch), seen_from=(BOTH,) if options.both else SIDES)
         rows = [row for of_path in pool.map(work, draw(options.seed, options.paths)) for row in of_path]

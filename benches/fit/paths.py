@@ -150,13 +150,15 @@ def captured(hidden: Hidden, engine: str, folder: File) -> Iterator[tuple[File, 
     """The capture of a transfer, and by side the interfaces that see it there. Both are gone afterwards."""
     place = folder / hidden.table["name"]
     try:
-        run = dumbbell.run(written(place, hidden.table, hidden.files), (), place / "runs", engine=engine, report=False)
+        run = dumbbell.run(
+            scenario_file(place, hidden.table, hidden.files), (), place / "runs", engine=engine, report=False
+        )
         yield run.directory / FILE, {side: list(interfaces(run.plan, side)) for side in SIDES}
     finally:
         rmtree(place, ignore_errors=True)
 
 
-def written(place: File, table: dict[str, Any], files: dict[str, str]) -> File:
+def scenario_file(place: File, table: dict[str, Any], files: dict[str, str]) -> File:
     """The scenario's file in a new folder, beside the files that it names."""
     place.mkdir()
     for name, text in files.items():

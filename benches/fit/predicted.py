@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 import dumbbell
-from benches.fit.paths import ALGORITHMS, Hidden, captured, written
+from benches.fit.paths import ALGORITHMS, Hidden, captured, scenario_file
 from benches.table import show, write_csv
 from dumbbell.errors import DumbbellError
 from dumbbell.fitting import fit
@@ -62,7 +62,7 @@ def predict(path: Hidden, engine: str, folder: File) -> list[Predicted]:
             "record": {"packets": False, "acks": False},
         }
         place = folder / str(table["name"])
-        scenario = written(place, table, path.files)
+        scenario = scenario_file(place, table, path.files)
         seeds = [f"seed={1000 * number + path.number + 1}" for number in range(1, TRUTHS + 1)]
         runs = [dumbbell.run(scenario, [seed], place / "runs", engine=engine, report=False) for seed in seeds]
         true = float(np.mean([run.flows["goodput_bps"][0] for run in runs]))
