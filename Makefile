@@ -72,7 +72,7 @@ test-exhaustive: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 # Programs that measure this machine's kernel are compiled here, beside other work: tests that run alone wait for no compiler.
 test-rust: $(VENV)/.test-tools
 	PROPTEST_RNG_SEED=1 RUSTC_WRAPPER=$(abspath tools/rustc-tests) $(ALONE) cargo test --release --locked --workspace
-	RUSTC_WRAPPER=$(abspath tools/rustc-tests) $(ALONE) cargo test --release --locked --workspace --no-run \
+	TEST_OPT_LEVEL=1 RUSTC_WRAPPER=$(abspath tools/rustc-tests) $(ALONE) cargo test --release --locked --workspace --no-run \
 		--test oracle --test twins --test live --test loopback
 
 test-python: build $(VENV)/.develop $(VENV)/.guests $(VENV)/.page $(VENV)/.web-checks $(VENV)/.test-tools
