@@ -16,7 +16,8 @@ STARTED: Final = "started"
 class Table(BaseModel):
     """A TOML table: no unknown keys, no changes after validation."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Tables are parts of others, which build them in: what no command reads by itself needs no validator of its own.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         """Itself: it never changes. Pydantic copies a default for each table that leaves it out."""
