@@ -3,7 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes
+# What is imported is compiled then: all packages would take as long as installing them.
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-compile
 # Node.js and npm come with the Python packages.
 NPM := PATH="$(abspath $(BIN)):$$PATH" npm
 # Programs that have jobs of their own don't share those of make.
