@@ -75,6 +75,14 @@ def test_numbers_of_many_digits_are_refused() -> None:
     assert toml._too_long("x" + text.partition("\n")[2]) == "a number has too many digits"
 
 
+def test_escaped_quotes_of_a_text_begin_no_key() -> None:
+    text = '\\"' * MANY * 5
+    assert toml.parse(f"a = '{text}'\n") == {"a": text}
+    key = ".".join(['"\\""'] * 65)
+    with pytest.raises(toml.TOMLDecodeError, match="nested"):
+        toml.parse(f"a = '{text}'\n{key} = 1\n")
+
+
 def test_configurations_and_commands_of_routers_are_read() -> None:
     node = network.Node("router")
     node.settings = commands.Settings(rest=["service frr " * 20_000, "service zebra\nservice frr start"])

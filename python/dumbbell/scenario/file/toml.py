@@ -17,9 +17,12 @@ MOST_LEVELS: Final = 64
 _LONG: Final = re.compile(r"(?<![0-9_])[0-9][0-9_]{4299,}+")
 """Python refuses to read integers of so many digits: it takes time that grows with their square."""
 
-_WORD: Final = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
-_DEEP: Final = re.compile(rf"(?<![\w-])(?:{_WORD}[ \t]*+\.[ \t]*+){{{MOST_LEVELS}}}")
-"""A key of so many words, for which tomllib takes memory that grows with their square."""
+_WORD: Final = r"""(?:[\w-]++|"(?:[^"\\\n]++|\\.)*+"|'[^'\n]*+')"""
+_DEEP: Final = re.compile(rf"(?<![\w\\.-])(?:{_WORD}[ \t]*+\.[ \t]*+){{{MOST_LEVELS}}}")
+"""A key of so many words, for which tomllib takes memory that grows with their square.
+
+No key begins behind a backslash: from each escaped quote of a string, the text to the end of the line would be read.
+"""
 
 
 def parse(text: str) -> dict[str, Any]:
