@@ -163,6 +163,36 @@ def test_a_file_that_changed_or_is_gone_costs_single_packets_only(tmp_path: Path
     assert plots.panel("sequence_bytes") is not None
 
 
+@pytest.mark.parametrize("digests", [None, [], [""], ["0" * 64]])
+def test_a_stranger_s_analysis_reads_no_other_capture(tmp_path: Path, digests: list[str] | None) -> None:
+    for name in ("own", "other"):
+        (tmp_path / name).write_bytes(long(300))
+    capture = dumbbell.pcap(tmp_path / "own", output=tmp_path / "out")
+    summary = json.loads((tmp_path / "out" / "capture.json").read_text())
+    # Another capture has as many packets: whoever does not know what is in it cannot know its digest.
+    summary["files"] = [str(tmp_path / "other")]
+    summary["digests"] = digests
+    if digests is None:
+        del summary["digests"]
+    (tmp_path / "out" / "capture.json").write_text(json.dumps(summary))
+    capture = dumbbell.Capture(tmp_path / "out")
+    with pytest.raises(InputError, match="has changed"):
+        read(capture, [Part(1, 0, 1, "all")])
+    assert "has changed" in build(capture).missing[0]
+
+
+@pytest.mark.parametrize("where", [100, -100], ids=["beginning", "end"])
+def test_a_capture_that_is_as_long_as_before_has_changed(tmp_path: Path, where: int) -> None:
+    content = bytearray(long(3000))
+    (tmp_path / "trace.pcap").write_bytes(content)
+    capture = dumbbell.pcap(tmp_path / "trace.pcap", output=tmp_path / "out")
+    read(capture, [Part(1, 0, 1, "all")])
+    content[where] ^= 1
+    (tmp_path / "trace.pcap").write_bytes(content)
+    with pytest.raises(InputError, match="has changed"):
+        read(capture, [Part(1, 0, 1, "all")])
+
+
 @pytest.mark.parametrize("format", thorough_after(3, ["html", "csv", "svg", "png", "pdf"]))
 def test_every_format_is_written(
     capture: dumbbell.Capture, format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

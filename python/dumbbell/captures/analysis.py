@@ -16,6 +16,7 @@ from dumbbell import outputs
 from dumbbell.caller import give
 from dumbbell.captures.capture import INCOMPLETE, KEPT, MOST_CONNECTIONS, Capture, is_capture
 from dumbbell.captures.detail import keep
+from dumbbell.captures.files import digests
 from dumbbell.captures.model import SUMMARY
 from dumbbell.core import core
 from dumbbell.errors import Damaged, InputError, unwritable
@@ -111,6 +112,8 @@ def analyse(
     except OSError as error:
         raise unwritable(place, error) from None
     try:
+        # Before the files are read: one that changes meanwhile is another.
+        known = digests(paths)
         try:
             summary = core.analyse_captures(
                 paths,
@@ -135,7 +138,14 @@ def analyse(
                     "leave out --interface, or name another",
                 ) from None
             raise InputError("the capture cannot be analysed", str(error)) from None
-        said = {"files": paths, "only": list(interfaces), "decode_as": list(decode_as), "at": at, **loads(summary)}
+        said = {
+            "files": paths,
+            "digests": known,
+            "only": list(interfaces),
+            "decode_as": list(decode_as),
+            "at": at,
+            **loads(summary),
+        }
         kept = said.pop("kept", None)
         is_stream = "-" in paths
         if kept is not None and (is_stream or not kept["incomplete"]):

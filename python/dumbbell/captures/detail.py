@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from dumbbell import parquet
 from dumbbell.caller import give
 from dumbbell.captures.capture import INCOMPLETE, KEPT, MOST_CONNECTIONS, Capture
+from dumbbell.captures.files import unchanged
 from dumbbell.captures.rows import Direction
 from dumbbell.core import core
 from dumbbell.errors import InputError, unwritable
@@ -87,13 +88,7 @@ def _move(folder: Path, place: Path) -> None:
 @contextmanager
 def _again(capture: Capture, parts: Sequence[Part], most: int) -> Iterator[tuple[Path, int]]:
     """A folder with the tables of `parts`, while it is needed, and how many packets are left out."""
-    files = [str(file) for file in capture.summary["files"]]
-    if "-" in files:
-        raise InputError("single packets are not known", "the capture was read from standard input", "analyse a file")
-    if missing := [file for file in files if not Path(file).is_file()]:
-        raise InputError(
-            f"{missing[0]} is gone", "single packets are read from the capture's own files", "put it back there"
-        )
+    files = unchanged(capture)
     try:
         folder = Path(mkdtemp(prefix=".partial-", dir=capture.directory))
     except OSError as error:

@@ -51,6 +51,8 @@ class Summary(TypedDict):
     __pydantic_config__ = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)  # type: ignore[misc]
 
     files: Annotated[list[str], Field(min_length=1)]
+    digests: NotRequired[list[str]]
+    """Digest of each file (`captures.files`). Without them, the files are not read again."""
     only: list[str]
     decode_as: list[str]
     at: Literal["sender", "receiver", "middle"] | None

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from dumbbell.captures.capture import Capture
+from dumbbell.captures.files import unchanged
 from dumbbell.captures.identify import forest
 from dumbbell.captures.identify.features import Path, features, series
 from dumbbell.errors import DumbbellError
@@ -131,8 +132,12 @@ def looks(
 
 
 def identify(capture: Capture, paths: dict[int, Path]) -> dict[int, Guess]:
-    """A guess for each connection with data to the server. `paths`: what is known of their paths, by number."""
-    sources, only = [str(file) for file in capture.summary["files"]], list(capture.summary["only"])
+    """A guess for each connection with data to the server. `paths`: what is known of their paths, by number.
+
+    Raises:
+        InputError: a path is known, and the capture's files are gone, have changed, or were standard input.
+    """
+    sources, only = unchanged(capture) if paths else [], list(capture.summary["only"])
     found: dict[int, Guess] = {}
     for row in capture.directions.to_dicts():
         if str(row["direction"]) == "to-server" and row["data_packets"] and row["connection"] not in paths:
