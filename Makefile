@@ -23,7 +23,9 @@ KERNEL ?= 6.12
 .PHONY: run build ui kernel quic quic-branch test-quic test test-rust test-python test-page test-together test-alone test-system test-web test-all test-thorough test-exhaustive test-wheel \
 	fuzz fuzz-guided sanitize lint wasm what-if generate lock format bench truth pictures wheel sdist image test-image clean
 
-run: build
+# The page of reports is made while the core compiles.
+run:
+	@$(MAKE) --no-print-directory --jobs=2 build
 	$(BIN)/dumbbell run $(SCENARIO)
 
 build: $(VENV)/.core $(VENV)/.report
