@@ -106,6 +106,31 @@ def test_what_was_typed_outlives_a_killed_server(workspace: Path) -> None:
     assert [path.name for path in workspace.iterdir() if path.name != ".dumbbell"] == ["a.toml"]
 
 
+def test_a_capture_goes_with_a_killed_server(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = workspace.parent / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    with started(workspace) as (process, url):
+        served = logged_in(url, workspace)
+        sent = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+        # The body never ends, so the file stays as long as the server.
+        sent.putrequest("POST", "/api/fit?name=a.pcap", skip_host=True)
+        asked = {**served.headers, "Content-Type": "application/octet-stream", "Content-Length": str(1 << 24)}
+        for key, value in asked.items():
+            sent.putheader(key, value)
+        sent.endheaders(bytes(2 << 20))
+        until = time.monotonic() + 60
+        while not any(file.stat().st_size for file in temporary.glob("dumbbell-fit-*/a.pcap")):
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    sent.close()
+    while list(temporary.glob("dumbbell-fit-*")):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
 @pytest.mark.thorough
 def test_looking_changes_nothing(workspace: Path) -> None:
     from dumbbell.scenario import bundled

@@ -46,6 +46,7 @@ PYTHON = {
     "labs/shell/session.py": ASKED,
     "routing/frr.py": NO_FILE,
     "server/children.py": OURS,
+    "server/scratch.py": NO_FILE,
     "server/terminals.py": ASKED,
     "studies/planning.py": OURS,
 }

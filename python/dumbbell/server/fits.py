@@ -1,7 +1,8 @@
 """Captures and logs that are dropped into the page: `dumbbell fit` reads them, in a process of its own.
 
-A capture holds private data, so it is kept in a temporary folder only while it is read. The process opens nothing
-outside that folder, and ends when the page gives the request up. What stays is the fit, in memory.
+A capture holds private data, so it is kept in a temporary folder only while it is read, and goes with a server that is
+killed. The process opens nothing outside that folder, and ends when the page gives the request up. What stays is the
+fit, in memory.
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, HTTPException, Query, Request
@@ -37,6 +36,7 @@ from dumbbell.server.files import create
 from dumbbell.server.fit_messages import ChangesAsked, Course, FitPlanAsked, FitSaveAsked, Fitted, Outcomes
 from dumbbell.server.http_messages import FileEntry
 from dumbbell.server.knobs import knobs
+from dumbbell.server.scratch import scratch
 from dumbbell.server.whatif import changed, of_scenario
 from dumbbell.server.whatif_messages import Planned
 
@@ -95,12 +95,11 @@ class Fits:
             why = f"{self._going} captures are read, or transfers repeated"
             raise InputError("the server is busy", why, "wait for them, or cancel one")
         self._going += 1
-        found = Path(mkdtemp(prefix="dumbbell-fit-"))
         try:
-            yield found
+            async with scratch("dumbbell-fit-") as found:
+                yield found
         finally:
             self._going -= 1
-            rmtree(found, ignore_errors=True)
 
 
 def router(root: Path) -> APIRouter:
