@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from string import ascii_lowercase
 
 import pytest
 from refused import refused
@@ -102,9 +103,29 @@ def test_hints_to_names_of_a_large_network_are_few() -> None:
     assert problems(f'{TOP}{NETWORK}[[flows]]\nfrom = "{"s" * 1_000_000}"\nto = "r1"\n') == ["unknown host"]
 
 
+def test_parameters_that_a_large_program_lacks_are_refused_at_once() -> None:
+    Path("my.bpf.c").write_text("".join(f"const volatile int parameter_{i} = 1;\n" for i in range(20_000)))
+    given = ", ".join(f"parameter_x{i} = 1" for i in range(2_000))
+    text = f'{TOP}{NETWORK}{FLOW}cc = {{ bpf = "my.bpf.c", parameters = {{ {given} }} }}\n'
+    assert problems(text) == ["my.bpf.c has no such parameter"] * 200
+
+
+def test_problems_repeat_no_long_value_or_name() -> None:
+    program = (
+        f'{TOP}{NETWORK}{FLOW}command = "x{"".join(f" {{serve{ascii_lowercase[i % 26]}}}" for i in range(100_000))}"\n'
+    )
+    known = {f"unknown placeholder {{serve{letter}}}" for letter in ascii_lowercase if letter != "r"}
+    assert set(problems(program)) == known
+    name = "n" * 1_000_000
+    keys = "".join(f"k{i} = 1\n" for i in range(300))
+    assert problems(f"{TOP}[topology]\nkind = 'graph'\n[topology.nodes.{name}]\n{keys}{FLOW}")
+
+
 def problems(text: str) -> list[str]:
     Path("my.toml").write_text(text)
     with pytest.raises(ScenarioError) as caught:
         load("my.toml")
     assert len(caught.value.problems) <= 200
+    assert len(str(caught.value)) < 4_000_000
+    assert sum(len(one.key) for one in caught.value.problems) < 1_000_000
     return [one.wrong for one in caught.value.problems]

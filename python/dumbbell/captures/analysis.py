@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,6 +19,7 @@ from dumbbell.captures.files import digests
 from dumbbell.captures.model import SUMMARY
 from dumbbell.core import core
 from dumbbell.errors import Damaged, InputError, unwritable
+from dumbbell.hints import closest
 
 TOP: Final = 12
 """Connections of which each packet becomes a row with `segments="top"`, and directions that a report draws."""
@@ -189,5 +189,7 @@ def _interfaces(names: Sequence[str]) -> str:
 def _similar(path: Path) -> str:
     """A hint with the file beside a missing one whose name is the nearest."""
     there = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
-    close = difflib.get_close_matches(path.name, there, n=1)
-    return f"did you mean {os.path.relpath(path.with_name(close[0]))}?" if close else "name a pcap or pcapng file"
+    close = closest(path.name, there)
+    return (
+        f"did you mean {os.path.relpath(path.with_name(close))}?" if close is not None else "name a pcap or pcapng file"
+    )

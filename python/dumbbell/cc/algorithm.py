@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from dumbbell.cc.compile import Compiled, compiled
 from dumbbell.cc.parameters import Misfit, Parameters, Values, misfits, written
 from dumbbell.cc.source import SUFFIXES, Program, SourceError, read
 from dumbbell.errors import InputError
+from dumbbell.hints import closest
 
 
 @dataclass(frozen=True)
@@ -103,9 +103,9 @@ def is_file(name: str) -> bool:
 def _bundled(name: str) -> str:
     if name in BUNDLED:
         return name
-    close = difflib.get_close_matches(name, BUNDLED, n=1)
+    close = closest(name, BUNDLED)
     here = [file for file in (Path(f"{name}{suffix}") for suffix in SUFFIXES) if file.is_file()]
-    hint = f"for the file, write {here[0]}" if here else f"did you mean {close[0]}?" if close else ""
+    hint = f"for the file, write {here[0]}" if here else "" if close is None else f"did you mean {close}?"
     raise InputError(f"no congestion control {name} comes with dumbbell", f"expected one of {', '.join(BUNDLED)}", hint)
 
 

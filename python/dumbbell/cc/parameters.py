@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
+
+from dumbbell.hints import closest
 
 Value = int | bool
 """The value of a parameter."""
@@ -60,12 +62,16 @@ class Parameters:
 
     def find(self, name: str) -> Parameter | None:
         """The parameter called `name`."""
-        return next((parameter for parameter in self.known if parameter.name == name), None)
+        return self._by_name.get(name)
 
     def closest(self, name: str) -> Parameter | None:
         """The one that was meant, probably."""
-        close = difflib.get_close_matches(name, [parameter.name for parameter in self.known], n=1)
-        return self.find(close[0]) if close else None
+        close = closest(name, self._by_name)
+        return None if close is None else self.find(close)
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Parameter]:
+        return {parameter.name: parameter for parameter in reversed(self.known)}
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,8 @@ def misfits(of: str, known: Parameters, values: Values) -> Iterator[Misfit]:
 
 _TOLD: Final = 12
 """Up to this many parameters are listed with their meanings; more are listed as names alone."""
+_NAMED: Final = 100
+"""Names that are listed: a stranger's source may have a million."""
 
 
 def _unknown(name: str, of: str, known: Parameters) -> Misfit:
@@ -105,7 +113,8 @@ def _unknown(name: str, of: str, known: Parameters) -> Misfit:
         expected = "one of\n" + "\n".join(f"  {describe(parameter)}" for parameter in known.known)
         hint = f"did you mean {close.name}?" if close else ""
     else:
-        expected = f"one of {', '.join(parameter.name for parameter in known.known)}"
+        told = [parameter.name for parameter in known.known[:_NAMED]]
+        expected = f"one of {', '.join([*told, '...'] if len(known.known) > _NAMED else told)}"
         hint = f"did you mean {describe(close)}?" if close else f"for their meaning: dumbbell cc list {of}"
     return Misfit(name, f"{of} has no such parameter", expected, hint)
 

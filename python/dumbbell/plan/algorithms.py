@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Collection, Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +31,7 @@ from dumbbell.scenario.file.writing import ALGORITHMS
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.resolve.labels import Label, Labelled
-from dumbbell.scenario.source import Finding, Key
+from dumbbell.scenario.source import MOST_FINDINGS, Finding, Key
 
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
@@ -123,9 +124,8 @@ def own(scenario: Scenario) -> dict[Key, str]:
 
 def lacking(scenario: Scenario, available: Collection[str]) -> list[Problem]:
     """A problem for each place whose algorithm is the kernel's own and not `available`."""
-    return [
-        scenario.source.problem(_finding(at, cc, available)) for at, cc in own(scenario).items() if cc not in available
-    ]
+    missing = ((at, cc) for at, cc in own(scenario).items() if cc not in available)
+    return [scenario.source.problem(_finding(at, cc, available)) for at, cc in islice(missing, MOST_FINDINGS)]
 
 
 def _finding(at: Key, cc: str, available: Collection[str]) -> Finding:

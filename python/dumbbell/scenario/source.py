@@ -17,6 +17,8 @@ __all__ = ["Finding", "Key", "Source", "dotted", "leaves", "lookup", "show"]
 
 MOST_FINDINGS: Final = 200
 """Findings that are told: a stranger's scenario may have a million."""
+_LONGEST: Final = 4_000
+"""Characters of each part of a problem: many findings may repeat a value or a name of a megabyte."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,11 @@ class Source:
         elif found == len(finding.key) and not isinstance(value, dict | list):
             subject = f"{subject} = {show(value)}"
         place = self.place(finding.key)
-        what = ": ".join(part for part in (str(place), subject, finding.wrong) if part)
-        why = f"expected {finding.expected}" if finding.expected else ""
-        return Problem(what, why, finding.hint, finding.wrong, dotted(finding.key), place)
+        wrong, expected, hint = map(_short, (finding.wrong, finding.expected, finding.hint))
+        what = ": ".join(part for part in (str(place), _short(subject), wrong) if part)
+        why = f"expected {expected}" if expected else ""
+        key = dotted(finding.key)
+        return Problem(what, why, hint, wrong, key if len(key) <= _LONGEST else "", place)
 
     def place(self, key: Key) -> Place:
         """The override that set the value, or its place in the file, or the table there that lacks it."""
@@ -71,6 +75,10 @@ class Source:
                     return Place(option=text)
         span = written.get(key[:found])
         return Place(self.name, span.line, span.column, span.length) if span else Place(self.name)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
 
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
@@ -113,8 +121,10 @@ def lookup(data: Any, key: Key) -> tuple[int, Any]:
     """Follow a key as far as it leads: how many steps, and what is there."""
     for steps, part in enumerate(key):
         if isinstance(data, list):
-            data = dict(enumerate(data))
-        if not isinstance(data, Mapping) or part not in data:
+            known = isinstance(part, int) and 0 <= part < len(data)
+        else:
+            known = isinstance(data, Mapping) and part in data
+        if not known:
             return steps, data
         data = data[part]
     return len(key), data

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from itertools import islice
 
 from dumbbell.errors import Foreseen, ScenarioError
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.file.loading import Draft, checked
-from dumbbell.scenario.source import Finding
+from dumbbell.scenario.source import MOST_FINDINGS, Finding
 from dumbbell.studies import cells as grid
 from dumbbell.studies.check import check, check_metrics, unused
 
@@ -24,7 +25,7 @@ def prepared(draft: Draft) -> tuple[Scenario, list[grid.Cell]]:
 
 
 def raise_found(base: Scenario, findings: Iterable[Finding]) -> None:
-    """Raise `ScenarioError` with all findings, if there are any."""
-    problems = [base.source.problem(finding) for finding in findings]
+    """Raise `ScenarioError` with the first findings, if there are any."""
+    problems = [base.source.problem(finding) for finding in islice(findings, MOST_FINDINGS)]
     if problems:
         raise ScenarioError(problems)

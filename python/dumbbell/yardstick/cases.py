@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.errors import InputError
+from dumbbell.hints import nearest
 from dumbbell.scenario.file.loading import Draft, checked, read
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.study import CASE
@@ -94,8 +94,7 @@ def chosen(groups: Sequence[Group], names: Sequence[str]) -> list[Case]:
     for name in names:
         known = [case.name for case in every] + [group.name for group in groups]
         if name not in known:
-            close = get_close_matches(name, known, n=1, cutoff=0.4)
-            hint = f"did you mean {close[0]}?" if close else "dumbbell cc score --list names all"
+            hint = nearest(name, known, "dumbbell cc score --list names all", 0.4)
             raise InputError(f"the yardstick has no network {name}", "", hint)
     return [case for case in every if case.name in names or case.group.name in names]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Final
 
 from dumbbell import inputs, outputs
 from dumbbell.errors import InputError, Place, Problem, ScenarioError, unwritable
-from dumbbell.hints import nearest
+from dumbbell.hints import closest, nearest
 from dumbbell.names import is_name
 
 FOLDER: Final = Path(__file__).parent
@@ -63,8 +62,8 @@ def copy(name: str, file: Path) -> list[Path]:
 def _beside(name: str, known: Iterable[str]) -> str:
     """A hint for a name without a path: a file here of this name or a similar one, or else `suggest`."""
     here = {file.stem: f"./{file}" for file in sorted(Path().glob("*.toml"))}
-    close = difflib.get_close_matches(name, [*here, *known], n=1, cutoff=0.7)
-    return f"did you mean {here[close[0]]}?" if close and close[0] in here else suggest(name, known)
+    close = closest(name, [*here, *known], 0.7)
+    return f"did you mean {here[close]}?" if close in here else suggest(name, known)
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

@@ -62,7 +62,7 @@ def _resolve(scenario: Scenario) -> Resolved:
     algorithms = used(connections)
     labels = labelled(algorithms)
     wrong += [] if found is None else islice(check_programs(scenario, found.nodes, connections), MOST_FINDINGS)
-    wrong += check_algorithms(scenario, algorithms, labels)
+    wrong += islice(check_algorithms(scenario, algorithms, labels), MOST_FINDINGS)
     wrong += islice(check_settings(scenario), MOST_FINDINGS)
     _refuse(scenario, wrong)
     assert network is not None, "what makes no network is wrong"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
@@ -10,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field
 
+from dumbbell.hints import closest
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.table import STARTED
 from dumbbell.scenario.traffic.algorithms import Algorithm, Cc
@@ -59,11 +59,10 @@ class CommandFlow(AnyFlow, Kind[CommandWorkload]):
     def check(self, at: Key, mtu: Callable[[bool], int], has_one_mtu: bool) -> Iterator[Finding]:
         """A misspelt placeholder would reach the shell as it is; other braces are the shell's."""
         for key, text in (("command", self.command), ("server_command", self.server_command or "")):
-            for name in re.findall(r"(?<!\$)\{([a-z_]+)\}", text):
-                close = difflib.get_close_matches(name, PLACEHOLDERS, n=1, cutoff=0.8)
-                if name not in PLACEHOLDERS and close:
+            for name in dict.fromkeys(re.findall(r"(?<!\$)\{([a-z_]+)\}", text)):
+                if name not in PLACEHOLDERS and (close := closest(name, PLACEHOLDERS, 0.8)) is not None:
                     expected = ", ".join(f"{{{p}}}" for p in PLACEHOLDERS)
-                    hint = f"did you mean {{{close[0]}}}?"
+                    hint = f"did you mean {{{close}}}?"
                     yield Finding((*at, key), f"unknown placeholder {{{name}}}", expected, hint)
         asks = any(re.search(r"(?<!\$)\{cc\}", text) for text in (self.command, self.server_command or ""))
         if asks and self.cc is None:
