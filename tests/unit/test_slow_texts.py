@@ -18,7 +18,7 @@ from dumbbell.fitting import fit
 from dumbbell.fitting.logs import forms, qlog, ss, table
 from dumbbell.pipeline import traced
 from dumbbell.scenario.file import toml
-from dumbbell.scenario.file.foreign import commands, frr, network
+from dumbbell.scenario.file.foreign import commands, frr, kathara, network
 
 MANY = 100_000
 
@@ -88,6 +88,13 @@ def test_configurations_and_commands_of_routers_are_read() -> None:
     node.settings = commands.Settings(rest=["service frr " * 20_000, "service zebra\nservice frr start"])
     assert frr.configure(node, "frr.conf", lambda _: ("frr.conf", "\n" * 1_000_000))
     assert len(node.settings.rest) == 1
+
+
+def test_second_addresses_of_an_interface_are_left_out() -> None:
+    lines = "".join(f"ip addr add 10.{i >> 8}.{i & 255}.1/24 dev eth0\n" for i in range(20_000))
+    text, notes = kathara.scenario('a[0]="d"\nb[0]="d"\n', "lab", lambda machine: lines if machine == "a" else None)
+    assert '"10.0.0.1/24"' in text
+    assert any("second addresses" in note for note in notes)
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,8 @@ def text(
             if (node, interface) not in used:
                 rest.append(f"{interface} has no link: {' '.join(addresses)}")
                 notes.add("addresses of interfaces without a link stand in comments")
-            for address in [one for one in addresses if one not in _kept(addresses)]:
+            kept = _kept(addresses)
+            for address in [one for one in addresses if one not in kept]:
                 rest.append(f"{interface} also has {address}")
                 notes.add("second addresses of interfaces stand in comments")
         if one.settings.rest:
