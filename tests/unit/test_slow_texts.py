@@ -19,6 +19,7 @@ from dumbbell.fitting.logs import forms, qlog, ss, table
 from dumbbell.pipeline import traced
 from dumbbell.scenario.file import toml
 from dumbbell.scenario.file.foreign import commands, frr, kathara, network
+from dumbbell.server import knobs
 
 MANY = 100_000
 
@@ -88,6 +89,11 @@ def test_configurations_and_commands_of_routers_are_read() -> None:
     node.settings = commands.Settings(rest=["service frr " * 20_000, "service zebra\nservice frr start"])
     assert frr.configure(node, "frr.conf", lambda _: ("frr.conf", "\n" * 1_000_000))
     assert len(node.settings.rest) == 1
+
+
+def test_knobs_of_many_flows_are_found() -> None:
+    flows = [{"from": "s1", "to": "r1", "cc": {"name": "bbr3"}} for _ in range(20_000)]
+    assert len(knobs.knobs({"name": "x", "duration": "1 s", "flows": flows}, 1.0)) == knobs.MOST
 
 
 def test_second_addresses_of_an_interface_are_left_out() -> None:

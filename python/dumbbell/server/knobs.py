@@ -36,8 +36,8 @@ def knobs(data: Mapping[str, Any], duration_s: float) -> list[Knob]:
     written = list(_written(data, (), duration_s, data))
     known = {one.path for one in written}
     # A scenario that writes the table `flows.0.cc` is not offered `flows.0.cc` as a word.
-    tables = {path[:at] for path in known for at, letter in enumerate(path) if letter == "."}
-    offered = [one for one in _offered(data, duration_s) if one.path not in known | tables]
+    known |= {path[:at] for path in known for at, letter in enumerate(path) if letter == "."}
+    offered = [one for one in _offered(data, duration_s) if one.path not in known]
     return [*written, *offered][:MOST]
 
 
