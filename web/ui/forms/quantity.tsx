@@ -17,10 +17,12 @@ interface QuantityProps {
   onChange: (value: string | undefined) => void;
 }
 
-const NUMBER = /^\s*\+?\s*(\d+(?:\.\d+)?)\s*$/;
+const NUMBER = /^\s{0,9}\+?\s{0,9}(\d{1,99}(?:\.\d{1,99})?)\s{0,9}$/;
+/** Characters of a text that may be a quantity: in a longer one, a stranger's, there are too many ways to look. */
+const LONGEST = 200;
 
-function split(text: string, units: readonly string[]): { number: string; unit: string } | null {
-  const found = /^\s*\+?\s*(\d+(?:\.\d+)?)\s*(\S+)\s*$/.exec(text);
+export function split(text: string, units: readonly string[]): { number: string; unit: string } | null {
+  const found = text.length > LONGEST ? null : /^\s*\+?\s*(\d+(?:\.\d+)?)\s*(\S+)\s*$/.exec(text);
   return found?.[1] && found[2] && units.includes(found[2]) ? { number: found[1], unit: found[2] } : null;
 }
 
