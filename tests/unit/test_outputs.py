@@ -44,6 +44,7 @@ SCRATCH = {
     "kernels/ready/image.py": "a folder that gets its name when it is whole",
     "routing/frr.py": "a temporary folder",
     "scenario/file/started.py": "a file in memory",
+    "server/fits.py": "a temporary folder",
 }
 
 
