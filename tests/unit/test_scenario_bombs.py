@@ -103,6 +103,13 @@ def test_hints_to_names_of_a_large_network_are_few() -> None:
     assert problems(f'{TOP}{NETWORK}[[flows]]\nfrom = "{"s" * 1_000_000}"\nto = "r1"\n') == ["unknown host"]
 
 
+def test_names_of_many_cases_are_compared_once() -> None:
+    cases = "".join(f'[[sweep.cases]]\nname = "c{i}"\nseed = {i}\n' for i in range(60_000))
+    assert problems(f'{TOP}{NETWORK}{FLOW}{cases}[[sweep.cases]]\nname = "c7"\nseed = 1\n') == [
+        "two cases are named 'c7'"
+    ]
+
+
 def test_parameters_that_a_large_program_lacks_are_refused_at_once() -> None:
     Path("my.bpf.c").write_text("".join(f"const volatile int parameter_{i} = 1;\n" for i in range(20_000)))
     given = ", ".join(f"parameter_x{i} = 1" for i in range(2_000))

@@ -6,6 +6,7 @@ The module has their shape. Checks that need the cells are in `dumbbell.studies.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -114,8 +115,8 @@ class Sweep(BaseModel):
 
     @model_validator(mode="after")
     def _each_key_once(self) -> Self:
-        names = [case.name for case in self.cases]
-        twice = next((name for name in names if names.count(name) > 1), None)
+        named = Counter(case.name for case in self.cases)
+        twice = next((name for name, cases in named.items() if cases > 1), None)
         if twice is not None:
             raise QuantityError(f"two cases are named {twice!r}", "a name of its own for each", "")
         seen: set[str] = set()

@@ -116,7 +116,8 @@ def chosen(path: Path, runs: Sequence[Scheduled], only: Only) -> list[Scheduled]
     """The runs that are wanted."""
     finished, given_up = shards.finished(path), {row["run"] for row in shards.refused(path)}
     if not only:
-        return [run for run in runs if run.number not in finished | given_up]
+        there = finished | given_up
+        return [run for run in runs if run.number not in there]
     wanted = given_up - finished if only.failed else set()
     wanted |= disturbed(path) if only.suspect else set()
     return [run for run in runs if run.number in wanted]
