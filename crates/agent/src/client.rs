@@ -36,6 +36,8 @@ pub(crate) struct Client {
     /// The descriptors that came with the request.
     pub descriptors: Vec<OwnedFd>,
     pub work: Work,
+    /// The node in which its program runs.
+    pub node: Option<String>,
     /// The flows that it has asked for, as they go on.
     pub flowing: Option<Flowing>,
     /// True if the client has its last answer, or is gone.
@@ -58,6 +60,7 @@ impl Client {
             partial: Vec::new(),
             descriptors: Vec::new(),
             work: Work::Nothing,
+            node: None,
             flowing: None,
             over: false,
         };

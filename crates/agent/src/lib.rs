@@ -13,12 +13,13 @@ mod flows;
 mod pings;
 mod program;
 mod record;
+mod removed;
 mod request;
 mod serve;
 
 use std::fs::File;
 use std::net::IpAddr;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -31,25 +32,30 @@ use units::Ip;
 
 pub use request::{Answer, Request};
 
+/// Tells how the links are now; `None` if nothing has changed since the call before.
+pub type Progress<'a> = Box<dyn FnMut() -> Option<Event> + 'a>;
+
 /// The lab of an agent.
 pub struct Setting<'a> {
     /// The plan of the lab.
-    pub plan: &'a Plan,
+    pub plan: Plan,
     /// The nodes.
-    pub lab: &'a Lab,
+    pub lab: &'a mut Lab,
     /// The kernel's names of the plan's congestion controls.
     pub names: &'a Names,
     /// The lab's directory.
     pub dir: &'a Path,
     /// Datagrams that links count while the lab is recorded.
     pub datagrams: &'a DatagramGauges,
-    /// The links as they are now; `None` if nothing has changed since the call before.
-    pub progress: Box<dyn FnMut() -> Option<Event> + 'a>,
+    /// Brings the nodes that are added to the lab.
+    pub ferry: OwnedFd,
+    /// The progress of the links of a plan.
+    pub progress: Box<dyn Fn(&Plan) -> Progress<'a> + 'a>,
 }
 
-impl<'a> Setting<'a> {
+impl Setting<'_> {
     /// A node in which programs run.
-    fn node(&self, name: &str) -> Result<&'a Host> {
+    fn node(&self, name: &str) -> Result<&Host> {
         self.lab.node(name).with_context(|| format!("the lab has no node {name} with programs"))
     }
 
@@ -61,6 +67,20 @@ impl<'a> Setting<'a> {
             let failure = Failure::new(format!("{name} has no address of IPv{}", u8::from(ip)), "the network has none");
             failure.hint("write ipv6 = true in [topology]")
         })?)
+    }
+
+    /// The network is that of `plan`. The nodes that were `added` come by the ferry. Returns those that are gone.
+    fn rewire(&mut self, plan: Plan, added: &[String]) -> Result<Vec<String>> {
+        for name in added {
+            let node = plan.nodes.iter().find(|node| node.name() == name);
+            let node = node.with_context(|| format!("the plan has no node {name}"))?;
+            self.lab.adopt(lab::ferry::receive(self.ferry.as_fd(), name, node.address(), node.cpus())?);
+        }
+        let now = plan.node_indices();
+        let gone = self.plan.nodes.iter().map(plan::Node::name).filter(|name| !now.contains_key(name));
+        let gone = gone.map(str::to_owned).collect();
+        self.plan = plan;
+        Ok(gone)
     }
 }
 

@@ -74,7 +74,7 @@ fn watch(setting: &Setting<'_>, recording: &Recording, origin_ns: i64, control: 
     let dir = Path::new(&recording.directory);
     let netns = |node: &str| setting.node(node).map(|node| node.netns.as_fd());
     let grid = (origin_ns, Duration(recording.sample_interval_ns));
-    let said = match traffic::watch(setting.plan, &netns, setting.names, setting.datagrams, dir, grid, control) {
+    let said = match traffic::watch(&setting.plan, &netns, setting.names, setting.datagrams, dir, grid, control) {
         Ok(flows) => Report::Flows(flows),
         Err(error) => Report::Failed(Failure::of(&error)),
     };

@@ -59,6 +59,11 @@ pub enum Request {
         /// The directory, and the links.
         capture: Capturing,
     },
+    /// Have another network in place of this one. Answered by [`Answer::Told`]: a `rewired` or a `refused`.
+    Rewire {
+        /// The file in the lab's directory with its plan.
+        plan: String,
+    },
     /// Change a link. Answered by [`Answer::Told`]: a `changed` or a `refused`.
     ChangeLink {
         /// The link as it is from then on.

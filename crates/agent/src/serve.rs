@@ -5,19 +5,21 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use messages::{Capturing, Event, Inbox, Order, Process};
+use messages::{Capturing, Event, Failure, Inbox, Order, Process};
 use nix::errno::Errno;
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, pipe2};
+use plan::Plan;
 
 use crate::client::{Client, Work};
 use crate::flows::Flowing;
 use crate::program::{self, Program};
 use crate::record::Recorder;
+use crate::removed::end_processes;
 use crate::request::{Answer, Request};
-use crate::{Setting, capture, flows, pings};
+use crate::{Progress, Setting, capture, flows, pings};
 
 /// Time for programs to end when the lab does.
 const GRACE: Duration = Duration::from_millis(300);
@@ -32,8 +34,10 @@ pub(crate) fn serve(setting: Setting<'_>, listener: OwnedFd, control: OwnedFd, e
     Event::Ready { process: Process::Agent }.emit(events)?;
     let mut inbox = Inbox::new(File::from(control));
     let origin_ns = inbox.wait_for_start()?;
+    let progress = (setting.progress)(&setting.plan);
     let mut agent = Agent {
         setting,
+        progress,
         events,
         clients: BTreeMap::new(),
         connections: 0,
@@ -47,9 +51,11 @@ pub(crate) fn serve(setting: Setting<'_>, listener: OwnedFd, control: OwnedFd, e
     Event::Done { process: Process::Agent }.emit(agent.events)
 }
 
-struct Agent<'a> {
+struct Agent<'a, 'e> {
     setting: Setting<'a>,
-    events: &'a mut File,
+    /// The links as they are now.
+    progress: Progress<'a>,
+    events: &'e mut File,
     /// By the number of the connection.
     clients: BTreeMap<u64, Client>,
     connections: u64,
@@ -63,7 +69,7 @@ struct Agent<'a> {
     recorder: Option<Recorder>,
 }
 
-impl Agent<'_> {
+impl Agent<'_, '_> {
     /// Wait until something happens, and react. `true` if it is time to stop.
     fn wait(&mut self, inbox: &mut Inbox<File>, listener: &OwnedFd, ends: &SignalFd) -> Result<bool> {
         let fd = |fd: RawFd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
@@ -105,6 +111,7 @@ impl Agent<'_> {
                 Order::Hear { event } => self.hear(event)?,
                 Order::Start { .. } | Order::ChangeLink { .. } | Order::ChangeDaemon { .. } => {}
                 Order::Record { .. } | Order::WriteRoutes(_) | Order::Capture(_) | Order::EndCapture { .. } => {}
+                Order::TakeOver { .. } | Order::Retire | Order::Rewire { .. } => {}
             }
         }
         Ok(inbox.is_closed())
@@ -141,6 +148,7 @@ impl Agent<'_> {
                 let origin_ns = self.origin_ns + time_ns;
                 self.recorder = Some(Recorder::start(&self.setting, &recording, origin_ns, lock.unwrap_or_default())?);
             }
+            (Event::Rewired { added, .. }, Order::Rewire { file }) => self.rewire(&file, added)?,
             (Event::Recorded { time_ns }, Order::Record { recording: None }) => {
                 if let Some(recorder) = &mut self.recorder {
                     // Whoever waits hears of it once all is written.
@@ -154,6 +162,34 @@ impl Agent<'_> {
             client.finish(&Answer::Told { event });
         }
         self.change_next()
+    }
+
+    /// The network is that of the plan in `file`.
+    fn rewire(&mut self, file: &str, added: &[String]) -> Result<()> {
+        let plan = Plan::read(&self.setting.dir.join(file))?;
+        for name in self.setting.rewire(plan, added)? {
+            let of_node = |client: &&mut Client| client.node.as_ref() == Some(&name);
+            self.clients.values_mut().filter(of_node).for_each(|client| signal(client, libc::SIGKILL));
+            if let Some(node) = self.setting.lab.node(&name) {
+                end_processes(node);
+            }
+            self.setting.lab.let_go(&name);
+        }
+        self.progress = (self.setting.progress)(&self.setting.plan);
+        self.looked = None;
+        Ok(())
+    }
+
+    /// Why the network cannot become another now.
+    fn is_fixed(&self) -> Option<Failure> {
+        let what = "the network cannot be changed now";
+        if self.recorder.is_some() || self.changes.iter().any(|(_, order)| matches!(**order, Order::Record { .. })) {
+            return Some(Failure::new(what, "the lab is being recorded").hint("end that first: record stop"));
+        }
+        let captures = |client: &Client| matches!(client.work, Work::Capture(_));
+        let is_captured = self.clients.values().any(captures)
+            || self.changes.iter().any(|(_, order)| matches!(**order, Order::Capture(_)));
+        is_captured.then(|| Failure::new(what, "links are being captured").hint("end the capture first"))
     }
 
     fn change_next(&mut self) -> Result<()> {
@@ -206,6 +242,7 @@ impl Agent<'_> {
                 match self.setting.node(&node).and_then(|node| program::start(program, node)) {
                     Ok(pid) => {
                         client.work = Work::Program(pid);
+                        client.node = Some(node);
                         client.tell(&Answer::Started { pid: pid.as_raw() });
                     }
                     Err(error) => client.fail(&error),
@@ -235,6 +272,10 @@ impl Agent<'_> {
                 client.flowing = Some(flowing);
             }
             Request::ChangeLink { link } => self.change(number, client, Order::ChangeLink { link })?,
+            Request::Rewire { plan: file } => match self.is_fixed() {
+                Some(failure) => client.fail(&failure.into()),
+                None => self.change(number, client, Order::Rewire { file })?,
+            },
             Request::ChangeDaemon { router, daemon, up } => {
                 self.change(number, client, Order::ChangeDaemon { router, daemon, up })?;
             }
@@ -245,7 +286,7 @@ impl Agent<'_> {
             Request::WriteRoutes { routes } => self.change(number, client, Order::WriteRoutes(routes))?,
             Request::EndRecord => self.change(number, client, Order::Record { recording: None })?,
             Request::Look => {
-                if let Some(event) = (self.setting.progress)() {
+                if let Some(event) = (self.progress)() {
                     self.looked = Some(event);
                 }
                 if let Some(Event::Progress { flows, .. }) = &mut self.looked {

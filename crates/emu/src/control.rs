@@ -33,6 +33,8 @@ pub(crate) struct Control {
 pub(crate) enum Done {
     /// A link is another, since this time.
     Changed(Time),
+    /// Other links take the frames that come after this stamp.
+    Retired(i64),
     /// Records have begun, at this time.
     Began(Result<Time>),
     /// Records have ended, at this time of theirs.
@@ -60,6 +62,8 @@ pub(crate) struct Begin {
 pub(crate) enum Taken {
     /// Stop, or whoever gives orders is gone.
     Stop,
+    /// Other links take over. Answered by [`Done::Retired`].
+    Retire,
     /// Records begin now. Answered by [`Done::Began`].
     Begin(Box<Begin>),
     /// Records end now; their directory. Answered by [`Done::Ended`].
@@ -145,9 +149,11 @@ impl Listener {
                     Order::ChangeLink { link } => self.change(*link),
                     Order::Record { recording } => self.record(recording),
                     Order::Stop | Order::StopNow => return,
+                    Order::Retire => self.retire(),
                     Order::Start { .. } | Order::Hear { .. } | Order::ChangeDaemon { .. } | Order::WriteRoutes(_) => {
                         Ok(())
                     }
+                    Order::TakeOver { .. } | Order::Rewire { .. } => Ok(()),
                     Order::Capture(wanted) => self.answer_capture(|listener| listener.capture(&wanted)),
                     Order::EndCapture { directory } => self.answer_capture(|listener| listener.end_capture(&directory)),
                 };
@@ -171,6 +177,12 @@ impl Listener {
         // An order is carried out once programs in the hosts see it.
         self.plugs.follow(index, &link)?;
         Event::Changed { time_ns, link: Box::new(link) }.emit(&mut self.events)
+    }
+
+    /// Hand the frames that come from now on to other links.
+    fn retire(&mut self) -> Result<()> {
+        let Done::Retired(last_stamp_ns) = self.ask(Taken::Retire)? else { return Ok(()) };
+        Event::Retired { last_stamp_ns }.emit(&mut self.events)
     }
 
     /// Have the emulating thread carry out an order.

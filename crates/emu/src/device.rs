@@ -96,6 +96,8 @@ impl Device {
                     Taken::Change { link, spec, .. } => {
                         control.done(Done::Changed(self.ask(&Request::Change { link, spec })?));
                     }
+                    // Only a lab's links retire, and no lab is in a virtual machine.
+                    Taken::Retire => return Err(only_in_real_time()),
                     Taken::Begin(_) => control.done(Done::Began(Err(only_in_real_time()))),
                     Taken::End(_) => control.done(Done::Ended(Err(only_in_real_time()))),
                     Taken::Capture(..) | Taken::EndCapture(_) => {

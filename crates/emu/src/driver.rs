@@ -71,7 +71,8 @@ impl<T> Driver<T> {
             let port = &ports[places.of_host(name)?];
             Some([port.mac, port.gateway_mac?].concat().try_into().expect("twice six bytes"))
         };
-        let lost = plan.events.iter().map(|event| &event.link).filter(|link| link.carrier == plan::Carrier::Lost);
+        let states = plan.links.iter().chain(plan.events.iter().map(|event| &event.link));
+        let lost = states.filter(|link| link.carrier == plan::Carrier::Lost);
         let mut unplugged = vec![false; ports.len()];
         lost.filter_map(|link| places.at_the_end_of(link)).for_each(|port| unplugged[port] = true);
         Driver {

@@ -42,6 +42,11 @@ const IDLE: Duration = Duration::from_millis(200);
 /// A stamp that lies further ahead than the error of the offset comes from another setting of the wall clock.
 const FUTURE: Duration = Duration::from_micros(100);
 
+/// Time after a frame's stamp by which the kernel has put it into the ring.
+const SETTLED: Duration = Duration::from_millis(1);
+/// Time after which links whose work others have taken over end, though something is still inside.
+const SPENT: Duration = Duration::from_secs(10);
+
 /// Time between two looks at how late packets were: each goes through thousands of counts.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -120,9 +125,9 @@ fn in_real_time(
     let plugs = Plugs::new(plan, ports)?;
     Event::Ready { process: Process::Emulator }.emit(&mut &*events)?;
     let mut inbox = Inbox::new(File::from(control));
-    let origin_ns = match plan.wait {
-        Some(_) => warm_up::carry(&mut carrier, &mut ring, &mut inbox)?,
-        None => inbox.wait_for_start()?,
+    let (origin_ns, after) = match plan.wait {
+        Some(_) => (warm_up::carry(&mut carrier, &mut ring, &mut inbox)?, None),
+        None => inbox.wait_for_turn()?,
     };
     let clock = StampClock::new(origin_ns);
     // Their threads start like the writers', before this one becomes urgent.
@@ -149,7 +154,13 @@ fn in_real_time(
         recorded: plan.clone(),
         origin: Duration::ZERO,
         began: (Time::ZERO, ThreadTimes::now()),
+        after: after.unwrap_or(i64::MIN),
+        retired: None,
     };
+    if after.is_some() {
+        // The rows of links before this time are those of others.
+        emulator.carrier.next_tick = emulator.clock.now();
+    }
     emulator.began = (emulator.clock.now(), ThreadTimes::now());
     emulator.work()?;
     // Nobody comes any more.
@@ -184,6 +195,10 @@ struct Emulator<'a> {
     origin: Duration,
     /// When the records began, and the thread's times then.
     began: (Time, ThreadTimes),
+    /// CLOCK_REALTIME of the kernel's stamp on the last frame that the links before these have taken.
+    after: i64,
+    /// When these links have taken their last frame.
+    retired: Option<Time>,
 }
 
 impl Emulator<'_> {
@@ -198,7 +213,7 @@ impl Emulator<'_> {
                 self.carrier.advance(now);
             }
             self.flush(self.hold());
-            if let Some(witness) = self.witness {
+            if let Some(witness) = self.witness.filter(|_| self.retired.is_none()) {
                 self.carrier.driver.datagrams.publish(witness.datagrams());
             }
             if now >= self.next_resync {
@@ -213,7 +228,7 @@ impl Emulator<'_> {
                     self.next_idle = now + IDLE;
                     self.idle.share().into_iter().for_each(|share| self.sleep.adapt(share));
                 }
-                if self.poll(0, false)? && self.obey()? {
+                if self.poll(0, false)? && self.obey()? || self.is_spent(now) {
                     return Ok(());
                 }
             }
@@ -226,11 +241,48 @@ impl Emulator<'_> {
         }
     }
 
+    /// True if other links have taken over, and nothing is left in these.
+    fn is_spent(&mut self, now: Time) -> bool {
+        let Some(since) = self.retired else { return false };
+        let is_empty = self.carrier.next_event() == Time::NEVER
+            && self.carrier.driver.next_handover(Duration::ZERO) == Time::NEVER;
+        is_empty || now > since + SPENT
+    }
+
+    /// Take the frames that have come by now, and no more. Returns the time until which they came, of CLOCK_REALTIME.
+    fn retire(&mut self) -> i64 {
+        let last = wall_clock_ns();
+        // The kernel puts a frame into the ring some microseconds after its stamp.
+        while wall_clock_ns() < last + SETTLED.as_nanos() {
+            self.read_ring_until(last);
+        }
+        while self.read_ring_until(last) {}
+        self.retired = Some(self.clock.now());
+        last
+    }
+
     /// Let packets from the ring enter the network; `true` if there may be more.
     fn read_ring(&mut self) -> bool {
+        match self.retired {
+            Some(_) => false,
+            None => self.read_ring_until(i64::MAX),
+        }
+    }
+
+    /// The same of frames with a stamp up to `last`, of CLOCK_REALTIME.
+    fn read_ring_until(&mut self, last: i64) -> bool {
         let (mut read, mut entered) = (0, 0);
         while read < READ_BATCH && entered < READ_SEGMENTS {
             let Some((stamp, captured)) = self.ring.peek() else { return false };
+            let stamp_ns = i64::from(stamp.0) * 1_000_000_000 + i64::from(stamp.1);
+            if stamp_ns > last {
+                return false;
+            }
+            if stamp_ns <= self.after {
+                self.ring.release();
+                read += 1;
+                continue;
+            }
             let now = self.clock.now();
             let mut arrival = self.clock.of_stamp(stamp);
             if arrival > now + FUTURE {
@@ -275,7 +327,7 @@ impl Emulator<'_> {
         if spare <= 0 {
             // Too little time to sleep and wake: wait for either on the CPU.
             let mut until = now;
-            while self.ring.peek().is_none() && until < due {
+            while (self.retired.is_some() || self.ring.peek().is_none()) && until < due {
                 std::hint::spin_loop();
                 until = self.clock.now();
             }
@@ -303,6 +355,10 @@ impl Emulator<'_> {
                     self.carrier.change_link(link, *spec, now);
                     self.read_coalescing.set_limit(longest_read_delay);
                     self.control.done(Done::Changed(now + self.origin));
+                }
+                Taken::Retire => {
+                    let last_stamp_ns = self.retire();
+                    self.control.done(Done::Retired(last_stamp_ns));
                 }
                 Taken::Begin(begin) => {
                     let began = self.begin(*begin);
@@ -365,7 +421,7 @@ impl Emulator<'_> {
 
     /// Tell whoever looks on where the links stand.
     fn publish(&mut self, now: Time) {
-        let Some(gauges) = self.live else { return };
+        let Some(gauges) = self.live.filter(|_| self.retired.is_none()) else { return };
         for (link, counts) in self.carrier.counts(now + self.origin) {
             gauges.links[usize::from(link)].publish(counts.words());
         }
@@ -397,7 +453,7 @@ impl Emulator<'_> {
         use std::os::fd::AsFd;
         let fd = |fd: i32| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         // A negative descriptor is passed over.
-        let ring = if arrivals { self.ring.as_fd().as_raw_fd() } else { -1 };
+        let ring = if arrivals && self.retired.is_none() { self.ring.as_fd().as_raw_fd() } else { -1 };
         let mut fds = [fd(ring), fd(self.control.poll_fd().as_raw_fd())];
         let timeout = libc::timespec { tv_sec: ns / 1_000_000_000, tv_nsec: ns % 1_000_000_000 };
         // SAFETY: valid descriptors and timeout.

@@ -30,7 +30,7 @@ fn is_pulled(link: &Link) -> bool {
 }
 
 impl Plugs {
-    /// All cables are plugged in. The calling thread is in the namespace of the ports.
+    /// Cables are as the plan's links say. The calling thread is in the namespace of the ports.
     pub(crate) fn new(plan: &Plan, ports: &[Port]) -> Result<Plugs> {
         let places = Ports::new(ports);
         let ends = |link: &Link| {
@@ -38,7 +38,7 @@ impl Plugs {
             at.into_iter().flatten().map(|place| ports[place].ifindex).collect()
         };
         let ends: Vec<Vec<i32>> = plan.links.iter().map(ends).collect();
-        let pulled = vec![false; ends.len()];
+        let pulled = plan.links.iter().map(is_pulled).collect();
         Ok(Plugs(Arc::new(Mutex::new(State { carriers: Carriers::here()?, ends, pulled }))))
     }
 

@@ -43,30 +43,31 @@ pub struct Port {
 /// Makes the plan's node `index` a bridge, with these interfaces as its ports. The socket is in its namespace.
 pub(crate) fn build(plan: &Plan, index: usize, interfaces: &[Interface], inside: &mut Netlink) -> Result<()> {
     let Node::Bridge { name, interfaces: ports, stp } = &plan.nodes[index] else { return Ok(()) };
-    let cost = |interface: &str| {
-        let leaves = |link: &&plan::Link| link.from == *name && link.from_interface.as_deref() == Some(interface);
-        plan.links.iter().find(leaves).map(|link| link.cost.get())
-    };
     let has_vlans = ports.iter().any(|port| port.vlans.is_some());
     let mac = interfaces.first().map_or([0; 6], |first| first.mac);
     let mut batch = Batch::default();
     batch.push("bringing lo up", requests::set_up(LOOPBACK), 0);
     let bridge = requests::new_bridge(BRIDGE, NAME, mac, *stp, has_vlans);
     batch.push(format!("creating the bridge {name}"), bridge, NLM_F_CREATE | NLM_F_EXCL);
-    for Interface { name, ifindex, .. } in interfaces {
-        batch.push(format!("making {name} a port"), requests::set_bridge(*ifindex, BRIDGE), 0);
-    }
-    for (Interface { name, ifindex, .. }, port) in interfaces.iter().zip(ports) {
-        let cost = stp.and_then(|_| cost(name));
-        if cost.is_some() || port.vlans.is_some() {
-            let what = format!("setting the cost and the VLANs of port {name}");
-            batch.push(what, requests::set_port(*ifindex, cost, port.vlans.as_ref()), 0);
-        }
+    for (interface, port) in interfaces.iter().zip(ports) {
+        push_port(plan, &plan.nodes[index], interface, port, &mut batch);
     }
     for (name, ifindex) in [(NAME, BRIDGE)].into_iter().chain(interfaces.iter().map(|one| (&*one.name, one.ifindex))) {
         batch.push(format!("bringing {name} up"), requests::set_up(ifindex), 0);
     }
     inside.execute(batch)
+}
+
+/// Adds the requests that make an interface a port of the bridge `node`.
+pub(crate) fn push_port(plan: &Plan, node: &Node, interface: &Interface, port: &plan::Interface, batch: &mut Batch) {
+    let Interface { name, ifindex, .. } = interface;
+    let leaves = |link: &&plan::Link| link.from == node.name() && link.from_interface.as_ref() == Some(name);
+    let cost = node.stp().and_then(|_| plan.links.iter().find(leaves)).map(|link| link.cost.get());
+    batch.push(format!("making {name} a port"), requests::set_bridge(*ifindex, BRIDGE), 0);
+    if cost.is_some() || port.vlans.is_some() {
+        let what = format!("setting the cost and the VLANs of port {name}");
+        batch.push(what, requests::set_port(*ifindex, cost, port.vlans.as_ref()), 0);
+    }
 }
 
 impl Lab {

@@ -19,7 +19,7 @@ const ETH_GSTRING_LEN: usize = 32;
 const ETHTOOL_F_WISH: i32 = 2;
 
 /// The kernel's feature names; a feature is a position in this list.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Features {
     names: Vec<String>,
 }

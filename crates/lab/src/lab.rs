@@ -67,12 +67,14 @@ impl Counters {
 /// A running lab. Dropping it closes the namespaces' descriptors; the sandbox's end removes the rest.
 #[derive(Debug)]
 pub struct Lab {
-    hosts: Vec<Host>,
+    pub(crate) hosts: Vec<Host>,
     pub(crate) core: OwnedFd,
     pub(crate) features: Features,
     /// The names of each host's pinned sysctls.
-    pinned: Vec<Vec<String>>,
+    pub(crate) pinned: Vec<Vec<String>>,
     pub(crate) hops: Vec<Hop>,
+    /// Pairs of interfaces that were made so far: each has a number of its own.
+    pub(crate) pairs: usize,
 }
 
 impl Drop for Lab {
@@ -116,7 +118,8 @@ impl Lab {
         let hosts = network::build(plan, &mut socket, offloads_off)?;
         drop(home);
         wait_until_up(&mut socket, &hosts)?;
-        Ok(Lab { hosts, core, features, pinned: network::pinned(plan), hops: Vec::new() })
+        let pairs = hosts.iter().map(|host| host.interfaces.len()).sum();
+        Ok(Lab { hosts, core, features, pinned: network::pinned(plan), hops: Vec::new(), pairs })
     }
 
     /// Hosts, routers and bridges, in the order of the specification.
@@ -200,7 +203,7 @@ impl Lab {
 
 /// The core's ends were up before their peers. Their queues start when a kernel thread notices the carrier; until then
 /// they drop whatever is sent, unless it bypasses the queue.
-fn wait_until_up(socket: &mut Netlink, hosts: &[Host]) -> Result<()> {
+pub(crate) fn wait_until_up(socket: &mut Netlink, hosts: &[Host]) -> Result<()> {
     let deadline = Instant::now() + Duration::from_secs(5);
     loop {
         let states = links(socket, None, |attribute| match attribute {

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use anyhow::Result;
-use nix::mount::{MsFlags, mount};
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, setns, unshare};
 
 use messages::Failure;
@@ -48,6 +48,14 @@ pub fn name(name: &str) -> Result<()> {
         Ok(())
     };
     bind().map_err(|why| Failure::new(format!("naming a network namespace at {}", path.display()), why).into())
+}
+
+/// Takes a name away. The namespace stays as long as anything else holds it.
+pub fn forget(name: &str) {
+    let path = Path::new(NAMES).join(name);
+    // Copies of the mount in nodes that were made later go with the file.
+    let _ = umount2(&path, MntFlags::MNT_DETACH);
+    let _ = std::fs::remove_file(path);
 }
 
 /// Moves the calling thread into a network namespace.

@@ -10,7 +10,8 @@ use anyhow::{Context, Result};
 use ipnet::{IpNet, Ipv4Net};
 use messages::Failure;
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
-use plan::{End, Neighbours, Node, Plan, Wiring};
+use netlink_packet_route::RouteNetlinkMessage;
+use plan::{End, Neighbours, Node, Plan, Route, Wiring};
 use units::Mtu;
 
 use crate::ethtool::Features;
@@ -27,7 +28,7 @@ const SHARED: u32 = 1 << 30;
 const PER_PROCFS: usize = 64;
 
 /// The nodes with a network namespace: hosts, routers and bridges.
-fn spaces(plan: &Plan) -> impl Iterator<Item = (usize, &Node)> {
+pub(crate) fn spaces(plan: &Plan) -> impl Iterator<Item = (usize, &Node)> {
     plan.nodes.iter().enumerate().filter(|(_, node)| !node.is_switch())
 }
 
@@ -86,19 +87,20 @@ pub(crate) fn build(plan: &Plan, core: &mut Netlink, offloads_off: Option<&Featu
 }
 
 /// A node and its surroundings.
-struct Place<'a> {
-    plan: &'a Plan,
+pub(crate) struct Place<'a> {
+    pub plan: &'a Plan,
     /// `None` where nobody is to know its neighbours beforehand.
-    wiring: Option<&'a Wiring>,
-    neighbours: &'a Shared,
+    pub wiring: Option<&'a Wiring>,
+    pub neighbours: &'a Shared,
     /// Where its sysctls are set.
-    procfs: Option<BorrowedFd<'a>>,
-    index: usize,
-    node: &'a Node,
+    pub procfs: Option<BorrowedFd<'a>>,
+    pub index: usize,
+    pub node: &'a Node,
 }
 
 impl Place<'_> {
-    fn build(
+    /// Makes the interfaces, numbered from `ports` on, which counts them. Leaves the thread in the node's network.
+    pub(crate) fn build(
         &self,
         netns: &OwnedFd,
         ports: &mut usize,
@@ -224,26 +226,32 @@ impl Place<'_> {
             let Interface { name, ifindex, .. } = &interfaces[number];
             batch.push(format!("adding {address} to {name}"), requests::new_address(*ifindex, *address), new);
         }
-        for route in self.node.routes() {
-            let hop = |via: &IpAddr| {
-                let number = addresses(self.node).find(|(_, own)| own.contains(via)).map(|(number, _)| number);
-                let why = || {
-                    Failure::new(
-                        format!("the route to {}", route.to),
-                        format!("{via} is in no subnet of its interfaces"),
-                    )
-                };
-                number.map(|number| (*via, interfaces[number].ifindex)).with_context(why)
-            };
-            let via = route.via.iter().map(hop).collect::<Result<Vec<_>>>()?;
-            batch.push(format!("adding the route to {}", route.to), requests::new_route(route.to, &via), new);
+        for wanted in self.node.routes() {
+            batch.push(format!("adding the route to {}", wanted.to), route(self.node, interfaces, wanted)?, new);
         }
         Ok(batch)
     }
 }
 
+/// The request for a route of a node with these interfaces.
+pub(crate) fn route(node: &Node, interfaces: &[Interface], route: &Route) -> Result<RouteNetlinkMessage> {
+    let hop = |via: &IpAddr| {
+        let number = addresses(node).find(|(_, own)| own.contains(via)).map(|(number, _)| number);
+        let why =
+            || Failure::new(format!("the route to {}", route.to), format!("{via} is in no subnet of its interfaces"));
+        number.map(|number| (*via, interfaces[number].ifindex)).with_context(why)
+    };
+    Ok(requests::new_route(route.to, &route.via.iter().map(hop).collect::<Result<Vec<_>>>()?))
+}
+
 /// Makes an interface's veth pair: one end in the core's namespace, that of `core`, up; the other, down, in `netns`.
-fn connect(interface: &Interface, core_mac: [u8; 6], mtu: Mtu, netns: &OwnedFd, core: &mut Netlink) -> Result<()> {
+pub(crate) fn connect(
+    interface: &Interface,
+    core_mac: [u8; 6],
+    mtu: Mtu,
+    netns: &OwnedFd,
+    core: &mut Netlink,
+) -> Result<()> {
     let Interface { name, mac, ifindex, core_ifindex, core_name, .. } = interface;
     let near = requests::End { ifindex: *core_ifindex, name: core_name, mac: core_mac, mtu: mtu.bytes() };
     let far = requests::End { ifindex: *ifindex, name, mac: *mac, mtu: mtu.bytes() };
@@ -254,13 +262,13 @@ fn connect(interface: &Interface, core_mac: [u8; 6], mtu: Mtu, netns: &OwnedFd, 
 }
 
 /// The addresses of a node's interfaces, each with the interface's number.
-fn addresses(node: &Node) -> impl Iterator<Item = (usize, &IpNet)> {
+pub(crate) fn addresses(node: &Node) -> impl Iterator<Item = (usize, &IpNet)> {
     node.interfaces().iter().enumerate().flat_map(|(number, one)| one.addresses.iter().map(move |own| (number, own)))
 }
 
 /// The permanent neighbours of broadcast domains, as requests that all members send.
 #[derive(Default)]
-struct Shared {
+pub(crate) struct Shared {
     known: RefCell<HashMap<(u32, i32), Requests>>,
 }
 

@@ -172,6 +172,22 @@ pub fn new_neighbour(ifindex: i32, address: IpAddr, mac: [u8; 6]) -> RouteNetlin
     RouteNetlinkMessage::NewNeighbour(message)
 }
 
+/// Removes an interface, and with it the other end of its pair.
+pub fn delete_link(ifindex: i32) -> RouteNetlinkMessage {
+    let mut message = LinkMessage::default();
+    message.header.index = ifindex as u32;
+    RouteNetlinkMessage::DelLink(message)
+}
+
+/// The opposite of a request that adds a neighbour or a route; other requests stay as they are.
+pub fn undone(added: RouteNetlinkMessage) -> RouteNetlinkMessage {
+    match added {
+        RouteNetlinkMessage::NewNeighbour(message) => RouteNetlinkMessage::DelNeighbour(message),
+        RouteNetlinkMessage::NewRoute(message) => RouteNetlinkMessage::DelRoute(message),
+        other => other,
+    }
+}
+
 /// `TO via ADDRESS dev IFINDEX`, or several next hops that share the traffic.
 pub fn new_route(to: IpNet, via: &[(IpAddr, i32)]) -> RouteNetlinkMessage {
     let mut message = RouteMessage::default();

@@ -84,6 +84,22 @@ pub enum Event {
         /// Frames in the file, those that come to a link and those that leave one; 0 at the beginning.
         frames: u64,
     },
+    /// The links take no more frames, because of an order.
+    #[schemars(skip)]
+    Retired {
+        /// CLOCK_REALTIME of the last frame that they took.
+        last_stamp_ns: i64,
+    },
+    /// The network of a lab is another, because of an order.
+    #[schemars(skip)]
+    Rewired {
+        /// When since the lab's origin.
+        time_ns: i64,
+        /// The nodes that were added and have programs, whose descriptors the agent is given in this order.
+        added: Vec<String>,
+        /// Routes, neighbours and sysctls that the kernel has refused.
+        refused: Vec<String>,
+    },
     /// An order was not carried out. The run goes on as if it had not been given.
     Refused {
         /// Why, and what to do.

@@ -16,6 +16,23 @@ pub enum Order {
         /// CLOCK_MONOTONIC of time 0.
         origin_ns: i64,
     },
+    /// Links of a network that was changed take over from those before, at a time between two frames: services only.
+    #[schemars(skip)]
+    TakeOver {
+        /// CLOCK_MONOTONIC of the lab's time 0.
+        origin_ns: i64,
+        /// CLOCK_REALTIME of the kernel's stamp on the last frame of those before.
+        last_stamp_ns: i64,
+    },
+    /// Other links will take over: frames that come from now on are theirs, and those inside arrive: services only.
+    #[schemars(skip)]
+    Retire,
+    /// The network of a lab is another from now on: services only.
+    #[schemars(skip)]
+    Rewire {
+        /// The file in the lab's directory with the plan of the network as it will be, its links as they are now.
+        file: String,
+    },
     /// An event of the run, for services that listen: services only.
     #[schemars(skip)]
     Hear {
@@ -161,10 +178,20 @@ impl<R: Read> Inbox<R> {
     /// # Errors
     /// The run is stopped before it begins.
     pub fn wait_for_start(&mut self) -> Result<i64> {
+        self.wait_for_turn().map(|(origin_ns, _)| origin_ns)
+    }
+
+    /// The same of links, which may take over from others: then with the stamp of the last frame of those,
+    /// CLOCK_REALTIME in nanoseconds.
+    ///
+    /// # Errors
+    /// The run is stopped before it begins.
+    pub fn wait_for_turn(&mut self) -> Result<(i64, Option<i64>)> {
         while !self.closed {
             match self.read(&mut [0])?.pop().transpose()? {
                 None => {}
-                Some(Order::Start { origin_ns }) => return Ok(origin_ns),
+                Some(Order::Start { origin_ns }) => return Ok((origin_ns, None)),
+                Some(Order::TakeOver { origin_ns, last_stamp_ns }) => return Ok((origin_ns, Some(last_stamp_ns))),
                 Some(_) => break,
             }
         }

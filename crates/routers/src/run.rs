@@ -240,6 +240,7 @@ impl Routers<'_> {
                     Order::WriteRoutes(wanted) => self.wanted.push(wanted),
                     Order::Start { .. } | Order::Hear { .. } | Order::ChangeLink { .. } | Order::Record { .. } => {}
                     Order::Capture(_) | Order::EndCapture { .. } => {}
+                    Order::TakeOver { .. } | Order::Retire | Order::Rewire { .. } => {}
                 }
             }
             self.stopped |= self.control.is_closed();

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::fs::{File, remove_file, write};
 use std::io::stdout;
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Instant;
 
@@ -19,7 +20,8 @@ use crate::live::{Live, Ticker};
 use crate::loaded::Loaded;
 use crate::machine::{Cpu, Machine};
 use crate::nat::hand_over;
-use crate::services::services;
+use crate::rewire::Site;
+use crate::services::{agent, services};
 use crate::watch::{Beginning, Watch};
 
 /// The options of a lab.
@@ -197,12 +199,21 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
         Purpose::Lab(listener) => (Some(listener), false),
     };
     let mut children: Vec<Child> = Vec::new();
-    for (service, work) in services(plan, &lab, built, loaded, dir, live.as_ref(), listener) {
+    for (service, work) in services(plan, &lab, built, loaded, dir, live.as_ref(), listener.is_some()) {
         let child = Child::start(service, work, &children)?;
         children.push(child);
     }
+    let mut ferry = None;
+    if let Some(listener) = listener {
+        let (ours, its) = UnixStream::pair().context("making a pair of sockets")?;
+        let (service, work) = agent(plan, &mut lab, loaded, dir, live.as_ref(), listener, its.into());
+        let child = Child::start(service, work, &children)?;
+        children.push(child);
+        ferry = Some(ours);
+    }
     let ticker = live.as_ref().filter(|_| ticks).map(|live| Ticker::new(plan, live));
-    let (children, well) = Watch::new(children, plan, ticker, options.beginning)?.watch()?;
+    let site = ferry.zip(live.as_ref()).map(|(ferry, live)| Site::new(&mut lab, built, loaded, dir, live, ferry));
+    let (children, well) = Watch::new(children, plan, ticker, options.beginning, site)?.watch()?;
     let mut unrecorded = None;
     for Child { service, failed, .. } in children.into_iter().filter(|child| !child.service.needed) {
         if failed.is_some() {

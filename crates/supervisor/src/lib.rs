@@ -27,6 +27,7 @@ mod live;
 mod loaded;
 mod machine;
 mod nat;
+mod rewire;
 mod service;
 mod services;
 mod watch;

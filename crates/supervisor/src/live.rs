@@ -6,6 +6,9 @@ use plan::Plan;
 use realtime::Gauges;
 use records::found::{Datagrams, MOST};
 
+/// The links that a lab can have besides those with which it begins.
+const SPARE: usize = 4096;
+
 /// The progress of flows and links while a run goes on.
 ///
 /// The services publish counts in memory that they share with the supervisor, and never wait for it. The supervisor,
@@ -24,8 +27,9 @@ pub(crate) struct Live {
 impl Live {
     /// Gauges without a publication. Call this before the services start.
     pub(crate) fn of(plan: &Plan) -> Result<Live> {
-        let (flows, links, health) = (Gauges::new(plan.flows.len()), Gauges::new(plan.links.len()), Gauges::new(1));
-        let found = if plan.changeable { 2 * usize::from(MOST) } else { 0 };
+        let (found, spare) = if plan.changeable { (2 * usize::from(MOST), SPARE) } else { (0, 0) };
+        let links = Gauges::new(plan.links.len() + spare);
+        let (flows, health) = (Gauges::new(plan.flows.len()), Gauges::new(1));
         let datagrams = Gauges::new(found).context("sharing memory")?;
         Ok(Live {
             flows: flows.context("sharing memory")?,

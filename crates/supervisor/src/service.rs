@@ -57,6 +57,8 @@ impl Service {
             }
             Order::ChangeDaemon { .. } | Order::WriteRoutes(_) => self.process == Process::Routers,
             Order::Hear { .. } => self.listens,
+            // Watch gives these to one process, or carries them out itself.
+            Order::TakeOver { .. } | Order::Retire | Order::Rewire { .. } => false,
             Order::Start { .. } | Order::Stop | Order::StopNow => true,
         }
     }

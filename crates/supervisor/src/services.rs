@@ -18,7 +18,8 @@ use crate::loaded::Loaded;
 use crate::service::{Service, Stage, Stop, Work};
 use crate::witness::OfLab;
 
-/// The services of a run, in the order in which they are started. One with a `listener` has an agent in place of traffic.
+/// The services of a run, in the order in which they are started. A lab that `stays` gets its [`agent`] besides, in place of
+/// traffic.
 pub(crate) fn services<'a>(
     plan: &'a Plan,
     lab: &'a Lab,
@@ -26,7 +27,7 @@ pub(crate) fn services<'a>(
     loaded: &'a Loaded,
     dir: &'a Path,
     live: Option<&'a Live>,
-    listener: Option<OwnedFd>,
+    stays: bool,
 ) -> Vec<(Service, Work<'a>)> {
     // A path in bursts has rates at which the emulator needs one CPU for itself.
     let bursts = plan.emulate.path == EmulatePath::Gso;
@@ -38,7 +39,7 @@ pub(crate) fn services<'a>(
     let node = move |name: &str| lab.node(name).with_context(|| format!("no host {name} in the lab"));
 
     // The service with which everything ends.
-    let last = if listener.is_some() { Process::Agent } else { Process::Traffic };
+    let last = if stays { Process::Agent } else { Process::Traffic };
 
     let mut services: Vec<(Service, Work<'a>)> = Vec::new();
     if let Some(source) = loaded.acks.source(&loaded.session) {
@@ -60,28 +61,9 @@ pub(crate) fn services<'a>(
         });
         services.push((service, work));
     }
-    let emulator = Service {
-        process: Process::Emulator,
-        title: c"db-emulator",
-        nice: -20,
-        needed: true,
-        records: &["packets.parquet", "links.parquet", "emulator.json"],
-        stop: Stop::After(last, Stage::Done),
-        has_links: true,
-        listens: false,
-    };
-    let stays = listener.is_some();
-    services.push((
-        emulator,
-        Box::new(move |control, events| {
-            keep(Part::Last);
-            let found = live.filter(|_| stays).map(|live| &*live.datagrams);
-            let witness = found.map(|datagrams| OfLab::new(lab, built, loaded, datagrams));
-            let witness = witness.as_ref().map(|witness| witness as &dyn Witness);
-            let ends = emu::Ends { ports: &ports(lab), hops: &hops(lab) };
-            emu::run(plan, ends, dir, control, events, live.map(Live::network), witness)
-        }),
-    ));
+    let witnessed = live.filter(|_| stays);
+    let links = Links { plan, lab, built, loaded, dir, live, witnessed };
+    services.push(emulator(links, last));
     let limit = plan.wait.map(|wait| Duration::from_nanos(wait.limit_ns.as_nanos() as u64));
     let bridges = bridges::of(plan);
     if !bridges.is_empty() {
@@ -113,15 +95,13 @@ pub(crate) fn services<'a>(
             has_links: false,
             listens: false,
         };
-        let is_lab = listener.is_some();
         let work: Work<'a> = Box::new(move |control, events| {
             keep(Part::AllButLast);
-            routers::run(&daemons, &plan.daemon_events, limit, is_lab, dir, control, events)
+            routers::run(&daemons, &plan.daemon_events, limit, stays, dir, control, events)
         });
         services.push((service, work));
     }
-    if let Some(listener) = listener {
-        services.push(agent(plan, lab, loaded, dir, live, listener));
+    if stays {
         return services;
     }
     let traffic = Service {
@@ -146,6 +126,45 @@ pub(crate) fn services<'a>(
     services
 }
 
+/// The links of a plan between the interfaces of a lab.
+#[derive(Clone, Copy)]
+pub(crate) struct Links<'a> {
+    pub plan: &'a Plan,
+    pub lab: &'a Lab,
+    pub built: Built,
+    pub loaded: &'a Loaded,
+    /// Where the records go.
+    pub dir: &'a Path,
+    pub live: Option<&'a Live>,
+    /// The same of a lab that can be recorded.
+    pub witnessed: Option<&'a Live>,
+}
+
+/// The service that carries packets over links, until `last` is done.
+pub(crate) fn emulator(links: Links<'_>, last: Process) -> (Service, Work<'_>) {
+    let service = Service {
+        process: Process::Emulator,
+        title: c"db-emulator",
+        nice: -20,
+        needed: true,
+        records: &["packets.parquet", "links.parquet", "emulator.json"],
+        stop: Stop::After(last, Stage::Done),
+        has_links: true,
+        listens: false,
+    };
+    let Links { plan, lab, built, loaded, dir, live, witnessed } = links;
+    let work: Work<'_> = Box::new(move |control, events| {
+        if plan.emulate.path == EmulatePath::Gso {
+            keep_to(Part::Last);
+        }
+        let witness = witnessed.map(|live| OfLab::new(lab, built, loaded, &live.datagrams));
+        let witness = witness.as_ref().map(|witness| witness as &dyn Witness);
+        let ends = emu::Ends { ports: &ports(lab), hops: &hops(lab) };
+        emu::run(plan, ends, dir, control, events, live.map(Live::network), witness)
+    });
+    (service, work)
+}
+
 /// The routers that have daemons.
 fn with_daemons<'a>(plan: &'a Plan, lab: &'a Lab) -> Vec<Seat<'a>> {
     let seat = |node: &'a Node| {
@@ -156,13 +175,15 @@ fn with_daemons<'a>(plan: &'a Plan, lab: &'a Lab) -> Vec<Seat<'a>> {
     plan.nodes.iter().filter_map(seat).collect()
 }
 
-fn agent<'a>(
+/// The service that carries out what users ask of a lab. `ferry` brings nodes that are added.
+pub(crate) fn agent<'a>(
     plan: &'a Plan,
-    lab: &'a Lab,
+    lab: &'a mut Lab,
     loaded: &'a Loaded,
     dir: &'a Path,
     live: Option<&'a Live>,
     listener: OwnedFd,
+    ferry: OwnedFd,
 ) -> (Service, Work<'a>) {
     let service = Service {
         process: Process::Agent,
@@ -176,10 +197,21 @@ fn agent<'a>(
         listens: true,
     };
     let work: Work<'a> = Box::new(move |control, events| {
-        let mut ticker = live.map(|live| Ticker::new(plan, live));
-        let progress = Box::new(move || ticker.as_mut().and_then(Ticker::event));
+        let progress = move |plan: &Plan| {
+            let mut ticker = live.map(|live| Ticker::new(plan, live));
+            let next: agent::Progress<'a> = Box::new(move || ticker.as_mut().and_then(Ticker::event));
+            next
+        };
         let datagrams = live.map_or(&[][..], |live| &*live.datagrams);
-        let setting = agent::Setting { plan, lab, names: loaded.session.names(), dir, datagrams, progress };
+        let setting = agent::Setting {
+            plan: plan.clone(),
+            lab,
+            names: loaded.session.names(),
+            dir,
+            datagrams,
+            ferry,
+            progress: Box::new(progress),
+        };
         agent::run(setting, listener, control, events)
     });
     (service, work)

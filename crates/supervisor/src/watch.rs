@@ -3,7 +3,7 @@ use std::io::{Stdout, stdout};
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use messages::{Event, Failure, Inbox, Order, Process};
 use plan::{DaemonChange, Plan};
 use realtime::{Clock, monotonic_ns};
@@ -11,6 +11,7 @@ use units::Time;
 
 use crate::child::Child;
 use crate::live::Ticker;
+use crate::rewire::{Site, Stage as Rewiring};
 use crate::service::{Stage, Stop};
 
 /// Time between "all are ready" and time 0: long enough for all services to have read the order and to be asleep.
@@ -54,6 +55,8 @@ pub(crate) struct Watch<'a> {
     plan: Plan,
     orders: Inbox<File>,
     ticker: Option<Ticker<'a>>,
+    /// The lab, if its network can become another.
+    site: Option<Site<'a>>,
     out: Stdout,
     beginning: Beginning,
     /// Since the run has begun.
@@ -70,6 +73,7 @@ impl<'a> Watch<'a> {
         plan: &Plan,
         ticker: Option<Ticker<'a>>,
         beginning: Beginning,
+        site: Option<Site<'a>>,
     ) -> Result<Watch<'a>> {
         let orders = std::io::stdin().as_fd().try_clone_to_owned().context("reading standard input")?;
         Ok(Watch {
@@ -77,6 +81,7 @@ impl<'a> Watch<'a> {
             plan: plan.clone(),
             orders: Inbox::new(File::from(orders)),
             ticker,
+            site,
             out: stdout(),
             beginning,
             clock: None,
@@ -95,6 +100,7 @@ impl<'a> Watch<'a> {
             if ready && self.clock.is_none() && self.stopping.is_none() {
                 self.start()?;
             }
+            self.go_on_rewiring()?;
             self.stop_in_turn();
             self.look_at_the_time(began)?;
             if let Some(ticker) = self.ticker.as_mut().filter(|_| self.clock.is_some() && self.stopping.is_none())
@@ -209,6 +215,10 @@ impl<'a> Watch<'a> {
                     Event::DaemonChanged { ref change } if self.plan.change_daemon(change.clone()).is_ok() => {
                         event.emit(&mut self.out)?;
                     }
+                    Event::Retired { last_stamp_ns } => self.take_over(index, last_stamp_ns)?,
+                    // One of a router that was removed has ended with it.
+                    Event::DaemonChanged { ref change }
+                        if !self.plan.nodes.iter().any(|node| node.name() == change.router) => {}
                     Event::Changed { .. } | Event::DaemonChanged { .. } => self.answer(event)?,
                     Event::Recorded { .. } | Event::RoutesWritten | Event::Captured { .. } | Event::Refused { .. } => {
                         self.answer(event)?;
@@ -247,6 +257,13 @@ impl<'a> Watch<'a> {
                 let changed = self.now().and_then(|now| self.plan.change_link(now, (**link).clone()));
                 self.pass_on(&order, changed.context(format!("changing link {}", link.name)))?;
             }
+            Order::TakeOver { .. } | Order::Retire => {
+                self.refuse(Failure::new(
+                    "links cannot be taken over by an order",
+                    "they are when the network changes",
+                ))?;
+            }
+            Order::Rewire { file } => self.rewire(file)?,
             Order::Record { .. } => {
                 let allowed = self.now().map(drop).context("recording the lab");
                 self.pass_on(&order, allowed)?;
@@ -280,6 +297,58 @@ impl<'a> Watch<'a> {
             return self.refuse(Failure::new("the order cannot be carried out", "the run has no process for it"));
         }
         self.children.iter_mut().filter(|child| child.service.takes(order)).try_for_each(|child| child.tell(order))
+    }
+
+    /// Have the network of `file` in place of this one.
+    fn rewire(&mut self, file: &str) -> Result<()> {
+        let begun = self.now().and_then(|_| {
+            let site = self.site.as_mut().context("only the network of a lab that stays becomes another")?;
+            ensure!(site.pending.is_none(), "the network is becoming another already");
+            site.begin(file, &self.plan, &self.children)
+        });
+        match begun {
+            Ok(child) => self.children.push(child),
+            Err(error) => self.refuse(Failure::of(&error))?,
+        }
+        Ok(())
+    }
+
+    /// The next step of a change of the network, once the emulator of its links is ready or has failed: the last process.
+    fn go_on_rewiring(&mut self) -> Result<()> {
+        let Some(site) = &mut self.site else { return Ok(()) };
+        let (Some(pending), Some(next)) = (&mut site.pending, self.children.last()) else { return Ok(()) };
+        if next.gone {
+            let why = next.failed.clone().unwrap_or_else(|| Failure::new("starting the links", "they have ended"));
+            site.give_up();
+            self.children.pop();
+            return self.refuse(why);
+        }
+        if pending.stage != Rewiring::Preparing || !next.ready {
+            return Ok(());
+        }
+        pending.stage = Rewiring::Retiring;
+        let last = self.children.len() - 1;
+        self.children[..last]
+            .iter_mut()
+            .filter(|child| child.service.has_links)
+            .try_for_each(|child| child.tell(&Order::Retire))
+    }
+
+    /// The emulator `index` takes no more frames: those of the new network take over.
+    fn take_over(&mut self, index: usize, last_stamp_ns: i64) -> Result<()> {
+        // It ends by itself once it is empty.
+        (self.children[index].service.needed, self.children[index].service.has_links) = (false, false);
+        let (Some(clock), Some(site), Some(next)) = (self.clock, &mut self.site, self.children.last_mut()) else {
+            return Ok(());
+        };
+        let origin_ns = clock.monotonic_ns(Time::ZERO);
+        next.tell(&Order::TakeOver { origin_ns, last_stamp_ns })?;
+        next.service.needed = true;
+        if let Some((plan, added, refused)) = site.finish(&self.plan)? {
+            self.plan = plan;
+            self.answer(Event::Rewired { time_ns: clock.now().as_nanos(), added, refused })?;
+        }
+        Ok(())
     }
 
     fn refuse(&mut self, failure: Failure) -> Result<()> {

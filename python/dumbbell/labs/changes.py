@@ -192,7 +192,7 @@ def events(lab: Path, begin_ns: int = 0) -> list[dict[str, object]]:
     """The changes as a scenario's events, whose time 0 is `begin_ns`; earlier ones are at its start."""
     found: list[tuple[int, dict[str, object]]] = []
     for one in changes(lab):
-        values = {key: _value(value) for key, value in one.keys.items()}
+        values = {key: value_of(value) for key, value in one.keys.items()}
         found.append((one.time_ns, {"link": one.link, **values}))
     for of in daemons.changes(lab):
         found.append((of.time_ns, {"router": of.router, "daemon": of.daemon, "up": of.up}))
@@ -217,7 +217,7 @@ def as_text(value: Any) -> str:
     return made.as_string()
 
 
-def _value(text: str) -> Any:
+def value_of(text: str) -> Any:
     """The value that a text behind `KEY=` stands for: what is no TOML is a text."""
     from dumbbell.scenario.file import toml
 

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from dumbbell.errors import InputError
-from dumbbell.labs import drawn, place
+from dumbbell.labs import drawn, place, rewire
 from dumbbell.labs.build import LabScenario, load
 from dumbbell.labs.ending import interrupted
 from dumbbell.labs.keys import HostKeys, LinkKeys, NetworkKeys, RouterKeys, SwitchKeys
@@ -122,16 +122,19 @@ class Lab(Live):
             return Link(self, lambda: self.network.cables[number].links)
         if keys:
             given = ", ".join(f'{key}="..."' for key in keys)
-            hint = f"change it by lab.link({', '.join(map(repr, map(str, names)))}).set({given})"
-            raise InputError("a link is added before the lab is up", "its network stays", hint)
+            ends = ", ".join(map(repr, map(str, names)))
+            hint = f"add it by lab.add_link({ends}, {given}), or change one by lab.link({ends}).set({given})"
+            raise InputError("lab.link draws a link before the lab is up", "it is up", hint)
         return super().link(*names)
 
     def scenario(self) -> LabScenario:
-        """The lab's scenario.
+        """The lab's scenario; of a lab whose network was changed, with the network as it is now.
 
         Raises:
             ScenarioError: what was drawn is no network; it has all that is wrong with it.
         """
+        if self._path is not None and rewire.is_rewired(self._path):
+            return load(self._path / "scenario.toml")
         return self._scenario if self._sketch is None else self._sketch.scenario()
 
     def save(self, file: str | os.PathLike[str]) -> None:
@@ -154,7 +157,6 @@ class Lab(Live):
         owner = Owner(self.scenario(), self._name or self._free(), self._agrees)
         self._path = owner.__enter__().path
         self._owner = owner
-        self.__dict__.pop("network", None)  # That of an earlier start.
         return self
 
     def stop(self) -> None:
@@ -188,7 +190,7 @@ class Lab(Live):
     def _node(self, kind: str, name: str, keys: Mapping[str, Any]) -> Node:
         if self._path is not None:
             raise InputError(
-                f"lab.{kind}({name!r})", "the lab is up, and its network stays", "add it before lab.start()"
+                f"lab.{kind}({name!r}) draws a node before the lab is up", "it is up", f"lab.add_{kind}({name!r})"
             )
         if self._sketch is None:
             why = "the network is that of the scenario"

@@ -6,14 +6,14 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack
 
 from dumbbell.engines.events import LinkProgress
 from dumbbell.errors import RunFailed
-from dumbbell.labs import changes, daemons, pings, place, play, readiness, traffic
+from dumbbell.labs import changes, daemons, pings, place, play, readiness, rewire, traffic
 from dumbbell.labs.agent import ask
+from dumbbell.labs.keys import HostKeys, LinkKeys, RouterKeys, SwitchKeys
 from dumbbell.labs.network import Network
 from dumbbell.labs.program import Command, Program
 from dumbbell.labs.recording import Recording
@@ -25,6 +25,7 @@ class Live:
     def __init__(self, path: Path | None) -> None:
         """The lab in this directory; `None`: it is not up yet."""
         self._path = path
+        self._known: tuple[tuple[int, int, str], Network] | None = None
 
     @classmethod
     def open(cls, name: str | None = None) -> Live:
@@ -47,10 +48,14 @@ class Live:
         """Within, the end of a lab that this process owns raises `LabEnded` in the main thread."""
         return nullcontext()
 
-    @cached_property
+    @property
     def network(self) -> Network:
-        """Its nodes and cables."""
-        return Network.of(self.path)
+        """Its nodes and cables as they are now."""
+        written = os.stat(self.path / "plan.json")
+        stamp = (written.st_ino, written.st_mtime_ns, str(self.path))
+        if self._known is None or self._known[0] != stamp:
+            self._known = stamp, Network.of(self.path)
+        return self._known[1]
 
     @property
     def nodes(self) -> list[str]:
@@ -79,6 +84,53 @@ class Live:
         """
         found = tuple(self.network.named(*map(str, names)))
         return Link(self, lambda: found)
+
+    def add_host(self, name: str, **keys: Unpack[HostKeys]) -> Node:
+        """Add a host to the lab, which is up. It joins the network with its first link: `add_link`.
+
+        Args:
+            name: of the host.
+            keys: as in a scenario's `[topology.nodes]`.
+
+        Raises:
+            InputError: there is a node of this name, or it cannot be so.
+        """
+        rewire.add_node(self.path, "host", name, keys)
+        return Node(self, name)
+
+    def add_switch(self, name: str, **keys: Unpack[SwitchKeys]) -> Node:
+        """Add a switch, as `add_host` does."""
+        rewire.add_node(self.path, "switch", name, keys)
+        return Node(self, name)
+
+    def add_router(self, name: str, **keys: Unpack[RouterKeys]) -> Node:
+        """Add a router without routing daemons, as `add_host` does."""
+        rewire.add_node(self.path, "router", name, keys)
+        return Node(self, name)
+
+    def add_link(self, a: str | Node, b: str | Node, **keys: Unpack[LinkKeys]) -> Link:
+        """Add a link between two nodes of the lab, which is up. Nodes that wait for their first link come up with it.
+
+        Args:
+            a: node from which the link's own keys hold.
+            b: the other node.
+            keys: as in a scenario's `[[topology.links]]`: `rate="10 Mbit/s"`, `delay="5 ms"`.
+
+        Raises:
+            InputError: there is no such node, or the network cannot be so.
+            RunFailed: the lab has ended, or refuses it.
+        """
+        names = rewire.add_link(self.path, (str(a), str(b)), keys)
+        return Link(self, lambda: names)
+
+    def remove(self, node: str | Node) -> None:
+        """Remove a node with its links from the lab, which is up. Programs in it are killed.
+
+        Raises:
+            InputError: there is no such node, or something needs it.
+            RunFailed: the lab has ended, or refuses it.
+        """
+        rewire.remove_node(self.path, str(node))
 
     def ping_all(
         self, hosts: Sequence[str | Node] | None = None, timeout_s: float = pings.TIMEOUT_S, ip: int = 4
@@ -233,6 +285,14 @@ class Link:
     def names(self) -> tuple[str, ...]:
         """The names of the links, a direction each."""
         return tuple(self._find())
+
+    def remove(self) -> None:
+        """Remove it from the lab, which is up, in both directions.
+
+        Raises:
+            InputError: something needs it, such as a node whose only link it is.
+        """
+        rewire.remove_link(self._lab.path, self.names[:1])
 
     def set(self, **keys: str) -> None:
         """Change it: `set(rate="5 Mbit/s", loss="1 %")`, with the keys and values of a scenario's `[[events]]`.

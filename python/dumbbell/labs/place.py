@@ -7,6 +7,9 @@
         scenario.toml                 its scenario
         changes.jsonl                 the changes of its links, one a line
         daemons.jsonl                 the routing daemons that were killed and started, one a line
+        waiting.json                  nodes that were added and have no link yet
+        network                       locked while nodes and links are added or removed
+        rewired                       if the network is another than at the start
         recording.json                while the lab is recorded: where
 
 Only the user can enter it, so the labs of two users never meet. A directory that nobody locks was left by a killed lab:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dumbbell import inputs, outputs
 from dumbbell.errors import InputError
-from dumbbell.labs import changes, daemons
+from dumbbell.labs import changes, daemons, rewire
 from dumbbell.labs.configurations import typed
 from dumbbell.labs.live import Live
 from dumbbell.labs.traffic import FILE
@@ -38,8 +38,9 @@ def save(lab: Path, file: Path) -> list[Path]:
     if os.path.lexists(file):  # What lies beside it is written first.
         raise InputError(f"{file} is there already", "nothing is overwritten", "choose another name")
     done, configured = _traffic(lab), typed(Live(lab))
-    if not done and not configured and not changes.changes(lab) and not daemons.changes(lab):
-        why = "this lab has had no traffic, and no link or router was changed"
+    is_changed = changes.changes(lab) or daemons.changes(lab) or rewire.is_rewired(lab)
+    if not done and not configured and not is_changed:
+        why = "this lab has had no traffic, and no node, link or router was changed"
         raise InputError("nothing to save", why, "traffic h1 h2 cc=bbr seconds=5, for example")
     document: dict[str, Any] = tomlkit.parse(inputs.read_text(lab / "scenario.toml", LARGEST))
     _add_traffic(document, lab, done)

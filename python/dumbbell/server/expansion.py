@@ -9,9 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field, TypeAdapter, ValidationError
 
 from dumbbell.errors import InputError
-from dumbbell.scenario.resolve.drawn.network import delays
-from dumbbell.scenario.topology.cables import Cable
-from dumbbell.scenario.topology.drawing import Drawing
+from dumbbell.scenario.resolve.drawn.listed import nodes_and_links
 from dumbbell.scenario.topology.graph import Graph
 from dumbbell.scenario.topology.kinds import Topology
 from dumbbell.scenario.traces import FOLDER
@@ -41,7 +39,7 @@ def expand_preset(draft: Draft, name: str, folder: Path) -> None:
     if isinstance(topology, Graph):
         raise InputError("the network is free already", 'topology.kind = "graph"')
     written = dict(draft.data["topology"])
-    nodes, links = _written(topology.drawing, written)
+    nodes, links = nodes_and_links(topology.drawing, written)
     if len(links) > MOST_LINKS:
         raise InputError("the network is too large", f"{len(links):,} links; at most {MOST_LINKS:,} can be made free")
     general = Graph.model_fields.keys() & written.keys() - {"kind", "link"}
@@ -50,25 +48,3 @@ def expand_preset(draft: Draft, name: str, folder: Path) -> None:
     draft.set(["topology", "kind"], "graph")
     draft.set(["topology", "nodes"], nodes)
     draft.set(["topology", "links"], links)
-
-
-def _written(drawing: Drawing, written: Mapping[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    nodes = {name: {} if node.kind == "host" else {"kind": node.kind} for name, node in drawing.nodes.items()}
-    tables = (written.get(str(key[-1])) for key in drawing.keys)
-    links = [
-        _link(cable, table if isinstance(table, dict) else {})
-        for cable, table in zip(drawing.cables, tables, strict=True)
-    ]
-    return nodes, links
-
-
-def _link(cable: Cable, written: Mapping[str, Any]) -> dict[str, Any]:
-    """The link with the keys that are written, and the delays that the preset works out."""
-    named = {} if cable.name is None else {"name": cable.name}
-    own: dict[str, Any] = {**named, "between": list(cable.between), **written}
-    there, back = delays(cable)
-    if there and "delay" not in cable.model_fields_set:
-        own["delay"] = str(there)
-    if back != there and "delay" not in cable.reverse.model_fields_set:
-        own["reverse"] = {**own.get("reverse", {}), "delay": str(back)}
-    return own

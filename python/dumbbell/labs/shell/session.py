@@ -124,9 +124,10 @@ word("quit", "", "Leave the shell.")(exit_)
 
 
 def _python(session: Session, text: str, mode: str) -> int:
-    if not session.names:
-        lab = session.lab
-        session.names = {"lab": lab, "net": lab, **{name: lab[name] for name in session.network.places}}
+    lab = session.lab
+    # Nodes may have been added since the line before.
+    nodes = {name: lab[name] for name in session.network.places}
+    session.names = {"lab": lab, "net": lab, **nodes, **session.names}
     try:
         found: Any = eval(compile(text, "<shell>", mode), session.names)
     except Exception as error:

@@ -16,11 +16,11 @@ from dumbbell.errors import DumbbellError, InputError
 from dumbbell.labs import packages, programs
 from dumbbell.labs.ending import LabEnded
 from dumbbell.labs.live import Live
-from dumbbell.labs.shell import control, look, measure, session, why
+from dumbbell.labs.shell import control, look, measure, network, session, why
 from dumbbell.labs.shell.words import WORDS, Session
 from dumbbell.units import QuantityError
 
-MODULES: Final = (look, measure, control, why, session)
+MODULES: Final = (look, measure, control, network, why, session)
 """The modules whose words the shell knows."""
 
 HISTORY: Final = Path("~/.dumbbell_history")
@@ -94,17 +94,17 @@ class Shell:
 
     def _execute(self, line: str) -> int:
         first, _, rest = line.partition(" ")
-        network = self._session.network
-        if first in network.places:
+        known = self._session.network
+        if first in known.places:
             # The command itself may be called as a node is.
             name, gap, arguments = rest.strip().partition(" ")
             if not name:
-                print(f"error: no command for {first}\nhint: {first} ping -c1 {network.hosts[-1]}", file=sys.stderr)
+                print(f"error: no command for {first}\nhint: {first} ping -c1 {known.hosts[-1]}", file=sys.stderr)
                 return 1
             parts = re.split(r"(\s+)", arguments)
             # As ping, curl and iperf3 ask for IPv6; ping6 and traceroute6 do by their names.
             ip = 6 if "-6" in parts or name.endswith("6") else 4
-            command = name + gap + "".join(network.addressed(parts, ip))
+            command = name + gap + "".join(known.addressed(parts, ip))
             sys.stdout.flush()
             background = command.rstrip().endswith("&")
             code = programs.run(self._session.lab.path, first, ["/bin/sh", "-c", command], background)
@@ -113,7 +113,7 @@ class Shell:
             return code
         if first in WORDS:
             return WORDS[first].work(self._session, rest.split()) or 0
-        if first in network.nodes:
+        if first in known.nodes:
             print(f"error: no program runs in {first}\n  it is a switch", file=sys.stderr)
         else:
             print(f"error: no node and no word {first}\nhint: help shows all words", file=sys.stderr)
@@ -149,16 +149,18 @@ class Shell:
         """The completion number `state` of a word that begins with `text`."""
         import readline
 
-        network, begin = self._session.network, readline.get_begidx()
+        lab, begin = self._session.network, readline.get_begidx()
         first = readline.get_line_buffer()[:begin].split(" ")[0]
         if not first:
-            known = [*WORDS, *network.places]
+            known = [*WORDS, *lab.places]
         elif first == "link":
-            known = [*network.nodes, *network.links, "up", "down"]
+            known = [*lab.nodes, *lab.links, "up", "down"]
+        elif first in ("add", "remove"):
+            known = ["host", "switch", "router", "link", *lab.nodes, *lab.links]
         elif first == "help":
             known = list(WORDS)
         else:
-            known = network.nodes
+            known = lab.nodes
         found = [name for name in known if name.startswith(text)]
         return f"{found[state]} " if state < len(found) else None
 

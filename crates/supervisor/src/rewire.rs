@@ -1,0 +1,124 @@
+//! A lab whose network becomes another while it is up.
+//!
+//! New interfaces are made first. A second emulator gets ready for the new links; then the first one takes no more frames, the
+//! second takes over with the next frame, and what is on the old links arrives. So no frame is lost or comes twice. At last
+//! what the new network lacks is removed.
+
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use lab::{Lab, Rewired};
+use messages::{Failure, Process};
+use plan::Plan;
+
+use crate::child::Child;
+use crate::init::Built;
+use crate::live::Live;
+use crate::loaded::Loaded;
+use crate::services::{Links, emulator};
+
+/// A lab, and all that another emulator for it needs.
+pub(crate) struct Site<'a> {
+    lab: &'a mut Lab,
+    built: Built,
+    loaded: &'a Loaded,
+    dir: &'a Path,
+    live: &'a Live,
+    /// Brings the agent the nodes that are added.
+    ferry: UnixStream,
+    /// The times that the network has become another.
+    count: usize,
+    pub pending: Option<Pending>,
+}
+
+/// A network that is about to be the lab's.
+pub(crate) struct Pending {
+    pub plan: Plan,
+    made: Rewired,
+    pub stage: Stage,
+}
+
+/// The progress of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// The second emulator gets ready.
+    Preparing,
+    /// The first one is to take no more frames.
+    Retiring,
+}
+
+impl<'a> Site<'a> {
+    pub(crate) fn new(
+        lab: &'a mut Lab,
+        built: Built,
+        loaded: &'a Loaded,
+        dir: &'a Path,
+        live: &'a Live,
+        ferry: UnixStream,
+    ) -> Site<'a> {
+        Site { lab, built, loaded, dir, live, ferry, count: 0, pending: None }
+    }
+
+    /// Adds what the network in `file` has besides `from`, and starts the emulator of its links. Until that is ready, it is no
+    /// loss.
+    ///
+    /// # Errors
+    /// The network cannot become this one. Then the lab is as it was.
+    pub(crate) fn begin(&mut self, file: &str, from: &Plan, siblings: &[Child]) -> Result<Child> {
+        let path = self.dir.join(file);
+        let plan = Plan::read(&path)?;
+        let most = self.live.links.len();
+        if plan.links.len() > most {
+            let why = format!("{} links are too many: this lab has room for {most}", plan.links.len());
+            return Err(Failure::new("the network cannot grow", why).hint("save it, and start a lab of that").into());
+        }
+        let made = self.lab.rewire(from, &plan)?;
+        self.count += 1;
+        let child = self.start(&plan, siblings);
+        match child {
+            Ok(child) => {
+                self.pending = Some(Pending { plan, made, stage: Stage::Preparing });
+                Ok(child)
+            }
+            Err(error) => {
+                self.lab.restore(made);
+                Err(error)
+            }
+        }
+    }
+
+    fn start(&self, plan: &Plan, siblings: &[Child]) -> Result<Child> {
+        let dir: PathBuf = self.dir.join(format!("links-{}", self.count));
+        std::fs::create_dir_all(&dir).with_context(|| format!("making {}", dir.display()))?;
+        // Routing has converged long ago, or does so before the eyes of whoever looks on.
+        let carried = Plan { wait: None, ..plan.clone() };
+        let (lab, live) = (&*self.lab, Some(self.live));
+        let links =
+            Links { plan: &carried, lab, built: self.built, loaded: self.loaded, dir: &dir, live, witnessed: live };
+        let (mut service, work) = emulator(links, Process::Agent);
+        service.needed = false;
+        Child::start(service, work, siblings)
+    }
+
+    /// Takes back what [`Site::begin`] has done.
+    pub(crate) fn give_up(&mut self) {
+        if let Some(Pending { made, .. }) = self.pending.take() {
+            self.lab.restore(made);
+        }
+    }
+
+    /// The links are those of the new network. Removes what it lacks, and gives the agent the nodes that were added. Returns
+    /// the new plan, the names of these nodes, and what the kernel has refused.
+    pub(crate) fn finish(&mut self, from: &Plan) -> Result<Option<(Plan, Vec<String>, Vec<String>)>> {
+        let Some(Pending { plan, made, .. }) = self.pending.take() else { return Ok(None) };
+        let added = made.added.clone();
+        let refused = self.lab.settle(made, from, &plan);
+        for name in &added {
+            let host = self.lab.node(name).with_context(|| format!("no node {name} in the lab"))?;
+            lab::ferry::send(self.ferry.as_fd(), host)?;
+        }
+        Ok(Some((plan, added, refused)))
+    }
+}

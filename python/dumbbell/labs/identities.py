@@ -1,0 +1,122 @@
+"""Addresses, interfaces and MAC addresses that a lab keeps when its network becomes another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any, Final
+
+from dumbbell.errors import InputError
+
+Kept = Sequence[tuple[int, int]]
+
+_MAY_DIFFER: Final = ("interfaces", "routes", "sysctl", "address")
+"""Keys of a node that a lab can change while it is up."""
+
+
+def pin(what: str, topology: dict[str, Any], before: Mapping[str, Any], after: Mapping[str, Any], kept: Kept) -> bool:
+    """Write the addresses of now into a topology, where a plan of it has others. Returns true if there were some.
+
+    Args:
+        what: begins the error.
+        topology: with its nodes and links one by one.
+        before: the plan of now.
+        after: the plan of `topology`.
+        kept: the cables that stay: their places before and after.
+
+    Raises:
+        InputError: a link that stays would get another name.
+    """
+    listed, pinned = topology["links"], False
+    first = len(after["links"]) // 2 - len(listed)
+    for old, new in kept:
+        was, now = before["links"][2 * old], after["links"][2 * new]
+        if was["name"] != now["name"]:
+            hint = "give the links between the same two nodes names of their own"
+            raise InputError(what, f"the link {was['name']} would be called {now['name']}", hint)
+        addresses = [_addresses(before, was, end) for end in ("from", "to")]
+        if addresses != [_addresses(after, now, end) for end in ("from", "to")]:
+            listed[new - first]["addresses"] = addresses
+            pinned = True
+    ids = {node["name"]: node["address"] for node in after["nodes"] if node["kind"] == "router"}
+    for node in before["nodes"]:
+        if node["name"] in ids and ids[node["name"]] != node["address"]:
+            topology["nodes"][node["name"]]["id"] = node["address"]
+            pinned = True
+    return pinned
+
+
+def settled(before: Mapping[str, Any], after: dict[str, Any], kept: Kept) -> dict[str, Any]:
+    """The plan `after`, in which interfaces of cables that stay have the names and MAC addresses that they have in
+    `before`. New interfaces have free ones."""
+    names: dict[tuple[str, str], str] = {}
+    for old, new in kept:
+        was, now = before["links"][2 * old], after["links"][2 * new]
+        for end in ("from", "to"):
+            if now.get(f"{end}_interface"):
+                names[now[end], now[f"{end}_interface"]] = was[f"{end}_interface"]
+    macs = {(node["name"], one["name"]): one["mac"] for node in before["nodes"] for one in node.get("interfaces") or ()}
+    taken = {macs[node, name] for (node, _), name in names.items()}
+    nodes = []
+    for node in after["nodes"]:
+        interfaces = node.get("interfaces") or []
+        own = {name for (owner, _), name in names.items() if owner == node["name"]}
+        numbers = (f"eth{number}" for number in count(1 if node["kind"] == "bridge" else 0))
+        named = []
+        for one in interfaces:
+            at = (node["name"], one["name"])
+            if at in names:
+                named.append({**one, "name": names[at], "mac": macs[node["name"], names[at]]})
+                continue
+            name = next(name for name in numbers if name not in own)
+            mac = _free(taken) if one["mac"] in taken else one["mac"]
+            taken.add(mac)
+            names[at] = name
+            named.append({**one, "name": name, "mac": mac})
+        nodes.append({**node, **({"interfaces": named} if interfaces else {})})
+    links = [_renamed(link, names) for link in after["links"]]
+    emulate = {**after["emulate"], "path": before["emulate"].get("path", "wire")}
+    return {**after, "nodes": nodes, "links": links, "emulate": emulate}
+
+
+def check(what: str, before: Mapping[str, Any], after: Mapping[str, Any], gone: Sequence[str]) -> None:
+    """Raise `InputError` if a lab cannot become the network of `after`."""
+    known = {node["name"]: node for node in before["nodes"]}
+    for node in after["nodes"]:
+        was = known.get(node["name"])
+        if was is None:
+            if node.get("routing"):
+                why = f"{node['name']} has routing daemons, which start only with the lab"
+                raise InputError(what, why, "leave routing out: routes of the shortest paths are set")
+            continue
+        for key in sorted({*was, *node}):
+            if key not in _MAY_DIFFER and was.get(key) != node.get(key):
+                why = f"{key} of {node['name']} would be another"
+                hint = "routing daemons keep their configuration while a lab is up" if key == "routing" else ""
+                raise InputError(what, why, hint)
+
+
+def _addresses(plan: Mapping[str, Any], link: Mapping[str, Any], end: str) -> list[str]:
+    """The addresses of the interface at an end of a link."""
+    node = next(node for node in plan["nodes"] if node["name"] == link[end])
+    held = (one["addresses"] for one in node.get("interfaces") or () if one["name"] == link.get(f"{end}_interface"))
+    return list(next(held, []))
+
+
+def _renamed(link: Mapping[str, Any], names: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    ends = {
+        f"{end}_interface": names[link[end], link[f"{end}_interface"]]
+        for end in ("from", "to")
+        if link.get(f"{end}_interface")
+    }
+    return {**link, **ends}
+
+
+def _free(taken: set[str]) -> str:
+    """A MAC address that nobody has: locally administered, and beyond those of planned nodes."""
+    return next(mac for mac in _macs() if mac not in taken)
+
+
+def _macs() -> Iterator[str]:
+    for number in count():
+        yield f"02:dc:{number >> 24 & 255:02x}:{number >> 16 & 255:02x}:{number >> 8 & 255:02x}:{number & 255:02x}"
