@@ -106,10 +106,10 @@ def test_what_was_changed_is_saved_and_comes_up(apart: Place, seed: int) -> None
                     lab.remove(random.choice(known.nodes))
             except InputError as error:
                 refused.append(error.what)
-            hosts = len(lab.hosts)
-            assert lab.ping_all().received == hosts * (hosts - 1)
         assert all(what.startswith("cannot") for what in refused)
         save(lab.path, Path("saved.toml"))
+        # Hosts do not forward, and a part of the network may be cut off: who answers whom is the same in both.
+        reached = [[rtt is not None for rtt in row] for row in lab.ping_all().rtt_ns]
         was = {name: lab.network.interfaces(name) for name in lab.network.stations}
         links = sorted(lab.network.links)
     with dumbbell.Lab("saved.toml") as again:
@@ -118,7 +118,7 @@ def test_what_was_changed_is_saved_and_comes_up(apart: Place, seed: int) -> None
         assert {name: [own for _, own in held] for name, held in now.items()} == {
             name: [own for _, own in held] for name, held in was.items()
         }
-        assert again.ping_all().received == len(again.hosts) * (len(again.hosts) - 1)
+        assert [[rtt is not None for rtt in row] for row in again.ping_all().rtt_ns] == reached
 
 
 def test_words_of_the_shell_and_what_they_refuse(apart: Place) -> None:
@@ -158,7 +158,7 @@ def test_words_of_the_shell_and_what_they_refuse(apart: Place) -> None:
 def test_a_lab_that_has_grown_leaves_nothing(apart: Place, part: str) -> None:
     done = apart.invoke("lab", "up", apart.write(NETWORK), "--detach")
     assert done.returncode == 0, done.stderr
-    done = apart.invoke("lab", "shell", "-c", "add h4", "-c", "add link h4 s1", "-c", "h4 sleep 300 &")
+    done = apart.invoke("lab", "shell", "-c", "add h4", "-c", "add link h4 s1", "-c", "h4 sleep 300 > /dev/null 2>&1 &")
     assert done.returncode == 0, done.stderr
     (facts,) = json.loads(apart.invoke("lab", "list", "--json").stdout)
     owner = psutil.Process(facts["owner"])
