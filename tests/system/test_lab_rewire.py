@@ -80,9 +80,17 @@ def test_routers_and_links_change_the_ways(apart: Place) -> None:
         assert lab["h1"].run("ping -c1 -W1 h5").returncode != 0
         shown = apart.invoke("lab", "shell", "-c", "why h1 h5")
         assert "r1-r2" in shown.stdout, shown.stdout + shown.stderr
-        # A second link takes over once the first is removed.
-        lab.add_link("r1", "r2")
+        # A second link takes over once the first is removed; a pulled cable stays pulled meanwhile.
+        lab["h3"].run("ip link set eth0 down", check=True)
+        lab.add_link("r1", "r2", name="second")
+        assert "NO-CARRIER" in lab["r2"].run("ip link show eth0").stdout
+        lab["h3"].run("ip link set eth0 up && ip route add default via 10.0.0.1", check=True)
         lab.link("r1-r2").remove()
+        assert lab.ping_all().received == 12
+        lab.add_link("r1", "r2")
+        lab.add_link("r1", "r2")
+        with pytest.raises(InputError, match="the link r1-r2-2 would be called r1-r2"):
+            lab.link("r1-r2").remove()
         assert lab.ping_all().received == 12
         with lab.record("more") as record:
             lab.tcp("h1", "h5", seconds=0.5)

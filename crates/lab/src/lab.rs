@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::ethtool::Features;
 use crate::hops::Hop;
-use crate::host::Interface;
+use crate::host::{Interface, core_ifindex};
 use crate::namespace::{self, Visit};
 use crate::netlink::{Batch, Netlink};
 use crate::release::close_together;
@@ -117,7 +117,7 @@ impl Lab {
         let home = Visit::from(&core);
         let hosts = network::build(plan, &mut socket, offloads_off)?;
         drop(home);
-        wait_until_up(&mut socket, &hosts)?;
+        wait_until_up(&mut socket, &hosts, 0)?;
         let pairs = hosts.iter().map(|host| host.interfaces.len()).sum();
         Ok(Lab { hosts, core, features, pinned: network::pinned(plan), hops: Vec::new(), pairs })
     }
@@ -202,15 +202,18 @@ impl Lab {
 }
 
 /// The core's ends were up before their peers. Their queues start when a kernel thread notices the carrier; until then
-/// they drop whatever is sent, unless it bypasses the queue.
-pub(crate) fn wait_until_up(socket: &mut Netlink, hosts: &[Host]) -> Result<()> {
+/// they drop whatever is sent, unless it bypasses the queue. Pairs before number `first` are not waited for: somebody may have
+/// taken their carrier.
+pub(crate) fn wait_until_up(socket: &mut Netlink, hosts: &[Host], first: usize) -> Result<()> {
     let deadline = Instant::now() + Duration::from_secs(5);
     loop {
         let states = links(socket, None, |attribute| match attribute {
             LinkAttribute::OperState(state) => Some(*state),
             _ => None,
         })?;
-        let is_down = |interface: &Interface| states.get(&interface.core_ifindex) != Some(&State::Up);
+        let is_down = |interface: &Interface| {
+            interface.core_ifindex >= core_ifindex(first) && states.get(&interface.core_ifindex) != Some(&State::Up)
+        };
         let Some(down) = hosts.iter().find(|host| host.interfaces.iter().any(is_down)) else { return Ok(()) };
         if Instant::now() > deadline {
             return Err(Failure::new(format!("bringing up {}'s end in the core", down.name), "the link stays down")

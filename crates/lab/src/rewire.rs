@@ -94,6 +94,7 @@ impl Lab {
             done.removed.extend(self.take(node.name()));
         }
         let mut core = Netlink::open()?;
+        let first = self.pairs;
         let new: Vec<_> = spaces(to).filter(|(_, node)| !before.contains_key(node.name())).collect();
         self.add_nodes(to, &new, &mut core, done)?;
         for (index, node) in spaces(to) {
@@ -101,7 +102,7 @@ impl Lab {
                 self.add_interfaces(to, index, &from.nodes[earlier], &mut core, done)?;
             }
         }
-        wait_until_up(&mut core, &self.hosts)
+        wait_until_up(&mut core, &self.hosts, first)
     }
 
     /// Makes the nodes of these indices.
