@@ -40,6 +40,15 @@ pub(crate) struct Pending {
     pub stage: Stage,
 }
 
+/// A network that is the lab's now.
+pub(crate) struct Settled {
+    pub plan: Plan,
+    /// Names of the nodes that were added.
+    pub added: Vec<String>,
+    /// Changes that the kernel has refused.
+    pub refused: Vec<String>,
+}
+
 /// The progress of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
@@ -109,9 +118,8 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// The links are those of the new network. Removes what it lacks, and gives the agent the nodes that were added. Returns
-    /// the new plan, the names of these nodes, and what the kernel has refused.
-    pub(crate) fn finish(&mut self, from: &Plan) -> Result<Option<(Plan, Vec<String>, Vec<String>)>> {
+    /// The links are those of the new network. Removes what it lacks, and gives the agent the nodes that were added.
+    pub(crate) fn finish(&mut self, from: &Plan) -> Result<Option<Settled>> {
         let Some(Pending { plan, made, .. }) = self.pending.take() else { return Ok(None) };
         let added = made.added.clone();
         let refused = self.lab.settle(made, from, &plan);
@@ -119,6 +127,6 @@ impl<'a> Site<'a> {
             let host = self.lab.node(name).with_context(|| format!("no node {name} in the lab"))?;
             lab::ferry::send(self.ferry.as_fd(), host)?;
         }
-        Ok(Some((plan, added, refused)))
+        Ok(Some(Settled { plan, added, refused }))
     }
 }

@@ -11,7 +11,7 @@ use units::Time;
 
 use crate::child::Child;
 use crate::live::Ticker;
-use crate::rewire::{Site, Stage as Rewiring};
+use crate::rewire::{Settled, Site, Stage as Rewiring};
 use crate::service::{Stage, Stop};
 
 /// Time between "all are ready" and time 0: long enough for all services to have read the order and to be asleep.
@@ -344,7 +344,7 @@ impl<'a> Watch<'a> {
         let origin_ns = clock.monotonic_ns(Time::ZERO);
         next.tell(&Order::TakeOver { origin_ns, last_stamp_ns })?;
         next.service.needed = true;
-        if let Some((plan, added, refused)) = site.finish(&self.plan)? {
+        if let Some(Settled { plan, added, refused }) = site.finish(&self.plan)? {
             self.plan = plan;
             self.answer(Event::Rewired { time_ns: clock.now().as_nanos(), added, refused })?;
         }
