@@ -16,8 +16,11 @@ from stages import thorough_after
 
 import dumbbell
 from dumbbell.errors import InputError, RunFailed
+from dumbbell.labs import capture
 from dumbbell.labs.network import Network
+from dumbbell.labs.packets import Packets
 from dumbbell.labs.record import save
+from dumbbell.labs.shell.shell import Shell
 
 NETWORK = graph(
     link("h1", "s1", rate="50 Mbit/s", delay="1 ms", buffer="100 ms"),
@@ -95,6 +98,41 @@ def test_routers_and_links_change_the_ways(apart: Place) -> None:
         with lab.record("more") as record:
             lab.tcp("h1", "h5", seconds=0.5)
         assert [(flow.from_, flow.to) for flow in record.run.plan.flows] == [("h1", "h5")]
+
+
+def test_why_and_captures_know_new_nodes_and_links(apart: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    with dumbbell.Lab(apart.write(NETWORK)) as lab:
+        h4 = lab.add_host("h4")
+        added = lab.add_link(h4, "s1", rate="10 Mbit/s", delay="5 ms", buffer="100 ms")
+        for words, frames in ((["h4"], 2), (["h4", "s1"], 4)):
+            packets = Packets(lab.path, capture.place_of(lab.network, words))
+            try:
+                assert lab["h1"].run("ping -c1 -W30 h4").returncode == 0
+                until(lambda packets=packets, frames=frames: len(icmp(packets)) == frames, 60, "a ping and its answer")
+                if frames == 4:
+                    with pytest.raises(RunFailed, match="links are being captured"):
+                        lab.add_link(h4, "r1")
+            finally:
+                packets.stop()
+            until(lambda packets=packets: packets.state.is_over, 60, "the capture's end")
+        for end in ("h4-s1:in", "h4-s1:out", "s1-h4:in", "s1-h4:out"):
+            assert len(icmp(packets, end)) == 1, end
+        shell = Shell(lab)
+        assert shell.interact(["why h1 h4"]) == 0
+        added.down()
+        # A change of the network leaves it down, and it comes up again.
+        lab.add_host("h5")
+        lab.add_link("h5", "s1")
+        capsys.readouterr()
+        assert shell.interact(["why h1 h4"]) == 1
+        said = capsys.readouterr().out
+        assert "links h4-s1 (h4 -> s1) and s1-h4 (s1 -> h4) are down" in said, said
+        added.up()
+        assert lab.ping_all().received == 20
+
+
+def icmp(packets: Packets, place: str = "") -> list[str]:
+    return [row["info"] for row in packets.rows(0, 1000, f"ICMP {place}")[0]]
 
 
 @pytest.mark.parametrize("seed", thorough_after(1, range(6)))
