@@ -98,7 +98,7 @@ export function Changes({ fitted }: { fitted: Fitted }): ReactNode {
       </p>
       {problem && <ProblemText problem={problem} />}
       {found && (
-        <div aria-live="polite">
+        <div className="captures-repeated" aria-live="polite">
           {found.answer.map((sentence) => (
             <p key={sentence}>{sentence}</p>
           ))}
