@@ -3,7 +3,7 @@
     python -m benches.fit                        # the tables of docs/results/fit.md: 300 paths, simulated
     python -m benches.fit --engine virtual --paths 16     # the same, over the TCP of Linux
     python -m benches.fit --both --paths 32      # from captures of both ends together
-    python -m benches.fit --logs --paths 48      # from logs of ss, iperf3 and qlog
+    python -m benches.fit --logs --paths 96      # from logs of ss, iperf3 and qlog
     python -m benches.fit --what-if --paths 32   # goodput of other algorithms: predicted, and over the true path
 
 Targets: capacity within 2 %, base RTT within 1 ms, buffer within 10 %, a policer found and none where there is none,
