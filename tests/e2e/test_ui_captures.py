@@ -11,6 +11,7 @@ import pytest
 from accessibility import serious, too_wide
 from application import DUMBBELL, Application
 from playwright.sync_api import Browser, Page, expect
+from stages import thorough_after
 
 import dumbbell
 from dumbbell.captures.points import FILE, interfaces
@@ -111,7 +112,7 @@ def test_a_fit_is_cancelled(application: Application, page: Page, capture: tuple
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1440, "light")])
+@pytest.mark.parametrize(("width", "scheme"), thorough_after(1, [(390, "dark"), (1440, "light")]))
 def test_it_fits_its_window_and_keeps_nobody_out(
     application: Application, browser: Browser, capture: tuple[Path, list[str]], width: int, scheme: str
 ) -> None:

@@ -432,7 +432,7 @@ def test_python_draws_a_network_and_starts_it(tmp_path: Path, monkeypatch: pytes
             assert program.stop().returncode == program.returncode == 128 + signal.SIGTERM
         with pytest.raises(dumbbell.InputError, match="before the lab is up"):
             lab.link(h1, h2, rate="1 Mbit/s")
-        with pytest.raises(dumbbell.InputError, match="its network stays"):
+        with pytest.raises(dumbbell.InputError, match="draws a node before the lab is up"):
             lab.host("h3")
         with pytest.raises(dumbbell.InputError, match="the lab is up"):
             lab.start()
