@@ -1,25 +1,18 @@
-"""Tests of one `xdist_group` run in one process, and files of all folders in turn: a plugin of pytest.
+"""Tests of one `xdist_group` run in one process: a plugin of pytest.
 
 pytest-xdist 3.8 appends the group to a private attribute, from which pytest 9.2 does not make a test's id any more.
 """
 
 from __future__ import annotations
 
-import zlib
-
 import pytest
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Appends to a test's id what `--dist loadgroup` distributes it by, in workers of pytest-xdist.
-
-    Mixes files by their names' checksums: while tests of one folder wait for browsers, those of another compute, and
-    the longest do not all come last.
-    """
+    """Appends to a test's id what `--dist loadgroup` distributes it by, in workers of pytest-xdist."""
     if not getattr(config.option, "loadgroup", False):
         return
-    items.sort(key=lambda item: zlib.crc32(item.path.name.encode()))
     for item in items:
         group = item.get_closest_marker("xdist_group")
         if group and not item.nodeid.endswith(f"@{group.args[0]}"):
