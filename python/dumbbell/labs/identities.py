@@ -9,6 +9,7 @@ from typing import Any, Final
 from dumbbell.errors import InputError
 
 Kept = Sequence[tuple[int, int]]
+"""The cables that stay: their places before and after."""
 
 _MAY_DIFFER: Final = ("interfaces", "routes", "sysctl", "address")
 """Keys of a node that a lab can change while it is up."""

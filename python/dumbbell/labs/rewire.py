@@ -20,6 +20,7 @@ from dumbbell.errors import InputError, RunFailed, ScenarioError
 from dumbbell.hints import nearest
 from dumbbell.labs import changes, daemons, identities, recording, traffic
 from dumbbell.labs.agent import ask
+from dumbbell.labs.identities import Kept
 from dumbbell.labs.network import Network
 from dumbbell.scenario.file import toml
 
@@ -36,8 +37,6 @@ _TRIES: Final = 3
 """Times that a scenario is planned until it keeps what the lab has."""
 
 Topology = dict[str, Any]
-Kept = Sequence[tuple[int, int]]
-"""The cables that stay: their places before and after."""
 
 
 def add_node(lab: Path, kind: str, name: str, keys: Mapping[str, Any]) -> None:
