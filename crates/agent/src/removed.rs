@@ -15,7 +15,7 @@ pub(crate) fn end_processes(node: &Host) {
     // Where a container allows no fresh procfs, its numbers of processes are those of another namespace.
     let is_ours = fs::read_link("/proc/self").is_ok_and(|own| own == Path::new(&std::process::id().to_string()));
     let mut left = is_ours;
-    // What was forked meanwhile is found the next time.
+    // The next round finds what was forked meanwhile.
     for _ in 0..TRIES {
         if !left {
             break;

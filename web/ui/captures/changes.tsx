@@ -10,7 +10,7 @@ import type { ChangesAsked, Fitted, Outcomes } from "./messages";
 /** Algorithms that are asked about at first. */
 const USUAL = ["bbr3", "bbr", "cubic", "reno"];
 const QUEUES = ["fq-codel", "codel", "pie"];
-/** So many changes take half a minute on a slow machine. */
+/** Changes at a time: this many take half a minute on a slow machine. */
 const MOST = 12;
 
 export function Changes({ fitted }: { fitted: Fitted }): ReactNode {

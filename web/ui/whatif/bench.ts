@@ -28,7 +28,7 @@ export type Mode = "whole" | "playing" | "paused";
 
 export interface Kept {
   curves: Pick<Curves, "legend" | "flows" | "links">;
-  /** What they are: `kept`, or `measured`. */
+  /** Word for the curves in the legend: `kept` or `measured`. */
   words: string;
   /** What was set then. */
   overrides: readonly string[];

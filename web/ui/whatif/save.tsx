@@ -12,7 +12,7 @@ interface Props {
   overrides: readonly string[];
   save: (to: string) => Promise<FileEntry>;
   onClose: () => void;
-  /** What is said beneath. */
+  /** Note beneath the name. */
   children: ReactNode;
 }
 
