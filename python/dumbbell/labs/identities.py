@@ -30,13 +30,14 @@ def pin(what: str, topology: dict[str, Any], before: Mapping[str, Any], after: M
     """
     listed, pinned = topology["links"], False
     first = len(after["links"]) // 2 - len(listed)
+    addresses_before, addresses_after = _addresses(before), _addresses(after)
     for old, new in kept:
         was, now = before["links"][2 * old], after["links"][2 * new]
         if was["name"] != now["name"]:
             hint = "give the links between the same two nodes names of their own"
             raise InputError(what, f"the link {was['name']} would be called {now['name']}", hint)
-        addresses = [_addresses(before, was, end) for end in ("from", "to")]
-        if addresses != [_addresses(after, now, end) for end in ("from", "to")]:
+        addresses = [addresses_before.get(end, []) for end in _ends(was)]
+        if addresses != [addresses_after.get(end, []) for end in _ends(now)]:
             listed[new - first]["addresses"] = addresses
             pinned = True
     ids = {node["name"]: node["address"] for node in after["nodes"] if node["kind"] == "router"}
@@ -97,11 +98,18 @@ def check(what: str, before: Mapping[str, Any], after: Mapping[str, Any], gone: 
                 raise InputError(what, why, hint)
 
 
-def _addresses(plan: Mapping[str, Any], link: Mapping[str, Any], end: str) -> list[str]:
-    """The addresses of the interface at an end of a link."""
-    node = next(node for node in plan["nodes"] if node["name"] == link[end])
-    held = (one["addresses"] for one in node.get("interfaces") or () if one["name"] == link.get(f"{end}_interface"))
-    return list(next(held, []))
+def _addresses(plan: Mapping[str, Any]) -> dict[tuple[str, str], list[str]]:
+    """Returns the addresses of each interface, by node and name."""
+    return {
+        (node["name"], one["name"]): list(one["addresses"])
+        for node in plan["nodes"]
+        for one in node.get("interfaces") or ()
+    }
+
+
+def _ends(link: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Returns the node and the interface at both ends of a link; a port of a switch has no interface."""
+    return [(link[end], link.get(f"{end}_interface", "")) for end in ("from", "to")]
 
 
 def _renamed(link: Mapping[str, Any], names: Mapping[tuple[str, str], str]) -> dict[str, Any]:
