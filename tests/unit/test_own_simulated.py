@@ -94,6 +94,53 @@ def test_a_window_of_0_ends_no_run(line: str) -> None:
     assert 0 < run.summary["flows"][0]["goodput_bps"] < 1e6
 
 
+FLOWS = """
+struct {
+	__uint(type, %s);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct state);
+} flows SEC(".maps");
+"""
+STATE = "struct state *state = inet_csk_ca(sk);"
+
+
+def stored(kind: str = "BPF_MAP_TYPE_SK_STORAGE", size: int = 400, create: str = "BPF_SK_STORAGE_GET_F_CREATE") -> str:
+    """Returns the override for the same program with its state, and as many bytes more, in a map."""
+    first = f"struct state *state = bpf_sk_storage_get(&flows, sk, NULL, {create});\n\tif (!state)\n\t\treturn;"
+    text = CALM.replace(STATE, first, 1).replace(
+        STATE, "struct state *state = bpf_sk_storage_get(&flows, sk, NULL, 0);"
+    )
+    members, rest = text.split("smallest RTT of this round */\n};\n", 1)
+    more = f"smallest RTT of this round */\n\t__u8 more[{size}];\n}};\n"
+    Path("other.bpf.c").write_text(members + more + FLOWS % kind + rest)
+    return "flows.0.cc=other.bpf.c"
+
+
+def test_state_in_socket_storage_does_the_same_as_state_in_the_socket() -> None:
+    runs = [
+        dumbbell.run("calm.toml", overrides, engine="simulate", report=False, directory=name)
+        for name, overrides in (("a", "duration=3 s"), ("b", ["duration=3 s", stored()]))
+    ]
+    assert runs[0].summary["links"] == runs[1].summary["links"]
+    assert runs[0].summary["flows"][0]["goodput_bps"] == runs[1].summary["flows"][0]["goodput_bps"]
+
+
+def test_state_that_nobody_made_is_a_null_pointer() -> None:
+    with pytest.raises(RunFailed) as error:
+        dumbbell.run("calm.toml", stored(create="0"), engine="simulate")
+    assert error.value.why.startswith("it reads 4 bytes outside of what it may read (other.bpf.c:")
+
+
+@pytest.mark.parametrize(("kind", "size"), [("BPF_MAP_TYPE_ARRAY", 400), ("BPF_MAP_TYPE_SK_STORAGE", 20_480)])
+def test_maps_that_are_not_modelled_are_refused_by_name(kind: str, size: int) -> None:
+    loaded = load("calm.toml", stored(kind, size))
+    simulate = engine("simulate")
+    (problem,) = simulate.check(loaded, planned(simulate, loaded))
+    lacks = "maps other than socket storage of 20 kB, such as flows"
+    assert f"the simulator does not have {lacks} (other.bpf.c:" in problem.why
+
+
 @pytest.mark.parametrize(
     ("line", "lacks"),
     [

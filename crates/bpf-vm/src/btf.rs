@@ -13,8 +13,10 @@ pub(crate) struct Type {
     pub members: Vec<Member>,
     /// The number of a function type's parameters.
     pub parameters: usize,
-    /// Bytes of an integer or an enumeration.
+    /// Bytes of an integer, an enumeration or a structure.
     pub bytes: usize,
+    /// The number of an array's elements.
+    pub elements: usize,
     /// True for an integer with a sign.
     pub is_signed: bool,
 }
@@ -124,6 +126,7 @@ fn parse_type(data: &[u8], at: usize, strings: &[u8]) -> Option<(Type, usize)> {
         kind::VAR => (4, 0),
         kind::ARRAY => {
             one.of = word(data, begin)?;
+            one.elements = word(data, begin + 8)? as usize;
             (12, 0)
         }
         kind::STRUCT | kind::UNION | kind::DATASEC | kind::ENUM64 => (0, 12),
@@ -132,7 +135,7 @@ fn parse_type(data: &[u8], at: usize, strings: &[u8]) -> Option<(Type, usize)> {
         2 | 7..=12 | 16 | 18 => (0, 0),
         _ => return None,
     };
-    if kind == kind::ENUM {
+    if matches!(kind, kind::ENUM | kind::STRUCT | kind::UNION) {
         one.bytes = of as usize;
     }
     one.parameters = if kind == kind::FUNC_PROTO { count } else { 0 };

@@ -115,7 +115,9 @@ impl CongestionControl for Flow {
     }
 
     fn init(&mut self, sk: &mut Socket) {
-        self.memory.get_mut().socket[PRIVATE_AT..].fill(0);
+        let memory = self.memory.get_mut();
+        memory.socket[PRIVATE_AT..].fill(0);
+        memory.storage.iter_mut().for_each(|value| value.is_held = false);
         self.call("init", sk, self.program.callbacks.init, [0; 3]);
     }
 

@@ -6,6 +6,7 @@ use crate::code::{CALL, EXIT, Instruction, LD_IMM64, LOCAL, POISON, bytes, class
 use crate::fault::{Fault, MOST_INSTRUCTIONS};
 use crate::memory::{CONTEXT, FRAME_BYTES, FRAMES, Memory, STACK};
 use crate::model::demands_cwr;
+use crate::storage;
 use crate::trace::Watch;
 
 /// The moment of a call, and what a program has done by helpers.
@@ -22,10 +23,12 @@ pub(crate) struct World {
 }
 
 /// Numbers of the helpers that are modelled (linux/bpf.h).
-mod helper {
+pub(crate) mod helper {
     pub(super) const KTIME_GET_NS: i64 = 5;
     pub(super) const TRACE_PRINTK: i64 = 6;
     pub(super) const GET_PRANDOM_U32: i64 = 7;
+    pub(crate) const SK_STORAGE_GET: i64 = 107;
+    pub(super) const SK_STORAGE_DELETE: i64 = 108;
     pub(super) const PROBE_READ_KERNEL: i64 = 113;
     pub(super) const TCP_SEND_ACK: i64 = 116;
     pub(super) const JIFFIES64: i64 = 118;
@@ -156,6 +159,8 @@ fn help(number: i64, registers: &[u64; 16], memory: &mut Memory, world: &mut Wor
             }
             0
         }
+        helper::SK_STORAGE_GET => storage::get(memory, registers[1], registers[2], registers[3], registers[4])?,
+        helper::SK_STORAGE_DELETE => storage::delete(memory, registers[1], registers[2])?,
         helper::TCP_SEND_ACK => {
             world.ack = Some((registers[2] as u32, demands_cwr(&memory.socket)));
             0
@@ -185,7 +190,7 @@ mod tests {
 
     fn run(code: &[[u8; 8]]) -> Result<u64, Fault> {
         let constants = Arc::from([1, 2, 3, 4, 5, 6, 7, 0xff]);
-        let mut memory = Memory::new(constants, FRAMES);
+        let mut memory = Memory::new(constants, FRAMES, &[16, 8]);
         let mut world = World { now_ns: 7_000, ticks: 3, random: Random::new(1), ack: None };
         let mut code = decoded(code.as_flattened());
         for (at, one) in code.iter_mut().enumerate().filter(|(_, one)| one.code == CALL && one.src == LOCAL) {

@@ -20,6 +20,7 @@ mod object;
 mod program;
 mod reach;
 mod relocations;
+mod storage;
 mod trace;
 
 pub use flow::Flow;

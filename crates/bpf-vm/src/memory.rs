@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::fault::Fault;
 use crate::model::{SAMPLE_BYTES, SOCKET_BYTES, is_writable};
+use crate::storage::{VALUES, Value, values};
 
 /// The arguments of a callback.
 pub(crate) const CONTEXT: u64 = 1 << 32;
@@ -31,16 +32,19 @@ pub(crate) struct Memory {
     pub socket: [u8; SOCKET_BYTES],
     pub sample: [u8; SAMPLE_BYTES],
     constants: Arc<[u8]>,
+    /// Socket storage, by the number of the map.
+    pub storage: Vec<Value>,
     /// The functions that wait for another: their registers 6 to 9, and where they go on.
     pub callers: [([u64; 4], usize); FRAMES],
 }
 
 impl Memory {
-    /// Memory with a stack of so many frames.
-    pub(crate) fn new(constants: Arc<[u8]>, frames: usize) -> Memory {
+    /// Memory with a stack of so many frames, and socket storage of these sizes.
+    pub(crate) fn new(constants: Arc<[u8]>, frames: usize, storage: &[usize]) -> Memory {
         let stack = vec![0; FRAME_BYTES * frames].into_boxed_slice();
         let (context, socket, sample) = ([0; 8 * ARGUMENTS], [0; SOCKET_BYTES], [0; SAMPLE_BYTES]);
-        Memory { context, stack, socket, sample, constants, callers: Default::default() }
+        let storage = values(storage);
+        Memory { context, stack, socket, sample, constants, storage, callers: Default::default() }
     }
 
     /// The bytes at an address.
@@ -53,9 +57,20 @@ impl Memory {
             SAMPLE => &self.sample,
             CONTEXT => &self.context,
             CONSTANTS => &self.constants,
-            _ => &[],
+            place => self.value(place).map_or(&[], |value| &value.bytes),
         };
         place.get(at..at + count).ok_or(Fault::Read(count))
+    }
+
+    /// The value of socket storage at a place, if the connection has it.
+    fn value(&self, place: u64) -> Option<&Value> {
+        let number = place.checked_sub(VALUES)? >> 32;
+        self.storage.get(number as usize).filter(|value| value.is_held)
+    }
+
+    fn value_mut(&mut self, place: u64) -> Option<&mut Value> {
+        let number = place.checked_sub(VALUES)? >> 32;
+        self.storage.get_mut(number as usize).filter(|value| value.is_held)
     }
 
     /// The number in 1, 2, 4 or 8 bytes at an address.
@@ -83,7 +98,7 @@ impl Memory {
         let place: &mut [u8] = match address >> 32 << 32 {
             STACK => &mut self.stack,
             SOCKET if is_writable(at, count) => &mut self.socket,
-            _ => &mut [],
+            place => self.value_mut(place).map_or(&mut [], |value| &mut value.bytes),
         };
         let bytes = place.get_mut(at..at + count).ok_or(Fault::Written(count))?;
         bytes.copy_from_slice(&value.to_le_bytes()[..count]);

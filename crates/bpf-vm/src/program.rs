@@ -14,6 +14,7 @@ use crate::memory::{CONSTANTS, FRAMES, Memory};
 use crate::object::{Link, Object};
 use crate::reach::poisoned;
 use crate::relocations::{answer, patch};
+use crate::storage::Maps;
 use crate::trace::{Named, state};
 
 /// A congestion control of one object, with its parameters: all that its flows share.
@@ -25,6 +26,8 @@ pub struct Program {
     constants: Arc<[u8]>,
     /// Frames of a flow's stack: one for a program without functions of its own.
     frames: usize,
+    /// Bytes of the values of socket storage.
+    storage: Vec<usize>,
     /// Whose state it publishes (`PUBLISHES` of the headers): a place in [`STATE_SETS`] plus 1, or 0.
     pub(crate) publishes: u8,
     /// The lines of the source, by their first instruction, in order.
@@ -60,7 +63,7 @@ impl Program {
             }
             None => Notes::default(),
         };
-        let mut made = Maker::new(&object);
+        let mut made = Maker::new(&object, Maps::find(&types));
         made.link(&object);
         made.relocate(&object, &types, &notes);
         let callbacks = Callbacks::find(&object, &types, &made.begins);
@@ -85,6 +88,7 @@ impl Program {
             callbacks,
             constants,
             frames: if has_calls { FRAMES } else { 1 },
+            storage: made.maps.sizes,
             publishes,
             lines,
             unmodelled: made.unmodelled,
@@ -98,7 +102,7 @@ impl Program {
 
     /// The memory of a flow.
     pub(crate) fn memory(&self) -> Memory {
-        Memory::new(self.constants.clone(), self.frames)
+        Memory::new(self.constants.clone(), self.frames, &self.storage)
     }
 
     /// True if it asks the stack to negotiate ECN.
@@ -130,6 +134,7 @@ impl Program {
 struct Maker {
     code: Vec<Instruction>,
     constants: Vec<u8>,
+    maps: Maps,
     unmodelled: Vec<String>,
     /// By the number of a section: its first instruction.
     begins: Vec<Option<usize>>,
@@ -138,11 +143,12 @@ struct Maker {
 }
 
 impl Maker {
-    fn new(object: &Object) -> Maker {
+    fn new(object: &Object, maps: Maps) -> Maker {
         let none = vec![None; object.sections.len()];
         let mut made = Maker {
             code: Vec::new(),
             constants: Vec::new(),
+            maps,
             unmodelled: Vec::new(),
             begins: none.clone(),
             bases: none,
@@ -213,7 +219,10 @@ impl Maker {
                 .and_then(|section| object.sections.get(section))
                 .is_some_and(|section| section.name == ".maps") =>
             {
-                self.poison(at, format!("maps, such as {name}"))
+                match self.maps.pointer(&name) {
+                    Some(pointer) => self.code[at].imm = pointer as i64,
+                    None => self.poison(at, format!("maps other than socket storage of 20 kB, such as {name}")),
+                }
             }
             _ => self.poison(at, format!("variables that all connections share, such as {name}")),
         }

@@ -2,13 +2,15 @@
 //! stand behind a constant that says so.
 
 use crate::code::{BEHIND, CALL, EXIT, Instruction, LD_IMM64, LOCAL, POISON, bytes, class, compute, is_taken};
+use crate::interpreter::helper;
 use crate::memory::Memory;
+use crate::storage::created;
 
 /// The registers' values, as far as they are known.
 type Known = [Option<u64>; 16];
 
-/// The first instruction that stands for what is not modelled, of those that can be reached from `entries`.
-pub(crate) fn poisoned(code: &[Instruction], entries: &[usize], constants: &Memory) -> Option<usize> {
+/// The first instruction that stands for what is not modelled, of those that can be reached from `entries`. `memory`: a new flow's.
+pub(crate) fn poisoned(code: &[Instruction], entries: &[usize], memory: &Memory) -> Option<usize> {
     let mut seen: Vec<Option<Known>> = vec![None; code.len()];
     let mut open: Vec<(usize, Known)> = entries.iter().map(|&entry| (entry, [None; 16])).collect();
     while let Some((at, known)) = open.pop() {
@@ -23,13 +25,13 @@ pub(crate) fn poisoned(code: &[Instruction], entries: &[usize], constants: &Memo
         if instruction.code == POISON {
             return Some(at);
         }
-        step(at, instruction, joined, constants, &mut open);
+        step(at, instruction, joined, memory, &mut open);
     }
     None
 }
 
 /// Where it goes on behind an instruction, and what is known there.
-fn step(at: usize, instruction: Instruction, mut known: Known, constants: &Memory, open: &mut Vec<(usize, Known)>) {
+fn step(at: usize, instruction: Instruction, mut known: Known, memory: &Memory, open: &mut Vec<(usize, Known)>) {
     let Instruction { code, off, imm, .. } = instruction;
     let (dst, src) = (usize::from(instruction.dst & 15), usize::from(instruction.src & 15));
     let operand = if instruction.has_register() { known[src] } else { Some(imm as u64) };
@@ -44,9 +46,8 @@ fn step(at: usize, instruction: Instruction, mut known: Known, constants: &Memor
         }
         class::LDX => {
             let address = known[src].map(|base| base.wrapping_add(off as u64));
-            known[dst] = address
-                .filter(|_| code & 0xe0 == 0x60)
-                .and_then(|address| constants.load_constant(address, bytes(code)));
+            known[dst] =
+                address.filter(|_| code & 0xe0 == 0x60).and_then(|address| memory.load_constant(address, bytes(code)));
             open.push((at + 1, known));
         }
         class::ST | class::STX => open.push((at + 1, known)),
@@ -60,7 +61,12 @@ fn step(at: usize, instruction: Instruction, mut known: Known, constants: &Memor
                 if instruction.src == LOCAL {
                     open.push((imm as usize, [None; 16]));
                 }
+                let result = match (instruction.src, imm, known[1], known[4]) {
+                    (0, helper::SK_STORAGE_GET, Some(map), Some(flags)) => created(map, flags, memory),
+                    _ => None,
+                };
                 known[..6].fill(None);
+                known[0] = result;
                 open.push((at + 1, known));
             }
             0x05 => open.push((target, known)),

@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_field_is_told_once_with_the_values_around_the_call() {
-        let mut memory = Memory::new(Arc::from([]), FRAMES);
+        let mut memory = Memory::new(Arc::from([]), FRAMES, &[]);
         let (cwnd, private) = (place("tcp_sock.snd_cwnd"), SOCKET + PRIVATE_AT as u64);
         memory.store(cwnd, 4, 10).unwrap();
         let mut watched = Watched::new(&memory);
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_sample_is_that_of_the_callback() {
-        let memory = Memory::new(Arc::from([]), FRAMES);
+        let memory = Memory::new(Arc::from([]), FRAMES, &[]);
         let mut watched = Watched::new(&memory);
         watched.read(SAMPLE, 4);
         let names = [true, false].map(|has_rate| watched.fields(&memory, &[], has_rate).read[0].0.clone());
