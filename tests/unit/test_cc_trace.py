@@ -75,6 +75,24 @@ def test_filters_choose_calls_and_the_limit_bounds_them(capsys: pytest.CaptureFi
     assert list(Path().glob("runs")) == []
 
 
+def test_state_in_socket_storage_has_the_names_of_its_map_and_its_members(capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path("mine.bpf.c").read_text()
+    state = "struct state *state = inet_csk_ca(sk);"
+    create = "bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE)"
+    stored = f"struct state *state = {create};\n\tif (!state) return;"
+    map_of_flows = (
+        "\nstruct { __uint(type, BPF_MAP_TYPE_SK_STORAGE); __uint(map_flags, BPF_F_NO_PREALLOC); __type(key, int); "
+        '__type(value, struct state); } flows SEC(".maps");\n'
+    )
+    private = traced(capsys, "test.toml", "--limit", "500")
+    declared = text.index("};") + 2
+    Path("mine.bpf.c").write_text(text[:declared] + map_of_flows + text[declared:].replace(state, stored))
+    assert text.count(state) == 2
+    calls = traced(capsys, "test.toml", "--limit", "500")
+    assert any("flows.acked" in call["set"] for call in calls)
+    assert json.loads(json.dumps(private).replace("state.", "flows.")) == calls
+
+
 def test_a_program_that_stops_the_run_shows_its_last_call(capsys: pytest.CaptureFixture[str]) -> None:
     text = Path("mine.bpf.c").read_text()
     line = "\tstate->acked += acked;\n"

@@ -34,7 +34,7 @@ pub struct Program {
     lines: Vec<(usize, String)>,
     /// The names of things that are not modelled, by number.
     unmodelled: Vec<String>,
-    /// Members of the private state, where they are known.
+    /// Members of the private state and of socket storage, where they are known.
     pub(crate) state: Vec<Named>,
 }
 
@@ -92,7 +92,7 @@ impl Program {
             publishes,
             lines,
             unmodelled: made.unmodelled,
-            state: state(&types),
+            state: state(&types, &made.maps.values),
         };
         match poisoned(&program.code, &program.callbacks.entries(), &program.memory()) {
             Some(at) => Err(refuse(program.description(&Fault::Unmodelled(program.code[at].imm as usize), at))),

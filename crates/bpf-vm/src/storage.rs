@@ -22,11 +22,13 @@ const CREATE: u64 = 1;
 /// The result of deleting what is not there (`-ENOENT`).
 const NOT_THERE: u64 = -2_i64 as u64;
 
-/// The maps of an object: the number of each, and the bytes of its values.
+/// The maps of an object: the number of each, and its values.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Maps {
     numbers: HashMap<String, usize>,
     pub sizes: Vec<usize>,
+    /// Name and type of the values.
+    pub values: Vec<(String, u32)>,
 }
 
 impl Maps {
@@ -34,11 +36,12 @@ impl Maps {
     pub(crate) fn find(types: &Types) -> Maps {
         let mut maps = Maps::default();
         for map in types.variables(".maps") {
-            let bytes = types.bare(map.of).and_then(|of| value_bytes(types, of));
+            let value = types.bare(map.of).and_then(|of| value(types, of));
             let largest = LARGEST - maps.sizes.iter().sum::<usize>();
-            if let Some(bytes) = bytes.filter(|bytes| (1..=largest).contains(bytes)) {
+            if let Some((of, bytes)) = value.filter(|(_, bytes)| (1..=largest).contains(bytes)) {
                 maps.numbers.insert(map.name.clone(), maps.sizes.len());
                 maps.sizes.push(bytes);
+                maps.values.push((map.name.clone(), of));
             }
         }
         maps
@@ -50,14 +53,16 @@ impl Maps {
     }
 }
 
-/// The bytes of a value of socket storage; `None`: this is another kind of map.
-fn value_bytes(types: &Types, map: &Type) -> Option<usize> {
+/// The type of the values of socket storage, and their bytes; `None`: this is another kind of map.
+fn value(types: &Types, map: &Type) -> Option<(u32, usize)> {
     let member = |name: &str| {
         let found = map.members.iter().find(|member| member.name == name)?;
-        types.bare(found.of).filter(|one| one.kind == kind::PTR).and_then(|pointer| types.bare(pointer.of))
+        let pointer = types.bare(found.of).filter(|one| one.kind == kind::PTR)?;
+        Some((pointer.of, types.bare(pointer.of)?))
     };
-    (member("type")?.elements == SK_STORAGE).then_some(())?;
-    member("value").filter(|one| matches!(one.kind, kind::STRUCT | kind::UNION | kind::INT)).map(|one| one.bytes)
+    (member("type")?.1.elements == SK_STORAGE).then_some(())?;
+    let (of, value) = member("value")?;
+    matches!(value.kind, kind::STRUCT | kind::UNION | kind::INT).then_some((of, value.bytes))
 }
 
 /// The map that a pointer means, of `count`.
@@ -67,7 +72,7 @@ fn number(pointer: u64, count: usize) -> Option<usize> {
 }
 
 /// The address of a map's value.
-fn address(number: usize) -> u64 {
+pub(crate) fn address(number: usize) -> u64 {
     VALUES + ((number as u64) << 32)
 }
 

@@ -8,6 +8,7 @@ use crate::memory::{Memory, SAMPLE, SOCKET};
 use crate::model::{
     ACK_FIELDS, Field, PRIVATE_AT, PRIVATE_BYTES, RATE_FIELDS, SAMPLE_BYTES, SOCKET_BYTES, SOCKET_FIELDS,
 };
+use crate::storage::{VALUES, Value, address};
 
 /// A call of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,10 +69,11 @@ impl Watch for () {
     fn written(&mut self, _: u64, _: usize) {}
 }
 
-/// A named place in the socket or the sample.
+/// A named place in the socket, the sample or socket storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     name: String,
+    place: u64,
     offset: usize,
     bytes: usize,
     is_signed: bool,
@@ -82,6 +84,7 @@ pub(crate) struct Named {
 pub(crate) struct Watched {
     socket: [u8; SOCKET_BYTES],
     sample: [u8; SAMPLE_BYTES],
+    storage: Vec<Value>,
     /// Place and offset of the accesses, and whether they wrote.
     accesses: Vec<(u64, usize, usize, bool)>,
 }
@@ -89,12 +92,14 @@ pub(crate) struct Watched {
 impl Watched {
     /// Begins with the memory as it is.
     pub(crate) fn new(memory: &Memory) -> Watched {
-        Watched { socket: memory.socket, sample: memory.sample, accesses: Vec::new() }
+        Watched { socket: memory.socket, sample: memory.sample, storage: memory.storage.clone(), accesses: Vec::new() }
     }
 
     fn note(&mut self, address: u64, count: usize, is_write: bool) {
         let (place, at) = (address >> 32 << 32, address as u32 as usize);
-        if (place == SOCKET || place == SAMPLE) && !self.accesses.contains(&(place, at, count, is_write)) {
+        if (place == SOCKET || place == SAMPLE || place >= VALUES)
+            && !self.accesses.contains(&(place, at, count, is_write))
+        {
             self.accesses.push((place, at, count, is_write));
         }
     }
@@ -105,14 +110,20 @@ impl Watched {
         let mut read: Vec<(String, i64)> = Vec::new();
         let mut set: Vec<(String, i64, i64)> = Vec::new();
         for &(place, at, count, is_write) in &self.accesses {
-            let (before, after): (&[u8], &[u8]) =
-                if place == SOCKET { (&self.socket, &memory.socket) } else { (&self.sample, &memory.sample) };
+            let (before, after): (&[u8], &[u8]) = match place {
+                SOCKET => (&self.socket, &memory.socket),
+                SAMPLE => (&self.sample, &memory.sample),
+                _ => {
+                    let number = ((place - VALUES) >> 32) as usize;
+                    (&self.storage[number].bytes, &memory.storage[number].bytes)
+                }
+            };
             let names = if place == SAMPLE {
-                of_table(if has_rate { RATE_FIELDS } else { ACK_FIELDS }, at)
-            } else if at < PRIVATE_AT {
-                of_table(SOCKET_FIELDS, at)
+                of_table(if has_rate { RATE_FIELDS } else { ACK_FIELDS }, place, at)
+            } else if place == SOCKET && at < PRIVATE_AT {
+                of_table(SOCKET_FIELDS, place, at)
             } else {
-                members(state, at, count)
+                members(state, place, at, count)
             };
             for one in names {
                 let is_set = set.iter().any(|(name, ..)| *name == one.name);
@@ -157,10 +168,11 @@ impl Named {
 }
 
 /// The field of the kernel at an offset, without the name of its structure.
-fn of_table(fields: &[Field], at: usize) -> Vec<Named> {
+fn of_table(fields: &[Field], place: u64, at: usize) -> Vec<Named> {
     let field = fields.get(at / 8);
     let named = |field: &Field| Named {
         name: field.path.split_once('.').map_or(field.path, |(_, name)| name).to_owned(),
+        place,
         offset: at / 8 * 8,
         bytes: field.bytes,
         is_signed: field.is_signed,
@@ -168,23 +180,29 @@ fn of_table(fields: &[Field], at: usize) -> Vec<Named> {
     field.map(named).into_iter().collect()
 }
 
-/// The members of the private state in these bytes; words by their offsets where none is known.
-fn members(state: &[Named], at: usize, count: usize) -> Vec<Named> {
-    let found = state.iter().filter(|one| one.offset < at + count && at < one.offset + one.bytes);
+/// The members of the state in these bytes; words by their offsets where none is known.
+fn members(state: &[Named], place: u64, at: usize, count: usize) -> Vec<Named> {
+    let found = state.iter().filter(|one| one.place == place && one.offset < at + count && at < one.offset + one.bytes);
     let found: Vec<Named> = found.cloned().collect();
     if !found.is_empty() {
         return found;
     }
-    let name = format!("state+{}", at - PRIVATE_AT);
-    vec![Named { name, offset: at, bytes: count.min(8), is_signed: false }]
+    let name = if place == SOCKET { format!("state+{}", at - PRIVATE_AT) } else { format!("storage+{at}") };
+    vec![Named { name, place, offset: at, bytes: count.min(8), is_signed: false }]
 }
 
-/// The members of the private state: of what the variable [`STATE`] points to.
-pub(crate) fn state(types: &Types) -> Vec<Named> {
-    let mut members = Members { types, found: Vec::new(), visits: 0 };
+/// The members of the private state, which is what the variable [`STATE`] points to, and of socket storage, whose values have these
+/// names and types.
+pub(crate) fn state(types: &Types, storage: &[(String, u32)]) -> Vec<Named> {
+    let mut members =
+        Members { types, found: Vec::new(), visits: 0, place: SOCKET, begin: PRIVATE_AT, bytes: PRIVATE_BYTES };
     if let Some(pointer) = types.variable(STATE).and_then(|one| types.bare(one.of)).filter(|one| one.kind == kind::PTR)
     {
         members.flatten(pointer.of, "state", 0, 0);
+    }
+    for (number, (name, of)) in storage.iter().enumerate() {
+        members = Members { place: address(number), begin: 0, bytes: usize::MAX, ..members };
+        members.flatten(*of, name, 0, 0);
     }
     members.found
 }
@@ -203,12 +221,16 @@ struct Members<'a> {
     types: &'a Types,
     found: Vec<Named>,
     visits: usize,
+    /// Where the structure lies: its place, its offset there, and its bytes.
+    place: u64,
+    begin: usize,
+    bytes: usize,
 }
 
 impl Members<'_> {
     fn flatten(&mut self, id: u32, path: &str, at: usize, depth: usize) {
         let types = self.types;
-        let Some(one) = types.bare(id).filter(|_| at < PRIVATE_BYTES && depth < DEEPEST) else { return };
+        let Some(one) = types.bare(id).filter(|_| at < self.bytes && depth < DEEPEST) else { return };
         match one.kind {
             kind::STRUCT | kind::UNION => {
                 for member in &one.members {
@@ -222,10 +244,10 @@ impl Members<'_> {
                 }
             }
             kind::INT | kind::ENUM if (1..=8).contains(&one.bytes) => {
-                let (offset, bytes) = (PRIVATE_AT + at, one.bytes);
+                let (place, offset, bytes) = (self.place, self.begin + at, one.bytes);
                 // Of bits that share a word, the first stands for all.
-                if self.found.iter().all(|known| known.offset != offset) {
-                    self.found.push(Named { name: path.to_owned(), offset, bytes, is_signed: one.is_signed });
+                if self.found.iter().all(|known| (known.place, known.offset) != (place, offset)) {
+                    self.found.push(Named { name: path.to_owned(), place, offset, bytes, is_signed: one.is_signed });
                 }
             }
             _ => {}
@@ -259,7 +281,8 @@ mod tests {
         watched.written(private + 2, 2);
         memory.store(private + 8, 4, 7).unwrap();
         watched.written(private + 8, 4);
-        let state = [Named { name: "state.gain".into(), offset: PRIVATE_AT + 2, bytes: 2, is_signed: true }];
+        let state =
+            [Named { name: "state.gain".into(), place: SOCKET, offset: PRIVATE_AT + 2, bytes: 2, is_signed: true }];
         let Fields { read, set } = watched.fields(&memory, &state, false);
         assert_eq!(read, [("snd_cwnd".into(), 10)]);
         assert_eq!(set, [("snd_cwnd".into(), 10, 12), ("state.gain".into(), 0, -1), ("state+8".into(), 0, 7)]);
