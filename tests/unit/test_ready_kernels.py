@@ -8,13 +8,16 @@ import struct
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import dumbbell
+from dumbbell import kernels
 from dumbbell.engines.virtual import refusals
 from dumbbell.errors import DumbbellError, InputError, RunFailed
-from dumbbell.kernels import Kernel, find, ready, remove
+from dumbbell.kernels import Kernel, find, ready, remove, store
+from dumbbell.kernels.build import order
 from dumbbell.kernels.ready import cpio, debian, machine, modules
 from dumbbell.pipeline.planned import kernel_override
 
@@ -99,6 +102,61 @@ def test_a_kernel_and_its_modules_are_added_under_the_version_or_a_name(tmp_path
     assert [one.names for one in ready.images()] == [(VERSION,)]
     remove(VERSION)
     assert not image.folder.exists()
+
+
+def test_a_file_takes_no_name_that_another_kernel_has(tmp_path: Path) -> None:
+    """Runs name a kernel, and would run another one: the version is what a stranger's file says of itself."""
+    ours = ready.add(str(kernel_file(tmp_path / "ours", "6.12.1-debian")), "6.12")
+    (tmp_path / "theirs").write_bytes(kernel_file(tmp_path / "theirs", "6.12").read_bytes() + b"theirs")
+    with pytest.raises(InputError, match=r"theirs calls itself 6\.12") as failure:
+        ready.add(str(tmp_path / "theirs"))
+    assert failure.value.why == f"this is the name of the kernel of {tmp_path}/ours"
+    with pytest.raises(InputError, match="calls itself"):
+        kernel_override(str(tmp_path / "theirs"))
+    assert ready.named("6.12") == ours
+    assert len(list(ready.images())) == 1
+    # What the user says stands, and what they build again at the same place is theirs.
+    again = ready.add(str(tmp_path / "theirs"), "6.12")
+    assert ready.named("6.12") == again
+    kernel_file(tmp_path / "theirs", "6.12")
+    assert ready.add(str(tmp_path / "theirs")).names == ("6.12",)
+
+
+def test_no_added_kernel_hides_one_that_was_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = SimpleNamespace(names=("6.12", "patched"))
+    monkeypatch.setattr(store, "bases", lambda: iter([built]))
+    file = str(kernel_file(tmp_path / "bzImage", "6.12"))
+    for call in (None, "patched"):
+        with pytest.raises(InputError, match=f"cannot be called {call or '6.12'}") as failure:
+            kernels.add(file, call)
+        assert failure.value.why == "a kernel that was built has this name"
+    assert kernels.add(file, "mine").names == ("mine",)
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "Kbuild").touch()
+    (tmp_path / "tree" / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 12\n")
+    with pytest.raises(InputError, match="a kernel cannot be called mine"):
+        order("mine", tmp_path / "tree")
+
+
+@pytest.mark.parametrize("version", ["--all", "../x", "\x1b[2J", "6.12\u202e", "x" * 65, "."])
+def test_a_version_that_cannot_be_a_name_is_none(tmp_path: Path, version: str) -> None:
+    file = str(kernel_file(tmp_path / "bzImage", version))
+    with pytest.raises(InputError, match="has no name") as failure:
+        ready.add(file)
+    assert failure.value.why.isprintable()
+    assert ready.images() == []
+    assert ready.add(file, "mine").names == ("mine",)
+
+
+def test_a_kernel_that_does_not_boot_takes_no_name(tmp_path: Path) -> None:
+    def fails(image: ready.Image) -> None:
+        raise RunFailed(f"{image.names[0]} does not boot")
+
+    ours = ready.add(str(kernel_file(tmp_path / "ours")), "mine")
+    with pytest.raises(RunFailed, match="mine does not boot"):
+        ready.add(str(kernel_file(tmp_path / "other", "6.13.0")), "mine", boots=fails)
+    assert ready.images() == [ours]
+    assert [one.name for one in ours.folder.parent.iterdir() if one.name[0] != "."] == [ours.folder.name]
 
 
 def test_a_path_is_a_kernel_too(tmp_path: Path) -> None:

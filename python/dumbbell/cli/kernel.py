@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,6 +81,7 @@ def build(
     from json import dumps
 
     from dumbbell.cli.kernel_progress import progress
+    from dumbbell.cli.output import say
     from dumbbell.kernels import DEFAULT
     from dumbbell.kernels.build import build as built
     from dumbbell.kernels.build import order
@@ -93,7 +95,7 @@ def build(
         print(dumps({"name": kernel.name, "version": kernel.version, "hash": kernel.hash, "path": str(kernel.path),
                      "seconds": base.seconds}, indent=2))  # fmt: skip
         return
-    print(f"kernel {kernel.name}: Linux {kernel.version}, built in {base.seconds:.0f} s: {kernel.path}")
+    say(f"kernel {kernel.name}: Linux {kernel.version}, built in {base.seconds:.0f} s: {kernel.path}")
 
 
 @app.command()
@@ -135,17 +137,21 @@ def add(
     """
     from json import dumps
 
+    from dumbbell import kernels
     from dumbbell.cli.kernel_progress import progress
-    from dumbbell.kernels import find, ready
+    from dumbbell.cli.output import say
+    from dumbbell.kernels import ready
     from dumbbell.kernels.names import checked
 
-    added = ready.add(image, None if call is None else checked(call), modules)
     with progress(json or quiet) as show:
-        kernel = find(added.names[-1], progress=show)
+        # One that does not boot takes no name.
+        boots = partial(ready.booted, progress=show)
+        added = kernels.add(image, None if call is None else checked(call), modules, boots)
+        kernel = kernels.find(added.names[-1], progress=show)
     if json:
         print(dumps({"name": kernel.name, "version": kernel.version, "hash": kernel.hash}, indent=2))
         return
-    print(
+    say(
         f"kernel {kernel.name}: Linux {kernel.version}, {count(len(added.modules), 'module')}; "
         f"--kernel {kernel.name} runs it"
     )
@@ -189,6 +195,7 @@ def show(name: Name, json: Json = False) -> None:
     from dataclasses import asdict
     from json import dumps
 
+    from dumbbell.cli.output import say
     from dumbbell.kernels import find, ready
     from dumbbell.kernels.store import base_of
 
@@ -218,7 +225,7 @@ def show(name: Name, json: Json = False) -> None:
     }
     width = max(map(len, rows))
     for key, value in rows.items():
-        print(f"{key:{width}}  {value}")
+        say(f"{key:{width}}  {value}")
 
 
 @app.command()
@@ -252,6 +259,7 @@ def remove(
 def _show_ready(image: Image, json: bool) -> None:
     from json import dumps
 
+    from dumbbell.cli.output import say
     from dumbbell.kernels import find
 
     kernel = find(image.names[0])
@@ -271,7 +279,7 @@ def _show_ready(image: Image, json: bool) -> None:
         return
     width = max(map(len, rows))
     for key, value in rows.items():
-        print(f"{key:{width}}  {value}")
+        say(f"{key:{width}}  {value}")
 
 
 def _brief_ready(image: Image) -> dict[str, object]:

@@ -8,7 +8,7 @@ and those of the user are compiled by themselves and linked to it, which takes s
 from dumbbell.kernels.kernel import Kernel
 from dumbbell.kernels.names import DEFAULT
 from dumbbell.kernels.programs import Program
-from dumbbell.kernels.store import find, known, remove
+from dumbbell.kernels.store import add, find, known, remove
 from dumbbell.kernels.tuned import tuned
 
-__all__ = ["DEFAULT", "Kernel", "Program", "find", "known", "remove", "tuned"]
+__all__ = ["DEFAULT", "Kernel", "Program", "add", "find", "known", "remove", "tuned"]

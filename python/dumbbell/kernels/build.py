@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell import inputs
+from dumbbell.command import command
 from dumbbell.errors import InputError, RunFailed
-from dumbbell.kernels import archives, cache, config, kit, store, tools
+from dumbbell.kernels import archives, cache, config, kit, ready, store, tools
 from dumbbell.kernels.additions import Additions, Patch, additions
 from dumbbell.kernels.kernel import Base, Recipe
 from dumbbell.kernels.names import checked, version_of
@@ -72,6 +73,9 @@ def order(
             "a kernel with patches or settings of your own needs a name of its own",
             f"{chosen} is the name of the kernel without them", f"add --name {chosen}-mine",
         )  # fmt: skip
+    if ready.named(chosen) is not None:
+        hint = f"add --name {chosen}-mine, or {command('kernel', 'remove', chosen)}"
+        raise InputError(f"a kernel cannot be called {chosen}", "a kernel that was added has this name", hint)
     return Order(checked(chosen), found, read, lines)
 
 

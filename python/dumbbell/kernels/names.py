@@ -26,6 +26,11 @@ def checked(name: str) -> str:
     return names.checked("kernel", name, also="+")
 
 
+def is_name(text: str) -> bool:
+    """True for what can be a kernel's name."""
+    return names.is_name(text, also="+")
+
+
 def version_of(text: str) -> Version:
     """`6.12.94` as (6, 12, 94); `6.16-rc1` as (6, 16)."""
     return tuple(int(part) for part in text.split("-")[0].split(".") if part.isdigit())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -52,6 +52,16 @@ def base_of(name: str) -> Base:
             _again(found, name),
         )
     return found
+
+
+def add(
+    wanted: str,
+    call: str | None = None,
+    beside: Path | None = None,
+    boots: Callable[[ready.Image], object] | None = None,
+) -> ready.Image:
+    """Add a ready kernel, as `ready.add`. None takes the name of one that was built: runs would no longer find that."""
+    return ready.add(wanted, call, beside, {name for base in bases() for name in base.names}, boots)
 
 
 def find(name: str, programs: Sequence[Program] = (), progress: Progress = silent) -> Kernel:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dumbbell import kernels
 from dumbbell.engines.protocol import Engine
-from dumbbell.kernels import ready
 from dumbbell.plan.expand import expand
 from dumbbell.plan.types import Plan
 from dumbbell.scenario.model import Scenario
@@ -12,7 +12,7 @@ from dumbbell.scenario.model import Scenario
 def kernel_override(kernel: str | None) -> list[str]:
     """The setting of a scenario's kernel, as after `--set`; empty if none is asked for."""
     if kernel is not None and "/" in kernel:
-        kernel = ready.add(kernel).names[-1]
+        kernel = kernels.add(kernel).names[-1]
     return [] if kernel is None else [f"emulate.kernel={kernel}"]
 
 

@@ -6,14 +6,18 @@ import hashlib
 import json
 import re
 import tempfile
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell import below, inputs, outputs
+from dumbbell.command import command
 from dumbbell.errors import InputError
 from dumbbell.kernels import cache
+from dumbbell.kernels.names import is_name
 from dumbbell.kernels.ready import debian, modules
+from dumbbell.names import shortened
 
 _FORMAT: Final = 1
 _HEADER_AT: Final = 0x202
@@ -74,16 +78,24 @@ def named(name: str) -> Image | None:
     return next((image for image in images() if name in image.names), None)
 
 
-def add(wanted: str, call: str | None = None, beside: Path | None = None) -> Image:
+def add(
+    wanted: str,
+    call: str | None = None,
+    beside: Path | None = None,
+    built: Collection[str] = (),
+    boots: Callable[[Image], object] | None = None,
+) -> Image:
     """Put a kernel into the store. One that is there already gets the name, too.
 
     Args:
         wanted: a file, or `debian-6.12`, which is fetched from Debian.
         call: what runs call it; `None`: `debian-6.12`, or the version.
         beside: the folder of its modules, `/lib/modules/VERSION`, if it is not a package.
+        built: names of kernels that were built from source, which none takes.
+        boots: boots it before it gets its name, if it is to. What it raises is passed on.
 
     Raises:
-        InputError: it is no kernel, or cannot be had.
+        InputError: it is no kernel, or cannot be had, or its name is taken.
     """
     with tempfile.TemporaryDirectory(prefix="dumbbell-kernel-") as place:
         file = debian.fetched(wanted, Path(place)) if debian.is_name(wanted) else Path(wanted)
@@ -100,9 +112,38 @@ def add(wanted: str, call: str | None = None, beside: Path | None = None) -> Ima
                 raise InputError(f"{wanted}: cannot read it", error.strerror or str(error), _EXPECTED) from None
             version = _version(content, wanted)
             taken = modules.wanted(beside) if beside is not None else {}
-        image = _stored(content, taken, version, call or (wanted if debian.is_name(wanted) else version))
         origin = file.name if debian.is_name(wanted) else str(file.resolve())
-        return _described(image, origin, modules.disciplines(tuple(taken), config))
+        digest = _digest(content, taken)
+        chosen = call or (wanted if debian.is_name(wanted) else _own_name(version, wanted, origin, digest))
+        if chosen in built:
+            hint = f"add --name mine, or {command('kernel', 'remove', chosen)}"
+            raise InputError(f"{wanted} cannot be called {chosen}", "a kernel that was built has this name", hint)
+        image = _stored(digest, content, taken, version, chosen)
+        described = replace(image, origin=origin, qdiscs=modules.disciplines(tuple(taken), config))
+        try:
+            if boots is not None:
+                boots(described)
+            return _described(described)
+        except BaseException:
+            if _read(image.folder) is None:  # No other name leads to it.
+                cache.discard(image.folder)
+            raise
+
+
+def _own_name(version: str, wanted: str, origin: str, digest: str) -> str:
+    """The version as the name of a kernel that gets no other. Raises `InputError`.
+
+    The file states it, and may be a stranger's. So it must be a name, and none that another file's kernel has: runs
+    that name the other one would run this one.
+    """
+    hint = f"give it a name: {command('kernel', 'add', wanted, '--name', 'mine')}"
+    if not is_name(version):
+        why = f"it says that its version is {shortened(version)}, which cannot be a name"
+        raise InputError(f"{wanted} has no name", why, hint)
+    other = named(version)
+    if other is not None and other.hash != digest and other.origin != origin:
+        raise InputError(f"{wanted} calls itself {version}", f"this is the name of the kernel of {other.origin}", hint)
+    return version
 
 
 def forget(image: Image, name: str) -> list[Path]:
@@ -114,11 +155,16 @@ def forget(image: Image, name: str) -> list[Path]:
     return [image.folder]
 
 
-def _stored(kernel: bytes, taken: dict[str, bytes], version: str, name: str) -> Image:
+def _digest(kernel: bytes, taken: dict[str, bytes]) -> str:
+    """SHA-256 of a kernel and its modules, in hex."""
     digest = hashlib.sha256(kernel)
     for path, content in taken.items():
         digest.update(path.encode() + b"\0" + content)
-    place = folder() / digest.hexdigest()[: cache.SHORT]
+    return digest.hexdigest()
+
+
+def _stored(digest: str, kernel: bytes, taken: dict[str, bytes], version: str, name: str) -> Image:
+    place = folder() / digest[: cache.SHORT]
     with cache.making(place, lambda: None) as partial:
         if partial is not None:
             (partial / "kernel").write_bytes(kernel)
@@ -127,17 +173,16 @@ def _stored(kernel: bytes, taken: dict[str, bytes], version: str, name: str) -> 
                 (partial / "modules" / path).write_bytes(content)
     former = _read(place)
     names = (*(former.names if former else ()), name)
-    return Image(place, digest.hexdigest(), tuple(dict.fromkeys(names)), version, "", ())
+    return Image(place, digest, tuple(dict.fromkeys(names)), version, "", ())
 
 
-def _described(image: Image, origin: str, qdiscs: tuple[str, ...]) -> Image:
-    """The image with its description, which is written. Another image loses the name."""
-    described = replace(image, origin=origin, qdiscs=qdiscs)
+def _described(image: Image) -> Image:
+    """The image, whose description is written. Another image loses the name."""
     for other in images():
         if other.folder != image.folder and image.names[-1] in other.names:
             forget(other, image.names[-1])
-    _write(described)
-    return described
+    _write(image)
+    return image
 
 
 def _version(kernel: bytes, wanted: str) -> str:
