@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import struct
 from functools import partial
 from pathlib import Path
 
@@ -11,8 +13,8 @@ import pytest
 from dumbbell.engines.virtual import confine
 from dumbbell.engines.virtual.guest import NotStarted
 from dumbbell.engines.virtual.ready import Snapshot
-from dumbbell.kernels.ready.boot import tried
-from dumbbell.kernels.ready.machine import Machine, Monitor
+from dumbbell.kernels.ready.boot import described, tried
+from dumbbell.kernels.ready.machine import OUTPUT, OUTPUT_AT, READY, STATE_AT, Machine, Monitor
 
 
 def machine(folder: Path, does: str) -> Machine:
@@ -60,3 +62,49 @@ def test_a_snapshot_that_somebody_removed_says_so(tmp_path: Path) -> None:
     with pytest.raises(NotStarted, match="the snapshot of the kernel is gone") as failure:
         Snapshot(machine(tmp_path, "true"), ["plan.json"])
     assert "run it again" in failure.value.hint
+
+
+ITSELF = {"release": "6.12.1+deb12-amd64", "algorithms": ["cubic"], "sysctls": ["net.ipv4.conf.all.x"], "has_btf": True}
+
+
+def shared(file: Path, content: bytes, length: int) -> Path:
+    """Memory in which a kernel has described itself."""
+    with file.open("wb") as out:
+        head = bytearray(OUTPUT_AT + 8)
+        struct.pack_into("<Q", head, STATE_AT, READY)
+        struct.pack_into("<Q", head, OUTPUT_AT, length)
+        out.write(head)
+        out.seek(OUTPUT)
+        out.write(content)
+    return file
+
+
+def test_a_kernel_describes_itself(tmp_path: Path) -> None:
+    content = json.dumps(ITSELF).encode()
+    assert described(shared(tmp_path / "shared", content, len(content))) == ITSELF
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"release": "6.12\x1b[2J"},
+        {"release": 6.12},
+        {"release": "../6.12"},
+        {"algorithms": ["cubic\n"]},
+        {"algorithms": "cubic"},
+        {"sysctls": [["net"]]},
+        {"has_btf": 1},
+        {"more": 1},
+    ],
+)
+def test_a_kernel_that_describes_something_else_is_refused(tmp_path: Path, wrong: dict[str, object]) -> None:
+    """Versions and names are shown in terminals and in reports; the kernel may be a stranger's."""
+    content = json.dumps({**ITSELF, **wrong}).encode()
+    with pytest.raises(ValueError, match="has not described itself"):
+        described(shared(tmp_path / "shared", content, len(content)))
+
+
+@pytest.mark.parametrize(("content", "length"), [(b"{", 2**64 - 1), (b"[" * 200_000, 200_000), (b"", 0), (b"7", 1)])
+def test_a_description_without_end_is_refused(tmp_path: Path, content: bytes, length: int) -> None:
+    with pytest.raises(ValueError, match=r"not described itself|Expecting|Extra data"):
+        described(shared(tmp_path / "shared", content, length))

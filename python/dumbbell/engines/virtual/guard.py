@@ -28,12 +28,15 @@ from dumbbell import outputs
 from dumbbell.engines.virtual import confine, slot
 from dumbbell.engines.virtual.guest import Guest, NotStarted, PlanRead, UserMode
 from dumbbell.engines.virtual.inside import EVENTS, STDERR
+from dumbbell.engines.virtual.log import Log
 from dumbbell.engines.virtual.machine import Boot, start
 from dumbbell.engines.virtual.standstill import SPIN_S, Standstill, Watch
 
 LOOK_MS: Final = 20
 """Time between two looks for events, which come in a file."""
 LOG: Final = Path("logs", "kernel.log")
+READS: Final = 64
+"""Parts of the kernel's log that are read in one go."""
 QUOTED_LINES: Final = 8
 _USUAL: Final = ("check_one_sigio failed, errno = 13", "Couldn't determine size of device's file")
 """Ends of lines that a kernel writes each time it starts: it asks for devices that it may not have."""
@@ -63,7 +66,7 @@ class Guard:
         """Carry it out; the exit code."""
         began = time.monotonic()
         cpu, claim = slot.take()
-        self._log = open(self._directory / LOG, "ab", buffering=0)  # noqa: SIM115
+        self._log = Log(self._directory / LOG)
         (self._directory / EVENTS).touch()
         confine.enter(self._directory, self._guest.memory_bytes + ROOM)
         named, self._directory = self._directory, Path(confine.RUN)
@@ -78,6 +81,7 @@ class Guard:
             self._begin()
             code = self._watch()
         self._note_said()
+        self._log.end()
         self._relay()
         told = self._finish()
         wall_s = time.monotonic() - began
@@ -166,7 +170,11 @@ class Guard:
         data = data[: data.rfind(b"\n") + 1]
         self._offset += len(data)
         for line in data.splitlines(keepends=True):
-            kind = json.loads(line)["event"]
+            try:
+                kind = json.loads(line)["event"]
+            except (ValueError, LookupError, TypeError, RecursionError):
+                self._refuse_event(line)
+                break
             self._over = self._over or kind == "end"
             self._failed = self._failed or kind == "failed"
             if kind != "end":
@@ -175,10 +183,20 @@ class Guard:
         self._hand_over()
         return bool(data)
 
+    def _refuse_event(self, line: bytes) -> None:
+        """End a kernel, which may be a stranger's, that reports something else than dumbbell does in it."""
+        with suppress(ProcessLookupError):
+            self._kill()
+        if not self._failed:
+            hint = "take another kernel: dumbbell kernel list shows those that are there"
+            self.fail("the kernel reports what is no event", repr(line[:80]), hint)
+
     def _note_said(self) -> None:
-        """Write down what the kernel has said."""
+        """Write down what the kernel has said. One that goes on talking is heard again later: orders must not wait."""
         with suppress(BlockingIOError):
-            while data := os.read(self._said, 65536):
+            for _ in range(READS):
+                if not (data := os.read(self._said, 65536)):
+                    break
                 self._log.write(data)
 
     def _note_memory(self) -> None:

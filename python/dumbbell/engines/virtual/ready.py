@@ -119,8 +119,9 @@ class Snapshot:
             raise NotStarted(what, str(error), self._hint) from None
 
     def news(self, offset: int) -> bytes:
-        """Read its events from the shared memory."""
-        return self._memory[machine.EVENTS + offset : machine.EVENTS + self._get(machine.EVENTS_AT)]
+        """Read its events from the shared memory. The kernel may count more than there is room for."""
+        end = min(machine.EVENTS + self._get(machine.EVENTS_AT), machine.OUTPUT)
+        return self._memory[machine.EVENTS + offset : end]
 
     def order(self, line: bytes, control: int) -> None:
         """Append to the orders in the shared memory."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from dumbbell.command import rebuild
 from dumbbell.errors import RunFailed
@@ -48,6 +48,8 @@ _KEPT: Final = 3
 _UNUSED_S: Final = 86400.0
 _BLOCK: Final = 4096
 """A page of the machine's memory, in bytes."""
+_LONGEST: Final = 4 << 20
+"""More bytes than a kernel's description has."""
 
 
 @dataclass(frozen=True)
@@ -168,15 +170,37 @@ def tried(
 
 def described(shared: Path) -> dict[str, object]:
     """The kernel's description of itself. Raises `ValueError` if the kernel stopped at another place than ours: it has
-    panicked itself.
+    panicked itself; or if a stranger's kernel has written something else.
     """
     with shared.open("rb") as file:
         head = file.read(OUTPUT_AT + 8)
         if struct.unpack_from("<Q", head, STATE_AT)[0] != READY:
             raise ValueError("it stopped before our first process had described it")
         file.seek(OUTPUT)
-        told: dict[str, object] = json.loads(file.read(struct.unpack_from("<Q", head, OUTPUT_AT)[0]))
-        return told
+        content = file.read(min(_LONGEST, struct.unpack_from("<Q", head, OUTPUT_AT)[0]))
+    try:
+        told = json.loads(content)
+    except RecursionError:
+        told = None
+    if not _is_description(told):
+        raise ValueError("it has not described itself as a kernel does")
+    return dict(told)
+
+
+def _is_description(told: Any) -> bool:
+    lists = ("algorithms", "sysctls")
+    if not isinstance(told, dict) or told.keys() != {"release", *lists, "has_btf"} or not _is_word(told["release"]):
+        return False
+    is_listed = all(isinstance(told[key], list) and all(map(_is_word, told[key])) for key in lists)
+    return is_listed and isinstance(told["has_btf"], bool)
+
+
+def _is_word(value: object) -> bool:
+    """True for what can be a version, a congestion control or a setting of networks."""
+    return isinstance(value, str) and _WORD.fullmatch(value) is not None
+
+
+_WORD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~/-]{0,127}")
 
 
 def _leave_out_zeros(memory: Path) -> None:
