@@ -100,9 +100,13 @@ def rule(text: str, confidence: float) -> Rule:
     if len(text) > LONGEST:
         raise _refused(text[:40] + " ...", f"it has more than {LONGEST} characters")
     try:
-        node = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _parsed(text, confidence)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # 500 signs may be 500 levels.
         raise _refused(text, "it is not a comparison") from None
+
+
+def _parsed(text: str, confidence: float) -> Rule:
+    node = ast.parse(text, mode="eval").body
     parts = node.values if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And) else [node]
     comparisons = []
     for part in parts:
