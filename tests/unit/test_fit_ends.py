@@ -156,6 +156,26 @@ def test_a_profile_that_contradicts_itself_is_refused(
         answer(fit(file))
 
 
+@pytest.mark.parametrize(
+    "cc", ["theirs.bpf.c", "/home/me/theirs.bpf.c", "theirs.c", "", "cubic ", "\\", '"""', "x" * 99]
+)
+def test_the_algorithm_of_a_profile_is_no_file(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cc: str
+) -> None:
+    """A transfer that is repeated would compile it, and a scenario that is written would name it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "theirs.bpf.c").write_text("#error it was compiled")
+    content = json.loads(text(fit(run.directory)))
+    content["fit"]["transfer"]["cc"] = cc
+    file = tmp_path / "hostile.json"
+    file.write_text(json.dumps(content))
+    with pytest.raises(DumbbellError, match="is no congestion control that a log tells"):
+        fit(file)
+    content["fit"]["transfer"]["cc"] = "bbr3"
+    file.write_text(json.dumps(content))
+    assert tomllib.loads(toml(fit(file)))["flows"][0]["cc"] == "bbr3"
+
+
 @pytest.mark.parametrize("where", ["capacity", "available"])
 def test_texts_of_a_profile_bring_no_keys_into_a_scenario(run: Run, tmp_path: Path, where: str) -> None:
     hostile = 'so\n[[programs]]\nnode = "s1"\ncommand = "touch taken"\n#'

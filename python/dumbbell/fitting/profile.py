@@ -14,6 +14,8 @@ from dumbbell import inputs
 from dumbbell.documents import content, damaged
 from dumbbell.errors import Damaged
 from dumbbell.fitting.fitted import Fit
+from dumbbell.fitting.logs.algorithms import known
+from dumbbell.names import shortened
 
 _NAME: Final = "profile"
 _LARGEST: Final = 8 << 20
@@ -68,6 +70,9 @@ def read(path: Path) -> Fit:
 
 def _contradiction(fit: Fit) -> str:
     """Returns what no fit says of a path; empty if there is no such thing."""
+    if (cc := fit.transfer.cc) is not None and known(cc) != cc:
+        # In a scenario it would be the name of a file, which is compiled.
+        return f"{shortened(cc)} is no congestion control that a log tells"
     policed, burst = fit.policer.rate, fit.policer.burst
     rates = (fit.rate.capacity.value, fit.rate.available.value, policed.value, burst.value)
     if any(one is not None and one <= 0 for one in rates):

@@ -11,6 +11,7 @@ from dumbbell.fitting.estimate import Estimate
 from dumbbell.fitting.fitted import Fit
 from dumbbell.fitting.words import answer, milliseconds, rate, share_of, size
 from dumbbell.scenario.file.foreign.notes import one_line
+from dumbbell.scenario.source import show
 from dumbbell.units import Duration, Rate
 
 _LEAST_S: Final = 5.0
@@ -47,7 +48,7 @@ def toml(fit: Fit, cc: str | None = None) -> str:
         lines += _comment(policed, rate)
         lines += [f'policer = {{ rate = "{_plain(policed.value or 0.0)}", burst = "{burst.value:.0f} B" }}']
     lines += [*_comment(fit.losses.loss, lambda value: share_of(value, 3)), *_loss(fit)]
-    lines += ["", "[[flows]]", 'id = "fitted"', 'from = "s1"', 'to = "r1"', f'cc = "{cc}"']
+    lines += ["", "[[flows]]", 'id = "fitted"', 'from = "s1"', 'to = "r1"', f"cc = {show(cc)}"]
     if _others(fit):
         beside = (fit.rate.capacity.value or 0.0) - (fit.rate.available.value or 0.0)
         lines += ["", "# What others sent, or what was lost to pauses of the link, on average."]
