@@ -180,9 +180,28 @@ def test_published_finds_still_show_their_faults(path: Path, tmp_path: Path) -> 
     assert [one["answer"] for one in study.manifest["expectations"]] == ["fails"]
 
 
-@pytest.mark.parametrize(
-    "line", ["7", '"x"', "{}", "[" * 200_000, '{"events": [{}]}'], ids=["7", "x", "{}", "deep", "gene"]
-)
+DAMAGED = {
+    "7": "7",
+    "x": '"x"',
+    "{}": "{}",
+    "deep": "[" * 200_000,
+    "gene": '{"events": [{}]}',
+    "kind": '{"events": [["evil", 1]]}',
+    "list": '{"events": [[["rate"], 1]]}',
+    "time": '{"events": [["rate", "1"]]}',
+    "share": '{"events": [["rate", 1.5]]}',
+    "score": '{"events": [], "score": "0"}',
+    "true": '{"events": [], "value": true}',
+    "infinite": '{"events": [], "limit": Infinity}',
+    "huge": '{"events": [], "limit": 1' + "0" * 400 + "}",
+    "subject": '{"events": [], "subject": 7}',
+    "error": '{"events": [], "error": ["no"]}',
+    "fact": '{"events": [], "facts": {"rtt": "1"}}',
+    "facts": '{"events": [], "facts": [1]}',
+}
+
+
+@pytest.mark.parametrize("line", DAMAGED.values(), ids=DAMAGED)
 def test_a_line_that_is_no_result_is_damaged(line: str, tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text(line + "\n")
     with pytest.raises(Damaged, match="cannot be read"):

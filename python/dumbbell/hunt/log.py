@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from dumbbell import inputs, outputs
 from dumbbell.errors import Damaged
 from dumbbell.hunt.evaluating import Result
 from dumbbell.hunt.space import Candidate, Gene
+from dumbbell.scenario.hunt import KINDS
 
 FILE: Final = "log.jsonl"
 LARGEST: Final = 1 << 30
@@ -38,7 +40,7 @@ class Log:
         for number, line in enumerate(text[:whole].splitlines(), 1):
             try:
                 candidate, result = _parsed(json.loads(line))
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
                 hint = "remove this line and those after it: the same command finds them again"
                 raise Damaged(f"{path} cannot be read", f"line {number}: {error}", hint) from error
             self.results[candidate] = result
@@ -55,4 +57,15 @@ def _line(candidate: Candidate, result: Result) -> str:
 
 
 def _parsed(entry: dict[str, Any]) -> tuple[Candidate, Result]:
-    return tuple(Gene(*gene) for gene in entry.pop("events")), Result(**entry)
+    """A candidate and its result. Raises `ValueError` or another error if a line is damaged, or a stranger's."""
+    candidate = tuple(Gene(*gene) for gene in entry.pop("events"))
+    result = Result(**entry)
+    for gene in candidate:
+        if gene.kind not in KINDS or not all(type(field) is int for field in gene[1:]):
+            raise ValueError(f"{list(gene)} is no event")
+    for number in (result.score, result.value, result.limit, *result.facts.values()):
+        if number is not None and not (type(number) in (int, float) and isfinite(number)):
+            raise ValueError(f"{number!r} is no figure")
+    if not all(isinstance(text, str) for text in (result.subject, result.error or "", *result.facts)):
+        raise ValueError("a name or an error is no text")
+    return candidate, result
