@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell import outputs
-from dumbbell.errors import InputError, RunFailed, ScenarioError
+from dumbbell.errors import InputError, RunFailed
 from dumbbell.hints import nearest
-from dumbbell.labs import changes, daemons, identities, recording, traffic
+from dumbbell.labs import changes, daemons, identities, recording, refusals, traffic
 from dumbbell.labs.agent import ask
 from dumbbell.labs.identities import Kept
 from dumbbell.labs.network import Network
 from dumbbell.scenario.file import toml
+from dumbbell.scenario.source import Key
 
 if TYPE_CHECKING:
     from dumbbell.labs.build import LabScenario
@@ -89,11 +90,12 @@ def add_link(lab: Path, ends: Sequence[str], keys: Mapping[str, Any]) -> tuple[s
                 hint = nearest(name, known) or f"add host {name}"
                 raise InputError(what, f"there is no node {name}", hint)
 
-        def edit(topology: Topology) -> None:
+        def edit(topology: Topology) -> Key:
             for name in ends:
                 if name in pending:
                     topology.setdefault("nodes", {})[name] = pending[name]
             topology.setdefault("links", []).append({"between": list(ends), **keys})
+            return ("topology", "links", len(topology["links"]) - 1)
 
         def kept(cables: int) -> Kept:
             return [(place, place) for place in range(cables)]
@@ -122,13 +124,15 @@ def remove_node(lab: Path, name: str) -> None:
         if name == network.outside:
             raise InputError(what, "it leads to this machine's network", "end the lab")
         gone = [place for place, cable in enumerate(network.cables) if name in cable.ends]
+        refusals.check_left(network, what, gone, (name,), "remove {} first")
 
-        def edit(topology: Topology) -> None:
+        def edit(topology: Topology) -> Key:
             listed = topology.get("nodes", {})
             if name not in listed:
                 raise InputError(what, "it is of the file that the scenario names", "write the nodes one by one")
             del listed[name]
             _drop(topology, what, gone, len(network.cables))
+            return ()
 
         _become(lab, what, edit, _without(gone), (name,))
 
@@ -145,9 +149,11 @@ def remove_link(lab: Path, words: Sequence[str]) -> None:
         network = Network.of(lab)
         names = network.named(*words)
         gone = [place for place, cable in enumerate(network.cables) if set(cable.links) & set(names)]
+        refusals.check_left(network, what, gone, (), "remove {}, or add another link first")
 
-        def edit(topology: Topology) -> None:
+        def edit(topology: Topology) -> Key:
             _drop(topology, what, gone, len(network.cables))
+            return ()
 
         _become(lab, what, edit, _without(gone), ())
 
@@ -200,19 +206,8 @@ def _check_node(lab: Path, name: str, node: Mapping[str, Any]) -> None:
     other = Network.of(lab).nodes[-1]
     topology.setdefault("nodes", {})[name] = dict(node)
     topology.setdefault("links", []).append({"between": [name, other]})
-    with _refusing(f"cannot add {name}", ("topology", "nodes", name)):
+    with refusals.refusing(f"cannot add {name}", ("topology", "nodes", name), only=True):
         of_draft(_with(draft, topology))
-
-
-@contextmanager
-def _refusing(what: str, at: tuple[str, ...] = ()) -> Iterator[None]:
-    """Within, problems of the scenario say `what` cannot be done. With `at`, only those of this key."""
-    try:
-        yield
-    except ScenarioError as error:
-        found = [one for one in error.problems if not at or ".".join(at) in one.what]
-        if found:
-            raise InputError(what, "; ".join(f"{one.what}: {one.why}" for one in found), found[0].hint) from None
 
 
 def _listed(lab: Path, what: str) -> tuple[Any, Topology]:
@@ -272,14 +267,14 @@ def _text(before: str, data: Mapping[str, Any]) -> str:
 
 
 def _become(
-    lab: Path, what: str, edit: Callable[[Topology], None], kept: Callable[[int], Kept], gone: Sequence[str]
+    lab: Path, what: str, edit: Callable[[Topology], Key], kept: Callable[[int], Kept], gone: Sequence[str]
 ) -> Plan:
     """Let the lab be the network of its scenario after `edit`. Returns its plan.
 
     Args:
         lab: the lab's directory.
         what: begins the error.
-        edit: changes the topology.
+        edit: changes the topology. Returns the key of the table that is added; of a removal `()`.
         kept: the cables that stay, of so many.
         gone: the nodes that are removed.
     """
@@ -288,11 +283,11 @@ def _become(
     if recording.is_going_on(lab):
         raise InputError(what, "the lab is being recorded", "end that first: record stop")
     before = json.loads((lab / "plan.json").read_text(encoding="utf-8"))
-    _check_uses(lab, what, gone)
+    refusals.check_uses(lab, what, gone)
     draft, topology = _listed(lab, what)
-    edit(topology)
+    typed = edit(topology)
     pairs = kept(len(before["links"]) // 2)
-    with _refusing(what):
+    with refusals.refusing(what, typed):
         scenario, after, planned = _planned(draft, topology, before, pairs, what)
     identities.check(what, before, after, gone)
     states = changes.states(lab)
@@ -339,16 +334,6 @@ def _planned(
         if not identities.pin(what, topology, before, after, kept):
             return scenario, identities.settled(before, after, kept), planned
     raise InputError(what, "other nodes would get other addresses", "give them addresses in the scenario")
-
-
-def _check_uses(lab: Path, what: str, gone: Sequence[str]) -> None:
-    """Raise `InputError` if a flow of the scenario uses a node that is to go."""
-    for flow in traffic.planned(lab):
-        for end in (flow["from"], flow["to"]):
-            if end in gone:
-                raise InputError(
-                    what, f"flow {flow['id']} of the scenario uses it", "remove the flow from the scenario"
-                )
 
 
 def _write(lab: Path, scenario: LabScenario, after: dict[str, Any], planned: Plan, gone: Sequence[str]) -> None:
