@@ -9,10 +9,14 @@ pub const HELP: &str = "\
 usage: dumbbell-quic stacks
        dumbbell-quic receive STACK ADDRESS:PORT INTERVAL_NS [QLOG]
        dumbbell-quic send STACK CC ADDRESS ADDRESS:PORT INTERVAL_NS [QLOG]
+       dumbbell-quic simulate DIRECTORY
+       dumbbell-quic simulate-many
 
 stacks   lists stacks with their congestion controls, as JSON
 receive  waits for a connection at an address
 send     connects from the first address to the second, and sends what it is ordered to
+simulate carries out plan.json of a directory in the simulator, and writes its records there
+simulate-many does so with many plans, which come on standard input, and keeps their figures
 
 QLOG is a file to which the stack writes its qlog, if the stack has one.
 Orders come on standard input, lines go to standard output, one each INTERVAL_NS: see crates/quic-lines.
@@ -27,6 +31,10 @@ pub enum Arguments {
     Stacks,
     /// An end of a flow.
     Run(Settings),
+    /// The plan of this directory, in the simulator.
+    Simulate(PathBuf),
+    /// Many plans, in the simulator.
+    SimulateMany,
 }
 
 /// An end of a flow.
@@ -78,6 +86,8 @@ impl Arguments {
         Ok(match words[..] {
             ["--help" | "-h"] => Arguments::Help,
             ["stacks"] => Arguments::Stacks,
+            ["simulate", directory] => Arguments::Simulate(directory.into()),
+            ["simulate-many"] => Arguments::SimulateMany,
             ["receive", stack, at, every, ref rest @ ..] if rest.len() < 2 => Arguments::Run(Settings {
                 stack: stack.to_owned(),
                 end: End::Receiver { at: at.parse().with_context(|| format!("the address {at}"))? },

@@ -1,14 +1,18 @@
 //! One end of a QUIC flow: a stack of others over a UDP socket, told when to begin and to end by lines on standard input.
+//! Or a whole run: stacks at both ends of simulated flows.
 //!
-//! `crates/quic-lines` declares what is said on both sides.
+//! `crates/quic-lines` declares what is said on both sides of an end, `simulate` what is said of a run.
 
 mod application;
 mod arguments;
 mod clock;
+mod end;
 mod host;
+mod libc_of_simulations;
 mod link;
 mod program;
 mod qlog;
+mod simulate;
 mod stack;
 mod stacks;
 
@@ -41,6 +45,8 @@ fn run_command() -> Result<()> {
             print!("{}", quic_lines::line(&listed.collect::<Vec<_>>()));
         }
         Arguments::Run(settings) => program::run(settings)?,
+        Arguments::Simulate(directory) => simulate::run(&directory)?,
+        Arguments::SimulateMany => simulate::run_many()?,
     }
     Ok(())
 }

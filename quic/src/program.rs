@@ -11,17 +11,14 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use quic_lines::{Line, Order, Ready, Received, line, parse};
 
-use crate::application::Application;
-use crate::arguments::{End, Settings};
+use crate::arguments::{End as Which, Settings};
 use crate::clock::{Clock, Grid};
+use crate::end::End;
 use crate::host;
 use crate::link::Link;
 use crate::qlog;
-use crate::stack::{Endpoint, State, Transmit};
+use crate::stack::{State, Transmit};
 use crate::stacks;
-
-/// Data of the application: zeros, as those of TCP flows.
-static PAYLOAD: [u8; 1 << 16] = [0; 1 << 16];
 
 /// Runs an end until it is told to stop, its connection ends, or standard input does.
 ///
@@ -30,18 +27,16 @@ static PAYLOAD: [u8; 1 << 16] = [0; 1 << 16];
 pub fn run(settings: Settings) -> Result<()> {
     let stack = stacks::named(&settings.stack)?;
     let qlog = settings.qlog.as_deref().map(qlog::create).transpose()?;
-    let (endpoint, at, cc, role) = match settings.end {
-        End::Receiver { at } => ((stack.receiver)(qlog)?, at, None, Role::Receiver(Received::default(), None)),
-        End::Sender { cc, from, to } => {
-            let endpoint = (stack.sender)(&cc, qlog)?;
-            let application = Application::default();
-            (endpoint, SocketAddr::new(from, 0), Some(cc), Role::Sender { to, application, ended: false })
+    let (end, at, cc) = match settings.end {
+        Which::Receiver { at } => (End::receiver((stack.receiver)(qlog)?), at, None),
+        Which::Sender { cc, from, to } => {
+            (End::sender((stack.sender)(&cc, qlog)?, to), SocketAddr::new(from, 0), Some(cc))
         }
     };
     let link = Link::bind(at)?;
     let port = link.socket().local_addr()?.port();
     let ready = Ready { stack: stack.name.to_owned(), version: stack.version.to_owned(), cc };
-    let mut program = Program { endpoint, link, port, role, unsent: None, buffer: Vec::new(), was_open: false };
+    let mut program = Program { end, link, port, unsent: None, buffer: Vec::new() };
     tell(&Line::Ready(ready))?;
     let mut orders = Orders::new()?;
     let Some(zero) = orders.wait_for_start()? else { return Ok(()) };
@@ -59,35 +54,20 @@ fn tell(message: &Line) -> Result<()> {
     out.write_all(line(message).as_bytes()).and_then(|()| out.flush()).context("writing to standard output")
 }
 
-/// The part that an end has in its stream.
-enum Role {
-    Sender {
-        to: SocketAddr,
-        application: Application,
-        ended: bool,
-    },
-    /// With the bytes that an order awaits.
-    Receiver(Received, Option<u64>),
-}
-
 struct Program {
-    endpoint: Box<dyn Endpoint>,
+    end: End,
     link: Link,
     port: u16,
-    role: Role,
     /// Datagrams for which the socket had no room.
     unsent: Option<Transmit>,
     /// The datagrams of the last transmit.
     buffer: Vec<u8>,
-    was_open: bool,
 }
 
 impl Program {
     fn serve(&mut self, clock: Clock, interval_ns: i64, orders: &mut Orders) -> Result<()> {
         let mut now = Instant::now();
-        if let Role::Sender { to, .. } = self.role {
-            self.endpoint.connect(now, to)?;
-        }
+        self.end.begin(now)?;
         let mut grid = Grid::new(interval_ns, clock.ns(now));
         let mut is_stopped = self.obey(orders)?;
         let mut news = News { has_arrived: true, is_ordered: false };
@@ -95,20 +75,20 @@ impl Program {
             if is_stopped {
                 // What has arrived by now counts.
                 self.receive(now)?;
-                self.serve_application(clock.ns(now))?;
+                self.end.serve_application(clock.ns(now), &mut tell)?;
                 self.sample(clock.ns(now))?;
-                self.endpoint.close(now);
+                self.end.endpoint.close(now);
                 return self.transmit(now);
             }
             if news.has_arrived {
                 self.receive(now)?;
             }
-            if self.endpoint.next_timeout().is_some_and(|at| at <= now) {
-                self.endpoint.on_timeout(now);
+            if self.end.endpoint.next_timeout().is_some_and(|at| at <= now) {
+                self.end.endpoint.on_timeout(now);
             }
             // An application that holds back what it writes goes on when the stack has sent some.
             while {
-                let is_more = self.serve_application(clock.ns(now))?;
+                let is_more = self.end.serve_application(clock.ns(now), &mut tell)?;
                 self.transmit(now)?;
                 is_more && self.unsent.is_none()
             } {}
@@ -116,12 +96,12 @@ impl Program {
                 self.sample(clock.ns(now))?;
                 grid = grid.after(clock.ns(now));
             }
-            if self.endpoint.is_acknowledged() {
+            if self.end.endpoint.is_acknowledged() {
                 self.sample(clock.ns(now))?;
-                self.endpoint.close(now);
+                self.end.endpoint.close(now);
                 return self.transmit(now);
             }
-            match self.endpoint.state() {
+            match self.end.endpoint.state() {
                 State::Failed(why) => {
                     let why = why.clone();
                     self.sample(clock.ns(now))?;
@@ -130,8 +110,8 @@ impl Program {
                 State::Closed => return self.sample(clock.ns(now)),
                 State::Handshaking | State::Open => {}
             }
-            let timeout = self.endpoint.next_timeout();
-            let times = [Some(grid.next_ns()), self.next_write_ns(clock.ns(now))].into_iter().flatten();
+            let timeout = self.end.endpoint.next_timeout();
+            let times = [Some(grid.next_ns()), self.end.next_write_ns(clock.ns(now))].into_iter().flatten();
             let wake = timeout.into_iter().chain(times.min().map(|at| clock.instant(at))).min();
             news = self.wait(wake, now)?;
             now = Instant::now();
@@ -141,72 +121,19 @@ impl Program {
 
     /// Gives what has arrived to the stack.
     fn receive(&mut self, now: Instant) -> Result<()> {
-        while self.link.receive(|from, ecn, datagram| self.endpoint.receive(now, from, ecn, datagram))? {}
+        while self.link.receive(|from, ecn, datagram| self.end.endpoint.receive(now, from, ecn, datagram))? {}
         Ok(())
     }
 
     /// Obeys all orders that have come. Returns true if the flow is over.
     fn obey(&mut self, orders: &mut Orders) -> Result<bool> {
         while let Some(order) = orders.next()? {
-            match (order, &mut self.role) {
-                (None | Some(Order::Stop), _) => return Ok(true),
-                (Some(Order::Write(write)), Role::Sender { application, .. }) => application.write(write),
-                (Some(Order::Pause), Role::Sender { application, .. }) => application.pause(),
-                (Some(Order::Await { bytes }), Role::Receiver(_, awaited)) => *awaited = Some(bytes),
-                (Some(order), _) => anyhow::bail!("an order for the other end, or one too many: {order:?}"),
+            let Some(order) = order else { return Ok(true) };
+            if self.end.obey(order)? {
+                return Ok(true);
             }
         }
         Ok(false)
-    }
-
-    /// The time at which the application writes next, if that is before whatever else happens.
-    fn next_write_ns(&self, now_ns: i64) -> Option<i64> {
-        match &self.role {
-            Role::Sender { application, .. } if self.was_open => application.next_ns(now_ns),
-            _ => None,
-        }
-    }
-
-    /// Writes or reads as much as the stack lets the application. Returns true if it has more to write once the stack has
-    /// sent some.
-    fn serve_application(&mut self, now_ns: i64) -> Result<bool> {
-        let mut is_more = false;
-        if !self.was_open && *self.endpoint.state() == State::Open {
-            self.was_open = true;
-            tell(&Line::Connected { time_ns: now_ns })?;
-        }
-        match &mut self.role {
-            Role::Sender { application, ended, .. } => {
-                while self.was_open && !*ended {
-                    let turn = application.due(now_ns).min(PAYLOAD.len() as u64) as usize;
-                    let most_unsent = application.most_unsent();
-                    let bytes = if turn == 0 { 0 } else { self.endpoint.write(&PAYLOAD[..turn], most_unsent)? as u64 };
-                    application.wrote(bytes);
-                    if application.is_over() {
-                        self.endpoint.finish()?;
-                        *ended = true;
-                    }
-                    if bytes == 0 {
-                        break;
-                    }
-                    is_more = most_unsent.is_some();
-                }
-            }
-            Role::Receiver(received, awaited) => {
-                let bytes = self.endpoint.read();
-                if bytes > 0 {
-                    received.bytes += bytes;
-                    received.first_ns.get_or_insert(now_ns);
-                    received.last_ns = Some(now_ns);
-                }
-                received.complete = self.endpoint.has_everything();
-                if awaited.is_some_and(|awaited| received.bytes >= awaited) {
-                    *awaited = None;
-                    tell(&Line::Arrived { time_ns: now_ns, bytes: received.bytes })?;
-                }
-            }
-        }
-        Ok(is_more)
     }
 
     /// Sends what the stack has, until the socket has no room.
@@ -216,7 +143,7 @@ impl Program {
                 Some(unsent) => unsent,
                 None => {
                     self.buffer.clear();
-                    match self.endpoint.transmit(now, self.link.most(), &mut self.buffer) {
+                    match self.end.endpoint.transmit(now, self.link.most(), &mut self.buffer) {
                         Some(transmit) => transmit,
                         None => return Ok(()),
                     }
@@ -231,16 +158,11 @@ impl Program {
 
     fn sample(&mut self, time_ns: i64) -> Result<()> {
         let preempted = host::preempted();
-        tell(&match &self.role {
-            Role::Sender { application, .. } => {
-                let complete = self.endpoint.is_acknowledged();
-                let account = self.endpoint.account();
-                let (port, written_bytes) = (self.port, application.written());
-                Line::Sent(quic_lines::Sent { time_ns, port, written_bytes, complete, preempted, ..account })
-            }
-            Role::Receiver(received, _) => {
+        tell(&match self.end.sent() {
+            Some(sent) => Line::Sent(quic_lines::Sent { time_ns, port: self.port, preempted, ..sent }),
+            None => {
                 let socket_drops = host::drops(self.link.socket());
-                Line::Received(Received { time_ns, socket_drops, preempted, ..*received })
+                Line::Received(Received { time_ns, socket_drops, preempted, ..self.end.received() })
             }
         })
     }

@@ -35,7 +35,7 @@ pub enum State {
 }
 
 /// One connection of a stack, and its one stream.
-pub trait Endpoint {
+pub trait Endpoint: Send {
     /// Connects to an address. Of the sender only.
     ///
     /// # Errors

@@ -65,6 +65,7 @@ pub(crate) fn simulate_many(
             directory: &directory,
             shard_runs,
             threads,
+            quic: None,
             screen,
         };
         let ask = |plan, evidence: &str| ask(judge.as_ref().context("nobody judges")?, plan, evidence);

@@ -3,7 +3,11 @@
 //! A program reads orders from its standard input and writes lines to its standard output. Times are nanoseconds since
 //! the run's time 0 unless they are called monotonic.
 
+mod writer;
+
 use serde::{Deserialize, Serialize};
+
+pub use writer::Writer;
 
 /// An order to a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! The `samples` table: what each socket says of itself, once per sample interval.
 
+use quic_lines::Sent;
 use units::Time;
 
 use crate::Values::{Bool, F32, Flow, I64, U16, U32, U64, Word};
@@ -103,6 +104,22 @@ pub struct QuicSample {
     pub bandwidth_bps: Option<u64>,
 }
 
+impl From<&Sent> for QuicSample {
+    fn from(sent: &Sent) -> QuicSample {
+        QuicSample {
+            cwnd_bytes: sent.cwnd_bytes,
+            ssthresh_bytes: sent.ssthresh_bytes,
+            datagram_bytes: sent.datagram_bytes,
+            srtt_us: sent.srtt_us,
+            rttvar_us: sent.rttvar_us,
+            min_rtt_us: sent.min_rtt_us,
+            bytes_in_flight: sent.bytes_in_flight,
+            pacing_rate_bps: sent.pacing_rate_bps,
+            bandwidth_bps: sent.bandwidth_bps,
+        }
+    }
+}
+
 impl QuicSample {
     /// `bytes` in full datagrams, rounded.
     fn packets(&self, bytes: u64) -> u32 {
@@ -112,6 +129,19 @@ impl QuicSample {
 }
 
 impl Sample {
+    /// A row of a QUIC flow.
+    pub fn of_quic(flow: u16, sent: &Sent, received_bytes: u64) -> Sample {
+        Sample {
+            time: Time(sent.time_ns),
+            flow,
+            socket: sent.port,
+            bytes_sent: sent.sent_bytes,
+            received_bytes: Some(received_bytes),
+            lost_packets: u32::try_from(sent.lost_packets).unwrap_or(u32::MAX),
+            account: Some(Account::Quic(sent.into())),
+        }
+    }
+
     /// The account of a TCP connection.
     pub fn tcp(&self) -> Option<&TcpSample> {
         match &self.account {

@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use anyhow::Result;
 use plan::Plan;
-use records::accounts::{FlowReport, LinkReport, PingReport, UdpReport};
+use records::accounts::{FlowReport, LinkReport, PingReport, QuicReport, UdpReport};
 use serde::Serialize;
-use sim::{Observer, Options, Simulation};
+use sim::{Observer, Options, QuicAccount, Simulation};
 use units::Time;
 
 use crate::delays::Delays;
@@ -91,9 +91,16 @@ pub(crate) fn observe_while<O: Observer>(
 impl Accounts {
     /// The accounts of a simulation at its present time.
     pub(crate) fn of<O: Observer>(plan: &Plan, simulation: &Simulation<O>, delays: &Delays) -> Accounts {
-        let flows = plan.flows.iter().zip(simulation.reports()).enumerate();
+        let flows = plan.flows.iter().zip(simulation.reports()).zip(simulation.quic_accounts()).enumerate();
+        let report = |(at, ((flow, report), quic)): (usize, ((&plan::Flow, sim::FlowReport), Option<&QuicAccount>))| {
+            let reported = flow_report(at, flow, &report, delays);
+            match quic {
+                Some(quic) => with_quic(reported, flow, quic),
+                None => reported,
+            }
+        };
         Accounts {
-            flows: flows.map(|(at, (flow, report))| flow_report(at, flow, &report, delays)).collect(),
+            flows: flows.map(report).collect(),
             links: links(plan, simulation),
             ledger: ledger(simulation),
             simulated: simulation.now(),
@@ -130,6 +137,31 @@ fn ledger<O: Observer>(simulation: &Simulation<O>) -> Ledger {
         ledger.inside_packets += counters.inside();
     }
     ledger
+}
+
+/// The report of a QUIC flow, as its two programs would give it.
+fn with_quic(report: FlowReport, flow: &plan::Flow, quic: &QuicAccount) -> FlowReport {
+    let cc = match &flow.workload {
+        plan::Workload::Quic { stack, cc, .. } => Some(format!("{stack}/{cc}")),
+        _ => None,
+    };
+    let unconnected = || "it was not connected when it stopped".to_owned();
+    let is_unconnected = report.start_ns.is_some() && quic.connected.is_none();
+    let handshake_ns = quic.connected.zip(report.start_ns).map(|(at, start)| at.as_nanos() - start);
+    FlowReport {
+        cc_requested: cc.clone(),
+        cc_actual: cc,
+        error: quic.failure.clone().or_else(|| is_unconnected.then(unconnected)),
+        quic: Some(QuicReport {
+            version: quic.version.clone(),
+            handshake_ns,
+            sent_packets: quic.sent.sent_packets,
+            sent_bytes: quic.sent.sent_bytes,
+            lost_packets: quic.sent.lost_packets,
+            ..QuicReport::default()
+        }),
+        ..report
+    }
 }
 
 /// `at`: the flow's index in the plan.

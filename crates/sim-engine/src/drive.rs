@@ -8,7 +8,7 @@ use plan::Plan;
 use records::samples::BbrSample;
 use sim::rows::{bbr, bytes_in_flight, srtt_us};
 use sim::tcp::Sender;
-use sim::{Observer, Simulation};
+use sim::{FlowReport, Observer, QuicAccount, Simulation};
 use units::Duration;
 
 /// A callback for events; it returns true if the run is to go on. An error ends the run, too.
@@ -79,13 +79,16 @@ impl Live {
 
     fn event<O: Observer>(&mut self, simulation: &Simulation<O>) -> Event {
         let time_ns = simulation.now().as_nanos();
-        let flow = |(report, sender): (sim::FlowReport, Option<&sim::tcp::Sender>)| FlowCounts {
+        let flow = |((report, sender), quic): ((FlowReport, Option<&Sender>), Option<&QuicAccount>)| FlowCounts {
             time_ns,
             received_bytes: report.received_bytes,
-            srtt_us: sender.and_then(|sender| srtt_us(sender.socket())),
+            srtt_us: match quic {
+                Some(quic) => quic.sent.srtt_us,
+                None => sender.and_then(|sender| srtt_us(sender.socket())),
+            },
             cwnd_packets: sender.map(|sender| sender.socket().snd_cwnd),
             retransmitted_segments: sender.map(|_| report.retransmitted_segments as u32),
-            bytes_in_flight: sender.map(bytes_in_flight),
+            bytes_in_flight: sender.map(bytes_in_flight).or_else(|| quic?.sent.bytes_in_flight),
             bbr: sender.and_then(bbr_progress),
         };
         let link = |&link: &usize| {
@@ -98,7 +101,7 @@ impl Live {
                 dropped_packets: counters.dropped_packets(),
             }
         };
-        let flows = self.meter.flows(simulation.reports().zip(simulation.senders()).map(flow));
+        let flows = self.meter.flows(simulation.reports().zip(simulation.senders()).zip(simulation.quic_accounts()).map(flow));
         Event::Progress { time_ns, flows, links: self.meter.links(self.opaque.iter().map(link)), health: None }
     }
 }

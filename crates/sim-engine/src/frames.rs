@@ -27,9 +27,9 @@ enum Protocol {
     Tcp {
         mss: u16,
     },
-    /// The payload of a whole datagram, which may come in fragments.
+    /// The payload of a whole datagram, which may come in fragments; `None`: each packet is a datagram.
     Udp {
-        payload: u32,
+        payload: Option<u32>,
     },
     Icmp,
 }
@@ -77,9 +77,10 @@ impl Headers {
         };
         let flow = |(index, (flow, mtu)): (usize, (&plan::Flow, units::Mtu))| {
             let protocol = match flow.workload.transport() {
-                Some(Transport::Udp(payload)) => Protocol::Udp { payload },
+                Some(Transport::Udp(payload)) => Protocol::Udp { payload: Some(payload) },
+                Some(Transport::Quic) => Protocol::Udp { payload: None },
                 Some(Transport::Icmp) => Protocol::Icmp,
-                Some(Transport::Tcp | Transport::Quic) | None => {
+                Some(Transport::Tcp) | None => {
                     Protocol::Tcp { mss: (mtu.bytes() - flow.ip.header_bytes() - headers::TCP) as u16 }
                 }
             };
@@ -107,7 +108,10 @@ impl Headers {
             return frame;
         }
         // The first fragment has the header of the whole datagram.
-        let size = if let Protocol::Udp { payload } = protocol { headers::UDP + payload } else { size };
+        let size = match protocol {
+            Protocol::Udp { payload: Some(payload) } => headers::UDP + payload,
+            _ => size,
+        };
         match protocol {
             Protocol::Tcp { mss } => tcp(frame, source, destination, mss, segment),
             Protocol::Udp { .. } => {

@@ -10,6 +10,19 @@ pub(crate) fn flow_sample(row: &FlowRow<'_>) -> Option<FlowSample> {
     if row.sender.is_some_and(|sender| !sender.has_connected()) {
         return None;
     }
+    if let Some(quic) = row.quic {
+        quic.connected?;
+        return Some(FlowSample {
+            time: row.time,
+            flow: row.flow,
+            socket: local_port(row.flow),
+            bytes_sent: quic.sent.sent_bytes,
+            bytes_acked: None,
+            received_bytes: Some(row.received_bytes),
+            srtt_us: quic.sent.srtt_us,
+            min_rtt_us: quic.sent.min_rtt_us,
+        });
+    }
     Some(FlowSample {
         time: row.time,
         flow: row.flow,

@@ -9,6 +9,7 @@ use messages::Failure;
 use plan::{Algorithm, Parameter, Source};
 
 use crate::held::Held;
+use crate::quic::QuicStacks;
 
 /// Users' compiled programs, by the hash of their source as plans have it.
 pub type Objects = BTreeMap<String, Vec<u8>>;
@@ -18,7 +19,7 @@ pub(crate) const KERNEL: &str = "run it with --engine emulate or --engine virtua
 
 const VIRTUAL: &str = "run it with --engine virtual";
 
-/// A plan's algorithms.
+/// A plan's algorithms, and the stacks of its QUIC flows.
 #[derive(Debug)]
 pub(crate) struct Algorithms<'a> {
     declared: &'a [Algorithm],
@@ -26,13 +27,14 @@ pub(crate) struct Algorithms<'a> {
     programs: BTreeMap<&'a str, Result<Arc<Program>, Failure>>,
     tracer: Option<&'a Tracer>,
     held: Option<&'a Held>,
+    pub quic: Option<&'a dyn QuicStacks>,
 }
 
 impl<'a> Algorithms<'a> {
     pub(crate) fn new(declared: &'a [Algorithm], objects: &Objects) -> Algorithms<'a> {
         let programs = declared.iter().filter(|one| matches!(one.source, Source::Object { .. }));
         let programs = programs.map(|one| (one.label.as_str(), program(one, objects))).collect();
-        Algorithms { declared, programs, tracer: None, held: None }
+        Algorithms { declared, programs, tracer: None, held: None, quic: None }
     }
 
     /// The algorithms, whose users' programs `tracer` follows.
@@ -43,6 +45,11 @@ impl<'a> Algorithms<'a> {
     /// The algorithms, but for the flows that are `held`.
     pub(crate) fn held(self, held: Option<&'a Held>) -> Algorithms<'a> {
         Algorithms { held, ..self }
+    }
+
+    /// The algorithms, with these stacks of QUIC flows.
+    pub(crate) fn with_quic(self, quic: Option<&'a dyn QuicStacks>) -> Algorithms<'a> {
+        Algorithms { quic, ..self }
     }
 
     /// A new instance, for the flow with this id, of the congestion control that flows call `label`. One that is not among the plan's algorithms is the

@@ -2,6 +2,7 @@ use link::{Backlog, Counters, Passage};
 use rows::kinds::KindRow;
 use units::{Duration, Time};
 
+use crate::quic::QuicAccount;
 use crate::segment::Segment;
 use crate::tcp::{AckReport, Sender};
 
@@ -154,6 +155,8 @@ pub struct FlowRow<'a> {
     pub gaps: u64,
     /// The sender of a TCP flow.
     pub sender: Option<&'a Sender>,
+    /// The account of a QUIC flow.
+    pub quic: Option<&'a QuicAccount>,
 }
 
 /// A link at one time.

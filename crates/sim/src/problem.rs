@@ -81,6 +81,7 @@ pub(crate) fn traffic(plan: &Plan, options: Options<'_>) -> (Vec<Traffic>, Vec<P
     }
     let mut made = Vec::with_capacity(plan.flows.len());
     let algorithms = Algorithms::new(&plan.algorithms, options.objects).traced(options.tracer).held(options.held);
+    let algorithms = algorithms.with_quic(options.quic);
     // A flow without a path is a problem of the network's.
     let mtus = plan.flow_mtus().unwrap_or_else(|_| vec![plan.mtu; plan.flows.len()]);
     let mut ideals = plan.network().map(|network| plan.ideals(&network)).unwrap_or_default();

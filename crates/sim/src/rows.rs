@@ -1,6 +1,7 @@
 //! Rows of a run's tables from the events of its simulation: what `TCP_INFO` and an emulator's log would tell.
 
 use cc::state::{BbrState, NONE};
+use quic_lines::Sent;
 use rows::acks::{Ack, Moment};
 use rows::links::LinkRow;
 use rows::packets::PacketRow;
@@ -13,6 +14,12 @@ use crate::tcp::Sender;
 pub fn sample(row: &observer::FlowRow<'_>) -> Option<Sample> {
     if row.sender.is_some_and(|sender| !sender.has_connected()) {
         return None;
+    }
+    if let Some(quic) = row.quic {
+        // Before the handshake is done, a stack has guesses only.
+        quic.connected?;
+        let sent = Sent { time_ns: row.time.as_nanos(), port: local_port(row.flow), ..quic.sent };
+        return Some(Sample::of_quic(row.flow, &sent, row.received_bytes));
     }
     let lost = row.sender.map_or(row.gaps, |sender| u64::from(sender.socket().lost_out));
     Some(Sample {

@@ -6,6 +6,7 @@ use rows::kinds::KindRow;
 use units::{Duration, Time};
 
 use crate::kinds::{Datagrams, Ends, Kind, Outbox, each};
+use crate::quic::QuicAccount;
 use crate::segment::Segment;
 use crate::tcp::{AckReport, Sender};
 
@@ -215,6 +216,26 @@ impl Traffic {
     #[inline]
     pub(crate) fn sender(&self) -> Option<&Sender> {
         each!(&self.kind, ends => ends.sender())
+    }
+
+    /// The account of a QUIC flow, as it was read last.
+    pub(crate) fn last_quic(&self) -> Option<&QuicAccount> {
+        each!(&self.kind, ends => ends.last_quic())
+    }
+
+    /// Reads the account of a QUIC flow.
+    pub(crate) fn read_quic(&mut self) {
+        each!(&mut self.kind, ends => { ends.quic(); });
+    }
+
+    /// A link has made a copy of a segment of this flow.
+    pub(crate) fn is_copied(&mut self, segment: &Segment) {
+        each!(&mut self.kind, ends => ends.is_copied(segment));
+    }
+
+    /// A segment of this flow is not under way any more.
+    pub(crate) fn is_gone(&mut self, segment: &Segment) {
+        each!(&mut self.kind, ends => ends.is_gone(segment));
     }
 
     /// Returns the bytes that TCP's application has written.

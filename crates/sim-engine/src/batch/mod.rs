@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
-use sim::Objects;
+use sim::{Objects, QuicStacks};
 
 pub use screen::{Judged, Screen, Verdict};
 
@@ -52,6 +52,8 @@ pub struct Batch<'a> {
     pub shard_runs: usize,
     /// Runs at a time.
     pub threads: usize,
+    /// Stacks of QUIC flows; `None`: such flows are refused.
+    pub quic: Option<&'a dyn QuicStacks>,
     /// The runs that need no question; `None`: no run is asked about.
     pub screen: Option<Screen>,
 }
@@ -164,7 +166,13 @@ fn work(
         let place = next.fetch_add(1, Ordering::Relaxed);
         let Some(&(place, index)) = order.get(place) else { return };
         gate.wait(place, stop);
-        let Some(outcome) = run::simulate_one(batch, plans, index, stop) else { return };
+        let simulate = || run::simulate_one(batch, plans, index, stop);
+        // Stacks of others keep state by thread: random numbers, for example. Each run has its own.
+        let outcome = match batch.quic {
+            None => simulate(),
+            Some(_) => thread::scope(|scope| scope.spawn(simulate).join()).expect("a run's panic is its error"),
+        };
+        let Some(outcome) = outcome else { return };
         if sender.send((index, outcome)).is_err() {
             return;
         }

@@ -47,7 +47,7 @@ fn simulate(batch: &Batch<'_>, plans: &Plans<'_>, index: usize, stop: &AtomicBoo
     let run = &batch.runs[index];
     let plan = plans.plan(run.plan, run.seed)?;
     let goes_on = || !stop.load(Ordering::Relaxed);
-    let options = Options { tso: plan.simulate.tso, objects: batch.objects, ..Options::default() };
+    let options = Options { tso: plan.simulate.tso, objects: batch.objects, quic: batch.quic, ..Options::default() };
     let observed = observe_while(&plan, options, Recorder::new(&plan)?, goes_on)?;
     Ok(observed.map(|(accounts, recorder)| {
         let question = batch.screen.and_then(|screen| screen.question(&plan, &accounts, &recorder));

@@ -57,6 +57,7 @@ fn carry_out(directory: &Path, runs: &[Run], threads: usize, on_progress: impl F
         directory,
         shard_runs: 4,
         threads,
+        quic: None,
         screen: None,
     };
     simulate_many(&batch, nobody_asks, on_progress).unwrap()
@@ -107,6 +108,7 @@ fn parts_of_a_study_by_themselves_have_the_bytes_of_the_whole() {
             directory: parts.path(),
             shard_runs: 4,
             threads: 1,
+            quic: None,
             screen: None,
         };
         assert!(!simulate_many(&batch, nobody_asks, |_| true).unwrap());
@@ -148,6 +150,7 @@ fn who_does_not_look_sound_is_judged() {
         directory: directory.path(),
         shard_runs: 6,
         threads: 2,
+        quic: None,
         screen: screen(1),
     };
     let mut asked = Vec::new();
@@ -225,6 +228,7 @@ fn a_disk_that_takes_nothing_is_an_error() {
         directory: &file,
         shard_runs: 4,
         threads: 1,
+        quic: None,
         screen: None,
     };
     let error = simulate_many(&batch, nobody_asks, |_| true).unwrap_err();

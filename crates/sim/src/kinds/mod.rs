@@ -1,6 +1,7 @@
 //! The kinds of flow, one a module: a line in [`Kind`], `each!` and [`Kind::new`] for each.
 
 mod ping;
+mod quic;
 mod rpc;
 mod tcp;
 mod udp;
@@ -12,10 +13,12 @@ use rows::kinds::KindRow;
 use units::{Duration, Time};
 
 use crate::algorithm::{self, Algorithms};
+use crate::quic::QuicAccount;
 use crate::segment::Segment;
 use crate::tcp::{AckReport, Sender, Settings};
 use crate::traffic::FlowReport;
 use ping::Ping;
+use quic::Quic;
 use rpc::Rpc;
 use udp::Udp;
 
@@ -83,6 +86,22 @@ pub(crate) trait Ends {
         None
     }
 
+    /// A link has made a copy of a segment that is under way.
+    fn is_copied(&mut self, _segment: &Segment) {}
+
+    /// A segment that was under way is gone.
+    fn is_gone(&mut self, _segment: &Segment) {}
+
+    /// The account of a QUIC connection, of now.
+    fn quic(&mut self) -> Option<&QuicAccount> {
+        None
+    }
+
+    /// The account of a QUIC connection, as it was read last.
+    fn last_quic(&self) -> Option<&QuicAccount> {
+        None
+    }
+
     /// Payload that arrived.
     fn received_bytes(&self) -> u64;
 
@@ -122,6 +141,7 @@ pub(crate) enum Kind {
     Udp(Box<Udp>),
     Ping(Ping),
     Rpc(Box<Rpc>),
+    Quic(Box<Quic>),
 }
 
 /// Calls a method of [`Ends`]. The compiler knows the type in each arm: flows are the simulator's innermost loop.
@@ -132,6 +152,7 @@ macro_rules! each {
             $crate::kinds::Kind::Udp($ends) => $call,
             $crate::kinds::Kind::Ping($ends) => $call,
             $crate::kinds::Kind::Rpc($ends) => $call,
+            $crate::kinds::Kind::Quic($ends) => $call,
         }
     };
 }
@@ -165,9 +186,12 @@ impl Kind {
                 Kind::Rpc(Box::new(Rpc::new(index, flow, (from, to), algorithms, seed, ideal)?))
             }
             plan::Workload::Quic { .. } => {
-                let why = "the simulator models TCP, and QUIC stacks are programs";
-                let hint = "run it with --engine emulate or --engine virtual";
-                return Err(Failure::new("a QUIC flow", why).hint(hint).into());
+                let Some(stacks) = algorithms.quic else {
+                    let why = "its stack is a program of others, which is not part of this one";
+                    let hint = "run it with dumbbell run, whose engines start that program";
+                    return Err(Failure::new("a QUIC flow", why).hint(hint).into());
+                };
+                Kind::Quic(Box::new(Quic::new(flow, from.mtu, stacks, seed)?))
             }
             plan::Workload::Command { .. } => {
                 let why = "the simulator can't run programs";

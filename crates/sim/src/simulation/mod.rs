@@ -20,6 +20,7 @@ use crate::kinds::Outbox;
 use crate::network::{Network, Tally};
 use crate::observer::Observer;
 use crate::problem;
+use crate::quic::{QuicAccount, QuicStacks};
 use crate::reassembly::Reassembly;
 use crate::store::Store;
 use crate::tcp::Sender;
@@ -43,6 +44,8 @@ pub struct Options<'a> {
     pub tracer: Option<&'a Tracer>,
     /// Flows whose congestion controls are held from outside.
     pub held: Option<&'a Held>,
+    /// Stacks of QUIC flows; `None`: such flows are refused.
+    pub quic: Option<&'a dyn QuicStacks>,
 }
 
 /// No programs.
@@ -50,7 +53,7 @@ static NONE: Objects = Objects::new();
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { tso: true, turnaround: true, objects: &NONE, tracer: None, held: None }
+        Options { tso: true, turnaround: true, objects: &NONE, tracer: None, held: None, quic: None }
     }
 }
 
@@ -61,6 +64,8 @@ pub struct Simulation<O> {
     end: Time,
     network: Network,
     traffic: Vec<Traffic>,
+    /// True if some flow has contents that links don't carry.
+    has_contents: bool,
     /// For each flow, what all its packets have in common.
     addresses: Vec<Addresses>,
     store: Store,
@@ -141,6 +146,7 @@ impl<O: Observer> Simulation<O> {
             end: Time::ZERO + plan.duration_ns,
             event_queue: EventQueue::new(network.opaque.len(), 2 * traffic.len() + 2),
             network,
+            has_contents: traffic.iter().any(|flow| flow.last_quic().is_some()),
             traffic,
             addresses,
             store: Store::default(),
@@ -211,6 +217,9 @@ impl<O: Observer> Simulation<O> {
         if O::SAMPLES && self.sampled != Some(self.now) {
             self.sample_flows();
         }
+        if self.has_contents {
+            self.traffic.iter_mut().filter(|flow| flow.is_active()).for_each(Traffic::read_quic);
+        }
         self.tell_open();
         if O::PACKETS {
             let inside: Vec<_> = self.inside().collect();
@@ -244,6 +253,11 @@ impl<O: Observer> Simulation<O> {
     /// The sender of each flow, in the plan's order; `None` if it is not TCP's.
     pub fn senders(&self) -> impl Iterator<Item = Option<&Sender>> {
         self.traffic.iter().map(Traffic::sender)
+    }
+
+    /// The account of each flow's QUIC connection, as of its last sample or end, in the plan's order.
+    pub fn quic_accounts(&self) -> impl Iterator<Item = Option<&QuicAccount>> {
+        self.traffic.iter().map(Traffic::last_quic)
     }
 
     /// True if the plan's flow with this index has ended.

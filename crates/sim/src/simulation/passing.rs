@@ -76,6 +76,9 @@ impl<O: Observer> Simulation<O> {
             let entered = &mut self.network.links[link as usize];
             if entered.push(packet, self.now) {
                 let handle = self.store.copy(packet.handle);
+                if self.has_contents {
+                    self.traffic[usize::from(packet.flow)].is_copied(&self.store.get(handle).segment);
+                }
                 entered.push_copy(Packet { handle, ..packet }, self.now);
             }
             // A train enters as a whole.
@@ -137,7 +140,7 @@ impl<O: Observer> Simulation<O> {
             None => {
                 // A cable that is pulled loses what is on it.
                 self.arrived += u64::from(fate == Fate::Delivered);
-                self.store.free(packet.handle);
+                self.free(&packet);
             }
         }
         true
@@ -166,7 +169,7 @@ impl<O: Observer> Simulation<O> {
     fn expire(&mut self, packet: Packet) {
         self.arrived += 1;
         let (flow, segment) = (usize::from(packet.flow), self.store.get(packet.handle).segment);
-        self.store.free(packet.handle);
+        self.free(&packet);
         if self.addresses[flow].is_tcp && segment.flags.syn {
             match segment.is_reply {
                 true => self.traffic[flow].forget_syn(),
@@ -195,6 +198,15 @@ impl<O: Observer> Simulation<O> {
                 true => self.at_sender(&packet),
                 false => self.at_receiver(&packet),
             }
+        }
+        self.free(&packet);
+    }
+
+    /// A packet is gone.
+    #[inline]
+    fn free(&mut self, packet: &Packet) {
+        if self.has_contents {
+            self.traffic[usize::from(packet.flow)].is_gone(&self.store.get(packet.handle).segment);
         }
         self.store.free(packet.handle);
     }

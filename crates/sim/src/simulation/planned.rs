@@ -62,6 +62,7 @@ impl<O: Observer> Simulation<O> {
 
     #[cold]
     fn sample_flow(&mut self, flow: usize) {
+        self.traffic[flow].read_quic();
         let traffic = &self.traffic[flow];
         self.observer.flow(&FlowRow {
             time: self.now,
@@ -70,6 +71,7 @@ impl<O: Observer> Simulation<O> {
             received_bytes: traffic.received_bytes(),
             gaps: traffic.gaps(),
             sender: traffic.sender(),
+            quic: traffic.last_quic(),
         });
     }
 

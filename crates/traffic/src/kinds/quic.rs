@@ -2,7 +2,6 @@
 
 mod end;
 mod pairs;
-mod writer;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,9 +11,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use lab::Doors;
 use nix::sys::epoll::EpollFlags;
-use quic_lines::{Line, Order, Received, Sent};
+use quic_lines::{Line, Order, Received, Sent, Writer};
 use records::accounts::QuicReport;
-use records::samples::{Account, QuicSample, Sample};
+use records::samples::Sample;
 use units::{Duration, Time};
 
 use crate::agent::Agent;
@@ -23,7 +22,6 @@ use crate::report::FlowReport;
 use crate::shared::Shared;
 use end::End;
 use pairs::Pairs;
-pub use writer::Writer;
 
 /// The sender's program and the receiver's.
 pub struct QuicFlow<'a> {
@@ -159,31 +157,9 @@ impl<'a> QuicFlow<'a> {
         for (sent, received_bytes) in self.pairs.take(all) {
             // Before the handshake is done, a stack has guesses only.
             if self.connected.is_some_and(|connected| Time(sent.time_ns) >= connected) {
-                shared.sampler.push(sample(self.index as u16, &sent, received_bytes));
+                shared.sampler.push(Sample::of_quic(self.index as u16, &sent, received_bytes));
             }
         }
-    }
-}
-
-fn sample(flow: u16, sent: &Sent, received_bytes: u64) -> Sample {
-    Sample {
-        time: Time(sent.time_ns),
-        flow,
-        socket: sent.port,
-        bytes_sent: sent.sent_bytes,
-        received_bytes: Some(received_bytes),
-        lost_packets: u32::try_from(sent.lost_packets).unwrap_or(u32::MAX),
-        account: Some(Account::Quic(QuicSample {
-            cwnd_bytes: sent.cwnd_bytes,
-            ssthresh_bytes: sent.ssthresh_bytes,
-            datagram_bytes: sent.datagram_bytes,
-            srtt_us: sent.srtt_us,
-            rttvar_us: sent.rttvar_us,
-            min_rtt_us: sent.min_rtt_us,
-            bytes_in_flight: sent.bytes_in_flight,
-            pacing_rate_bps: sent.pacing_rate_bps,
-            bandwidth_bps: sent.bandwidth_bps,
-        })),
     }
 }
 

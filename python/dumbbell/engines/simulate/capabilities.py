@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dumbbell.engines.capabilities import CONSERVATION, TRAFFIC, Capabilities, Json, by_packets
+
+if TYPE_CHECKING:
+    from dumbbell.plan.types import Plan
+    from dumbbell.scenario.model import Scenario
 
 
 def _cost(network: Json, traffic: Json, lab: Json, probe: Json | None) -> dict[str, object]:
@@ -17,6 +21,12 @@ def _cost(network: Json, traffic: Json, lab: Json, probe: Json | None) -> dict[s
             "times_real_time": network["simulated_s"] / wall_s if wall_s else None,
         },
     }
+
+
+def _settle(plan: Plan, scenario: Scenario) -> Plan:
+    from dumbbell.engines.realm.quic import settled
+
+    return settled(plan)
 
 
 CAPABILITIES: Final = Capabilities(
@@ -33,4 +43,5 @@ CAPABILITIES: Final = Capabilities(
     cost=_cost,
     alone_s=by_packets(1e6, beside_s=0.001),
     models_tcp=True,
+    settle=_settle,
 )

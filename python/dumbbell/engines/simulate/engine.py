@@ -1,6 +1,7 @@
 """The simulation engine: see whether the simulator can carry out a plan, and let it.
 
-It works in this process, without a privilege, a kernel or a clock, on any platform that the core is built for.
+It works in this process, without a privilege, a kernel or a clock, on any platform that the core is built for. Runs with
+QUIC flows are the exception: the program with the stacks carries them out.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dumbbell.core import core
 from dumbbell.engines.events import Event
 from dumbbell.engines.protocol import Batch, Judging, Outcome
 from dumbbell.engines.realm import algorithms
-from dumbbell.engines.simulate import refusals
+from dumbbell.engines.simulate import quic, refusals
 from dumbbell.engines.simulate.capabilities import CAPABILITIES
 from dumbbell.engines.work import Tell, Worker
 from dumbbell.errors import Problem, RunFailed
@@ -42,7 +43,10 @@ class SimulateEngine:
             algorithms.prepare(plan, directory)
             tell({"event": "simulating"})
             try:
-                interrupted = core.simulate(directory, plan.simulate.tso, lambda text: tell(json.loads(text)))
+                if quic.builds(plan):
+                    interrupted = quic.simulate(plan, directory, tell)
+                else:
+                    interrupted = core.simulate(directory, plan.simulate.tso, lambda text: tell(json.loads(text)))
             except RuntimeError as error:
                 said, _, hint = str(error).partition("\nhint: ")
                 what, _, why = said.partition(": ")
@@ -55,6 +59,9 @@ class SimulateEngine:
 
     def run_batch(self, batch: Batch, threads: int, judging: Judging, tell: Callable[[Event], bool]) -> None:
         """Simulate the runs of a batch that its directory lacks; see `BatchEngine`."""
+        if any(map(quic.builds_of, batch.plans)):
+            quic.simulate_many(batch, threads, judging, tell)
+            return
         core.simulate_many(
             batch.plans,
             batch.runs,

@@ -12,10 +12,12 @@ from dumbbell.core import core
 from dumbbell.engines.realm.outside import refuse_outside
 from dumbbell.engines.realm.programs import refuse_cpus
 from dumbbell.engines.realm.routing import refuse_routers
+from dumbbell.engines.simulate import quic
 from dumbbell.errors import Problem, RunFailed
 from dumbbell.plan import wire
 from dumbbell.plan.algorithms import closest, objects
 from dumbbell.plan.nodes import steered
+from dumbbell.plan.parts import kind
 from dumbbell.plan.types import BridgeNode, HostNode, Plan, SwitchNode
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
@@ -42,6 +44,10 @@ def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[P
         except RunFailed as error:
             yield Problem.at(scenario.source.place(at), error.what, error.why, error.hint, dotted(at))
             return
+    if quic.builds(plan):
+        yield from quic.check(scenario, plan)
+        # The core has no stacks, and refuses flows that need one.
+        text = wire.text(replace(plan, flows=tuple(one for one in plan.flows if not kind(one).quic_stack(one.workload))))
     told: list[Refusal] = json.loads(core.simulate_check(text, plan.simulate.tso, programs))
     # Connections of one entry have the same problems.
     first: dict[Key, Refusal] = {}

@@ -1,10 +1,12 @@
 //! The application of a QUIC flow's sender: the orders by which its program writes and pauses.
 
 use plan::{Bursts, OnOff};
-use quic_lines::{Order, Write};
 use units::{Rate, Time};
 
+use crate::{Order, Write};
+
 /// The data that an application writes, and the pauses between.
+#[derive(Clone, Debug)]
 pub struct Writer {
     bytes: Option<u64>,
     rate: Option<Rate>,
@@ -36,6 +38,11 @@ impl Writer {
         if let Some(bursts) = &mut self.bursts {
             bursts.arrived(bytes, now);
         }
+    }
+
+    /// The time of the next turn of bursts and pauses.
+    pub fn next_turn(&self) -> Time {
+        self.bursts.as_ref().map_or(Time::NEVER, |bursts| bursts.next())
     }
 
     /// The time of the next turn, if it is not known yet.

@@ -1,0 +1,114 @@
+"""Runs with QUIC flows: the simulator with stacks of others is part of another program, `dumbbell-quic`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from dumbbell.engines.events import Event
+from dumbbell.engines.protocol import Batch, Judging
+from dumbbell.engines.realm import quic
+from dumbbell.errors import Problem
+from dumbbell.plan.parts import kind
+from dumbbell.plan.types import Plan
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import resolve
+from dumbbell.scenario.source import Finding
+
+def builds(plan: Plan) -> list[str]:
+    """The builds of the program that the QUIC flows of `plan` ask for; empty without such flows."""
+    found = (kind(flow).quic_stack(flow.workload) for flow in plan.flows)
+    return sorted({stack.build for stack in found if stack is not None})
+
+
+def builds_of(text: str) -> list[str]:
+    """The same of a plan as JSON."""
+    # Most plans have no such flow, and need not be read for this.
+    if '"quic"' not in text:
+        return []
+    workloads = (flow["workload"] for flow in json.loads(text)["flows"])
+    return sorted({one["stack"].partition("@")[2] for one in workloads if one["kind"] == "quic"})
+
+
+def check(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
+    """QUIC flows that this machine can't simulate."""
+    yield from quic.check_quic(scenario, plan)
+    asked = builds(plan)
+    if len(asked) > 1:
+        entries = {one.id: one.entry for one in resolve(scenario).connections}
+        stacks = {entries[flow.id]: kind(flow).quic_stack(flow.workload) for flow in plan.flows}
+        entry = next(entry for entry, stack in stacks.items() if stack is not None and stack.build != asked[0])
+        what = "one program simulates a run, and its flows ask for several builds"
+        hint = "simulate each build in a run of its own, or run it with --engine emulate or --engine virtual"
+        yield scenario.source.problem(Finding(("flows", entry, "stack"), what, "", hint))
+
+
+def simulate(plan: Plan, directory: Path, tell: Callable[[Event], bool]) -> bool:
+    """Carry out the plan in `directory`, as `core.simulate` does. Returns whether it was interrupted."""
+    return _converse(_program(builds(plan)), ["simulate", str(directory)], None, tell, None)
+
+
+def simulate_many(batch: Batch, threads: int, judging: Judging, tell: Callable[[Event], bool]) -> None:
+    """Carry out the runs that the batch's directory lacks, as `core.simulate_many` does."""
+    asked = {
+        "plans": batch.plans,
+        "runs": batch.runs,
+        "directory": str(batch.directory),
+        "shard_runs": batch.shard_runs,
+        "threads": threads,
+        "first": batch.first,
+        "objects": {name: content.hex() for name, content in batch.objects},
+        "screen": [judging.limited_share, judging.window_packets],
+    }
+    found = sorted({build for text in batch.plans for build in builds_of(text)})
+    _converse(_program(found), ["simulate-many"], json.dumps(asked), tell, judging)
+
+
+def _program(asked: Sequence[str]) -> str:
+    if len(asked) > 1:
+        names = ", ".join(repr(build) if build else "the usual one" for build in asked)
+        hint = "simulate each build in a study of its own, or use --engine virtual"
+        raise RuntimeError(f"simulating QUIC flows: one program does, and they ask for several builds: {names}\nhint: {hint}")
+    path = quic.program(asked[0])
+    if path is None:
+        raise RuntimeError(f"simulating QUIC flows: this machine lacks {quic.NAME}\nhint: {quic.HINT}")
+    return path
+
+
+def _converse(
+    program: str, words: Sequence[str], first: str | None, tell: Callable[[Any], bool], judging: Judging | None
+) -> bool:
+    """Start the program, and answer its lines until it has ended. Raises `RuntimeError` as the core does."""
+    command = [program, *words]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None and process.stdout is not None, "they are pipes"
+        try:
+            if first is not None:
+                _answer(process.stdin, first)
+            for line in process.stdout:
+                ((said, value),) = json.loads(line).items()
+                if said == "ended":
+                    return bool(value)
+                if said == "failed":
+                    raise RuntimeError(value)
+                if said == "judge":
+                    assert judging is not None, "only a batch asks for verdicts"
+                    answer: object = judging.judge(*value)
+                else:
+                    answer = tell({"event": "progress"} | value)
+                _answer(process.stdin, json.dumps(answer))
+        except BaseException:
+            process.kill()
+            raise
+    raise RuntimeError(f"simulating QUIC flows: {program} ended before its work, with exit code {process.returncode}")
+
+
+def _answer(pipe: IO[str], text: str) -> None:
+    # A program that has ended reads nothing; its exit code tells more.
+    with contextlib.suppress(BrokenPipeError):
+        pipe.write(text + "\n")
+        pipe.flush()
