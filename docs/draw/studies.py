@@ -2,7 +2,8 @@
 with its numbers, findings and parts.
 
 `python docs/draw/studies.py STUDY [FOLDER]`, after `dumbbell reproduce STUDY`; FOLDER is where that was written,
-by default `reproductions/STUDY`.
+by default `reproductions/STUDY`. `python docs/draw/studies.py STUDY --texts` runs nothing: it writes again what follows
+from `study.toml` and from the outcomes in the CSV file.
 """
 
 from __future__ import annotations
@@ -11,13 +12,23 @@ import re
 import sys
 from pathlib import Path
 
-from appendix import moved
+from appendix import again, moved, outcomes_in
+
+from dumbbell.published.registry import reproduction
 
 DOCS = Path(__file__).parents[1]
+PAGES = DOCS / "results" / "studies"
 
 
 def main(study: str, folder: str | None = None) -> None:
     """Copy the text, the plots that it shows, as SVG, and what stands in tables beside it."""
+    if folder == "--texts":
+        page, findings = PAGES / f"{study}.md", PAGES / f"{study}-findings.csv"
+        outcomes = outcomes_in(findings.read_text(encoding="utf-8"))
+        texts = again(page.read_text(encoding="utf-8"), reproduction(study), outcomes)
+        for file, text in zip((page, findings), texts, strict=True):
+            file.write_text(text, encoding="utf-8")
+        return
     made = Path(folder or f"reproductions/{study}")
     images = DOCS / "images" / "studies" / study
     images.mkdir(parents=True, exist_ok=True)
@@ -27,11 +38,11 @@ def main(study: str, folder: str | None = None) -> None:
     for name in re.findall(r"\(plots/(.+?)\.svg\)", text):
         (images / f"{name}.svg").write_bytes((made / "plots" / f"{name}.svg").read_bytes())
     text = text.replace("(plots/", f"(../../images/studies/{study}/").replace("numbers.csv", f"{study}.csv")
-    page, tables = moved(text, study)
+    page, tables = moved(text, reproduction(study))
     if (made / "numbers.csv").exists():
         tables[f"{study}.csv"] = (made / "numbers.csv").read_text(encoding="utf-8")
     for name, found in (tables | {f"{study}.md": page}).items():
-        (DOCS / "results" / "studies" / name).write_text(found, encoding="utf-8")
+        (PAGES / name).write_text(found, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from dumbbell.published.curves import Curve, boxes_of, curves, number
 from dumbbell.published.document import LEDGER, Bullets, Code, Document, Paragraph
 from dumbbell.published.drawing import boxes
 from dumbbell.published.figures import Figures
-from dumbbell.published.found import judged
+from dumbbell.published.found import elsewhere, judged
 from dumbbell.published.judging import above, all_of, below, interval_text, within
 from dumbbell.published.latex import latex
 from dumbbell.published.long_tables import SCREEN
@@ -378,10 +378,11 @@ def test_findings_on_runs_that_are_not_valid_say_so(tmp_path: Path) -> None:
 def test_the_documentation_has_the_findings_and_parts_of_a_report_in_tables(
     readings: tuple[str, ...], study: Study, tmp_path: Path
 ) -> None:
-    whole, more = reproduction(), {"source": "table (a)", "printed": "80. In text: 81", "turns": "a shorter run"}
+    whole, more = reproduction(), {"source": "table (a)", "printed": "80. In text: 81"}
     asked = replace(whole, findings=[replace(one, reading=said, **more) for one in whole.findings for said in readings])
     _, text = report.write(asked, {"a": study, "b": study}, tmp_path, "dumbbell")
-    page, files = run_path(str(APPENDIX))["moved"](text.read_text(), "test-2020")
+    page, files = run_path(str(APPENDIX))["moved"](text.read_text(), asked)
+    known = judged(asked, {"a": study, "b": study})
     findings, parts = (
         list(csv.DictReader(io.StringIO(files[f"test-2020-{name}.csv"]))) for name in ("findings", "parts")
     )
@@ -395,9 +396,9 @@ def test_the_documentation_has_the_findings_and_parts_of_a_report_in_tables(
             more["source"],
             more["printed"],
             one.finding.rule,
-            more["turns"],
+            elsewhere(one, known),
         ]
-        for one in judged(asked, {"a": study, "b": study})
+        for one in known
     ]
     assert [(row["part"], row["title"]) for row in parts] == [(part.name, part.title) for part in asked.parts]
     assert all("runs, engine" in row["notes"] for row in parts)

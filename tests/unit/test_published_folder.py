@@ -57,7 +57,6 @@ each = "ccs"
 text = "{cc} has more with the larger buffer"
 source = "page 3: a larger buffer is better"
 printed = "8 and 9 Mbit/s"
-turns = "the rate (part one-slow)"
 part = "one"
 values.small = { metric = "goodput", where = { "flows.0.cc" = "{cc}", "topology.bottleneck.buffer" = "3 packets" } }
 values.large = { metric = "goodput", where = { "flows.0.cc" = "{cc}", "topology.bottleneck.buffer" = "60 packets" } }
@@ -68,7 +67,6 @@ text = "It was run"
 source = "no page"
 ours = true
 printed = "nothing"
-turns = "not tested"
 part = "one"
 judge = "was_run"
 arguments.least = 4
@@ -78,7 +76,6 @@ others = ["one"]
 text = "Cows fly"
 source = "page 9"
 printed = "in a figure"
-turns = "not tested"
 untested = "there are no cows here"
 """
 SCENARIO: Final = """\
@@ -224,6 +221,7 @@ def read_all(place: Path) -> None:
         ('name = "one-slow"', 'name = "one"', "two parts are called"),
         ('source = "page 3: a larger buffer is better"', 'source = ""', "source: string should have"),
         ('source = "page 9"\n', "", "source: field required"),
+        ('source = "page 9"\n', 'source = "page 9"\nabout = "cows"\n', "only the claim 'Cows fly' has about = 'cows'"),
         ("ours = true\n", 'untested = "so"\n', "one of `holds`, `judge` and `untested`"),
         ("large > small", "large > tiny", "has no value tiny"),
         ("large > small", "large", "is not a rule"),

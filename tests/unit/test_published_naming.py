@@ -1,4 +1,4 @@
-"""Explanations: each names a part that shows it, which the page links to, or says that it was not tested."""
+"""Differences of set-up: each names a part that has theirs, which the page links to, or says that it was not tested."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ from dumbbell.published.naming import linked, named
 from dumbbell.published.page import page
 from dumbbell.published.registry import KEYS, reproduction
 
-NOT_TESTED: Final = "not tested"
-OF_NO_PART: Final = frozenset({"nothing that was tried", "no part here changes it"})
-"""They are about all parts: none changes the answer."""
 LIKE_A_NAME: Final = re.compile(r"(?<![\w.-])(?:\d+-[a-z][\w-]*|-[a-z][\w-]*)|(?<=[Pp]art )[\w-]*[\d-][\w-]*")
 """Texts that must be a part's name: `2-none`, `-mininet`, and `4` or `udp-bursts` after "part"."""
 
@@ -23,29 +20,28 @@ NAMES = ("1", "2-none", "table", "table-window", "1-mininet")
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_each_explanation_names_a_part_or_was_not_tested(key: str) -> None:
+def test_each_difference_names_a_part_or_was_not_tested(key: str) -> None:
     study = reproduction(key)
     names = [part.name for part in study.parts]
-    explanations = {note for part in study.parts for note in part.notes} | {one.turns for one in study.findings}
-    assert explanations
-    for said in explanations - OF_NO_PART:
-        assert NOT_TESTED in said or any(named(said, names)), said
+    for said in {note for part in study.parts for note in part.notes}:
+        assert "not tested" in said or any(named(said, names)), said
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_explanations_name_no_part_that_the_study_lacks(key: str) -> None:
+def test_texts_name_no_part_that_the_study_lacks(key: str) -> None:
     study = reproduction(key)
     names = [part.name for part in study.parts]
     texts = {note for part in study.parts for note in part.notes} | set(study.definitions)
-    for said in texts | {one.turns for one in study.findings}:
+    texts |= {one.text for one in study.findings}
+    for said in texts:
         for name in LIKE_A_NAME.findall(said):
             assert name in names or (name[0] == "-" and any(one.endswith(name) for one in names)), (name, said)
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_each_finding_says_what_is_printed_and_what_would_change_the_answer(key: str) -> None:
+def test_each_finding_says_what_is_printed(key: str) -> None:
     study = reproduction(key)
-    assert all(one.printed and one.turns for one in study.findings)
+    assert all(one.printed for one in study.findings)
     assert len({(one.text, one.reading) for one in study.findings}) == len(study.findings)
 
 

@@ -14,7 +14,7 @@ from dumbbell.published import report
 from dumbbell.published.changes import changes
 from dumbbell.published.document import Paragraph, Rows
 from dumbbell.published.figures import Figures
-from dumbbell.published.found import judged, shown
+from dumbbell.published.found import elsewhere, judged, shown
 from dumbbell.published.judging import NOT_RUN
 from dumbbell.published.model import Finding, Judged, Part, Published, Reproduction, Status, Studies, Table
 from dumbbell.published.sides import sides
@@ -74,11 +74,11 @@ def test_changes_without_a_reference_or_without_its_runs_are_none(study: Study) 
     assert changes([TABLE], sides(printed((4, 3, 2)), None, 0.95)) is None
 
 
-def _finding(text: str, reading: str, part: str, status: Status) -> Finding:
+def _finding(text: str, reading: str, part: str, status: Status, about: str = "") -> Finding:
     def judge(studies: Studies) -> Judged:
         return Judged(status, f"{studies[part].runs.height} runs") if part in studies else NOT_RUN
 
-    return Finding(text, judge, "a tenth", "a larger buffer: not tested", reading=reading, source="table 1")
+    return Finding(text, judge, "a tenth", reading=reading, source="table 1", about=about)
 
 
 def test_a_page_shows_under_which_reading_a_finding_holds(study: Study, tmp_path: Path) -> None:
@@ -90,16 +90,14 @@ def test_a_page_shows_under_which_reading_a_finding_holds(study: Study, tmp_path
     )
     parts = tuple(Part(name, name, f"{name}.toml", tables=(TABLE,), published=printed((4, 3, 2))) for name in "abc")
     other = Reproduction("t", "T", "N", parts, findings)
-    matrix, about, numbers, *_ = shown(judged(other, {"a": study, "b": study}), {})
+    matrix, about, numbers, *_ = shown(judged(other, {"a": study, "b": study}))
     assert isinstance(matrix, Rows)
     assert matrix.head == ("", "they found", "plain", "bursts")
     assert [list(row) for row in matrix.rows] == [
         ["1", "CUBIC loses", Status.FAILS, Status.HOLDS],
         ["2", "BBR loses", "–", "–"],  # noqa: RUF001
     ]
-    assert about == Paragraph(
-        "1. CUBIC loses. They print (table 1): a tenth. What would change the answer: a larger buffer: not tested."
-    )
+    assert about == Paragraph("1. CUBIC loses. They print (table 1): a tenth.")
     assert isinstance(numbers, Rows)
     assert [list(row) for row in numbers.rows] == [
         ["plain", Status.FAILS, "30 runs", "a: 30 valid"],
@@ -107,3 +105,24 @@ def test_a_page_shows_under_which_reading_a_finding_holds(study: Study, tmp_path
     ]
     _, text = report.write(other, {"a": study, "b": study}, tmp_path / "out", "dumbbell")
     assert "| a | a |  | 6 | 10.00 | 1.00 | 2.00 |" in text.read_text()
+
+
+def test_each_row_tells_the_outcomes_of_the_same_claim_in_all_others(study: Study) -> None:
+    """A claim's readings, and claims of other texts about the same; but none that was not run."""
+    findings = (
+        _finding("CUBIC loses", "plain", "a", Status.FAILS, "losses"),
+        _finding("CUBIC loses", "bursts", "a", Status.HOLDS, "losses"),
+        _finding("CUBIC loses", "mininet", "b", Status.HOLDS, "losses"),
+        _finding("BBR loses", "plain", "a", Status.UNKNOWN),
+        _finding("CUBIC loses in a minute", "a minute", "a", Status.HOLDS, "losses"),
+    )
+    known = judged(Reproduction("t", "T", "N", (Part("a", "a", "a.toml"),), findings), {"a": study})
+    assert [elsewhere(one, known) for one in known] == [
+        "bursts: holds; finding 3 (a minute): holds",
+        "plain: doesn't hold; finding 3 (a minute): holds",
+        "plain: doesn't hold; bursts: holds; finding 3 (a minute): holds",
+        "nowhere else",
+        "finding 1 (plain): doesn't hold; finding 1 (bursts): holds",
+    ]
+    (told,) = [block.text for block in shown(known) if isinstance(block, Paragraph) and block.text.startswith("1.")]
+    assert told.endswith("Judged elsewhere, too: finding 3 (a minute): holds.")

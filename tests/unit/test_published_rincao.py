@@ -94,7 +94,7 @@ def test_each_reading_has_parts() -> None:
             named = [filled(claim.part, one) for one in claim.settings]
             if finding.reading != "elephants are BBR's":
                 assert set(named) & PARTS.keys(), (finding.text, finding.reading)
-    assert len({one.reading for one in STUDY.findings}) == 8
+    assert len({one.reading for one in STUDY.findings if not one.is_ours}) == 8
 
 
 def test_a_burst_has_what_is_due_in_its_period() -> None:

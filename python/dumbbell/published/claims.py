@@ -58,8 +58,9 @@ class Claim(Table):
     """True if the study does not make it: it counts apart from the study's own."""
     printed: str
     """The study's own words or numbers."""
-    turns: str
-    """The part that would change the answer: the part that shows it, or "not tested"."""
+    about: str = ""
+    """Name of the subject that it shares with claims of other texts: each row of findings tells the outcomes of the
+    others."""
     reading: str = ""
     """The reading of the text under which it is judged."""
     part: str = ""

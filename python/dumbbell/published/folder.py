@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
@@ -112,7 +112,7 @@ class _File(Table):
     open: list[str] = Field(default_factory=list)
     """Points that the text leaves open, and what was chosen."""
     notes: dict[str, str] = Field(default_factory=dict)
-    """Why ours may differ: the part that shows it, or "not tested". By name, for parts."""
+    """Differences between their set-up and ours: the part that has theirs, or "not tested". By name, for parts."""
     parts: Annotated[list[_Part], Field(min_length=1)]
     claims: list[Claim] = Field(default_factory=list)
 
@@ -137,8 +137,18 @@ def read(folder: Path, code: Code | None = None) -> Reproduction:
         made = _part(folder, one, parts, numbers, module, file.confidence)
         parts[one.name] = replace(made, notes=tuple(file.notes.get(note, note) for note in made.notes))
     findings = tuple(_finding(folder, claim, parts, file.confidence, module) for claim in file.claims)
+    _check_subjects(folder, findings)
     return Reproduction(file.key, file.title, file.citation, tuple(parts.values()), findings, tuple(file.open),
                         file.confidence, file.question)  # fmt: skip
+
+
+def _check_subjects(folder: Path, findings: Sequence[Finding]) -> None:
+    """Raise `InputError` if a subject has claims of one text only: its name would tell nothing."""
+    for subject in dict.fromkeys(one.about for one in findings if one.about):
+        texts = {one.text for one in findings if one.about == subject}
+        if len(texts) == 1:
+            raise _wrong(folder, f"only the claim {texts.pop()!r} has about = {subject!r}",
+                         "name the subject in another claim, too, or leave it out")  # fmt: skip
 
 
 def _wrong(folder: Path, wrong: str, hint: str = "") -> InputError:
@@ -296,7 +306,7 @@ def _evidence(
     def tell(study: Any) -> str:
         found = []
         if tells:
-            claim = Claim(text="", source=" ", printed="", turns="", part=part_keys.name, values=tells.values)
+            claim = Claim(text="", source=" ", printed="", part=part_keys.name, values=tells.values)
             (setting,) = settings(claim, (), parts, {part_keys.name: study}, confidence)
             figures = values_told(claim, setting)
             found = [f"{tells.title}: {'; '.join(figures)}."] if figures else []
@@ -348,5 +358,4 @@ def _finding(
             if known is None or (isinstance(known.of, dict) and member not in known.of):
                 raise _wrong(folder, f"the claim {claim.text!r} has no value {name}{f'.{member}' if member else ''}")
         judge = Judge(claim, rules, parts, confidence)
-    return Finding(claim.text, judge, claim.printed, claim.turns, claim.reading, claim.rule, claim.source,
-                   claim.ours)  # fmt: skip
+    return Finding(claim.text, judge, claim.printed, claim.reading, claim.rule, claim.source, claim.ours, claim.about)

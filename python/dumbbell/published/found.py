@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from dumbbell.published.document import Block, Paragraph, Rows
 from dumbbell.published.judging import NOT_RUN
 from dumbbell.published.model import Finding, Judged, Reproduction, Status, Studies
-from dumbbell.published.naming import linked
 from dumbbell.published.verdicts import Rest, judge
 from dumbbell.report import words
 
@@ -96,29 +95,47 @@ def _outcome(readings: Sequence[JudgedFinding]) -> Status | str:
     return MIXED if len(decided) > 1 else PARTLY[decided.pop()] if decided else Status.UNKNOWN
 
 
-def shown(findings: Sequence[JudgedFinding], anchors: Mapping[str, str]) -> Iterator[Block]:
-    """The findings, what they print of each, our runs by verdict, and what would change the answer. `anchors`: part ->
-    where it is on the page."""
+def shown(findings: Sequence[JudgedFinding]) -> Iterator[Block]:
+    """The findings, what they print of each, our runs by verdict, and where else the same claim is judged."""
     if any(one.finding.reading for one in findings):
-        yield from _by_reading(findings, anchors)
+        yield from matrix(findings)
+        yield from _by_reading(findings)
         return
     yield Rows("", ("", "they found", "our numbers"), [(one.judged.status, one.text, one.numbers) for one in findings])
-    if any(one.finding.printed or one.finding.turns for one in findings):
+    if any(one.finding.printed for one in findings):
         yield Paragraph(
-            "Behind each finding: what they print, the rule that judges it, our runs by verdict, and what would change "
-            "the answer."
+            "Behind each finding: what they print, the rule that judges it, our runs by verdict, and where else the "
+            "same claim is judged."
         )
         rows = [
-            (one.text, one.finding.source, one.finding.printed, one.finding.rule, one.counts,
-             linked(one.finding.turns, anchors))
+            (one.text, one.finding.source, one.finding.printed, one.finding.rule, one.counts, elsewhere(one, findings))
             for one in findings
-        ]  # fmt: skip
-        yield Rows("", ("finding", "where", "they print", "rule", "our runs", "what would change the answer"), rows)
+        ]
+        yield Rows("", ("finding", "where", "they print", "rule", "our runs", "elsewhere"), rows)
 
 
-def _by_reading(findings: Sequence[JudgedFinding], anchors: Mapping[str, str]) -> Iterator[Block]:
-    """A table of all answers, by finding and reading; then each finding with its numbers. What was not run is left
-    out."""
+NOWHERE: Final = "nowhere else"
+"""Told of a finding whose claim no other row judges."""
+
+
+def elsewhere(finding: JudgedFinding, findings: Sequence[JudgedFinding]) -> str:
+    """The outcomes of the same claim in other rows: `script: holds; finding 27 (a minute): can't be told`."""
+    others = [one for one in findings if one.text == finding.text and one is not finding and one.judged != NOT_RUN]
+    said = [f"{one.finding.reading}: {one.judged.status.value}" for one in others]
+    return "; ".join([*said, *_in_other_words(finding, findings)]) or NOWHERE
+
+
+def _in_other_words(finding: JudgedFinding, findings: Sequence[JudgedFinding]) -> Iterator[str]:
+    """The outcomes of findings of other texts that are about the same."""
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(one.text for one in findings), 1)}
+    for one in findings:
+        if one.text != finding.text and one.finding.is_like(finding.finding) and one.judged != NOT_RUN:
+            reading = f" ({one.finding.reading})" if one.finding.reading else ""
+            yield f"finding {numbers[one.text]}{reading}: {one.judged.status.value}"
+
+
+def matrix(findings: Sequence[JudgedFinding]) -> Iterator[Rows]:
+    """A table of all answers, by finding and reading. A reading of which nothing was run is left out."""
     run = [one for one in findings if one.judged != NOT_RUN]
     readings = list(dict.fromkeys(one.finding.reading for one in run))
     texts = list(dict.fromkeys(one.text for one in findings))
@@ -128,18 +145,24 @@ def _by_reading(findings: Sequence[JudgedFinding], anchors: Mapping[str, str]) -
         for i, text in enumerate(texts, 1)
     ]
     yield Rows("", ("", "they found", *readings), rows)
-    for i, text in enumerate(texts, 1):
+
+
+def _by_reading(findings: Sequence[JudgedFinding]) -> Iterator[Block]:
+    """Each finding with its numbers. What was not run is left out."""
+    for i, text in enumerate(dict.fromkeys(one.text for one in findings), 1):
         own = [one for one in findings if one.text == text]
-        yield Paragraph(_about(i, own, anchors))
+        yield Paragraph(_paragraph(i, own, list(_in_other_words(own[0], findings))))
         numbers = [
-            (one.finding.reading, one.judged.status, one.judged.numbers, one.counts) for one in own if one in run
+            (one.finding.reading, one.judged.status, one.judged.numbers, one.counts)
+            for one in own
+            if one.judged != NOT_RUN
         ]
         if numbers:
             yield Rows("", ("reading", "", "our numbers", "our runs"), numbers)
 
 
-def _about(number: int, own: Sequence[JudgedFinding], anchors: Mapping[str, str]) -> str:
-    """Tells a finding once. Readings that need another rule have theirs beside it."""
+def _paragraph(number: int, own: Sequence[JudgedFinding], others: Sequence[str]) -> str:
+    """The text about a finding, once. Readings that need another rule have theirs beside it."""
     finding, said = own[0].finding, [f"{number}. {own[0].text}."]
     if finding.printed:
         said.append(f"They print ({finding.source}): {finding.printed}.")
@@ -149,6 +172,6 @@ def _about(number: int, own: Sequence[JudgedFinding], anchors: Mapping[str, str]
             readings.setdefault(one.finding.rule, []).append(one.finding.reading)
         rules = [rule + (f" ({', '.join(of)})" if len(readings) > 1 else "") for rule, of in readings.items()]
         said.append(f"Rule: {'; '.join(rules)}.")
-    if finding.turns:
-        said.append(f"What would change the answer: {linked(finding.turns, anchors)}.")
+    if others:
+        said.append(f"Judged elsewhere, too: {'; '.join(others)}.")
     return " ".join(said)

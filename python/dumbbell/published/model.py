@@ -65,8 +65,6 @@ class Finding:
     judge: Callable[[Studies], Judged]
     printed: str = ""
     """The numbers that they print of it, and where these say something else than their text."""
-    turns: str = ""
-    """Change that would give another answer: the part that shows it, or "not tested"."""
     reading: str = ""
     """The reading of their text under which it is judged, if there are several: one finding for each."""
     rule: str = ""
@@ -75,6 +73,12 @@ class Finding:
     """The table, figure or sentence that makes it."""
     is_ours: bool = False
     """True if the study does not make it: this project asks for it."""
+    about: str = ""
+    """Name of the subject that findings of several texts share."""
+
+    def is_like(self, other: Finding) -> bool:
+        """Returns true if both judge the same claim, or claims about the same subject."""
+        return self.text == other.text or (self.about != "" and self.about == other.about)
 
 
 @dataclass(frozen=True)
@@ -193,9 +197,9 @@ class Part:
     variant_of: str | None = None
     """The part of which this is a variant."""
     notes: tuple[str, ...] = ()
-    """The most probable explanation of a difference, and the evidence in our runs."""
+    """Differences between their set-up and ours: the part that has theirs, or "not tested"."""
     evidence: Callable[[Study], str] | None = None
-    """Makes a few sentences with the numbers of our runs that support the notes; called after the part's runs."""
+    """Makes a few sentences with further numbers of our runs; called after the part's runs."""
     cpu_s: float | None = None
     """Measured cost of a simulated run, for the forecast."""
     cells: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

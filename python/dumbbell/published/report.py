@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dumbbell.published.changes import changes
 from dumbbell.published.curves import boxes_of, curves
@@ -31,6 +31,9 @@ from dumbbell.statistics.metrics.model import group_of
 from dumbbell.studies.results import Study
 
 IMAGES = "plots"
+OPEN: Final = "Points that the text leaves open"
+DIFFERENCES: Final = "What differs in the set-up"
+"""Headings of what the study says of itself."""
 
 
 def write(study: Reproduction, studies: Studies, place: Path, command: str, lacking: Sequence[str] = ()) -> list[Path]:
@@ -89,15 +92,15 @@ def _ledger(
     study: Reproduction, studies: Studies, findings: Sequence[JudgedFinding], done: Sequence[Done],
     shown_above: Collection[str], drawn: Mapping[str, Sequence[Picture]],
 ) -> Iterator[Block]:  # fmt: skip
-    anchors = {one.part.name: _heading(one.part).anchor for one in done}
+    anchors = {one.part.name: heading(one.part).anchor for one in done}
     yield Heading("Findings")
-    yield from shown(findings, anchors)
+    yield from shown(findings)
     yield from _nearness(done)
     if study.definitions:
-        yield Heading("Points that the text leaves open")
+        yield Heading(OPEN)
         yield Bullets(study.definitions)
     if notes := list(dict.fromkeys(note for one in done for note in one.part.notes)):
-        yield Heading("Why ours may differ")
+        yield Heading(DIFFERENCES)
         yield Bullets([linked(note, anchors) for note in notes])
     for one in done:
         yield from _part(one, () if one.part.name in shown_above else drawn[one.part.name])
@@ -186,7 +189,7 @@ def pictures_of(study: Reproduction, done: Done) -> list[Picture]:
 
 def _part(done: Done, drawn: Sequence[Picture]) -> Iterator[Block]:
     part, found = done.part, done.study
-    yield _heading(part)
+    yield heading(part)
     said = f"{words.count(len(found.manifest['cells']), 'cell')}, {words.count(found.runs.height, 'run')}, "
     yield Paragraph(f"{said}engine {found.manifest['engine']}.{_left_out(done)}{wrong_runs(found)}")
     yield from (replace(rows, part=part.name) for rows in tables(part, done.sides))
@@ -207,7 +210,8 @@ def _second_by_second(done: Done) -> Iterator[Block]:
                 yield Code(printed.rstrip())
 
 
-def _heading(part: Part) -> Heading:
+def heading(part: Part) -> Heading:
+    """The heading of a part's section."""
     return Heading(f"{part.name}: {part.title}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Final
 
 from dumbbell.published.figures import Figures
@@ -14,6 +15,7 @@ CC: Final = "flows.0.cc"
 RTT: Final = "topology.rtt"
 LOSS: Final = "topology.bottleneck.loss"
 BUFFER: Final = "topology.bottleneck.buffer"
+START: Final = "flows.1.start"
 
 
 def limits(study: Study) -> str:
@@ -34,16 +36,15 @@ def limits(study: Study) -> str:
 def again(study: Study) -> str:
     """The segments that two flows on unequal paths sent again, by setting."""
     figures = Figures(study)
+    varied = {key: values for key in (RTT, BUFFER, START) if (values := figures.along(key))}
     said = []
-    for rtt in figures.along(RTT):
-        for buffer in figures.along(BUFFER) or [""]:
-            name = f"{words.value(rtt)}, {buffer}".rstrip(", ")
-            for cc in figures.along(CC):
-                where = {RTT: rtt, **({BUFFER: buffer} if buffer else {}), CC: cc}
-                found = [figures.interval("retransmitted_segments", of, where) for of in ("short", "long")]
-                short, long = (None if one is None else f"{one.value:,.0f}" for one in found)
-                if short is not None and long is not None:
-                    said.append(f"{name}, {cc}: {short} and {long}")
+    for setting in itertools.product(*varied.values()):
+        for cc in figures.along(CC):
+            where = {**dict(zip(varied, setting, strict=True)), CC: cc}
+            found = [figures.interval("retransmitted_segments", of, where) for of in ("short", "long")]
+            short, long = (None if one is None else f"{one.value:,.0f}" for one in found)
+            if short is not None and long is not None:
+                said.append(f"{', '.join(map(words.value, setting))}, {cc}: {short} and {long}")
     return f"Segments that the flow of the short path and that of the long one sent again: {'; '.join(said)}."
 
 
