@@ -151,6 +151,16 @@ def test_modules_that_need_one_another_end(tmp_path: Path) -> None:
         modules.wanted(tmp_path)
 
 
+@pytest.mark.parametrize("name", [b"sch_\xff", b"sch_a\nb", b"sch_\x1b[2J", b"sch_" + b"a" * 240, b"sch_a b", b""])
+def test_a_file_that_cannot_be_a_module_is_none(tmp_path: Path, name: bytes) -> None:
+    """Names of modules become names of files, and of queueing disciplines, which are shown."""
+    folder = tmp_path / "kernel" / "net" / "sched"
+    folder.mkdir(parents=True)
+    (folder / "sch_fq-codel.ko").write_bytes(b"\0depends=\0")
+    Path(os.fsdecode(os.fsencode(folder) + b"/" + name + b".ko")).write_bytes(b"\0depends=\0")
+    assert list(modules.wanted(tmp_path)) == ["000-sch_fq_codel.ko"]
+
+
 @pytest.mark.parametrize("content", [b"", b"\0" * 0x202 + b"HdrS", b"\0" * 0x202 + b"HdrS" + b"\xff" * 60])
 def test_a_kernel_without_a_version_is_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "kernel").write_bytes(content)

@@ -26,6 +26,7 @@ _LARGEST: Final = 256 << 20
 _MOST: Final = 512 << 20
 """More bytes than all that are wanted have."""
 _FAMILIES: Final = ("kernel/net/sched/sch_", "kernel/net/ipv4/tcp_")
+_NAME: Final = re.compile(r"[A-Za-z0-9_]{1,64}")
 _SUFFIXES: Final = (".ko", ".ko.xz", ".ko.gz", ".ko.zst")
 
 
@@ -36,7 +37,9 @@ def wanted(folder: Path) -> dict[str, bytes]:
     Raises:
         InputError: a module cannot be read.
     """
-    there = {_name(path): path for path in sorted(folder.rglob("*.ko*")) if path.name.endswith(_SUFFIXES)}
+    files = [path for path in sorted(folder.rglob("*.ko*")) if path.name.endswith(_SUFFIXES)]
+    # A stranger's package may have files of any name; Linux loads no module with another one.
+    there = {_name(path): path for path in files if _NAME.fullmatch(_name(path))}
     chosen = [name for name, path in there.items() if name in WANTED or _is_of_family(path, folder)]
     contents: dict[str, bytes] = {}
     for name in chosen:
