@@ -1,4 +1,4 @@
-"""The parts that an explanation names, and links to them."""
+"""The parts that a text names, and links to them."""
 
 from __future__ import annotations
 
