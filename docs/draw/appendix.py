@@ -28,7 +28,7 @@ def moved(report: str, study: Reproduction) -> tuple[str, dict[str, str]]:
     key = study.key
     front, _, ledger = report.partition(f"\n## {LEDGER}\n")
     sections = dict(_sections(ledger))
-    outcomes = list(_outcomes(sections.pop("Findings", "")))
+    outcomes = list(_outcomes(sections.pop("Findings", ""), study))
     close, parts, kept = sections.pop("How close our numbers are", ""), dict[str, dict[str, str]](), list[str]()
     for row in _rows(close)[1:]:
         parts[row[0]] = dict(zip(PARTS, row, strict=False))
@@ -119,7 +119,7 @@ def _sections(ledger: str) -> Iterator[tuple[str, str]]:
         yield head, text
 
 
-def _outcomes(section: str) -> Iterator[Outcome]:
+def _outcomes(section: str, study: Reproduction) -> Iterator[Outcome]:
     blocks = [block for block in section.strip().split("\n\n") if block]
     rows = _rows(blocks[0])
     if rows[0][-1] == "our numbers":
@@ -127,7 +127,8 @@ def _outcomes(section: str) -> Iterator[Outcome]:
         for outcome, text, ours in rows[1:]:
             yield dict(zip(FINDINGS, (text, "", outcome, ours, runs.get(text, "")), strict=False))
         return
-    texts = {row[0]: row[1] for row in rows[1:]}
+    every = dict.fromkeys(one.text for one in _judged(study, ()))
+    texts = {str(number): text for number, text in enumerate(every, 1)}
     for at, block in enumerate(blocks):
         number = block.partition(". ")[0]
         if number in texts and at + 1 < len(blocks):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from dumbbell.published import report
 from dumbbell.published.changes import changes
 from dumbbell.published.document import Paragraph, Rows
 from dumbbell.published.figures import Figures
-from dumbbell.published.found import elsewhere, judged, shown
+from dumbbell.published.found import answer, elsewhere, judged, matrix, shown
 from dumbbell.published.judging import NOT_RUN
 from dumbbell.published.model import Finding, Judged, Part, Published, Reproduction, Status, Studies, Table
 from dumbbell.published.sides import sides
@@ -126,3 +127,18 @@ def test_each_row_tells_the_outcomes_of_the_same_claim_in_all_others(study: Stud
     ]
     (told,) = [block.text for block in shown(known) if isinstance(block, Paragraph) and block.text.startswith("1.")]
     assert told.endswith("Judged elsewhere, too: finding 3 (a minute): holds.")
+
+
+def test_what_we_ask_in_their_words_is_a_row_of_its_own(study: Study) -> None:
+    """The claim's text stands once in the table, and the row counts apart from the study's own."""
+    theirs = _finding("CUBIC loses", "plain", "a", Status.FAILS)
+    ours = replace(_finding("CUBIC loses", "bursts", "a", Status.HOLDS), is_ours=True)
+    known = judged(Reproduction("t", "T", "N", (Part("a", "a", "a.toml"),), (theirs, ours)), {"a": study})
+    (table,) = matrix(known)
+    assert [list(row) for row in table.rows] == [
+        ["1", "CUBIC loses", Status.FAILS, "–"],  # noqa: RUF001
+        ["2", "the same (ours, not theirs)", "–", Status.HOLDS],  # noqa: RUF001
+    ]
+    assert elsewhere(known[0], known) == "finding 2 (bursts): holds"
+    said, *_ = answer(known)
+    assert said == Paragraph("Of 1 finding of the study: 1 do not hold.")

@@ -138,12 +138,13 @@ def matrix(findings: Sequence[JudgedFinding]) -> Iterator[Rows]:
     """A table of all answers, by finding and reading. A reading of which nothing was run is left out."""
     run = [one for one in findings if one.judged != NOT_RUN]
     readings = list(dict.fromkeys(one.finding.reading for one in run))
-    texts = list(dict.fromkeys(one.text for one in findings))
+    claims = {one.text: one.finding.text for one in findings}
     answers = {(one.text, one.finding.reading): one.judged.status for one in run}
-    rows: list[list[str | Status]] = [
-        [str(i), text, *(answers.get((text, reading), words.UNKNOWN) for reading in readings)]
-        for i, text in enumerate(texts, 1)
-    ]
+    rows: list[list[str | Status]] = []
+    for text, claim in claims.items():
+        is_again = claim in list(claims.values())[: len(rows)]
+        told = (answers.get((text, reading), words.UNKNOWN) for reading in readings)
+        rows.append([str(len(rows) + 1), f"the same{OURS}" if is_again else text, *told])
     yield Rows("", ("", "they found", *readings), rows)
 
 
