@@ -50,8 +50,8 @@ def moved(report: str, study: Reproduction) -> tuple[str, dict[str, str]]:
     numbers = f" [Each number]({key}.csv): theirs and ours." if f"({key}.csv)" in ledger else ""
     links = (
         f"[Each finding]({key}-findings.csv): our numbers and runs under each reading, where they say it, its rule, "
-        f"and where else it is judged. [Each part]({key}-parts.csv): its runs, what else they show, and how near our "
-        f"numbers are.{numbers}\n"
+        f"and the outcomes of the same or a related claim elsewhere. [Each part]({key}-parts.csv): its runs, what else "
+        f"they show, and how near our numbers are.{numbers}\n"
     )
     page, findings = again("\n".join([front, f"## {LEDGER}\n", links, *kept]).rstrip() + "\n", study, outcomes)
     listed = ([part.get(name, "") for name in PARTS] for part in parts.values())
