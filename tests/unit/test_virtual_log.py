@@ -1,4 +1,4 @@
-"""What a kernel in virtual time says and reports, which may be a stranger's: both have an end."""
+"""Logs and events of a kernel in virtual time, which may be a stranger's: both have an end."""
 
 from __future__ import annotations
 

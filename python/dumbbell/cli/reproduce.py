@@ -158,7 +158,7 @@ class Place:
         return folder(self.root, self.study, self.quick, self.engine)
 
     def ordered(self, lacking: Sequence[str] = ()) -> Ordered:
-        """What was ordered, and what this machine lacks of it."""
+        """The order, and what this machine lacks of it."""
         from dumbbell.published.running import Ordered
         from dumbbell.published.stranger import is_folder
 

@@ -169,7 +169,7 @@ def note(place: Path, order: Order, study: Study) -> None:
 
 @dataclass(frozen=True)
 class Ordered:
-    """What was ordered of a study, kept in the folder of its reproduction."""
+    """The order of a study, kept in the folder of its reproduction."""
 
     study: str
     """The study's name, or the path of its folder."""

@@ -20,9 +20,9 @@ class Log:
         self._room = FIRST
         self._left_out, self._last = 0, b""
 
-    def write(self, said: bytes) -> None:
+    def write(self, part: bytes) -> None:
         """Take what comes next."""
-        first, rest = said[: self._room], said[self._room :]
+        first, rest = part[: self._room], part[self._room :]
         self._file.write(first)
         self._room -= len(first)
         self._left_out += len(rest)

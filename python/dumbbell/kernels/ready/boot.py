@@ -179,20 +179,20 @@ def described(shared: Path) -> dict[str, object]:
         file.seek(OUTPUT)
         content = file.read(min(_LONGEST, struct.unpack_from("<Q", head, OUTPUT_AT)[0]))
     try:
-        told = json.loads(content)
+        description = json.loads(content)
     except RecursionError:
-        told = None
-    if not _is_description(told):
+        description = None
+    if not _is_description(description):
         raise ValueError("it has not described itself as a kernel does")
-    return dict(told)
+    return dict(description)
 
 
-def _is_description(told: Any) -> bool:
+def _is_description(value: Any) -> bool:
     lists = ("algorithms", "sysctls")
-    if not isinstance(told, dict) or told.keys() != {"release", *lists, "has_btf"} or not _is_word(told["release"]):
+    if not isinstance(value, dict) or value.keys() != {"release", *lists, "has_btf"} or not _is_word(value["release"]):
         return False
-    is_listed = all(isinstance(told[key], list) and all(map(_is_word, told[key])) for key in lists)
-    return is_listed and isinstance(told["has_btf"], bool)
+    is_listed = all(isinstance(value[key], list) and all(map(_is_word, value[key])) for key in lists)
+    return is_listed and isinstance(value["has_btf"], bool)
 
 
 def _is_word(value: object) -> bool:
