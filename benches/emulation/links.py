@@ -12,7 +12,7 @@ import polars as pl
 from benches.table import show
 from dumbbell.engines.emulate.engine import EmulateEngine
 from dumbbell.pipeline.run import execute
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.wire import document, parsed
 from dumbbell.records.files import read_json, write_json
 from dumbbell.scenario import load

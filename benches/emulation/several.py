@@ -16,7 +16,7 @@ import polars as pl
 import dumbbell
 from benches.table import show
 from dumbbell.execute.cost import cores, measured
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.scenario import load
 from dumbbell.statistics.intervals import of_mean, welch_difference
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.wire import document
 from dumbbell.scenario import load
 

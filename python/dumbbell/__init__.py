@@ -65,7 +65,7 @@ _HOME = {
     "ScenarioError": "dumbbell.errors",
     "Study": "dumbbell.studies",
     "compare": "dumbbell.comparison.frames",
-    "expand": "dumbbell.plan",
+    "expand": "dumbbell.plan.expand",
     "fit": "dumbbell.fitting",
     "load": "dumbbell.scenario",
     "open": "dumbbell.pipeline.results",

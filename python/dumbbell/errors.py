@@ -23,8 +23,10 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import ClassVar, Final
+
+from dumbbell.frozen import dataclass
 
 
 class DumbbellError(Exception):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 from unicodedata import category
+
+from dumbbell.frozen import dataclass
 
 
 def printable(text: str, keep: str = "\n") -> str:

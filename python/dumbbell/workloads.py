@@ -7,10 +7,11 @@ Every quantity is an integer in the unit that its name says: `_ns` nanoseconds, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
+
+from dumbbell.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

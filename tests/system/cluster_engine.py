@@ -15,7 +15,7 @@ from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.registry import capabilities
 from dumbbell.engines.work import Tell, Worker
 from dumbbell.errors import Interrupted, Problem
-from dumbbell.plan import Plan
+from dumbbell.plan.types import Plan
 
 
 class NotingEngine:

@@ -14,7 +14,8 @@ from stages import thorough_after
 
 from dumbbell.engines.realm import routing
 from dumbbell.kernels import Kernel
-from dumbbell.plan import Plan, expand
+from dumbbell.plan.expand import expand
+from dumbbell.plan.types import Plan
 from dumbbell.routing import configurations, frr, kernel
 from dumbbell.routing.model import Network
 from dumbbell.routing.registry import GENERATED

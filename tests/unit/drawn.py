@@ -5,7 +5,8 @@ from typing import Any
 
 from graphs import flow, graph, link
 
-from dumbbell.plan import Plan, expand
+from dumbbell.plan.expand import expand
+from dumbbell.plan.types import Plan
 from dumbbell.scenario.file.loading import load
 
 TEXT = graph(

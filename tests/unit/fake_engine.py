@@ -17,7 +17,7 @@ from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.registry import capabilities
 from dumbbell.engines.work import Tell, Worker
 from dumbbell.errors import Interrupted, Problem, RunFailed
-from dumbbell.plan import Plan
+from dumbbell.plan.types import Plan
 
 Files = dict[str, Any]
 

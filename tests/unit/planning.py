@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from dumbbell.plan import Plan, expand
+from dumbbell.plan.expand import expand
+from dumbbell.plan.types import Plan
 from dumbbell.plan.wire import document
 from dumbbell.scenario.file.loading import load
 

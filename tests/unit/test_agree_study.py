@@ -20,7 +20,7 @@ from dumbbell.cli import invoke
 from dumbbell.engines import registry
 from dumbbell.engines.names import EMULATE, SIMULATE
 from dumbbell.errors import InputError, Problem, ScenarioError
-from dumbbell.plan import Plan
+from dumbbell.plan.types import Plan
 from dumbbell.report.render import html
 from validation.__main__ import main
 

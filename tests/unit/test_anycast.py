@@ -8,8 +8,8 @@ import pytest
 from graphs import flow, graph, link
 from refused import refused
 
-from dumbbell.plan import Plan, expand
-from dumbbell.plan.types import RouterNode
+from dumbbell.plan.expand import expand
+from dumbbell.plan.types import Plan, RouterNode
 from dumbbell.plan.wire import text as text_of
 from dumbbell.scenario.file.loading import load
 

@@ -18,7 +18,7 @@ import dumbbell
 from dumbbell.command import as_root, command, extra, quoted, rebuild
 from dumbbell.engines.realm.programs import check_programs
 from dumbbell.errors import InputError
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.records import kept
 from dumbbell.report import study as reports
 from dumbbell.scenario.file.loading import load

@@ -8,9 +8,9 @@ from graphs import event, flow, graph, link
 from refused import refused
 
 from dumbbell.engines.registry import engine
-from dumbbell.plan import Plan, expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.network import network
-from dumbbell.plan.types import BridgeNode, Stp, Vlans
+from dumbbell.plan.types import BridgeNode, Plan, Stp, Vlans
 from dumbbell.plan.view import tables
 from dumbbell.scenario.file import toml
 from dumbbell.scenario.file.loading import load

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell.plan import Plan, expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.network import network
+from dumbbell.plan.types import Plan
 from dumbbell.plan.view import tables
 from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.resolve import resolve

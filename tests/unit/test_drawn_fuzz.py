@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dumbbell.errors import ScenarioError
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.network import network
 from dumbbell.scenario.file.loading import load
 

@@ -9,7 +9,8 @@ import networkx
 import pytest
 
 from dumbbell.errors import ScenarioError
-from dumbbell.plan import Plan, expand
+from dumbbell.plan.expand import expand
+from dumbbell.plan.types import Plan
 from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.file.writing import write
 from dumbbell.scenario.topology import graphml

@@ -13,7 +13,8 @@ from refused import BASE
 from dumbbell.cc import core
 from dumbbell.cc.compile import forget
 from dumbbell.engines.realm import algorithms
-from dumbbell.plan import expand, wire
+from dumbbell.plan import wire
+from dumbbell.plan.expand import expand
 from dumbbell.plan.types import ObjectSource
 from dumbbell.records import manifest
 from dumbbell.scenario.file.loading import load

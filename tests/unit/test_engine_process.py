@@ -19,7 +19,7 @@ from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.realm.algorithms import has_algorithm
 from dumbbell.errors import Interrupted, RunFailed
 from dumbbell.pipeline.run import execute as run
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.scenario import bundled, load
 
 FAKE = Path(__file__).with_name("fake_helper.py")

@@ -19,7 +19,7 @@ from dumbbell.engines.simulate import engine, refusals
 from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.errors import Interrupted, RunFailed
 from dumbbell.pipeline.run import execute as run
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.scenario.file.loading import load
 
 GoOn = Callable[[str], bool]

@@ -32,8 +32,8 @@ from dumbbell.engines.virtual.standstill import Process, Standstill, Watch, belo
 from dumbbell.errors import InputError
 from dumbbell.kernels import Kernel
 from dumbbell.pipeline.planned import planned
-from dumbbell.plan import run_id
 from dumbbell.plan.algorithms import programs, with_parameters
+from dumbbell.plan.identity import run_id
 from dumbbell.plan.types import KernelSource, LinkedSource, TunedSource
 from dumbbell.studies.cells import parse
 

@@ -16,7 +16,7 @@ from fake_engine import FakeEngine, Files, scenario
 from dumbbell.errors import Interrupted, Problem, ScenarioError
 from dumbbell.execute import Carried, Job, Progress, look_up, run_jobs
 from dumbbell.execute.progress import Forecast
-from dumbbell.plan import Plan
+from dumbbell.plan.types import Plan
 from dumbbell.records import Run
 from dumbbell.scenario import load
 

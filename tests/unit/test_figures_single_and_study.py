@@ -10,7 +10,7 @@ from stages import thorough_but
 
 import dumbbell
 from dumbbell.engines.realm.routing import routers
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.network import network
 from dumbbell.records.schema import TABLES
 from dumbbell.scenario import bundled

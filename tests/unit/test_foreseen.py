@@ -12,7 +12,7 @@ from dumbbell.cli import app
 from dumbbell.engines.foreseen import foreseen
 from dumbbell.engines.registry import engine
 from dumbbell.errors import Foreseen
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.scenario.file.loading import load
 
 LIMITED = {"rate": "100 Mbit/s", "delay": "1 ms"}

@@ -15,7 +15,8 @@ from dumbbell.engines.realm import qdiscs as emulate_qdiscs
 from dumbbell.engines.registry import engine
 from dumbbell.engines.virtual import refusals
 from dumbbell.kernels import Kernel
-from dumbbell.plan import expand, qdiscs, wire
+from dumbbell.plan import qdiscs, wire
+from dumbbell.plan.expand import expand
 
 KERNELS = '[emulate]\nlinks = "kernel"\n'
 QUEUES = "drop-tail, codel, fq-codel, pie, red, fq, cake"

@@ -13,7 +13,7 @@ from dumbbell.engines.registry import engine, names
 from dumbbell.errors import InputError, ScenarioError
 from dumbbell.labs.build import LabScenario
 from dumbbell.labs.outside import check_agreed, ways
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.types import HostNode, RouterNode
 from dumbbell.plan.view import tables
 from dumbbell.scenario.file.loading import checked, load, read

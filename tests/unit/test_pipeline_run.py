@@ -21,7 +21,7 @@ from dumbbell.engines.realm.conductor import Conductor
 from dumbbell.errors import InputError, Interrupted, RunFailed, ScenarioError
 from dumbbell.pipeline import compose
 from dumbbell.pipeline.run import execute
-from dumbbell.plan import Plan
+from dumbbell.plan.types import Plan
 
 FAKE = Path(__file__).with_name("fake_helper.py")
 SCENARIO = """\

@@ -11,7 +11,8 @@ from planning import planned
 import dumbbell
 from dumbbell.core import core
 from dumbbell.errors import ScenarioError
-from dumbbell.plan import expand, wire, words
+from dumbbell.plan import wire, words
+from dumbbell.plan.expand import expand
 from dumbbell.plan.network import network
 from dumbbell.plan.types import StepsDelays
 from dumbbell.scenario.file.loading import load

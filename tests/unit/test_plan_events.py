@@ -6,7 +6,8 @@ import pytest
 from planning import dumbbell, link
 
 from dumbbell.errors import ScenarioError
-from dumbbell.plan import expand, wire
+from dumbbell.plan import wire
+from dumbbell.plan.expand import expand
 from dumbbell.plan.network import Network
 from dumbbell.scenario.file.loading import load
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planning import PLAIN, dumbbell, link, planned
 
-from dumbbell.plan import expand, run_id
-from dumbbell.plan.identity import canonical
+from dumbbell.plan.expand import expand
+from dumbbell.plan.identity import canonical, run_id
 from dumbbell.plan.network import network
 from dumbbell.plan.wire import document, parsed
 from dumbbell.scenario.file.loading import load

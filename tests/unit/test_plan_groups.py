@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.flow_rows import rows
 from dumbbell.plan.wire import document
 from dumbbell.scenario.file.loading import load

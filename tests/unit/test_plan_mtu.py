@@ -10,7 +10,8 @@ from refused import BASE, refused
 import dumbbell as tool
 from dumbbell.errors import ScenarioError
 from dumbbell.execute.cost import beside, cores
-from dumbbell.plan import expand, run_id
+from dumbbell.plan.expand import expand
+from dumbbell.plan.identity import run_id
 from dumbbell.plan.view import tables
 from dumbbell.plan.wire import document, parsed
 from dumbbell.scenario.file.loading import load

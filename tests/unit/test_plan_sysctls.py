@@ -6,7 +6,7 @@ from graphs import transparent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.sysctls import CEILING, own_buffers, socket_memory
 from dumbbell.plan.types import BufferBytes, Jitter, NormalDistribution
 from dumbbell.plan.wire import document

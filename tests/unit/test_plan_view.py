@@ -8,7 +8,7 @@ import pytest
 from graphs import flow, graph, link
 from planning import planned
 
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.view import tables
 from dumbbell.scenario.file.loading import load
 

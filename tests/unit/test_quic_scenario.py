@@ -15,7 +15,7 @@ from dumbbell.engines.names import EMULATE, SIMULATE
 from dumbbell.engines.realm import quic
 from dumbbell.errors import ScenarioError
 from dumbbell.pipeline.planned import planned
-from dumbbell.plan import run_id
+from dumbbell.plan.identity import run_id
 from dumbbell.scenario.traffic.kinds.quic import QuicFlow
 
 FLOW = {"protocol": "quic", "from": "s1", "to": "r1"}

@@ -9,7 +9,7 @@ import pytest
 from graphs import flow, graph, link
 
 from dumbbell.engines.registry import engine
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.types import RouterNode
 from dumbbell.scenario.file.loading import load
 

@@ -8,7 +8,7 @@ import pytest
 from graphs import event, flow, graph, link
 
 from dumbbell.errors import ScenarioError
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.view import tables
 from dumbbell.scenario.file.loading import load
 

@@ -9,8 +9,8 @@ from graphs import flow, graph, link
 
 from dumbbell.engines.registry import engine
 from dumbbell.errors import ScenarioError
-from dumbbell.plan import Plan, expand
-from dumbbell.plan.types import RouterNode
+from dumbbell.plan.expand import expand
+from dumbbell.plan.types import Plan, RouterNode
 from dumbbell.plan.view import tables
 from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.file.writing import write

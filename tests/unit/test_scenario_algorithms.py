@@ -13,7 +13,8 @@ from dumbbell.cc import core
 from dumbbell.cc.bundled import BUNDLED
 from dumbbell.cc.parameters import Parameter, Parameters
 from dumbbell.errors import ScenarioError
-from dumbbell.plan import expand, run_id
+from dumbbell.plan.expand import expand
+from dumbbell.plan.identity import run_id
 from dumbbell.plan.parts import cc as cc_of
 from dumbbell.plan.wire import document, parsed
 from dumbbell.scenario.file.loading import load

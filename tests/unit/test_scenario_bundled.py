@@ -1,6 +1,6 @@
 import pytest
 
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.scenario import bundled
 from dumbbell.scenario.file.loading import load
 from dumbbell.scenario.traffic.kinds.tcp import TcpFlow

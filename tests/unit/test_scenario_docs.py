@@ -10,7 +10,7 @@ import pytest
 
 from dumbbell.cc.core import parameters_of
 from dumbbell.cli import invoke
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.offload import GSO_ABOVE_BPS, MERGE_NS
 from dumbbell.plan.parts import hosts
 from dumbbell.plan.view import tables

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dumbbell.errors import ScenarioError
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.network import network
 from dumbbell.plan.view import tables
 from dumbbell.plan.wire import document

@@ -11,8 +11,9 @@ from refused import BASE, refused
 
 from dumbbell.cc.declared import declared, with_values
 from dumbbell.engines.registry import engine
-from dumbbell.plan import expand, run_id
 from dumbbell.plan.algorithms import linked
+from dumbbell.plan.expand import expand
+from dumbbell.plan.identity import run_id
 from dumbbell.plan.types import LinkedSource, Plan
 from dumbbell.plan.view import source
 from dumbbell.scenario.file.loading import load

@@ -10,7 +10,7 @@ from refused import BASE
 from dumbbell.cli import invoke
 from dumbbell.engines.registry import engine
 from dumbbell.errors import InputError, Place, Problem, ScenarioError
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.scenario.file.loading import load, read
 from dumbbell.studies.cells import cells, varied
 from dumbbell.studies.planning import Planner

@@ -13,8 +13,8 @@ from graphs import flow, graph, link, program
 from refused import refused
 
 from dumbbell.engines.registry import engine
-from dumbbell.plan import Plan, expand
-from dumbbell.plan.types import ExitReady, HostNode, TcpReady, UdpReady
+from dumbbell.plan.expand import expand
+from dumbbell.plan.types import ExitReady, HostNode, Plan, TcpReady, UdpReady
 from dumbbell.plan.view import tables
 from dumbbell.plan.wire import document, parsed
 from dumbbell.scenario.file.loading import load

@@ -7,8 +7,8 @@ import pytest
 from refused import points_at_the_text
 
 from dumbbell.errors import InputError, ScenarioError
-from dumbbell.plan import expand
 from dumbbell.plan.algorithms import lacking
+from dumbbell.plan.expand import expand
 from dumbbell.scenario.file.loading import load
 
 BASE = """\

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.scenario import Scenario, bundled, load
 from dumbbell.scenario.file.loading import checked, read
 from dumbbell.scenario.file.writing import write

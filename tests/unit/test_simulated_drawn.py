@@ -12,7 +12,7 @@ from graphs import diamond, event, flow, graph, link, narrow
 import dumbbell
 from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.errors import ScenarioError
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.network import network
 from dumbbell.scenario.file.loading import load
 

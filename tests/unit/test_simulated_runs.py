@@ -12,7 +12,7 @@ import dumbbell
 from dumbbell.cc.bundled import SIMULATED
 from dumbbell.core import core
 from dumbbell.engines.simulate.engine import SimulateEngine
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.wire import document
 from dumbbell.records.schema import TABLES, polars_schema
 from dumbbell.report.series import build

@@ -6,7 +6,8 @@ from fake_engine import FakeEngine
 from test_simulated_groups import SCENARIO
 
 from dumbbell.engines.names import EMULATE
-from dumbbell.plan import expand, run_id
+from dumbbell.plan.expand import expand
+from dumbbell.plan.identity import run_id
 from dumbbell.scenario.file.loading import load, read
 from dumbbell.studies.planning import RECORD, Planner
 

@@ -127,7 +127,7 @@ def test_an_interrupt_while_a_run_is_judged_ends_the_study_and_keeps_it(
 
 def test_evidence_that_the_screen_lets_through_is_judged_by_all_rules() -> None:
     """A plan's links, and a packet that has vanished from one."""
-    from dumbbell.plan import expand
+    from dumbbell.plan.expand import expand
     from dumbbell.plan.identity import canonical
     from dumbbell.plan.wire import document
     from dumbbell.scenario.file.loading import load

@@ -14,7 +14,7 @@ from dumbbell.cli.study import show
 from dumbbell.engines.registry import engine
 from dumbbell.errors import ScenarioError
 from dumbbell.pipeline.planned import planned
-from dumbbell.plan import run_id
+from dumbbell.plan.identity import run_id
 from dumbbell.scenario import load
 from dumbbell.scenario.file.loading import read, seeded
 from dumbbell.scenario.resolve.chance import is_random, tied

@@ -10,7 +10,7 @@ import pytest
 
 from dumbbell import ScenarioError, _core
 from dumbbell.cc.source import read
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.scenario import bundled
 from dumbbell.scenario.file.loading import load
 

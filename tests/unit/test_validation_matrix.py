@@ -8,7 +8,7 @@ import pytest
 
 from dumbbell.cc.bundled import BUNDLED, KERNEL
 from dumbbell.errors import InputError
-from dumbbell.plan import expand
+from dumbbell.plan.expand import expand
 from dumbbell.plan.wire import document
 from dumbbell.scenario import load
 from validation import matrix

@@ -35,9 +35,9 @@ _ORDERS: Final = '''"""Orders to a run that goes on."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from dumbbell.frozen import dataclass
 from dumbbell.plan.types import Link
 '''
 

@@ -27,10 +27,11 @@ Every quantity is an integer in the unit that its name says: `_ns` nanoseconds, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
+
+from dumbbell.frozen import dataclass
 '''
 
 WORKLOAD: Final = "Workload"
@@ -42,7 +43,7 @@ _SCALARS: Final = {"integer": "int", "number": "float", "string": "str", "boolea
 def text(schema: Schema) -> str:
     """The module of the plan; a type's parts are declared before the type."""
     apart = _in_order(WORKLOAD, schema["$defs"])
-    head = _HEAD + f"\nfrom dumbbell.workloads import {WORKLOAD}\n"
+    head = _HEAD + f"from dumbbell.workloads import {WORKLOAD}\n"
     definitions = {**schema["$defs"], schema["title"]: schema}
     return _module(head, [name for name in _in_order(schema["title"], definitions) if name not in apart], definitions)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from statistics import mean
 from typing import Final
 
 from dumbbell.agree.figures import Figures, What, common
+from dumbbell.frozen import dataclass
 from dumbbell.statistics.intervals import Interval, paired_difference, paired_ratio
 
 CONFIDENCE: Final = 0.90

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Literal
 
+from dumbbell.frozen import dataclass
 from dumbbell.records import Run
 
 Scope = Literal["run", "flow", "link"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from dumbbell.agree.targets import Status, judge, overall
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import InputError, Problem, ScenarioError
 from dumbbell.execute import ATTEMPTS, Job, Progress, look_up, run_jobs
+from dumbbell.frozen import dataclass
 from dumbbell.pipeline.planned import planned
 from dumbbell.records import Run
 from dumbbell.scenario import Scenario, load

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from dumbbell.agree.comparison import CONFIDENCE, Comparison, Row
 from dumbbell.agree.figures import JAIN, RTT_P50, TOTAL_GOODPUT
+from dumbbell.frozen import dataclass
 from dumbbell.statistics.intervals import Interval, differences_needed, paired_difference, repetitions_needed
 
 GOODPUT: Final = 0.03

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell.frozen import dataclass
 from dumbbell.plan.network import History
 from dumbbell.plan.types import AsBeforeVariation, Link, OpportunitiesVariation, StepsVariation, Variation
 

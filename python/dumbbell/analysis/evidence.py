@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from dumbbell.analysis import pace
+from dumbbell.frozen import dataclass
 from dumbbell.plan.network import network
 from dumbbell.records.accounts import Accounts
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
 from dumbbell import inputs
 from dumbbell.core import core
 from dumbbell.errors import DumbbellError
+from dumbbell.frozen import dataclass
 
 
 @dataclass(frozen=True)

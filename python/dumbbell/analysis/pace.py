@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from dumbbell.analysis.capacity import Capacity
+from dumbbell.frozen import dataclass
 from dumbbell.plan.network import History
 
 SHORTEST_WINDOW_NS = 100_000_000

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+
+from dumbbell.frozen import dataclass
 
 _LEAST_SPAN_NS: Final = 1_000_000_000
 """Over a shorter time a difference of rates is not told from queueing."""

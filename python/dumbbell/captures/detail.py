@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from json import loads
 from pathlib import Path
 from shutil import rmtree
@@ -18,6 +17,7 @@ from dumbbell.captures.files import unchanged
 from dumbbell.captures.rows import Direction
 from dumbbell.core import core
 from dumbbell.errors import InputError, unwritable
+from dumbbell.frozen import dataclass
 
 if TYPE_CHECKING:
     import polars as pl

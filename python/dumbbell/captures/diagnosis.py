@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from math import log
 from typing import Final, cast
@@ -15,6 +15,7 @@ from dumbbell.captures.directions import limits_ns
 from dumbbell.captures.losses import Losses, losses
 from dumbbell.captures.rates import passed_bps, queueing_ns, rate_with_queue_bps, rates_bps
 from dumbbell.captures.rows import Connection, Direction
+from dumbbell.frozen import dataclass
 
 MOSTLY: Final = 0.5
 """Share of the time for which window or application must limit to be the cause."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from dumbbell.captures.rows import Direction
+from dumbbell.frozen import dataclass
 
 Floats = npt.NDArray[np.float64]
 

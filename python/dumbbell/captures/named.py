@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TYPE_CHECKING, Final
 
 from dumbbell.captures.capture import Capture
 from dumbbell.captures.rows import Connection
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,7 +7,6 @@ offloads may have cut them in different ways at both places. A delay is that of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import polars as pl
@@ -17,6 +16,7 @@ from dumbbell.captures.clocks import Clocks, compare
 from dumbbell.captures.detail import Part, read
 from dumbbell.counts import number
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.outputs import write_parquet
 
 _ALL_NS: Final = 1 << 61

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell.cc import core
@@ -15,6 +14,7 @@ from dumbbell.cc.compile import Compiled, compiled
 from dumbbell.cc.parameters import Misfit, Parameters, Values, misfits, written
 from dumbbell.cc.source import SUFFIXES, Program, SourceError, read
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.hints import closest
 
 

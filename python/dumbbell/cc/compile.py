@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -13,6 +12,7 @@ from dumbbell.cc.answers import Built
 from dumbbell.cc.source import Program
 from dumbbell.command import command
 from dumbbell.errors import RunFailed
+from dumbbell.frozen import dataclass
 
 _QUOTED: Final = 6
 """Errors that a refusal shows; the first ones matter most."""

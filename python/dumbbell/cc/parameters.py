@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.hints import closest
 
 Value = int | bool

@@ -7,7 +7,6 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -16,6 +15,7 @@ from dumbbell import inputs
 from dumbbell.cc.declared import declared
 from dumbbell.cc.parameters import Parameters
 from dumbbell.cc.reading import unbounded
+from dumbbell.frozen import dataclass
 from dumbbell.names import is_name
 
 SUFFIXES: Final = (".bpf.c", ".bpf.o")

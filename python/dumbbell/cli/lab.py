@@ -328,7 +328,7 @@ def down(
 ) -> None:
     """End a lab, and all programs in it."""
     from dumbbell.labs import place
-    from dumbbell.labs.owner import end
+    from dumbbell.labs.down import end
 
     for path in place.alive() if all else [place.find(which)]:
         end(path)

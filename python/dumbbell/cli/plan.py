@@ -52,7 +52,8 @@ def command(
     from dumbbell.engines.missing import missing
     from dumbbell.engines.registry import DEFAULT
     from dumbbell.engines.registry import engine as engine_of
-    from dumbbell.plan import algorithms, expand
+    from dumbbell.plan import algorithms
+    from dumbbell.plan.expand import expand
     from dumbbell.plan.view import tables
     from dumbbell.plan.wire import document
     from dumbbell.scenario.file.loading import checked, read

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dumbbell.cli.options import DEFAULT_EXECUTOR, Address, Executor, Json, Set, Store
+from dumbbell.frozen import dataclass
 
 if TYPE_CHECKING:
     from dumbbell.execute import Executor as AnyExecutor

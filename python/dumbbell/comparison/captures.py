@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from dumbbell.captures import Capture
 from dumbbell.comparison.settings import Setting, differing
+from dumbbell.frozen import dataclass
 
 _FIGURES: Final = (
     ("goodput", "Mbit/s", "goodput_bps", 1e6),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +14,7 @@ from dumbbell.comparison.settings import Setting
 from dumbbell.comparison.studies import DEFAULT, as_row
 from dumbbell.comparison.studies import compare as compare_studies
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.records.run import Run
 from dumbbell.statistics.metrics import METRICS, get
 from dumbbell.studies.directory import MANIFEST

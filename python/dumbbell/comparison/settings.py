@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +13,7 @@ from dumbbell import inputs
 from dumbbell.cc.names import label
 from dumbbell.core import core
 from dumbbell.engines.registry import capabilities
+from dumbbell.frozen import dataclass
 from dumbbell.plan.wire import document
 from dumbbell.records.run import Run
 from dumbbell.scenario.file.loading import LARGEST

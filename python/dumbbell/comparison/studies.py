@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -11,6 +10,7 @@ import polars as pl
 from dumbbell.cc.names import label
 from dumbbell.comparison.parts import prints
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.statistics.contrasts import Contrast, Samples, contrast
 from dumbbell.statistics.frames import Frames, limited_links
 from dumbbell.statistics.metrics import METRICS, Metric, values

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
+
+from dumbbell.frozen import dataclass
 
 if TYPE_CHECKING:
     from dumbbell.plan.types import Plan

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from dumbbell.frozen import dataclass
 from dumbbell.plan.types import Link
 
 

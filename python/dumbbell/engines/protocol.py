@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
@@ -12,6 +11,7 @@ from dumbbell.engines.capabilities import Capabilities
 from dumbbell.engines.events import Event
 from dumbbell.engines.orders import Order
 from dumbbell.errors import Problem
+from dumbbell.frozen import dataclass
 from dumbbell.plan.types import Plan
 from dumbbell.scenario import Scenario
 

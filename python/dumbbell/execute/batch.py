@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from dumbbell.analysis.machine import disturbed
@@ -16,6 +16,7 @@ from dumbbell.counts import count
 from dumbbell.errors import Interrupted
 from dumbbell.execute.job import Carried, Job, Key, Result, look_up
 from dumbbell.execute.progress import Forecast, Progress
+from dumbbell.frozen import dataclass
 from dumbbell.records.directory import put_back
 from dumbbell.records.run import Run
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from dumbbell.analysis.machine import MACHINE
@@ -16,6 +15,7 @@ from dumbbell.analysis.thresholds import CPUS
 from dumbbell.execute.cost import beside, measured
 from dumbbell.execute.job import Job
 from dumbbell.execute.window import Window
+from dumbbell.frozen import dataclass
 from dumbbell.records.run import Run
 
 SHARE: Final = 0.75

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import DumbbellError
+from dumbbell.frozen import dataclass
 from dumbbell.pipeline.planned import planned
-from dumbbell.plan import run_id
+from dumbbell.plan.identity import run_id
 from dumbbell.records.manifest import core_version
 from dumbbell.records.run import Run
 from dumbbell.scenario.model import Scenario

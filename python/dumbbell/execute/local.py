@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import field
 from random import Random
 from typing import Any, ClassVar, Final
 
@@ -19,6 +19,7 @@ from dumbbell.execute.budget import Budget, Fixed, Room
 from dumbbell.execute.job import Carried, Job, Key, Result
 from dumbbell.execute.progress import Progress
 from dumbbell.execute.simulations import Simulations, Tell
+from dumbbell.frozen import dataclass
 from dumbbell.pipeline.run import run as run_one
 from dumbbell.records.run import Run
 from dumbbell.scenario.model import Scenario

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from dumbbell.counts import count
+from dumbbell.frozen import dataclass
 
 
 @dataclass(frozen=True)

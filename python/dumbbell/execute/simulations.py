@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from dumbbell.analysis.judging import SCREEN, Judge
@@ -12,6 +12,7 @@ from dumbbell.core import core
 from dumbbell.engines.events import Event
 from dumbbell.engines.protocol import Batch, BatchEngine, Judging
 from dumbbell.errors import RunFailed, remedy
+from dumbbell.frozen import dataclass
 from dumbbell.plan.identity import canonical
 
 Tell = Callable[[Event], bool]

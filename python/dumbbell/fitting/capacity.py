@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy.signal import find_peaks
 from dumbbell.fitting.estimate import Estimate, unknown
 from dumbbell.fitting.queue import Queue, queue
 from dumbbell.fitting.trace import Bools, Floats, Trace
+from dumbbell.frozen import dataclass
 
 _BIN: Final = 0.005
 """Width of the bins of rates, as a share."""

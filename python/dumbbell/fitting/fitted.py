@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Final
 
 import numpy as np
@@ -20,6 +20,7 @@ from dumbbell.fitting.policer import Policer, policer
 from dumbbell.fitting.queue import base_rtt, queue
 from dumbbell.fitting.trace import Trace, trace
 from dumbbell.fitting.transfer import CAPTURE, Transfer, transfer
+from dumbbell.frozen import dataclass
 
 _BEYOND: Final = 1.03
 """A link behind a policer is seen only if packets come faster than the policer's rate, by this factor."""

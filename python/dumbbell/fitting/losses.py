@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from dumbbell.fitting.estimate import Estimate, unknown
 from dumbbell.fitting.queue import Queue
 from dumbbell.fitting.trace import Bools, Floats
+from dumbbell.frozen import dataclass
 
 FULL: Final = 0.8
 """A queue that overflows delays packets by this share of the longest delay, or more."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from dumbbell.fitting.queue import Queue
 from dumbbell.fitting.trace import Floats
+from dumbbell.frozen import dataclass
 
 STEPS: Final = 300
 """Steps of the whole time at most."""

@@ -9,7 +9,7 @@ SIGCOMM 2016.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from dumbbell.fitting.estimate import Estimate, unknown
 from dumbbell.fitting.queue import Queue
 from dumbbell.fitting.trace import Floats, Trace
+from dumbbell.frozen import dataclass
 
 _LEAST_LOSSES: Final = 8
 _LEAST_RUNS: Final = 6

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from dumbbell.fitting.estimate import Estimate, unknown
 from dumbbell.fitting.trace import Bools, Floats, Ints, Trace
+from dumbbell.frozen import dataclass
 
 _TIMER_NS: Final = 10e6
 """A packet without a successor for so long may have waited for the timer of delayed ACKs, 40 ms or more in Linux."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -12,6 +11,7 @@ from dumbbell.captures.capture import Capture
 from dumbbell.captures.detail import ASKED, Part, read
 from dumbbell.captures.rows import Connection, Direction
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 
 if TYPE_CHECKING:
     import polars as pl

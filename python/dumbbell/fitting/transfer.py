@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from dumbbell.captures.diagnosis import Cause, Diagnosis
 from dumbbell.fitting.queue import Queue
+from dumbbell.frozen import dataclass
 
 CAPTURE: Final = "capture"
 LINK: Final = "link"

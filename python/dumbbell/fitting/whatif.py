@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -17,6 +16,7 @@ from dumbbell.fitting.estimate import Estimate
 from dumbbell.fitting.fitted import Fit
 from dumbbell.fitting.scenario import own_cc, served_bps, toml
 from dumbbell.fitting.words import rate, share_of
+from dumbbell.frozen import dataclass
 from dumbbell.units import QuantityError, Rate
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.core import core
 from dumbbell.engines.registry import engine
 from dumbbell.errors import InputError, RunFailed, ScenarioError
+from dumbbell.frozen import dataclass
 from dumbbell.gym.terms import Terms
 from dumbbell.hints import nearest, some
 from dumbbell.pipeline.planned import planned

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from dumbbell import inputs, outputs
 from dumbbell.errors import InputError, unwritable
+from dumbbell.frozen import dataclass
 from dumbbell.gym.reward import Array
 from dumbbell.gym.terms import Field, parse_interval
 

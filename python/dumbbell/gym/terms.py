@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, Self
 
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.units import Time
 from dumbbell.units.grammar import QuantityError
 

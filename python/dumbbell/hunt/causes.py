@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.hunt.evaluating import Result
 from dumbbell.hunt.space import Candidate
 from dumbbell.scenario.hunt import Kind

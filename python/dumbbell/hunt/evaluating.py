@@ -6,7 +6,7 @@ import hashlib
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dumbbell.engines.protocol import BatchEngine
 from dumbbell.errors import ScenarioError
 from dumbbell.execute import Simulations
+from dumbbell.frozen import dataclass
 from dumbbell.hunt import goals
 from dumbbell.hunt.goals import Goal
 from dumbbell.hunt.network import Base, values

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from dumbbell import outputs
 from dumbbell.errors import InputError, RunFailed
+from dumbbell.frozen import dataclass
 from dumbbell.hints import nearest
 from dumbbell.hunt.causes import Fault, cause
 from dumbbell.hunt.goals import Goal

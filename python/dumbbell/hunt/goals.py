@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.hints import nearest
 from dumbbell.hunt.network import Base, added_ns, offered_bps
 from dumbbell.hunt.space import Candidate

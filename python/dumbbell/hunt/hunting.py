@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,7 @@ from dumbbell.engines.protocol import BatchEngine
 from dumbbell.engines.registry import engine as engine_of
 from dumbbell.engines.signals import taken_over
 from dumbbell.errors import Interrupted, RunFailed, unwritable
+from dumbbell.frozen import dataclass
 from dumbbell.hunt import finds, goals, network
 from dumbbell.hunt.causes import Fault, clustered
 from dumbbell.hunt.evaluating import MARGIN, Evaluator, Result, identity

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, NoReturn
 
 from dumbbell.errors import InputError, ScenarioError
+from dumbbell.frozen import dataclass
 from dumbbell.hints import nearest
 from dumbbell.hunt.space import Candidate, Gene
 from dumbbell.plan.expand import expand

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Any, Final, NamedTuple
 
+from dumbbell.frozen import dataclass
 from dumbbell.scenario.hunt import Hunt, Kind
 from dumbbell.units import Percent
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from dumbbell.command import rebuild
 from dumbbell.errors import RunFailed
+from dumbbell.frozen import dataclass
 from dumbbell.kernels.names import Version, version_of
 
 _ROOT: Final = Path(__file__).parents[3]

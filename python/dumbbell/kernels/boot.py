@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.kernels.steps import Steps
 
 _BOOT_S: Final = 60.0

@@ -8,13 +8,14 @@ import os
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
 from dumbbell import inputs
 from dumbbell.command import command
 from dumbbell.errors import InputError, RunFailed
+from dumbbell.frozen import dataclass
 from dumbbell.kernels import archives, cache, config, kit, ready, store, tools
 from dumbbell.kernels.additions import Additions, Patch, additions
 from dumbbell.kernels.kernel import Base, Recipe

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any, Final, Self
 
 from dumbbell import outputs
+from dumbbell.frozen import dataclass
 from dumbbell.kernels.config import read, unmet
 from dumbbell.kernels.ready.machine import Machine
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import Final
+
+from dumbbell.frozen import dataclass
 
 NAME_BYTES: Final = 15
 """The longest name of a congestion control in Linux (TCP_CA_NAME_MAX, less the zero)."""

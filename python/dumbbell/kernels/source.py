@@ -7,11 +7,11 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.kernels import archives
 from dumbbell.kernels.names import OLDEST, version_at, version_in, version_of
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from dumbbell.command import command
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.kernels import cache, kit, ready
 from dumbbell.kernels.additions import Additions, additions
 from dumbbell.kernels.kernel import Base, Kernel, read_linked

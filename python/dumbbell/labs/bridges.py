@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.labs.network import Cable
 
 if TYPE_CHECKING:

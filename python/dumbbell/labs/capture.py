@@ -18,12 +18,13 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import IO, Final
 
 from dumbbell.engines.events import Event
 from dumbbell.errors import RunFailed
+from dumbbell.frozen import dataclass
 from dumbbell.labs.agent import Connection
 from dumbbell.labs.network import Network
 

@@ -6,12 +6,13 @@ import json
 import re
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell import outputs
 from dumbbell.errors import InputError, RunFailed
+from dumbbell.frozen import dataclass
 from dumbbell.labs import daemons
 from dumbbell.labs.agent import ask
 from dumbbell.labs.network import Network

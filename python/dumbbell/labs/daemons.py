@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from dumbbell import outputs
 from dumbbell.errors import InputError, RunFailed
+from dumbbell.frozen import dataclass
 from dumbbell.labs.agent import ask
 
 FILE: Final = "daemons.jsonl"

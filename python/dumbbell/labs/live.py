@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Literal, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from dumbbell.engines.events import LinkProgress
 from dumbbell.errors import RunFailed
@@ -16,7 +16,9 @@ from dumbbell.labs.agent import ask
 from dumbbell.labs.keys import HostKeys, LinkKeys, RouterKeys, SwitchKeys
 from dumbbell.labs.network import Network
 from dumbbell.labs.program import Command, Program
-from dumbbell.labs.recording import Recording
+
+if TYPE_CHECKING:
+    from dumbbell.labs.recording import Recording
 
 
 class Live:
@@ -174,6 +176,8 @@ class Live:
             name: the run's name; by default, that of the scenario.
             directory: where runs are kept.
         """
+        from dumbbell.labs.recording import Recording
+
         return Recording(self.path, name, directory)
 
     def progress(self) -> list[LinkProgress]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.hints import nearest
 
 

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
@@ -22,8 +21,8 @@ from dumbbell.engines.realm import algorithms
 from dumbbell.engines.realm.machine import HELPER
 from dumbbell.engines.realm.process import Helper, Ordered, Silent, Wake
 from dumbbell.errors import DumbbellError, InputError, Problem, RunFailed, remedy, unwritable
-from dumbbell.labs import place, recording, services
-from dumbbell.labs.agent import ask, listen
+from dumbbell.labs import down, place, services
+from dumbbell.labs.agent import listen
 from dumbbell.labs.build import LabScenario, plan_of
 from dumbbell.labs.outside import check_agreed
 from dumbbell.plan import wire
@@ -32,7 +31,6 @@ from dumbbell.scenario.file import writing
 
 _STARTING_S: Final = 120.0
 """Time without an event while the lab is built."""
-_ENDING_S: Final = 10.0
 
 
 class Owner:
@@ -198,18 +196,11 @@ class Owner:
 
     def _stop(self) -> None:
         if not self._ended.is_set():
-            _keep_record(self.path)
+            down.keep_record(self.path)
             self._helper.order(Stop())
-            if not self._ended.wait(_ENDING_S):
+            if not self._ended.wait(down.PATIENCE_S):
                 self._wake.up()
         self._reader.join()
-
-
-def _keep_record(lab: Path) -> None:
-    """End a recording that goes on, so that it becomes a run."""
-    if recording.is_going_on(lab):
-        with suppress(DumbbellError):  # What was recorded is kept as a failed run, which says why.
-            recording.stop(lab)
 
 
 def _unstarted(name: str, error: OSError) -> RunFailed:
@@ -220,22 +211,6 @@ def _unstarted(name: str, error: OSError) -> RunFailed:
 
 def _failed(event: Event) -> RunFailed:
     return RunFailed(event["what"], event["why"], event["hint"])
-
-
-def end(lab: Path) -> None:
-    """End the lab in this directory, whoever owns it, and wait until it is gone.
-
-    Raises:
-        RunFailed: it does not end.
-    """
-    _keep_record(lab)
-    ask(lab, {"do": "stop"})
-    deadline = time.monotonic() + _ENDING_S
-    while lab.exists() and lab in place.alive():
-        if time.monotonic() > deadline:
-            why = f"it still lives after {_ENDING_S:.0f} s"
-            raise RunFailed(f"the lab {lab.name} does not end", why, "end its owner; dumbbell lab list --json names it")
-        time.sleep(0.002)
 
 
 def detached(scenario: LabScenario, name: str | None, agree: bool = False) -> Path:

@@ -7,11 +7,11 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell._core import PacketList
+from dumbbell.frozen import dataclass
 from dumbbell.labs.capture import Follower, LiveLinks, Place, parts
 
 MOST: Final = 20_000

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from dumbbell.frozen import dataclass
 from dumbbell.labs.agent import ask
 
 TIMEOUT_S = 1.0

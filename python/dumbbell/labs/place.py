@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from dumbbell.errors import DumbbellError, InputError
 
 SOCKET: Final = "agent"
+RECORDING: Final = "recording.json"
+"""In the lab's directory while it is recorded: where, and since when."""
 
 
 def root() -> Path:
@@ -235,3 +237,8 @@ def _is_locked(lock: Path) -> bool:
     finally:
         os.close(descriptor)
     return False
+
+
+def is_recorded(lab: Path) -> bool:
+    """True while the lab is recorded."""
+    return (lab / RECORDING).exists()

@@ -21,7 +21,8 @@ from dumbbell.errors import DumbbellError, InputError, RunFailed
 from dumbbell.labs import changes, daemons, place
 from dumbbell.labs.agent import Connection, ask
 from dumbbell.labs.build import load
-from dumbbell.plan import run_id, wire
+from dumbbell.plan import wire
+from dumbbell.plan.identity import run_id
 from dumbbell.records import manifest as manifests
 from dumbbell.records.directory import RUNS, RunDirectory
 from dumbbell.records.files import read_json, write_json
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from dumbbell.pipeline.results import Run
     from dumbbell.plan.types import Plan
 
-FILE: Final = "recording.json"
-"""In the lab's directory while it is recorded: where, and since when."""
 ENGINE: Final = "emulate"
 _PROGRAMS: Final = {"tcp": "a program in the lab", "udp": "a program in the lab, by UDP"}
 """The command of a flow by its protocol: nobody has planned it."""
@@ -66,11 +65,6 @@ class Recording:
         self._run = stop(self._lab)
 
 
-def is_going_on(lab: Path) -> bool:
-    """True while the lab is recorded."""
-    return (lab / FILE).exists()
-
-
 def start(lab: Path, name: str | None = None, directory: str | os.PathLike[str] = RUNS) -> None:
     """Record a lab from now on.
 
@@ -83,7 +77,7 @@ def start(lab: Path, name: str | None = None, directory: str | os.PathLike[str] 
         InputError: it is being recorded already, or nothing can be written there.
         RunFailed: the lab has ended.
     """
-    if is_going_on(lab):
+    if place.is_recorded(lab):
         raise InputError("the lab cannot be recorded", "it is being recorded already", "end that first: record stop")
     scenario, plan = load(lab / "scenario.toml"), _plan(lab, "planned.json")
     # The lab's copy goes with it.
@@ -107,7 +101,7 @@ def start(lab: Path, name: str | None = None, directory: str | os.PathLike[str] 
     # Its processes hold the lock from now on.
     os.close(target.lock)
     begun = {"directory": str(target.path), "name": name, "begin_ns": told["time_ns"], "begun": time.time()}
-    write_json(lab / FILE, begun)
+    write_json(lab / place.RECORDING, begun)
 
 
 def stop(lab: Path, report: bool = True) -> Run:
@@ -120,15 +114,15 @@ def stop(lab: Path, report: bool = True) -> Run:
     from dumbbell.pipeline.compose import composed
     from dumbbell.pipeline.results import Run
 
-    if not is_going_on(lab):
+    if not place.is_recorded(lab):
         raise InputError("no recording to end", "the lab is not being recorded", "record start begins one")
-    begun = read_json(lab / FILE)
+    begun = read_json(lab / place.RECORDING)
     answer: Mapping[str, Any] = {}
 
     def release() -> None:
         nonlocal answer
         answer = _granted(ask(lab, {"do": "end-record"}))
-        (lab / FILE).unlink()
+        (lab / place.RECORDING).unlink()
 
     target = RunDirectory.taken_over(Path(begun["directory"]), release)
     try:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dumbbell import outputs
 from dumbbell.errors import InputError, RunFailed
 from dumbbell.hints import nearest
-from dumbbell.labs import changes, daemons, identities, recording, refusals, traffic
+from dumbbell.labs import changes, daemons, identities, place, refusals, traffic
 from dumbbell.labs.agent import ask
 from dumbbell.labs.identities import Kept
 from dumbbell.labs.network import Network
@@ -190,10 +190,10 @@ def _drop(topology: Topology, what: str, gone: Sequence[int], cables: int) -> No
     """Drop cables from the links that are listed, which come last."""
     listed = topology.get("links", [])
     first = cables - len(listed)
-    if any(place < first for place in gone):
+    if any(cable < first for cable in gone):
         raise InputError(what, "it is of the file that the scenario names", "write the links one by one")
-    for place in sorted(gone, reverse=True):
-        del listed[place - first]
+    for cable in sorted(gone, reverse=True):
+        del listed[cable - first]
 
 
 def _check_node(lab: Path, name: str, node: Mapping[str, Any]) -> None:
@@ -280,7 +280,7 @@ def _become(
     """
     from dumbbell.plan import wire
 
-    if recording.is_going_on(lab):
+    if place.is_recorded(lab):
         raise InputError(what, "the lab is being recorded", "end that first: record stop")
     before = json.loads((lab / "plan.json").read_text(encoding="utf-8"))
     refusals.check_uses(lab, what, gone)

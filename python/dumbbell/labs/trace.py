@@ -6,11 +6,11 @@ import socket
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.labs.agent import Connection
 
 _ETHERNET: Final = 14

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell import outputs
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.labs.agent import Connection, FlowReport
 from dumbbell.labs.changes import now_ns
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.labs.live import Live
 
 _KERNELS: Final = re.compile(r"(0|32766|32767):")

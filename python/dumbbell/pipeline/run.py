@@ -20,7 +20,8 @@ from dumbbell.engines.registry import engine as engine_of
 from dumbbell.errors import DumbbellError, Interrupted, RunFailed, ScenarioError, remedy, unwritable
 from dumbbell.pipeline.interrupts import Interrupts
 from dumbbell.pipeline.planned import planned
-from dumbbell.plan import run_id, wire
+from dumbbell.plan import wire
+from dumbbell.plan.identity import run_id
 from dumbbell.plan.types import Plan
 from dumbbell.records import manifest as manifests
 from dumbbell.records import progress

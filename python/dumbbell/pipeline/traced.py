@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Final
 
 from dumbbell.cc.compile import compiled
@@ -13,6 +13,7 @@ from dumbbell.cc.source import Program
 from dumbbell.core import core
 from dumbbell.engines.registry import engine
 from dumbbell.errors import InputError, RunFailed, ScenarioError
+from dumbbell.frozen import dataclass
 from dumbbell.hints import nearest, some
 from dumbbell.pipeline.planned import planned
 from dumbbell.plan import wire

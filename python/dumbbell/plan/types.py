@@ -8,11 +8,11 @@ Every quantity is an integer in the unit that its name says: `_ns` nanoseconds, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from dumbbell.frozen import dataclass
 from dumbbell.workloads import Workload
 
 Parameter = bool | int

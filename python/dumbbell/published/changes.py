@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import exp, log
 
+from dumbbell.frozen import dataclass
 from dumbbell.published.curves import number
 from dumbbell.published.figures import same
 from dumbbell.published.model import Table

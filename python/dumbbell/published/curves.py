@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from dumbbell.frozen import dataclass
 from dumbbell.published.figures import Figures, same
 from dumbbell.published.model import Cell, Plot, Published
 from dumbbell.published.ratios import ratio

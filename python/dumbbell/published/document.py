@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.published.model import Status
 
 LEDGER: Final = "Appendix: every finding and number"

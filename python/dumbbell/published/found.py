@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.published.document import Block, Paragraph, Rows
 from dumbbell.published.judging import NOT_RUN
 from dumbbell.published.model import Finding, Judged, Reproduction, Status, Studies

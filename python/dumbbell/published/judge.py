@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.published.claims import Claim
 from dumbbell.published.judging import NOT_RUN, all_of, any_of
 from dumbbell.published.model import Judged, Part, Status, Studies

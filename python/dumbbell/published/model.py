@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from dumbbell.engines.names import SIMULATE
+from dumbbell.frozen import dataclass
 from dumbbell.report.overlay import OF_COLUMNS
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from dumbbell.frozen import dataclass
 from dumbbell.published.figures import Figures
 from dumbbell.published.model import Cell
 from dumbbell.records.directory import RUNS

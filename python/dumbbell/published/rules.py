@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import hypot, inf, isfinite, sqrt
 from typing import Final
 
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.published.comparing import compared
 from dumbbell.published.figures import Seeded
 from dumbbell.published.judging import all_of, within

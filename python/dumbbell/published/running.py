@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +15,7 @@ from dumbbell.engines.names import SIMULATE
 from dumbbell.engines.registry import capabilities, names
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.execute import Executor
+from dumbbell.frozen import dataclass
 from dumbbell.published.model import Part, Reproduction
 from dumbbell.records import manifest as manifests
 from dumbbell.records.files import read_json, write_json

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import exp, log
 
+from dumbbell.frozen import dataclass
 from dumbbell.published.figures import Figures
 from dumbbell.published.model import Published
 from dumbbell.published.ratios import ratio

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +11,7 @@ from typing import Final
 
 from dumbbell import below, inputs
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.published import folder as folders
 from dumbbell.published.model import Reproduction
 from dumbbell.published.registry import KEYS

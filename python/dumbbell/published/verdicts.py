@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from dumbbell.frozen import dataclass
 from dumbbell.published.model import Finding, Judged, Studies
 from dumbbell.report import words
 

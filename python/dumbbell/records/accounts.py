@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from dumbbell.engines.registry import capabilities
+from dumbbell.frozen import dataclass
 from dumbbell.plan.types import Plan
 from dumbbell.records.files import read_json
 

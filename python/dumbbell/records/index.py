@@ -9,7 +9,6 @@ import hashlib
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from dumbbell import below, inputs, outputs
 from dumbbell.documents import LARGEST
+from dumbbell.frozen import dataclass
 from dumbbell.kernels import cache
 from dumbbell.records.model import MANIFEST, SUMMARY
 

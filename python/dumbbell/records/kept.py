@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +16,7 @@ from dumbbell import below, names
 from dumbbell.command import quoted
 from dumbbell.core import core
 from dumbbell.errors import Damaged, DumbbellError, InputError, unwritable
+from dumbbell.frozen import dataclass
 from dumbbell.records import model
 from dumbbell.records.directory import PARTIAL
 from dumbbell.records.files import is_locked, write_json

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
@@ -11,6 +10,7 @@ import polars as pl
 
 from dumbbell.analysis.sockets import carrying
 from dumbbell.engines.registry import capabilities
+from dumbbell.frozen import dataclass
 from dumbbell.records import Run
 from dumbbell.report.model import Group
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from dumbbell.frozen import dataclass
 from dumbbell.records import Run
 from dumbbell.report.facts import Facts, rate_bps
 from dumbbell.report.levels import few

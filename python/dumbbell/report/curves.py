@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
 import polars as pl
 
+from dumbbell.frozen import dataclass
 from dumbbell.report.model import Line, Points, Quantity
 from dumbbell.report.thin import changes, extremes
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, floor, log10
 from typing import Final
 
 import polars as pl
+
+from dumbbell.frozen import dataclass
 
 POINTS_PER_LINE: Final = 4000
 """Twice the pixels of a wide screen: a first zoom still finds detail."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
+from dumbbell.frozen import dataclass
 from dumbbell.report.acks import Acks
 from dumbbell.report.model import Panel
 from dumbbell.report.source import Source

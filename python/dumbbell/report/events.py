@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
+from dumbbell.frozen import dataclass
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.decimate import round_width_ns

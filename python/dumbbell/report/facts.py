@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from dumbbell.errors import Damaged
+from dumbbell.frozen import dataclass
 from dumbbell.plan.network import Network, network
 from dumbbell.plan.types import BufferBytes, DropTailQueue, Link, Plan
 from dumbbell.records import Run

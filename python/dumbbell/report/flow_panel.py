@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, Literal
 
 import numpy as np
 import polars as pl
 
+from dumbbell.frozen import dataclass
 from dumbbell.report import words
 from dumbbell.report.acks import Acks
 from dumbbell.report.curves import Curve, Measure, curve

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import numpy as np
 import polars as pl
 
+from dumbbell.frozen import dataclass
 from dumbbell.plan.parts import kind
 from dumbbell.records import Run
 from dumbbell.report import states, words

@@ -8,10 +8,11 @@ from this file (`make generate`): a docstring here is a comment there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 import polars as pl
+
+from dumbbell.frozen import dataclass
 
 Times = Annotated[pl.Series, "times"]
 """Seconds, exact to half of a billionth of the run's duration on the page."""

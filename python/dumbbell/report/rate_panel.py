@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
 from dumbbell.errors import DumbbellError
+from dumbbell.frozen import dataclass
 from dumbbell.report import words
 from dumbbell.report.acks import Acks
 from dumbbell.report.capacity import VaryingCapacity

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
 import polars as pl
 
 from dumbbell.analysis.sockets import carrying
+from dumbbell.frozen import dataclass
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.decimate import Aligned

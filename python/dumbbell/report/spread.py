@@ -7,13 +7,13 @@ parts of bounded size.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
 import polars as pl
 
 from dumbbell.analysis.sockets import idle
+from dumbbell.frozen import dataclass
 from dumbbell.records import Run
 from dumbbell.report import words
 from dumbbell.report.decimate import round_width_ns

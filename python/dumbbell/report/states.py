@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
+from dumbbell.frozen import dataclass
 from dumbbell.report.acks import Acks
 from dumbbell.report.decimate import round_width_ns
 from dumbbell.report.model import State, States

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell.frozen import dataclass
 from dumbbell.report.decimate import round_width_ns
 
 POINTS_PER_CURVE: Final = 20_000

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from dumbbell.frozen import dataclass
 from dumbbell.routing.model import Network, Prefix, Router
 from dumbbell.routing.registry import DAEMONS, GENERATED
 

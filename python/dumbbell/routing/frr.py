@@ -7,12 +7,12 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from dumbbell.core import core
 from dumbbell.errors import RunFailed
+from dumbbell.frozen import dataclass
 
 PACKAGE: Final = "install FRRouting: on Debian, sudo apt-get install frr; dumbbell needs none of its services"
 _SHELL: Final = "vtysh"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from ipaddress import IPv4Network
 
+from dumbbell.frozen import dataclass
 from dumbbell.routing.model import EVERYWHERE, Interface, Network, Prefix, Router
 from dumbbell.routing.protocol import Protocol
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from dumbbell import machine
 from dumbbell.command import command
+from dumbbell.frozen import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
 from typing import Final, Literal
+
+from dumbbell.frozen import dataclass
 
 Address = IPv4Interface | IPv6Interface
 Prefix = IPv4Network | IPv6Network

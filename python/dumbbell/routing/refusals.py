@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from dumbbell.frozen import dataclass
 from dumbbell.hints import nearest
 from dumbbell.routing.model import Network, Relation, Router
 from dumbbell.routing.registry import DAEMONS, GENERATED

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
+from dumbbell.frozen import dataclass
 from dumbbell.routing.model import Network, Relation, Router
 
 _CARRIERS = ("ospf", "isis", "rip")

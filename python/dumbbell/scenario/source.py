@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.errors import Place, Problem
+from dumbbell.frozen import dataclass
 from dumbbell.scenario.spans import Key, spans
 
 __all__ = ["Finding", "Key", "Source", "dotted", "leaves", "lookup", "show"]

@@ -6,9 +6,10 @@ import re
 import tomllib
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from dumbbell.frozen import dataclass
 
 Key = tuple[str | int, ...]
 """The way to a value: `("flows", 1, "cc")` is printed as `flows.1.cc`."""

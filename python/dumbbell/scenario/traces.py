@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from pydantic import AfterValidator, GetCoreSchemaHandler, GetJsonSchemaHandler,
 from pydantic_core import CoreSchema, core_schema
 
 from dumbbell import inputs
+from dumbbell.frozen import dataclass
 from dumbbell.scenario.understood import UNDERSTOOD
 from dumbbell.units import MAX, QuantityError, Rate, Time
 

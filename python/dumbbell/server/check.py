@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
 from dumbbell.engines.missing import missing
 from dumbbell.engines.registry import DEFAULT, engine
 from dumbbell.errors import DumbbellError, InputError, ScenarioError
+from dumbbell.frozen import dataclass
 from dumbbell.labs.build import LabScenario
 from dumbbell.plan.expand import expand
 from dumbbell.scenario.file.loading import Draft, checked, not_toml

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from dumbbell import inputs, outputs
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.server import layout as layouts
 from dumbbell.server.messages import Layout
 from dumbbell.server.workspace import LARGEST, layout_of

@@ -14,7 +14,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -27,6 +27,7 @@ from dumbbell.command import command
 from dumbbell.errors import InputError
 from dumbbell.fitting import Fit, profile
 from dumbbell.fitting.scenario import own_cc, toml
+from dumbbell.frozen import dataclass
 from dumbbell.scenario.file.loading import Draft, checked
 from dumbbell.scenario.file.toml import parse
 from dumbbell.server import run_places

@@ -18,13 +18,14 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from pydantic_core import from_json
 
 from dumbbell import inputs, outputs
+from dumbbell.frozen import dataclass
 from dumbbell.server.layout import read as read_layout
 from dumbbell.server.layout import write as write_layout
 from dumbbell.server.messages import Layout

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dumbbell.labs import changes, daemons, place, recording
+from dumbbell.labs import changes, daemons, place
 from dumbbell.labs.network import Network
 from dumbbell.labs.shell.look import described
 from dumbbell.plan.types import Link
@@ -35,7 +35,7 @@ def standing(lab: Path, mine: bool, terminals: Sequence[TerminalState]) -> LabSt
         links=[_link(one) for one in changes.states(lab).values()],
         cables=[list(cable.links) for cable in network.cables],
         changes=_events(lab),
-        recording=recording.is_going_on(lab),
+        recording=place.is_recorded(lab),
         terminals=list(terminals),
     )
 

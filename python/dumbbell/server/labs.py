@@ -17,8 +17,8 @@ from dumbbell.errors import InputError, RunFailed
 from dumbbell.labs import changes, daemons, place, record, recording, traffic
 from dumbbell.labs.build import LabScenario
 from dumbbell.labs.configurations import typed
+from dumbbell.labs.down import end
 from dumbbell.labs.live import Live
-from dumbbell.labs.owner import end
 from dumbbell.records.directory import RUNS
 from dumbbell.server import lab_questions, run_places
 from dumbbell.server.children import Child, Children
@@ -248,7 +248,7 @@ class Topic:
         except (RunFailed, OSError):
             return None
         terminals = self._terminals.of(folder)
-        stamp = (_size(folder / changes.FILE), _size(folder / daemons.FILE), recording.is_going_on(folder), terminals)
+        stamp = (_size(folder / changes.FILE), _size(folder / daemons.FILE), place.is_recorded(folder), terminals)
         state = None if stamp == before else standing(folder, self._labs.is_mine(folder.name), terminals)
         if answer["answer"] != "told":
             return stamp, state, None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from dumbbell import outputs
 from dumbbell.errors import unwritable
+from dumbbell.frozen import dataclass
 from dumbbell.labs.place import root
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Final
@@ -13,6 +12,7 @@ from dumbbell import inputs
 from dumbbell.agree.figures import What, of_summary
 from dumbbell.comparison.settings import of_documents
 from dumbbell.errors import DumbbellError
+from dumbbell.frozen import dataclass
 from dumbbell.records import kept
 from dumbbell.scenario.file.loading import LARGEST
 from dumbbell.server.run_messages import RunRow

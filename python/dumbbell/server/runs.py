@@ -19,7 +19,7 @@ from dumbbell.engines.registry import engine as engine_of
 from dumbbell.errors import DumbbellError, InputError, ScenarioError
 from dumbbell.pipeline.planned import planned
 from dumbbell.pipeline.results import Run
-from dumbbell.plan import run_id
+from dumbbell.plan.identity import run_id
 from dumbbell.records import manifest as manifests
 from dumbbell.records.directory import PARTIAL, RUNS
 from dumbbell.records.kept import state

@@ -10,12 +10,12 @@ import socket
 import stat
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.server.security import LOOPBACK, Access, Guard
 
 if TYPE_CHECKING:

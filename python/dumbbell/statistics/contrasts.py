@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import exp, lgamma, sqrt
 from statistics import mean, variance
 from typing import Literal
 
+from dumbbell.frozen import dataclass
 from dumbbell.statistics.intervals import CONFIDENCE, Interval, paired_difference, welch_difference
 
 Samples = Mapping[int, float]

@@ -22,12 +22,12 @@ of each cell are resampled, with a fixed seed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod, sqrt
 from statistics import mean, variance
 from typing import Any, Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.statistics.intervals import CONFIDENCE, Interval, student_t
 
 DRAWS: Final = 1999

@@ -27,10 +27,11 @@ tests; D. J. Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15:657, 1987).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import exp, log, sqrt
 from statistics import mean, stdev, variance
 from typing import Final
+
+from dumbbell.frozen import dataclass
 
 CONFIDENCE: Final = 0.95
 """The default confidence."""

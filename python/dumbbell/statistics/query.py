@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +20,7 @@ from dumbbell.captures.capture import TABLES as CAPTURED
 from dumbbell.command import extra
 from dumbbell.counts import count, listed
 from dumbbell.errors import Damaged, InputError
+from dumbbell.frozen import dataclass
 from dumbbell.records.schema import TABLES as RECORDED
 from dumbbell.statistics.frames import Frames
 

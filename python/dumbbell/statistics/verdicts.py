@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from dumbbell.frozen import dataclass
 from dumbbell.statistics.frames import Frames, suspects
 
 if TYPE_CHECKING:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.counts import count
+from dumbbell.frozen import dataclass
 from dumbbell.scenario.study import Expectation
 from dumbbell.statistics.intervals import of_mean
 from dumbbell.statistics.verdicts import Answer

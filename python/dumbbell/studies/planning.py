@@ -12,11 +12,12 @@ import threading
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from dumbbell.engines.protocol import Engine
 from dumbbell.errors import Problem, ScenarioError
+from dumbbell.frozen import dataclass
 from dumbbell.pipeline.planned import planned
 from dumbbell.plan import wire
 from dumbbell.plan.algorithms import objects

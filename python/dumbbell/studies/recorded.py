@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -23,6 +23,7 @@ from dumbbell.engines.protocol import Engine
 from dumbbell.engines.signals import taken_over
 from dumbbell.execute import ATTEMPTS, Executor, Job, Progress
 from dumbbell.execute.cost import cores
+from dumbbell.frozen import dataclass
 from dumbbell.records.directory import RUNS
 from dumbbell.records.run import Run
 from dumbbell.scenario.file.loading import seeded

@@ -8,7 +8,6 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +17,7 @@ from dumbbell.engines.events import OnEvent
 from dumbbell.engines.protocol import BatchEngine, Engine
 from dumbbell.errors import Foreseen, InputError, Interrupted, RunFailed, unwritable
 from dumbbell.execute import Budget, Executor, Fixed, Local
+from dumbbell.frozen import dataclass
 from dumbbell.plan.identity import canonical
 from dumbbell.records import manifest as manifests
 from dumbbell.records.files import write_json

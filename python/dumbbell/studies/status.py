@@ -6,13 +6,13 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.engines.events import Event, OnEvent
 from dumbbell.errors import DumbbellError
+from dumbbell.frozen import dataclass
 from dumbbell.records.files import is_locked, write_json
 from dumbbell.statistics.frames import suspects
 from dumbbell.studies import model

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
+from dumbbell.frozen import dataclass
 from dumbbell.units.grammar import MAX, Grammar, decimal, json_schema, schema_of
 from dumbbell.units.quantities import Size, Time
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, Final
 
 from pydantic_core import CoreSchema, core_schema
+
+from dumbbell.frozen import dataclass
 
 MAX = 2**63 - 1
 """The engines hold times and counts in 64 signed bits."""

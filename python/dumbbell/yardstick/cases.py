@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.hints import nearest
 from dumbbell.scenario.file.loading import Draft, checked, read
 from dumbbell.scenario.model import Scenario

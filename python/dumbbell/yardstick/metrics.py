@@ -7,11 +7,11 @@ fill as well.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from typing import Any, Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.units.mtu import ETHERNET, TCP
 
 Row = Mapping[str, Any]

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from dumbbell.engines.registry import engine
 from dumbbell.engines.signals import taken_over
 from dumbbell.errors import Interrupted, ScenarioError
 from dumbbell.execute import Local, Simulations
+from dumbbell.frozen import dataclass
 from dumbbell.records.manifest import core_version
 from dumbbell.statistics.frames import BOTTLENECK
 from dumbbell.studies.directory import SHARDS

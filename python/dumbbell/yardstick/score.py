@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from statistics import mean
 from typing import Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.records.manifest import core_version
 from dumbbell.yardstick.cases import Case
 from dumbbell.yardstick.metrics import METRICS, Measured, Outcome, measure, overall

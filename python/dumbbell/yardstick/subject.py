@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dumbbell.cc.algorithm import is_file, label_of, program_in
 from dumbbell.cc.compile import compiled
 from dumbbell.cc.parameters import Values, spelled
+from dumbbell.frozen import dataclass
 
 Cc = str | Mapping[str, Any]
 """A congestion control as a scenario names it."""

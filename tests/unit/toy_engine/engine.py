@@ -8,8 +8,8 @@ import known_run
 from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.work import Tell, Worker
 from dumbbell.errors import Problem
-from dumbbell.plan import Plan
 from dumbbell.plan.parts import cc
+from dumbbell.plan.types import Plan
 from toy_engine.capabilities import CAPABILITIES
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from typing import Final
 
 from dumbbell.analysis.evidence import Evidence
+from dumbbell.frozen import dataclass
 
 MOST_NAMED: Final = 12
 """Things that a judgement names one by one."""

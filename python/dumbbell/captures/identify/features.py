@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.captures.identify.marks import Mark, marks
+from dumbbell.frozen import dataclass
 
 if TYPE_CHECKING:
     from dumbbell.captures.capture import Capture

@@ -6,7 +6,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -17,6 +16,7 @@ from dumbbell.engines.protocol import Outcome
 from dumbbell.engines.realm.process import Helper, Ordered, Silent, Wake
 from dumbbell.engines.signals import ENDED_AT_ONCE
 from dumbbell.errors import Interrupted, RunFailed
+from dumbbell.frozen import dataclass
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding
 
+
 def builds(plan: Plan) -> list[str]:
     """The builds of the program that the QUIC flows of `plan` ask for; empty without such flows."""
     found = (kind(flow).quic_stack(flow.workload) for flow in plan.flows)

@@ -14,12 +14,12 @@ import signal
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
 from dumbbell.engines.virtual import calls, confine
 from dumbbell.engines.virtual.inside import INIT
+from dumbbell.frozen import dataclass
 
 START_NS: Final = 1_767_225_600 * 10**9
 """The clock's time as a kernel starts: 2026-01-01. It is the same each time, so that runs are."""

@@ -13,13 +13,13 @@ import socket
 import struct
 import tarfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
 from dumbbell.engines.virtual import confine
 from dumbbell.engines.virtual.guest import NotStarted
+from dumbbell.frozen import dataclass
 from dumbbell.kernels.ready import INIT, machine
 from dumbbell.kernels.ready.machine import Machine, Monitor
 

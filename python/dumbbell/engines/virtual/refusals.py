@@ -11,8 +11,9 @@ from dumbbell.errors import Problem, RunFailed
 from dumbbell.hints import nearest
 from dumbbell.kernels import Kernel
 from dumbbell.kernels.names import BPF_SINCE
-from dumbbell.plan import expand, qdiscs
+from dumbbell.plan import qdiscs
 from dumbbell.plan.algorithms import linked, own
+from dumbbell.plan.expand import expand
 from dumbbell.plan.parts import kind
 from dumbbell.plan.types import Plan
 from dumbbell.scenario.model import Scenario

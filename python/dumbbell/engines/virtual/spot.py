@@ -13,9 +13,10 @@ import struct
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypedDict
+
+from dumbbell.frozen import dataclass
 
 _SYMTAB: Final = 2
 _FUNC: Final = 2

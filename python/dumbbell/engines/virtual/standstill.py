@@ -11,13 +11,13 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from dumbbell.engines.virtual import confine
 from dumbbell.engines.virtual.machine import UMID
 from dumbbell.engines.virtual.spot import Sourced, Spot, Symbols, clock_ns, instruction, own_program
+from dumbbell.frozen import dataclass
 
 SPIN_S: Final = 90.0
 """CPU time without an event: a run in which every flow sends at 10 Gbit/s has one each few seconds."""

@@ -6,13 +6,13 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
 from dumbbell.command import extra
 from dumbbell.errors import InputError, Problem
+from dumbbell.frozen import dataclass
 
 EMULATE: Final = "dumbbell_emulate"
 """The resource that a node declares if it takes emulated runs: the number of cores that these may use."""

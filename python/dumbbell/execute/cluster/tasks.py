@@ -9,7 +9,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from dumbbell.execute.cluster.archive import pack
 from dumbbell.execute.cluster.store import Store
 from dumbbell.execute.job import Job
 from dumbbell.execute.simulations import Simulations
+from dumbbell.frozen import dataclass
 from dumbbell.pipeline.planned import planned
 from dumbbell.pipeline.run import run
 from dumbbell.records.files import lock, remove_unlocked

@@ -10,7 +10,6 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Generic
 
 from dumbbell.errors import DumbbellError, InputError, Interrupted, RunFailed
@@ -18,6 +17,7 @@ from dumbbell.execute.batch import Ended, Given, Task
 from dumbbell.execute.budget import Room
 from dumbbell.execute.cluster.nodes import Node, alive, on
 from dumbbell.execute.cluster.tasks import Made
+from dumbbell.frozen import dataclass
 
 LOSSES: Final = 3
 """Times that a task may be lost with its node. A task that is lost more often may kill the nodes."""

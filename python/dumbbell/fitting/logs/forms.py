@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from dumbbell.fitting.fitted import Fit
 from dumbbell.fitting.logs import iperf3, mahimahi, qlog, source, ss, table
+from dumbbell.frozen import dataclass
 
 
 @dataclass(frozen=True)

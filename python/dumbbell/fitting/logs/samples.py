@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dumbbell.fitting.estimate import Estimate, unknown
 from dumbbell.fitting.trace import Bools, Floats
+from dumbbell.frozen import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -13,6 +12,7 @@ from dumbbell.fitting.estimate import Estimate, unknown
 from dumbbell.fitting.logs.algorithms import known
 from dumbbell.fitting.logs.samples import Samples
 from dumbbell.fitting.trace import Bools, Floats
+from dumbbell.frozen import dataclass
 
 SOURCE: Final = "log of ss"
 _JITTER_S: Final = 0.005

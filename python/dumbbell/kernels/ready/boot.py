@@ -12,13 +12,13 @@ import socket
 import struct
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.command import rebuild
 from dumbbell.errors import RunFailed
+from dumbbell.frozen import dataclass
 from dumbbell.kernels import cache
 from dumbbell.kernels.ready import cpio
 from dumbbell.kernels.ready.image import Image

@@ -7,13 +7,14 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell import below, inputs, outputs
 from dumbbell.command import command
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.kernels import cache
 from dumbbell.kernels.names import is_name
 from dumbbell.kernels.ready import debian, modules

@@ -13,12 +13,12 @@ import socket
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
 from dumbbell.errors import RunFailed
+from dumbbell.frozen import dataclass
 
 TURNS: Final = Path(__file__).parents[1] / "qemu_turns.so"
 """The crate `qemu-turns`: QEMU's threads take turns with it. Without it, one run of some 60 was another one."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.labs.build import LabScenario
 from dumbbell.labs.exports.containerlab import containerlab
 from dumbbell.labs.exports.miniedit import miniedit

@@ -6,7 +6,7 @@ from pathlib import Path
 from shlex import quote
 
 from dumbbell.errors import InputError
-from dumbbell.labs import changes, daemons, record, recording
+from dumbbell.labs import changes, daemons, record
 from dumbbell.labs.shell.look import described
 from dumbbell.labs.shell.words import Session, word
 
@@ -67,6 +67,8 @@ def vtysh(session: Session, words: list[str]) -> int:
 )
 def recorded(session: Session, words: list[str]) -> None:
     """The run is kept in runs/ of this directory."""
+    from dumbbell.labs import recording
+
     if words[:1] == ["start"] and len(words) <= 2:
         recording.start(session.lab.path, words[1] if words[1:] else None)
     elif words == ["stop"]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.labs.live import Live
 from dumbbell.labs.network import Network
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.labs import bridges, changes, ways
 from dumbbell.labs.live import Live
 from dumbbell.labs.network import Cable, Network

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from dumbbell.frozen import dataclass
 from dumbbell.labs import pings
 from dumbbell.labs.live import Live
 from dumbbell.labs.why import links, nodes, packets, routes, routing, sizes

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from ipaddress import ip_interface
 from typing import Any, Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.labs.live import Live
 
 _READ: Final = """

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
+from dumbbell.frozen import dataclass
 from dumbbell.published.recorded import FALL_S, FALLEN, ProbeRtt, probe_rtt
 from dumbbell.records.run import Run
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from dumbbell.frozen import dataclass
 from dumbbell.report.captured.source import Source
 from dumbbell.report.model import Panel
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
 from dumbbell.captures import Capture
+from dumbbell.frozen import dataclass
 
 MOST: Final = 12
 """Pairs that are shown, those with the most payload."""

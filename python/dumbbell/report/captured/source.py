@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Final
 
@@ -15,6 +15,7 @@ from dumbbell.captures.directions import is_window_known, limits_ns
 from dumbbell.captures.named import endpoint
 from dumbbell.captures.rows import Connection, Direction
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.report import words
 from dumbbell.report.groups import MOST_FLOWS_IN_LEGEND, numbered
 from dumbbell.report.model import Group

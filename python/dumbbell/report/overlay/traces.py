@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf
 
 import polars as pl
 
 from dumbbell.cc.names import title
+from dumbbell.frozen import dataclass
 from dumbbell.plan.network import network, peak_bps
 from dumbbell.plan.parts import cc
 from dumbbell.records import Run

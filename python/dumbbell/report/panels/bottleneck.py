@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
 from dumbbell.analysis.metrics import PathBottlenecks, bottlenecks
 from dumbbell.engines.registry import capabilities
+from dumbbell.frozen import dataclass
 from dumbbell.report import words
 from dumbbell.report.acks import MOST_FLOWS
 from dumbbell.report.decimate import round_width_ns

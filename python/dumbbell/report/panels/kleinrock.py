@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
+from dumbbell.frozen import dataclass
 from dumbbell.report import words
 from dumbbell.report.acks import MOST_FLOWS, Acks
 from dumbbell.report.definition import Gatherer

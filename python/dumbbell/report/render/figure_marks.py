@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.transforms import offset_copy
 
+from dumbbell.frozen import dataclass
 from dumbbell.report.model import Band, Bars, Group, Line, Look, Panel, Plots, Points, States, Text, Ticks, View
 
 NEUTRAL: Final = "#4d5866"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import log
 from statistics import mean, stdev
@@ -14,6 +13,7 @@ import polars as pl
 
 from dumbbell.cc import names
 from dumbbell.cc.bundled import BUNDLED, KERNEL, SIMULATED
+from dumbbell.frozen import dataclass
 from dumbbell.report import words
 from dumbbell.scenario.study import CASE, free
 from dumbbell.units import Quantity, QuantityError, Rate, Size, Time

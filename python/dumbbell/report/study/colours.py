@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.report.groups import HUE_OF, HUES
 from dumbbell.report.study.axes import Axis
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 from dumbbell.cc.names import title
+from dumbbell.frozen import dataclass
 from dumbbell.report.study.axes import Axis
 from dumbbell.report.study.colours import NEUTRAL, Colour, of_links, of_names, of_values
 from dumbbell.report.study.model import StudyPlots

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from dumbbell.cc.names import title
 from dumbbell.counts import listed
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.report.study.axes import LEFT_OUT, Axis
 from dumbbell.report.study.model import Panel, StudyPlots
 from dumbbell.statistics.factorial import effects

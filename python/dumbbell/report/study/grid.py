@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import floor, log10
@@ -11,6 +10,7 @@ from math import floor, log10
 from dumbbell.cc.names import title
 from dumbbell.counts import number
 from dumbbell.errors import InputError
+from dumbbell.frozen import dataclass
 from dumbbell.hints import nearest
 from dumbbell.report.study.axes import Axis
 from dumbbell.report.study.curves import Curve, curves

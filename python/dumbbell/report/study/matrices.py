@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 from dumbbell.cc.names import title
+from dumbbell.frozen import dataclass
 from dumbbell.report.study.axes import Axis
 from dumbbell.report.study.curves import curves
 from dumbbell.report.study.grid import grids

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
+from dumbbell.frozen import dataclass
 from dumbbell.report.study.axes import LEFT_OUT, Axis
 from dumbbell.scenario.study import Plot
 from dumbbell.statistics.cells import Method

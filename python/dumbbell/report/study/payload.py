@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -13,6 +12,7 @@ import polars as pl
 from dumbbell.command import command, quoted
 from dumbbell.counts import count
 from dumbbell.engines.registry import DEFAULT
+from dumbbell.frozen import dataclass
 from dumbbell.records.directory import RUNS
 from dumbbell.report.model import MOST_APART, Codes, Counts, Values
 from dumbbell.report.render.payload import encode

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from dumbbell import inputs
 from dumbbell.errors import Place, Problem, ScenarioError
+from dumbbell.frozen import dataclass
 from dumbbell.scenario import bundled
 from dumbbell.scenario.file.overrides import Overrides, apply
 from dumbbell.scenario.file.refusals import findings

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
+from dumbbell.frozen import dataclass
 from dumbbell.scenario.links.link import LinkKeys
 from dumbbell.units import Duration, QuantityError, Time
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
 
+from dumbbell.frozen import dataclass
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.source import Key
 from dumbbell.scenario.traffic.algorithms import Algorithm

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, Literal
 
+from dumbbell.frozen import dataclass
 from dumbbell.scenario.links.link import AS_FORWARD, IMPAIRMENTS, DirectionKeys
 from dumbbell.scenario.links.queues import AnyQueue, Fifo
 from dumbbell.scenario.links.rates import LinkRate, Trace, mean

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import count
 
 from dumbbell.cc.bundled import BUNDLED, label_of_file
 from dumbbell.cc.parameters import Value, written
 from dumbbell.cc.source import Program
+from dumbbell.frozen import dataclass
 from dumbbell.scenario.source import Key
 from dumbbell.scenario.traffic.algorithms import Algorithm
 

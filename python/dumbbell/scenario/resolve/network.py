@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from dumbbell.frozen import dataclass
 from dumbbell.hints import nearest, some
 from dumbbell.scenario.links.changes import DaemonChange, daemon_timeline
 from dumbbell.scenario.model import Scenario

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from dumbbell.frozen import dataclass
 from dumbbell.routing import Configuration
 from dumbbell.scenario.resolve.direction import WrittenLink
 from dumbbell.scenario.topology.nodes import GivenRoute

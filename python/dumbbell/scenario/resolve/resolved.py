@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from weakref import ref
 
 from dumbbell.cc.core import parameters_of
 from dumbbell.cc.parameters import misfits
 from dumbbell.errors import ScenarioError
+from dumbbell.frozen import dataclass
 from dumbbell.hints import nearest, some
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.connections import Connection, used

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache, cached_property
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
+from dumbbell.frozen import dataclass
 from dumbbell.scenario.links.link import DirectionKeys
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.table import Table

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
@@ -24,6 +23,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from dumbbell.cc.bundled import BUNDLED, SIMULATED
 from dumbbell.cc.source import LINKED_SUFFIX, SUFFIXES, Program, SourceError, read, read_linked
+from dumbbell.frozen import dataclass
 from dumbbell.hints import nearest
 from dumbbell.scenario.table import Table, shorthand
 from dumbbell.scenario.traces import FOLDER

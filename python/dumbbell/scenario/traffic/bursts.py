@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PlainSerializer, PlainValidator
 from pydantic_core import CoreSchema
 
+from dumbbell.frozen import dataclass
 from dumbbell.units import Amount, Duration, Grammar, Percent, QuantityError, Rate, json_schema, schema_of
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 import polars as pl
 
+from dumbbell.frozen import dataclass
 from dumbbell.statistics.frames import Frames
 
 Scope = Literal["run", "algorithm", "group", "flow", "link"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from dumbbell.frozen import dataclass
 from dumbbell.scenario.resolve.drawn.vlans import is_bridge, lanes, place, vlans
 from dumbbell.scenario.topology.drawing import Structure
 from dumbbell.scenario.topology.nodes import AnyInterface, Host, Switch

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.routing import Configuration
 from dumbbell.scenario.resolve.drawn.addresses import Addressing
 from dumbbell.scenario.resolve.drawn.check import check_anycast, check_drawing, check_routes, link_names

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import combinations
 from typing import Final
 
 from dumbbell.core import core
+from dumbbell.frozen import dataclass
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve.connections import matching
 from dumbbell.scenario.resolve.drawn.remembered import remembered

@@ -7,11 +7,11 @@ plan. Everything else in dumbbell asks these, and compares no name of a kind.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import Field
 
+from dumbbell.frozen import dataclass
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.table import Table
 from dumbbell.scenario.traffic.algorithms import Algorithm
