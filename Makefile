@@ -14,7 +14,7 @@ SCENARIO ?= bbr-vs-cubic
 unexport PYTHONDONTWRITEBYTECODE
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) $(shell find bpf -name '*.[ch]') Cargo.toml Cargo.lock
-QUIC_SOURCES := $(shell find quic crates/quic-lines -name '*.rs' -o -name 'Cargo.*')
+QUIC_SOURCES := $(shell find quic -name '*.rs' -o -name 'Cargo.*')
 WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f ! -name '*.wasm' -print)
 
 # The kernel of tests in virtual time; built once, in minutes, and kept below the user's cache directory.
@@ -278,7 +278,7 @@ $(VENV)/.quic-tools: tools/install | $(VENV)/.build-tools
 	tools/install quic
 	touch $@
 
-$(VENV)/bin/dumbbell-quic: $(QUIC_SOURCES) | $(VENV)/.quic-tools
+$(VENV)/bin/dumbbell-quic: $(QUIC_SOURCES) $(RUST_SOURCES) | $(VENV)/.quic-tools
 	$(ALONE) cargo build --release --locked --manifest-path quic/Cargo.toml --target-dir target/quic
 	install -m 755 target/quic/release/dumbbell-quic $@
 

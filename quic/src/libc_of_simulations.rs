@@ -116,7 +116,8 @@ pub unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) ->
     static REAL: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
     type Function = unsafe extern "C" fn(clockid_t, *mut timespec) -> c_int;
     if let Some(now) = NOW.get() {
-        let zero = if matches!(clock, libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE) { DATE_S } else { MONOTONIC_S };
+        let zero =
+            if matches!(clock, libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE) { DATE_S } else { MONOTONIC_S };
         // SAFETY: the caller's room.
         unsafe { time.write(timespec { tv_sec: zero + now / NS_PER_S, tv_nsec: now % NS_PER_S }) };
         return 0;

@@ -24,6 +24,8 @@ use crate::arguments::Arguments;
 use crate::stacks::STACKS;
 
 fn main() -> ExitCode {
+    // SAFETY: there is no other thread yet.
+    unsafe { stacks::prepare() };
     match run_command() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

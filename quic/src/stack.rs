@@ -62,7 +62,7 @@ pub trait Endpoint: Send {
     ///
     /// # Errors
     /// The stream takes no data any more.
-    fn write(&mut self, data: &[u8], most_unsent: Option<u64>) -> Result<usize>;
+    fn write(&mut self, data: &'static [u8], most_unsent: Option<u64>) -> Result<usize>;
 
     /// Ends the stream behind the data that was written.
     ///

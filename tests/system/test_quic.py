@@ -1,4 +1,4 @@
-"""QUIC flows of real stacks: records like those of TCP, and the same bytes each time in virtual time."""
+"""QUIC flows of real stacks: records like those of TCP, and the same bytes each time in virtual time and simulated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scenarios import flow, path
 import dumbbell
 from dumbbell.comparison.parts import split
 from dumbbell.comparison.studies import compare
-from dumbbell.engines.names import VIRTUAL
+from dumbbell.engines.names import SIMULATE, VIRTUAL
 from dumbbell.engines.realm import quic
 from dumbbell.scenario.traffic.kinds.quic import STACKS
 from tools import quic_branch
@@ -30,21 +30,27 @@ def stacks() -> None:
     assert quic.program() is not None, quic.HINT
 
 
-def run(where: Path, *flows: str, rate: str = "10 Mbit/s", duration: str = "3 s") -> dumbbell.Run:
-    """A run in virtual time, over 20 ms."""
+def run(
+    where: Path, *flows: str, rate: str = "10 Mbit/s", duration: str = "3 s", engine: str = VIRTUAL
+) -> dumbbell.Run:
+    """A run in virtual time, or of another engine, over 20 ms."""
     where.mkdir()
     file = where / "quic.toml"
     file.write_text(path(*flows, rate=rate, duration=duration))
-    done = dumbbell.run(file, directory=where / "run", engine=VIRTUAL, report=False)
+    done = dumbbell.run(file, directory=where / "run", engine=engine, report=False)
     assert isinstance(done, dumbbell.Run)
     return done
 
 
+both = pytest.mark.parametrize("engine", [VIRTUAL, SIMULATE])
+
+
+@both
 @pytest.mark.parametrize(
     ("stack", "cc"), [("quinn", "cubic"), ("noq", "bbr3"), ("quiche", "bbr2"), ("s2n", "cubic"), ("s2n", "bbr2")]
 )
-def test_a_stack_fills_a_path_and_its_records(stack: str, cc: str, tmp_path: Path) -> None:
-    done = run(tmp_path / "one", flow(protocol="quic", stack=stack, cc=cc))
+def test_a_stack_fills_a_path_and_its_records(stack: str, cc: str, engine: str, tmp_path: Path) -> None:
+    done = run(tmp_path / "one", flow(protocol="quic", stack=stack, cc=cc), engine=engine)
     (told,) = done.summary["flows"]
     assert (told["protocol"], told["cc"]) == ("quic", f"{stack}/{cc}")
     assert told["error"] is None
@@ -63,8 +69,9 @@ def test_a_stack_fills_a_path_and_its_records(stack: str, cc: str, tmp_path: Pat
     assert samples["received_bytes"].is_sorted()
 
 
-def test_a_flow_of_so_many_bytes_completes(tmp_path: Path) -> None:
-    done = run(tmp_path / "one", flow(protocol="quic", stack="quinn", bytes="500 kB"))
+@both
+def test_a_flow_of_so_many_bytes_completes(engine: str, tmp_path: Path) -> None:
+    done = run(tmp_path / "one", flow(protocol="quic", stack="quinn", bytes="500 kB"), engine=engine)
     (told,) = done.summary["flows"]
     assert told["received_bytes"] == 500_000
     assert 0.4 < told["fct_s"] < 1.5
@@ -81,21 +88,26 @@ def arrived(done: dumbbell.Run, at: int) -> pl.DataFrame:
     return samples.select(ms=pl.col("time_ns") // 10**6, bytes=pl.col("received_bytes"))
 
 
-def test_goodput_follows_the_rate_of_the_application(tmp_path: Path) -> None:
-    done = run(tmp_path / "one", *each_stack(rate="1 Mbit/s"), duration="10 s")
+@both
+def test_goodput_follows_the_rate_of_the_application(engine: str, tmp_path: Path) -> None:
+    done = run(tmp_path / "one", *each_stack(rate="1 Mbit/s"), duration="10 s", engine=engine)
     for told in done.summary["flows"]:
         assert told["goodput_bps"] == pytest.approx(1e6, rel=0.02), told["cc"]
 
 
-def test_a_rate_with_a_size_completes_at_its_time(tmp_path: Path) -> None:
-    done = run(tmp_path / "one", *each_stack(rate="1 Mbit/s", bytes="250 kB"))
+@both
+def test_a_rate_with_a_size_completes_at_its_time(engine: str, tmp_path: Path) -> None:
+    done = run(tmp_path / "one", *each_stack(rate="1 Mbit/s", bytes="250 kB"), engine=engine)
     for told in done.summary["flows"]:
         assert told["received_bytes"] == 250_000
         assert told["fct_s"] == pytest.approx(2, abs=0.1), told["cc"]
 
 
-def test_bursts_of_a_time_end_in_pauses(tmp_path: Path) -> None:
-    done = run(tmp_path / "one", *each_stack(on="200 ms", off="300 ms"), rate="40 Mbit/s", duration="2 s")
+@both
+def test_bursts_of_a_time_end_in_pauses(engine: str, tmp_path: Path) -> None:
+    done = run(
+        tmp_path / "one", *each_stack(on="200 ms", off="300 ms"), rate="80 Mbit/s", duration="2 s", engine=engine
+    )
     for at, stack in enumerate(STACKS, 1):
         rows = arrived(done, at)
         for begin in (500, 1000, 1500):
@@ -106,8 +118,9 @@ def test_bursts_of_a_time_end_in_pauses(tmp_path: Path) -> None:
                 assert off[-1] == off[0], (stack, begin)
 
 
-def test_a_pause_begins_when_a_burst_of_bytes_has_arrived(tmp_path: Path) -> None:
-    done = run(tmp_path / "one", *each_stack(on="100 kB", off="300 ms"), rate="40 Mbit/s")
+@both
+def test_a_pause_begins_when_a_burst_of_bytes_has_arrived(engine: str, tmp_path: Path) -> None:
+    done = run(tmp_path / "one", *each_stack(on="100 kB", off="300 ms"), rate="40 Mbit/s", engine=engine)
     for at, stack in enumerate(STACKS, 1):
         counted = arrived(done, at).group_by("bytes").agg(pl.len()).filter(pl.col("len") > 20)
         assert counted.height > 4, stack
@@ -115,10 +128,11 @@ def test_a_pause_begins_when_a_burst_of_bytes_has_arrived(tmp_path: Path) -> Non
         assert counted["len"].max() < 38, "300 ms, and the time that the first bytes take"
 
 
-def test_a_qlog_of_both_ends_is_a_file_of_the_run(tmp_path: Path) -> None:
+@both
+def test_a_qlog_of_both_ends_is_a_file_of_the_run(engine: str, tmp_path: Path) -> None:
     stacks = [stack for stack in STACKS if stack != "s2n"]
     flows = [flow(protocol="quic", stack=stack, cc="cubic", qlog=True, bytes="200 kB") for stack in stacks]
-    done = run(tmp_path / "one", *flows)
+    done = run(tmp_path / "one", *flows, engine=engine)
     for at, stack in enumerate(stacks, 1):
         for name in (f"f{at}.sqlog", f"f{at}.server.sqlog"):
             lines = (done.directory / "logs" / name).read_text().split("\n")[:-1]
@@ -127,15 +141,52 @@ def test_a_qlog_of_both_ends_is_a_file_of_the_run(tmp_path: Path) -> None:
             assert 0 <= events[0]["time"] <= events[-1]["time"] < 3000, (stack, name)
 
 
-def test_a_repeat_has_the_same_bytes(tmp_path: Path) -> None:
+@both
+def test_a_repeat_has_the_same_bytes(engine: str, tmp_path: Path) -> None:
     stacks = (("quinn", "cubic"), ("noq", "bbr3"), ("quiche", "bbr2"), ("s2n", "bbr2"))
     flows = [flow(cc="cubic"), *(flow(protocol="quic", stack=stack, cc=cc) for stack, cc in stacks)]
     digests = []
     for name in ("a", "b"):
-        done = run(tmp_path / name, *flows)
+        done = run(tmp_path / name, *flows, engine=engine)
         files = [done.directory / f"{table}.parquet" for table in ("packets", "samples")]
         digests.append([hashlib.sha256(file.read_bytes()).hexdigest() for file in files])
     assert digests[0] == digests[1]
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_simulated_flow_is_as_fast_as_in_virtual_time(stack: str, tmp_path: Path) -> None:
+    figures = []
+    for engine in (VIRTUAL, SIMULATE):
+        done = run(tmp_path / engine, flow(protocol="quic", stack=stack, cc="cubic"), duration="5 s", engine=engine)
+        figures.append(done.summary["flows"][0])
+    virtual, simulated = figures
+    assert simulated["goodput_bps"] == pytest.approx(virtual["goodput_bps"], rel=0.03)
+    assert simulated["rtt_p50_ms"] == pytest.approx(virtual["rtt_p50_ms"], rel=0.05, abs=1)
+    assert simulated["quic"]["handshake_ms"] == pytest.approx(virtual["quic"]["handshake_ms"], abs=0.5)
+    assert simulated["quic"]["version"] == virtual["quic"]["version"]
+
+
+def test_a_simulated_study_has_the_figures_of_its_runs(tmp_path: Path) -> None:
+    """Many runs are one process, in which the random numbers of one must not depend on the others."""
+    file = tmp_path / "quic.toml"
+    flows = [flow(protocol="quic", stack="quinn", cc="bbr"), flow(cc="cubic")]
+    text = path(*flows, rate="10 Mbit/s", duration="2 s", more='starts = "0 s"')
+    stacks = ["quinn", "quiche", "s2n"]
+    case = '{{ name = "{0}", "flows.0.stack" = "{0}", "flows.0.cc" = "{1}" }}'
+    cases = ", ".join(case.format(stack, STACKS[stack][-1]) for stack in stacks)
+    file.write_text(f"{text}\n[sweep]\ncases = [{cases}]\n")
+    study = dumbbell.run(file, directory=tmp_path / "study", engine=SIMULATE, repeat=2, report=False)
+    assert isinstance(study, dumbbell.Study)
+    rows = study.flows.filter(pl.col("protocol") == "quic")
+    assert rows.height == 6
+    assert rows["goodput_bps"].n_unique() == 6, "seeds differ"
+    for stack in stacks:
+        flows = [flow(protocol="quic", stack=stack, cc=STACKS[stack][-1]), flow(cc="cubic")]
+        file.write_text(path(*flows, rate="10 Mbit/s", duration="2 s", more="seed = 2"))
+        alone = dumbbell.run(file, directory=tmp_path / stack, engine=SIMULATE, report=False)
+        assert isinstance(alone, dumbbell.Run)
+        of_study = rows.filter(pl.col("cc").str.starts_with(stack)).sort("run")["received_bytes"]
+        assert alone.summary["flows"][0]["received_bytes"] == of_study[1], "its second repetition has the seed 2"
 
 
 def test_the_program_has_the_stacks_that_scenarios_may_ask_for() -> None:

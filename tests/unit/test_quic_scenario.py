@@ -13,6 +13,7 @@ import dumbbell
 from dumbbell.engines import registry
 from dumbbell.engines.names import EMULATE, SIMULATE
 from dumbbell.engines.realm import quic
+from dumbbell.engines.simulate import quic as simulating
 from dumbbell.errors import ScenarioError
 from dumbbell.pipeline.planned import planned
 from dumbbell.plan.identity import run_id
@@ -120,10 +121,75 @@ def test_a_build_is_a_program_of_its_own_beside_the_other(tmp_path: Path, monkey
     assert [x == y for x, y in zip(before, after, strict=True)] == [True, False, False]
 
 
-def test_the_simulator_refuses_it() -> None:
-    given = dumbbell.load(scenario(FLOW))
-    problems = registry.engine(SIMULATE).check(given, dumbbell.expand(given))
-    assert ["QUIC" in one.why and "--engine virtual" in one.hint for one in problems] == [True]
+def test_the_simulator_asks_for_the_program_and_checks_the_other_flows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = {"protocol": "tcp", "from": "s1", "to": "r1", "cc": "illinois"}
+    given = dumbbell.load({**scenario(FLOW), "flows": [FLOW, other]})
+    engine = registry.engine(SIMULATE)
+
+    def said() -> list[str]:
+        return [f"{one.place} {one.what} {one.why} {one.hint}" for one in engine.check(given, dumbbell.expand(given))]
+
+    monkeypatch.setenv(quic.VARIABLE, str(tmp_path / "nowhere"))
+    missing, lacking = said()
+    assert "the program of QUIC flows" in missing
+    assert "make quic" in missing
+    assert "illinois" in lacking
+    monkeypatch.setenv(quic.VARIABLE, str(program(tmp_path / "whole", {"quinn": ["cubic"]})))
+    assert said() == [lacking]
+
+
+def test_a_simulation_is_one_build_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("dumbbell-quic", "dumbbell-quic-branch"):
+        program(tmp_path / name, {"quinn": ["cubic"]})
+    monkeypatch.setenv(quic.VARIABLE, str(tmp_path / "dumbbell-quic"))
+    flows = [FLOW, {**FLOW, "stack": "quinn@branch"}]
+    given = dumbbell.load({**scenario(FLOW), "flows": flows})
+    engine = registry.engine(SIMULATE)
+    (refused,) = engine.check(given, dumbbell.expand(given))
+    assert "several builds" in refused.what
+    assert refused.place is not None
+    assert "flows.1.stack" in str(refused) or "flows[1].stack" in str(refused)
+    for flow in flows:
+        alone = dumbbell.load(scenario(flow))
+        assert list(engine.check(alone, dumbbell.expand(alone))) == []
+
+
+def conversing(path: Path, script: str) -> None:
+    """A program that lists a stack, and else runs this script."""
+    listed = json.dumps([{"name": "quinn", "version": "1", "algorithms": ["cubic"]}])
+    path.write_text(f"#!/bin/sh\nif [ $1 = stacks ]; then echo '{listed}'; exit; fi\n{script}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("exit 7", "exit code 7"),
+        ("""echo '{"failed": "reading plan.json: no such file"}'""", "no such file"),
+        ("""echo '{"event": {"time_ns": 1}}'; read answer; [ "$answer" = true ] || exit 8; exit 9""", "exit code 9"),
+    ],
+)
+def test_a_simulating_program_that_fails_is_a_failed_run(
+    script: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversing(tmp_path / "program", script)
+    monkeypatch.setenv(quic.VARIABLE, str(tmp_path / "program"))
+    plan = dumbbell.expand(dumbbell.load(scenario(FLOW)))
+    with pytest.raises(RuntimeError, match=words):
+        simulating.simulate(plan, tmp_path, lambda event: event["event"] == "progress")
+
+
+def test_a_simulating_program_is_told_to_stop_and_says_that_it_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = """echo '{"event": {"event": "progress", "time_ns": 1}}'; read answer
+[ "$answer" = false ] && echo '{"ended": true}'"""
+    conversing(tmp_path / "program", script)
+    monkeypatch.setenv(quic.VARIABLE, str(tmp_path / "program"))
+    plan = dumbbell.expand(dumbbell.load(scenario(FLOW)))
+    assert simulating.simulate(plan, tmp_path, lambda _: False) is True
 
 
 def test_what_a_full_socket_dropped_is_a_loss_inside_the_host() -> None:

@@ -33,6 +33,7 @@ PYTHON = {
     "engines/realm/qdiscs.py": NO_FILE,
     "engines/realm/quic.py": NO_FILE,
     "engines/realm/process.py": OURS,
+    "engines/simulate/quic.py": OURS,
     "engines/virtual/machine.py": KERNEL,
     "kernels/archives.py": BOUNDED,
     "kernels/boot.py": KERNEL,

@@ -101,7 +101,8 @@ impl Live {
                 dropped_packets: counters.dropped_packets(),
             }
         };
-        let flows = self.meter.flows(simulation.reports().zip(simulation.senders()).zip(simulation.quic_accounts()).map(flow));
+        let flows =
+            self.meter.flows(simulation.reports().zip(simulation.senders()).zip(simulation.quic_accounts()).map(flow));
         Event::Progress { time_ns, flows, links: self.meter.links(self.opaque.iter().map(link)), health: None }
     }
 }

@@ -94,7 +94,15 @@ impl Traffic {
             Phase::Waiting if now < self.start => {}
             Phase::Waiting => self.begin(now, out),
             Phase::Active if now >= self.stop.min(self.refused) => self.stop(),
-            Phase::Active => each!(&mut self.kind, ends => ends.on_timer(now, out)),
+            Phase::Active => {
+                let is_over = each!(&mut self.kind, ends => {
+                    ends.on_timer(now, out);
+                    ends.is_over()
+                });
+                if is_over {
+                    self.phase = Phase::Over;
+                }
+            }
             Phase::Over => {}
         }
     }

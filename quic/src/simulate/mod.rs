@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use sim::Options;
 use sim_engine::batch::{self, Batch, Judged, Progress, Run, Screen, Verdict};
 
+use crate::stacks;
 use ends::Stacks;
 
 /// A line to Python.
@@ -60,6 +61,7 @@ fn simulate(directory: &Path) -> Result<bool> {
     let plan = Plan::read(&directory.join("plan.json"))?;
     let logs = directory.join("logs");
     std::fs::create_dir_all(&logs).with_context(|| format!("creating {}", logs.display()))?;
+    stacks::try_randomness();
     let stacks = Stacks { logs: Some(logs) };
     let options = Options { tso: plan.simulate.tso, quic: Some(&stacks), ..Options::default() };
     sim_engine::simulate(directory, options, &mut |event| ask(&Line::Event(event)))
@@ -75,6 +77,7 @@ pub fn run_many() -> Result<()> {
 
 fn simulate_many() -> Result<bool> {
     let Asked { plans, runs, directory, shard_runs, threads, first, objects, screen } = read()?;
+    stacks::try_randomness();
     let bytes = |(hash, hex): (String, String)| Ok((hash, from_hex(&hex).context("a program that is not in hex")?));
     let objects = objects.into_iter().map(bytes).collect::<Result<_>>()?;
     let run = |(cell, plan, repetition, seed, id)| Run { cell, plan, repetition, seed, id };

@@ -13,6 +13,8 @@ use anyhow::{Result, bail};
 use crate::qlog::Qlog;
 use crate::stack::Endpoint;
 
+pub use self::quiche::{prepare, try_randomness};
+
 /// A stack that this program has.
 pub struct Stack {
     /// Name in scenarios.

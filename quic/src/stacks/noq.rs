@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use noq_proto::congestion::{Bbr3Config, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig};
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq_proto::{
@@ -208,13 +208,13 @@ impl Endpoint for Noq {
         &self.state
     }
 
-    fn write(&mut self, data: &[u8], most_unsent: Option<u64>) -> Result<usize> {
+    fn write(&mut self, data: &'static [u8], most_unsent: Option<u64>) -> Result<usize> {
         let (Some((_, connection)), Some(stream)) = (&mut self.connection, self.stream) else { return Ok(0) };
         if let Some(most) = most_unsent {
             // The stack's limit is of data that is not acknowledged.
             connection.set_send_window(self.flight.in_flight() + most);
         }
-        match connection.send_stream(stream).write(data) {
+        match connection.send_stream(stream).write_chunks(&mut &mut [Bytes::from_static(data)][..]) {
             Ok(bytes) => Ok(bytes),
             Err(noq_proto::WriteError::Blocked) => Ok(0),
             Err(error) => bail!("writing to the stream: {error}"),
@@ -256,7 +256,7 @@ impl Endpoint for Noq {
 
     fn close(&mut self, now: Instant) {
         if let Some((_, connection)) = &mut self.connection {
-            connection.close(now, VarInt::from_u32(0), bytes::Bytes::new());
+            connection.close(now, VarInt::from_u32(0), Bytes::new());
         }
         self.turn();
     }

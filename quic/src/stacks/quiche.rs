@@ -45,12 +45,26 @@ fn receiver(qlog: Option<Qlog>) -> Result<Box<dyn Endpoint>> {
     Ok(Box::new(Quiche::new(config(tls)?, qlog, false)))
 }
 
-/// BoringSSL's settings. It mixes random numbers of the CPU with those of the kernel: in virtual time the kernel's are the
-/// same each time, the CPU's are not.
-fn tls() -> Result<SslContextBuilder> {
+/// Prepares BoringSSL. It mixes random numbers of the CPU with those of the kernel: in virtual time the kernel's are the same
+/// each time, the CPU's are not.
+///
+/// # Safety
+/// The program has one thread.
+pub unsafe fn prepare() {
     const WITHOUT_RDRAND: &str = "~0x4000000000000000";
-    // SAFETY: the program has one thread. BoringSSL reads the variable when it is called first, which is below.
+    // SAFETY: nobody else reads the environment. BoringSSL reads the variable when it is called first.
     unsafe { std::env::set_var("OPENSSL_ia32cap", WITHOUT_RDRAND) };
+}
+
+/// Lets BoringSSL try its source of random bytes, which takes some the first time: none of a simulation's, as other runs
+/// of the process have another first time.
+pub fn try_randomness() {
+    let trial = || boring::rand::rand_bytes(&mut [0]);
+    // A source that fails is an error of the first connection.
+    let _ = std::thread::spawn(trial).join();
+}
+
+fn tls() -> Result<SslContextBuilder> {
     Ok(SslContextBuilder::new(SslMethod::tls())?)
 }
 
@@ -237,7 +251,7 @@ impl Endpoint for Quiche {
     }
 
     /// The stack takes what its window has room for, and does not tell how much of that is unsent: there is no limit.
-    fn write(&mut self, data: &[u8], _: Option<u64>) -> Result<usize> {
+    fn write(&mut self, data: &'static [u8], _: Option<u64>) -> Result<usize> {
         let connection = self.connection.as_mut().context("there is no connection")?;
         match connection.stream_send(STREAM, data, false) {
             Ok(bytes) => Ok(bytes),

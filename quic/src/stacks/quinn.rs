@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use quic_lines::Sent;
 use quinn_proto::congestion::{
     BbrConfig, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
@@ -229,14 +229,14 @@ impl Endpoint for Quinn {
         &self.state
     }
 
-    fn write(&mut self, data: &[u8], most_unsent: Option<u64>) -> Result<usize> {
+    fn write(&mut self, data: &'static [u8], most_unsent: Option<u64>) -> Result<usize> {
         let (Some((_, connection)), Some(stream)) = (&mut self.connection, self.stream) else { return Ok(0) };
         if let Some(most) = most_unsent {
             // The stack's limit is of data that is not acknowledged.
             connection.set_send_window(self.flight.in_flight() + most);
         }
-        match connection.send_stream(stream).write(data) {
-            Ok(bytes) => Ok(bytes),
+        match connection.send_stream(stream).write_chunks(&mut [Bytes::from_static(data)]) {
+            Ok(written) => Ok(written.bytes),
             Err(quinn_proto::WriteError::Blocked) => Ok(0),
             Err(error) => bail!("writing to the stream: {error}"),
         }
@@ -277,7 +277,7 @@ impl Endpoint for Quinn {
 
     fn close(&mut self, now: Instant) {
         if let Some((_, connection)) = &mut self.connection {
-            connection.close(now, VarInt::from_u32(0), bytes::Bytes::new());
+            connection.close(now, VarInt::from_u32(0), Bytes::new());
         }
         self.turn();
     }

@@ -214,7 +214,7 @@ impl Endpoint for S2n {
         &self.state
     }
 
-    fn write(&mut self, data: &[u8], most_unsent: Option<u64>) -> Result<usize> {
+    fn write(&mut self, data: &'static [u8], most_unsent: Option<u64>) -> Result<usize> {
         let in_flight = self.account.in_flight_bytes();
         let Some(stream) = &mut self.sending else { return Ok(0) };
         match stream.poll_send_ready(&mut context()) {
@@ -226,7 +226,7 @@ impl Endpoint for S2n {
                 if data.is_empty() {
                     return Ok(0);
                 }
-                stream.send_data(Bytes::copy_from_slice(data)).context("writing to the stream")?;
+                stream.send_data(Bytes::from_static(data)).context("writing to the stream")?;
                 Ok(data.len())
             }
             Poll::Pending => Ok(0),

@@ -16,6 +16,7 @@ mod summary;
 mod tables;
 
 use std::ops::Range;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -170,7 +171,7 @@ fn work(
         // Stacks of others keep state by thread: random numbers, for example. Each run has its own.
         let outcome = match batch.quic {
             None => simulate(),
-            Some(_) => thread::scope(|scope| scope.spawn(simulate).join()).expect("a run's panic is its error"),
+            Some(_) => thread::scope(|scope| scope.spawn(simulate).join()).unwrap_or_else(|panic| resume_unwind(panic)),
         };
         let Some(outcome) = outcome else { return };
         if sender.send((index, outcome)).is_err() {

@@ -98,7 +98,11 @@ impl Quic {
         self.note(turn.map(drop), "receiver");
         let before = std::mem::replace(&mut self.account.received, self.receiver.end.received());
         self.writer.arrived(self.account.received.bytes, now);
-        Arrived { delay: None, is_news: self.account.received.bytes > before.bytes, is_complete: self.account.received.complete }
+        Arrived {
+            delay: None,
+            is_news: self.account.received.bytes > before.bytes,
+            is_complete: self.account.received.complete,
+        }
     }
 
     /// Keeps why an end has failed, unless all data have arrived by then.
@@ -109,15 +113,17 @@ impl Quic {
             self.account.failure.get_or_insert_with(|| format!("its QUIC {end} failed: {error:#}"));
         }
     }
-
 }
 
 impl Side {
     fn turn(&mut self, now: Time, datagrams: &mut Datagrams, out: &mut Vec<Segment>) -> Result<Turn> {
         let is_reply = self.is_reply;
         let send = &mut |ecn, datagram: &[u8]| out.extend(datagrams.send(ecn, datagram, is_reply));
-        let turn = self.end.turn(now, send).inspect_err(|_| self.is_over = true)?;
-        self.is_over |= turn.is_closed;
+        let turn = self.end.turn(now, send);
+        self.is_over |= turn.as_ref().map_or(true, |turn| turn.is_closed);
+        // An end that has failed never wakes again.
+        self.wakes = Time::NEVER;
+        let turn = turn?;
         self.wakes = match turn.next {
             _ if self.is_over => Time::NEVER,
             Time::NEVER => Time::NEVER,

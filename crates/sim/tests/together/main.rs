@@ -7,6 +7,7 @@ mod kernel;
 mod mtu;
 mod on_off;
 mod pings;
+mod quic;
 mod rpc;
 mod runs;
 mod theory;

@@ -1,7 +1,7 @@
 """The simulation engine: see whether the simulator can carry out a plan, and let it.
 
-It works in this process, without a privilege, a kernel or a clock, on any platform that the core is built for. Runs with
-QUIC flows are the exception: the program with the stacks carries them out.
+It works in this process, without a privilege, a kernel or a clock, on any platform that the core is built for. Runs
+with QUIC flows are the exception: the program with the stacks carries them out.
 """
 
 from __future__ import annotations

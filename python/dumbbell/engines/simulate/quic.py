@@ -73,7 +73,9 @@ def _program(asked: Sequence[str]) -> str:
     if len(asked) > 1:
         names = ", ".join(repr(build) if build else "the usual one" for build in asked)
         hint = "simulate each build in a study of its own, or use --engine virtual"
-        raise RuntimeError(f"simulating QUIC flows: one program does, and they ask for several builds: {names}\nhint: {hint}")
+        raise RuntimeError(
+            f"simulating QUIC flows: one program does, and they ask for several builds: {names}\nhint: {hint}"
+        )
     path = quic.program(asked[0])
     if path is None:
         raise RuntimeError(f"simulating QUIC flows: this machine lacks {quic.NAME}\nhint: {quic.HINT}")
@@ -86,7 +88,8 @@ def _converse(
     """Start the program, and answer its lines until it has ended. Raises `RuntimeError` as the core does."""
     command = [program, *words]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None and process.stdout is not None, "they are pipes"
+        assert process.stdin is not None, "it is a pipe"
+        assert process.stdout is not None, "it is a pipe"
         try:
             if first is not None:
                 _answer(process.stdin, first)
@@ -105,7 +108,8 @@ def _converse(
         except BaseException:
             process.kill()
             raise
-    raise RuntimeError(f"simulating QUIC flows: {program} ended before its work, with exit code {process.returncode}")
+    why = f"{program} ended before its work was done, with exit code {process.returncode}"
+    raise RuntimeError(f"simulating QUIC flows: {why}\nhint: {quic.HINT}")
 
 
 def _answer(pipe: IO[str], text: str) -> None:

@@ -47,7 +47,9 @@ def check(scenario: Scenario, plan: Plan, text: str | None = None) -> Iterator[P
     if quic.builds(plan):
         yield from quic.check(scenario, plan)
         # The core has no stacks, and refuses flows that need one.
-        text = wire.text(replace(plan, flows=tuple(one for one in plan.flows if not kind(one).quic_stack(one.workload))))
+        text = wire.text(
+            replace(plan, flows=tuple(one for one in plan.flows if not kind(one).quic_stack(one.workload)))
+        )
     told: list[Refusal] = json.loads(core.simulate_check(text, plan.simulate.tso, programs))
     # Connections of one entry have the same problems.
     first: dict[Key, Refusal] = {}
