@@ -23,7 +23,7 @@ flows = [{ from = "h1", to = "h2", cc = "cubic" }]
 """
 VERBS = thorough_after(
     2,
-    ["run small.toml --engine simulate", "--help", "plan small.toml", "scenarios", "schema", "--version", "cc list"],
+    ["run small.toml --engine simulate", "scenarios", "--help", "plan small.toml", "schema", "--version", "cc list"],
 )
 SCRIPTS = Path(__file__).parents[2] / "tools" / "installed" / "scripts"
 DUMBBELL = f"{sys.executable} -m dumbbell"

@@ -159,9 +159,9 @@ def test_opportunities_are_the_capacity() -> None:
 
 
 def departures(times_ns: list[int]) -> pl.LazyFrame:
+    first = known_run.packets().row(0, named=True)
     rows = [
-        known_run.packets().row(0, named=True)
-        | {"packet": n, "size_bytes": 1000, "arrival_ns": 0, "departure_ns": at, "delivery_ns": at, "sent_ns": at}
+        first | {"packet": n, "size_bytes": 1000, "arrival_ns": 0, "departure_ns": at, "delivery_ns": at, "sent_ns": at}
         for n, at in enumerate(times_ns)
     ]
     return pl.DataFrame(rows, schema=polars_schema("packets")).lazy()

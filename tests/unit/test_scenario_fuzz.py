@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stages import thorough_after
 
 from dumbbell.errors import ScenarioError
 from dumbbell.plan.expand import expand
@@ -86,7 +87,7 @@ def integers(plan: Any) -> list[int]:
     return [i for item in plan for i in integers(item)] if isinstance(plan, list) else [plan] * isinstance(plan, int)
 
 
-@pytest.mark.parametrize("name", ["bbr-vs-cubic", "udp-cross-traffic", "iperf3"])
+@pytest.mark.parametrize("name", thorough_after(1, ["bbr-vs-cubic", "udp-cross-traffic", "iperf3"]))
 @settings(deadline=None, max_examples=300)  # The machine may be busy.
 @given(draw=st.data())
 def test_planned_or_refused(name: str, draw: st.DataObject) -> None:

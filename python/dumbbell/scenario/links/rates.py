@@ -111,16 +111,14 @@ class Ramp(Varying):
 
     def steps(self) -> list[tuple[int, int]]:
         """The lines cut into steps; what is sent over each is what the line would have let through."""
-        return list(self._cut())
-
-    def _cut(self) -> Iterator[tuple[int, int]]:
-        for (begin, from_), (end, to) in pairwise(self.points):
-            for at in range(begin, end, self.step):
-                twice_middle = at + min(at + self.step, end)
-                yield at, from_ + (to - from_) * (twice_middle - 2 * begin) // (2 * (end - begin))
-        last, rate = self.points[-1]
-        if self.period is None or last < self.period:
-            yield int(last), int(rate)
+        step, points = int(self.step), [(int(at), int(rate)) for at, rate in self.points]
+        cut: list[tuple[int, int]] = []
+        for (begin, from_), (end, to) in pairwise(points):
+            change, twice = to - from_, 2 * (end - begin)
+            last = begin + (end - begin - 1) // step * step
+            cut += [(at, from_ + change * (2 * (at - begin) + step) // twice) for at in range(begin, last, step)]
+            cut.append((last, from_ + change * (last + end - 2 * begin) // twice))
+        return cut if self.period is not None and points[-1][0] >= self.period else [*cut, points[-1]]
 
     @property
     def begins_again(self) -> Time | None:
