@@ -305,15 +305,22 @@ def test_other_threads_run_while_the_core_waits(tmp_path: Path, compiler: Compil
     thread.join()
 
 
+@pytest.mark.parametrize(
+    "program", ['cc = { bpf = "calm.bpf.c" }', '[sweep]\n"flows.0.cc" = ["reno", "calm.bpf.c"]'], ids=["run", "cell"]
+)
 def test_a_command_that_only_shows_compiles_nothing(
-    tmp_path: Path, compiler: Compiler, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    compiler: Compiler,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    program: str,
 ) -> None:
     from dumbbell.cli import invoke
 
     compiler.may_end.set()
     monkeypatch.chdir(tmp_path)
-    Path("calm.bpf.c").write_text(f"{BPF}// shown\n")
-    Path("theirs.toml").write_text(f'{SCENARIO}cc = {{ bpf = "calm.bpf.c" }}\n')
+    Path("calm.bpf.c").write_text(f"{BPF}// shown {len(program)}\n")
+    Path("theirs.toml").write_text(f"{SCENARIO}{program}\n")
     assert invoke(["plan", "theirs.toml", "--engine", "emulate"]) == 0
     assert "nothing was compiled" in capsys.readouterr().err
     assert not compiler.began.is_set()

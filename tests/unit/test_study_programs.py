@@ -221,3 +221,26 @@ def test_what_takes_too_long_to_look_at_has_no_list(tmp_path: Path, monkeypatch:
     monkeypatch.setattr("dumbbell.studies.programs.LONGEST_S", 0)
     with pytest.raises(InputError, match="takes more than 0 s"):
         programs(draft)
+
+
+@pytest.mark.parametrize("key", ["flows.0.cc", "flows.0", "flows"])
+@pytest.mark.parametrize("before", [["cubic"], ["cubic", "bbr", {"kernel": "linked.c"}], []])
+@pytest.mark.parametrize("program", ["theirs.bpf.c", {"bpf": "theirs.bpf.c"}])
+def test_a_program_is_listed_wherever_a_cell_names_it(
+    tmp_path: Path, key: str, before: list[object], program: object
+) -> None:
+    """Also as a plain text behind names that bring nothing: the first of these stands for the others."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+
+    def at(cc: object) -> object:
+        flow = {"from": "h1", "to": "h2", "cc": cc}
+        return {"flows.0.cc": cc, "flows.0": flow, "flows": [flow]}[key]
+
+    nodes = 'h1 = {}\nr1 = { kind = "router" }\nh2 = {}\n'
+    text = f'{HEAD}[topology.nodes]\n{nodes}[[flows]]\nfrom = "h1"\nto = "h2"\n'
+    data = {**tomllib.loads(text), "sweep": {key: [at(one) for one in [*before, program, "reno"]]}}
+    draft = Draft("theirs.toml", text, data, tmp_path, {})
+    listed = [one.partition(",")[0] for one in programs(draft)]
+    assert listed == [*(["linked.c"] if len(before) > 1 else []), "theirs.bpf.c"]
+    assert brings_files(draft)

@@ -19,6 +19,7 @@ from dumbbell.scenario.file.started import DIGEST, opening, started, starting
 from dumbbell.scenario.file.writing import path_keys
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.table import Table
+from dumbbell.scenario.traffic.algorithms import is_program
 from dumbbell.studies.cells import KEYS, Cell, values
 
 MOST: Final = 10_000
@@ -80,7 +81,9 @@ def _different(axis: Iterable[Cell]) -> list[Cell]:
 
 def _can_bring(key: str, value: Any) -> bool:
     """True unless `value` at `key` is certain to bring no program."""
-    return isinstance(value, dict | list) or parts_of(key, f"sweep {key}")[-1] in _keys(Table)
+    # A table may be written as one of its values, which stands at no key of its own.
+    is_own = isinstance(value, dict | list) or is_program(value)
+    return is_own or parts_of(key, f"sweep {key}")[-1] in _keys(Table)
 
 
 @cache

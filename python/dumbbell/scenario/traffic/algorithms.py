@@ -219,11 +219,15 @@ class Algorithm(Table):
         return self
 
 
+def is_program(value: object) -> bool:
+    """True for a text that names a program wherever a congestion control may be named: `cc = "my_cc.bpf.c"`."""
+    return isinstance(value, str) and value.endswith(SUFFIXES)
+
+
 def _short(value: Any) -> Any:
     if not isinstance(value, str | dict | Algorithm):
         raise QuantityError("not a congestion control", _EXPECTED, _EXAMPLE)
-    is_file = isinstance(value, str) and value.endswith(SUFFIXES)
-    return shorthand("bpf" if is_file else "name", value)
+    return shorthand("bpf" if is_program(value) else "name", value)
 
 
 def _dump(value: Algorithm | None, handler: SerializerFunctionWrapHandler) -> Any:
