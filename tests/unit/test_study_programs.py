@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import tomlkit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dumbbell import studies
 from dumbbell.engines.registry import engine
 from dumbbell.errors import InputError
 from dumbbell.pipeline.planned import planned
@@ -244,3 +246,20 @@ def test_a_program_is_listed_wherever_a_cell_names_it(
     listed = [one.partition(",")[0] for one in programs(draft)]
     assert listed == [*(["linked.c"] if len(before) > 1 else []), "theirs.bpf.c"]
     assert brings_files(draft)
+
+
+@pytest.mark.parametrize("program", ["a/theirs.bpf.c", {"bpf": "a/theirs.bpf.c"}])
+def test_a_study_keeps_the_programs_of_its_cells(tmp_path: Path, program: object) -> None:
+    """Also if a plain text names one, which stands at no key of a path."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "theirs.bpf.c").write_text(BPF)
+    flow = {"from": "h1", "to": "h2"}
+    nodes: dict[str, object] = {"h1": {}, "r1": {"kind": "router"}, "h2": {}}
+    data = tomllib.loads(HEAD)
+    data = {**data, "topology": {**data["topology"], "nodes": nodes}, "flows": [flow]}
+    (tmp_path / "mine.toml").write_text(tomlkit.dumps({**data, "sweep": {"flows.0.cc": ["reno", program]}}))
+    kept = studies.run(tmp_path / "mine.toml", (), tmp_path / "kept", engine="simulate", report=False).directory
+    assert (kept / "algorithms" / "theirs.bpf.c").read_text() == BPF
+    (tmp_path / "a" / "theirs.bpf.c").unlink()
+    again = studies.run(kept / "scenario.toml", (), tmp_path / "again", engine="simulate", report=False)
+    assert sorted(again.flows["label"].unique()) == ["f1 reno", "f1 theirs"]

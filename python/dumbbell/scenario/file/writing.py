@@ -19,7 +19,7 @@ from dumbbell.scenario.resolve.labels import Labelled
 from dumbbell.scenario.source import Source, lookup
 from dumbbell.scenario.table import Table
 from dumbbell.scenario.traces import FOLDER, File
-from dumbbell.scenario.traffic.algorithms import LinkedFile, ProgramFile
+from dumbbell.scenario.traffic.algorithms import LinkedFile, ProgramFile, is_program
 
 TRACES = "traces"
 ALGORITHMS = "algorithms"
@@ -64,7 +64,7 @@ def names_files(key: str, value: Any) -> bool:
         return any(names_files(key, part) for part in value)
     # The value of `kernel` is a file only if it is called like one.
     is_name = key.rpartition(".")[2] == "kernel" and not str(value).endswith(LINKED_SUFFIX)
-    return isinstance(value, str) and _is_path(key) and not is_name
+    return isinstance(value, str) and (is_program(value) or (_is_path(key) and not is_name))
 
 
 def _is_path(key: str) -> bool:
@@ -130,6 +130,8 @@ def _moved(value: Any, moved: Mapping[str, str]) -> Any:
     elif isinstance(value, list):
         for i, part in enumerate(value):
             value[i] = _moved(part, moved)
+    elif is_program(value):  # The key of the table for which it stands is not written.
+        return moved.get(value, value)
     return value
 
 
