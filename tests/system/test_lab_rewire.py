@@ -182,6 +182,9 @@ def test_words_of_the_shell_and_what_they_refuse(apart: Place) -> None:
         assert "0% dropped" in said
         for words, reason in (
             ("add h4", "another node has this name"),
+            ("add é", "not a name"),
+            ("add a.b", "not a name"),
+            ("add \u202eh5", "not a name"),
             ("add link h4 h9", "there is no node h9"),
             ("add link h4 s1 rate=fast", "fast"),
             ("add link h4 h4", "\n  a link from h4 to itself: expected two different nodes\n"),
