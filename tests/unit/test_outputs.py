@@ -20,7 +20,7 @@ from dumbbell.errors import InputError, RunFailed, unwritable
 
 STREAMS = {
     "engines/realm/process.py": "what a process says",
-    "engines/virtual/guard.py": "what a kernel says",
+    "engines/virtual/log.py": "what a kernel says",
     "kernels/steps.py": "what a build says",
     "labs/packets.py": "frames, into a pipe",
     "labs/services.py": "what a program says",
