@@ -66,6 +66,9 @@ def test_a_rate_and_pauses_are_in_the_plan_and_in_its_words() -> None:
         ({"stack": "s2n", "qlog": True}, "qlog", "quinn, noq, quiche"),
         ({"rate": "0 %"}, "rate", "above zero"),
         ({"stack": "noq@../sh"}, "stack", "no build of the program is named"),
+        ({"stack": f"noq@{'x' * 65}"}, "stack", "no build of the program is named"),
+        ({"stack": "noq; touch taken #@branch"}, "stack", "no QUIC stack is named"),
+        ({"stack": "@branch"}, "stack", "no QUIC stack is named"),
         ({"stack": "s2n@branch", "qlog": True}, "qlog", "quinn, noq, quiche"),
     ],
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
+from dumbbell.names import MOST, is_name, shortened
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.traffic.bursts import Burst, RateOrShare
 from dumbbell.scenario.traffic.kinds.flow import AnyFlow, Ends, Kind, Stack
@@ -25,8 +25,7 @@ STACKS: Final[Mapping[str, tuple[str, ...]]] = {
 _DEFAULT: Final = next(iter(STACKS))
 _WITHOUT_QLOG: Final = ("s2n",)
 """Stacks that write no qlog."""
-_BUILD: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
-"""Name of a build of the program. It becomes a part of a file's name."""
+_NAME: Final = f"at most {MOST} letters, digits, and - _ ."
 
 
 class QuicFlow(AnyFlow, Kind[QuicWorkload]):
@@ -92,9 +91,11 @@ class QuicFlow(AnyFlow, Kind[QuicWorkload]):
         name, at_sign, build = self.stack.partition("@")
         if at_sign:
             # The build is asked for its stacks and their algorithms: a branch may have others.
-            if not _BUILD.fullmatch(build):
-                expected = "letters, digits, and - _ . behind the @"
-                yield Finding((*at, "stack"), f"no build of the program is named {build!r}", expected)
+            # The build is a part of a file's name, and both are parts of a command that a hint shows.
+            for what, part, place in (("build of the program", build, "behind"), ("QUIC stack", name, "before")):
+                if not is_name(part):
+                    wrong = f"no {what} is named {shortened(part)}"
+                    yield Finding((*at, "stack"), wrong, f"{_NAME} {place} the @")
         elif self.stack not in STACKS:
             expected = f"one of {', '.join(STACKS)}"
             yield Finding((*at, "stack"), f"no QUIC stack {self.stack!r}", expected, f'write stack = "{_DEFAULT}"')
