@@ -384,3 +384,203 @@ def test_packets_of_an_interface_and_of_a_link_are_listed(application: Applicati
     expect(listed(page).first).to_contain_text("delivered")
     page.get_by_role("button", name="Close the list of packets").click()
     expect(page.locator(".packets")).to_have_count(0)
+
+
+def add(page: Page, what: str) -> Locator:
+    """The dialog of `Add`, a menu beneath its button."""
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_role("menuitem", name=what).click()
+    return page.get_by_role("dialog")
+
+
+def test_a_host_is_added_and_is_as_any_other(application: Application, page: Page) -> None:
+    start(application, page)
+    dialog = add(page, "Add a host")
+    expect(dialog.get_by_label("Name")).to_have_value("h3")
+    expect(dialog.get_by_label("Linked to")).to_have_value("s1")
+    dialog.get_by_label("Rate").fill("10 Mbit/s")
+    dialog.get_by_label("Delay").fill("15 ms")
+    dialog.get_by_label("Buffer").fill("100 ms")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(dialog).to_have_count(0)
+
+    # It stands in the drawing and in the list, and is chosen; its name is known in a host that was there.
+    expect(page.get_by_role("group", name=re.compile(r"^host h3 10\."))).to_be_visible()
+    expect(page.locator(".lab-panel h2")).to_contain_text("h3")
+    expect(page.locator(".lab-outline summary")).to_have_text("4 nodes, 3 links")
+    shown = terminal(page, "h3")
+    page.keyboard.type("ping -c1 h1 | grep -o 'time=[3-9][0-9]'; echo at $(hostname)\n")
+    says(shown, re.compile(r"time=3\d\s+at h3"))
+    node(page, "h1")
+    page.get_by_label("The other node").select_option("h3")
+    page.get_by_role("button", name="Why", exact=True).click()
+    expect(page.locator(".lab-answer pre")).to_contain_text(re.compile(r"^h1 -> h3\nh3 answers h1: "), timeout=15_000)
+    expect(page.locator(".lab-node.on-way")).to_have_count(2)
+    expect(page.get_by_role("group", name=re.compile("^link h3 to s1"))).to_have_class(re.compile("on-way"))
+
+    # Its link is cut and mended, and `why` says so.
+    link(page, "h3", "s1")
+    page.get_by_role("button", name="Take down").click()
+    node(page, "h1")
+    page.get_by_label("The other node").select_option("h3")
+    page.get_by_role("button", name="Why", exact=True).click()
+    expect(page.locator(".lab-cable.faulty")).to_have_attribute("aria-label", re.compile("^link h3 to s1, down"))
+    link(page, "h3", "s1")
+    page.get_by_role("button", name="Take up").click()
+
+    # Traffic has a curve of its own, and the drawing says what the link carries.
+    page.get_by_role("button", name="Lab’s shell").click()  # noqa: RUF001
+    shell = page.locator(".terminal-box:not([hidden])")
+    says(shell, ">")
+    shell.locator(".xterm-helper-textarea").focus()
+    page.keyboard.type("traffic h3 h1 seconds=20\n")
+    rate = value(page, "rate", "h3-s1")
+    eventually(lambda: 5 < rate() < 11, "10 Mbit/s in the plot")
+    expect(page.get_by_role("group", name=re.compile("^link h3 to s1"))).to_contain_text("Mbit/s")
+
+    # All of it goes with the host: its terminal ends, and nothing is chosen any more.
+    node(page, "h3")
+    page.locator(".lab-panel").get_by_role("button", name="Remove").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Its links go with it: s1. Programs in it are killed.")
+    dialog.get_by_role("button", name="Remove").click()
+    expect(page.locator(".lab-node")).to_have_count(3)
+    expect(page.locator(".lab-outline summary")).to_have_text("3 nodes, 2 links")
+    expect(page.locator(".lab-panel")).to_have_count(0)
+    expect(page.locator(".terminal-tab", has_text="h3")).to_contain_text("ended")
+    node(page, "h1")
+    page.get_by_label("The other node").select_option("h2")
+    page.get_by_role("button", name="Ping", exact=True).click()
+    expect(page.locator(".lab-answer pre")).to_contain_text(re.compile(r"time=\d"), timeout=15_000)
+
+
+@pytest.mark.skipif(shutil.which("ping") is None, reason="apt-get install iputils-ping")
+def test_packets_of_what_was_added_are_listed(application: Application, page: Page) -> None:
+    start(application, page)
+    dialog = add(page, "Add a host")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    link(page, "h3", "s1")
+    page.locator(".lab-panel").get_by_role("button", name="Packets", exact=True).click()
+    expect(page.locator(".packets h2")).to_contain_text("h3-s1")
+    node(page, "h3")
+    page.get_by_label("The other node").select_option("h1")
+    page.get_by_role("button", name="Ping", exact=True).click()
+    page.get_by_role("searchbox", name="Only packets with these words").fill("icmp")
+    expect(listed(page)).to_have_count(16)
+    # The network stays while its links are captured, and the page says what to do.
+    dialog = add(page, "Link h3 with")
+    dialog.get_by_label("To").select_option("h1")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator(".toast.problem")).to_contain_text("links are being captured")
+    dialog.get_by_role("button", name="Cancel").click()
+    application.complaints.clear()  # The browser notes each refusal.
+    page.get_by_role("button", name="Close the list of packets").click()
+
+    node(page, "h3")
+    page.get_by_role("button", name="Packets", exact=True).click()
+    expect(page.get_by_role("region", name="Packets at h3-eth0")).to_be_visible()
+    page.get_by_role("button", name="Ping", exact=True).click()
+    expect(listed(page).first).to_be_visible()
+    # A list of an interface goes on while the network changes, and ends with its node.
+    page.locator(".lab-drawing").press("Delete")
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(page.locator(".packets-notes")).to_contain_text("stopped")
+
+
+def test_a_network_is_changed_by_menus_and_keys_and_saved(application: Application, page: Page) -> None:
+    start(application, page)
+    # A click with the right button says where the node is to stand.
+    ground = page.locator(".lab-drawing").bounding_box()
+    assert ground is not None
+    spot = (ground["x"] + 60, ground["y"] + 60)
+    page.mouse.click(*spot, button="right")
+    page.get_by_role("menuitem", name="Add a router").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Linked to").select_option("no node yet")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    waits = page.get_by_role("group", name="router r1 without a link")
+    expect(waits).to_have_class(re.compile("waiting"))
+    expect(page.locator(".lab-panel")).to_contain_text("It comes up with its first link.")
+    expect(page.get_by_role("button", name="Terminal in r1")).to_have_count(0)
+
+    # What is refused is said in the shell's words, and the dialog stays.
+    page.locator(".lab-drawing").press("l")
+    expect(dialog.get_by_label("From")).to_have_value("r1")
+    dialog.get_by_label("To").select_option("r1")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator(".toast.problem")).to_contain_text("cannot add a link r1 r1")
+    expect(page.locator(".toast.problem")).to_contain_text("a link from r1 to itself")
+    dialog.get_by_label("To").select_option("s1")
+    dialog.get_by_text("Further keys").click()
+    dialog.get_by_label("The link").fill("name=up overhead=24 B")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator(".lab-node.waiting")).to_have_count(0)
+    expect(page.locator(".lab-panel h2")).to_contain_text("r1 – s1")  # noqa: RUF001
+
+    # A line from node to node is a link, too.
+    for name in ("h1", "r1"):
+        page.locator(f'[data-node="{name}"]').hover()
+    eventually(lambda: page.evaluate("document.getAnimations().length") == 0, "the drawing stands still")
+    page.locator('[data-node="h1"]').hover()
+    page.locator('[data-node="h1"] .pull').hover()
+    page.mouse.down()
+    page.locator('[data-node="r1"] .shape').hover()
+    page.mouse.up()
+    expect(dialog.get_by_label("From")).to_have_value("h1")
+    expect(dialog.get_by_label("To")).to_have_value("r1")
+    dialog.get_by_label("Rate").fill("5 Mbit/s")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator(".lab-cable")).to_have_count(4)
+
+    # A host with a name that is taken is refused, and so is a link without which a node would stand alone.
+    dialog = add(page, "Add a host")
+    dialog.get_by_label("Name").fill("h2")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator(".toast.problem")).to_contain_text("another node has this name")
+    dialog.get_by_role("button", name="Cancel").click()
+    link(page, "s1", "h2")
+    page.locator(".lab-panel").get_by_role("button", name="Remove").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(page.locator(".toast.problem", has_text="no link leads to h2")).to_be_visible()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    application.complaints.clear()  # The browser notes each refusal.
+    page.get_by_role("group", name=re.compile("^link h1 to s1")).press("Enter")
+    page.get_by_role("group", name=re.compile("^link h1 to s1")).press("Delete")
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(page.locator(".lab-cable")).to_have_count(3)
+
+    # A host that has no link yet is not saved, which the page says.
+    dialog = add(page, "Add a host")
+    dialog.get_by_label("Linked to").select_option("no node yet")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_role("group", name="host h3 without a link")).to_be_visible()
+    page.get_by_role("button", name="End", exact=True).click()
+    page.get_by_role("button", name="Save first").click()
+    expect(page.get_by_role("dialog")).to_contain_text("the new scenario has the network of now")
+    expect(page.get_by_role("dialog")).to_contain_text("Without h3")
+    page.get_by_role("textbox", name="New scenario").fill("grown.toml")
+    page.get_by_role("button", name="Save as a scenario").click()
+    page.wait_for_selector(".editor .react-flow__node")
+    topology = tomllib.loads(application.text("grown.toml"))["topology"]
+    assert sorted(topology["nodes"]) == ["h1", "h2", "r1", "s1"]
+    assert [one["between"] for one in topology["links"]] == [["s1", "h2"], ["r1", "s1"], ["h1", "r1"]]
+    assert (topology["links"][1]["name"], topology["links"][1]["overhead"]) == ("up", "24 B")
+    assert topology["links"][2]["rate"] == "5 Mbit/s"
+
+
+def test_what_the_shell_changes_is_drawn(application: Application, page: Page) -> None:
+    start(application, page)
+    page.get_by_role("button", name="Lab’s shell").click()  # noqa: RUF001
+    shown = page.locator(".terminal-box:not([hidden])")
+    says(shown, ">")
+    shown.locator(".xterm-helper-textarea").focus()
+    page.keyboard.type("add switch s2 bridge=true\n")
+    expect(page.get_by_role("group", name="switch s2 without a link")).to_be_visible()
+    page.keyboard.type("add link s2 s1\n")
+    expect(page.get_by_role("group", name=re.compile("^link s2 to s1"))).to_have_count(1)
+    # Programs run in a bridge of Linux.
+    expect(page.get_by_role("button", name="Terminal in s2")).to_have_count(1)
+    page.keyboard.type("remove link s2 s1\n")
+    says(shown, "no link leads to s2 then")
+    page.keyboard.type("remove s2\n")
+    expect(page.locator(".lab-node")).to_have_count(3)

@@ -16,11 +16,13 @@ from stages import thorough_after
 
 import dumbbell
 from dumbbell.errors import InputError, RunFailed
-from dumbbell.labs import capture
+from dumbbell.labs import capture, rewire
 from dumbbell.labs.network import Network
 from dumbbell.labs.packets import Packets
 from dumbbell.labs.record import save
 from dumbbell.labs.shell.shell import Shell
+from dumbbell.server.lab_messages import AddNode, PartKeys
+from dumbbell.server.lab_parts import add_node_with_link
 
 NETWORK = graph(
     link("h1", "s1", rate="50 Mbit/s", delay="1 ms", buffer="100 ms"),
@@ -218,6 +220,18 @@ def test_a_lab_that_has_grown_leaves_nothing(apart: Place, part: str) -> None:
     {one.name(): one for one in [*inside, owner]}.get(part, owner).kill()
     until(lambda: not any(map(lives, [owner, *inside])), 60, "the end of all of the lab")
     assert apart.invoke("lab", "list").stdout.startswith("no lab is up")
+
+
+def test_a_node_whose_link_is_refused_is_not_added(apart: Place) -> None:
+    with dumbbell.Lab(apart.write(NETWORK)) as lab:
+        asked = AddNode(kind="host", name="h4", neighbour="s1", link=PartKeys(fields={"rate": "fast"}))
+        with pytest.raises(InputError, match="cannot add a link h4 s1") as refused:
+            add_node_with_link(lab.path, asked)
+        assert refused.value.why.startswith('rate = "fast": not a rate')
+        with pytest.raises(InputError, match="core is no key"):
+            add_node_with_link(lab.path, asked.model_copy(update={"link": PartKeys(typed="core mtu=9000")}))
+        assert rewire.waiting(lab.path) == {}
+        assert lab.nodes == ["h1", "h2", "h3", "r1", "s1"]
 
 
 def test_a_change_that_the_kernel_refuses_leaves_the_lab_as_it_was(apart: Place) -> None:

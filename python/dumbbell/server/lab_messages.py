@@ -26,9 +26,14 @@ class LabNode(Message):
 
     name: str
     kind: Literal["host", "router", "switch"]
+    """A bridge is a switch, as in scenarios."""
     interfaces: list[tuple[str, list[str]]]
     daemons: dict[str, bool]
     """Routing daemons of a router, and whether they run."""
+    runs_programs: bool
+    """True if programs run in it: a host, a router or a bridge that is up."""
+    waits: bool
+    """True if it was added, and comes up with its first link."""
 
 
 class LabLink(Message):
@@ -107,6 +112,53 @@ class ChangeDaemon(Asked):
     up: bool
 
 
+class PartKeys(Message):
+    """Keys of a node or a link, as in a scenario."""
+
+    fields: dict[str, str] = Field(default={}, max_length=50)
+    """Keys with fields of their own: `{"rate": "5 Mbit/s"}`."""
+    typed: str = Field(default="", max_length=10_000)
+    """Further keys, as the lab's shell takes them: `mtu=9000 name=core`."""
+
+
+class AddNode(Asked):
+    """`POST /api/labs/{id}/add-node`: add a node, also with its first link."""
+
+    kind: Literal["host", "switch", "router"]
+    name: str = Field(max_length=200)
+    keys: PartKeys = PartKeys()
+    neighbour: str | None = None
+    """Node at the other end of the link; null: the node waits for a link."""
+    link: PartKeys = PartKeys()
+    """Keys of the link."""
+
+
+class AddLink(Asked):
+    """`POST /api/labs/{id}/add-link`."""
+
+    ends: list[str] = Field(min_length=2, max_length=2)
+    keys: PartKeys = PartKeys()
+
+
+class AddedLink(Message):
+    """Names of both directions of a link that was added."""
+
+    links: list[str]
+
+
+class RemoveNode(Asked):
+    """`POST /api/labs/{id}/remove-node`: remove a node with its links."""
+
+    node: str
+
+
+class RemoveLink(Asked):
+    """`POST /api/labs/{id}/remove-link`: remove a link in both directions."""
+
+    of: list[str] = Field(min_length=1, max_length=2)
+    """The name of a direction; or two nodes, for all links between them."""
+
+
 class AskLab(Asked):
     """`POST /api/labs/{id}/ask`: a question about two nodes, or one."""
 
@@ -166,6 +218,10 @@ class SavedLab(Message):
     path: str | None
     routers: list[str]
     """Routers into which a configuration was typed. It is written beside the file."""
+    rewired: bool
+    """True if nodes or links were added or removed. The file has the network of now."""
+    waiting: list[str]
+    """Nodes that wait for their first link. They are not in the file."""
 
 
 class RecordLab(Asked):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from dumbbell.labs import changes, daemons, place
+from dumbbell.labs import changes, daemons, place, rewire
 from dumbbell.labs.network import Network
 from dumbbell.labs.shell.look import described
 from dumbbell.plan.types import Link
@@ -23,21 +23,31 @@ def standing(lab: Path, mine: bool, terminals: Sequence[TerminalState]) -> LabSt
         started=str(facts.get("started", "")),
         mine=mine,
         outside=network.outside,
-        nodes=[
-            LabNode(
-                name=name,
-                kind=network.kind(name),  # type: ignore[arg-type]
-                interfaces=[(one, held) for one, held in network.interfaces(name)],
-                daemons=running.get(name, {}),
-            )
-            for name in network.nodes
-        ],
+        nodes=[*(_node(network, name, running.get(name, {})) for name in network.nodes), *_waiting(lab)],
         links=[_link(one) for one in changes.states(lab).values()],
         cables=[list(cable.links) for cable in network.cables],
         changes=_events(lab),
         recording=place.is_recorded(lab),
         terminals=list(terminals),
     )
+
+
+def _node(network: Network, name: str, running: dict[str, bool]) -> LabNode:
+    kind = network.kind(name)
+    return LabNode(
+        name=name,
+        kind="switch" if kind == "bridge" else kind,  # type: ignore[arg-type]
+        interfaces=network.interfaces(name),
+        daemons=running,
+        runs_programs=name in network.places,
+        waits=False,
+    )
+
+
+def _waiting(lab: Path) -> Iterator[LabNode]:
+    for name, keys in rewire.waiting(lab).items():
+        kind = keys.get("kind", "host")
+        yield LabNode(name=name, kind=kind, interfaces=[], daemons={}, runs_programs=False, waits=True)
 
 
 def _link(link: Link) -> LabLink:

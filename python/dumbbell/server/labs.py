@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from dumbbell import below
 from dumbbell.engines.events import Event
 from dumbbell.errors import InputError, RunFailed
-from dumbbell.labs import changes, daemons, place, record, recording, traffic
+from dumbbell.labs import changes, daemons, place, record, recording, rewire, traffic
 from dumbbell.labs.build import LabScenario
 from dumbbell.labs.configurations import typed
 from dumbbell.labs.down import end
@@ -191,7 +191,13 @@ def router(root: Path, labs: Labs, terminals: Terminals) -> APIRouter:
         if asked.path is not None:
             record.save(path, run_places.scenario(root, asked.path))
         text = tomlkit.dumps({"events": changes.events(path)}) if changes.events(path) else ""
-        return SavedLab(text=text, path=asked.path, routers=list(typed(Live(path))))
+        return SavedLab(
+            text=text,
+            path=asked.path,
+            routers=list(typed(Live(path))),
+            rewired=rewire.is_rewired(path),
+            waiting=list(rewire.waiting(path)),
+        )
 
     @made.post("/{lab}/record")
     def recorded(lab: str, asked: RecordLab) -> Recorded:
@@ -248,7 +254,8 @@ class Topic:
         except (RunFailed, OSError):
             return None
         terminals = self._terminals.of(folder)
-        stamp = (_size(folder / changes.FILE), _size(folder / daemons.FILE), place.is_recorded(folder), terminals)
+        journals = [_written(folder / name) for name in (changes.FILE, daemons.FILE, "plan.json", rewire.WAITING)]
+        stamp = (journals, place.is_recorded(folder), terminals)
         state = None if stamp == before else standing(folder, self._labs.is_mine(folder.name), terminals)
         if answer["answer"] != "told":
             return stamp, state, None
@@ -256,7 +263,9 @@ class Topic:
         return stamp, state, LabProgress(time_ns=event["time_ns"], links=event["links"], flows=event["flows"])
 
 
-def _size(path: Path) -> int:
+def _written(path: Path) -> tuple[int, ...]:
+    """Another value after each change of the file."""
     with suppress(OSError):
-        return path.stat().st_size
-    return 0
+        now = path.stat()
+        return now.st_ino, now.st_size, now.st_mtime_ns
+    return ()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from dumbbell.server import comparison, fits, labs, live, packets, results, runs, studies, terminals, whatif
+from dumbbell.server import comparison, fits, lab_parts, labs, live, packets, results, runs, studies, terminals, whatif
 from dumbbell.server.children import Children
 
 
@@ -20,6 +20,7 @@ def include(app: FastAPI, root: Path) -> None:
         runs.router(root, children),
         studies.router(root, children),
         labs.router(root, kept, opened),
+        lab_parts.router(),
         terminals.router(opened),
         packets.router(lists),
         whatif.router(root),

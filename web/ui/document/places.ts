@@ -29,11 +29,19 @@ function clear(wanted: Point, taken: readonly Point[]): Point {
 let last: { drawing: Drawing; layout: Layout; found: Record<string, Point> } | null = null;
 /** Computed places of nodes that the layout's file lacks. They are kept, so that a node does not move when others are added. */
 let drawn: Record<string, Point> = {};
+/** Places of nodes that are about to come. */
+let coming: Record<string, Point> = {};
 
 /** Begin with another document. */
 export function forgetPlaces(): void {
   last = null;
   drawn = {};
+  coming = {};
+}
+
+/** Where a node that is about to come is to stand, unless the layout's file says it. */
+export function expect(name: string, at: Point): void {
+  coming[name] = { x: snap(at.x), y: snap(at.y) };
 }
 
 /** The place of each node; worked out once for a state of the document. */
@@ -42,6 +50,11 @@ export function places(drawing: Drawing, layout: Layout): Record<string, Point> 
   const isEmpty = Object.keys(layout.nodes).length === 0;
   // The layout became empty, as by undo: all nodes go back to computed places.
   if (isEmpty && last && Object.keys(last.layout.nodes).length > 0) drawn = {};
+  for (const { name } of drawing.nodes) {
+    const at = coming[name];
+    if (at && !drawn[name]) drawn[name] = at;
+    delete coming[name];
+  }
   // If half of the nodes or more are new, the network is another one, and the kept places do not count.
   const most = drawing.nodes.filter((node) => drawn[node.name] || layout.nodes[node.name]).length * 2 > drawing.nodes.length;
   const found = placed(drawing, { ...layout, nodes: most ? { ...drawn, ...layout.nodes } : layout.nodes });

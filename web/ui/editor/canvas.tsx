@@ -5,12 +5,13 @@ import { memo, useCallback, useEffect, useMemo, useRef, useState, type MouseEven
 import { addFlow, addLink, addNode, move } from "./commands";
 import { FlowEdgeView, LinkEdgeView } from "../network/edges";
 import { edges as edgesOf, nodes as nodesOf, type AnyEdge, type AnyNode } from "../network/elements";
-import { Menu, type MenuPlace } from "./menu";
+import { Menu } from "./menu";
 import { NetworkNodeView } from "../network/node";
 import { FAR, MANY, Overview } from "../network/overview";
 import { hit, realParts } from "../network/painted";
 import { LEAST_ZOOM, MOST_ZOOM, useView } from "../network/use-view";
 import { NoteView } from "./note";
+import type { MenuPlace } from "../kit/menu";
 import type { Point } from "../kit/messages";
 import { fold } from "../document/fold";
 import { places } from "../document/places";

@@ -1,9 +1,10 @@
 // Tools above the canvas. A tool stays until another one is taken: many nodes are placed with as many clicks.
 
-import { memo, useState, type MouseEvent, type ReactNode } from "react";
+import { memo, useState, type ReactNode } from "react";
+import { beneath, type MenuPlace } from "../kit/menu";
 import { Button } from "../kit/parts";
 import { Chooser } from "../kit/palette";
-import { Menu, type MenuPlace } from "./menu";
+import { Menu } from "./menu";
 import { ask, useQuestion } from "./questions";
 import { stage } from "../network/stage";
 import { send, toggle, useEditor, type Tool } from "../document/store";
@@ -25,10 +26,6 @@ export const Toolbar = memo(function Toolbar(): ReactNode {
   const redo = useEditor((editor) => editor.document?.redo ?? "");
   const flowsShown = useEditor((editor) => editor.flowsShown);
   const [menu, setMenu] = useState<(MenuPlace & { of: "export" | "arrange" }) | null>(null);
-  const open = (of: "export" | "arrange", { currentTarget }: MouseEvent<HTMLElement>): void => {
-    const { left, bottom } = currentTarget.getBoundingClientRect();
-    setMenu({ of, x: left, y: bottom + 4 });
-  };
   return (
     <>
       <div className="toolbar" role="toolbar" aria-label="Drawing">
@@ -42,7 +39,7 @@ export const Toolbar = memo(function Toolbar(): ReactNode {
         <Button look="quiet" icon="redo" title={`Redo${redo ? `: ${redo}` : ""} (Ctrl-Shift-Z)`} disabled={!can_redo} onClick={() => void send({ do: "redo" })} />
         <span className="gap" />
         <Button look="quiet" icon="template" title="Insert a group of nodes" onClick={() => ask("generate")} />
-        <Button look="quiet" icon="layout" title="Arrange all nodes" aria-haspopup="menu" onClick={(event) => open("arrange", event)} />
+        <Button look="quiet" icon="layout" title="Arrange all nodes" aria-haspopup="menu" onClick={(event) => setMenu({ of: "arrange", ...beneath(event) })} />
         <Button look="quiet" icon="fit" title="Show all (1)" onClick={() => stage()?.fit()} />
         <Button look="quiet" icon="search" title="Find (/)" onClick={() => ask("find")} />
         <Button
@@ -50,7 +47,7 @@ export const Toolbar = memo(function Toolbar(): ReactNode {
           icon="export"
           title="Export"
           aria-haspopup="menu"
-          onClick={(event) => open("export", event)}
+          onClick={(event) => setMenu({ of: "export", ...beneath(event) })}
         />
         <Button look="quiet" icon="flow" className="flows-toggle" title={flowsShown ? "Hide flows" : "Show flows"} aria-pressed={flowsShown} onClick={() => toggle("flowsShown")} />
       </div>

@@ -394,10 +394,15 @@ export interface StartLab {
 /** A node of a lab. */
 export interface LabNode {
   name: string;
+  /** A bridge is a switch, as in scenarios. */
   kind: "host" | "router" | "switch";
   interfaces: ([string, string[]])[];
   /** Routing daemons of a router, and whether they run. */
   daemons: Record<string, boolean>;
+  /** True if programs run in it: a host, a router or a bridge that is up. */
+  runs_programs: boolean;
+  /** True if it was added, and comes up with its first link. */
+  waits: boolean;
 }
 
 /** One direction of a link, as it is now. */
@@ -469,6 +474,47 @@ export interface ChangeDaemon {
   up: boolean;
 }
 
+/** Keys of a node or a link, as in a scenario. */
+export interface PartKeys {
+  /** Keys with fields of their own: `{"rate": "5 Mbit/s"}`. */
+  fields: Record<string, string>;
+  /** Further keys, as the lab's shell takes them: `mtu=9000 name=core`. */
+  typed: string;
+}
+
+/** `POST /api/labs/{id}/add-node`: add a node, also with its first link. */
+export interface AddNode {
+  kind: "host" | "switch" | "router";
+  name: string;
+  keys?: PartKeys;
+  /** Node at the other end of the link; null: the node waits for a link. */
+  neighbour?: string | null;
+  /** Keys of the link. */
+  link?: PartKeys;
+}
+
+/** `POST /api/labs/{id}/add-link`. */
+export interface AddLink {
+  ends: string[];
+  keys?: PartKeys;
+}
+
+/** Names of both directions of a link that was added. */
+export interface AddedLink {
+  links: string[];
+}
+
+/** `POST /api/labs/{id}/remove-node`: remove a node with its links. */
+export interface RemoveNode {
+  node: string;
+}
+
+/** `POST /api/labs/{id}/remove-link`: remove a link in both directions. */
+export interface RemoveLink {
+  /** The name of a direction; or two nodes, for all links between them. */
+  of: string[];
+}
+
 /** `POST /api/labs/{id}/ask`: a question about two nodes, or one. */
 export interface AskLab {
   do: "ping" | "why" | "routes" | "neighbours" | "sockets";
@@ -521,6 +567,10 @@ export interface SavedLab {
   path: string | null;
   /** Routers into which a configuration was typed. It is written beside the file. */
   routers: string[];
+  /** True if nodes or links were added or removed. The file has the network of now. */
+  rewired: boolean;
+  /** Nodes that wait for their first link. They are not in the file. */
+  waiting: string[];
 }
 
 /** `POST /api/labs/{id}/record`. */

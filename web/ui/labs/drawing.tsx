@@ -1,7 +1,7 @@
 // The network of a lab on the editor's canvas: its nodes and links as they are, with what they carry.
 
 import { ConnectionMode, Controls, ReactFlow, ReactFlowProvider, useReactFlow, useStore, type EdgeChange, type NodeChange } from "@xyflow/react";
-import { useCallback, useEffect, useMemo, useRef, useState, type PointerEvent, type ReactNode } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, type MouseEvent, type PointerEvent, type ReactNode } from "react";
 import { FlowEdgeView, LinkEdgeView } from "../network/edges";
 import { edges as edgesOf, nodes as nodesOf, type AnyEdge, type AnyNode } from "../network/elements";
 import { useLive, type LiveDirection } from "../network/live";
@@ -11,7 +11,8 @@ import { hit, realParts } from "../network/painted";
 import { LEAST_ZOOM, MOST_ZOOM, useView } from "../network/use-view";
 import { forgetPlaces, places } from "../document/places";
 import { linkIds, NOTHING } from "../document/store";
-import type { Document, Drawing, Layout } from "../kit/messages";
+import type { MenuPlace } from "../kit/menu";
+import type { Document, Drawing, Layout, Point } from "../kit/messages";
 import type { LabState, WhyShown } from "../kit/run-messages";
 import { socket } from "../kit/socket";
 import { rate } from "../runs/figures";
@@ -24,12 +25,21 @@ export interface LabStage {
   show: (names: readonly string[]) => void;
 }
 
+/** What was clicked with the right button: where on the page, and where in the drawing. */
+export interface Clicked {
+  at: MenuPlace;
+  spot: Point;
+  part: Chosen;
+}
+
 interface Props {
   lab: Lab;
   why: WhyShown | null;
   chosen: Chosen;
   onChoose: (chosen: Chosen) => void;
   onOpen: (node: string) => void;
+  onMenu: (clicked: Clicked) => void;
+  onConnect: (from: string, to: string) => void;
   /** Set to what others may ask of the drawing. */
   stage: { current: LabStage | null };
 }
@@ -38,7 +48,11 @@ const NODE_TYPES = { network: NetworkNodeView };
 const EDGE_TYPES = { link: LinkEdgeView, flow: FlowEdgeView };
 const ORIGIN: [number, number] = [0.5, 0.5];
 const PRO = { hideAttribution: true };
-const LABELS = { "node.a11yDescription.default": "Enter chooses the node.", "edge.a11yDescription.default": "Enter chooses the link." };
+const LABELS = {
+  "node.a11yDescription.default": "Enter chooses the node, L links it, Delete removes it.",
+  "edge.a11yDescription.default": "Enter chooses the link, Delete removes it.",
+};
+const isPossible = ({ source, target }: { source: string; target: string }): boolean => source !== target;
 const NO_LAYOUT: Layout = { nodes: {}, annotations: [] };
 const STILL: ReadonlySet<string> = new Set();
 /** A link that carries less says what it could carry. */
@@ -62,7 +76,7 @@ export function LabDrawing(props: Props): ReactNode {
   );
 }
 
-function Inside({ lab, why, chosen, onChoose, onOpen, stage }: Props): ReactNode {
+function Inside({ lab, why, chosen, onChoose, onOpen, onMenu, onConnect, stage }: Props): ReactNode {
   const state = lab.state as LabState;
   // Places of another network are not those of this one, though its nodes may have the same names.
   useState(forgetPlaces);
@@ -82,14 +96,15 @@ function Inside({ lab, why, chosen, onChoose, onOpen, stage }: Props): ReactNode
     const where = places(drawing, layout);
     const of = chosen?.kind === "cable" ? [...cable].find(([, links]) => links[0] === chosen.links[0])?.[0] : undefined;
     const selection = { ...NOTHING, nodes: chosen?.kind === "node" ? [chosen.name] : [], links: of ? [of] : [] };
+    const waiting = new Set(state.nodes.filter(({ waits }) => waits).map(({ name }) => name));
     const down = new Set(state.links.filter(({ up }) => !up).map(({ name }) => name));
     // Elements are groups, as in the editor: a button's name would have to have all words in it, and those of traffic change.
     const drawn = nodesOf(drawing, layout, where, selection, before.current.nodes, STILL).map((node): AnyNode => {
       if (node.type !== "network") return node;
-      const marked = seen([node.id], why?.nodes, why?.faulty_nodes);
+      const marked = [waiting.has(node.id) ? "waiting" : "", seen([node.id], why?.nodes, why?.faulty_nodes)].filter(Boolean).join(" ");
       const className = `lab-node ${marked}`;
       const { kind, addresses } = node.data.drawn;
-      return { ...node, className, ariaLabel: `${kind} ${node.id} ${addresses[0] ?? ""}`, data: { ...node.data, marked } };
+      return { ...node, className, ariaLabel: `${kind} ${node.id} ${waiting.has(node.id) ? "without a link" : (addresses[0] ?? "")}`, data: { ...node.data, marked } };
     });
     const links = edgesOf(drawing, where, selection, false, before.current.edges).map((edge): AnyEdge => {
       if (edge.type !== "link" || !edge.data) return edge;
@@ -108,26 +123,35 @@ function Inside({ lab, why, chosen, onChoose, onOpen, stage }: Props): ReactNode
   const isPainted = isMany && far;
   const shown = useMemo(() => (isPainted ? realParts(nodes, edges, at, STILL) : { nodes, edges }), [isPainted, nodes, edges, at]);
   // A lab of a file waits for the file's layout, or its drawing would jump.
-  const { fit, show, leave } = useView(box, () => before.current.nodes, document !== null || !state.scenario.endsWith(".toml"));
+  const { fit, again, show, leave } = useView(box, () => before.current.nodes, document !== null || !state.scenario.endsWith(".toml"));
   stage.current = { show };
+  const names = state.nodes.map(({ name }) => name).join(" ");
+  useEffect(again, [names]);
 
-  const choose = useCallback(
-    (id: string | null) => {
+  const part = useCallback(
+    (id: string | null): Chosen => {
       const links = id === null ? undefined : cable.get(id);
-      onChoose(id === null ? null : links ? { kind: "cable", links } : { kind: "node", name: id });
+      return id === null ? null : links ? { kind: "cable", links } : { kind: "node", name: id };
     },
-    [cable, onChoose],
+    [cable],
   );
+  const choose = useCallback((id: string | null) => onChoose(part(id)), [part, onChoose]);
   const changed = useCallback(
     (changes: readonly (NodeChange<AnyNode> | EdgeChange<AnyEdge>)[]) => {
       for (const change of changes) if (change.type === "select" && change.selected) choose(change.id);
     },
     [choose],
   );
+  const menu = (id: string | null, event: MouseEvent | globalThis.MouseEvent): void => {
+    event.preventDefault();
+    const at = { x: event.clientX, y: event.clientY };
+    choose(id);
+    onMenu({ at, spot: flow.screenToFlowPosition(at), part: part(id) });
+  };
   const under = (event: { clientX: number; clientY: number }): string | null => hit(before.current.nodes, before.current.edges, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }), flow.getZoom());
   return (
     <div
-      ref={box} className={`canvas lab-drawing ${far ? "far" : ""} ${isPainted ? "painted" : ""}`} role="group" aria-label="The network" data-keys
+      ref={box} className={`canvas lab-drawing tool-select ${far ? "far" : ""} ${isPainted ? "painted" : ""}`} role="group" aria-label="The network" data-keys
       onPointerMove={(event: PointerEvent) => isPainted && event.buttons === 0 && setAt(under(event))}
     >
       <ReactFlow<AnyNode, AnyEdge>
@@ -138,12 +162,18 @@ function Inside({ lab, why, chosen, onChoose, onOpen, stage }: Props): ReactNode
         nodeOrigin={ORIGIN}
         onNodesChange={changed}
         onEdgesChange={changed}
-        onNodeDoubleClick={(_, { id }) => state.nodes.some(({ name, kind }) => name === id && kind !== "switch") && onOpen(id)}
+        onNodeDoubleClick={(_, { id }) => state.nodes.some(({ name, runs_programs }) => name === id && runs_programs) && onOpen(id)}
         onPaneClick={(event) => choose(isPainted ? under(event) : null)}
+        onPaneContextMenu={(event) => menu(isPainted ? under(event) : null, event)}
+        onNodeContextMenu={(event, { id }) => menu(id, event)}
+        onEdgeContextMenu={(event, { id }) => menu(id, event)}
+        onConnect={({ source, target }) => onConnect(source, target)}
         onMoveStart={(event) => event && leave()}
         connectionMode={ConnectionMode.Loose}
+        isValidConnection={isPossible}
+        connectionRadius={34}
         nodesDraggable={false}
-        nodesConnectable={false}
+        nodesConnectable={!lab.ended}
         deleteKeyCode={null}
         selectionKeyCode={null}
         minZoom={LEAST_ZOOM}

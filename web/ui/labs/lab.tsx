@@ -1,35 +1,45 @@
 // A lab: its network, what can be done to what is chosen, its terminals, what its links carry.
 
 import { useCallback, useEffect, useRef, useState, type ReactNode } from "react";
-import { offer } from "../kit/actions";
+import { offer, type Action } from "../kit/actions";
+import { ActionMenu, beneath, type MenuPlace } from "../kit/menu";
 import { Button, Dialog, ProblemText, toast } from "../kit/parts";
 import { go, href } from "../kit/route";
 import { remove } from "../kit/api";
-import type { LabAnswer, PacketList, Recorded, SavedLab, TerminalState, TrafficResult } from "../kit/run-messages";
+import type { LabAnswer, LabState, PacketList, Recorded, SavedLab, TerminalState, TrafficResult } from "../kit/run-messages";
 import { endLab } from "../runs/start";
 import { ask } from "./ask";
-import { LabDrawing, type Chosen, type LabStage } from "./drawing";
+import { LabDrawing, type Chosen, type Clicked, type LabStage } from "./drawing";
 import { LabOutline } from "./outline";
+import { menuOf } from "./menu";
 import { CablePanel, NodePanel } from "./panels";
 import { Packets } from "./packets";
 import { LabPlots } from "./plots";
+import { additions, removal, Rewire, type Wanted } from "./rewire";
+import { Save } from "./save";
 import { Terminals } from "./terminals";
 import { useLab } from "./use-lab";
 import { count } from "../../charts/counts";
 
 export function LabView({ id }: { id: string }): ReactNode {
   const lab = useLab(id);
-  const [chosen, setChosen] = useState<Chosen>(null);
+  const [picked, setChosen] = useState<Chosen>(null);
   const [open, setOpen] = useState<TerminalState[]>([]);
   const [shown, setShown] = useState<string | null>(null);
   const [answer, setAnswer] = useState<LabAnswer | null>(null);
   const [packets, setPackets] = useState<PacketList | null>(null);
+  const [wanted, setWanted] = useState<Wanted | null>(null);
+  const [menu, setMenu] = useState<{ at: MenuPlace; actions: Action[] } | null>(null);
   const [saving, setSaving] = useState(false);
   const [ending, setEnding] = useState(false);
   const [busy, setBusy] = useState("");
   const base = `/api/labs/${encodeURIComponent(id)}`;
   const began = useRef(false);
   const stage = useRef<LabStage | null>(null);
+
+  // What is removed is chosen no longer.
+  const chosen = isThere(picked, lab.state) ? picked : null;
+  const closeMenu = useCallback(() => setMenu(null), []);
 
   // Terminals that were open before the page was loaded again are there again.
   const known = lab.state?.terminals;
@@ -63,12 +73,14 @@ export function LabView({ id }: { id: string }): ReactNode {
   useEffect(
     () =>
       offer(() => [
+        ...additions(setWanted, () => !lab.ended, chosen?.kind === "node" ? [chosen.name] : []),
+        removal(setWanted, () => !lab.ended, chosen),
         {
           id: "lab-terminal", title: "Terminal in the chosen node", group: "Lab", icon: "terminal", keys: ["T"],
           can: () => chosen?.kind === "node", run: () => void (chosen?.kind === "node" && terminal(chosen.name, "shell")),
         },
       ]),
-    [chosen, terminal],
+    [chosen, terminal, lab.ended],
   );
 
   if (lab.problem && !lab.state) {
@@ -81,18 +93,23 @@ export function LabView({ id }: { id: string }): ReactNode {
   }
   const { state } = lab;
   if (!state) return <p className="loading">Loading…</p>;
-  const places = state.nodes.filter(({ kind }) => kind !== "switch").map(({ name }) => name);
+  const places = state.nodes.filter((node) => node.runs_programs).map(({ name }) => name);
 
   const end = async (asked: boolean): Promise<void> => {
     setBusy("end");
     const unsaved = asked ? null : await ask<SavedLab>(`${base}/save`, {});
-    if (unsaved && (unsaved.text.trim() || unsaved.routers.length)) {
+    if (unsaved && (unsaved.text.trim() || unsaved.routers.length || unsaved.rewired)) {
       setBusy("");
       setEnding(true);
       return;
     }
     if (await endLab(id)) go("labs");
     setBusy("");
+  };
+  const can = (): boolean => !lab.ended;
+  const onMenu = (clicked: Clicked): void => {
+    const doing = { base, want: setWanted, can, onTerminal: (node: string) => void terminal(node, "shell"), onPackets: listPackets };
+    setMenu({ at: clicked.at, actions: menuOf(clicked, state, doing) });
   };
   const record = async (): Promise<void> => {
     setBusy("record");
@@ -122,6 +139,9 @@ export function LabView({ id }: { id: string }): ReactNode {
           <Button icon="terminal" onClick={() => void terminal("", "lab")} disabled={lab.ended} title="Mininet’s words: pingall, link h1 s1 down, iperf …">
             Lab’s shell
           </Button>
+          <Button icon="add" aria-haspopup="menu" disabled={lab.ended} title="Add a host, a switch, a router or a link to the network" onClick={(event) => setMenu({ at: beneath(event), actions: additions(setWanted, can, chosen?.kind === "node" ? [chosen.name] : []) })}>
+            Add
+          </Button>
           <Button icon="play" onClick={() => void play()} disabled={lab.ended} title="The flows and events of the scenario, from now">
             Play
           </Button>
@@ -139,7 +159,7 @@ export function LabView({ id }: { id: string }): ReactNode {
       {lab.ended && <p className="lab-over" role="status">The lab has ended, and all programs in it. <a href={href("edit", state.scenario)}>Open {state.scenario}</a></p>}
       <div className="lab-main">
         <div className="lab-left">
-          <LabDrawing lab={lab} why={answer?.why ?? null} chosen={chosen} onChoose={setChosen} onOpen={(node) => void terminal(node, "shell")} stage={stage} />
+          <LabDrawing lab={lab} why={answer?.why ?? null} chosen={chosen} onChoose={setChosen} onOpen={(node) => void terminal(node, "shell")} onMenu={onMenu} onConnect={(from, to) => setWanted({ do: "link", ends: [from, to] })} stage={stage} />
           {packets && <Packets key={packets.id} list={packets} onClose={() => setPackets(null)} />}
           <Terminals
             open={open} shown={shown} onShow={setShown} onClose={close}
@@ -155,11 +175,11 @@ export function LabView({ id }: { id: string }): ReactNode {
             }}
           />
           {chosen?.kind === "node" ? (
-            <NodePanel base={base} lab={lab} name={chosen.name} places={places} onTerminal={terminal} onAnswer={setAnswer} onPackets={listPackets} />
+            <NodePanel base={base} lab={lab} name={chosen.name} places={places} onTerminal={terminal} onAnswer={setAnswer} onPackets={listPackets} onWant={setWanted} />
           ) : chosen?.kind === "cable" ? (
-            <CablePanel base={base} lab={lab} names={chosen.links} onPackets={listPackets} />
+            <CablePanel base={base} lab={lab} names={chosen.links} onPackets={listPackets} onWant={setWanted} />
           ) : (
-            <p className="soft">Choose a node to open a terminal or to ping, a link to change it while it is up. A double click on a node opens a terminal.</p>
+            <p className="soft">Choose a node to open a terminal or to ping, a link to change it while it is up. A double click on a node opens a terminal. <b>Add</b>, or the right button, adds nodes and links.</p>
           )}
           {answer && (
             <section className="lab-answer" aria-live="polite">
@@ -176,6 +196,8 @@ export function LabView({ id }: { id: string }): ReactNode {
         </aside>
       </div>
       <LabPlots lab={lab} />
+      {menu && <ActionMenu at={menu.at} actions={menu.actions} onClose={closeMenu} />}
+      {wanted && <Rewire base={base} state={state} chosen={chosen} wanted={wanted} onDone={setChosen} onClose={() => setWanted(null)} />}
       {saving && <Save base={base} scenario={state.scenario} onClose={() => setSaving(false)} />}
       {ending && (
         <Dialog
@@ -187,39 +209,14 @@ export function LabView({ id }: { id: string }): ReactNode {
             </>
           }
         >
-          <p>Links were changed, or configurations typed into routers. Both end with the lab.</p>
+          <p>Nodes or links were changed, or configurations typed into routers. All of that ends with the lab.</p>
         </Dialog>
       )}
     </article>
   );
 }
 
-function Save({ base, scenario, onClose }: { base: string; scenario: string; onClose: () => void }): ReactNode {
-  const [text, setText] = useState("");
-  const [routers, setRouters] = useState<readonly string[]>([]);
-  const [path, setPath] = useState(`${scenario.replace(/\.toml$/, "") || "lab"}-done.toml`);
-  useEffect(() => {
-    void ask<SavedLab>(`${base}/save`, {}).then((found) => (setText(found?.text ?? ""), setRouters(found?.routers ?? [])));
-  }, [base]);
-  const save = async (): Promise<void> => {
-    const done = await ask<SavedLab>(`${base}/save`, { path });
-    if (!done) return;
-    onClose();
-    go("edit", path);
-  };
-  const copy = (): void => void navigator.clipboard.writeText(text).then(() => toast("Copied"));
-  return (
-    <Dialog
-      title="Save what was done" onClose={onClose} wide
-      actions={<><Button icon="copy" onClick={copy} disabled={!text.trim()}>Copy the events</Button><Button look="main" onClick={() => void save()}>Save as a scenario</Button></>}
-    >
-      <p>The changes as events. A new scenario also has the traffic that the lab has carried out, and a run repeats both.</p>
-      {routers.length > 0 && <p>The running {routers.length > 1 ? "configurations" : "configuration"} of {routers.join(", ")} will be saved beside it.</p>}
-      <pre className="run-text">{text.trim() || "No link was changed."}</pre>
-      <label className="lab-field">
-        <span>New scenario</span>
-        <input value={path} onChange={(event) => setPath(event.target.value)} />
-      </label>
-    </Dialog>
-  );
+function isThere(chosen: Chosen, state: LabState | null): boolean {
+  if (!chosen || !state) return false;
+  return chosen.kind === "node" ? state.nodes.some(({ name }) => name === chosen.name) : state.links.some(({ name }) => name === chosen.links[0]);
 }

@@ -15,6 +15,8 @@ interface Row {
   icon: IconName;
   title: string;
   note: string;
+  /** True if a terminal can be opened in it. */
+  opens: boolean;
   chosen: Exclude<Chosen, null>;
   /** Nodes to bring into view. */
   at: string[];
@@ -26,13 +28,13 @@ const MOST_ROWS = 80;
 function rowsOf(state: LabState): Row[] {
   const links = new Map(state.links.map((link) => [link.name, link]));
   return [
-    ...state.nodes.map(({ name, kind, interfaces }): Row => ({ id: `node ${name}`, icon: kind, title: name, note: interfaces.flatMap(([, held]) => held.map((one) => one.replace(/\/\d+$/, ""))).join(" "), chosen: { kind: "node", name }, at: [name] })),
+    ...state.nodes.map(({ name, kind, interfaces, waits, runs_programs }): Row => ({ id: `node ${name}`, icon: kind, title: name, opens: runs_programs, note: waits ? "no link yet" : interfaces.flatMap(([, held]) => held.map((one) => one.replace(/\/\d+$/, ""))).join(" "), chosen: { kind: "node", name }, at: [name] })),
     ...cables(state).map((of): Row => {
       const names = of.filter((one) => one !== undefined);
       const first = links.get(names[0] ?? "");
       const [a, b] = [first?.sender ?? "", first?.receiver ?? ""];
       const isDown = names.some((name) => links.get(name)?.up === false);
-      return { id: `link ${names[0]}`, icon: "link", title: `${a} – ${b}`, note: [isDown ? "down" : "", first?.rate, first?.delay].filter(Boolean).join(" "), chosen: { kind: "cable", links: names }, at: [a, b] };
+      return { id: `link ${names[0]}`, icon: "link", title: `${a} – ${b}`, opens: false, note: [isDown ? "down" : "", first?.rate, first?.delay].filter(Boolean).join(" "), chosen: { kind: "cable", links: names }, at: [a, b] };
     }),
   ];
 }
@@ -50,7 +52,7 @@ export function LabOutline({ state, chosen, onChoose, onOpen }: Props): ReactNod
   const rows = useMemo(() => rowsOf(state), [state]);
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const found = rows.filter(({ title, note }) => words.every((word) => `${title} ${note}`.toLowerCase().includes(word)));
-  const opens = (row: Row): string | null => (row.chosen.kind === "node" && row.icon !== "switch" ? row.chosen.name : null);
+  const opens = (row: Row): string | null => (row.chosen.kind === "node" && row.opens ? row.chosen.name : null);
   useEffect(
     () =>
       offer(() => [

@@ -4,6 +4,7 @@ import { useEffect, useState, type ReactNode } from "react";
 import { Button } from "../kit/parts";
 import type { LabAnswer, LabState } from "../kit/run-messages";
 import { ask } from "./ask";
+import type { Want } from "./rewire";
 import type { Lab } from "./use-lab";
 
 interface NodeProps {
@@ -14,16 +15,31 @@ interface NodeProps {
   onTerminal: (node: string, program: "shell" | "vtysh") => Promise<void>;
   onAnswer: (answer: LabAnswer | null) => void;
   onPackets: (of: string[]) => void;
+  onWant: Want;
 }
 
-export function NodePanel({ base, lab, name, places, onTerminal, onAnswer, onPackets }: NodeProps): ReactNode {
+export function NodePanel({ base, lab, name, places, onTerminal, onAnswer, onPackets, onWant }: NodeProps): ReactNode {
   const node = (lab.state as LabState).nodes.find((one) => one.name === name);
   const others = places.filter((one) => one !== name);
   const [to, setTo] = useState("");
   const [busy, setBusy] = useState("");
   const target = others.includes(to) ? to : (others[0] ?? "");
   if (!node) return null;
-  if (node.kind === "switch") return <p><b>{name}</b> is a switch: no program runs in it. Choose one of its links to change it.</p>;
+  const change = (
+    <div className="lab-buttons">
+      <Button icon="link" onClick={() => onWant({ do: "link", ends: [name] })}>Link with …</Button>
+      <Button look="danger" icon="trash" onClick={() => onWant({ do: "remove", part: { kind: "node", name } })}>Remove</Button>
+    </div>
+  );
+  if (!node.runs_programs) {
+    return (
+      <section className="lab-panel" aria-label={`Node ${name}`}>
+        <h2>{name} <span className="soft">{node.kind}</span></h2>
+        <p>{node.waits ? "It comes up with its first link." : "No program runs in a switch. Choose one of its links to change it."}</p>
+        {change}
+      </section>
+    );
+  }
   const question = async (what: "ping" | "why" | "routes" | "neighbours" | "sockets"): Promise<void> => {
     setBusy(what);
     onAnswer(await ask<LabAnswer>(`${base}/ask`, { do: what, node: name, to: what === "ping" || what === "why" ? target : null }));
@@ -71,11 +87,12 @@ export function NodePanel({ base, lab, name, places, onTerminal, onAnswer, onPac
           ))}
         </ul>
       )}
+      {change}
     </section>
   );
 }
 
-const FIELDS = [
+export const LINK_FIELDS = [
   { key: "rate", title: "Rate", example: "unlimited" },
   { key: "delay", title: "Delay", example: "20 ms" },
   { key: "loss", title: "Loss", example: "1 %" },
@@ -87,9 +104,10 @@ interface CableProps {
   lab: Lab;
   names: readonly string[];
   onPackets: (of: string[]) => void;
+  onWant: Want;
 }
 
-export function CablePanel({ base, lab, names, onPackets }: CableProps): ReactNode {
+export function CablePanel({ base, lab, names, onPackets, onWant }: CableProps): ReactNode {
   const links = (lab.state as LabState).links.filter(({ name }) => names.includes(name));
   const [side, setSide] = useState<string>("");
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
@@ -119,7 +137,7 @@ export function CablePanel({ base, lab, names, onPackets }: CableProps): ReactNo
             </select>
           </label>
         )}
-        {FIELDS.map(({ key, title, example }) => (
+        {LINK_FIELDS.map(({ key, title, example }) => (
           <label className="lab-field" key={key}>
             <span>{title}</span>
             <input value={values[key] ?? ""} placeholder={key === "rate" ? there.rate || example : key === "delay" ? there.delay : example} onChange={(event) => setValues({ ...values, [key]: event.target.value })} />
@@ -136,6 +154,7 @@ export function CablePanel({ base, lab, names, onPackets }: CableProps): ReactNo
             </>
           )}
           <Button look="quiet" onClick={() => onPackets(of.length === 1 ? [...of] : [there.sender, there.receiver])} title="List the packets, and what the link does to each">Packets</Button>
+          <Button look="danger" icon="trash" onClick={() => onWant({ do: "remove", part: { kind: "cable", links: names } })}>Remove</Button>
         </div>
       </form>
     </section>

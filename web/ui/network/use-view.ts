@@ -22,6 +22,8 @@ export function boundsOf(nodes: readonly AnyNode[]): Rect | null {
 
 export interface ViewOfAll {
   fit: () => void;
+  /** Show all again, unless the view is the user's. */
+  again: () => void;
   /** Bring nodes into the middle. */
   show: (names: readonly string[]) => void;
   /** The view is the user's from now on. */
@@ -70,6 +72,7 @@ export function useView(box: RefObject<HTMLDivElement | null>, nodes: () => read
   }, [isThere, fit]);
   return {
     fit,
+    again: () => void (whole.current && fitted.current && requestAnimationFrame(fit)),
     show: (names) => {
       const wanted = new Set(names);
       to(nodes().filter(({ id }) => wanted.has(id)), 0.6, Math.max(1, flow.getZoom()));

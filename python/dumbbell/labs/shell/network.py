@@ -18,7 +18,7 @@ from dumbbell.labs.shell.words import Session, word
 )
 def add(session: Session, words: list[str]) -> None:
     """A node without a kind is a host."""
-    names, keys = _parsed(words)
+    names, keys = typed_keys(words)
     lab = session.lab.path
     if names[:1] == ["link"]:
         for name in rewire.add_link(lab, names[1:], keys):
@@ -49,8 +49,8 @@ def remove(session: Session, words: list[str]) -> None:
         raise InputError("remove needs a node, or link and two nodes", given, "remove h3, or remove link h3 s1")
 
 
-def _parsed(words: list[str]) -> tuple[list[str], dict[str, Any]]:
-    """The names, and the keys with their values. `up` and `down` are names here."""
+def typed_keys(words: list[str]) -> tuple[list[str], dict[str, Any]]:
+    """Splits words into names, and keys with their values: `h3 s1 rate=10 Mbit/s`. `up` and `down` are names here."""
     first = next((at for at, one in enumerate(words) if "=" in one), len(words))
     _, keys = changes.parsed(words[first:])
     return words[:first], {key: changes.value_of(text.strip(chr(34))) for key, text in keys.items()}
