@@ -1,11 +1,11 @@
 // What other algorithms and queues would do, over paths drawn from the intervals.
 
-import { useEffect, useId, useRef, useState, type ReactNode } from "react";
-import { post, problemOf } from "../kit/api";
-import type { Problem } from "../kit/messages";
+import { useId, useState, type ReactNode } from "react";
+import { post } from "../kit/api";
 import { Button, ProblemText } from "../kit/parts";
 import { Table } from "./answer";
 import type { ChangesAsked, Fitted, Outcomes } from "./messages";
+import { useAnswer } from "./use-answer";
 
 /** Algorithms that are asked about at first. */
 const USUAL = ["bbr3", "bbr", "cubic", "reno"];
@@ -18,30 +18,12 @@ export function Changes({ fitted }: { fitted: Fitted }): ReactNode {
   const [cc, setCc] = useState(fitted.cc);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(["cc=bbr3", "cc=bbr", "queue=fq-codel"]));
   const [found, setFound] = useState<Outcomes | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const [isWaiting, setIsWaiting] = useState(false);
-  const given = useRef<AbortController | null>(null);
-  useEffect(() => () => given.current?.abort(), []);
+  const { isWaiting, problem, ask, cancel } = useAnswer();
   const listed = [...USUAL, ...fitted.algorithms.filter((name) => !USUAL.includes(name))].filter((name) => fitted.algorithms.includes(name) && name !== cc);
   const asked = [...listed.map((name) => `cc=${name}`), ...QUEUES.map((name) => `queue=${name}`)].filter((one) => chosen.has(one));
-  const ask = (): void => {
-    const now = new AbortController();
-    given.current = now;
-    setProblem(null);
-    setIsWaiting(true);
+  const repeat = (): void => {
     const body: ChangesAsked = { cc, changes: asked };
-    post<Outcomes>(`/api/fit/${fitted.id}/what-if`, body, now.signal).then(
-      (outcomes) => {
-        if (now.signal.aborted) return;
-        setIsWaiting(false);
-        setFound(outcomes);
-      },
-      (thrown) => {
-        if (now.signal.aborted) return;
-        setIsWaiting(false);
-        setProblem(problemOf(thrown));
-      },
-    );
+    ask((signal) => post<Outcomes>(`/api/fit/${fitted.id}/what-if`, body, signal), setFound);
   };
   const box = (one: string): ReactNode => (
     <label key={one}>
@@ -77,19 +59,13 @@ export function Changes({ fitted }: { fitted: Fitted }): ReactNode {
         {QUEUES.map((name) => box(`queue=${name}`))}
       </fieldset>
       <p className="captures-do">
-        <Button look="main" icon="play" disabled={isWaiting || asked.length === 0 || asked.length > MOST} onClick={ask}>
+        <Button look="main" icon="play" disabled={isWaiting || asked.length === 0 || asked.length > MOST} onClick={repeat}>
           Repeat the transfer
         </Button>
         {isWaiting && (
           <>
             <progress aria-label="Simulating" />
-            <Button
-              icon="close"
-              onClick={() => {
-                given.current?.abort();
-                setIsWaiting(false);
-              }}
-            >
+            <Button icon="close" onClick={cancel}>
               Cancel
             </Button>
           </>

@@ -3,11 +3,11 @@
 import { useCallback, useEffect, useRef, useState, type ReactNode } from "react";
 import { get, problemOf, upload } from "../kit/api";
 import { take } from "../kit/dropped";
-import type { Problem } from "../kit/messages";
 import { Button, ProblemText } from "../kit/parts";
 import { go, href, type ViewProps } from "../kit/route";
 import { Answer } from "./answer";
 import type { Fitted } from "./messages";
+import { useAnswer } from "./use-answer";
 
 /** The part of a file that is read; empty: what is detected. */
 interface Only {
@@ -18,52 +18,32 @@ interface Only {
 
 const NONE: Only = { connection: "", interfaces: [], at: "" };
 
-/** Waits for an answer: what is read, and how it is given up. */
-interface Reading {
-  name: string;
-  cancel: () => void;
-}
-
 export default function View({ rest }: ViewProps): ReactNode {
   const [id = ""] = rest;
   const [fitted, setFitted] = useState<Fitted | null>(null);
-  const [reading, setReading] = useState<Reading | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const { isWaiting, problem, ask, cancel, refuse } = useAnswer();
   const [over, setOver] = useState(false);
   const file = useRef<File | null>(null);
 
   const read = useCallback((chosen: File, only: Only = NONE): void => {
     const query = new URLSearchParams({ name: chosen.name, connection: only.connection, at: only.at });
     for (const one of only.interfaces) query.append("interface", one);
-    const given = new AbortController();
     file.current = chosen;
-    setProblem(null);
-    setReading((before) => (before?.cancel(), { name: chosen.name, cancel: () => given.abort() }));
-    upload<Fitted>("/api/fit", query, chosen, given.signal).then(
+    ask(
+      (signal) => upload<Fitted>("/api/fit", query, chosen, signal),
       (found) => {
-        if (given.signal.aborted) return;
-        setReading(null);
         setFitted(found);
         go("captures", found.id);
       },
-      (thrown) => {
-        if (given.signal.aborted) return;
-        setReading(null);
-        setProblem(problemOf(thrown));
-      },
     );
   }, []);
-  // A view that is left gives up what it waits for.
-  const going = useRef<Reading | null>(null);
-  going.current = reading;
-  useEffect(() => () => going.current?.cancel(), []);
   useEffect(() => {
     const handed = take();
     if (handed) read(handed);
   }, [read]);
   useEffect(() => {
     if (!id || fitted?.id === id) return;
-    get<Fitted>(`/api/fit/${encodeURIComponent(id)}`).then(setFitted, (thrown) => setProblem(problemOf(thrown)));
+    get<Fitted>(`/api/fit/${encodeURIComponent(id)}`).then(setFitted, (thrown) => refuse(problemOf(thrown)));
   }, [id, fitted]);
 
   const shown = fitted?.id === id ? fitted : null;
@@ -103,16 +83,10 @@ export default function View({ rest }: ViewProps): ReactNode {
           <p className="soft">The server of this page reads the file, and then removes it. Figures stay in its memory until it ends; no packet does.</p>
         </>
       )}
-      {reading && (
+      {isWaiting && (
         <p className="captures-reading" role="status">
-          <progress aria-label={`Reading ${reading.name}`} /> Reading {reading.name} …
-          <Button
-            icon="close"
-            onClick={() => {
-              reading.cancel();
-              setReading(null);
-            }}
-          >
+          <progress aria-label={`Reading ${file.current?.name}`} /> Reading {file.current?.name} …
+          <Button icon="close" onClick={cancel}>
             Cancel
           </Button>
         </p>
@@ -122,8 +96,8 @@ export default function View({ rest }: ViewProps): ReactNode {
           <ProblemText problem={problem} />
         </div>
       )}
-      {file.current && !reading && (shown || problem) && <Part isOpen={problem !== null} onAnswer={(only) => file.current && read(file.current, only)} />}
-      {shown && !reading && <Answer key={shown.id} fitted={shown} />}
+      {file.current && !isWaiting && (shown || problem) && <Part isOpen={problem !== null} onAnswer={(only) => file.current && read(file.current, only)} />}
+      {shown && !isWaiting && <Answer key={shown.id} fitted={shown} />}
     </div>
   );
 }
