@@ -141,6 +141,31 @@ def _draw(seed: int, number: int) -> Hidden:
     )
 
 
+def fast() -> list[Hidden]:
+    """Wired paths of 100 Mbit/s to 1 Gbit/s, where hosts hand on packets in batches."""
+    kinds = [
+        (rate, seconds, rtt, share, cc)
+        for rate, seconds in ((1e8, 5), (3e8, 4), (1e9, 3))
+        for rtt, share in ((5, 1), (20, 1), (40, 0.5))
+        for cc in ("cubic", "bbr")
+    ]
+    return [_fast(number, *kind) for number, kind in enumerate(kinds)]
+
+
+def _fast(number: int, rate: float, seconds: float, rtt: float, share: float, cc: str) -> Hidden:
+    buffer = round(max(30 * 1514, share * rate * rtt / 8e3))
+    bottleneck = {"rate": f"{rate / 1e6:g} Mbit/s", "buffer": f"{buffer} B"}
+    table = {
+        "name": f"fast-{number}",
+        "duration": f"{seconds:g} s",
+        "seed": number + 1,
+        "topology": {"kind": "dumbbell", "pairs": 2, "rtt": f"{rtt:g} ms", "bottleneck": bottleneck},
+        "flows": [{"from": "s1", "to": "r1", "cc": cc}],
+        "record": {"capture": True, "packets": False, "acks": False},
+    }
+    return Hidden(number, "wired", cc, rate, rtt, buffer, None, None, 0.0, seconds, table)
+
+
 def _log(random: Random, least: float, most: float) -> float:
     return float(least * (most / least) ** random.random())
 

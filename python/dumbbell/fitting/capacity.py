@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from scipy.signal import find_peaks
 
+from dumbbell.fitting.batches import without_batches
 from dumbbell.fitting.estimate import Estimate, unknown
 from dumbbell.fitting.queue import Queue, queue
 from dumbbell.fitting.trace import Bools, Floats, Trace
@@ -103,6 +104,7 @@ def capacity(trace: Trace, rough: float) -> tuple[Capacity, Queue]:
         error = max(0.02 * mean, max(0.0, 1 - share) * float(np.std(rates)) + 0.015 * mean)
         return Capacity(Estimate(mean, mean - error, mean + error, evidence), available, True, series), seen
     plateau = _plateau(rates)
+    gaps, sizes, is_batched = without_batches(trace.time_ns, trace.bytes)
     fastest = _fastest(sizes, gaps, plateau)
     if fastest is None:
         why = "no rate stands out at which packets came back to back, so others may send between them"
@@ -115,7 +117,7 @@ def capacity(trace: Trace, rough: float) -> tuple[Capacity, Queue]:
         return Capacity(replace(available, value=plateau, low=0.99 * plateau, high=1.01 * plateau), available), seen
     if plateau is not None and abs(plateau / mode - 1) < max(_SAME, 0.5 * spread):
         value, width = plateau, max(0.005, abs(plateau / mode - 1) / 2)
-    evidence = f"{count:,} deliveries back to back"
+    evidence = f"{count:,} {'batches of ' if is_batched else ''}deliveries back to back"
     return Capacity(Estimate(value, value * (1 - width), value * (1 + width), evidence), available), seen
 
 
