@@ -30,7 +30,7 @@ _TOGETHER: Final = 4
 """Deliveries that are taken together where a mode is not sharp,"""
 _SHARP: Final = 0.02
 """which is a standard deviation within it below this share."""
-_SEEN: Final = 0.85
+_SEEN: Final = 0.92
 """Share of the time for which a rate that varies must be seen."""
 _LEAST: Final = 20
 """Deliveries of a mode or block at least."""
