@@ -102,8 +102,16 @@ fn empty(path: &str) -> Result<()> {
     mount(Some("tmpfs"), path, Some("tmpfs"), flags, None::<&str>).map_err(|why| {
         let error = Failure::new(format!("making the private directory {path}"), why.desc());
         let missing = matches!(why, nix::Error::ENOENT | nix::Error::ENOTDIR);
-        if missing { error.hint(format!("it takes the place of a directory: `mkdir -p {path}`")) } else { error }.into()
+        if missing { error.hint(missing_directory(path)) } else { error }.into()
     })
+}
+
+/// Says how to make a directory. A path that a shell would not take for one word stands in no command: it may be a
+/// stranger's, and readers copy commands.
+fn missing_directory(path: &str) -> String {
+    let is_word = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._+-".contains(&byte));
+    let command = if is_word { format!(": `mkdir -p {path}`") } else { ", which must be there".to_owned() };
+    format!("it takes the place of a directory{command}")
 }
 
 /// Lets `/sys` show the interfaces of the calling thread's network namespace, for this mount namespace. The other mounts
@@ -131,4 +139,17 @@ fn show_interfaces() {
 fn open(path: &str) -> Result<OwnedFd> {
     let opened = File::open(path).map_err(|why| Failure::new(format!("opening {path}"), why).hint(files::HINT))?;
     Ok(opened.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing_directory;
+
+    #[test]
+    fn no_path_of_a_stranger_becomes_a_command() {
+        assert_eq!(missing_directory("/var/log.d"), "it takes the place of a directory: `mkdir -p /var/log.d`");
+        for path in ["/x; touch y", "/x`id`", "/$(id)", "/a b", "/x\n", "/\u{202e}x", "/x'"] {
+            assert_eq!(missing_directory(path), "it takes the place of a directory, which must be there", "{path}");
+        }
+    }
 }
