@@ -6,7 +6,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from scipy.stats import ks_2samp
 from stages import thorough_after, thorough_but
 
 import dumbbell
@@ -120,6 +119,9 @@ def test_a_probability_above_one_tells_linuxs_pie_from_the_rfcs(tmp_path: Path) 
 
 @pytest.mark.thorough
 def test_jitter_has_the_same_distribution(tmp_path: Path) -> None:
+    # Importing it takes a CPU second, in each process of tests that imports this file.
+    from scipy.stats import ks_2samp
+
     asked = flow("reno", 3)
     asked["topology"]["bottleneck"] |= {"jitter": {"distribution": "normal", "mean": "8 ms", "sd": "2 ms"}}
     asked["topology"]["bottleneck"] |= {"reordering": True, "loss": {"rate": "2 %", "position": "after-queue"}}
