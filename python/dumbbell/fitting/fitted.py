@@ -143,7 +143,7 @@ def fit_trace(name: str, seen: Trace, diagnosis: Diagnosis, window: Estimate) ->
     policed = policer(waited, rate.capacity.value)
     if policed.rate.value is not None:
         rate = _beside(policed.rate.value, rate, seen.side)
-    lost = losses(waited, rate.capacity, rate.available.value, rate.varies, policed.is_found)
+    lost = losses(waited, rate.capacity, rate.available.value, rate.varies, policed.is_found or policed.is_likely)
     base = _base_rtt(seen, rate, served)
     return Fit(
         name,

@@ -14,26 +14,33 @@ from typing import Final
 
 import numpy as np
 
+from dumbbell.fitting.bucket import Band, Bucket
 from dumbbell.fitting.estimate import Estimate, unknown
 from dumbbell.fitting.queue import Queue
-from dumbbell.fitting.trace import Floats, Trace
+from dumbbell.fitting.trace import Bools, Floats, Trace
 from dumbbell.frozen import dataclass
 
 _LEAST_LOSSES: Final = 8
 _LEAST_RUNS: Final = 6
 """Runs of losses, without which a rate can always be chosen that explains them."""
-_TIGHT: Final = 0.04
-"""Deficits at losses differ from their median by this share of it at the sender, on average,"""
-_TIGHT_PACKETS: Final = 0.7
-"""or by so many packets."""
-_BLURRED: Final = 3.0
-"""or by more, if many episodes of losses agree:"""
-_AGREE: Final = {"sender": 10, "both": 10, "receiver": 4}
-"""Episodes at least. At the receiver a hole is seen late, and delays have steps."""
-_TYPICAL: Final = {"sender": 1.0, "both": 1.0, "receiver": 0.8}
-"""Share of the losses, the nearest ones, that count for that: the receiver places some holes late."""
+_SHARE: Final = 0.45
+"""Share of the runs of losses at least whose deficit is the same within a packet. Losses elsewhere shift the deficits
+behind them; the receiver places some holes late."""
+_FEW: Final = 12
+_SHARE_OF_FEW: Final = 0.8
+"""Share of fewer runs than that: chance lets some of them agree."""
 _MOST_BEYOND: Final = 0.04
 """Share of the packets that may pass at a larger deficit than losses find."""
+_HIGHER: Final = {"sender": 0.8, "both": 0.8, "receiver": 0.6}
+"""Probability at least that a loss finds a larger deficit than a packet that passes: of losses by chance it is 0.5."""
+_FASTEST: Final = 1.1
+"""Share of the capacity up to which a rate is tried: a faster bucket never drops."""
+_FULL: Final = 0.8
+"""Share of the longest delay from which on a loss may be one of a full queue behind the bucket."""
+_MOST_FULL: Final = 0.9
+"""Share of the losses that may be such ones."""
+_BLUR: Final = 0.3
+"""Error of the times at which packets came to the bucket, in steps of the receiver's delays."""
 _DELAYED: Final = 0.7
 """Share of deficit / rate by which packets are delayed at losses, from which on it is a queue."""
 _BEHIND: Final = 0.9
@@ -42,11 +49,10 @@ _NEAR_LINK: Final = {"sender": 0.93, "both": 0.93, "receiver": 0.8}
 """A bucket whose rate is above this share of the capacity may be the link's own queue, or what others leave of it,"""
 _HARDLY_DELAYED: Final = 0.1
 """unless packets at losses were delayed by less than this share of deficit / rate."""
-_LEAST_BURST: Final = 3
-"""Packets that a bucket holds at least."""
-_GRID: Final = 240
-_SAMPLE: Final = 50_000
-"""Transmissions whose deficits tell the usual longest one."""
+_WORSE: Final = 0.08
+"""Rates belong to the interval whose contrast is lower than the best one's by this at most."""
+_WIDEST: Final = 0.05
+"""Half width of the interval, as a share of the rate, beyond which the rate is not known."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,8 @@ class Policer:
     """Rate of tokens, bit/s of frames."""
     burst: Estimate
     """Size of the bucket, bytes."""
+    is_likely: bool = False
+    """True if losses are like those of a policer, but too few to tell its rate."""
 
     @property
     def is_found(self) -> bool:
@@ -74,37 +82,84 @@ def policer(seen: Queue, capacity_bps: float | None) -> Policer:
             f"{losses} packets were lost in {runs} runs, and a policer shows in {_LEAST_LOSSES} packets of "
             f"{_LEAST_RUNS} runs or more"
         )
-    episodes = _episodes(trace)
-    found = _fit(_as_sent(seen) if trace.side == "receiver" else trace)
-    if found is None:
-        return _none("no rate explains the losses")
-    rate, burst, spread, beyond = found
-    tight = max(_TIGHT * burst, _TIGHT_PACKETS * trace.segment_bytes)
-    if episodes >= _AGREE[trace.side]:
-        tight *= _BLURRED
-    if spread > tight or beyond > _MOST_BEYOND:
-        return _none("losses do not follow a token bucket")
-    delayed = float(np.nanmedian(seen.at_losses()))
-    if not np.isfinite(delayed):
+    if not np.isfinite(delays := seen.at_losses()).any():
         return _none("the delay at losses is not known")
-    share = 1.0 if capacity_bps is None else min(1.0, rate / capacity_bps)
-    is_near_link = capacity_bps is not None and share > _NEAR_LINK[trace.side]
+    at_bucket = _as_sent(seen) if trace.side == "receiver" else trace
+    blur = _BLUR * trace.resolution_ns if trace.side == "receiver" else 0.0
+    why = "no rate explains the losses"
+    best: tuple[Bucket, Band, float] | None = None
+    for full in _behind(seen, delays):
+        bucket = Bucket(at_bucket, full, blur)
+        delay = float(np.nanmedian(delays[~full[trace.lost]]))
+        for band in bucket.search(None if capacity_bps is None else _FASTEST * capacity_bps):
+            if why_not := _why_not(band, bucket.runs, delay, capacity_bps, trace.side):
+                why = why_not
+            elif best is None or band.contrast > best[1].contrast:
+                best = bucket, band, float(trace.sent_bytes[full].sum())
+    if best is None:
+        return _none(why)
+    episodes = _episodes(trace)
+    return _policer(*best, f"{losses:,} losses in {episodes:,} episode{'s' if episodes > 1 else ''}")
+
+
+def _why_not(band: Band, runs: int, delay_ns: float, capacity_bps: float | None, side: str) -> str:
+    """Why a band of deficits is not that of a policer; empty if it is."""
+    least = _SHARE if runs >= _FEW else _SHARE_OF_FEW
+    is_narrow = band.share >= least and band.inside >= _LEAST_RUNS and band.passed_beyond <= _MOST_BEYOND
+    if not is_narrow or max(band.higher, (1 + band.contrast) / 2) < _HIGHER[side]:
+        return "losses do not follow a token bucket"
+    share = 1.0 if capacity_bps is None else min(1.0, band.rate_bps / capacity_bps)
+    is_near_link = capacity_bps is not None and share > _NEAR_LINK[side]
     most = _HARDLY_DELAYED if is_near_link else min(_DELAYED, _BEHIND * share)
-    if delayed >= most * burst * 8e9 / rate:
-        return _none("packets were delayed at losses: a queue overflowed")
-    evidence = f"{losses:,} losses in {episodes:,} episode{'s' if episodes > 1 else ''}"
-    error = max(0.01, 2 * trace.segment_bytes / burst / episodes**0.5)
-    slack = max(2 * trace.segment_bytes, 0.05 * burst)
+    if not delay_ns < most * band.top * 8e9 / band.rate_bps:
+        return "packets were delayed at losses: a queue overflowed"
+    return ""
+
+
+def _behind(seen: Queue, delays: Floats) -> list[Bools]:
+    """What may have been lost behind the bucket: nothing, or what was lost while packets waited longest."""
+    lost = seen.trace.lost
+    nothing = np.zeros(len(lost), dtype=bool)
+    is_full = delays >= _FULL * float(np.nanquantile(seen.above_ns, 0.9995))
+    if not 0 < is_full.mean() <= _MOST_FULL:
+        return [nothing]
+    full = nothing.copy()
+    full[np.flatnonzero(lost)[is_full]] = True
+    return [nothing, full]
+
+
+def _policer(bucket: Bucket, band: Band, behind: float, evidence: str) -> Policer:
+    """The estimates, with the interval of rates that explain the losses nearly as well. `behind`: bytes that may have
+    been lost behind the bucket."""
+    rate = band.rate_bps
+    low, high = (rate * (1 + bucket.reach(band, sign, _WORSE, 2 * _WIDEST)) for sign in (-1, 1))
+    if high - low > 2 * _WIDEST * rate:
+        why = "losses are like those of a policer, but too few to tell its rate"
+        return Policer(unknown(why, low, high, evidence), unknown(why), True)
+    middle = (low + high) / 2
+    burst = bucket.band(middle).top
+    slack = max(2 * bucket.packet, 0.05 * burst)
+    # Losses behind the bucket are not all known.
+    least = max(bucket.packet, burst - slack - behind)
     return Policer(
-        Estimate(rate, rate * (1 - error), rate * (1 + error), evidence),
-        Estimate(burst, burst - slack, burst + slack, evidence),
+        Estimate(middle, min(low, 0.99 * middle), max(high, 1.01 * middle), evidence),
+        Estimate(burst, least, burst + slack, evidence),
     )
 
 
 def _as_sent(seen: Queue) -> Trace:
-    """The trace with times at which packets would have arrived without the queue."""
-    waited = np.nan_to_num(seen.at_sending())
-    return replace(seen.trace, sent_ns=np.maximum.accumulate(seen.trace.sent_ns - waited))
+    """The trace with times at which packets left the sender, but for a constant.
+
+    What hardly waited came as it was sent. What waited longer was sent in the middle of a step of the sender's clock.
+    What was lost was sent between its neighbours.
+    """
+    trace = seen.trace
+    step = 0.0 if np.isnan(trace.resolution_ns) else trace.resolution_ns
+    waited = np.nan_to_num(seen.above_ns)
+    through = np.flatnonzero(~trace.lost)
+    sent = np.maximum.accumulate(np.where(waited < step, trace.time_ns, trace.time_ns - waited + step / 2))
+    times = np.interp(np.arange(len(trace.lost)), through, sent)
+    return replace(trace, sent_ns=times)
 
 
 def _none(why: str) -> Policer:
@@ -116,62 +171,3 @@ def _episodes(trace: Trace) -> int:
     lost = trace.sent_ns[trace.lost]
     floor = float(trace.floor_ns.min()) if len(trace.floor_ns) else 100e6
     return int(1 + (np.diff(lost) > 1.5 * floor).sum()) if len(lost) else 0
-
-
-class _Bucket:
-    """Deficits of a trace's transmissions, for any rate."""
-
-    def __init__(self, trace: Trace) -> None:
-        passed = np.where(trace.lost, 0.0, trace.sent_bytes)
-        self._before = np.cumsum(passed) - passed
-        self._since = (trace.sent_ns - trace.sent_ns[0]) / 8e9
-        self._lost = np.flatnonzero(trace.lost)
-        self._first = np.flatnonzero(trace.lost & ~np.r_[False, trace.lost[:-1]])
-        self._typical = max(1, round(_TYPICAL[trace.side] * len(self._first)))
-        self._size = trace.segment_bytes
-        self._step = max(1, len(passed) // _SAMPLE)
-
-    def deficits(self, rate_bps: float) -> Floats:
-        """Bytes by which what had passed before each transmission exceeds what a bucket of a rate had gained."""
-        tokens = self._since * rate_bps
-        tokens -= self._before
-        found: Floats = np.maximum.accumulate(tokens)
-        found -= tokens
-        return found
-
-    def spread(self, rate_bps: float) -> tuple[float, float, float, float]:
-        """Median deficit at losses under a rate, the mean distance of most from it, the usual longest one, and beyond.
-
-        All in bytes but the last: the share of packets that passed at a deficit beyond that of losses, by two packets.
-        """
-        every = self.deficits(rate_bps)
-        at = every[self._first]
-        middle = float(np.median(at))
-        most = middle + 2 * self._size
-        passed = len(every) - len(self._lost)
-        beyond = (np.count_nonzero(every > most) - np.count_nonzero(every[self._lost] > most)) / max(1, passed)
-        away = np.sort(np.abs(at - middle))[: self._typical]
-        return middle, float(away.mean()), float(np.quantile(every[:: self._step], 0.98)), beyond
-
-    def cost(self, rate_bps: float) -> float:
-        """How badly a rate explains the losses."""
-        middle, spread, longest, beyond = self.spread(rate_bps)
-        if middle < _LEAST_BURST * self._size:
-            return np.inf
-        return spread / (longest + 3 * self._size) + beyond
-
-
-def _fit(trace: Trace) -> tuple[float, float, float, float] | None:
-    """Rate, burst, spread of the deficits, and the share of packets that passed beyond the burst."""
-    passed = float(trace.sent_bytes[~trace.lost].sum())
-    mean = passed * 8e9 / max(1.0, float(trace.sent_ns[-1] - trace.sent_ns[0]))
-    rates = mean * np.geomspace(0.7, 4.0, _GRID)
-    bucket = _Bucket(trace)
-    best = min(rates, key=lambda rate: bucket.cost(float(rate)))
-    if not np.isfinite(bucket.cost(float(best))):
-        return None
-    for width in (0.01, 0.002):
-        best = min(best * np.linspace(1 - width, 1 + width, 21), key=lambda rate: bucket.cost(float(rate)))
-    middle, spread, _, beyond = bucket.spread(float(best))
-    # A packet is lost if its bytes do not fit into what is left.
-    return float(best), middle + trace.segment_bytes / 2, spread, beyond
