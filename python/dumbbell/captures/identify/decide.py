@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -16,7 +17,6 @@ from dumbbell.captures.files import unchanged
 from dumbbell.captures.identify import forest
 from dumbbell.captures.identify.features import Path, features, series
 from dumbbell.errors import DumbbellError
-from dumbbell.frozen import dataclass
 
 ALGORITHMS: Final = ("reno", "cubic", "bbr", "bbr2", "bbr3", "dctcp", "vegas", "htcp", "westwood")
 """Algorithms that the model tells apart."""

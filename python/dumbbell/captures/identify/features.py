@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -9,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.captures.identify.marks import Mark, marks
-from dumbbell.frozen import dataclass
 
 if TYPE_CHECKING:
     from dumbbell.captures.capture import Capture

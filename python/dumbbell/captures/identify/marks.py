@@ -5,12 +5,11 @@ They are marks, never a claim: a capture shows what was in flight, not the sende
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-
-from dumbbell.frozen import dataclass
 
 Floats = npt.NDArray[np.float64]
 
