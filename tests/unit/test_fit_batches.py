@@ -22,7 +22,8 @@ def rate_bps(gaps: Floats, sizes: Floats) -> Floats:
 
 def moderated(wire_ns: Floats, least_ns: float) -> Floats:
     """Times at which a host sees packets whose interrupts come that far apart at least; 0.5 us a packet."""
-    seen, interrupt = [], -np.inf
+    seen: list[float] = []
+    interrupt, count = -np.inf, 0
     for time in wire_ns.tolist():
         if time > interrupt:
             interrupt = max(time, interrupt + least_ns)
