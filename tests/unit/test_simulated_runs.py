@@ -11,6 +11,7 @@ import pytest
 import dumbbell
 from dumbbell.cc.bundled import SIMULATED
 from dumbbell.core import core
+from dumbbell.engines.realm import quic
 from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.plan.expand import expand
 from dumbbell.plan.wire import document
@@ -20,7 +21,8 @@ from dumbbell.scenario import bundled
 from dumbbell.scenario.file.loading import load
 
 WITH_DAEMONS = {"anycast", "as100-as200", "internet", "isis-ring", "ospf-ecmp", "ospf-failure", "rerouting"}
-NEEDS_A_KERNEL = {"iperf3", "quic-branch", "quic-conformance", "quic-fairness", "quic-vs-cubic"}
+NEEDS_A_KERNEL = {"iperf3"}
+NEEDS_QUIC = {"quic-branch", "quic-conformance", "quic-fairness", "quic-vs-cubic"}
 SECONDS = {"bbr-generations": 16, "incast": 5, "link-flap": 6, "rrul": 8, "short-flows": 8, "udp-cross-traffic": 11}
 """Seconds until all flows have begun and something has changed, where that takes more than three."""
 ONCE: dict[str, object] = {"sweep": {}, "repeat": 1, "expect": []}
@@ -39,7 +41,7 @@ def simulated(name: str, folder: Path, seconds: int = 3, **more: object) -> dumb
     return run
 
 
-@pytest.mark.parametrize("name", sorted({*bundled.names()} - NEEDS_A_KERNEL - WITH_DAEMONS))
+@pytest.mark.parametrize("name", sorted({*bundled.names()} - NEEDS_A_KERNEL - NEEDS_QUIC - WITH_DAEMONS))
 def test_bundled_scenarios(name: str, tmp_path: Path) -> None:
     run = simulated(name, tmp_path, SECONDS.get(name, 3), **{"record.acks": False})
     assert run.verdict == "valid", run.summary["reasons"]
@@ -53,6 +55,14 @@ def test_the_others_are_refused(name: str) -> None:
     scenario = load(name)
     (problem,) = SimulateEngine().check(scenario, expand(scenario))
     assert problem.hint.startswith("run it with --engine emulate or --engine virtual")
+
+
+@pytest.mark.parametrize("name", sorted(NEEDS_QUIC))
+def test_those_of_quic_need_its_program(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(quic.VARIABLE, str(tmp_path / "none"))
+    scenario = load(name)
+    (problem,) = SimulateEngine().check(scenario, expand(scenario))
+    assert "make quic" in problem.hint
 
 
 @pytest.mark.parametrize("name", sorted(WITH_DAEMONS))
