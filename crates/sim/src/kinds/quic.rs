@@ -213,6 +213,7 @@ impl Ends for Quic {
         self.account.received.bytes
     }
 
+    #[expect(clippy::misnamed_getters, reason = "the account's `sent_bytes` are UDP payload")]
     fn sent_bytes(&self) -> u64 {
         self.account.sent.written_bytes
     }
