@@ -172,13 +172,12 @@ mod tests {
         let draw = |of: Option<u64>| {
             std::thread::spawn(move || {
                 of.into_iter().for_each(seed);
-                let mut bytes = [[0u8; 12]; 3];
+                let mut bytes = [[0u8; 12]; 2];
                 // SAFETY: each buffer has 12 bytes.
                 unsafe {
                     libc::getrandom(bytes[0].as_mut_ptr().cast(), 12, 0);
                     libc::syscall(libc::SYS_getrandom, bytes[1].as_mut_ptr(), 12usize, 0);
                 }
-                boring::rand::rand_bytes(&mut bytes[2]).unwrap();
                 (bytes, rand::random::<u64>())
             })
             .join()
