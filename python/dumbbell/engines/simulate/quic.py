@@ -87,7 +87,9 @@ def _converse(
 ) -> bool:
     """Start the program, and answer its lines until it has ended. Raises `RuntimeError` as the core does."""
     command = [program, *words]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    pipe = subprocess.PIPE
+    # Ctrl-C in a terminal is for this process, which asks the program to stop.
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, start_new_session=True) as process:
         assert process.stdin is not None, "it is a pipe"
         assert process.stdout is not None, "it is a pipe"
         try:
