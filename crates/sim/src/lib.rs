@@ -37,6 +37,7 @@
 //!   calls for, segments refused because their timestamps are too old (RFC 7323, PAWS), and a receive window that grows.
 //! - Timers of Linux's wheel, which count ticks of 4 ms and fire at the end of a bucket.
 //! - UDP at a constant rate, in fragments where a datagram is longer than the MTU allows, echo requests at an interval, requests and answers over TCP.
+//! - QUIC by the stacks that a caller brings ([`QuicStacks`]): they get datagrams and times, and give datagrams.
 //! - Applications that always have more to say, that say so many bytes, or that write and pause in turns.
 //!
 //! # What is not
