@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 from dumbbell.errors import RunFailed
@@ -29,6 +31,12 @@ def typed(lab: Live) -> dict[str, str]:
             if running is not None and commands(running) != commands(node["routing"]["config"]):
                 found[name] = running
     return found
+
+
+def free_file(scenario: Path, router: str) -> Path:
+    """Returns a new file beside a scenario for the configuration of a router: `r1.conf`, if it is free."""
+    names = (f"{router}.conf", *(f"{scenario.stem}-{router}{number}.conf" for number in ("", *range(2, 1000))))
+    return next(path for path in map(scenario.with_name, names) if not os.path.lexists(path))
 
 
 def _running(lab: Live, router: str) -> str | None:

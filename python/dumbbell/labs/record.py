@@ -11,7 +11,7 @@ from typing import Any, Final
 from dumbbell import inputs, outputs
 from dumbbell.errors import InputError
 from dumbbell.labs import changes, daemons, rewire
-from dumbbell.labs.configurations import typed
+from dumbbell.labs.configurations import free_file, typed
 from dumbbell.labs.live import Live
 from dumbbell.labs.traffic import FILE
 from dumbbell.scenario.file.loading import LARGEST
@@ -122,8 +122,7 @@ def _configure(document: dict[str, Any], configured: Mapping[str, str], file: Pa
     """Write configurations of routers beside the scenario, and have their nodes name them."""
     nodes = document.get("topology", {}).get("nodes", {})
     for router, text in configured.items():
-        names = (f"{router}.conf", *(f"{file.stem}-{router}{number}.conf" for number in ("", *range(2, 1000))))
-        path = next(path for path in map(file.with_name, names) if not os.path.lexists(path))
+        path = free_file(file, router)
         outputs.write_new(path, text)
         if router in nodes:
             nodes[router].pop("bare", None)

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 import dumbbell
 from dumbbell.below import Below, confined
 from dumbbell.errors import Damaged, DumbbellError, InputError, of_system
-from dumbbell.server import facts, files, socket, transfer, work
+from dumbbell.server import configurations, facts, files, socket, transfer, work
 from dumbbell.server.agreement import NotAgreed
 from dumbbell.server.documents import Documents
 from dumbbell.server.http_messages import Login
@@ -62,7 +62,7 @@ def routes(workspace: Workspace, access: Access) -> FastAPI:
         documents.agree(asked.programs)
         return {"agreed": True}
 
-    for router in (facts.router, files.router, transfer.router, socket.router):
+    for router in (configurations.router, facts.router, files.router, transfer.router, socket.router):
         app.include_router(router)
     work.include(app, workspace.root)
     return app

@@ -18,7 +18,7 @@ from dumbbell.server import messages as m
 from dumbbell.server import run_places
 from dumbbell.server.agreement import Agreement, NotAgreed, has_changed, own
 from dumbbell.server.check import Checked, check, looked_further
-from dumbbell.server.document import Document
+from dumbbell.server.document import Document, Stale
 from dumbbell.server.going import Lookout
 from dumbbell.server.journal import Journal, journals
 from dumbbell.server.ways import carried
@@ -236,6 +236,17 @@ class Documents:
         else:
             self._save_soon(one)
         return m.Ack(id=0, revision=one.document.revision, made=made)
+
+    async def change(self, path: str, command: m.Batch, author: object) -> None:
+        """Carry out a command on a document as it is now, and save it. Raises `DumbbellError` if that can't be done."""
+        one = await self._opened(path)
+        is_done = False
+        while not is_done:
+            with suppress(Stale):  # Somebody else has changed it meanwhile.
+                await self.command(path, command, one.document.revision, author)
+                is_done = True
+        await self._save(one)
+        self._drop(one)
 
     def _is_own(self, opened: Open) -> bool:
         """True if the user wrote here what the text starts, whether that is known or not."""

@@ -188,3 +188,39 @@ class Planned(Message):
     tables: list[PlanTable]
     command: str
     """The same by the command line: `dumbbell run mine.toml --set ...`."""
+
+
+# Configurations of routers
+
+
+class Configuration(Message):
+    """`GET /api/configuration`: the configuration with which a router's daemons start."""
+
+    file: str
+    """The file, as the scenario names it or is to name it."""
+    text: str
+    is_written: bool
+    """True if the scenario names the file; else the text follows from the router's other keys."""
+
+
+class CheckConfiguration(Asked):
+    """`POST /api/configuration/check`."""
+
+    router: str = Field(max_length=200)
+    text: str = Field(max_length=1_000_000)
+
+
+class SaveConfiguration(CheckConfiguration):
+    """`POST /api/configuration`: write it beside the scenario."""
+
+    path: str
+
+
+class ConfigurationCheck(Message):
+    """FRR's answer."""
+
+    is_checked: bool
+    """False if this machine has no FRRouting."""
+    line: int | None
+    """The first line that FRR does not understand, from 1; null: it understands all."""
+    said: str

@@ -1,9 +1,11 @@
 // The keys of nodes: name, kind, addresses, routing, and the settings of hosts.
 
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
+import { ConfigurationDialog } from "../files/configuration";
 import { useForm } from "../forms/edit";
 import { Fields, type Group } from "../forms/fields";
 import { TextField } from "../forms/text-field";
+import { Button } from "../kit/parts";
 import { deref, type Schema } from "../kit/schema";
 import type { DrawnNode } from "../kit/messages";
 import { rename } from "./commands";
@@ -19,6 +21,8 @@ const GROUPS: readonly Group[] = [
 export function NodeForm({ nodes }: { nodes: readonly DrawnNode[] }): ReactNode {
   const form = useForm();
   const drawing = useEditor((editor) => editor.document?.drawing);
+  const path = useEditor((editor) => editor.path);
+  const [configured, setConfigured] = useState<string | null>(null);
   const [first] = nodes;
   if (!first || !drawing) return null;
   const kinds = new Set(nodes.map((node) => node.kind));
@@ -51,6 +55,12 @@ export function NodeForm({ nodes }: { nodes: readonly DrawnNode[] }): ReactNode 
           ))}
         </dl>
       )}
+      {nodes.length === 1 && first.kind === "router" && !first.given && (
+        <p className="field-help always">
+          <Button icon="daemons" onClick={() => setConfigured(first.name)}>Configuration …</Button>
+        </p>
+      )}
+      {configured !== null && <ConfigurationDialog path={path} router={configured} onClose={() => setConfigured(null)} />}
       {kinds.size === 1 && !nodes.some((node) => node.given) && <Fields schema={schema} keys={nodes.map((node) => node.key)} groups={GROUPS} />}
       {kinds.size === 1 && first.kind === "host" && (
         <section className="field-group">

@@ -583,3 +583,34 @@ export interface Planned {
   /** The same by the command line: `dumbbell run mine.toml --set ...`. */
   command: string;
 }
+
+/** `GET /api/configuration`: the configuration with which a router's daemons start. */
+export interface Configuration {
+  /** The file, as the scenario names it or is to name it. */
+  file: string;
+  text: string;
+  /** True if the scenario names the file; else the text follows from the router's other keys. */
+  is_written: boolean;
+}
+
+/** `POST /api/configuration/check`. */
+export interface CheckConfiguration {
+  router: string;
+  text: string;
+}
+
+/** `POST /api/configuration`: write it beside the scenario. */
+export interface SaveConfiguration {
+  router: string;
+  text: string;
+  path: string;
+}
+
+/** FRR's answer. */
+export interface ConfigurationCheck {
+  /** False if this machine has no FRRouting. */
+  is_checked: boolean;
+  /** The first line that FRR does not understand, from 1; null: it understands all. */
+  line: number | null;
+  said: string;
+}

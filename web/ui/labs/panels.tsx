@@ -1,6 +1,7 @@
 // What can be done to a node or a link of a lab that is up.
 
 import { useEffect, useState, type ReactNode } from "react";
+import { ConfigurationDialog } from "../files/configuration";
 import { Button } from "../kit/parts";
 import type { LabAnswer, LabState } from "../kit/run-messages";
 import { ask } from "./ask";
@@ -23,6 +24,8 @@ export function NodePanel({ base, lab, name, places, onTerminal, onAnswer, onPac
   const others = places.filter((one) => one !== name);
   const [to, setTo] = useState("");
   const [busy, setBusy] = useState("");
+  const [configures, setConfigures] = useState(false);
+  const { scenario } = lab.state as LabState;
   const target = others.includes(to) ? to : (others[0] ?? "");
   if (!node) return null;
   const change = (
@@ -64,6 +67,7 @@ export function NodePanel({ base, lab, name, places, onTerminal, onAnswer, onPac
       <div className="lab-buttons">
         <Button look="main" icon="terminal" onClick={() => void onTerminal(name, "shell")}>Terminal</Button>
         {daemons.length > 0 && <Button icon="terminal" onClick={() => void onTerminal(name, "vtysh")}>vtysh</Button>}
+        {daemons.length > 0 && scenario.endsWith(".toml") && <Button icon="daemons" onClick={() => setConfigures(true)}>Configuration …</Button>}
         <Button disabled={busy !== ""} onClick={() => void question("routes")}>Routes</Button>
         <Button disabled={busy !== ""} onClick={() => void question("neighbours")}>Neighbours</Button>
         <Button disabled={busy !== ""} onClick={() => void question("sockets")}>Sockets</Button>
@@ -88,6 +92,7 @@ export function NodePanel({ base, lab, name, places, onTerminal, onAnswer, onPac
         </ul>
       )}
       {change}
+      {configures && <ConfigurationDialog path={scenario} router={name} note="The lab keeps what it has: a lab that is started later has it." onClose={() => setConfigures(false)} />}
     </section>
   );
 }
