@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import polars
 import pytest
+from accessibility import serious, too_wide
 from application import DUMBBELL, Application, eventually
 from playwright.sync_api import Locator, Page, expect
 
@@ -398,6 +399,7 @@ def test_a_host_is_added_and_is_as_any_other(application: Application, page: Pag
     dialog = add(page, "Add a host")
     expect(dialog.get_by_label("Name")).to_have_value("h3")
     expect(dialog.get_by_label("Linked to")).to_have_value("s1")
+    assert [*serious(page), *too_wide(page)] == []
     dialog.get_by_label("Rate").fill("10 Mbit/s")
     dialog.get_by_label("Delay").fill("15 ms")
     dialog.get_by_label("Buffer").fill("100 ms")
