@@ -76,7 +76,7 @@ def test_losses_of_another_kind_are_no_policer(name: str, tmp_path: Path) -> Non
 
 
 class Sent:
-    """What `Bucket` reads of a trace: packets that are sent in bursts through a bucket of 8 Mbit/s and 30 kB."""
+    """A trace for `Bucket`: packets that are sent in bursts through a bucket of 8 Mbit/s and 30 kB."""
 
     segment_bytes = PACKET
 

@@ -117,7 +117,7 @@ def _why_not(band: Band, runs: int, delay_ns: float, capacity_bps: float | None,
 
 
 def _behind(seen: Queue, delays: Floats) -> list[Bools]:
-    """What may have been lost behind the bucket: nothing, or what was lost while packets waited longest."""
+    """Returns the losses that may have happened behind the bucket: none, or those while packets waited longest."""
     lost = seen.trace.lost
     nothing = np.zeros(len(lost), dtype=bool)
     is_full = delays >= _FULL * float(np.nanquantile(seen.above_ns, 0.9995))
