@@ -84,11 +84,11 @@ test-python: build $(VENV)/.develop $(VENV)/.guests $(VENV)/.page $(VENV)/.web-c
 test-page: $(VENV)/.web-checks
 	cd web && $(NPM) run --silent check
 
-# While browsers and routers wait, kernels in virtual time compute; more processes would save no time on two cores.
+# While browsers and routers wait, kernels in virtual time compute: four processes keep two cores busy.
 # Each process imports all files that it is given: those of few tests are searched for.
 PARTS ?= tests/system tests/e2e
 test-together: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
-	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "not real_time and not alone and not thorough" $(PARTS)
+	$(BIN)/python -m tools.second_chances --numprocesses 4 --dist loadgroup -m "not real_time and not alone and not thorough" $(PARTS)
 	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "real_time and not alone and not thorough" $$(grep -rlw real_time --include="test_*.py" $(PARTS))
 
 test-alone: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
