@@ -73,8 +73,10 @@ def tell(rows: Sequence[Judged], tables: File | None, stem: str = "fit") -> None
     show(f"{stem}-families", ["family", *names], families)
     real = [one for one in rows if one.name == "policer" and one.path.policer_bps is not None]
     others = [one for one in rows if one.name == "policer" and one.path.policer_bps is None]
+    found = sum(one.value is not None for one in real)
+    bounded = sum(one.value is None and one.low is not None and one.high is not None for one in real)
     print(
-        f"policers found: {sum(one.value is not None for one in real)} of {len(real)}; "
+        f"policers found: {found} of {len(real)}, and {bounded} with bounds alone; "
         f"false alarms: {sum(one.value is not None for one in others)} of {len(others)}\n"
     )
     wrong = [one for one in rows if one.is_right is False or one.is_inside is False]
