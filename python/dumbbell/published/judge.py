@@ -32,17 +32,17 @@ class Judge:
     def __call__(self, studies: Studies) -> Judged:
         """The claim's status, and our numbers."""
         found = list(settings(self.claim, self.rules, self.parts, studies, self.confidence))
-        if self.claim.left_out == "ignored":
-            found = [one for one in found if not one.is_missing]
         run = [one for one in found if not (one.is_empty if self.claim.tell == "values" else one.is_missing)]
+        missing = [one for one in found if one.is_missing]
         if not run:
             return NOT_RUN
-        missing = [one for one in found if one.is_missing]
         said = told_of(self.claim, self.rules, run)
         if missing and len(found) > 1:
             names = list(dict.fromkeys(one.name for one in missing))
             said += f"; left out: {len(missing)} of {words.count(len(found), 'comparison')}"
             said += f" ({'; '.join(names)})" if len(names) <= MOST_NAMED else ""
+        if self.claim.left_out == "ignored":
+            return Judged(self._status([one for one in found if not one.is_missing], [], studies), said)
         return Judged(self._status(found, missing, studies), said)
 
     def _status(self, settings: Sequence[Setting], missing: Sequence[Setting], studies: Studies) -> Status:
