@@ -69,6 +69,16 @@ def test_a_stack_fills_a_path_and_its_records(stack: str, cc: str, engine: str, 
     assert samples["received_bytes"].is_sorted()
 
 
+def test_the_least_rtt_of_a_long_path_is_the_path_s(tmp_path: Path) -> None:
+    """Stacks guess 333 ms before the first ACK (RFC 9002, section 6.2.2), and two take that for a minimum."""
+    file = tmp_path / "long.toml"
+    file.write_text(path(*each_stack(), duration="5 s"))
+    done = dumbbell.run(file, "topology.rtt=600 ms", directory=tmp_path / "run", engine=SIMULATE, report=False)
+    assert [told["cc"].split("/")[0] for told in done.summary["flows"]] == list(STACKS)
+    for told in done.summary["flows"]:
+        assert 600 <= told["rtt_ms"]["min"] < 610, told["cc"]
+
+
 @both
 def test_a_flow_of_so_many_bytes_completes(engine: str, tmp_path: Path) -> None:
     done = run(tmp_path / "one", flow(protocol="quic", stack="quinn", bytes="500 kB"), engine=engine)

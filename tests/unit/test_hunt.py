@@ -255,6 +255,16 @@ def test_one_algorithm_is_held_against_another(tmp_path: Path) -> None:
     assert 'cc = "reno"' in find.directory.joinpath("scenario.toml").read_text()
 
 
+def test_an_algorithm_is_one_of_each_flow_under_test() -> None:
+    """A flow of QUIC is under test as one of TCP is, and has algorithms of its own."""
+    flows = [{**SCENARIO["flows"][0]}, {**SCENARIO["flows"][0], "protocol": "quic", "stack": "noq", "cc": "bbr3"}]
+    draft = with_algorithm(read({**SCENARIO, "flows": flows}), "cubic")
+    assert [flow["cc"] for flow in draft.data["flows"]] == ["cubic", "cubic"]
+    assert network.base(draft)[0].tested == ("f1", "f2")
+    with pytest.raises(ScenarioError, match="noq has no congestion control 'bbr'"):
+        network.base(with_algorithm(draft, "bbr"))
+
+
 @pytest.mark.parametrize(
     ("table", "said"),
     [

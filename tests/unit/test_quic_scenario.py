@@ -58,6 +58,7 @@ def test_a_rate_and_pauses_are_in_the_plan_and_in_its_words() -> None:
     ("keys", "key", "words"),
     [
         ({"stack": "picoquic"}, "stack", "quinn, noq"),
+        ({"stack": "NOQ"}, "stack", "did you mean noq?"),
         ({"cc": "bbr3"}, "cc", 'stack = "noq" has it'),
         ({"stack": "noq", "cc": "bbr"}, "cc", "cubic, reno, bbr3"),
         ({"cc": "vegas"}, "cc", 'write cc = "cubic"'),
@@ -77,6 +78,23 @@ def test_what_a_stack_has_not_is_refused_with_what_it_has(keys: dict[str, Any], 
         dumbbell.expand(dumbbell.load(scenario({**FLOW, **keys})))
     assert f"flows.0.{key}" in str(refusal.value) or f"flows[0].{key}" in str(refusal.value)
     assert words in str(refusal.value)
+
+
+def test_a_network_of_small_packets_is_refused_with_the_least_mtu() -> None:
+    for ip, least in ((4, 1228), (6, 1248)):
+        given = scenario({**FLOW, "ip": ip})
+        given["topology"]["mtu"] = least
+        if ip == 4:
+            dumbbell.expand(dumbbell.load(given))
+            given["topology"]["mtu"] = least - 1
+            with pytest.raises(ScenarioError, match=f"an MTU of {least} B or more"):
+                dumbbell.expand(dumbbell.load(given))
+
+
+def test_a_stack_without_its_protocol_is_told_where_it_belongs() -> None:
+    with pytest.raises(ScenarioError) as refusal:
+        dumbbell.load(scenario({"from": "s1", "to": "r1", "stack": "noq"}))
+    assert 'stack belongs in a flow with protocol = "quic"' in str(refusal.value)
 
 
 def test_without_its_program_a_flow_is_refused_with_what_to_run(

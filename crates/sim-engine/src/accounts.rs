@@ -95,7 +95,7 @@ impl Accounts {
         let report = |(at, ((flow, report), quic)): (usize, ((&plan::Flow, sim::FlowReport), Option<&QuicAccount>))| {
             let reported = flow_report(at, flow, &report, delays);
             match quic {
-                Some(quic) => with_quic(reported, flow, quic),
+                Some(quic) => with_quic(reported, quic),
                 None => reported,
             }
         };
@@ -140,17 +140,13 @@ fn ledger<O: Observer>(simulation: &Simulation<O>) -> Ledger {
 }
 
 /// The report of a QUIC flow, as its two programs would give it.
-fn with_quic(report: FlowReport, flow: &plan::Flow, quic: &QuicAccount) -> FlowReport {
-    let cc = match &flow.workload {
-        plan::Workload::Quic { stack, cc, .. } => Some(format!("{stack}/{cc}")),
-        _ => None,
-    };
+fn with_quic(report: FlowReport, quic: &QuicAccount) -> FlowReport {
     let unconnected = || "it was not connected when it stopped".to_owned();
     let is_unconnected = report.start_ns.is_some() && quic.connected.is_none();
     let handshake_ns = quic.connected.zip(report.start_ns).map(|(at, start)| at.as_nanos() - start);
     FlowReport {
-        cc_requested: cc.clone(),
-        cc_actual: cc,
+        cc_requested: Some(quic.algorithm.clone()),
+        cc_actual: Some(quic.algorithm.clone()),
         error: quic.failure.clone().or_else(|| is_unconnected.then(unconnected)),
         quic: Some(QuicReport {
             version: quic.version.clone(),

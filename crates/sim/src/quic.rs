@@ -73,6 +73,8 @@ pub struct Turn {
 pub struct QuicAccount {
     /// Version of the stack.
     pub version: String,
+    /// Stack and congestion control: `noq/cubic`.
+    pub algorithm: String,
     /// The time at which the handshake was complete at the sender.
     pub connected: Option<Time>,
     /// Why the connection ended before its time.

@@ -18,7 +18,7 @@ from dumbbell.scenario.hunt import Hunt, Kind
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding, Key
-from dumbbell.scenario.traffic.flows import DEFAULT, KINDS, kind_of
+from dumbbell.scenario.traffic.flows import kind_of
 from dumbbell.units import Percent, Rate, Size, Time
 
 BURST: Final = "30 kB"
@@ -53,7 +53,7 @@ class Base:
     tested: tuple[str, ...]
     """Entries under test, by id."""
     bulk: int
-    """Connections of TCP that share the link."""
+    """Connections of TCP and QUIC that share the link."""
     ends: tuple[str, str]
     """Hosts between which cross traffic flows."""
 
@@ -73,7 +73,7 @@ _STUDY: Final = ("sweep", "repeat", "expect", "report")
 
 def _is_tested(index: int, entry: Mapping[str, Any], hunt: Hunt) -> bool:
     name = entry.get("id", f"f{index + 1}")
-    return name in hunt.flows if hunt.flows else kind_of(entry) is KINDS[DEFAULT]
+    return name in hunt.flows if hunt.flows else kind_of(entry).is_bulk
 
 
 def base(draft: Draft) -> tuple[Base, Scenario]:
@@ -92,7 +92,7 @@ def base(draft: Draft) -> tuple[Base, Scenario]:
             _refuse(scenario, ("hunt", "flows", i), "no such flow", f"one of {', '.join(names)}", nearest(name, names))
     chosen = [flow for flow in plan.flows if (group(flow) in hunt.flows if hunt.flows else kind(flow).is_bulk)]
     if not chosen:
-        _refuse(scenario, ("flows",), "no flow to test", "at least one flow of TCP", 'add protocol = "tcp"')
+        _refuse(scenario, ("flows",), "no flow to test", "at least one flow of TCP or QUIC", 'add protocol = "tcp"')
     first = links[hunt.link].first
     there = network(plan)
     rates = [link.rate_bps for link in plan.links if link.name in {one.name for one in there.there(chosen[0])}]

@@ -61,7 +61,7 @@ class Hunt(Table):
     link: str = Field(default="bottleneck", description="The link that events change.")
     flows: list[str] = Field(
         default=[],
-        description="Entries of `flows` under test, by id. Default: all entries of TCP.",
+        description="Entries of `flows` under test, by id. Default: all entries of TCP and QUIC.",
         examples=[["f1"]],
     )
     most: int = Field(default=6, ge=1, le=64, strict=True, description="The most events of a candidate.")

@@ -26,9 +26,14 @@ impl Flight {
         self.bytes.store(left, Relaxed);
     }
 
-    /// Notes the least RTT so far.
-    pub fn min_rtt(&self, rtt: std::time::Duration) {
-        self.min_rtt_us.store(rtt.as_micros() as u64, Relaxed);
+    /// Notes an RTT that an ACK measured. The stack's own minimum begins with its guess of 333 ms (RFC 9002, section 6.2.2), which a
+    /// longer path never exceeds.
+    pub fn measured(&self, rtt: std::time::Duration) {
+        let us = (rtt.as_micros() as u64).max(1);
+        let least = self.min_rtt_us.load(Relaxed);
+        if least == 0 || us < least {
+            self.min_rtt_us.store(us, Relaxed);
+        }
     }
 
     /// Bytes in flight.

@@ -320,7 +320,7 @@ impl Controller for Watched {
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, pn: u64, app_limited: bool, rtt: &RttEstimator) {
-        self.flight.min_rtt(rtt.min().max(Duration::from_micros(1)));
+        self.flight.measured(now.saturating_duration_since(sent));
         self.own.on_ack(now, sent, bytes, pn, app_limited, rtt);
     }
 

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Result, bail};
 use bytes::{Bytes, BytesMut};
@@ -329,7 +329,7 @@ impl Controller for Watched {
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
-        self.flight.min_rtt(rtt.min().max(Duration::from_micros(1)));
+        self.flight.measured(now.saturating_duration_since(sent));
         self.own.on_ack(now, sent, bytes, app_limited, rtt);
     }
 

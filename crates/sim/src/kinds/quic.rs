@@ -59,7 +59,9 @@ impl Datagrams {
 
 impl Quic {
     pub(crate) fn new(flow: &plan::Flow, mtu: Mtu, stacks: &dyn QuicStacks, seed: u64) -> Result<Quic> {
-        let plan::Workload::Quic { bytes, rate_bps, on_off, .. } = &flow.workload else { bail!("not a QUIC flow") };
+        let plan::Workload::Quic { stack, cc, bytes, rate_bps, on_off, .. } = &flow.workload else {
+            bail!("not a QUIC flow")
+        };
         let seed = Stream::new(seed, &format!("flow/{}/quic", flow.id)).at(0);
         let QuicEnds { sender, receiver, version } = stacks.create(flow, seed)?;
         let bursts = on_off.map(|pattern| Bursts::new(pattern, flow.start_ns));
@@ -72,7 +74,7 @@ impl Quic {
                 most_bytes: mtu.bytes() - flow.ip.header_bytes() - UDP,
                 contents: Contents::default(),
             },
-            account: QuicAccount { version, ..QuicAccount::default() },
+            account: QuicAccount { version, algorithm: format!("{stack}/{cc}"), ..QuicAccount::default() },
         })
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -29,10 +30,10 @@ def builds(plan: Plan) -> list[str]:
 def builds_of(text: str) -> list[str]:
     """The same of a plan as JSON."""
     # Most plans have no such flow, and need not be read for this.
-    if '"quic"' not in text:
+    if '"stack"' not in text:
         return []
     workloads = (flow["workload"] for flow in json.loads(text)["flows"])
-    return sorted({one["stack"].partition("@")[2] for one in workloads if one["kind"] == "quic"})
+    return sorted({one["stack"].partition("@")[2] for one in workloads if "stack" in one})
 
 
 def check(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
@@ -110,6 +111,8 @@ def _converse(
         except BaseException:
             process.kill()
             raise
+    if process.returncode < 0:
+        raise RuntimeError(f"simulating QUIC flows: {program} was killed by {signal.Signals(-process.returncode).name}")
     why = f"{program} ended before its work was done, with exit code {process.returncode}"
     raise RuntimeError(f"simulating QUIC flows: {why}\nhint: {quic.HINT}")
 

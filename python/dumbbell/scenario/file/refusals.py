@@ -215,9 +215,10 @@ def _unknown(key: Key, tables: list[type[BaseModel]]) -> Finding:
     if own is not None and _table(own.annotation) is not None:
         is_list = get_origin(own.annotation) is list
         homes.insert(0, f"a table of its own: [[{key[-1]}]]" if is_list else f"a table of its own: [{key[-1]}]")
-    hint = (
-        f"did you mean {close}?" if close is not None else "".join(f"{key[-1]} belongs in {home}" for home in homes[:1])
-    )
+    # A key that another kind of flow has was probably meant, though a key of this one looks alike.
+    is_of_other_kind = any(near and home.startswith(near) for home in homes)
+    belongs = "".join(f"{key[-1]} belongs in {home}" for home in homes[:1])
+    hint = belongs if close is None or is_of_other_kind else f"did you mean {close}?"
     return Finding(key, "unknown key", f"one of {', '.join(names)}", hint)
 
 

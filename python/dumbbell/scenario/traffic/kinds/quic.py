@@ -7,12 +7,14 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
+from dumbbell.hints import nearest
 from dumbbell.names import MOST, is_name, shortened
 from dumbbell.scenario.source import Finding, Key
 from dumbbell.scenario.traffic.bursts import Burst, RateOrShare
 from dumbbell.scenario.traffic.kinds.flow import AnyFlow, Ends, Kind, Stack
 from dumbbell.scenario.traffic.kinds.pauses import OFF, ON, amounts, check_pauses, on_off
 from dumbbell.units import Amount, Duration, Percent, Rate
+from dumbbell.units.mtu import IP, UDP, datagram_bytes
 from dumbbell.workloads import QuicWorkload
 
 STACKS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -23,6 +25,8 @@ STACKS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Stacks of `dumbbell-quic` (the folder `quic`), with their congestion controls; the first is the default."""
 _DEFAULT: Final = next(iter(STACKS))
+_LEAST_DATAGRAM: Final = 1200
+"""Bytes of UDP payload that each network must carry (RFC 9000, section 14)."""
 _WITHOUT_QLOG: Final = ("s2n",)
 """Stacks that write no qlog."""
 _NAME: Final = f"at most {MOST} letters, digits, and - _ ."
@@ -98,7 +102,8 @@ class QuicFlow(AnyFlow, Kind[QuicWorkload]):
                     yield Finding((*at, "stack"), wrong, f"{_NAME} {place} the @")
         elif self.stack not in STACKS:
             expected = f"one of {', '.join(STACKS)}"
-            yield Finding((*at, "stack"), f"no QUIC stack {self.stack!r}", expected, f'write stack = "{_DEFAULT}"')
+            near = nearest(self.stack.lower(), STACKS)
+            yield Finding((*at, "stack"), f"no QUIC stack {self.stack!r}", expected, near)
         elif self.cc not in STACKS[self.stack]:
             names = STACKS[self.stack]
             others = [name for name, algorithms in STACKS.items() if self.cc in algorithms]
@@ -108,6 +113,9 @@ class QuicFlow(AnyFlow, Kind[QuicWorkload]):
         if self.qlog and name in _WITHOUT_QLOG:
             has = ", ".join(name for name in STACKS if name not in _WITHOUT_QLOG)
             yield Finding((*at, "qlog"), f"{name} writes no qlog", f"one of the stacks {has}", "leave qlog out")
+        if datagram_bytes(mtu(False), self.ip) < _LEAST_DATAGRAM:
+            wrong = f"QUIC needs datagrams of {_LEAST_DATAGRAM} B, and packets have at most {mtu(False)} B"
+            yield Finding(at, wrong, f"an MTU of {_LEAST_DATAGRAM + UDP + IP[self.ip]} B or more")
         yield from check_pauses(at, self, self.on, self.off)
 
     def workload(self, ends: Ends) -> QuicWorkload:
