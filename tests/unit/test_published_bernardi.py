@@ -40,7 +40,7 @@ def sampled(rows: Mapping[str, list[Any]], queue: list[float] | None = None) -> 
     samples = pl.DataFrame({"time_ns": times, "flow": "f1", **rows})
     waits = queue or [0.0] * len(times)
     links = pl.DataFrame({"time_ns": times, "link": "bottleneck", "queue_bytes": waits})
-    return cast(Run, SimpleNamespace(samples=samples, links=links))
+    return cast(Run, SimpleNamespace(samples=samples, links=links, plan=SimpleNamespace(duration_ns=60 * 10**9)))
 
 
 def test_timeouts_are_counted_once_each() -> None:
@@ -124,6 +124,9 @@ def test_a_queue_that_is_filled_again_and_again(times: int, status: Status, monk
     run = sampled({"cwnd_packets": [100.0] * len(queue)}, queue)
     assert flows.fillings(run, 180_000, 0.05) == times
     assert told(code.fills_again, run, monkeypatch, buffer=200_000) is status
+    # The bound is of a minute: 3 times in 10 s are 18.
+    run.plan = cast(Any, SimpleNamespace(duration_ns=10 * 10**9))
+    assert told(code.fills_again, run, monkeypatch, buffer=200_000) is Status.HOLDS
 
 
 @pytest.mark.parametrize(("window", "status"), [(95.0, Status.HOLDS), (50.0, Status.FAILS)])
@@ -268,7 +271,10 @@ def test_parts_whose_engine_is_missing_are_simulated_or_skipped_by_name(
     assert "dumbbell kernel build" in told.err
     assert "Part 3 is simulated, and not run by the engine virtual" in told.err
     assert told.out.index("report so far") < told.out.index("1: Shape of each algorithm")
-    page = Path("reproductions/bernardi-2020-quick/report.md").read_text()
+    (place,) = Path("reproductions").glob("bernardi-2020-quick*/report.md")
+    assert place.parent.name != "bernardi-2020-quick", "keys of the user's make another study"
+    page = place.read_text()
+    assert "- Set by --set, so that all that follows is of another study: repeat=1" in page
     assert f"- Part {skipped.name} is skipped" in page
     assert "engine simulate" in page
     assert invoke(["reproduce", "bernardi-2020", "--quick", "--part", skipped.name]) == 2

@@ -105,7 +105,7 @@ def command(
         return 0
     elsewhere = named(executor, address, store, jobs)
     lacking: Sequence[Lacking] = ()
-    place = Place(output, study, key, engine, quick)
+    place = Place(output, study, key, engine, quick, tuple(overrides or ()))
     with only(agreed):
         if as_is:
             wanted = []
@@ -149,13 +149,15 @@ class Place:
     """The study as the user named it."""
     engine: str | None
     quick: bool
+    overrides: tuple[str, ...] = ()
+    """Keys of the user's, as `--set` gives them."""
 
     @property
     def folder(self) -> Path:
         """The folder of its report."""
         from dumbbell.published.running import folder
 
-        return folder(self.root, self.study, self.quick, self.engine)
+        return folder(self.root, self.study, self.quick, self.engine, self.overrides)
 
     def ordered(self, lacking: Sequence[str] = ()) -> Ordered:
         """The order, and what this machine lacks of it."""
@@ -163,7 +165,9 @@ class Place:
         from dumbbell.published.stranger import is_folder
 
         study = str(Path(self.name).resolve()) if is_folder(self.name) else self.name
-        return Ordered(study, self.name, self.engine, self.quick, tuple(lacking))
+        # As a text: a command that a folder keeps is not told (`Ordered.command`).
+        altered = [f"Set by --set, so that all that follows is of another study: {one}" for one in self.overrides]
+        return Ordered(study, self.name, self.engine, self.quick, (*altered, *lacking))
 
     def write(self, lacking: Sequence[Lacking]) -> tuple[Studies, list[Path]]:
         """Write the report of the parts that were run."""

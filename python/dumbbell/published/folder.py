@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import io
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from dumbbell import inputs
 from dumbbell.engines.names import SIMULATE
 from dumbbell.engines.registry import names
 from dumbbell.errors import InputError
+from dumbbell.hints import nearest
 from dumbbell.names import PATTERN
 from dumbbell.published.claims import Claim, Value
 from dumbbell.published.expanding import expanded
@@ -136,10 +138,26 @@ def read(folder: Path, code: Code | None = None) -> Reproduction:
             raise _wrong(folder, f"two parts are called {one.name!r}")
         made = _part(folder, one, parts, numbers, module, file.confidence)
         parts[one.name] = replace(made, notes=tuple(file.notes.get(note, note) for note in made.notes))
+    _check_claims(folder, file.claims, parts)
     findings = tuple(_finding(folder, claim, parts, file.confidence, module) for claim in file.claims)
     _check_subjects(folder, findings)
     return Reproduction(file.key, file.title, file.citation, tuple(parts.values()), findings, tuple(file.open),
                         file.confidence, file.question)  # fmt: skip
+
+
+def _check_claims(folder: Path, claims: Sequence[Claim], parts: Mapping[str, Part]) -> None:
+    """Raise `InputError` if a claim is judged twice under one reading, or by a part that there is not."""
+    seen: set[tuple[str, str]] = set()
+    for one in claims:
+        if (one.text, one.reading) in seen:
+            raise _wrong(folder, f"the claim {one.text!r} stands twice with the reading {one.reading!r}",
+                         "give each its own reading, or another text")  # fmt: skip
+        seen.add((one.text, one.reading))
+        for name in (one.part, *one.others):
+            # Names with a place are those of settings, which fill it.
+            if name and "{" not in name and name not in parts:
+                raise _wrong(folder, f"the claim {one.text!r} is judged by part {name!r}, which there is not",
+                             nearest(name, parts, "name one of [[parts]]"))  # fmt: skip
 
 
 def _check_subjects(folder: Path, findings: Sequence[Finding]) -> None:
@@ -342,6 +360,11 @@ def _finding(
             return Judged(Status.UNTESTED, claim.untested)
     elif claim.judge:
         function = _function(folder, claim.judge, code)
+        try:
+            inspect.signature(function).bind(None, **claim.arguments, **({"others": []} if claim.others else {}))
+        except TypeError as error:
+            wrong = f"the claim {claim.text!r}: {claim.judge} of {CODE} does not take these arguments: {error}"
+            raise _wrong(folder, wrong) from None
 
         def judge(studies: Studies) -> Judged:
             if not {claim.part, *claim.others} <= studies.keys():

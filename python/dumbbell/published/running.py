@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -157,9 +158,10 @@ def run_part(
     return rounds.run_study(wanted, studies, on_event)
 
 
-def folder(root: Path, study: Reproduction, quick: bool, engine: str | None) -> Path:
-    """The report's folder. Quick runs, and those of another engine, have their own."""
-    return root / "-".join([study.key, *(["quick"] if quick else []), *([engine] if engine else [])])
+def folder(root: Path, study: Reproduction, quick: bool, engine: str | None, overrides: Sequence[str] = ()) -> Path:
+    """The report's folder. Quick runs, those of another engine, and those with keys of the user's have their own."""
+    own = [hashlib.sha256("\n".join(overrides).encode()).hexdigest()[:6]] if overrides else []
+    return root / "-".join([study.key, *(["quick"] if quick else []), *([engine] if engine else []), *own])
 
 
 def note(place: Path, order: Order, study: Study) -> None:

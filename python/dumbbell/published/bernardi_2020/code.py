@@ -168,12 +168,13 @@ def halves_and_falls(study: Study) -> Judged:
 
 
 def fills_again(study: Study, buffer: int) -> Judged:
-    """Judges whether BBRv1 fills a buffer of so many bytes to nine tenths more than ten times in a run."""
-    counts = [fillings(run, 0.9 * buffer, SLOW_START_S) for run in _runs(study, "bbr")]
+    """Judges whether BBRv1 fills a buffer of so many bytes to nine tenths more than ten times in a minute."""
+    runs = list(_runs(study, "bbr"))
+    counts = [60e9 / run.plan.duration_ns * fillings(run, 0.9 * buffer, SLOW_START_S) for run in runs]
     if not counts:
         return NOT_RUN
     found = of_mean(counts)
-    return Judged(above(found, 10), f"{interval_text(found)} times, n = {found.n}")
+    return Judged(above(found, 10), f"{interval_text(found)} times a minute, n = {found.n}")
 
 
 def hardly_touched(study: Study, others: Sequence[Study], bound: float) -> Judged:
