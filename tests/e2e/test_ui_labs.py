@@ -406,7 +406,7 @@ def test_a_host_is_added_and_is_as_any_other(application: Application, page: Pag
     dialog.get_by_role("button", name="Add", exact=True).click()
     expect(dialog).to_have_count(0)
 
-    # It stands in the drawing and in the list, and is chosen; its name is known in a host that was there.
+    # The node stands in the drawing and in the list, and is chosen; an older host knows its name.
     expect(page.get_by_role("group", name=re.compile(r"^host h3 10\."))).to_be_visible()
     expect(page.locator(".lab-panel h2")).to_contain_text("h3")
     expect(page.locator(".lab-outline summary")).to_have_text("4 nodes, 3 links")
@@ -505,7 +505,7 @@ def test_a_network_is_changed_by_menus_and_keys_and_saved(application: Applicati
     expect(page.locator(".lab-panel")).to_contain_text("It comes up with its first link.")
     expect(page.get_by_role("button", name="Terminal in r1")).to_have_count(0)
 
-    # What is refused is said in the shell's words, and the dialog stays.
+    # A refusal has the shell's words, and the dialog stays.
     page.locator(".lab-drawing").press("l")
     expect(dialog.get_by_label("From")).to_have_value("r1")
     dialog.get_by_label("To").select_option("r1")

@@ -115,7 +115,7 @@ def test_a_file_takes_no_name_that_another_kernel_has(tmp_path: Path) -> None:
         kernel_override(str(tmp_path / "theirs"))
     assert ready.named("6.12") == ours
     assert len(list(ready.images())) == 1
-    # What the user says stands, and what they build again at the same place is theirs.
+    # A name that the user gives stands, and a kernel built again at the same place is the user's.
     again = ready.add(str(tmp_path / "theirs"), "6.12")
     assert ready.named("6.12") == again
     kernel_file(tmp_path / "theirs", "6.12")

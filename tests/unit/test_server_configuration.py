@@ -56,7 +56,7 @@ def test_a_configuration_is_written_beside_its_scenario(served: Served) -> None:
         assert state["undo"] == "configuration of r1"
     shown = served.json("GET", f"{ROUTE}?path=mine.toml&router=r1")
     assert shown == {"file": "r1.conf", "text": f"{text}\n", "is_written": True}
-    # What is unfinished is written, too, and the line is named.
+    # An unfinished configuration is written, too, and the line is named.
     saved = served.json("POST", ROUTE, {"path": "mine.toml", "router": "r1", "text": "hostname r1\nrouter bgpp 1\n"})
     assert saved["line"] == 2
     assert "`router bgpp 1`" in saved["said"]

@@ -97,7 +97,7 @@ class Bucket:
         at, passed = np.sort(every[self._runs]), np.sort(every[self._passed])
         width = _BAND * self.packet + self._blur_s * rate_bps
         counts = np.searchsorted(at, at + width, "right") - np.arange(len(at))
-        # Of equal ones the highest: what passes at a larger deficit speaks against a bucket.
+        # The highest of equal ones: what passes at a larger deficit speaks against a bucket.
         first = len(counts) - 1 - int(counts[::-1].argmax())
         low, inside = float(at[first]), int(counts[first])
         top = float(at[first + inside - 1])

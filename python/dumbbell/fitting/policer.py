@@ -150,7 +150,7 @@ def _policer(bucket: Bucket, band: Band, behind: float, evidence: str) -> Police
 def _as_sent(seen: Queue) -> Trace:
     """The trace with times at which packets left the sender, but for a constant.
 
-    What hardly waited came as it was sent. What waited longer was sent in the middle of a step of the sender's clock.
+    Packets that hardly waited came as they were sent. Others were sent in the middle of a step of the sender's clock.
     What was lost was sent between its neighbours.
     """
     trace = seen.trace

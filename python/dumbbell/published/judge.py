@@ -42,7 +42,7 @@ class Judge:
             said += f"; left out: {len(missing)} of {words.count(len(found), 'comparison')}"
             said += f" ({'; '.join(names)})" if len(names) <= MOST_NAMED else ""
         if self.claim.left_out == "ignored":
-            return Judged(self._status([one for one in found if not one.is_missing], [], studies), said)
+            found, missing = [one for one in found if not one.is_missing], []
         return Judged(self._status(found, missing, studies), said)
 
     def _status(self, settings: Sequence[Setting], missing: Sequence[Setting], studies: Studies) -> Status:

@@ -58,7 +58,7 @@ def add_node_with_link(lab: Path, asked: AddNode) -> None:
     try:
         rewire.add_link(lab, (asked.name, asked.neighbour), link)
     except DumbbellError:
-        # It waits for a link still, unless the kernel has refused only a part.
+        # The node still waits for a link, unless the kernel has refused only a part.
         if asked.name in rewire.waiting(lab):
             rewire.remove_node(lab, asked.name)
         raise

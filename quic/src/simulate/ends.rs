@@ -28,7 +28,7 @@ pub struct Stacks {
 impl QuicStacks for Stacks {
     fn create(&self, flow: &plan::Flow, chance: u64) -> Result<QuicEnds> {
         let plan::Workload::Quic { stack, cc, qlog, .. } = &flow.workload else { bail!("not a QUIC flow") };
-        // Who starts this program has chosen its build.
+        // The build was chosen by the program that started this one.
         let stack = stacks::named(stack.split_once('@').map_or(stack, |(stack, _)| stack))?;
         seed(chance);
         let log = |suffix: &str| match &self.logs {

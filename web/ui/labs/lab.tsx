@@ -37,7 +37,7 @@ export function LabView({ id }: { id: string }): ReactNode {
   const began = useRef(false);
   const stage = useRef<LabStage | null>(null);
 
-  // What is removed is chosen no longer.
+  // A removed node or link is chosen no longer.
   const chosen = isThere(picked, lab.state) ? picked : null;
   const closeMenu = useCallback(() => setMenu(null), []);
 
