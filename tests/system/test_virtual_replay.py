@@ -52,7 +52,7 @@ def traced(label: str, folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("label", "ecn", "link"),
     thorough_after(
-        3,
+        1,
         [
             ("bbr3", False, LOSSES),
             ("bpf_cubic", False, LOSSES),
