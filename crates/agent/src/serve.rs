@@ -111,7 +111,7 @@ impl Agent<'_, '_> {
                 Order::Hear { event } => self.hear(event)?,
                 Order::Start { .. } | Order::ChangeLink { .. } | Order::ChangeDaemon { .. } => {}
                 Order::Record { .. } | Order::WriteRoutes(_) | Order::Capture(_) | Order::EndCapture { .. } => {}
-                Order::TakeOver { .. } | Order::Retire | Order::Rewire { .. } => {}
+                Order::TakeOver { .. } | Order::Retire | Order::Rewire { .. } | Order::Route { .. } => {}
             }
         }
         Ok(inbox.is_closed())

@@ -153,7 +153,7 @@ impl Listener {
                     Order::Start { .. } | Order::Hear { .. } | Order::ChangeDaemon { .. } | Order::WriteRoutes(_) => {
                         Ok(())
                     }
-                    Order::TakeOver { .. } | Order::Rewire { .. } => Ok(()),
+                    Order::TakeOver { .. } | Order::Rewire { .. } | Order::Route { .. } => Ok(()),
                     Order::Capture(wanted) => self.answer_capture(|listener| listener.capture(&wanted)),
                     Order::EndCapture { directory } => self.answer_capture(|listener| listener.end_capture(&directory)),
                 };

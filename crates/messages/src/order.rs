@@ -33,6 +33,12 @@ pub enum Order {
         /// The file in the lab's directory with the plan of the network as it will be, its links as they are now.
         file: String,
     },
+    /// The routers with daemons of a lab are these from now on; those that are new have been sent before: services only.
+    #[schemars(skip)]
+    Route {
+        /// Nodes of the plan.
+        routers: Vec<plan::Node>,
+    },
     /// An event of the run, for services that listen: services only.
     #[schemars(skip)]
     Hear {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use units::{Duration, Ip, Mtu};
 
 /// A place where packets start, end or change links.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Node {
     /// Runs flows; has an address.

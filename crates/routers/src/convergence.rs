@@ -5,19 +5,20 @@ use std::time::Duration;
 use ipnet::IpNet;
 use messages::Failure;
 
-use crate::Seat;
+use crate::launch::Router;
 use crate::monitor::Monitor;
 
 /// The prefixes of one router that an error names.
 const NAMED: usize = 3;
 
 /// The prefixes that routers lack, by router, in their order; empty if they have all.
-pub(crate) fn missing<'a>(seats: &[Seat<'a>], monitors: &[Monitor]) -> Vec<(&'a str, Vec<IpNet>)> {
-    let lacks = |(seat, monitor): (&Seat<'a>, &Monitor)| {
-        let lacking: Vec<IpNet> = seat.expect.iter().filter(|prefix| !monitor.table().holds(prefix)).copied().collect();
-        (!lacking.is_empty()).then_some((seat.name, lacking))
+pub(crate) fn missing<'a>(routers: &'a [Router<'_>], monitors: &[Monitor]) -> Vec<(&'a str, Vec<IpNet>)> {
+    let lacks = |(router, monitor): (&'a Router<'_>, &Monitor)| {
+        let expected = router.seat.routing.expect.iter();
+        let lacking: Vec<IpNet> = expected.filter(|prefix| !monitor.table().holds(prefix)).copied().collect();
+        (!lacking.is_empty()).then_some((&*router.seat.name, lacking))
     };
-    seats.iter().zip(monitors).filter_map(lacks).collect()
+    routers.iter().zip(monitors).filter_map(lacks).collect()
 }
 
 /// Failure of routing to converge in time.

@@ -12,6 +12,7 @@ use crate::Seat;
 
 /// In the lab's own /run.
 const ALL: &str = "/run/routers";
+const CONFIGURATION: &str = "frr.conf";
 /// The names under which FRR looks for the user and the groups that it is to become.
 const USER: &str = "frr";
 const GROUPS: [&str; 2] = ["frr", "frrvty"];
@@ -44,13 +45,13 @@ pub(crate) fn share() -> Result<()> {
 /// # Errors
 /// FRR is not installed, or the lab may not mount.
 pub(crate) fn furnish(seat: &Seat<'_>) -> Result<()> {
-    let own = of(seat.name);
+    let own = of(&seat.name);
     for (name, _) in FOLDERS {
         // Crash logs go into `tmp`, and FRR looks whether others may write there.
         DirBuilder::new().recursive(true).mode(0o755).create(own.join(name)).context("creating a router's folder")?;
     }
     let etc = own.join("etc");
-    fs::write(etc.join("frr.conf"), seat.config).context("writing frr.conf")?;
+    fs::write(etc.join(CONFIGURATION), &seat.routing.config).context("writing frr.conf")?;
     // Without the second line vtysh asks PAM for a password.
     fs::write(etc.join("vtysh.conf"), "service integrated-vtysh-config\nusername root nopassword\n")
         .context("writing vtysh.conf")?;
@@ -66,6 +67,20 @@ pub(crate) fn furnish(seat: &Seat<'_>) -> Result<()> {
         }
         ["passwd", "group"].iter().try_for_each(|file| bind(&Path::new(ALL).join(file), &format!("/etc/{file}")))
     })
+}
+
+/// Gives a router that runs the configuration `after` for its next start, unless somebody has written another than `before`.
+pub(crate) fn refurnish(router: &str, before: &str, after: &str) -> Result<()> {
+    let path = of(router).join("etc").join(CONFIGURATION);
+    if fs::read_to_string(&path).is_ok_and(|text| text == before) {
+        fs::write(&path, after).context("writing frr.conf")?;
+    }
+    Ok(())
+}
+
+/// Removes the folders of a router that is gone: another one may get its name.
+pub(crate) fn clear(router: &str) -> Result<()> {
+    fs::remove_dir_all(of(router)).with_context(|| format!("removing the folders of {router}"))
 }
 
 /// The folder of a router, as the lab sees it.

@@ -48,10 +48,10 @@ pub(crate) struct Router<'a> {
 impl<'a> Router<'a> {
     /// Makes a router's folders and starts its first daemon. `dir` is the run's directory.
     pub(crate) fn start(seat: Seat<'a>, dir: &Path, is_lab: bool) -> Result<Router<'a>> {
-        let logs = dir.join("logs").join(seat.name);
+        let logs = dir.join("logs").join(&seat.name);
         fs::create_dir_all(&logs).with_context(|| format!("creating {}", logs.display()))?;
         folders::furnish(&seat)?;
-        let sockets = folders::of(seat.name).join("frr");
+        let sockets = folders::of(&seat.name).join("frr");
         let mut router =
             Router { seat, daemons: Vec::new(), sockets, logs, step: Step::Manager, again: Vec::new(), is_lab };
         if daemon(MANAGER).is_some() {
@@ -71,8 +71,8 @@ impl<'a> Router<'a> {
         match &mut self.step {
             Step::Manager if self.sockets.join("mgmtd_be.sock").exists() => self.start_zebra()?,
             Step::Zebra if self.sockets.join(ZEBRA_SOCKET).exists() => {
-                let seat = self.seat;
-                seat.daemons.iter().try_for_each(|name| self.spawn(name))?;
+                let daemons = self.seat.routing.daemons.clone();
+                daemons.iter().try_for_each(|name| self.spawn(name))?;
                 self.step = Step::Daemons;
             }
             Step::Daemons => {

@@ -23,6 +23,6 @@ mod program;
 mod run;
 mod table;
 
-pub use namespaces::Seat;
+pub use namespaces::{Entrance, Seat};
 pub use program::daemon;
 pub use run::run;

@@ -16,8 +16,8 @@ use crate::table::{Hop, Table};
 
 /// The kernel answers a dump in datagrams of at most this size if the reader's buffer has it.
 const RECEIVE_BYTES: usize = 32 * 1024;
-/// Multicast groups of rtnetlink: routes of IPv4 and of IPv6.
-const ROUTES: [u32; 2] = [7, 11];
+/// Multicast groups of rtnetlink: interfaces, routes of IPv4 and of IPv6.
+const GROUPS: [u32; 3] = [1, 7, 11];
 /// Messages that the kernel keeps for us while we are busy, in bytes, as far as it lets us.
 const BUFFER_BYTES: usize = 4 << 20;
 
@@ -39,23 +39,16 @@ impl Monitor {
                 Ok(socket)
             };
             let socket = open().context("opening a netlink socket")?;
-            let mut interfaces = BTreeMap::new();
-            for message in dump(&socket, RouteNetlinkMessage::GetLink(LinkMessage::default()))? {
-                let RouteNetlinkMessage::NewLink(link) = message else { continue };
-                let name = link.attributes.iter().find_map(|attribute| match attribute {
-                    LinkAttribute::IfName(name) => Some(name.clone()),
-                    _ => None,
-                });
-                interfaces.extend(name.map(|name| (link.header.index, name)));
-            }
+            let links = dump(&socket, RouteNetlinkMessage::GetLink(LinkMessage::default()))?;
             // From here on changes are heard. What the dump tells again does no harm.
-            ROUTES.iter().try_for_each(|&group| socket.add_membership(group)).context("joining the route messages")?;
-            let mut table = Table::default();
-            for message in dump(&socket, RouteNetlinkMessage::GetRoute(RouteMessage::default()))? {
-                take(&mut table, &message);
-            }
+            GROUPS.iter().try_for_each(|&group| socket.add_membership(group)).context("joining the route messages")?;
+            let routes = dump(&socket, RouteNetlinkMessage::GetRoute(RouteMessage::default()))?;
             socket.set_non_blocking(true).context("reading without waiting")?;
-            Ok(Monitor { socket, table, interfaces })
+            let mut monitor = Monitor { socket, table: Table::default(), interfaces: BTreeMap::new() };
+            for message in links.iter().chain(&routes) {
+                monitor.take(message);
+            }
+            Ok(monitor)
         })
     }
 
@@ -70,7 +63,7 @@ impl Monitor {
                 Ok(messages) => {
                     for payload in messages {
                         if let NetlinkPayload::InnerMessage(message) = payload {
-                            hops.extend(take(&mut self.table, &message));
+                            hops.extend(self.take(&message));
                         }
                     }
                 }
@@ -87,7 +80,23 @@ impl Monitor {
         &self.table
     }
 
-    /// The name of an interface.
+    fn take(&mut self, message: &RouteNetlinkMessage) -> Vec<Hop> {
+        match message {
+            RouteNetlinkMessage::NewRoute(route) => self.table.take(route, false),
+            RouteNetlinkMessage::DelRoute(route) => self.table.take(route, true),
+            RouteNetlinkMessage::NewLink(link) => {
+                let name = link.attributes.iter().find_map(|attribute| match attribute {
+                    LinkAttribute::IfName(name) => Some(name.clone()),
+                    _ => None,
+                });
+                self.interfaces.extend(name.map(|name| (link.header.index, name)));
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The name of an interface, also of one that is gone.
     pub(crate) fn interface(&self, index: u32) -> Option<&str> {
         self.interfaces.get(&index).map(String::as_str)
     }
@@ -97,14 +106,6 @@ impl AsFd for Monitor {
     fn as_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the descriptor lives as long as the socket, which `self` owns.
         unsafe { BorrowedFd::borrow_raw(self.socket.as_raw_fd()) }
-    }
-}
-
-fn take(table: &mut Table, message: &RouteNetlinkMessage) -> Vec<Hop> {
-    match message {
-        RouteNetlinkMessage::NewRoute(route) => table.take(route, false),
-        RouteNetlinkMessage::DelRoute(route) => table.take(route, true),
-        _ => Vec::new(),
     }
 }
 

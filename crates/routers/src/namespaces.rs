@@ -2,35 +2,47 @@ use std::fs::File;
 use std::io::{self, Write};
 
 use anyhow::{Context, Result, bail};
-use ipnet::IpNet;
-use lab::Doors;
+use lab::{Doors, Host};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
+use plan::Routing;
 
 /// A router of the lab: its name, its daemons, and its namespaces.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Seat<'a> {
     /// The router's name.
-    pub name: &'a str,
-    /// The whole text of its `frr.conf`.
-    pub config: &'a str,
-    /// Its daemons beside zebra.
-    pub daemons: &'a [String],
-    /// The prefixes that its kernel's table must hold before routing counts as converged.
-    pub expect: &'a [IpNet],
+    pub name: String,
+    /// Its daemons and their configuration.
+    pub routing: Routing,
     /// The way in.
-    pub doors: Doors<'a>,
+    pub entrance: Entrance<'a>,
+}
+
+/// The way into a router.
+#[derive(Debug)]
+pub enum Entrance<'a> {
+    /// Of a router that another part of the program holds.
+    Lent(Doors<'a>),
+    /// Of a router that was added to a lab that is up.
+    Own(Box<Host>),
 }
 
 impl Seat<'_> {
+    pub(crate) fn doors(&self) -> Doors<'_> {
+        match &self.entrance {
+            Entrance::Lent(doors) => *doors,
+            Entrance::Own(host) => host.doors(),
+        }
+    }
+
     /// Does `work` in a child process inside the router.
     pub(crate) fn within(&self, work: impl FnOnce() -> Result<()>) -> Result<()> {
         let (read, write) = nix::unistd::pipe().context("making a pipe")?;
         // SAFETY: the caller has one thread; the child runs only `work`, and ends without the caller's exit handlers.
         match unsafe { fork() }.context("starting a process in a router")? {
             ForkResult::Child => {
-                let done = self.doors.enter().context("entering its namespaces").and_then(|()| work());
+                let done = self.doors().enter().context("entering its namespaces").and_then(|()| work());
                 let code = i32::from(done.is_err());
                 if let Err(error) = done {
                     let _ = File::from(write).write_all(format!("{error:#}").as_bytes());
@@ -52,7 +64,7 @@ impl Seat<'_> {
     /// Does `work` with the calling thread in the router's network, then goes back.
     pub(crate) fn in_network<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let home = File::open("/proc/thread-self/ns/net").context("opening this thread's network namespace")?;
-        setns(self.doors.net(), CloneFlags::CLONE_NEWNET)
+        setns(self.doors().net(), CloneFlags::CLONE_NEWNET)
             .with_context(|| format!("entering the network of {}", self.name))?;
         let done = work();
         setns(&home, CloneFlags::CLONE_NEWNET).context("leaving a router's network namespace")?;

@@ -41,7 +41,7 @@ impl Program {
         // For vtysh: what its user typed elsewhere is not a part of the run, whose virtual time it would change.
         command.env("VTYSH_HISTFILE", "/dev/null");
         command.process_group(0);
-        seat.doors.lead(&mut command, Path::new("/"))?;
+        seat.doors().lead(&mut command, Path::new("/"))?;
         // SAFETY: only async-signal-safe system calls between fork and exec.
         unsafe {
             command.pre_exec(|| {
@@ -59,7 +59,7 @@ impl Program {
             let fd = libc::syscall(libc::SYS_pidfd_open, child.id() as libc::pid_t, 0);
             OwnedFd::from_raw_fd(Errno::result(fd).context("opening a pidfd")? as i32)
         };
-        Ok(Program { name: name.to_owned(), router: seat.name.to_owned(), child, pidfd, log })
+        Ok(Program { name: name.to_owned(), router: seat.name.clone(), child, pidfd, log })
     }
 
     /// Readable once the program has ended.

@@ -2,13 +2,14 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use messages::{Event, Failure, Inbox, Order, Process, RoutesWanted};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use plan::DaemonChange;
+use plan::{DaemonChange, Node};
 use realtime::monotonic_ns;
 use records::routes::RouteRow;
 use records::{Names, Writer};
@@ -18,7 +19,7 @@ use units::Time;
 use crate::launch::Router;
 use crate::monitor::Monitor;
 use crate::table::Hop;
-use crate::{Seat, convergence, folders};
+use crate::{Entrance, Seat, convergence, folders};
 
 /// How often the start of the daemons is looked at: a socket appears after 3 to 40 ms.
 const LOOK: Duration = Duration::from_millis(2);
@@ -48,36 +49,39 @@ struct Report {
 /// which is to take no longer since the first daemon's start. Carries out the planned `changes` of daemons, and those that
 /// it is ordered. Writes `routes.parquet` and `routers.json` into `dir`, and the daemons' logs into `dir/logs/ROUTER`.
 ///
-/// A daemon of a lab that ends by itself is as one that was ordered to be killed.
+/// A lab that stays has a `ferry`, which brings the routers that are added to it. A daemon of it that ends by itself is as one
+/// that was ordered to be killed.
 ///
 /// # Errors
 /// A daemon is missing, refuses its configuration or ends; routing does not converge in time.
 pub fn run(
-    seats: &[Seat<'_>],
+    seats: Vec<Seat<'_>>,
     changes: &[DaemonChange],
     limit: Option<Duration>,
-    is_lab: bool,
+    ferry: Option<OwnedFd>,
     dir: &Path,
     control: OwnedFd,
     events: &mut dyn Write,
 ) -> Result<()> {
     folders::share()?;
+    let is_lab = ferry.is_some();
     let monitors = seats.iter().map(Monitor::open).collect::<Result<Vec<_>>>()?;
     let began = Instant::now();
     let mut routers = Routers {
         monitors,
-        routers: seats.iter().map(|seat| Router::start(*seat, dir, is_lab)).collect::<Result<_>>()?,
+        routers: seats.into_iter().map(|seat| Router::start(seat, dir, is_lab)).collect::<Result<_>>()?,
         changes: Vec::new(),
         last_change: began,
         control: Inbox::new(File::from(control)),
         ordered: Vec::new(),
+        rewired: Vec::new(),
         wanted: Vec::new(),
         stopped: false,
     };
     routers.configure(began)?;
     let configured_s = began.elapsed().as_secs_f64();
     if let Some(limit) = limit {
-        routers.converge(seats, began, limit, events)?;
+        routers.converge(began, limit, events)?;
     }
     let converged_s = limit.map(|_| (routers.last_change - began).as_secs_f64());
     Event::Ready { process: Process::Routers }.emit(events)?;
@@ -94,6 +98,10 @@ pub fn run(
             routers.change(&router, &daemon, up)?;
             Event::DaemonChanged { change: DaemonChange { at_ns, router, daemon, up } }.emit(events)?;
         }
+        for nodes in std::mem::take(&mut routers.rewired) {
+            let ferry = ferry.as_ref().context("only the routers of a lab that stays become others")?;
+            routers.rewire(nodes, ferry, dir)?;
+        }
         for wanted in std::mem::take(&mut routers.wanted) {
             let RoutesWanted { directory, begin_ns, duration_ns } = wanted;
             let written = routers.write(Path::new(&directory), origin_ns + begin_ns, duration_ns);
@@ -106,7 +114,7 @@ pub fn run(
             let at_ns = Time(monotonic_ns() - origin_ns);
             for known in &mut routers.routers {
                 for daemon in known.lose_dead()? {
-                    let change = DaemonChange { at_ns, router: known.seat.name.to_owned(), daemon, up: false };
+                    let change = DaemonChange { at_ns, router: known.seat.name.clone(), daemon, up: false };
                     Event::DaemonChanged { change }.emit(events)?;
                 }
             }
@@ -126,15 +134,25 @@ pub fn run(
 struct Routers<'a> {
     monitors: Vec<Monitor>,
     routers: Vec<Router<'a>>,
-    /// CLOCK_MONOTONIC in ns, the router's index, and the change.
-    changes: Vec<(i64, usize, Hop)>,
+    changes: Vec<Change>,
     last_change: Instant,
     /// Router, daemon, and whether it is to run.
     ordered: Vec<(String, String, bool)>,
+    /// Routers that the lab is to have from an order on.
+    rewired: Vec<Vec<Node>>,
     /// Records of a lab that are to have its routes.
     wanted: Vec<RoutesWanted>,
     control: Inbox<File>,
     stopped: bool,
+}
+
+/// A change of a route.
+struct Change {
+    /// CLOCK_MONOTONIC.
+    at_ns: i64,
+    router: Rc<str>,
+    interface: Option<String>,
+    hop: Hop,
 }
 
 impl Routers<'_> {
@@ -171,13 +189,40 @@ impl Routers<'_> {
         Ok(())
     }
 
+    /// Ends the daemons of routers that are not among `nodes`, starts those of routers that come by the `ferry`, in this
+    /// order, and keeps the configurations of others for their daemons' next start.
+    fn rewire(&mut self, nodes: Vec<Node>, ferry: &OwnedFd, dir: &Path) -> Result<()> {
+        for index in (0..self.routers.len()).rev() {
+            let name = self.routers[index].seat.name.clone();
+            if !nodes.iter().any(|node| node.name() == name) {
+                self.monitors.remove(index);
+                drop(self.routers.remove(index));
+                folders::clear(&name)?;
+            }
+        }
+        for node in nodes {
+            let (address, cpus) = (node.address(), node.cpus().to_vec());
+            let Node::Router { name, routing: Some(routing), .. } = node else { continue };
+            if let Some(known) = self.routers.iter_mut().find(|known| known.seat.name == name) {
+                folders::refurnish(&name, &known.seat.routing.config, &routing.config)?;
+                known.seat.routing = routing;
+                continue;
+            }
+            let host = lab::ferry::receive(ferry.as_fd(), &name, address, &cpus)?;
+            let seat = Seat { name, routing, entrance: Entrance::Own(Box::new(host)) };
+            self.monitors.push(Monitor::open(&seat)?);
+            self.routers.push(Router::start(seat, dir, true)?);
+        }
+        Ok(())
+    }
+
     /// Wait until all that is expected is there, and nothing has changed for a while.
-    fn converge(&mut self, seats: &[Seat<'_>], began: Instant, limit: Duration, events: &mut dyn Write) -> Result<()> {
-        let is_known = seats.iter().all(|seat| !seat.expect.is_empty());
+    fn converge(&mut self, began: Instant, limit: Duration, events: &mut dyn Write) -> Result<()> {
+        let is_known = self.routers.iter().all(|router| !router.seat.routing.expect.is_empty());
         let quiet = if is_known { QUIET } else { QUIET_UNKNOWN };
         let mut tell = began + TELL;
         loop {
-            let missing = convergence::missing(seats, &self.monitors);
+            let missing = convergence::missing(&self.routers, &self.monitors);
             let (now, due) = (Instant::now(), self.last_change + quiet);
             if missing.is_empty() && due <= now {
                 return Ok(());
@@ -227,8 +272,11 @@ impl Routers<'_> {
         let with_news: Vec<usize> = (0..self.monitors.len()).filter(|&i| fds[i + 1].any() == Some(true)).collect();
         for index in with_news {
             let now = monotonic_ns();
+            let router: Rc<str> = self.routers[index].seat.name.as_str().into();
             for hop in self.monitors[index].read()? {
-                self.changes.push((now, index, hop));
+                let interface = hop.ifindex.and_then(|ifindex| self.monitors[index].interface(ifindex));
+                let (router, interface) = (Rc::clone(&router), interface.map(str::to_owned));
+                self.changes.push(Change { at_ns: now, router, interface, hop });
                 self.last_change = Instant::now();
             }
         }
@@ -238,6 +286,7 @@ impl Routers<'_> {
                     Order::Stop | Order::StopNow => self.stopped = true,
                     Order::ChangeDaemon { router, daemon, up } => self.ordered.push((router, daemon, up)),
                     Order::WriteRoutes(wanted) => self.wanted.push(wanted),
+                    Order::Route { routers } => self.rewired.push(routers),
                     Order::Start { .. } | Order::Hear { .. } | Order::ChangeLink { .. } | Order::Record { .. } => {}
                     Order::Capture(_) | Order::EndCapture { .. } => {}
                     Order::TakeOver { .. } | Order::Retire | Order::Rewire { .. } => {}
@@ -251,14 +300,15 @@ impl Routers<'_> {
     /// Write the changes so far but those from `duration_ns` after the origin on.
     fn write(&self, dir: &Path, origin_ns: i64, duration_ns: i64) -> Result<()> {
         let mut table = Writer::create(&dir.join("routes.parquet"), Names::default())?;
-        for (at_ns, index, hop) in self.changes.iter().filter(|(at_ns, ..)| at_ns - origin_ns < duration_ns) {
-            let interface = hop.ifindex.and_then(|ifindex| self.monitors[*index].interface(ifindex));
+        for Change { at_ns, router, interface, hop } in
+            self.changes.iter().filter(|change| change.at_ns - origin_ns < duration_ns)
+        {
             table.push(RouteRow {
                 time: Time(at_ns - origin_ns),
-                router: self.routers[*index].seat.name.to_owned(),
+                router: router.to_string(),
                 prefix: hop.prefix.to_string(),
                 via: hop.via.map(|via| via.to_string()),
-                interface: interface.map(str::to_owned),
+                interface: interface.clone(),
                 metric: hop.metric,
                 protocol: hop.protocol.clone(),
                 change: hop.change,
@@ -270,7 +320,7 @@ impl Routers<'_> {
 
 fn slow(routers: &[Router<'_>]) -> Failure {
     let waiting: Vec<&str> =
-        routers.iter().filter(|router| !router.is_running()).map(|router| router.seat.name).collect();
+        routers.iter().filter(|router| !router.is_running()).map(|router| &*router.seat.name).collect();
     Failure::new("the routers' daemons do not start", format!("these are not ready: {}", waiting.join(", "))).hint(
         "logs/ROUTER/ in the run's directory has what the daemons say; a machine with less load may be fast enough",
     )

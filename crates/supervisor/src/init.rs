@@ -199,7 +199,9 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
         Purpose::Lab(listener) => (Some(listener), false),
     };
     let mut children: Vec<Child> = Vec::new();
-    for (service, work) in services(plan, &lab, built, loaded, dir, live.as_ref(), listener.is_some()) {
+    let (to_routers, of_routers) = UnixStream::pair().context("making a pair of sockets")?;
+    let of_routers = stays.then(|| of_routers.into());
+    for (service, work) in services(plan, &lab, built, loaded, dir, live.as_ref(), of_routers) {
         let child = Child::start(service, work, &children)?;
         children.push(child);
     }
@@ -212,7 +214,8 @@ fn supervise(plan: &Plan, dir: &Path, loaded: &Loaded, options: Options, started
         ferry = Some(ours);
     }
     let ticker = live.as_ref().filter(|_| ticks).map(|live| Ticker::new(plan, live));
-    let site = ferry.zip(live.as_ref()).map(|(ferry, live)| Site::new(&mut lab, built, loaded, dir, live, ferry));
+    let site = ferry.zip(live.as_ref());
+    let site = site.map(|(ferry, live)| Site::new(&mut lab, built, loaded, dir, live, ferry, to_routers));
     let (children, well) = Watch::new(children, plan, ticker, options.beginning, site)?.watch()?;
     let mut unrecorded = None;
     for Child { service, failed, .. } in children.into_iter().filter(|child| !child.service.needed) {

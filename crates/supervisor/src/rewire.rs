@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use lab::{Lab, Rewired};
-use messages::{Failure, Process};
-use plan::Plan;
+use messages::{Failure, Order, Process};
+use plan::{Node, Plan};
 
 use crate::child::Child;
 use crate::init::Built;
 use crate::live::Live;
 use crate::loaded::Loaded;
-use crate::services::{Links, emulator};
+use crate::services::{Links, emulator, routers};
 
 /// A lab, and all that another emulator for it needs.
 pub(crate) struct Site<'a> {
@@ -28,6 +28,8 @@ pub(crate) struct Site<'a> {
     live: &'a Live,
     /// Brings the agent the nodes that are added.
     ferry: UnixStream,
+    /// Brings the process that has routing daemons the routers that are added and have some.
+    routers: UnixStream,
     /// The times that the network has become another.
     count: usize,
     pub pending: Option<Pending>,
@@ -66,8 +68,9 @@ impl<'a> Site<'a> {
         dir: &'a Path,
         live: &'a Live,
         ferry: UnixStream,
+        routers: UnixStream,
     ) -> Site<'a> {
-        Site { lab, built, loaded, dir, live, ferry, count: 0, pending: None }
+        Site { lab, built, loaded, dir, live, ferry, routers, count: 0, pending: None }
     }
 
     /// Adds what the network in `file` has besides `from`, and starts the emulator of its links. Until that is ready, it is no
@@ -109,6 +112,27 @@ impl<'a> Site<'a> {
         let (mut service, work) = emulator(links, Process::Agent);
         service.needed = false;
         Child::start(service, work, siblings)
+    }
+
+    /// Sends the routers with daemons that were `added`. Returns the order that has the routers of `plan`.
+    pub(crate) fn route(&self, plan: &Plan, added: &[String]) -> Result<Order> {
+        let has_daemons = |node: &&Node| matches!(node, Node::Router { routing: Some(_), .. });
+        let routers: Vec<Node> = plan.nodes.iter().filter(has_daemons).cloned().collect();
+        for node in routers.iter().filter(|node| added.iter().any(|name| name == node.name())) {
+            let host = self.lab.node(node.name()).with_context(|| format!("no node {} in the lab", node.name()))?;
+            lab::ferry::send(self.routers.as_fd(), host)?;
+        }
+        Ok(Order::Route { routers })
+    }
+
+    /// Starts the process that has the daemons of the routers of `plan`, if there are some.
+    pub(crate) fn start_routers(&mut self, plan: &Plan, siblings: &[Child]) -> Result<Option<Child>> {
+        let (ours, its) = UnixStream::pair().context("making a pair of sockets")?;
+        let carried = Plan { wait: None, ..plan.clone() };
+        let service = routers(&carried, self.lab, self.dir, Some(its.into()));
+        let child = service.map(|(service, work)| Child::start(service, work, siblings)).transpose()?;
+        self.routers = ours;
+        Ok(child)
     }
 
     /// Takes back what [`Site::begin`] has done.

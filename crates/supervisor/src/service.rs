@@ -58,7 +58,7 @@ impl Service {
             Order::ChangeDaemon { .. } | Order::WriteRoutes(_) => self.process == Process::Routers,
             Order::Hear { .. } => self.listens,
             // Watch gives these to one process, or carries them out itself.
-            Order::TakeOver { .. } | Order::Retire | Order::Rewire { .. } => false,
+            Order::TakeOver { .. } | Order::Retire | Order::Rewire { .. } | Order::Route { .. } => false,
             Order::Start { .. } | Order::Stop | Order::StopNow => true,
         }
     }

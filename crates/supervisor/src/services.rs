@@ -9,7 +9,7 @@ use messages::Process;
 use nix::sys::stat::fstat;
 use plan::{Acks, EmulatePath, Node, Plan};
 use realtime::{Part, keep_to};
-use routers::Seat;
+use routers::{Entrance, Seat};
 
 use crate::bridges;
 use crate::init::Built;
@@ -18,8 +18,8 @@ use crate::loaded::Loaded;
 use crate::service::{Service, Stage, Stop, Work};
 use crate::witness::OfLab;
 
-/// The services of a run, in the order in which they are started. A lab that `stays` gets its [`agent`] besides, in place of
-/// traffic.
+/// The services of a run, in the order in which they are started. A lab that stays gets its [`agent`] besides, in place of
+/// traffic, and has a `ferry`, which brings routers that are added.
 pub(crate) fn services<'a>(
     plan: &'a Plan,
     lab: &'a Lab,
@@ -27,19 +27,13 @@ pub(crate) fn services<'a>(
     loaded: &'a Loaded,
     dir: &'a Path,
     live: Option<&'a Live>,
-    stays: bool,
+    ferry: Option<OwnedFd>,
 ) -> Vec<(Service, Work<'a>)> {
-    // A path in bursts has rates at which the emulator needs one CPU for itself.
-    let bursts = plan.emulate.path == EmulatePath::Gso;
-    let keep = move |part: Part| {
-        if bursts {
-            keep_to(part);
-        }
-    };
+    let stays = ferry.is_some();
+    let keep = |part| keep(plan, part);
     let node = move |name: &str| lab.node(name).with_context(|| format!("no host {name} in the lab"));
 
-    // The service with which everything ends.
-    let last = if stays { Process::Agent } else { Process::Traffic };
+    let last = last(stays);
 
     let mut services: Vec<(Service, Work<'a>)> = Vec::new();
     if let Some(source) = loaded.acks.source(&loaded.session) {
@@ -64,7 +58,7 @@ pub(crate) fn services<'a>(
     let witnessed = live.filter(|_| stays);
     let links = Links { plan, lab, built, loaded, dir, live, witnessed };
     services.push(emulator(links, last));
-    let limit = plan.wait.map(|wait| Duration::from_nanos(wait.limit_ns.as_nanos() as u64));
+    let limit = limit(plan);
     let bridges = bridges::of(plan);
     if !bridges.is_empty() {
         let service = Service {
@@ -83,24 +77,7 @@ pub(crate) fn services<'a>(
         });
         services.push((service, work));
     }
-    let daemons = with_daemons(plan, lab);
-    if !daemons.is_empty() {
-        let service = Service {
-            process: Process::Routers,
-            title: c"db-routers",
-            nice: 0,
-            needed: true,
-            records: &["routes.parquet", "routers.json"],
-            stop: Stop::After(last, Stage::Done),
-            has_links: false,
-            listens: false,
-        };
-        let work: Work<'a> = Box::new(move |control, events| {
-            keep(Part::AllButLast);
-            routers::run(&daemons, &plan.daemon_events, limit, stays, dir, control, events)
-        });
-        services.push((service, work));
-    }
+    services.extend(routers(plan, lab, dir, ferry));
     if stays {
         return services;
     }
@@ -154,9 +131,7 @@ pub(crate) fn emulator(links: Links<'_>, last: Process) -> (Service, Work<'_>) {
     };
     let Links { plan, lab, built, loaded, dir, live, witnessed } = links;
     let work: Work<'_> = Box::new(move |control, events| {
-        if plan.emulate.path == EmulatePath::Gso {
-            keep_to(Part::Last);
-        }
+        keep(plan, Part::Last);
         let witness = witnessed.map(|live| OfLab::new(lab, built, loaded, &live.datagrams));
         let witness = witness.as_ref().map(|witness| witness as &dyn Witness);
         let ends = emu::Ends { ports: &ports(lab), hops: &hops(lab) };
@@ -165,14 +140,58 @@ pub(crate) fn emulator(links: Links<'_>, last: Process) -> (Service, Work<'_>) {
     (service, work)
 }
 
+/// The service that has routing daemons; `None`: no router has any. `ferry` brings the routers that are added to a lab that
+/// stays.
+pub(crate) fn routers<'a>(
+    plan: &'a Plan,
+    lab: &'a Lab,
+    dir: &'a Path,
+    ferry: Option<OwnedFd>,
+) -> Option<(Service, Work<'a>)> {
+    let seats = with_daemons(plan, lab);
+    let service = Service {
+        process: Process::Routers,
+        title: c"db-routers",
+        nice: 0,
+        needed: true,
+        records: &["routes.parquet", "routers.json"],
+        stop: Stop::After(last(ferry.is_some()), Stage::Done),
+        has_links: false,
+        listens: false,
+    };
+    let is_none = seats.is_empty();
+    let work: Work<'a> = Box::new(move |control, events| {
+        keep(plan, Part::AllButLast);
+        routers::run(seats, &plan.daemon_events, limit(plan), ferry, dir, control, events)
+    });
+    (!is_none).then_some((service, work))
+}
+
 /// The routers that have daemons.
-fn with_daemons<'a>(plan: &'a Plan, lab: &'a Lab) -> Vec<Seat<'a>> {
-    let seat = |node: &'a Node| {
+fn with_daemons<'a>(plan: &Plan, lab: &'a Lab) -> Vec<Seat<'a>> {
+    let seat = |node: &Node| {
         let Node::Router { name, routing: Some(routing), .. } = node else { return None };
-        let doors = lab.node(name)?.doors();
-        Some(Seat { name, config: &routing.config, daemons: &routing.daemons, expect: &routing.expect, doors })
+        let entrance = Entrance::Lent(lab.node(name)?.doors());
+        Some(Seat { name: name.clone(), routing: routing.clone(), entrance })
     };
     plan.nodes.iter().filter_map(seat).collect()
+}
+
+/// Keeps the process to a part of the CPUs, if the links' path needs it: one in bursts has rates at which the emulator needs
+/// one for itself.
+fn keep(plan: &Plan, part: Part) {
+    if plan.emulate.path == EmulatePath::Gso {
+        keep_to(part);
+    }
+}
+
+/// The service with which everything ends, in a lab that stays and in a run.
+fn last(stays: bool) -> Process {
+    if stays { Process::Agent } else { Process::Traffic }
+}
+
+fn limit(plan: &Plan) -> Option<Duration> {
+    plan.wait.map(|wait| Duration::from_nanos(wait.limit_ns.as_nanos() as u64))
 }
 
 /// The service that carries out what users ask of a lab. `ferry` brings nodes that are added.

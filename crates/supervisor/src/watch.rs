@@ -257,9 +257,9 @@ impl<'a> Watch<'a> {
                 let changed = self.now().and_then(|now| self.plan.change_link(now, (**link).clone()));
                 self.pass_on(&order, changed.context(format!("changing link {}", link.name)))?;
             }
-            Order::TakeOver { .. } | Order::Retire => {
+            Order::TakeOver { .. } | Order::Retire | Order::Route { .. } => {
                 self.refuse(Failure::new(
-                    "links cannot be taken over by an order",
+                    "links and routers cannot be exchanged by an order",
                     "they are when the network changes",
                 ))?;
             }
@@ -346,7 +346,22 @@ impl<'a> Watch<'a> {
         next.service.needed = true;
         if let Some(Settled { plan, added, refused }) = site.finish(&self.plan)? {
             self.plan = plan;
+            self.route(&added, origin_ns)?;
             self.answer(Event::Rewired { time_ns: clock.now().as_nanos(), added, refused })?;
+        }
+        Ok(())
+    }
+
+    /// Have the daemons of the plan's routers, some of which were `added`: by the process that has daemons, or a first one.
+    fn route(&mut self, added: &[String], origin_ns: i64) -> Result<()> {
+        let Some(site) = &mut self.site else { return Ok(()) };
+        let process = self.children.iter_mut().find(|child| child.service.process == Process::Routers && !child.gone);
+        if let Some(process) = process {
+            return process.tell(&site.route(&self.plan, added)?);
+        }
+        if let Some(mut process) = site.start_routers(&self.plan, &self.children)? {
+            process.tell(&Order::Start { origin_ns })?;
+            self.children.push(process);
         }
         Ok(())
     }

@@ -8,9 +8,10 @@ use anyhow::{Context, Result, bail, ensure};
 use messages::{Event, Order};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork, pipe};
+use plan::Routing;
 use routers::Seat;
 
-use crate::nodes::{Node, Routing, cable};
+use crate::nodes::{Node, cable};
 use crate::sandboxed::Case;
 
 pub const ALL: &[(&str, Case)] = &[
@@ -45,7 +46,7 @@ struct Service {
 }
 
 impl Service {
-    fn start(seats: &[Seat<'_>], limit_s: u64) -> Result<Service> {
+    fn start(seats: Vec<Seat<'_>>, limit_s: u64) -> Result<Service> {
         let dir = PathBuf::from("/run/records");
         fs::create_dir_all(&dir)?;
         let (ordered, control) = pipe()?;
@@ -56,7 +57,7 @@ impl Service {
                 drop((control, events));
                 let mut saying = File::from(saying);
                 if let Err(error) =
-                    routers::run(seats, &[], Some(Duration::from_secs(limit_s)), false, &dir, ordered, &mut saying)
+                    routers::run(seats, &[], Some(Duration::from_secs(limit_s)), None, &dir, ordered, &mut saying)
                 {
                     Event::failed(messages::Process::Routers, &error).emit(&mut saying)?;
                 }
@@ -121,7 +122,7 @@ fn two_autonomous_systems() -> Result<()> {
     let one = routing("bgpd", &bgp(100, "1.1.1.1", ("10.9.0.2", 200), "10.0.0.0/16"), &["10.1.0.0/16"]);
     let two = routing("bgpd", &bgp(200, "2.2.2.2", ("10.9.0.1", 100), "10.1.0.0/16"), &["10.0.0.0/16"]);
     let began = Instant::now();
-    let mut service = Service::start(&[r1.seat(&one), r2.seat(&two)], 20)?;
+    let mut service = Service::start(vec![r1.seat(&one), r2.seat(&two)], 20)?;
     service.ready()?;
     println!("converged after {:.2} s", began.elapsed().as_secs_f64());
     // It is ready, so the first packet arrives.
@@ -159,7 +160,7 @@ fn a_cut_link_is_routed_around() -> Result<()> {
     ];
     let nodes = [&r1, &r2, &r3];
     let seats: Vec<Seat<'_>> = nodes.iter().zip(&configured).map(|(node, one)| node.seat(one)).collect();
-    let mut service = Service::start(&seats, 20)?;
+    let mut service = Service::start(seats, 20)?;
     service.ready()?;
     ensure!(r1.run("ip route get 10.0.23.2")?.contains("via 10.0.1"), "no route from r1 to r2's far side");
     r1.run("ip link set eth0 down")?;
@@ -184,7 +185,7 @@ fn what_is_missing_is_named() -> Result<()> {
     cable((&r1, "eth0", "10.9.0.1/16"), (&r2, "eth0", "10.9.0.2/16"))?;
     let one = routing("bgpd", &bgp(100, "1.1.1.1", ("10.9.0.2", 201), "10.0.0.0/16"), &["10.1.0.0/16"]);
     let two = routing("bgpd", &bgp(200, "2.2.2.2", ("10.9.0.1", 100), "10.1.0.0/16"), &[]);
-    let mut service = Service::start(&[r1.seat(&one), r2.seat(&two)], 3)?;
+    let mut service = Service::start(vec![r1.seat(&one), r2.seat(&two)], 3)?;
     let said = service.failure()?;
     ensure!(said.starts_with("routing has not converged within 3 s: r1 has no route to 10.1.0.0/16"), "{said}");
     Ok(())
@@ -193,7 +194,7 @@ fn what_is_missing_is_named() -> Result<()> {
 fn a_refused_line_is_named() -> Result<()> {
     let r1 = Node::new("r1")?;
     let one = routing("bgpd", "router bgp 100\n neighbour 10.9.0.2 remote-as 200\n", &[]);
-    let said = Service::start(&[r1.seat(&one)], 3)?.failure()?;
+    let said = Service::start(vec![r1.seat(&one)], 3)?.failure()?;
     ensure!(said.contains("router r1: vtysh") && said.contains("neighbour 10.9.0.2 remote-as 200"), "{said}");
     Ok(())
 }
@@ -201,7 +202,7 @@ fn a_refused_line_is_named() -> Result<()> {
 fn a_daemon_that_dies_is_named() -> Result<()> {
     let r1 = Node::new("r1")?;
     let one = routing("ospfd", &ospf("1.1.1.1", 0), &[]);
-    let mut service = Service::start(&[r1.seat(&one)], 3)?;
+    let mut service = Service::start(vec![r1.seat(&one)], 3)?;
     service.ready()?;
     // Its pid is in the file that the daemon wrote.
     r1.run("kill -9 $(cat /var/run/frr/ospfd.pid)")?;
@@ -215,7 +216,7 @@ fn a_daemon_is_killed_and_started_again() -> Result<()> {
     cable((&r1, "eth0", "10.9.0.1/16"), (&r2, "eth0", "10.9.0.2/16"))?;
     let one = routing("bgpd", &bgp(100, "1.1.1.1", ("10.9.0.2", 200), "10.0.0.0/16"), &["10.1.0.0/16"]);
     let two = routing("bgpd", &bgp(200, "2.2.2.2", ("10.9.0.1", 100), "10.1.0.0/16"), &["10.0.0.0/16"]);
-    let mut service = Service::start(&[r1.seat(&one), r2.seat(&two)], 30)?;
+    let mut service = Service::start(vec![r1.seat(&one), r2.seat(&two)], 30)?;
     service.ready()?;
     for up in [false, true] {
         service.tell(&Order::ChangeDaemon { router: "r2".into(), daemon: "bgpd".into(), up })?;

@@ -6,18 +6,11 @@ use std::os::fd::AsFd;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use ipnet::IpNet;
 use lab::{Doors, Own};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{ForkResult, Pid, fork, pause, pipe, sethostname};
-use routers::Seat;
-
-/// A router's daemons and their configuration.
-pub struct Routing {
-    pub config: String,
-    pub daemons: Vec<String>,
-    pub expect: Vec<IpNet>,
-}
+use plan::Routing;
+use routers::{Entrance, Seat};
 
 pub struct Node {
     pub name: String,
@@ -64,9 +57,9 @@ impl Node {
         }
     }
 
-    pub fn seat<'a>(&'a self, routing: &'a Routing) -> Seat<'a> {
-        let Routing { config, daemons, expect } = routing;
-        Seat { name: &self.name, config, daemons, expect, doors: Doors::new(self.net.as_fd(), &self.own) }
+    pub fn seat(&self, routing: &Routing) -> Seat<'_> {
+        let entrance = Entrance::Lent(Doors::new(self.net.as_fd(), &self.own));
+        Seat { name: self.name.clone(), routing: routing.clone(), entrance }
     }
 
     /// The output of a shell command in the node.
