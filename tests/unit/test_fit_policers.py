@@ -41,6 +41,12 @@ POLICED = {
     "few packets wait behind it": path("13 Mbit/s", "18 ms", "reno", ("4 Mbit/s", "30 kB"), buffer="22 kB"),
     "bursts overflow behind it": path("18 Mbit/s", "60 ms", "cubic", ("11 Mbit/s", "150 kB"), buffer="42 kB"),
     "the sender never lets it fill": path("33 Mbit/s", "9 ms", "bbr", ("21 Mbit/s", "55 kB"), buffer="15 kB"),
+    "losses behind it are not made up for 10 s": path(
+        "39.7 Mbit/s", "9.3 ms", "bbr", ("21.5 Mbit/s", "128 kB"), buffer="38 kB"
+    ),
+    "the last packets of bursts are lost": path(
+        "33.6 Mbit/s", "91 ms", "cubic", ("12.1 Mbit/s", "57 kB"), buffer="127 kB"
+    ),
 }
 OTHERS = {
     "random loss": path("20 Mbit/s", "30 ms", "bbr", buffer="75 kB", loss="1 %"),
@@ -120,13 +126,23 @@ def test_no_bucket_explains_losses_by_chance(seed: int) -> None:
     assert all(band.contrast < 0.3 for band in bands)
 
 
-def test_few_losses_bound_the_rate_of_a_policer(tmp_path: Path) -> None:
-    """40 packets are lost in three episodes, which many rates explain."""
+@pytest.mark.parametrize("seed", range(3))
+def test_few_losses_part_at_the_rate_of_a_bucket(seed: int) -> None:
+    few = bucket(Sent(seed, is_policed=True, bursts=25))
+    low, high = few.parting(7e6, 9e6)
+    assert low <= 8e6 <= high
+    assert high - low < 0.1 * 8e6
+
+
+def test_few_losses_tell_a_policer_to_its_sender_and_bound_it_at_the_receiver(tmp_path: Path) -> None:
+    """40 packets are lost in three episodes: many rates put them into a band, few part them from what passed."""
     table = path("47574 kbit/s", "119.2 ms", "cubic", ("15688 kbit/s", "48725 B"), buffer="495772 B")
-    for found in fits(table | {"duration": "12.7 s", "seed": 586}, tmp_path):
+    at_sender, at_receiver = fits(table | {"duration": "12.7 s", "seed": 586}, tmp_path)
+    assert at_sender.policer.rate.value == pytest.approx(15.688e6, rel=0.02)
+    assert at_receiver.policer.is_likely
+    assert not at_receiver.policer.rate.is_identifiable
+    for found in (at_sender, at_receiver):
         rate = found.policer.rate
-        assert found.policer.is_likely
-        assert not rate.is_identifiable
         assert rate.low is not None
         assert rate.high is not None
         assert rate.low <= 15.688e6 <= rate.high

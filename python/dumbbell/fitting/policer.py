@@ -14,21 +14,19 @@ from typing import Final
 
 import numpy as np
 
-from dumbbell.fitting.bucket import Band, Bucket
+from dumbbell.fitting.bucket import LEAST_RUNS, Band, Bucket
 from dumbbell.fitting.estimate import Estimate, unknown
 from dumbbell.fitting.queue import Queue
 from dumbbell.fitting.trace import Bools, Floats, Trace
 from dumbbell.frozen import dataclass
 
 _LEAST_LOSSES: Final = 8
-_LEAST_RUNS: Final = 6
-"""Runs of losses, without which a rate can always be chosen that explains them."""
 _SHARE: Final = 0.45
 """Share of the runs of losses at least whose deficit is the same within a packet. Losses elsewhere shift the deficits
 behind them; the receiver places some holes late."""
 _FEW: Final = 12
 _SHARE_OF_FEW: Final = 0.8
-"""Share of fewer runs than that: chance lets some of them agree."""
+"""Share of fewer runs than that: chance lets some of them agree. Also if deficits may have two values."""
 _MOST_BEYOND: Final = 0.04
 """Share of the packets that may pass at a larger deficit than losses find."""
 _HIGHER: Final = {"sender": 0.8, "both": 0.8, "receiver": 0.6}
@@ -41,6 +39,8 @@ _MOST_FULL: Final = 0.9
 """Share of the losses that may be such ones."""
 _BLUR: Final = 0.3
 """Error of the times at which packets came to the bucket, in steps of the receiver's delays."""
+_PAUSE: Final = 4.0
+"""Usual gaps between packets, beyond which the sender paused."""
 _DELAYED: Final = 0.7
 """Share of deficit / rate by which packets are delayed at losses, from which on it is a queue."""
 _BEHIND: Final = 0.9
@@ -51,6 +51,8 @@ _HARDLY_DELAYED: Final = 0.1
 """unless packets at losses were delayed by less than this share of deficit / rate."""
 _WORSE: Final = 0.08
 """Rates belong to the interval whose contrast is lower than the best one's by this at most."""
+_SURE: Final = 0.02
+"""Half width of that interval, as a share of the rate, beyond which the order of deficits is asked, too."""
 _WIDEST: Final = 0.05
 """Half width of the interval, as a share of the rate, beyond which the rate is not known."""
 
@@ -77,10 +79,10 @@ def policer(seen: Queue, capacity_bps: float | None) -> Policer:
     trace = seen.trace
     losses = int(trace.lost.sum())
     runs = int((trace.lost & ~np.r_[False, trace.lost[:-1]]).sum())
-    if losses < _LEAST_LOSSES or runs < _LEAST_RUNS:
+    if losses < _LEAST_LOSSES or runs < LEAST_RUNS:
         return _none(
             f"{losses} packets were lost in {runs} runs, and a policer shows in {_LEAST_LOSSES} packets of "
-            f"{_LEAST_RUNS} runs or more"
+            f"{LEAST_RUNS} runs or more"
         )
     if not np.isfinite(delays := seen.at_losses()).any():
         return _none("the delay at losses is not known")
@@ -88,11 +90,16 @@ def policer(seen: Queue, capacity_bps: float | None) -> Policer:
     blur = _BLUR * trace.resolution_ns if trace.side == "receiver" else 0.0
     why = "no rate explains the losses"
     best: tuple[Bucket, Band, float] | None = None
-    for full in _behind(seen, delays):
-        bucket = Bucket(at_bucket, full, blur)
+    behind = _behind(seen, delays)
+    # At last: nothing is known of losses behind the bucket while it was not full.
+    for full, is_unsettled in [(full, False) for full in behind] + [(behind[0], True)] * (len(behind) - 1):
+        if is_unsettled and best is not None:
+            break
+        bucket = Bucket(at_bucket, full, blur, is_unsettled)
         delay = float(np.nanmedian(delays[~full[trace.lost]]))
         for band in bucket.search(None if capacity_bps is None else _FASTEST * capacity_bps):
-            if why_not := _why_not(band, bucket.runs, delay, capacity_bps, trace.side):
+            least = _SHARE_OF_FEW if is_unsettled or bucket.runs < _FEW else _SHARE
+            if why_not := _why_not(band, least, delay, capacity_bps, trace.side):
                 why = why_not
             elif best is None or band.contrast > best[1].contrast:
                 best = bucket, band, float(trace.sent_bytes[full].sum())
@@ -102,10 +109,9 @@ def policer(seen: Queue, capacity_bps: float | None) -> Policer:
     return _policer(*best, f"{losses:,} losses in {episodes:,} episode{'s' if episodes > 1 else ''}")
 
 
-def _why_not(band: Band, runs: int, delay_ns: float, capacity_bps: float | None, side: str) -> str:
-    """Why a band of deficits is not that of a policer; empty if it is."""
-    least = _SHARE if runs >= _FEW else _SHARE_OF_FEW
-    is_narrow = band.share >= least and band.inside >= _LEAST_RUNS and band.passed_beyond <= _MOST_BEYOND
+def _why_not(band: Band, least: float, delay_ns: float, capacity_bps: float | None, side: str) -> str:
+    """Why a band of deficits, which holds `least` of the losses, is not that of a policer; empty if it is."""
+    is_narrow = band.share >= least and band.inside >= LEAST_RUNS and band.passed_beyond <= _MOST_BEYOND
     if not is_narrow or max(band.higher, (1 + band.contrast) / 2) < _HIGHER[side]:
         return "losses do not follow a token bucket"
     share = 1.0 if capacity_bps is None else min(1.0, band.rate_bps / capacity_bps)
@@ -133,6 +139,8 @@ def _policer(bucket: Bucket, band: Band, behind: float, evidence: str) -> Police
     been lost behind the bucket."""
     rate = band.rate_bps
     low, high = (rate * (1 + bucket.reach(band, sign, _WORSE, 2 * _WIDEST)) for sign in (-1, 1))
+    if high - low > 2 * _SURE * rate:
+        low, high = bucket.parting(rate * (1 - 2 * _WIDEST), rate * (1 + 2 * _WIDEST))
     if high - low > 2 * _WIDEST * rate:
         why = "losses are like those of a policer, but too few to tell its rate"
         return Policer(unknown(why, low, high, evidence), unknown(why), True)
@@ -151,7 +159,8 @@ def _as_sent(seen: Queue) -> Trace:
     """The trace with times at which packets left the sender, but for a constant.
 
     Packets that hardly waited came as they were sent. Others were sent in the middle of a step of the sender's clock.
-    What was lost was sent between its neighbours.
+    What was lost was sent between its neighbours, evenly; but if the sender paused there, as the last of a burst. A
+    bucket drops no packet behind a pause, in which it gains tokens.
     """
     trace = seen.trace
     step = 0.0 if np.isnan(trace.resolution_ns) else trace.resolution_ns
@@ -159,6 +168,15 @@ def _as_sent(seen: Queue) -> Trace:
     through = np.flatnonzero(~trace.lost)
     sent = np.maximum.accumulate(np.where(waited < step, trace.time_ns, trace.time_ns - waited + step / 2))
     times = np.interp(np.arange(len(trace.lost)), through, sent)
+    gaps = np.diff(sent)
+    if (gaps > 0).any():
+        usual = float(np.median(gaps[gaps > 0]))
+        lost = np.flatnonzero(trace.lost)
+        before = np.searchsorted(through, lost) - 1
+        lost, before = (of[(before >= 0) & (before < len(gaps))] for of in (lost, before))
+        is_pause = gaps[before] > _PAUSE * usual * np.diff(through)[before]
+        lost, before = lost[is_pause], before[is_pause]
+        times[lost] = sent[before] + usual * (lost - through[before])
     return replace(trace, sent_ns=times)
 
 
