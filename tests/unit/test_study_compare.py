@@ -13,6 +13,7 @@ from synthetic_study import SCENARIO, Synthetic
 
 import dumbbell
 from dumbbell import Study
+from dumbbell.agree import figures
 from dumbbell.cli import invoke
 from dumbbell.cli.compare import heads
 from dumbbell.comparison import settings
@@ -20,6 +21,15 @@ from dumbbell.comparison.parts import split
 from dumbbell.comparison.studies import compare
 from dumbbell.errors import InputError
 
+QUIC_FLOW = {
+    "id": "f1",
+    "received_bytes": 10**6,
+    "goodput_bps": 8e5,
+    "rtt_ms": {"min": 40.0, "p50": 41.0, "p95": 60.0},
+    "queue_ms": None,
+    "retransmitted_segments": None,
+    "quic": {"handshake_ms": 41.5, "sent_packets": 900, "lost_packets": 7},
+}
 CELLS = [{"b.buffer": buffer} for buffer in ("1 bdp", "4 bdp")]
 
 
@@ -182,6 +192,38 @@ def test_the_algorithm_that_each_part_has_alone_is_one_row(tmp_path: Path) -> No
     found = compare(a, b, ["goodput_share"], 0.95, are_parts=True)
     assert {row.of for row in found.rows} == {"cubic", "bbr, reno"}
     assert (found.of_only_a, found.of_only_b) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "rows"),
+    [
+        ("noq/cubic+cubic", "noq@branch/cubic+cubic", {"noq/cubic, noq@branch/cubic", "cubic"}),
+        (
+            "noq/cubic+noq/bbr3",
+            "noq@retry/cubic+noq@retry/bbr3",
+            {"noq/cubic, noq@retry/cubic", "noq/bbr3, noq@retry/bbr3"},
+        ),
+        (
+            "noq@a/cubic+quinn/cubic",
+            "noq@b/cubic+quiche/cubic",
+            {"noq@a/cubic, noq@b/cubic", "quinn/cubic, quiche/cubic"},
+        ),
+        ("noq/cubic+cubic", "noq/cubic+quinn/cubic", {"noq/cubic"}),
+    ],
+)
+def test_quic_flows_of_two_studies_are_paired(here: str, there: str, rows: set[str], tmp_path: Path) -> None:
+    """By the stack, whatever build of it; else those that are left. TCP and QUIC are two."""
+    a, b = (write(tmp_path / name, ccs=ccs.split("+")) for name, ccs in (("a", here), ("b", there)))
+    found = compare(a, b, ["goodput_share"], 0.95)
+    assert {row.of for row in found.rows} == rows
+
+
+def test_figures_of_quic_flows_are_compared_of_two_runs() -> None:
+    summary = {"duration_s": 10.0, "jain_index": None, "links": [], "flows": [QUIC_FLOW]}
+    told = {(what.measure, what.unit): value for what, value in figures.of_summary(summary).items()}
+    assert told["QUIC handshake", "ms"] == 41.5
+    assert told["QUIC sent", "datagrams"] == 900
+    assert told["QUIC lost", "packets"] == 7
 
 
 def test_refusals(both: tuple[Study, Study], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

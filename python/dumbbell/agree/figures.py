@@ -70,6 +70,10 @@ def _flow(flow: Mapping[str, Any]) -> Iterator[tuple[What, float | None]]:
         yield _what("flow", flow["id"], f"RTT {key}", "ms"), flow["rtt_ms"][key]
     yield from _queue("flow", flow["id"], flow["queue_ms"])
     yield _what("flow", flow["id"], RETRANSMITTED, "segments"), flow["retransmitted_segments"]
+    if quic := flow.get("quic"):
+        yield _what("flow", flow["id"], "QUIC handshake", "ms"), quic["handshake_ms"]
+        yield _what("flow", flow["id"], "QUIC sent", "datagrams"), quic["sent_packets"]
+        yield _what("flow", flow["id"], "QUIC lost", "packets"), quic["lost_packets"]
 
 
 def _link(link: Mapping[str, Any]) -> Iterator[tuple[What, float | None]]:

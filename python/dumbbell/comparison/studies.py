@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -69,7 +70,8 @@ class Comparison:
 def compare(a: Frames, b: Frames, metrics: Sequence[str], confidence: float, are_parts: bool = False) -> Comparison:
     """Compare cells with the same values of the keys that both vary.
 
-    Of two parts of a study, the one algorithm that only A has is compared with the one that only B has.
+    A QUIC stack is compared with another build of it. So is the one algorithm that only A has with the one that only B
+    has, if both are of QUIC stacks, or A and B are parts of a study.
 
     Raises:
         InputError: there is no such metric; or a study has several cells with the same values of these keys; or the
@@ -90,8 +92,7 @@ def compare(a: Frames, b: Frames, metrics: Sequence[str], confidence: float, are
         found_a, found_b = (_samples(study, metric) for study in (a, b))
         for place in both:
             here, there = found_a.get(cells_a[place], {}), found_b.get(cells_b[place], {})
-            if are_parts:
-                here, there = _paired(here, there)
+            here, there = _paired(here, there, are_parts)
             of_a |= dict.fromkeys(of for of in here if of not in there)
             of_b |= dict.fromkeys(of for of in there if of not in here)
             for of, x in here.items():
@@ -106,17 +107,30 @@ def compare(a: Frames, b: Frames, metrics: Sequence[str], confidence: float, are
     return Comparison(keys, tuple(rows), only_a, only_b, tuple(of_a), tuple(of_b), *judged, tuple(alike), len(both))
 
 
-def _paired(a: Mapping[str, Samples], b: Mapping[str, Samples]) -> tuple[Mapping[str, Samples], Mapping[str, Samples]]:
-    """Both with one name for the only algorithm that just one of them has: `A's, B's`."""
+_Subjects = Mapping[str, Samples]
+
+
+def _paired(a: _Subjects, b: _Subjects, are_parts: bool) -> tuple[_Subjects, _Subjects]:
+    """Both with one name for algorithms that just one of them has and that are compared: `A's, B's`."""
     own_a, own_b = [of for of in a if of not in b], [of for of in b if of not in a]
-    if len(own_a) != 1 or len(own_b) != 1:
-        return a, b
-    name = f"{own_a[0]}, {own_b[0]}"
+    builds_b = _by_stack(own_b)
+    pairs = {of: builds_b[stack] for stack, of in _by_stack(own_a).items() if stack in builds_b}
+    left_a, left_b = [of for of in own_a if of not in pairs], [of for of in own_b if of not in pairs.values()]
+    if len(left_a) == len(left_b) == 1 and (are_parts or (_SLASH in left_a[0] and _SLASH in left_b[0])):
+        pairs[left_a[0]] = left_b[0]
+    names = {of: f"{of}, {other}" for of, other in pairs.items()}
+    names_b = {other: names[of] for of, other in pairs.items()}
+    return {names.get(of, of): each for of, each in a.items()}, {names_b.get(of, of): each for of, each in b.items()}
 
-    def renamed(subjects: Mapping[str, Samples], own: str) -> Mapping[str, Samples]:
-        return {name if of == own else of: each for of, each in subjects.items()}
 
-    return renamed(a, own_a[0]), renamed(b, own_b[0])
+_SLASH = "/"
+"""Between a QUIC stack, or a build of it, and its algorithm: `noq@branch/cubic`."""
+
+
+def _by_stack(labels: Sequence[str]) -> Mapping[str, str]:
+    """Labels of QUIC flows by stack and algorithm without a build, where these are one label's alone."""
+    plain = [re.sub(r"@[^/]*/", _SLASH, of) for of in labels]
+    return {stack: of for stack, of in zip(plain, labels, strict=True) if _SLASH in of and plain.count(stack) == 1}
 
 
 def as_row(row: Row, keys: Sequence[str]) -> dict[str, object]:
